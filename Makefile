@@ -1,0 +1,62 @@
+# make demo   from a fresh clone to a picture
+# make test   from a fresh clone to a verdict
+# Needs Python 3.11 or newer with venv and pip, make and a C++20 compiler; all else is fetched by pip.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+
+# Folders are listed too: their dates change when a file is added or removed.
+SOURCES := pyproject.toml CMakeLists.txt \
+           $(shell find src native -not -name '*.pyc' -not -name '__pycache__' 2>/dev/null)
+
+# A stamp says "installed from these sources". The test environment contains the demo's.
+MADE     := $(VENV)/.made
+FOR_DEMO := $(VENV)/.for-demo
+FOR_TEST := $(VENV)/.for-test
+FOR_BENCH := $(VENV)/.for-bench
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint bench clean
+# One environment is shared by all targets: two installs at once would break it.
+.NOTPARALLEL:
+
+help: ## say what can be made
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+
+demo: $(FOR_DEMO) ## install and run the demo: a table and ctsne-demo.png
+	$(BIN)/ctsne demo
+
+test: lint ## install, check style and types, run the whole test suite
+	$(BIN)/pytest
+
+lint: $(FOR_TEST) ## check style and types only
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+bench: $(FOR_BENCH) ## time ctsne against openTSNE (minutes)
+	$(BIN)/python benchmarks/against_opentsne.py
+
+clean: ## remove the environment and everything built
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis ctsne-demo.png
+
+# --clear, because a half-made environment looks like a made one.
+$(MADE):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "ctsne needs Python 3.11 or newer; try: make PYTHON=python3.12" >&2; exit 1; }
+	$(PYTHON) -m venv --clear $(VENV)
+	@touch $@
+
+# A plain install, not an editable one: what is tested is what users get.
+$(FOR_DEMO): $(MADE) $(SOURCES)
+	$(BIN)/pip install --disable-pip-version-check ".[plot,cli]"
+	@touch $@
+
+$(FOR_TEST): $(MADE) $(SOURCES)
+	$(BIN)/pip install --disable-pip-version-check ".[test]"
+	@touch $(FOR_DEMO) $@
+
+$(FOR_BENCH): $(FOR_DEMO) benchmarks/requirements.txt
+	$(BIN)/pip install --disable-pip-version-check -r benchmarks/requirements.txt
+	@touch $@

@@ -1,0 +1,390 @@
+// The Python face of the kernels, and the only file that knows Python: checks shapes, releases the
+// interpreter lock, calls.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <array>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "calibrate.hpp"
+#include "descent.hpp"
+#include "forces.hpp"
+#include "kernels.hpp"
+#include "neighbors.hpp"
+#include "symmetrize.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+using std::int32_t;
+using std::int64_t;
+
+template <class T, int D>
+using Array = nb::ndarray<T, nb::ndim<D>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Vector = Array<T, 1>;
+template <class T>
+using Matrix = Array<T, 2>;
+template <class T>
+using NumpyVector = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+
+template <class A>
+auto span_of(const A& array) {
+  return std::span(array.data(), array.size());
+}
+
+void require(bool holds, const char* what) {
+  if (!holds) throw nb::value_error(what);
+}
+
+template <class T>
+const T* data_or_null(const std::optional<Vector<T>>& array) {
+  return array ? array->data() : nullptr;
+}
+
+template <class T>
+NumpyVector<T> owned(std::size_t size, T** data) {
+  *data = new T[size];
+  nb::capsule owner(*data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+  return NumpyVector<T>(*data, {size}, owner);
+}
+
+// ---- stage 1 -------------------------------------------------------------------------------------
+
+template <class Real>
+void find_neighbors(Array<const float, 3> packed, Matrix<const float> sorted, Matrix<const Real> points,
+                    Vector<const uint32_t> ids, Vector<const int64_t> own_begin,
+                    Vector<const int64_t> own_end, int64_t free_begin, Vector<const int32_t> k_same,
+                    Vector<const int32_t> k_other, int64_t begin, int64_t end, int n_jobs,
+                    Matrix<int32_t> indices, Matrix<float> distances) {
+  const auto n = static_cast<int64_t>(sorted.shape(0)), dims = static_cast<int64_t>(sorted.shape(1));
+  const auto length = static_cast<int64_t>(indices.shape(1));
+  require(static_cast<int64_t>(points.shape(0)) == n && static_cast<int64_t>(points.shape(1)) == dims &&
+              static_cast<int64_t>(packed.shape(0)) == (n + ctsne::kBlock - 1) / ctsne::kBlock &&
+              static_cast<int64_t>(packed.shape(1)) == dims && packed.shape(2) == ctsne::kBlock,
+          "points, sorted points and packed points must agree in shape");
+  require(static_cast<int64_t>(ids.size()) == n && static_cast<int64_t>(own_begin.size()) == n &&
+              static_cast<int64_t>(own_end.size()) == n && static_cast<int64_t>(k_same.size()) == n &&
+              static_cast<int64_t>(k_other.size()) == n,
+          "one entry per point is needed");
+  require(static_cast<int64_t>(indices.shape(0)) == n && static_cast<int64_t>(distances.shape(0)) == n &&
+              static_cast<int64_t>(distances.shape(1)) == length,
+          "indices and distances must have one row per point");
+  require(0 <= begin && begin < end && end <= n, "the range of points is outside the data");
+  for (int64_t i = 0; i < n; ++i)
+    require(k_same(i) >= 0 && k_other(i) >= 0 && k_same(i) + k_other(i) == length && ids(i) < n,
+            "the lengths of the two lists must add up to the row length");
+  const ctsne::NeighborInput input{span_of(packed),    span_of(sorted),  span_of(ids),
+                                   span_of(own_begin), span_of(own_end), free_begin,
+                                   span_of(k_same),    span_of(k_other), dims};
+  nb::gil_scoped_release release;
+  ctsne::find_neighbors<Real>(input, std::span<const Real>(points.data(), points.size()), begin, end, length, n_jobs, indices.data(),
+                              distances.data());
+}
+
+// ---- stage 2 -------------------------------------------------------------------------------------
+
+ctsne::Rows rows_of(const Matrix<const float>& distances, const Matrix<const int32_t>& indices,
+                    const Vector<const int32_t>& n_same, const Vector<const int32_t>& codes,
+                    const Vector<const double>& log_same, const Vector<const double>& log_other) {
+  const std::size_t n = distances.shape(0), length = distances.shape(1);
+  require(n > 0 && length > 0, "there are no neighbours");
+  require(indices.shape(0) == n && indices.shape(1) == length, "indices and distances must agree in shape");
+  require(n_same.size() == n && codes.size() == n && log_same.size() == n && log_other.size() == n,
+          "one entry per point is needed");
+  for (std::size_t i = 0; i < n; ++i)
+    require(n_same(i) >= 0 && n_same(i) <= static_cast<int32_t>(length), "n_same is outside the row");
+  for (std::size_t k = 0; k < indices.size(); ++k)
+    require(indices.data()[k] >= 0 && indices.data()[k] < static_cast<int32_t>(n), "an index is outside the data");
+  return {span_of(distances), span_of(indices), span_of(n_same), span_of(codes),
+          span_of(log_same),  span_of(log_other), static_cast<int64_t>(length)};
+}
+
+auto find_bandwidths(Matrix<const float> distances, Matrix<const int32_t> indices,
+                     Vector<const int32_t> n_same, Vector<const int32_t> codes,
+                     Vector<const double> log_same, Vector<const double> log_other,
+                     Vector<const double> perplexity, bool weighted, double wide, int n_jobs) {
+  const ctsne::Rows rows = rows_of(distances, indices, n_same, codes, log_same, log_other);
+  require(static_cast<int64_t>(perplexity.size()) == rows.count(), "one perplexity per point is needed");
+  require(wide > 0, "the precision to start from must be positive");
+  double* precision;
+  bool* reached;
+  auto out_precision = owned<double>(rows.count(), &precision);
+  auto out_reached = owned<bool>(rows.count(), &reached);
+  {
+    nb::gil_scoped_release release;
+    const auto target = weighted ? ctsne::Target::kWeighted : ctsne::Target::kUnweighted;
+    ctsne::find_bandwidths(rows, span_of(perplexity), target, wide, n_jobs, precision, reached);
+  }
+  return std::make_tuple(out_precision, out_reached);
+}
+
+auto find_split_bandwidths(Matrix<const float> distances, Matrix<const int32_t> indices,
+                           Vector<const int32_t> n_same, Vector<const int32_t> codes,
+                           Vector<const double> same_perplexity, Vector<const double> other_perplexity,
+                           int n_jobs) {
+  // The lists are calibrated by themselves, so weights that differ between them do not matter.
+  const std::vector<double> none(distances.shape(0), 0.0);
+  const Vector<const double> zero(none.data(), {none.size()}, nb::handle());
+  const ctsne::Rows rows = rows_of(distances, indices, n_same, codes, zero, zero);
+  require(static_cast<int64_t>(same_perplexity.size()) == rows.count() &&
+              static_cast<int64_t>(other_perplexity.size()) == rows.count(),
+          "one perplexity per point is needed");
+  double *same, *other;
+  bool* reached;
+  auto out_same = owned<double>(rows.count(), &same);
+  auto out_other = owned<double>(rows.count(), &other);
+  auto out_reached = owned<bool>(rows.count(), &reached);
+  {
+    nb::gil_scoped_release release;
+    ctsne::find_split_bandwidths(rows, span_of(same_perplexity), span_of(other_perplexity), n_jobs, same,
+                                 other, reached);
+  }
+  return std::make_tuple(out_same, out_other, out_reached);
+}
+
+auto fill_rows(Matrix<const float> distances, Matrix<const int32_t> indices, Vector<const int32_t> n_same,
+               Vector<const int32_t> codes, Vector<const double> log_same, Vector<const double> log_other,
+               Vector<const double> same_precision, Vector<const double> other_precision,
+               std::optional<Vector<const double>> mass, int n_jobs, Matrix<float> out) {
+  const ctsne::Rows rows = rows_of(distances, indices, n_same, codes, log_same, log_other);
+  const auto n = static_cast<std::size_t>(rows.count());
+  require(same_precision.size() == n && other_precision.size() == n && (!mass || mass->size() == n),
+          "one entry per point is needed");
+  require(out.shape(0) == n && out.shape(1) == distances.shape(1), "out must have the shape of distances");
+  ctsne::RowReport report;
+  auto perplexity = owned<double>(n, &report.perplexity);
+  auto share = owned<double>(n, &report.other_share);
+  auto largest = owned<double>(n, &report.largest);
+  auto log_odds = owned<double>(n, &report.log_odds);
+  {
+    nb::gil_scoped_release release;
+    const std::span<const double> masses = mass ? span_of(*mass) : std::span<const double>();
+    ctsne::fill_rows(rows, span_of(same_precision), span_of(other_precision), masses, n_jobs, out.data(), report);
+  }
+  return std::make_tuple(perplexity, share, largest, log_odds);
+}
+
+auto symmetrize(Matrix<const int32_t> indices, Matrix<const float> rows, int n_jobs) {
+  const std::size_t n = indices.shape(0);
+  require(n > 0 && rows.shape(0) == n && rows.shape(1) == indices.shape(1) && rows.shape(1) > 0,
+          "indices and rows must agree in shape");
+  for (std::size_t k = 0; k < indices.size(); ++k)
+    require(indices.data()[k] >= 0 && indices.data()[k] < static_cast<int32_t>(n), "an index is outside the data");
+  std::optional<ctsne::Symmetrizer> result;
+  {
+    nb::gil_scoped_release release;
+    result.emplace(span_of(indices), span_of(rows), static_cast<int64_t>(n), n_jobs);
+  }
+  int64_t* indptr;
+  int32_t* columns;
+  float* values;
+  auto out_indptr = owned<int64_t>(n + 1, &indptr);
+  auto out_columns = owned<int32_t>(result->stored(), &columns);
+  auto out_values = owned<float>(result->stored(), &values);
+  {
+    nb::gil_scoped_release release;
+    result->write(indptr, columns, values);
+    result.reset();
+  }
+  return std::make_tuple(out_indptr, out_columns, out_values);
+}
+
+// ---- stage 3 -------------------------------------------------------------------------------------
+
+ctsne::Tail tail_of(double dof, std::size_t dims) {
+  require(dims >= 1 && dims <= ctsne::kMaxDims, "maps have one, two or three dimensions");
+  require(dof > 0, "dof must be positive");
+  return {static_cast<float>(dof), static_cast<int>(dims)};
+}
+
+// Checks only what is cheap: the matrix is our own, and checked where it enters.
+ctsne::SparseRows sparse_of(const Vector<const int64_t>& indptr, const Vector<const int32_t>& indices,
+                            const Vector<const float>& values, const Matrix<const float>& y) {
+  require(indptr.size() == y.shape(0) + 1 && indices.size() == values.size() && indptr(0) == 0 &&
+              indptr(indptr.size() - 1) == static_cast<int64_t>(indices.size()),
+          "the sparse matrix does not fit the map");
+  return {span_of(indptr), span_of(indices), span_of(values)};
+}
+
+void attract(Vector<const int64_t> indptr, Vector<const int32_t> indices, Vector<const float> values,
+             Matrix<const float> y, double dof, int n_jobs, Matrix<float> out) {
+  const auto rows = sparse_of(indptr, indices, values, y);
+  require(out.shape(0) == y.shape(0) && out.shape(1) == y.shape(1), "out must have the shape of y");
+  nb::gil_scoped_release release;
+  ctsne::attract(tail_of(dof, y.shape(1)), rows, y.data(), n_jobs, out.data());
+}
+
+double log_kernel_sum(Vector<const int64_t> indptr, Vector<const int32_t> indices, Vector<const float> values,
+                      Matrix<const float> y, double dof, int n_jobs) {
+  const auto rows = sparse_of(indptr, indices, values, y);
+  nb::gil_scoped_release release;
+  return ctsne::log_kernel_sum(tail_of(dof, y.shape(1)), rows, y.data(), n_jobs);
+}
+
+void require_output(std::size_t n, std::size_t dims, const Vector<double>& potential, const Matrix<float>& force) {
+  require(potential.size() == n && force.shape(0) == n && force.shape(1) == dims,
+          "potential and force must have one row per point");
+}
+
+ctsne::Channel channel_of(std::size_t n, std::tuple<int64_t, int64_t> sources, std::tuple<int64_t, int64_t> targets,
+                          double coefficient, const std::optional<Vector<const float>>& source_charge,
+                          const std::optional<Vector<const float>>& target_charge) {
+  const auto [from, to] = sources;
+  const auto [begin, end] = targets;
+  const auto count = static_cast<int64_t>(n);
+  require(0 <= from && from <= to && to <= count && 0 <= begin && begin <= end && end <= count,
+          "a range of points is outside the map");
+  require((!source_charge || source_charge->size() == n) && (!target_charge || target_charge->size() == n),
+          "one charge per point is needed");
+  return {from, to, begin, end, static_cast<float>(coefficient), data_or_null(source_charge), data_or_null(target_charge)};
+}
+
+std::array<const float*, ctsne::kMaxDims> axes_of(const Matrix<const float>& axes) {
+  std::array<const float*, ctsne::kMaxDims> out{};
+  for (std::size_t a = 0; a < axes.shape(0); ++a) out[a] = axes.data() + a * axes.shape(1);
+  return out;
+}
+
+void repel(Matrix<const float> axes, double dof, std::tuple<int64_t, int64_t> sources,
+           std::tuple<int64_t, int64_t> targets, double coefficient,
+           std::optional<Vector<const float>> source_charge, std::optional<Vector<const float>> target_charge,
+           int n_jobs, Vector<double> potential, Matrix<float> force) {
+  const auto tail = tail_of(dof, axes.shape(0));
+  require_output(axes.shape(1), axes.shape(0), potential, force);
+  const auto channel = channel_of(axes.shape(1), sources, targets, coefficient, source_charge, target_charge);
+  const auto axis = axes_of(axes);
+  nb::gil_scoped_release release;
+  ctsne::repel(tail, axis.data(), channel, n_jobs, potential.data(), force.data());
+}
+
+void repel_ranges(Matrix<const float> axes, double dof, Vector<const int64_t> bounds,
+                  Vector<const float> coefficient, int n_jobs, Vector<double> potential, Matrix<float> force) {
+  const auto tail = tail_of(dof, axes.shape(0));
+  require_output(axes.shape(1), axes.shape(0), potential, force);
+  require(bounds.size() == coefficient.size() + 1 && bounds(0) >= 0 &&
+              bounds(bounds.size() - 1) <= static_cast<int64_t>(axes.shape(1)),
+          "ranges need one bound more than coefficients, inside the map");
+  for (std::size_t g = 0; g + 1 < bounds.size(); ++g) require(bounds(g) <= bounds(g + 1), "bounds must not fall");
+  const auto axis = axes_of(axes);
+  nb::gil_scoped_release release;
+  ctsne::repel_ranges(tail, axis.data(), span_of(bounds), span_of(coefficient), n_jobs, potential.data(), force.data());
+}
+
+template <class T>
+using Grid = nb::ndarray<T, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+ctsne::MeshShape mesh_of(const Grid<T>& grid, const Matrix<const float>& y, const std::vector<int64_t>& nodes,
+                         const std::vector<double>& origin, double spacing) {
+  const std::size_t rank = grid.ndim();
+  require(rank >= 1 && rank <= ctsne::kMaxDims && y.shape(1) == rank && nodes.size() == rank &&
+              origin.size() == rank && spacing > 0,
+          "the mesh does not fit the map");
+  ctsne::MeshShape mesh{};
+  mesh.dims = static_cast<int>(rank);
+  mesh.spacing = static_cast<float>(spacing);
+  int64_t stride = 1;
+  for (std::size_t axis = rank; axis-- > 0;) {
+    // A row of weights is eight wide, the last of them zero: those must lie inside the array too.
+    const int64_t room = axis + 1 == rank ? 8 - ctsne::kSplineOrder : 0;
+    const auto size = static_cast<int64_t>(grid.shape(axis));
+    require(nodes[axis] >= ctsne::kSplineOrder && nodes[axis] + room <= size, "the mesh has too few nodes");
+    mesh.nodes[axis] = nodes[axis];
+    mesh.stride[axis] = stride;
+    mesh.origin[axis] = static_cast<float>(origin[axis]);
+    stride *= size;
+  }
+  return mesh;
+}
+
+void spread(Matrix<const float> y, std::tuple<int64_t, int64_t> sources,
+            std::optional<Vector<const float>> source_charge, std::vector<int64_t> nodes,
+            std::vector<double> origin, double spacing, int n_jobs, Grid<float> grid) {
+  const auto mesh = mesh_of(grid, y, nodes, origin, spacing);
+  const auto channel = channel_of(y.shape(0), sources, {0, 0}, 1.0, source_charge, std::nullopt);
+  nb::gil_scoped_release release;
+  ctsne::spread(mesh, y.data(), channel.from, channel.to, channel.source_charge, n_jobs, grid.data());
+}
+
+void gather(Grid<const float> grid, Matrix<const float> y, std::tuple<int64_t, int64_t> targets, double offset,
+            double coefficient, std::optional<Vector<const float>> target_charge, std::vector<int64_t> nodes,
+            std::vector<double> origin, double spacing, int n_jobs, Vector<double> potential,
+            Matrix<float> force) {
+  const auto mesh = mesh_of(grid, y, nodes, origin, spacing);
+  require_output(y.shape(0), y.shape(1), potential, force);
+  const auto channel = channel_of(y.shape(0), {0, 0}, targets, coefficient, std::nullopt, target_charge);
+  nb::gil_scoped_release release;
+  ctsne::gather(mesh, grid.data(), y.data(), offset, channel, n_jobs, potential.data(), force.data());
+}
+
+void step(Matrix<const float> attraction, Matrix<const float> repulsion, double pull, double push,
+          double learning_rate, double momentum, double longest, int n_jobs, Matrix<float> y,
+          Matrix<float> update, Matrix<float> gains) {
+  require(y.shape(1) >= 1 && y.shape(1) <= ctsne::kMaxDims, "maps have one, two or three dimensions");
+  require(attraction.size() == y.size() && repulsion.size() == y.size() && update.size() == y.size() &&
+              gains.size() == y.size(),
+          "forces and state must have the shape of y");
+  const ctsne::StepOptions options{static_cast<float>(pull), static_cast<float>(push),
+                                   static_cast<float>(learning_rate), static_cast<float>(momentum),
+                                   static_cast<float>(longest)};
+  nb::gil_scoped_release release;
+  ctsne::step(options, static_cast<int>(y.shape(1)), span_of(attraction), span_of(repulsion), n_jobs, span_of(y),
+              span_of(update), span_of(gains));
+}
+
+}  // namespace
+
+// Arrays are never converted on the way in: a silent copy would cost memory, and an output written
+// to a copy would be lost.
+NB_MODULE(_native, m) {
+  m.doc() = "Compiled kernels of ctsne; private.";
+  m.attr("BLOCK") = ctsne::kBlock;
+  m.attr("SPLINE_ORDER") = ctsne::kSplineOrder;
+  m.def("instruction_set", [] { return ctsne::kernels().name; });
+  m.def("find_neighbors", find_neighbors<float>, "packed"_a.noconvert(), "sorted"_a.noconvert(),
+        "points"_a.noconvert(), "ids"_a.noconvert(), "own_begin"_a.noconvert(), "own_end"_a.noconvert(),
+        "free_begin"_a, "k_same"_a.noconvert(), "k_other"_a.noconvert(), "begin"_a, "end"_a, "n_jobs"_a,
+        "indices"_a.noconvert(), "distances"_a.noconvert());
+  m.def("find_neighbors", find_neighbors<double>, "packed"_a.noconvert(), "sorted"_a.noconvert(),
+        "points"_a.noconvert(), "ids"_a.noconvert(), "own_begin"_a.noconvert(), "own_end"_a.noconvert(),
+        "free_begin"_a, "k_same"_a.noconvert(), "k_other"_a.noconvert(), "begin"_a, "end"_a, "n_jobs"_a,
+        "indices"_a.noconvert(), "distances"_a.noconvert());
+  m.def("find_bandwidths", find_bandwidths, "distances"_a.noconvert(), "indices"_a.noconvert(),
+        "n_same"_a.noconvert(), "codes"_a.noconvert(), "log_same"_a.noconvert(), "log_other"_a.noconvert(),
+        "perplexity"_a.noconvert(), "weighted"_a, "wide"_a, "n_jobs"_a);
+  m.def("find_split_bandwidths", find_split_bandwidths, "distances"_a.noconvert(), "indices"_a.noconvert(),
+        "n_same"_a.noconvert(), "codes"_a.noconvert(), "same_perplexity"_a.noconvert(),
+        "other_perplexity"_a.noconvert(), "n_jobs"_a);
+  m.def("fill_rows", fill_rows, "distances"_a.noconvert(), "indices"_a.noconvert(), "n_same"_a.noconvert(),
+        "codes"_a.noconvert(), "log_same"_a.noconvert(), "log_other"_a.noconvert(),
+        "same_precision"_a.noconvert(), "other_precision"_a.noconvert(), "mass"_a.noconvert().none(), "n_jobs"_a,
+        "out"_a.noconvert());
+  m.def("symmetrize", symmetrize, "indices"_a.noconvert(), "rows"_a.noconvert(), "n_jobs"_a);
+  m.def("attract", attract, "indptr"_a.noconvert(), "indices"_a.noconvert(), "values"_a.noconvert(),
+        "y"_a.noconvert(), "dof"_a, "n_jobs"_a, "out"_a.noconvert());
+  m.def("log_kernel_sum", log_kernel_sum, "indptr"_a.noconvert(), "indices"_a.noconvert(),
+        "values"_a.noconvert(), "y"_a.noconvert(), "dof"_a, "n_jobs"_a);
+  m.def("repel", repel, "axes"_a.noconvert(), "dof"_a, "sources"_a, "targets"_a, "coefficient"_a,
+        "source_charge"_a.noconvert().none(), "target_charge"_a.noconvert().none(), "n_jobs"_a,
+        "potential"_a.noconvert(), "force"_a.noconvert());
+  m.def("repel_ranges", repel_ranges, "axes"_a.noconvert(), "dof"_a, "bounds"_a.noconvert(),
+        "coefficient"_a.noconvert(), "n_jobs"_a, "potential"_a.noconvert(), "force"_a.noconvert());
+  m.def("spread", spread, "y"_a.noconvert(), "sources"_a, "source_charge"_a.noconvert().none(), "nodes"_a,
+        "origin"_a, "spacing"_a, "n_jobs"_a, "grid"_a.noconvert());
+  m.def("gather", gather, "grid"_a.noconvert(), "y"_a.noconvert(), "targets"_a, "offset"_a, "coefficient"_a,
+        "target_charge"_a.noconvert().none(), "nodes"_a, "origin"_a, "spacing"_a, "n_jobs"_a,
+        "potential"_a.noconvert(), "force"_a.noconvert());
+  m.def("step", step, "attraction"_a.noconvert(), "repulsion"_a.noconvert(), "pull"_a, "push"_a,
+        "learning_rate"_a, "momentum"_a, "longest"_a, "n_jobs"_a, "y"_a.noconvert(), "update"_a.noconvert(),
+        "gains"_a.noconvert());
+}

@@ -1,0 +1,29 @@
+// Compiled once per instruction set (CMakeLists.txt sets CTSNE_ISA and the flags).
+#include "kernels.hpp"
+#include "loops/attraction.hpp"
+#include "loops/mesh.hpp"
+#include "loops/repulsion.hpp"
+#include "loops/rows.hpp"
+#include "loops/scan.hpp"
+
+#define CTSNE_TEXT_OF(name) #name
+#define CTSNE_TEXT(name) CTSNE_TEXT_OF(name)
+
+namespace ctsne::CTSNE_ISA {
+
+extern const Kernels table;
+const Kernels table = {
+    .name = CTSNE_TEXT(CTSNE_ISA),
+    .scan = scan,
+    .squared_distance_f32 = squared_distance<float>,
+    .squared_distance_f64 = squared_distance<double>,
+    .row_sums = row_sums,
+    .row_exp = row_exp,
+    .attract = attract,
+    .log_kernel_sum = log_kernel_sum,
+    .repel = repel,
+    .spread = spread,
+    .gather = gather,
+};
+
+}  // namespace ctsne::CTSNE_ISA

@@ -1,0 +1,98 @@
+// The hot loops, as plain functions on pointers: one table of them per instruction set.
+//
+// native/kernels.cpp is compiled several times, each time filling one table; dispatch.cpp chooses.
+// Nothing here allocates, throws, or knows of threads: the drivers in the other headers do that.
+#pragma once
+
+#include <cstdint>
+
+namespace ctsne {
+
+constexpr int kBlock = 16;        // points in one packed block of neighbour candidates
+constexpr int kSplineOrder = 6;   // B-spline order of the mesh: degree 5, six nodes along each axis
+constexpr int kMaxDims = 3;
+
+// One query of the neighbour search with its two lists: 0 "same" (not different), 1 "other".
+struct ScanQuery {
+  const float* x;                // its coordinates
+  std::int64_t self;             // its position: never its own neighbour
+  std::int64_t own_begin;        // positions [own_begin, own_end) and [free_begin, n) belong to list 0
+  std::int64_t own_end;
+  float limit[2];                // candidates farther than this cannot enter the list any more
+  std::int32_t keep[2];          // how many candidates a list must retain
+  std::int32_t filled[2];        // how many its buffer holds now
+  std::int32_t capacity[2];      // how many it can hold
+  std::uint64_t* buffer[2];      // keys: distance bits above, original index below
+};
+
+// The candidates of a scan: points packed in blocks of kBlock, [block][dimension][lane].
+struct ScanPoints {
+  const float* packed;
+  const std::uint32_t* ids;      // original index of each position
+  std::int64_t n;
+  std::int64_t dims;
+  std::int64_t free_begin;       // unlabelled points stand at the end
+};
+
+// Makes room in a full buffer: keeps the `keep` nearest and lowers the limit.
+using Shrink = void (*)(ScanQuery& query, int list);
+
+struct RowSums {
+  double peak;      // largest exponent
+  double total;     // sum of exp(exponent - peak)
+  double weighted;  // sum of (exponent - peak) exp(exponent - peak)
+};
+
+// The kernel (1 + d²/dof)^(-(dof+1)/2) of the low-dimensional similarities.
+struct Tail {
+  float dof;
+  int dims;
+};
+
+struct MeshShape {
+  int dims;
+  std::int64_t nodes[kMaxDims];   // nodes along each axis that may be written
+  std::int64_t stride[kMaxDims];  // distance between neighbouring nodes along each axis, in floats
+  float origin[kMaxDims];
+  float spacing;
+};
+
+struct Kernels {
+  const char* name;
+
+  // Offers the points of blocks [first, last) to every query.
+  void (*scan)(const ScanPoints&, std::int64_t first, std::int64_t last, ScanQuery*, int count, Shrink);
+  double (*squared_distance_f32)(const float*, const float*, std::int64_t dims);
+  double (*squared_distance_f64)(const double*, const double*, std::int64_t dims);
+
+  // Softmax sums of log_weight - precision * d2, and the normalised row itself.
+  RowSums (*row_sums)(const double* d2, const double* log_weight, std::int64_t k, double precision);
+  void (*row_exp)(const double* d2, const double* log_weight, std::int64_t k, double precision,
+                  double log_total, double* row);
+
+  // out[i] = sum_j p_ij (y_i - y_j) / (1 + d²/dof), times (dof+1)/(2 dof), rows [begin, end).
+  void (*attract)(Tail, const std::int64_t* indptr, const std::int32_t* indices, const float* values,
+                  const float* y, std::int64_t begin, std::int64_t end, float* out);
+  // sum_ij p_ij log K(d_ij) over rows [begin, end).
+  double (*log_kernel_sum)(Tail, const std::int64_t* indptr, const std::int32_t* indices,
+                           const float* values, const float* y, std::int64_t begin, std::int64_t end);
+
+  // Adds coefficient * (sum_j c_j K_ij, -gradient/2 of it) for targets [begin, end) and sources
+  // [from, to); positions as one array per axis; charge may be null (all one).
+  void (*repel)(Tail, const float* const* axis, const float* charge, std::int64_t from, std::int64_t to,
+                std::int64_t begin, std::int64_t end, float coefficient, const float* target_charge,
+                double* potential, float* force);
+
+  // Adds the charges of points[0..count) to grid planes [first, last) of the first axis.
+  void (*spread)(const MeshShape&, const float* y, const float* charge, const std::int32_t* points,
+                 std::int64_t count, std::int64_t first, std::int64_t last, float* grid);
+  // Adds coefficient * (value, -gradient/2) of the grid's spline at points [begin, end).
+  void (*gather)(const MeshShape&, const float* grid, const float* y, std::int64_t begin,
+                 std::int64_t end, double offset, float coefficient, const float* target_charge,
+                 double* potential, float* force);
+};
+
+// The table for this processor; CTSNE_ISA=baseline|avx2|avx512 in the environment asks for a lesser one.
+const Kernels& kernels();
+
+}  // namespace ctsne

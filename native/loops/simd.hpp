@@ -1,0 +1,109 @@
+// Vector types of the instruction set this file is compiled for, and exp/log that vectorise.
+//
+// Everything is static: the same source is compiled for several instruction sets, and a function
+// the linker could share between them would end up with the wrong instructions.
+#pragma once
+
+#include <stdint.h>
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+namespace ctsne::CTSNE_ISA {
+
+#if defined(__AVX512F__)
+constexpr int kLanes = 16;
+#elif defined(__AVX2__)
+constexpr int kLanes = 8;
+#else
+constexpr int kLanes = 4;
+#endif
+
+typedef float Floats __attribute__((vector_size(kLanes * sizeof(float)), may_alias));
+// Eight floats, wherever they lie: one row of spline weights, or four points of the plane twice.
+typedef float Floats8 __attribute__((vector_size(32)));
+typedef float Floats8Anywhere __attribute__((vector_size(32), aligned(4), may_alias));
+
+template <class To, class From>
+[[maybe_unused]] static inline To load_as(const From* from) {
+  To value;
+  __builtin_memcpy(&value, from, sizeof(To));
+  return value;
+}
+
+// Bit k is set where a[k] <= b[k].
+[[maybe_unused]] static inline unsigned mask_at_most(Floats a, Floats b) {
+#if defined(__AVX512F__)
+  return _mm512_cmp_ps_mask(reinterpret_cast<__m512>(a), reinterpret_cast<__m512>(b), _CMP_LE_OQ);
+#elif defined(__AVX2__)
+  return static_cast<unsigned>(_mm256_movemask_ps(reinterpret_cast<__m256>(a <= b)));
+#elif defined(__SSE2__)
+  return static_cast<unsigned>(_mm_movemask_ps(reinterpret_cast<__m128>(a <= b)));
+#else
+  unsigned mask = 0;
+  for (int lane = 0; lane < kLanes; ++lane) mask |= static_cast<unsigned>(a[lane] <= b[lane]) << lane;
+  return mask;
+#endif
+}
+
+// exp(x) for x <= 0 to about 1e-15 relative; below -708 it stays at exp(-708).
+[[maybe_unused]] static inline double exp_nonpositive(double x) {
+  x = x < -708.0 ? -708.0 : x;
+  const double rounder = 0x1.8p52;  // adding it leaves the rounded integer in the low bits
+  const double shifted = x * 1.4426950408889634 + rounder;
+  const double n = shifted - rounder;
+  const double r = (x - n * 6.93147180369123816490e-01) - n * 1.90821492927058770002e-10;
+  double p = 1.0 / 479001600.0;
+  p = p * r + 1.0 / 39916800.0;
+  p = p * r + 1.0 / 3628800.0;
+  p = p * r + 1.0 / 362880.0;
+  p = p * r + 1.0 / 40320.0;
+  p = p * r + 1.0 / 5040.0;
+  p = p * r + 1.0 / 720.0;
+  p = p * r + 1.0 / 120.0;
+  p = p * r + 1.0 / 24.0;
+  p = p * r + 1.0 / 6.0;
+  p = p * r + 0.5;
+  p = p * r + 1.0;
+  p = p * r + 1.0;
+  const uint64_t scale = __builtin_bit_cast(uint64_t, shifted) << 52;
+  return __builtin_bit_cast(double, __builtin_bit_cast(uint64_t, p) + scale);
+}
+
+// exp(x) for x <= 0 in single precision; below -87 it stays at exp(-87).
+[[maybe_unused]] static inline float exp_nonpositive(float x) {
+  x = x < -87.0f ? -87.0f : x;
+  const float rounder = 0x1.8p23f;
+  const float shifted = x * 1.44269504f + rounder;
+  const float n = shifted - rounder;
+  const float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
+  float p = 1.0f / 5040.0f;
+  p = p * r + 1.0f / 720.0f;
+  p = p * r + 1.0f / 120.0f;
+  p = p * r + 1.0f / 24.0f;
+  p = p * r + 1.0f / 6.0f;
+  p = p * r + 0.5f;
+  p = p * r + 1.0f;
+  p = p * r + 1.0f;
+  const uint32_t scale = __builtin_bit_cast(uint32_t, shifted) << 23;
+  return __builtin_bit_cast(float, __builtin_bit_cast(uint32_t, p) + scale);
+}
+
+// log(x) for finite x >= 1 in single precision.
+[[maybe_unused]] static inline float log_from_one(float x) {
+  // Split x = 2^e m with m in [sqrt(1/2), sqrt(2)), then log m = 2 artanh((m-1)/(m+1)).
+  const int32_t bits = __builtin_bit_cast(int32_t, x) - 0x3f3504f3;
+  const int32_t e = bits >> 23;
+  const float m = __builtin_bit_cast(float, (bits & 0x007fffff) + 0x3f3504f3);
+  const float s = (m - 1.0f) / (m + 1.0f);
+  const float s2 = s * s;
+  float p = 1.0f / 9.0f;
+  p = p * s2 + 1.0f / 7.0f;
+  p = p * s2 + 1.0f / 5.0f;
+  p = p * s2 + 1.0f / 3.0f;
+  p = p * s2 + 1.0f;
+  return 2.0f * s * p + static_cast<float>(e) * 0.693147181f;
+}
+
+}  // namespace ctsne::CTSNE_ISA

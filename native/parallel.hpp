@@ -1,0 +1,49 @@
+// A small parallel_for: fixed blocks of work, handed to threads as they become free.
+//
+// Which thread runs a block never matters: a block writes only its own part of the output, and sums
+// over blocks are formed afterwards in block order. So results do not depend on the thread count.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+namespace ctsne {
+
+// Calls work(worker, block) for every block in [0, blocks); worker is in [0, workers).
+template <class Work>
+void parallel_for(std::int64_t blocks, int workers, Work&& work) {
+  workers = static_cast<int>(std::clamp<std::int64_t>(blocks, 1, std::max(1, workers)));
+  if (workers == 1) {
+    for (std::int64_t block = 0; block < blocks; ++block) work(0, block);
+    return;
+  }
+  std::atomic<std::int64_t> next{0};
+  auto run = [&](int worker) {
+    for (std::int64_t block; (block = next.fetch_add(1, std::memory_order_relaxed)) < blocks;)
+      work(worker, block);
+  };
+  std::vector<std::thread> threads;
+  threads.reserve(static_cast<std::size_t>(workers - 1));
+  for (int worker = 1; worker < workers; ++worker) {
+    try {
+      threads.emplace_back(run, worker);
+    } catch (const std::system_error&) {
+      break;  // no more threads to be had: the ones there are do all the work
+    }
+  }
+  run(0);
+  for (auto& thread : threads) thread.join();
+}
+
+// Splits n items into blocks of `size` and calls work(worker, begin, end) for each.
+template <class Work>
+void parallel_blocks(std::int64_t n, std::int64_t size, int workers, Work&& work) {
+  parallel_for((n + size - 1) / size, workers, [&](int worker, std::int64_t block) {
+    work(worker, block * size, std::min(n, (block + 1) * size));
+  });
+}
+
+}  // namespace ctsne

@@ -1,0 +1,133 @@
+"""Signatures of the compiled kernels (native/bind.cpp)."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+BLOCK: int
+SPLINE_ORDER: int
+
+_F32 = NDArray[np.float32]
+_F64 = NDArray[np.float64]
+_I32 = NDArray[np.int32]
+_I64 = NDArray[np.int64]
+_Bool = NDArray[np.bool_]
+_Range = tuple[int, int]
+
+def instruction_set() -> str: ...
+def find_neighbors(
+    packed: _F32,
+    sorted: _F32,
+    points: NDArray[np.floating],
+    ids: NDArray[np.uint32],
+    own_begin: _I64,
+    own_end: _I64,
+    free_begin: int,
+    k_same: _I32,
+    k_other: _I32,
+    begin: int,
+    end: int,
+    n_jobs: int,
+    indices: _I32,
+    distances: _F32,
+) -> None: ...
+def find_bandwidths(
+    distances: _F32,
+    indices: _I32,
+    n_same: _I32,
+    codes: _I32,
+    log_same: _F64,
+    log_other: _F64,
+    perplexity: _F64,
+    weighted: bool,
+    wide: float,
+    n_jobs: int,
+) -> tuple[_F64, _Bool]: ...
+def find_split_bandwidths(
+    distances: _F32,
+    indices: _I32,
+    n_same: _I32,
+    codes: _I32,
+    same_perplexity: _F64,
+    other_perplexity: _F64,
+    n_jobs: int,
+) -> tuple[_F64, _F64, _Bool]: ...
+def fill_rows(
+    distances: _F32,
+    indices: _I32,
+    n_same: _I32,
+    codes: _I32,
+    log_same: _F64,
+    log_other: _F64,
+    same_precision: _F64,
+    other_precision: _F64,
+    mass: _F64 | None,
+    n_jobs: int,
+    out: _F32,
+) -> tuple[_F64, _F64, _F64, _F64]: ...
+def symmetrize(indices: _I32, rows: _F32, n_jobs: int) -> tuple[_I64, _I32, _F32]: ...
+def attract(
+    indptr: _I64, indices: _I32, values: _F32, y: _F32, dof: float, n_jobs: int, out: _F32
+) -> None: ...
+def log_kernel_sum(
+    indptr: _I64, indices: _I32, values: _F32, y: _F32, dof: float, n_jobs: int
+) -> float: ...
+def repel(
+    axes: _F32,
+    dof: float,
+    sources: _Range,
+    targets: _Range,
+    coefficient: float,
+    source_charge: _F32 | None,
+    target_charge: _F32 | None,
+    n_jobs: int,
+    potential: _F64,
+    force: _F32,
+) -> None: ...
+def repel_ranges(
+    axes: _F32,
+    dof: float,
+    bounds: _I64,
+    coefficient: _F32,
+    n_jobs: int,
+    potential: _F64,
+    force: _F32,
+) -> None: ...
+def spread(
+    y: _F32,
+    sources: _Range,
+    source_charge: _F32 | None,
+    nodes: Sequence[int],
+    origin: Sequence[float],
+    spacing: float,
+    n_jobs: int,
+    grid: _F32,
+) -> None: ...
+def gather(
+    grid: _F32,
+    y: _F32,
+    targets: _Range,
+    offset: float,
+    coefficient: float,
+    target_charge: _F32 | None,
+    nodes: Sequence[int],
+    origin: Sequence[float],
+    spacing: float,
+    n_jobs: int,
+    potential: _F64,
+    force: _F32,
+) -> None: ...
+def step(
+    attraction: _F32,
+    repulsion: _F32,
+    pull: float,
+    push: float,
+    learning_rate: float,
+    momentum: float,
+    longest: float,
+    n_jobs: int,
+    y: _F32,
+    update: _F32,
+    gains: _F32,
+) -> None: ...

@@ -1,0 +1,65 @@
+"""What stage 2 gives: the similarities, and what they look like from every point."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from ctsne import _native
+
+
+@dataclass(frozen=True)
+class Diagnostics:
+    """How the similarities of every point came out; one entry per point in each array.
+
+    Attributes
+    ----------
+    sigma : ndarray
+        Bandwidth of the Gaussian; infinite where all neighbours weigh the same.
+    sigma_other : ndarray
+        Bandwidth towards points of other labels. Only ``balanced`` has one of its own; elsewhere
+        it equals ``sigma``.
+    perplexity : ndarray
+        Effective perplexity of the final row.
+    other_share : ndarray
+        Share of the row's mass on points of other labels.
+    largest_weight : ndarray
+        The largest single similarity of the row: near one, a single neighbour owns the point.
+    reached : ndarray of bool
+        Whether the calibrated distribution has the perplexity that was asked for. Which one is
+        calibrated depends on the method: with ``bandwidth="p"`` the row before conditioning.
+    """
+
+    sigma: NDArray[np.float64]
+    sigma_other: NDArray[np.float64]
+    perplexity: NDArray[np.float64]
+    other_share: NDArray[np.float64]
+    largest_weight: NDArray[np.float64]
+    reached: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Affinities:
+    """Symmetric similarities of all points.
+
+    Attributes
+    ----------
+    matrix : csr_array of float32, shape (n, n)
+        ``r_ij = (r_{j|i} + r_{i|j}) / 2n``; sums to one.
+    diagnostics : Diagnostics
+    """
+
+    matrix: sp.csr_array
+    diagnostics: Diagnostics
+
+
+def symmetric_matrix(
+    indices: NDArray[np.int32], rows: NDArray[np.float32], n_jobs: int
+) -> sp.csr_array:
+    """Symmetrise conditional rows over their neighbours' indices."""
+    n = len(rows)
+    indptr, columns, values = _native.symmetrize(indices, rows, n_jobs)
+    return sp.csr_array((values, columns, indptr), shape=(n, n))

@@ -1,0 +1,116 @@
+"""Rows of similarities: bandwidths by perplexity and weights by label, on the native kernels."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ctsne import _native
+from ctsne.affinity.result import Affinities, Diagnostics, symmetric_matrix
+from ctsne.labels import Labels
+from ctsne.neighbors import Neighbors
+
+
+class Rows:
+    """The neighbours of all points with a weight for each pair, as logarithms.
+
+    Parameters
+    ----------
+    neighbors : Neighbors
+    labels : Labels or None
+    log_same, log_other : ndarray of shape (n_labels,), optional
+        Weights by the label of the row, for neighbours with the same and with another label;
+        zero by default. Pairs with an unlabelled point have zero always.
+    n_jobs : int
+    """
+
+    def __init__(
+        self,
+        neighbors: Neighbors,
+        labels: Labels | None,
+        *,
+        log_same: NDArray[np.float64] | None = None,
+        log_other: NDArray[np.float64] | None = None,
+        n_jobs: int,
+    ) -> None:
+        n = len(neighbors.indices)
+        codes = np.full(n, -1, np.int32) if labels is None else labels.codes
+        self._indices = neighbors.indices
+        self._n_jobs = n_jobs
+        self._wide = neighbors.scale**-2
+        self._lists = (neighbors.distances, neighbors.indices, neighbors.n_same, codes)
+        self._weights = (_of_points(log_same, codes), _of_points(log_other, codes))
+
+    def bandwidths(
+        self, perplexity: float, *, weighted: bool
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Precision 1/(2 sigma²) of each row, with or without its weights, and if it was reached."""
+        target = np.full(len(self._indices), float(perplexity))
+        return _native.find_bandwidths(
+            *self._lists, *self._weights, target, weighted, self._wide, self._n_jobs
+        )
+
+    def split_bandwidths(
+        self, same: NDArray[np.float64], other: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
+        """Precisions of both lists of each row by themselves, to a perplexity each."""
+        return _native.find_split_bandwidths(*self._lists, same, other, self._n_jobs)
+
+    def log_odds(self, precision: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Logarithm of the ratio of each row's mass on other labels to the rest of it."""
+        *_, log_odds = self._fill(precision, precision, None)
+        return log_odds
+
+    def affinities(
+        self,
+        same_precision: NDArray[np.float64],
+        other_precision: NDArray[np.float64],
+        reached: NDArray[np.bool_],
+        *,
+        mass: NDArray[np.float64] | None = None,
+    ) -> Affinities:
+        """Compute the rows and symmetrise them.
+
+        With ``mass`` (the share of other labels, per row) the lists are normalised separately.
+        """
+        rows, perplexity, share, largest, _ = self._fill(same_precision, other_precision, mass)
+        diagnostics = Diagnostics(
+            sigma=_sigma(same_precision),
+            sigma_other=_sigma(other_precision),
+            perplexity=perplexity,
+            other_share=share,
+            largest_weight=largest,
+            reached=reached,
+        )
+        return Affinities(symmetric_matrix(self._indices, rows, self._n_jobs), diagnostics)
+
+    def _fill(
+        self,
+        same_precision: NDArray[np.float64],
+        other_precision: NDArray[np.float64],
+        mass: NDArray[np.float64] | None,
+    ) -> tuple[
+        NDArray[np.float32],
+        NDArray[np.float64],
+        NDArray[np.float64],
+        NDArray[np.float64],
+        NDArray[np.float64],
+    ]:
+        rows = np.empty(self._indices.shape, np.float32)
+        report = _native.fill_rows(
+            *self._lists, *self._weights, same_precision, other_precision, mass, self._n_jobs, rows
+        )
+        return rows, *report
+
+
+def _of_points(
+    of_labels: NDArray[np.float64] | None, codes: NDArray[np.int32]
+) -> NDArray[np.float64]:
+    if of_labels is None:
+        return np.zeros(len(codes))
+    return np.asarray(np.append(of_labels, 0.0)[codes])  # a missing label is -1: the appended zero
+
+
+def _sigma(precision: NDArray[np.float64]) -> NDArray[np.float64]:
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.sqrt(0.5 / precision))

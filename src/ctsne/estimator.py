@@ -1,0 +1,377 @@
+"""``ConditionalTSNE``: the scikit-learn face of the whole pipeline."""
+
+from __future__ import annotations
+
+import logging
+import time
+import warnings
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.decomposition import PCA
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ctsne._parameters import Settings, check_settings
+from ctsne._validation import check_count, check_finite
+from ctsne.affinity import (
+    Affinities,
+    balanced_affinities,
+    balanced_share,
+    joint_affinities,
+    joint_beta_low,
+    revised_affinities,
+    tsne_affinities,
+)
+from ctsne.labels import Labels, encode_labels
+from ctsne.layout import Layout, PairWeights, Schedule, pair_weights, start_positions
+from ctsne.layout.descent import Callback
+from ctsne.neighbors import (
+    Neighbors,
+    balanced_lengths,
+    find_neighbors,
+    neighbors_from_distances,
+    neighbors_from_graph,
+    paper_lengths,
+)
+
+_log = logging.getLogger("ctsne")
+
+# Sparse features are reduced to so many principal components before anything else.
+SPARSE_COMPONENTS = 50
+
+
+class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """A t-SNE map with known labels factored out.
+
+    Parameters
+    ----------
+    n_components : {1, 2, 3}, default=2
+        Dimensions of the map.
+    method : {"revised", "tsne", "original", "balanced", "joint"}, default="revised"
+        ``"tsne"`` ignores labels. ``"original"`` weakens the repulsion between different labels in
+        the map. ``"revised"`` strengthens the similarities across labels. ``"balanced"`` gives other
+        labels a fixed share of every point's neighbourhood. ``"joint"`` conditions both sides, with
+        one strength.
+    bandwidth : {"r", "p"}, default="r"
+        For ``"revised"``: whether the conditioned similarities have the perplexity asked for, or
+        those before conditioning.
+    beta : float or mapping of label to float, default=1e-4
+        Weight of same-label similarities for ``"revised"``, of different-label pairs in the map for
+        ``"original"``; in (0, 1], 1 conditions nothing, smaller conditions more.
+    strength : float or mapping of label to float, default=1.0
+        For ``"balanced"`` and ``"joint"``; in [0, 1], larger conditions more.
+    beta_low : float or mapping of label to float, optional
+        Weight of different-label pairs in the map, beside any method; replaces the one that
+        ``"joint"`` derives from its strength.
+    perplexity : float, default=30
+        Roughly the number of neighbours that count; at least 1, at most one less than the points.
+    metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
+        With ``"precomputed"``, ``X`` is a matrix of distances, or a sparse graph of them.
+    init : {"pca", "random", "spectral"} or array of shape (n, n_components), default="pca"
+        Where the points start.
+    n_iter : int, default=750
+        All iterations, early exaggeration included.
+    early_exaggeration : float, default=12
+        Factor on the attraction in the first iterations.
+    early_exaggeration_iter : int, default=250
+        Number of those.
+    exaggeration : float, default=1
+        Factor on the attraction afterwards.
+    learning_rate : float or "auto", default="auto"
+        ``"auto"`` is the larger of 200 and n / 12.
+    dof : float, default=1
+        Degrees of freedom of the map's kernel; less than one gives heavier tails and finer clusters.
+    callback : callable, optional
+        Called as ``callback(iteration, loss, embedding)``; returning True stops the run.
+    callback_every : int, default=50
+        Iterations between two calls.
+    n_jobs : int, default=-1
+        Threads; -1 uses all cores. The result is the same, bit for bit, whatever it is.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the random start, and of the noise where a start is degenerate.
+    verbose : int, default=0
+        1 logs the stages, 2 also the loss every ``callback_every`` iterations (logger ``ctsne``).
+
+    Attributes
+    ----------
+    embedding_ : ndarray of float32, shape (n, n_components)
+    kl_divergence_ : float
+        Final loss.
+    n_iter_ : int
+        Iterations done.
+    affinities_ : csr_array of float32, shape (n, n)
+        Symmetric similarities.
+    diagnostics_ : Diagnostics
+        Per point: sigma, effective perplexity, share of mass on other labels, largest weight,
+        whether the perplexity was reached.
+    labels_ : Labels or None
+        The labels as they were understood.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Only for data frames.
+
+    Notes
+    -----
+    Labels are their own argument, never ``y``: elsewhere ``y`` pulls classes together, here labels are
+    taken out. Missing labels (None, NaN) condition nothing. Sparse features with more than 50 columns
+    are reduced to 50 principal components first. Ctrl-C during the iterations keeps the map reached.
+
+    Examples
+    --------
+    >>> from ctsne import ConditionalTSNE
+    >>> from ctsne.datasets import make_synthetic
+    >>> data = make_synthetic(300, random_state=0)
+    >>> model = ConditionalTSNE(method="joint", perplexity=20, n_iter=300, random_state=0)
+    >>> model.fit_transform(data.X, labels=data.known).shape
+    (300, 2)
+    """
+
+    def __init__(
+        self,
+        *,
+        n_components: int = 2,
+        method: str = "revised",
+        bandwidth: str = "r",
+        beta: float | Mapping[Any, float] = 1e-4,
+        strength: float | Mapping[Any, float] = 1.0,
+        beta_low: float | Mapping[Any, float] | None = None,
+        perplexity: float = 30,
+        metric: str = "euclidean",
+        init: str | ArrayLike = "pca",
+        n_iter: int = 750,
+        early_exaggeration: float = 12,
+        early_exaggeration_iter: int = 250,
+        exaggeration: float = 1,
+        learning_rate: float | str = "auto",
+        dof: float = 1,
+        callback: Callback | None = None,
+        callback_every: int = 50,
+        n_jobs: int | None = -1,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.method = method
+        self.bandwidth = bandwidth
+        self.beta = beta
+        self.strength = strength
+        self.beta_low = beta_low
+        self.perplexity = perplexity
+        self.metric = metric
+        self.init = init
+        self.n_iter = n_iter
+        self.early_exaggeration = early_exaggeration
+        self.early_exaggeration_iter = early_exaggeration_iter
+        self.exaggeration = exaggeration
+        self.learning_rate = learning_rate
+        self.dof = dof
+        self.callback = callback
+        self.callback_every = callback_every
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: ArrayLike, y: object = None, *, labels: object = None) -> Self:
+        """Compute the map.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix, shape (n, d)
+            Features; with ``metric="precomputed"`` distances of shape (n, n).
+        y : ignored
+            There for scikit-learn; labels go to ``labels``.
+        labels : array-like of length n, optional
+            What to factor out: strings, numbers, booleans, categories; None or NaN where missing.
+
+        Returns
+        -------
+        ConditionalTSNE
+        """
+        features = self._check_X(X)
+        n = features.shape[0]
+        known = None if labels is None else encode_labels(labels, n=n)
+        settings = check_settings(self, n, known)
+        for message in settings.warnings:
+            warnings.warn(message, UserWarning, stacklevel=2)
+        self.labels_ = known
+        clock = _Clock(self.verbose)
+        neighbors = self._neighbors(features, settings)
+        clock.log(f"neighbours: {neighbors.indices.shape[1]} for each of {n} points")
+        affinities = _affinities(neighbors, settings)
+        clock.log(f"similarities: {affinities.matrix.nnz} stored")
+        self.affinities_ = affinities.matrix
+        self.diagnostics_ = affinities.diagnostics
+        start = start_positions(
+            settings.init,
+            settings.n_components,
+            X=None if settings.metric == "precomputed" else features,
+            matrix=affinities.matrix,
+            rng=settings.rng,
+        )
+        self._layout = Layout(
+            affinities.matrix,
+            start,
+            settings.schedule,
+            weights=_weights(settings),
+            dof=settings.dof,
+            n_jobs=settings.n_jobs,
+        )
+        self._run(settings.n_iter, clock)
+        return self
+
+    def fit_transform(
+        self, X: ArrayLike, y: object = None, *, labels: object = None
+    ) -> NDArray[np.float32]:
+        """Compute the map and return it; the parameters are those of :meth:`fit`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix, shape (n, d)
+        y : ignored
+        labels : array-like of length n, optional
+
+        Returns
+        -------
+        ndarray of float32, shape (n, n_components)
+        """
+        return self.fit(X, y, labels=labels).embedding_
+
+    def resume(self, n_iter: int) -> Self:
+        """Go on from where the last run ended, with all momentum kept.
+
+        Parameters
+        ----------
+        n_iter : int
+            Further iterations.
+
+        Returns
+        -------
+        ConditionalTSNE
+        """
+        check_is_fitted(self)
+        self._run(check_count(n_iter, "n_iter", low=1), _Clock(self.verbose))
+        return self
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.embedding_.shape[1])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        tags.transformer_tags.preserves_dtype = ["float32"]
+        return tags
+
+    def _check_X(self, X: ArrayLike) -> Any:
+        """Validate features or distances; dense arrays come back C-contiguous and finite."""
+        checked = validate_data(
+            self,
+            X,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            order="C",
+            ensure_all_finite=False,
+            ensure_min_samples=2,
+        )
+        names = getattr(self, "feature_names_in_", None)
+        if sp.issparse(checked):
+            check_finite(checked.data[None, :], argument="the stored values of X")
+            return checked if self.metric == "precomputed" else _dense(checked, self.random_state)
+        check_finite(checked, argument="X", names=names)
+        return checked
+
+    def _neighbors(self, features: Any, settings: Settings) -> Neighbors:
+        labels = settings.labels
+        n = features.shape[0]
+        if settings.method == "balanced" and labels is not None:
+            share = balanced_share(labels, settings.strength)
+            same, other = balanced_lengths(labels, settings.perplexity, share)
+        else:
+            split = settings.method in ("revised", "joint")
+            same, other = paper_lengths(labels if split else None, n, settings.perplexity)
+        lists = labels if settings.method in ("revised", "joint", "balanced") else None
+        if settings.metric != "precomputed":
+            return find_neighbors(
+                features, lists, k_same=same, k_other=other, metric=settings.metric,
+                n_jobs=settings.n_jobs,
+            )  # fmt: skip
+        from_pairs = neighbors_from_graph if sp.issparse(features) else neighbors_from_distances
+        return from_pairs(features, lists, same, other)
+
+    def _run(self, n_iter: int, clock: _Clock) -> None:
+        self._layout.run(
+            n_iter, callback=clock.watch(self.callback), callback_every=self.callback_every
+        )
+        self.embedding_ = self._layout.embedding
+        self.kl_divergence_ = self._layout.loss()
+        self.n_iter_ = self._layout.iteration
+        clock.log(f"map: {self.n_iter_} iterations, KL divergence {self.kl_divergence_:.4f}")
+
+
+def _dense(X: Any, random_state: Any) -> NDArray[np.floating]:
+    """Dense features of a sparse matrix: as they are if few, else their principal components."""
+    if min(X.shape) <= SPARSE_COMPONENTS + 1 or X.shape[1] <= SPARSE_COMPONENTS:
+        return np.ascontiguousarray(X.toarray())
+    seed = np.random.RandomState(0) if random_state is None else random_state
+    pca = PCA(SPARSE_COMPONENTS, svd_solver="arpack", random_state=seed)
+    return np.ascontiguousarray(pca.fit_transform(X))
+
+
+def _affinities(neighbors: Neighbors, settings: Settings) -> Affinities:
+    perplexity, n_jobs, labels = settings.perplexity, settings.n_jobs, settings.labels
+    if labels is None or settings.method in ("tsne", "original"):
+        return tsne_affinities(neighbors, perplexity=perplexity, n_jobs=n_jobs)
+    if settings.method == "balanced":
+        return balanced_affinities(
+            neighbors, labels, perplexity=perplexity, strength=settings.strength, n_jobs=n_jobs
+        )
+    if settings.method == "joint":
+        return joint_affinities(
+            neighbors, labels, perplexity=perplexity, strength=settings.strength, n_jobs=n_jobs
+        )
+    return revised_affinities(
+        neighbors, labels, perplexity=perplexity, beta=settings.beta,
+        bandwidth=settings.bandwidth, n_jobs=n_jobs,
+    )  # fmt: skip
+
+
+def _weights(settings: Settings) -> PairWeights | None:
+    """Low-dimensional conditioning: asked for, or part of the method."""
+    beta = settings.beta_low
+    if beta is None and settings.method == "original":
+        beta = settings.beta
+    if beta is None and settings.method == "joint":
+        beta = joint_beta_low(settings.strength)
+    if settings.labels is None or beta is None or (beta == 1).all():
+        return None
+    return pair_weights(settings.labels, beta)
+
+
+class _Clock:
+    """Logs stages with the seconds they took."""
+
+    def __init__(self, verbose: int) -> None:
+        self._verbose = verbose
+        self._last = time.perf_counter()
+
+    def log(self, message: str) -> None:
+        now = time.perf_counter()
+        if self._verbose:
+            _log.info("%s (%.2f s)", message, now - self._last)
+        self._last = now
+
+    def watch(self, callback: Callback | None) -> Callback | None:
+        """Log the loss on the way too, if asked to."""
+        if self._verbose < 2:
+            return callback
+
+        def logged(iteration: int, loss: float, embedding: NDArray[np.float32]) -> object:
+            _log.info("iteration %d: KL divergence %.4f", iteration, loss)
+            return callback(iteration, loss, embedding) if callback is not None else None
+
+        return logged

@@ -1,0 +1,221 @@
+"""Gradient descent: a map in the making that can be run, stopped, looked at and continued."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from ctsne import _native
+from ctsne.layout.pairs import PairWeights
+from ctsne.layout.repulsion import Repulsion
+
+Callback = Callable[[int, float, NDArray[np.float32]], object]
+
+# How often the loss is looked at for early stopping, and the relative gain that counts as progress.
+_STALL_CHECK = 25
+_STALL_GAIN = 1e-4
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How a map is run, by iteration number.
+
+    Attributes
+    ----------
+    early_exaggeration : float
+        Factor on the attraction in the first phase.
+    early_exaggeration_iter : int
+        Length of that phase.
+    exaggeration : float
+        Factor on the attraction after it.
+    learning_rate : float
+        Step length; the gradient is a quarter of the mathematical one, as in most t-SNE programs.
+    early_momentum, momentum : float
+        Share of the last step kept, in both phases.
+    longest_step : float
+        Longer steps are shortened to this.
+    """
+
+    early_exaggeration: float = 12.0
+    early_exaggeration_iter: int = 250
+    exaggeration: float = 1.0
+    learning_rate: float = 200.0
+    early_momentum: float = 0.5
+    momentum: float = 0.8
+    longest_step: float = 5.0
+
+    def at(self, iteration: int) -> tuple[float, float]:
+        """Exaggeration and momentum of an iteration."""
+        if iteration < self.early_exaggeration_iter:
+            return self.early_exaggeration, self.early_momentum
+        return self.exaggeration, self.momentum
+
+
+class Layout:
+    """A map of points under their similarities.
+
+    Parameters
+    ----------
+    matrix : csr_array, shape (n, n)
+        Symmetric similarities that sum to one.
+    start : array, shape (n, dims)
+        Positions to start from; one to three dimensions.
+    schedule : Schedule
+    weights : PairWeights, optional
+        Low-dimensional conditioning.
+    dof : float
+        Degrees of freedom of the map's kernel; 1 is t-SNE's.
+    n_jobs : int
+        Threads. The result does not depend on it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ctsne.affinity import tsne_affinities
+    >>> from ctsne.layout import Layout
+    >>> from ctsne.neighbors import find_neighbors
+    >>> X = np.random.default_rng(0).normal(size=(60, 4))
+    >>> similar = tsne_affinities(find_neighbors(X, k_same=15), perplexity=5)
+    >>> layout = Layout(similar.matrix, 1e-4 * X[:, :2])
+    >>> layout.run(20)
+    False
+    >>> layout.run(10)  # goes on where it stopped, momentum and all
+    False
+    >>> layout.iteration, layout.embedding.shape
+    (30, (60, 2))
+    """
+
+    def __init__(
+        self,
+        matrix: sp.csr_array,
+        start: NDArray[np.floating],
+        schedule: Schedule | None = None,
+        *,
+        weights: PairWeights | None = None,
+        dof: float = 1.0,
+        n_jobs: int = 1,
+    ) -> None:
+        n = matrix.shape[0]
+        self.schedule = schedule or Schedule()
+        self.iteration = 0
+        self._dof = float(dof)
+        self._n_jobs = n_jobs
+        self._order = None if weights is None else weights.order
+        self._constant = _negative_entropy(matrix)
+        if weights is not None:
+            self._constant -= weights.mean_log_weight(matrix)
+            matrix = matrix[weights.order][:, weights.order]
+        self._rows = (
+            matrix.indptr.astype(np.int64),
+            matrix.indices.astype(np.int32, copy=False),
+            matrix.data.astype(np.float32, copy=False),
+        )
+        self._repulsion = Repulsion(n, dof=self._dof, weights=weights, n_jobs=n_jobs)
+        positions = start if self._order is None else start[self._order]
+        self._y = np.array(positions, np.float32, order="C")
+        self._update = np.zeros_like(self._y)
+        self._gains = np.ones_like(self._y)
+
+    @property
+    def embedding(self) -> NDArray[np.float32]:
+        """Positions of all points, in the order of the matrix (a copy)."""
+        if self._order is None:
+            return self._y.copy()
+        embedding = np.empty_like(self._y)
+        embedding[self._order] = self._y
+        return embedding
+
+    def loss(self) -> float:
+        """Kullback-Leibler divergence of the map, exaggeration left out."""
+        _, normaliser = self._repulsion(self._y)
+        return self._loss(normaliser)
+
+    def gradient(self) -> NDArray[np.float32]:
+        """Gradient of the loss, in the order of the matrix."""
+        repulsion, normaliser = self._repulsion(self._y)
+        gradient = 4 * (self._attraction() - repulsion / np.float32(normaliser))
+        if self._order is None:
+            return gradient
+        unsorted = np.empty_like(gradient)
+        unsorted[self._order] = gradient
+        return unsorted
+
+    def run(
+        self,
+        n_iter: int,
+        *,
+        callback: Callback | None = None,
+        callback_every: int = 50,
+        patience: int | None = None,
+    ) -> bool:
+        """Take up to ``n_iter`` more steps.
+
+        Ctrl-C ends the run with a warning and keeps what was reached.
+
+        Parameters
+        ----------
+        n_iter : int
+        callback : callable, optional
+            Called as ``callback(iteration, loss, embedding)`` every ``callback_every`` iterations;
+            the loss is that of the map as it stood before the last step. Returning True stops.
+        callback_every : int
+        patience : int, optional
+            Stop when the loss has not improved for so many iterations after early exaggeration.
+
+        Returns
+        -------
+        bool
+            Whether the run was stopped before ``n_iter`` steps.
+        """
+        best, best_at = np.inf, self.iteration
+        try:
+            for _ in range(n_iter):
+                normaliser = self._step()
+                if callback is not None and self.iteration % callback_every == 0:
+                    if callback(self.iteration, self._loss(normaliser), self.embedding) is True:
+                        return True
+                if patience is not None and self.iteration % _STALL_CHECK == 0:
+                    loss = self._loss(normaliser)
+                    early = self.iteration <= self.schedule.early_exaggeration_iter
+                    if early or loss < best - _STALL_GAIN * abs(best):
+                        best, best_at = (np.inf if early else loss), self.iteration
+                    elif self.iteration - best_at >= patience:
+                        return True
+        except KeyboardInterrupt:
+            warnings.warn(
+                f"interrupted after iteration {self.iteration}: the map reached so far is kept",
+                UserWarning,
+                stacklevel=2,
+            )
+            return True
+        return False
+
+    def _attraction(self) -> NDArray[np.float32]:
+        out = np.empty_like(self._y)
+        _native.attract(*self._rows, self._y, self._dof, self._n_jobs, out)
+        return out
+
+    def _loss(self, normaliser: float) -> float:
+        log_kernel = _native.log_kernel_sum(*self._rows, self._y, self._dof, self._n_jobs)
+        return self._constant - log_kernel + float(np.log(normaliser))
+
+    def _step(self) -> float:
+        attraction = self._attraction()
+        repulsion, normaliser = self._repulsion(self._y)
+        exaggeration, momentum = self.schedule.at(self.iteration)
+        _native.step(
+            attraction, repulsion, exaggeration, 1.0 / normaliser, self.schedule.learning_rate,
+            momentum, self.schedule.longest_step, self._n_jobs, self._y, self._update, self._gains,
+        )  # fmt: skip
+        self.iteration += 1
+        return normaliser
+
+
+def _negative_entropy(matrix: sp.csr_array) -> float:
+    values = matrix.data[matrix.data > 0].astype(np.float64)
+    return float(values @ np.log(values))

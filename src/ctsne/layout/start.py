@@ -1,0 +1,97 @@
+"""Where the points start."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse.linalg import eigsh
+from sklearn.decomposition import PCA
+
+STARTS = ("pca", "random", "spectral")
+# A small start lets the attraction sort the points before the repulsion holds them.
+START_SCALE = 1e-4
+
+
+def start_positions(
+    init: str | ArrayLike,
+    n_components: int,
+    *,
+    X: NDArray[np.floating] | None,
+    matrix: sp.csr_array,
+    rng: np.random.Generator,
+) -> NDArray[np.float64]:
+    """Positions to start a map from.
+
+    Parameters
+    ----------
+    init : {"pca", "random", "spectral"} or array of shape (n, n_components)
+        An array is taken as it is; the others have standard deviation 1e-4.
+    n_components : int
+    X : ndarray or None
+        Features, for ``"pca"``.
+    matrix : csr_array
+        Similarities, for ``"spectral"``.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray, shape (n, n_components)
+    """
+    if not isinstance(init, str):
+        return np.array(init, np.float64)
+    n = matrix.shape[0]
+    if init == "random":
+        return rng.normal(scale=START_SCALE, size=(n, n_components))
+    if init == "spectral":
+        positions = _scaled(_spectral(matrix, n_components, rng), n_components, rng)
+        # Parts of the graph without a link between them are one place each: noise opens them.
+        return positions + rng.normal(scale=0.01 * START_SCALE, size=positions.shape)
+    if X is None:
+        raise ValueError('init="pca" needs features, and there are only distances')
+    return _scaled(_principal(X, n_components, rng), n_components, rng)
+
+
+def _principal(
+    X: NDArray[np.floating], n_components: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    centred = X - X.mean(axis=0, dtype=np.float64)
+    largest = float(np.abs(centred).max())
+    if largest == 0:
+        return np.zeros((len(X), 0))
+    pca = PCA(min(n_components, *X.shape), random_state=int(rng.integers(2**31)))
+    return np.asarray(pca.fit_transform(centred / largest), np.float64)
+
+
+def _spectral(
+    matrix: sp.csr_array, n_components: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Leading non-trivial eigenvectors of the normalised similarities."""
+    n = matrix.shape[0]
+    root = np.sqrt(np.maximum(matrix.sum(axis=1), 1e-300))
+    scaling = sp.diags_array(1 / root)
+    normalised = (scaling @ matrix.astype(np.float64) @ scaling).tocsr()
+    k = min(n_components + 1, n)
+    if k + 1 >= n:
+        _, vectors = np.linalg.eigh(normalised.toarray())
+        vectors = vectors[:, -k:]
+    else:
+        _, vectors = eigsh(normalised, k=k, which="LA", v0=rng.normal(size=n), tol=1e-4)
+    leading = vectors[:, ::-1][:, 1:] / root[:, None]
+    # Eigenvectors have no sign of their own: fix it by their largest entry.
+    signs = np.sign(leading[np.abs(leading).argmax(axis=0), np.arange(leading.shape[1])])
+    return np.asarray(leading * np.where(signs == 0, 1, signs))
+
+
+def _scaled(
+    positions: NDArray[np.float64], n_components: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Scale to the start's size; axes without any spread get a trace of noise, or would stay flat."""
+    out = np.zeros((len(positions), n_components))
+    out[:, : positions.shape[1]] = positions
+    spread = out.std(axis=0)
+    if spread[0] > 0:
+        out *= START_SCALE / spread[0]
+    flat = np.flatnonzero(spread == 0)
+    out[:, flat] = rng.normal(scale=START_SCALE, size=(len(out), len(flat)))
+    return out

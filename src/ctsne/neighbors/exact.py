@@ -1,0 +1,94 @@
+"""Exact neighbours: every pair of points, in one fused native pass."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ctsne import _native
+from ctsne.labels import Labels
+from ctsne.neighbors.lists import Neighbors
+
+# Coordinate differences one thread forms in about a tenth of a second: the search returns to Python
+# that often, so that Ctrl-C is heard.
+_SLICE_WORK = 5e8
+
+
+def exact_neighbors(
+    X: NDArray[np.floating],
+    labels: Labels | None,
+    k_same: NDArray[np.int32],
+    k_other: NDArray[np.int32],
+    *,
+    metric: str,
+    n_jobs: int,
+) -> Neighbors:
+    """Search all pairs; the arguments are as :func:`ctsne.neighbors.find_neighbors` checked them."""
+    n, dims = X.shape
+    points = _unit_rows(X) if metric == "cosine" else X
+    order, own_begin, own_end, free_begin = _label_ranges(labels, n)
+    scaled, scale = _centred_and_scaled(points)
+    rows = scaled[order]
+    packed = _pack(rows)
+    ids = order.astype(np.uint32)
+    same, other = k_same[order], k_other[order]
+    length = int(k_same[0] + k_other[0])
+    indices = np.empty((n, length), np.int32)
+    distances = np.empty((n, length), np.float32)
+    step = max(256, int(_SLICE_WORK * n_jobs / (n * (dims + 8))))
+    for begin in range(0, n, step):
+        _native.find_neighbors(
+            packed, rows, points, ids, own_begin, own_end, free_begin, same, other,
+            begin, min(n, begin + step), n_jobs, indices, distances,
+        )  # fmt: skip
+    if metric == "cosine":  # between unit vectors, |a - b|² / 2 is one minus their cosine
+        distances, scale = 0.5 * distances * distances, 1.0
+    return Neighbors(indices, distances, k_same, scale)
+
+
+def _label_ranges(
+    labels: Labels | None, n: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], int]:
+    """Order points by label, unlabelled last, and give each its own label's range in that order."""
+    if labels is None or labels.n_labels == 0:
+        return np.arange(n), np.zeros(n, np.int64), np.full(n, n, np.int64), n
+    keys = np.where(labels.codes < 0, labels.n_labels, labels.codes)
+    order = np.argsort(keys, kind="stable")
+    ends = np.cumsum(labels.counts)
+    labelled = int(ends[-1])
+    codes = labels.codes[order[:labelled]]
+    begin = np.zeros(n, np.int64)
+    end = np.full(n, n, np.int64)
+    begin[:labelled] = (ends - labels.counts)[codes]
+    end[:labelled] = ends[codes]
+    return order, begin, end, labelled
+
+
+def _unit_rows(X: NDArray[np.floating]) -> NDArray[np.floating]:
+    largest = np.abs(X).max(axis=1, keepdims=True)
+    empty = np.flatnonzero(largest == 0)
+    if len(empty):
+        raise ValueError(
+            f'metric="cosine" needs a direction for every point, but {len(empty)} rows of X are '
+            f"all zeros (first: row {empty[0]}); remove them or use metric=\"euclidean\""
+        )
+    scaled = X / largest  # so that squares neither overflow nor vanish
+    unit: NDArray[np.floating] = scaled / np.linalg.norm(scaled, axis=1, keepdims=True)
+    return unit
+
+
+def _centred_and_scaled(X: NDArray[np.floating]) -> tuple[NDArray[np.float32], float]:
+    """Data as float32 with its digits where the differences are, and the scale taken off it."""
+    mean = X.mean(axis=0, dtype=np.float64)
+    centred = X - mean
+    largest = float(np.abs(centred).max()) or 1.0
+    return (centred / largest).astype(np.float32), largest
+
+
+def _pack(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Blocks of points with the dimensions outside and the points inside; NaN fills the last one."""
+    n, dims = rows.shape
+    blocks = -(-n // _native.BLOCK)
+    padded = np.full((blocks * _native.BLOCK, dims), np.nan, np.float32)
+    padded[:n] = rows
+    return np.ascontiguousarray(padded.reshape(blocks, _native.BLOCK, dims).transpose(0, 2, 1))
