@@ -78,7 +78,7 @@ struct Kernels {
                            const float* values, const float* y, std::int64_t begin, std::int64_t end);
 
   // Adds coefficient * (sum_j c_j K_ij, -gradient/2 of it) for targets [begin, end) and sources
-  // [from, to); positions as one array per axis; charge may be null (all one).
+  // [from, to), a point itself left out; positions as one array per axis; charge may be null (all one).
   void (*repel)(Tail, const float* const* axis, const float* charge, std::int64_t from, std::int64_t to,
                 std::int64_t begin, std::int64_t end, float coefficient, const float* target_charge,
                 double* potential, float* force);

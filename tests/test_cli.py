@@ -84,7 +84,7 @@ def test_demo_prints_a_table_and_writes_the_picture(
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert out.startswith("method") and out.endswith(f"picture: {picture.resolve()}\n")
     assert err == "ctsne: [1/1] t-SNE\n"
-    assert len(calls) == 1 and calls[0]["n_jobs"] == -1
+    assert calls == [{"random_state": demo.SEED, "n_jobs": -1}]
 
 
 def test_demo_passes_its_options_on(calls: list[dict[str, Any]], tmp_path: Path) -> None:

@@ -83,6 +83,21 @@ def test_measures_are_those_of_the_map() -> None:
         assert panel.seconds > 0
 
 
+def test_ctrl_c_stops_the_whole_demo() -> None:
+    def interrupt(*state: object) -> bool:
+        raise KeyboardInterrupt
+
+    lines: list[str] = []
+    stopped = demo.Setting("stopped", "", {"method": "tsne", "callback": interrupt})
+    never = demo.Setting("never", "", {"method": "tsne"})
+    with (
+        pytest.warns(UserWarning, match="interrupted"),
+        pytest.raises(KeyboardInterrupt),
+    ):
+        demo.run(120, settings=[stopped, never], n_jobs=1, progress=lines.append)
+    assert len(lines) == 1
+
+
 @pytest.mark.slow
 def test_it_shows_what_figure_1_of_the_paper_shows(computed: demo.Demo) -> None:
     tsne, original, *conditioned = computed.panels

@@ -14,33 +14,46 @@ static inline void kernel_pair(float d2, float inverse_dof, float power, float* 
   *steep = *value * inverse;
 }
 
+// Adds potential and forces at one place of the sources [from, to).
+template <int D, bool kCauchy, bool kCharged>
+static inline void repel_from(float dof, const float* const* axis, const float* charge, int64_t from,
+                              int64_t to, const float* at, float* sums) {
+  const float inverse_dof = 1.0f / dof, power = -0.5f * (dof + 1.0f);
+  const float *x0 = axis[0], *x1 = axis[D > 1 ? 1 : 0], *x2 = axis[D > 2 ? 2 : 0];
+  const float at0 = at[0], at1 = at[1], at2 = at[2];
+  float value_sum = 0, s0 = 0, s1 = 0, s2 = 0;
+#pragma omp simd reduction(+ : value_sum, s0, s1, s2)
+  for (int64_t j = from; j < to; ++j) {
+    const float d0 = at0 - x0[j];
+    const float d1 = D > 1 ? at1 - x1[j] : 0.0f;
+    const float d2 = D > 2 ? at2 - x2[j] : 0.0f;
+    float value, steep;
+    kernel_pair<kCauchy>(d0 * d0 + d1 * d1 + d2 * d2, inverse_dof, power, &value, &steep);
+    if (kCharged) value *= charge[j], steep *= charge[j];
+    value_sum += value;
+    s0 += steep * d0;
+    s1 += steep * d1;
+    s2 += steep * d2;
+  }
+  sums[0] += value_sum, sums[1] += s0, sums[2] += s1, sums[3] += s2;
+}
+
 template <int D, bool kCauchy, bool kCharged>
 static void repel_all(float dof, const float* const* axis, const float* charge, int64_t from, int64_t to,
                       int64_t begin, int64_t end, float coefficient, const float* target_charge,
                       double* potential, float* force) {
-  const float inverse_dof = 1.0f / dof, power = -0.5f * (dof + 1.0f);
   const float factor = (dof + 1.0f) / (2.0f * dof);
-  const float *x0 = axis[0], *x1 = axis[D > 1 ? 1 : 0], *x2 = axis[D > 2 ? 2 : 0];
   for (int64_t i = begin; i < end; ++i) {
-    const float at0 = x0[i], at1 = x1[i], at2 = x2[i];
-    float value_sum = 0, s0 = 0, s1 = 0, s2 = 0;
-#pragma omp simd reduction(+ : value_sum, s0, s1, s2)
-    for (int64_t j = from; j < to; ++j) {
-      const float d0 = at0 - x0[j];
-      const float d1 = D > 1 ? at1 - x1[j] : 0.0f;
-      const float d2 = D > 2 ? at2 - x2[j] : 0.0f;
-      float value, steep;
-      kernel_pair<kCauchy>(d0 * d0 + d1 * d1 + d2 * d2, inverse_dof, power, &value, &steep);
-      if (kCharged) value *= charge[j], steep *= charge[j];
-      value_sum += value;
-      s0 += steep * d0;
-      s1 += steep * d1;
-      s2 += steep * d2;
-    }
+    float at[3] = {0, 0, 0}, sums[4] = {0, 0, 0, 0};
+    for (int a = 0; a < D; ++a) at[a] = axis[a][i];
+    // A point is no source for itself. Leaving it out here keeps what the far ones add to its
+    // potential, which a one in the sum would drown.
+    const int64_t before = i < from ? from : i < to ? i : to, after = i < from ? from : i < to ? i + 1 : to;
+    repel_from<D, kCauchy, kCharged>(dof, axis, charge, from, before, at, sums);
+    repel_from<D, kCauchy, kCharged>(dof, axis, charge, after, to, at, sums);
     const float weight = coefficient * (target_charge ? target_charge[i] : 1.0f);
-    const float sums[3] = {s0, s1, s2};
-    potential[i] += static_cast<double>(weight) * static_cast<double>(value_sum);
-    for (int a = 0; a < D; ++a) force[i * D + a] += weight * factor * sums[a];
+    potential[i] += static_cast<double>(weight) * static_cast<double>(sums[0]);
+    for (int a = 0; a < D; ++a) force[i * D + a] += weight * factor * sums[a + 1];
   }
 }
 

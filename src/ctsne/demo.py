@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 __all__ = [
+    "SEED",
     "SETTINGS",
     "Demo",
     "Panel",
@@ -40,6 +41,10 @@ __all__ = [
 ]
 
 PERPLEXITY = 30
+# What the original method merges from a random start is chance: in the first 16 seeds it mixed
+# shapes clearly (hidden Laplacian above .05) in seven. This seed is the first of those, and its
+# other measures lie near those of the authors' own draw.
+SEED = 2
 DPI = 150
 # Okabe and Ito's palette: the two stay apart for every common kind of colour blindness.
 COLOURS = dict(zip(KNOWN_NAMES, ("#0072B2", "#E69F00"), strict=True))
@@ -168,7 +173,7 @@ def run(
     n: int = 1500,
     *,
     settings: Sequence[Setting] = SETTINGS,
-    random_state: int = 0,
+    random_state: int = SEED,
     n_jobs: int = -1,
     progress: Callable[[str], None] | None = None,
 ) -> Demo:
@@ -180,7 +185,7 @@ def run(
         Number of points.
     settings : sequence of Setting
         The maps to compute; the six of the demonstration unless told otherwise.
-    random_state : int, default=0
+    random_state : int, default=2
         Seed of the data and of every map.
     n_jobs : int, default=-1
         Threads to use, -1 for all.
@@ -220,6 +225,9 @@ def _panel(data: Synthetic, setting: Setting, *, random_state: int, n_jobs: int)
     start = time.perf_counter()
     embedding = np.asarray(model.fit_transform(data.X, labels=data.known))
     seconds = time.perf_counter() - start
+    if model.n_iter_ < model.n_iter:
+        # Ctrl-C leaves the estimator with the map reached so far; here it means the whole demo.
+        raise KeyboardInterrupt
     # As in the paper, neighbourhoods are measured at the size of the perplexity.
     k = PERPLEXITY
     return Panel(

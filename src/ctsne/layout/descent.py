@@ -182,7 +182,7 @@ class Layout:
                 if patience is not None and self.iteration % _STALL_CHECK == 0:
                     loss = self._loss(normaliser)
                     early = self.iteration <= self.schedule.early_exaggeration_iter
-                    if early or loss < best - _STALL_GAIN * abs(best):
+                    if early or loss < best * (1 - _STALL_GAIN):
                         best, best_at = (np.inf if early else loss), self.iteration
                     elif self.iteration - best_at >= patience:
                         return True

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from ctsne import _native
 
-# Nodes per unit of length: the kernel's transform falls off as exp(-k), and with splines of order 6
+# Distance of nodes: the kernel's transform falls off as exp(-k), and with splines of order 6
 # this spacing keeps the forces within 1 % of the exact sum (tests/layout/test_mesh.py).
-SPACING = 0.5
+SPACING = 0.4
 # A map smaller than this many cells gets a finer mesh.
 CELLS = 32
 # The kernel wraps around at the doubled mesh, with a kink that splines smear over some nodes.

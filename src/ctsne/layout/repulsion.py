@@ -58,7 +58,6 @@ class Repulsion:
         self._dof = dof
         self._n_jobs = n_jobs
         self._exact = exact
-        self._self_weight = np.ones(n)
         self._bounds = np.zeros(1, np.int64)
         self._own = np.zeros(0, np.float32)
         if weights is None or weights.n_labelled == 0:
@@ -74,7 +73,6 @@ class Repulsion:
         """
         m = weights.n_labelled
         counts = np.diff(weights.bounds)
-        self._self_weight[:m] = np.repeat(weights.alpha, counts)
         self._bounds = weights.bounds
         self._own = (weights.alpha - weights.beta).astype(np.float32)
         if np.ptp(weights.beta) == 0:
@@ -108,7 +106,7 @@ class Repulsion:
             self._add(channel, y, axes, plan, origin, potential, force)
         if len(self._own):
             self._add_inside_labels(y, axes, plan, origin, potential, force)
-        return force, float((potential - self._self_weight).sum())
+        return force, float(potential.sum())
 
     def _add_inside_labels(
         self,
@@ -173,3 +171,12 @@ class Repulsion:
             field, y, channel.targets, floor * total, channel.coefficient, channel.target_charge,
             plan.nodes, origin, plan.spacing, self._n_jobs, potential, force,
         )  # fmt: skip
+        # The mesh does not know which charge is a point's own, at distance zero: take it off again.
+        both = slice(
+            max(channel.sources[0], channel.targets[0]), min(channel.sources[1], channel.targets[1])
+        )
+        if both.start < both.stop:
+            own = 1.0 if charge is None else charge[both].astype(np.float64)
+            if channel.target_charge is not None:
+                own = own * channel.target_charge[both]
+            potential[both] -= channel.coefficient * own

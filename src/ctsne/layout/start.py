@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse.linalg import eigsh
+from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.decomposition import PCA
 
 STARTS = ("pca", "random", "spectral")
@@ -71,13 +71,19 @@ def _spectral(
     root = np.sqrt(np.maximum(matrix.sum(axis=1), 1e-300))
     scaling = sp.diags_array(1 / root)
     normalised = (scaling @ matrix.astype(np.float64) @ scaling).tocsr()
-    k = min(n_components + 1, n)
+    trivial = root / np.linalg.norm(root)
+    k = min(n_components, n - 1)
+    # The trivial vector is known, so it is taken out rather than skipped: in a graph of several
+    # parts it shares its eigenvalue with others.
     if k + 1 >= n:
-        _, vectors = np.linalg.eigh(normalised.toarray())
+        _, vectors = np.linalg.eigh(normalised.toarray() - np.outer(trivial, trivial))
         vectors = vectors[:, -k:]
     else:
-        _, vectors = eigsh(normalised, k=k, which="LA", v0=rng.normal(size=n), tol=1e-4)
-    leading = vectors[:, ::-1][:, 1:] / root[:, None]
+        deflated = LinearOperator(
+            (n, n), matvec=lambda v: normalised @ v - trivial * (trivial @ v), dtype=np.float64
+        )
+        _, vectors = eigsh(deflated, k=k, which="LA", v0=rng.normal(size=n), tol=1e-4)
+    leading = vectors[:, ::-1] / root[:, None]
     # Eigenvectors have no sign of their own: fix it by their largest entry.
     signs = np.sign(leading[np.abs(leading).argmax(axis=0), np.arange(leading.shape[1])])
     return np.asarray(leading * np.where(signs == 0, 1, signs))

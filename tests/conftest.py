@@ -1,0 +1,71 @@
+"""What several tests share: the real data and the authors' tables, where they are at hand."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from numpy.typing import NDArray
+
+# The first call of a kernel loads it, and shared machines stall: time limits would only be noise.
+settings.register_profile("ctsne", deadline=None, derandomize=True)
+settings.load_profile("ctsne")
+
+# For every dataset, the label to factor out and the one to look for.
+COLUMNS = {
+    "pancreas3": ("study", "cell_type"),
+    "kang_muscat": ("stim", "cell_type"),
+    "ifnb": ("stim", "cell_type_partial"),
+    "sc_mixology": ("batch", "cell_line"),
+    "hapt": ("subject", "activity"),
+    "isolet": ("letter", "speaker"),
+}
+
+
+class Dataset(NamedTuple):
+    X: NDArray[np.floating]
+    known: NDArray[np.generic]
+    hidden: NDArray[np.generic]
+
+
+@pytest.fixture(scope="session")
+def real_data() -> Callable[[str], Dataset]:
+    """Load one of the real datasets by name."""
+    folder = os.environ.get("CTSNE_DATA")
+    if not folder:
+        pytest.skip("CTSNE_DATA is unset: it names the folder of real datasets")
+
+    def load(name: str) -> Dataset:
+        known, hidden = COLUMNS[name]
+        with np.load(Path(folder) / f"{name}.npz", allow_pickle=False) as stored:
+            return Dataset(stored["X"], stored[known], stored[hidden])
+
+    return load
+
+
+@pytest.fixture(scope="session")
+def reference() -> Path:
+    """Folder of the authors' tables and synthetic data."""
+    folder = os.environ.get("CTSNE_REFERENCE")
+    if not folder:
+        data = os.environ.get("CTSNE_DATA")
+        folder = str(Path(data).parent / "reference") if data else None
+    if not folder or not Path(folder).is_dir():
+        pytest.skip("CTSNE_REFERENCE is unset: it names the folder of the authors' tables")
+    return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def paper_data(reference: Path) -> Dataset:
+    """Return the paper's synthetic data, as the authors drew them."""
+    with (reference / "synthetic_dataset.csv").open() as file:
+        names = file.readline().strip().split(",")
+        table = np.loadtxt(file, delimiter=",")
+    features = [column for column, name in enumerate(names) if name.startswith("d_")]
+    known, hidden = (table[:, names.index(name)].astype(int) for name in ("batch", "celltype"))
+    return Dataset(table[:, features], known, hidden)

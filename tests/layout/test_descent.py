@@ -1,0 +1,146 @@
+"""The run itself: gradient and loss against the oracle, continuation, callbacks, stopping."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from ctsne import oracle
+from ctsne.affinity import tsne_affinities
+from ctsne.labels import encode_labels
+from ctsne.layout import Layout, Schedule, pair_weights
+from ctsne.neighbors import find_neighbors
+
+
+def similarities(n: int, seed: int = 0) -> sp.csr_array:
+    X = np.random.default_rng(seed).normal(size=(n, 5))
+    k = min(15, n - 1)
+    return tsne_affinities(find_neighbors(X, k_same=k), perplexity=min(5, k)).matrix
+
+
+def start(n: int, dims: int = 2, seed: int = 1) -> NDArray[np.float64]:
+    return np.random.default_rng(seed).normal(scale=1e-4, size=(n, dims))
+
+
+@given(
+    n=st.integers(3, 90),
+    dims=st.integers(1, 3),
+    dof=st.sampled_from([0.5, 1.0, 4.0]),
+    size=st.sampled_from([1e-3, 1.0, 20.0]),
+    n_labels=st.integers(0, 5),
+    seed=st.integers(0, 2**31),
+)
+def test_gradient_and_loss_are_the_oracle(
+    n: int, dims: int, dof: float, size: float, n_labels: int, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    matrix = similarities(n, seed)
+    y = (size * rng.normal(size=(n, dims))).astype(np.float32)
+    weights, pairs = None, None
+    if n_labels:
+        labels = encode_labels([None if c < 0 else int(c) for c in rng.integers(-1, n_labels, n)])
+        if labels.n_labels:
+            beta = 10 ** rng.uniform(-4, 0, labels.n_labels)
+            weights = pair_weights(labels, beta)
+            pairs = oracle.low_weights(labels.codes, beta)
+    layout = Layout(matrix, y, weights=weights, dof=dof)
+    P = matrix.toarray().astype(float)
+    expected = oracle.gradient(P, y.astype(float), weights=pairs, dof=dof)
+    scale = np.abs(P).sum() * 4 * np.abs(y).max()  # forces cancel: compare with their parts
+    np.testing.assert_allclose(layout.gradient(), expected, atol=1e-5 * scale, rtol=1e-4)
+    loss = oracle.kl_divergence(P, y.astype(float), weights=pairs, dof=dof)
+    assert layout.loss() == pytest.approx(loss, abs=1e-5)
+
+
+def test_one_step_is_the_gradient_rule() -> None:
+    """First step: no momentum yet, and gains of 1 become 1.2 or 0.8."""
+    matrix, y = similarities(40), start(40)
+    layout = Layout(matrix, y, Schedule(learning_rate=10, early_exaggeration=1))
+    gradient = layout.gradient() / 4
+    layout.run(1)
+    gains = np.where(gradient > 0, 1.2, 0.8)  # the last update was zero, which counts as not positive
+    expected = y - 10 * gains * gradient
+    np.testing.assert_allclose(layout.embedding, expected - expected.mean(axis=0), atol=1e-6)
+
+
+def test_long_steps_are_shortened() -> None:
+    layout = Layout(similarities(30), 5 * start(30) / 1e-4, Schedule(learning_rate=1e6))
+    before = layout.embedding
+    layout.run(1)
+    moved = layout.embedding - before
+    moved -= moved.mean(axis=0)
+    assert np.linalg.norm(moved, axis=1).max() < 2 * 5.0 + 1e-3
+    layout.run(50)
+    assert np.isfinite(layout.embedding).all()
+
+
+@pytest.mark.parametrize("conditioned", [False, True])
+def test_continued_run_is_the_same_run(conditioned: bool) -> None:
+    n = 200
+    weights = None
+    if conditioned:
+        weights = pair_weights(encode_labels(np.arange(n) % 3), np.full(3, 0.01))
+    schedule = Schedule(early_exaggeration_iter=30)
+    whole = Layout(similarities(n), start(n), schedule, weights=weights)
+    whole.run(80)
+    parts = Layout(similarities(n), start(n), schedule, weights=weights)
+    parts.run(17)
+    parts.run(63)
+    assert parts.iteration == 80
+    assert np.array_equal(whole.embedding, parts.embedding)
+
+
+def test_descent_lowers_the_loss_and_loss_excludes_exaggeration() -> None:
+    matrix = similarities(300)
+    layout = Layout(matrix, start(300))
+    first = layout.loss()
+    layout.run(400)
+    assert layout.loss() < 0.6 * first
+    P = matrix.toarray().astype(float)
+    assert layout.loss() == pytest.approx(oracle.kl_divergence(P, layout.embedding.astype(float)), abs=1e-4)
+
+
+def test_callback_sees_the_run_and_stops_it() -> None:
+    calls: list[tuple[int, float, tuple[int, ...]]] = []
+
+    def callback(iteration: int, loss: float, embedding: NDArray[np.float32]) -> bool:
+        calls.append((iteration, loss, embedding.shape))
+        embedding[:] = np.nan  # a copy: what the callback does to it changes nothing
+        return iteration >= 30
+
+    layout = Layout(similarities(50), start(50))
+    assert layout.run(100, callback=callback, callback_every=10) is True
+    assert [iteration for iteration, _, _ in calls] == [10, 20, 30]
+    assert layout.iteration == 30
+    assert np.isfinite(layout.embedding).all()
+    assert all(np.isfinite(loss) and shape == (50, 2) for _, loss, shape in calls)
+
+
+def test_interrupt_keeps_what_was_reached() -> None:
+    def callback(iteration: int, loss: float, embedding: NDArray[np.float32]) -> None:
+        raise KeyboardInterrupt
+
+    layout = Layout(similarities(50), start(50))
+    with pytest.warns(UserWarning, match="interrupted after iteration 20"):
+        stopped = layout.run(100, callback=callback, callback_every=20)
+    assert stopped and layout.iteration == 20
+    layout.run(5)
+    assert layout.iteration == 25
+
+
+def test_early_stopping_when_the_loss_stalls() -> None:
+    layout = Layout(similarities(100), start(100), Schedule(early_exaggeration_iter=50))
+    assert layout.run(20_000, patience=100) is True
+    assert 100 < layout.iteration < 20_000
+    stalled = layout.loss()
+    layout.run(200)
+    assert layout.loss() > stalled * 0.97
+
+
+def test_no_early_stop_in_early_exaggeration() -> None:
+    layout = Layout(similarities(60), start(60), Schedule(early_exaggeration_iter=400))
+    assert layout.run(400, patience=25) is False

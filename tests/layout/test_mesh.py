@@ -1,0 +1,93 @@
+"""The mesh's stated accuracy: forces within 1 % of the exact sum on real maps, at every phase."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from ctsne import ConditionalTSNE
+from ctsne.layout.mesh import MOST_NODES, plan_mesh
+from ctsne.layout.repulsion import Repulsion
+
+STATED_ACCURACY = 0.01
+
+
+def force_error(
+    y: NDArray[np.float32], dof: float = 1.0, *, choose: bool = False
+) -> tuple[float, float]:
+    """Relative error of the forces (root mean square over all points) and of the normaliser.
+
+    Of the mesh, or with ``choose`` of whatever a run would take.
+    """
+    exact, normaliser = Repulsion(len(y), dof=dof, exact=True, n_jobs=-1)(y)
+    mesh, by_mesh = Repulsion(len(y), dof=dof, exact=None if choose else False, n_jobs=-1)(y)
+    error = np.linalg.norm((mesh - exact).astype(float)) / np.linalg.norm(exact.astype(float))
+    return float(error), abs(by_mesh / normaliser - 1)
+
+
+@pytest.fixture(scope="module", params=[1, 2, 3])
+def phases(request: pytest.FixtureRequest, real_data: Callable[[str], Any]) -> list[NDArray[np.float32]]:
+    """Maps of real data from the start to the end of a run."""
+    maps: list[NDArray[np.float32]] = []
+    ConditionalTSNE(
+        method="tsne",
+        n_components=request.param,
+        callback=lambda iteration, loss, map_now: maps.append(map_now),
+        callback_every=1,
+        n_iter=1,
+    ).fit(real_data("pancreas3").X)
+    ConditionalTSNE(
+        method="tsne",
+        n_components=request.param,
+        callback=lambda iteration, loss, map_now: maps.append(map_now),
+        callback_every=50,
+        random_state=0,
+    ).fit(real_data("pancreas3").X)
+    return maps
+
+
+@pytest.mark.slow
+def test_forces_of_a_real_run_at_every_phase(phases: list[NDArray[np.float32]]) -> None:
+    sizes = [float(np.ptp(y, axis=0).max()) for y in phases]
+    assert sizes[0] < 1e-2 and sizes[-1] > 10
+    for y in phases:
+        error, normaliser_error = force_error(y)
+        assert error < STATED_ACCURACY
+        assert normaliser_error < 1e-3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [1e-4, 1.0, 100.0])
+def test_forces_of_a_real_map_at_every_size(
+    size: float, phases: list[NDArray[np.float32]]
+) -> None:
+    y = phases[-1]
+    scaled = (y * (size / np.ptp(y, axis=0).max())).astype(np.float32)
+    # In space, few points on a large mesh are summed exactly, and would be less exact on the mesh.
+    error, _ = force_error(scaled, choose=scaled.shape[1] == 3 and size == 100)
+    assert error < STATED_ACCURACY
+
+
+@pytest.mark.parametrize("dof", [0.3, 0.5, 2.0, 10.0])
+@pytest.mark.parametrize("size", [1e-4, 1.0, 60.0])
+def test_other_tails(dof: float, size: float) -> None:
+    rng = np.random.default_rng(0)
+    centres = rng.uniform(-0.5, 0.5, (20, 2))
+    y = centres[rng.integers(0, 20, 4000)] + 0.03 * rng.normal(size=(4000, 2))
+    error, _ = force_error((size * y).astype(np.float32), dof)
+    assert error < STATED_ACCURACY
+
+
+def test_plan_is_bounded_and_depends_on_the_map_alone() -> None:
+    y = np.random.default_rng(0).uniform(-1, 1, (100, 3)).astype(np.float32)
+    for size in (1e-6, 1.0, 1e3, 1e6):
+        plan, origin = plan_mesh(y * np.float32(size), 1.0)
+        again, origin_again = plan_mesh(y * np.float32(size), 1.0)
+        assert plan == again and origin == origin_again
+        assert plan.size <= MOST_NODES
+        span = plan.spacing * (np.array(plan.nodes) - 1)
+        assert (span > np.ptp(y, axis=0) * size).all()

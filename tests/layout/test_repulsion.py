@@ -1,0 +1,134 @@
+"""Forces and normaliser against the oracle, exact and by mesh, plain and conditioned."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from ctsne import oracle
+from ctsne.labels import encode_labels
+from ctsne.layout import PairWeights, pair_weights
+from ctsne.layout.repulsion import Repulsion
+
+
+def oracle_forces(
+    y: NDArray[np.floating], weights: NDArray[np.float64] | None, dof: float
+) -> tuple[NDArray[np.float64], float]:
+    """The oracle's repulsion: its gradient without any attraction, in this stage's convention."""
+    normaliser = oracle.normalizer(y, weights, dof)
+    gradient = oracle.gradient(np.zeros((len(y), len(y))), y, weights=weights, dof=dof)
+    return -0.25 * normaliser * gradient, normaliser
+
+
+def relative(a: NDArray[np.floating], b: NDArray[np.floating]) -> float:
+    return float(np.linalg.norm(a - b) / np.linalg.norm(b))
+
+
+@st.composite
+def conditioned_maps(draw: st.DrawFn) -> tuple[NDArray[np.float32], PairWeights, NDArray[np.float64]]:
+    """A map in label order with pair weights, and the same weights as the oracle's matrix."""
+    n = draw(st.integers(2, 120))
+    dims = draw(st.integers(1, 3))
+    n_labels = draw(st.integers(1, 12))
+    rng = np.random.default_rng(draw(st.integers(0, 2**31)))
+    codes = rng.integers(-1 if draw(st.booleans()) else 0, n_labels, n)
+    if (codes < 0).all():
+        codes[0] = 0
+    labels = encode_labels([None if c < 0 else int(c) for c in codes])
+    exponents = rng.uniform(-6, 0, labels.n_labels) if draw(st.booleans()) else -3.0
+    beta = np.broadcast_to(10.0**exponents, (labels.n_labels,)).copy()
+    weights = pair_weights(labels, beta)
+    y = (draw(st.sampled_from([1e-3, 1.0, 30.0])) * rng.normal(size=(n, dims))).astype(np.float32)
+    matrix = oracle.low_weights(labels.codes, beta)[np.ix_(weights.order, weights.order)]
+    return y, weights, matrix
+
+
+@given(
+    n=st.integers(2, 200),
+    dims=st.integers(1, 3),
+    dof=st.sampled_from([0.5, 1.0, 2.5]),
+    size=st.sampled_from([1e-4, 1.0, 100.0]),
+    seed=st.integers(0, 2**31),
+)
+def test_exact_sum_is_the_oracle(n: int, dims: int, dof: float, size: float, seed: int) -> None:
+    y = (size * np.random.default_rng(seed).uniform(-0.5, 0.5, (n, dims))).astype(np.float32)
+    force, normaliser = Repulsion(n, dof=dof, exact=True)(y)
+    expected, expected_normaliser = oracle_forces(y.astype(float), None, dof)
+    assert relative(force, expected) < 1e-5
+    assert normaliser == pytest.approx(expected_normaliser, rel=1e-5)
+
+
+@given(case=conditioned_maps(), dof=st.sampled_from([0.5, 1.0, 3.0]))
+def test_conditioned_sum_is_the_oracle(
+    case: tuple[NDArray[np.float32], PairWeights, NDArray[np.float64]], dof: float
+) -> None:
+    y, weights, matrix = case
+    force, normaliser = Repulsion(len(y), dof=dof, weights=weights, exact=True)(y)
+    expected, expected_normaliser = oracle_forces(y.astype(float), matrix, dof)
+    assert relative(force, expected) < 1e-4
+    assert normaliser == pytest.approx(expected_normaliser, rel=1e-4)
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3])
+@pytest.mark.parametrize("dof", [0.5, 1.0, 3.0])
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("one_beta", [False, True])
+def test_conditioned_mesh_is_the_oracle(dims: int, dof: float, missing: bool, one_beta: bool) -> None:
+    rng = np.random.default_rng(dims)
+    n = 1500
+    codes = rng.choice(3, n, p=[0.6, 0.3, 0.1])
+    names = [None if missing and i % 7 == 0 else int(c) for i, c in enumerate(codes)]
+    labels = encode_labels(names)
+    beta = np.full(3, 0.01) if one_beta else np.array([0.5, 1e-3, 0.1])
+    weights = pair_weights(labels, beta)
+    y = (4 * rng.normal(size=(n, dims)) + 6 * rng.integers(0, 2, (n, 1))).astype(np.float32)
+    matrix = oracle.low_weights(labels.codes, beta)[np.ix_(weights.order, weights.order)]
+    force, normaliser = Repulsion(n, dof=dof, weights=weights, exact=False)(y)
+    expected, expected_normaliser = oracle_forces(y.astype(float), matrix, dof)
+    assert relative(force, expected) < 0.01
+    assert normaliser == pytest.approx(expected_normaliser, rel=1e-3)
+
+
+def test_many_labels_and_few_labels_give_the_same_forces() -> None:
+    """The many small labels of one call and a mesh for each must agree."""
+    rng = np.random.default_rng(0)
+    n = 4000
+    y = (10 * rng.normal(size=(n, 2))).astype(np.float32)
+    for n_labels in (2, 1000):
+        labels = encode_labels(np.arange(n) % n_labels)
+        weights = pair_weights(labels, np.full(n_labels, 0.01))
+        exact, normaliser = Repulsion(n, weights=weights, exact=True)(y)
+        chosen, chosen_normaliser = Repulsion(n, weights=weights)(y)
+        assert relative(chosen, exact) < 0.01
+        assert chosen_normaliser == pytest.approx(normaliser, rel=1e-3)
+
+
+def test_weights_of_one_are_no_weights() -> None:
+    rng = np.random.default_rng(1)
+    labels = encode_labels(rng.integers(0, 4, 300))
+    weights = pair_weights(labels, np.ones(4))
+    y = rng.normal(size=(300, 2)).astype(np.float32)
+    plain, normaliser = Repulsion(300, exact=True)(y)
+    weighted, weighted_normaliser = Repulsion(300, weights=weights, exact=True)(y)
+    np.testing.assert_allclose(weighted, plain, rtol=1e-5, atol=1e-4)
+    assert weighted_normaliser == pytest.approx(normaliser, rel=1e-6)
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_threads_do_not_change_a_bit(exact: bool) -> None:
+    rng = np.random.default_rng(2)
+    n = 5000
+    weights = pair_weights(encode_labels(rng.integers(0, 3, n)), np.full(3, 0.1))
+    y = (10 * rng.normal(size=(n, 2))).astype(np.float32)
+    one, z_one = Repulsion(n, weights=weights, exact=exact, n_jobs=1)(y)
+    two, z_two = Repulsion(n, weights=weights, exact=exact, n_jobs=2)(y)
+    assert np.array_equal(one, two) and z_one == z_two
+
+
+def test_all_points_at_one_place() -> None:
+    force, normaliser = Repulsion(10, exact=False)(np.zeros((10, 2), np.float32))
+    assert np.abs(force).max() < 1e-6
+    assert normaliser == pytest.approx(90, rel=1e-6)

@@ -1,0 +1,71 @@
+"""Start positions: size, determinism, degenerate data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.decomposition import PCA
+
+from ctsne.affinity import tsne_affinities
+from ctsne.layout import start_positions
+from ctsne.neighbors import find_neighbors
+
+X = np.random.default_rng(0).normal(size=(80, 6)) * np.array([5, 3, 1, 1, 1, 1.0])
+MATRIX = tsne_affinities(find_neighbors(X, k_same=15), perplexity=5).matrix
+
+
+def rng(seed: int = 0) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+@pytest.mark.parametrize("init", ["pca", "random", "spectral"])
+@pytest.mark.parametrize("dims", [1, 2, 3])
+def test_size_and_shape(init: str, dims: int) -> None:
+    y = start_positions(init, dims, X=X, matrix=MATRIX, rng=rng())
+    assert y.shape == (80, dims)
+    assert y[:, 0].std() == pytest.approx(1e-4, rel=0.3)
+    assert np.array_equal(y, start_positions(init, dims, X=X, matrix=MATRIX, rng=rng()))
+
+
+def test_pca_is_pca_whatever_the_seed() -> None:
+    y = start_positions("pca", 2, X=X, matrix=MATRIX, rng=rng(1))
+    expected = PCA(2).fit_transform(X)
+    np.testing.assert_allclose(y / 1e-4, expected / expected[:, 0].std(), atol=1e-8)
+    assert np.array_equal(y, start_positions("pca", 2, X=X, matrix=MATRIX, rng=rng(2)))
+
+
+@pytest.mark.parametrize("scale", [1e-15, 1e15])
+def test_pca_of_any_scale(scale: float) -> None:
+    y = start_positions("pca", 2, X=X * scale, matrix=MATRIX, rng=rng())
+    np.testing.assert_allclose(y, start_positions("pca", 2, X=X, matrix=MATRIX, rng=rng()), atol=1e-10)
+
+
+def test_missing_axes_are_filled() -> None:
+    for data in (X[:, :1], np.zeros_like(X)):
+        y = start_positions("pca", 3, X=data, matrix=MATRIX, rng=rng())
+        assert np.isfinite(y).all() and (y.std(axis=0) > 1e-5).all()
+
+
+def test_spectral_parts_a_graph_in_two() -> None:
+    halves = np.concatenate([X, X + 1000])
+    matrix = tsne_affinities(find_neighbors(halves, k_same=15), perplexity=5).matrix
+    y = start_positions("spectral", 2, X=None, matrix=matrix, rng=rng())
+    side = y[:, 0] > y[:, 0].mean()
+    assert len(set(side[:80])) == 1 and len(set(side[80:])) == 1 and side[0] != side[-1]
+
+
+def test_spectral_of_very_few_points() -> None:
+    matrix = sp.csr_array(np.array([[0, 0.25, 0.25], [0.25, 0, 0], [0.25, 0, 0]], np.float32))
+    assert np.isfinite(start_positions("spectral", 3, X=None, matrix=matrix, rng=rng())).all()
+
+
+def test_array_is_taken_as_it_is() -> None:
+    given = np.arange(160.0).reshape(80, 2)
+    y = start_positions(given, 2, X=X, matrix=MATRIX, rng=rng())
+    assert np.array_equal(y, given) and y is not given
+
+
+def test_pca_without_features() -> None:
+    with pytest.raises(ValueError, match="needs features"):
+        start_positions("pca", 2, X=None, matrix=MATRIX, rng=rng())
