@@ -64,7 +64,7 @@ template <class Real>
 void find_neighbors(Array<const float, 3> packed, Matrix<const float> sorted, Matrix<const Real> points,
                     Vector<const uint32_t> ids, Vector<const int64_t> own_begin,
                     Vector<const int64_t> own_end, int64_t free_begin, Vector<const int32_t> k_same,
-                    Vector<const int32_t> k_other, int64_t begin, int64_t end, int n_jobs,
+                    Vector<const int32_t> k_other, double scale, int64_t begin, int64_t end, int n_jobs,
                     Matrix<int32_t> indices, Matrix<float> distances) {
   const auto n = static_cast<int64_t>(sorted.shape(0)), dims = static_cast<int64_t>(sorted.shape(1));
   const auto length = static_cast<int64_t>(indices.shape(1));
@@ -85,7 +85,7 @@ void find_neighbors(Array<const float, 3> packed, Matrix<const float> sorted, Ma
             "the lengths of the two lists must add up to the row length");
   const ctsne::NeighborInput input{span_of(packed),    span_of(sorted),  span_of(ids),
                                    span_of(own_begin), span_of(own_end), free_begin,
-                                   span_of(k_same),    span_of(k_other), dims};
+                                   span_of(k_same),    span_of(k_other), dims, scale};
   nb::gil_scoped_release release;
   ctsne::find_neighbors<Real>(input, std::span<const Real>(points.data(), points.size()), begin, end, length, n_jobs, indices.data(),
                               distances.data());
@@ -353,12 +353,12 @@ NB_MODULE(_native, m) {
   m.def("instruction_set", [] { return ctsne::kernels().name; });
   m.def("find_neighbors", find_neighbors<float>, "packed"_a.noconvert(), "sorted"_a.noconvert(),
         "points"_a.noconvert(), "ids"_a.noconvert(), "own_begin"_a.noconvert(), "own_end"_a.noconvert(),
-        "free_begin"_a, "k_same"_a.noconvert(), "k_other"_a.noconvert(), "begin"_a, "end"_a, "n_jobs"_a,
-        "indices"_a.noconvert(), "distances"_a.noconvert());
+        "free_begin"_a, "k_same"_a.noconvert(), "k_other"_a.noconvert(), "scale"_a, "begin"_a, "end"_a,
+        "n_jobs"_a, "indices"_a.noconvert(), "distances"_a.noconvert());
   m.def("find_neighbors", find_neighbors<double>, "packed"_a.noconvert(), "sorted"_a.noconvert(),
         "points"_a.noconvert(), "ids"_a.noconvert(), "own_begin"_a.noconvert(), "own_end"_a.noconvert(),
-        "free_begin"_a, "k_same"_a.noconvert(), "k_other"_a.noconvert(), "begin"_a, "end"_a, "n_jobs"_a,
-        "indices"_a.noconvert(), "distances"_a.noconvert());
+        "free_begin"_a, "k_same"_a.noconvert(), "k_other"_a.noconvert(), "scale"_a, "begin"_a, "end"_a,
+        "n_jobs"_a, "indices"_a.noconvert(), "distances"_a.noconvert());
   m.def("find_bandwidths", find_bandwidths, "distances"_a.noconvert(), "indices"_a.noconvert(),
         "n_same"_a.noconvert(), "codes"_a.noconvert(), "log_same"_a.noconvert(), "log_other"_a.noconvert(),
         "perplexity"_a.noconvert(), "weighted"_a, "wide"_a, "n_jobs"_a);

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <initializer_list>
 #include <limits>
 #include <span>
 #include <vector>
@@ -22,30 +21,97 @@ struct Bandwidth {
   bool reached;
 };
 
-// Entropy is solved to this; perplexity is then right to the same relative error.
-constexpr double kEntropyTolerance = 1e-7;
+// Entropy is solved to this, well below what counts as reached: where perplexity hardly changes with
+// sigma, a small error of it is a large one of the row.
+constexpr double kEntropyTolerance = 1e-10;
 // Perplexity counts as reached within this relative distance.
 constexpr double kReached = 1e-5;
 
 class RowSolver {
  public:
   RowSolver(std::span<const double> d2, std::span<const double> log_weight)
-      : d2_(d2), log_weight_(log_weight) {}
+      : d2_(d2), log_weight_(log_weight) {
+    const auto [nearest, farthest] = std::minmax_element(d2.begin(), d2.end());
+    spread_ = *farthest - *nearest;
+    for (const double d : d2) {
+      if (d > *nearest) gap_ = std::min(gap_, d - *nearest);
+      else ++ties_;
+    }
+  }
+
+  // With one weight for all, entropy falls steadily with precision: one solution at most.
+  Bandwidth monotone(double target) const {
+    const double widest = std::log(static_cast<double>(d2_.size()));
+    if (target >= widest - kEntropyTolerance) return {0.0, target - widest < kReached};
+    const double narrowest = std::log(static_cast<double>(ties_));
+    if (target <= narrowest + kEntropyTolerance)  // so many ties at the nearest distance: keep just them
+      return {spread_ > 0 ? kNegligible / gap_ : 0.0, narrowest - target < kReached};
+    Point low = at(2 / spread_), high = low;
+    while (high.entropy >= target) low = high, high = at(4 * high.precision);
+    while (low.entropy < target) high = low, low = at(0.25 * low.precision);
+    return {crossing(low, high, target), true};
+  }
+
+  // With unequal weights several precisions can satisfy the target (paper, Fig. 4). This takes the one
+  // that the authors' program takes, whose tables it reproduces: from a wide kernel (`start`) the
+  // precision is doubled, or halved, until the target lies between, and the interval is then bisected.
+  // Where that finds no interval, `scanned` decides.
+  Bandwidth from_wide(double target, double start) const {
+    double low = start, high = start;
+    if (entropy(start) >= target) {
+      do {
+        if (high > narrow()) return scanned(target);
+        high *= 2;
+      } while (entropy(high) >= target);
+      low = high / 2;
+    } else {
+      do {
+        if (low * spread_ < 1e-6) return scanned(target);
+        low /= 2;
+      } while (entropy(low) < target);
+      high = low * 2;
+    }
+    double middle = low;
+    for (int step = 0; step < 100; ++step) {
+      middle = 0.5 * (low + high);
+      const double off = entropy(middle) - target;
+      if (std::abs(off) < kEntropyTolerance) break;
+      (off > 0 ? low : high) = middle;
+    }
+    return {middle, true};
+  }
+
+ private:
+  struct Point {
+    double precision, entropy;
+  };
+
+  static constexpr double kNegligible = 60;  // exp(-60) counts for nothing
 
   double entropy(double precision) const {
-    const RowSums sums = kernels().row_sums(d2_.data(), log_weight_.data(), size(), precision);
+    const auto size = static_cast<std::int64_t>(d2_.size());
+    const RowSums sums = kernels().row_sums(d2_.data(), log_weight_.data(), size, precision);
     return std::log(sums.total) - sums.weighted / sums.total;
   }
 
-  // Precision where the entropy equals `target`, given entropy < target at `high` precision and
-  // >= target at `low`: false position on the logarithm, with the Illinois remedy.
-  double bracketed(double low, double at_low, double high, double at_high, double target) const {
-    double a = std::log(low), b = std::log(high), fa = at_low - target, fb = at_high - target;
+  Point at(double precision) const { return {precision, entropy(precision)}; }
+
+  // Precision above which only the nearest points count, whatever the weights.
+  double narrow() const {
+    const auto [least, most] = std::minmax_element(log_weight_.begin(), log_weight_.end());
+    return (*most - *least + kNegligible) / gap_;
+  }
+
+  // Where the entropy equals the target between a point that has at least that and one that has less:
+  // false position with the Illinois remedy.
+  double crossing(Point above, Point below, double target) const {
+    double fa = above.entropy - target, fb = below.entropy - target;
+    double a = above.precision, b = below.precision, c = a;
     int side = 0;
     for (int step = 0; step < 200; ++step) {
-      const double c = step % 8 == 7 ? 0.5 * (a + b) : (fa * b - fb * a) / (fa - fb);
-      const double fc = entropy(std::exp(c)) - target;
-      if (std::abs(fc) < kEntropyTolerance || std::abs(b - a) < 1e-14) return std::exp(c);
+      c = step % 8 == 7 ? 0.5 * (a + b) : (fa * b - fb * a) / (fa - fb);
+      const double fc = entropy(c) - target;
+      if (std::abs(fc) < kEntropyTolerance || std::abs(b - a) <= 1e-15 * std::abs(a)) break;
       if (fc >= 0) {
         a = c, fa = fc;
         if (side == 1) fb *= 0.5;
@@ -56,86 +122,67 @@ class RowSolver {
         side = -1;
       }
     }
-    return std::exp(0.5 * (a + b));
+    return c;
   }
 
-  // With one weight for all, entropy falls steadily with precision: one solution at most.
-  Bandwidth monotone(double target) const {
-    const double widest = std::log(static_cast<double>(size()));
-    if (target >= widest) return {0.0, target - widest < kReached};
-    const double nearest = *std::min_element(d2_.begin(), d2_.end());
-    double spread = 0, gap = std::numeric_limits<double>::infinity();
-    std::int64_t ties = 0;
-    for (const double d : d2_) {
-      spread += d - nearest;
-      if (d > nearest) gap = std::min(gap, d - nearest);
-      else ++ties;
+  // The smallest sigma that satisfies the target, or else comes nearest to it.
+  Bandwidth scanned(double target) const {
+    if (spread_ == 0) return {0.0, std::abs(entropy(0.0) - target) < kReached};
+    Point high = at(narrow()), best = high, before_best = high, after_best = high;
+    while (high.precision > 0) {
+      const Point low = at(std::max(0.0, high.precision - step_from(high.precision)));
+      if ((low.entropy >= target) != (high.entropy >= target)) return between(high, low, target);
+      if (best.precision == high.precision) after_best = low;
+      if (std::abs(low.entropy - target) < std::abs(best.entropy - target))
+        before_best = high, best = after_best = low;
+      high = low;
     }
-    const double narrowest = std::log(static_cast<double>(ties));
-    if (target <= narrowest + kEntropyTolerance)  // so many ties at the nearest distance: keep just them
-      return {ties == size() ? 0.0 : 60.0 / gap, narrowest - target < kReached};
-    // Within the limits of floating-point numbers: distances may be of any scale.
-    double high = std::clamp(static_cast<double>(size()) / spread, 1e-290, 1e290);
-    double at_high = entropy(high), low = high, at_low = at_high;
-    while (at_high >= target && high < 1e300) low = high, at_low = at_high, at_high = entropy(high *= 4);
-    while (at_low < target && low > 1e-300) high = low, at_high = at_low, at_low = entropy(low *= 0.25);
-    return {bracketed(low, at_low, high, at_high, target), true};
+    return nearest(before_best, best, after_best, target);
   }
 
-  // With unequal weights several precisions can satisfy the target (paper, Fig. 4). This takes the one
-  // that the authors' program takes, whose tables it reproduces: from a wide kernel (`start`) the
-  // precision is doubled, or halved, until the target lies between, and the interval is then bisected.
-  // False where that finds no interval.
-  bool from_wide(double target, double start, Bandwidth& found) const {
-    double low = start, high = start;
-    if (entropy(start) >= target) {
-      do {
-        if ((high *= 2) > 1e300) return false;
-      } while (entropy(high) >= target);
-      low = high / 2;
-    } else {
-      do {
-        if ((low /= 2) < 1e-300 || low * spread() < 1e-6) return false;
-      } while (entropy(low) < target);
-      high = low * 2;
+  // How far the precision may fall with no entry of the row changing much (relative to the largest) while
+  // it counts. Strong weights shift all mass from one list to the other within a tiny range.
+  double step_from(double precision) const {
+    constexpr double kChange = 0.3, kCounts = 20;
+    std::size_t peak = 0;
+    const auto exponent = [&](std::size_t k) { return log_weight_[k] - precision * d2_[k]; };
+    for (std::size_t k = 1; k < d2_.size(); ++k)
+      if (exponent(k) > exponent(peak)) peak = k;
+    double step = precision;
+    for (std::size_t k = 0; k < d2_.size(); ++k) {
+      const double below = exponent(peak) - exponent(k), slope = std::abs(d2_[k] - d2_[peak]);
+      const double change = kChange + 0.5 * std::max(0.0, below - kCounts);
+      if (step * slope > change) step = change / slope;
     }
-    for (int step = 0; step < 100; ++step) {
-      const double middle = 0.5 * (low + high), off = entropy(middle) - target;
-      found = {middle, true};
-      if (std::abs(off) < kEntropyTolerance) break;
-      (off > 0 ? low : high) = middle;
-    }
-    return true;
+    return step;
   }
 
-  // Where the search from a wide kernel fails: the smallest sigma that satisfies the target, or else
-  // comes nearest to it. A hump of the entropy is as narrow as one over the weights' logarithm, hence
-  // the small steps. `start` must be so large that the entropy has not reached the target before.
-  Bandwidth scanned(double target, double start) const {
-    if (spread() <= 0) return {0.0, std::abs(entropy(1.0) - target) < kReached};
-    constexpr double kStep = 0.98;
-    const double last = 1e-5 / spread();
-    double high = std::max(start, last), at_high = entropy(high);
-    if (at_high >= target) return {high, at_high - target < kReached};
-    double best = high, at_best = at_high;
-    while (high > last) {
-      const double low = high * kStep, at_low = entropy(low);
-      if (at_low >= target) return {bracketed(low, at_low, high, at_high, target), true};
-      if (at_low > at_best) best = low, at_best = at_low;
-      high = low, at_high = at_low;
-    }
-    return {best, target - at_best < kReached};
+  Bandwidth between(Point a, Point b, double target) const {
+    return {a.entropy >= target ? crossing(a, b, target) : crossing(b, a, target), true};
   }
 
-  std::int64_t size() const { return static_cast<std::int64_t>(d2_.size()); }
-
- private:
-  double spread() const {
-    const auto [nearest, farthest] = std::minmax_element(d2_.begin(), d2_.end());
-    return *farthest - *nearest;
+  // The extreme of the entropy around `best`, by golden section; the target itself if it is there after all.
+  Bandwidth nearest(Point high, Point best, Point low, double target) const {
+    constexpr double kGolden = 0.3819660112501051;
+    for (int step = 0; step < 60; ++step) {
+      const bool upper = high.precision - best.precision > best.precision - low.precision;
+      const Point far = upper ? high : low;
+      const Point next = at(best.precision + kGolden * (far.precision - best.precision));
+      if ((next.entropy >= target) != (best.entropy >= target)) return between(upper ? high : best, next, target);
+      if (std::abs(next.entropy - target) < std::abs(best.entropy - target)) {
+        (upper ? low : high) = best;
+        best = next;
+      } else {
+        (upper ? high : low) = next;
+      }
+    }
+    return {best.precision, std::abs(best.entropy - target) < kReached};
   }
 
   std::span<const double> d2_, log_weight_;
+  double spread_;
+  double gap_ = std::numeric_limits<double>::infinity();  // from the nearest distance to the next
+  std::int64_t ties_ = 0;                                 // points at the nearest distance
 };
 
 // The neighbours of all points: row i holds n_same[i] points that are not of another label, then
@@ -161,31 +208,16 @@ struct RowScratch {
   void load(const Rows& rows, std::int64_t i) {
     const float* distances = rows.distances.data() + i * rows.length;
     const std::int32_t* indices = rows.indices.data() + i * rows.length;
+    // Differences of squares are what counts, and far from the nearest point they would lose digits.
+    const double nearest = *std::min_element(distances, distances + rows.length);
     for (std::int64_t k = 0; k < rows.length; ++k) {
       const double d = distances[k];
-      d2[k] = d * d;
+      d2[k] = (d - nearest) * (d + nearest);
       const bool neutral = rows.codes[i] < 0 || rows.codes[indices[k]] < 0;
       log_weight[k] = neutral ? 0.0 : k < rows.n_same[i] ? rows.log_same[i] : rows.log_other[i];
     }
   }
 };
-
-// A precision beyond which a row of unequal weights cannot have reached the target entropy: a mixture
-// of c distributions has at most log(c) more entropy than the widest of them.
-inline double scan_start(const RowScratch& row, std::initializer_list<double> weights, double target,
-                         std::vector<double>& part) {
-  const double share = std::max(0.0, target - std::log(static_cast<double>(weights.size())));
-  double start = 0;
-  for (const double weight : weights) {
-    part.clear();
-    for (std::size_t k = 0; k < row.d2.size(); ++k)
-      if (row.log_weight[k] == weight) part.push_back(row.d2[k]);
-    if (part.empty() || std::log(static_cast<double>(part.size())) < share) continue;
-    const RowSolver solver(part, std::span(row.zero).first(part.size()));
-    start = std::max(start, solver.monotone(share).precision);
-  }
-  return start;
-}
 
 enum class Target { kUnweighted, kWeighted };  // which distribution shall have the perplexity: p or r
 
@@ -193,8 +225,6 @@ enum class Target { kUnweighted, kWeighted };  // which distribution shall have 
 inline void find_bandwidths(const Rows& rows, std::span<const double> perplexity, Target which, double wide,
                             int workers, double* precision, bool* reached) {
   std::vector<RowScratch> scratch(static_cast<std::size_t>(std::max(1, workers)), RowScratch(rows.length));
-  std::vector<std::vector<double>> parts(scratch.size());
-  for (auto& part : parts) part.reserve(rows.length);
   parallel_blocks(rows.count(), 64, workers, [&](int worker, std::int64_t begin, std::int64_t end) {
     RowScratch& row = scratch[worker];
     for (std::int64_t i = begin; i < end; ++i) {
@@ -202,15 +232,8 @@ inline void find_bandwidths(const Rows& rows, std::span<const double> perplexity
       const double target = std::log(perplexity[i]);
       const bool equal = which == Target::kUnweighted ||
                          std::equal(row.log_weight.begin() + 1, row.log_weight.end(), row.log_weight.begin());
-      Bandwidth found;
-      if (equal) {
-        found = RowSolver(row.d2, row.zero).monotone(target);
-      } else {
-        const RowSolver solver(row.d2, row.log_weight);
-        if (!solver.from_wide(target, wide, found))
-          found = solver.scanned(
-              target, scan_start(row, {rows.log_same[i], rows.log_other[i], 0.0}, target, parts[worker]));
-      }
+      const Bandwidth found = equal ? RowSolver(row.d2, row.zero).monotone(target)
+                                    : RowSolver(row.d2, row.log_weight).from_wide(target, wide);
       precision[i] = found.precision;
       reached[i] = found.reached;
     }

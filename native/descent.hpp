@@ -21,6 +21,7 @@ inline void step(const StepOptions& options, int dims, std::span<const float> at
                  std::span<const float> repulsion, int workers, std::span<float> y, std::span<float> update,
                  std::span<float> gains) {
   const auto points = static_cast<std::int64_t>(y.size()) / dims;
+  workers = worthwhile(workers, 8.0 * static_cast<double>(y.size()));
   parallel_blocks(points, 4096, workers, [&](int, std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       float length2 = 0;

@@ -22,12 +22,14 @@ struct SparseRows {
 };
 
 inline void attract(Tail tail, const SparseRows& p, const float* y, int workers, float* out) {
+  workers = worthwhile(workers, 0.8 * static_cast<double>(p.values.size()));
   parallel_blocks(p.count(), kRowsPerBlock, workers, [&](int, std::int64_t begin, std::int64_t end) {
     kernels().attract(tail, p.indptr.data(), p.indices.data(), p.values.data(), y, begin, end, out);
   });
 }
 
 inline double log_kernel_sum(Tail tail, const SparseRows& p, const float* y, int workers) {
+  workers = worthwhile(workers, 20.0 * static_cast<double>(p.values.size()));
   std::vector<double> sums((p.count() + kRowsPerBlock - 1) / kRowsPerBlock);
   parallel_blocks(p.count(), kRowsPerBlock, workers, [&](int, std::int64_t begin, std::int64_t end) {
     sums[begin / kRowsPerBlock] =
@@ -49,6 +51,7 @@ struct Channel {
 
 inline void repel(Tail tail, const float* const* axis, const Channel& c, int workers, double* potential,
                   float* force) {
+  workers = worthwhile(workers, 0.4 * static_cast<double>(c.to - c.from) * static_cast<double>(c.end - c.begin));
   parallel_blocks(c.end - c.begin, 64, workers, [&](int, std::int64_t begin, std::int64_t end) {
     kernels().repel(tail, axis, c.source_charge, c.from, c.to, c.begin + begin, c.begin + end,
                     c.coefficient, c.target_charge, potential, force);
@@ -62,10 +65,15 @@ inline void repel_ranges(Tail tail, const float* const* axis, std::span<const st
     std::int64_t range, begin, end;
   };
   std::vector<Piece> pieces;
-  for (std::size_t g = 0; g + 1 < bounds.size(); ++g)
-    if (coefficient[g] != 0)
-      for (std::int64_t begin = bounds[g]; begin < bounds[g + 1]; begin += kRowsPerBlock)
-        pieces.push_back({static_cast<std::int64_t>(g), begin, std::min(begin + kRowsPerBlock, bounds[g + 1])});
+  double pairs = 0;
+  for (std::size_t g = 0; g + 1 < bounds.size(); ++g) {
+    if (coefficient[g] == 0) continue;
+    const auto size = static_cast<double>(bounds[g + 1] - bounds[g]);
+    pairs += size * size;
+    for (std::int64_t begin = bounds[g]; begin < bounds[g + 1]; begin += kRowsPerBlock)
+      pieces.push_back({static_cast<std::int64_t>(g), begin, std::min(begin + kRowsPerBlock, bounds[g + 1])});
+  }
+  workers = worthwhile(workers, 0.4 * pairs);
   // Tiny labels: many pieces to a block, or handing them out costs more than the work.
   const std::int64_t together = std::max<std::int64_t>(1, static_cast<std::int64_t>(pieces.size()) / 256);
   parallel_blocks(static_cast<std::int64_t>(pieces.size()), together, workers,
@@ -83,6 +91,7 @@ inline void repel_ranges(Tail tail, const float* const* axis, std::span<const st
 // however the bands are cut.
 inline void spread(const MeshShape& shape, const float* y, std::int64_t from, std::int64_t to,
                    const float* charge, int workers, float* grid) {
+  workers = worthwhile(workers, 25.0 * static_cast<double>(to - from));
   const std::int64_t planes = shape.nodes[0];
   const auto plane_of = [&](std::int64_t i) {
     const float position = std::floor((y[i * shape.dims] - shape.origin[0]) / shape.spacing);
@@ -105,6 +114,7 @@ inline void spread(const MeshShape& shape, const float* y, std::int64_t from, st
 
 inline void gather(const MeshShape& shape, const float* grid, const float* y, double offset,
                    const Channel& c, int workers, double* potential, float* force) {
+  workers = worthwhile(workers, 30.0 * static_cast<double>(c.end - c.begin));
   parallel_blocks(c.end - c.begin, kRowsPerBlock, workers, [&](int, std::int64_t begin, std::int64_t end) {
     kernels().gather(shape, grid, y, c.begin + begin, c.begin + end, offset, c.coefficient,
                      c.target_charge, potential, force);

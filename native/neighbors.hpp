@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -23,9 +24,10 @@ struct NeighborInput {
   std::span<const std::int32_t> k_same;    // per position
   std::span<const std::int32_t> k_other;
   std::int64_t dims;
+  double scale;                            // unit of the points above, in units of the original ones
 };
 
-// Single precision orders the candidates; a few more than needed are kept, and double precision on
+// Single precision finds the candidates; a few more than needed are kept, and double precision on
 // the original coordinates decides among them.
 constexpr std::int32_t kSpare = 8;
 
@@ -102,25 +104,67 @@ class QueryGroup {
   int count_ = 0;
 };
 
-// Writes one list in its final order. A list may be one shorter than wanted at most where the
-// caller asked for more than there is, which it must not.
+// Puts the candidates of a query in their final order, by double precision and then by index.
 template <class Real>
-void write_list(ScanQuery& query, int list, std::int32_t wanted, std::span<const Real> points,
-                std::int64_t dims, std::uint32_t id, std::vector<Candidate>& scratch,
-                std::int32_t* indices, float* d2_root) {
-  if (query.filled[list] > query.keep[list]) shrink(query, list);
-  scratch.clear();
-  for (std::int32_t k = 0; k < query.filled[list]; ++k) {
-    const auto other = static_cast<std::uint32_t>(query.buffer[list][k]);
-    scratch.push_back({squared_distance(points.data() + id * dims, points.data() + other * dims, dims), other});
+class ListWriter {
+ public:
+  ListWriter(const NeighborInput& in, std::span<const Real> points) : in_(in), points_(points) {}
+
+  void write(ScanQuery& query, int list, std::int32_t wanted, std::int32_t* indices, float* distances) {
+    if (!wanted) return;
+    if (query.filled[list] > query.keep[list]) shrink(query, list);
+    candidates_.clear();
+    for (std::int32_t k = 0; k < query.filled[list]; ++k)
+      add(query, static_cast<std::uint32_t>(query.buffer[list][k]), std::numeric_limits<double>::infinity());
+    order(wanted);
+    const double farthest = candidates_[wanted - 1].d2;
+    if (!is_complete(query, list, std::sqrt(farthest) / in_.scale)) {
+      search(query, list, farthest);
+      order(wanted);
+    }
+    for (std::int32_t k = 0; k < wanted; ++k) {
+      indices[k] = static_cast<std::int32_t>(candidates_[k].id);
+      distances[k] = static_cast<float>(std::sqrt(candidates_[k].d2));
+    }
   }
-  const std::int32_t count = std::min<std::int32_t>(wanted, query.filled[list]);
-  std::partial_sort(scratch.begin(), scratch.begin() + count, scratch.end());
-  for (std::int32_t k = 0; k < count; ++k) {
-    indices[k] = static_cast<std::int32_t>(scratch[k].id);
-    d2_root[k] = static_cast<float>(__builtin_sqrt(scratch[k].d2));
+
+ private:
+  void add(const ScanQuery& query, std::uint32_t id, double limit) {
+    const Real* from = points_.data() + static_cast<std::int64_t>(in_.ids[query.self]) * in_.dims;
+    const double d2 = squared_distance(from, points_.data() + static_cast<std::int64_t>(id) * in_.dims, in_.dims);
+    if (d2 <= limit) candidates_.push_back({d2, id});
   }
-}
+
+  void order(std::int32_t wanted) {
+    std::partial_sort(candidates_.begin(), candidates_.begin() + wanted, candidates_.end());
+  }
+
+  // Whether every point the scan left out is farther than `farthest` (in the scan's units), rounding
+  // considered: it moves a coordinate by up to 2^-24 of itself, and a sum of squares by as much per term.
+  bool is_complete(const ScanQuery& query, int list, double farthest) const {
+    constexpr double kRounding = 0x1p-24;
+    double norm2 = 0;
+    for (std::int64_t dim = 0; dim < in_.dims; ++dim) norm2 += static_cast<double>(query.x[dim]) * query.x[dim];
+    const double moved = farthest + 2 * kRounding * (std::sqrt(norm2) + farthest);
+    const double underflow = 1e-18;
+    return std::sqrt(query.limit[list]) > moved * (1 + kRounding * static_cast<double>(in_.dims + 4)) + underflow;
+  }
+
+  // All points of a list up to a distance, in double precision: for ties, and for points that are close
+  // together compared with the extent of the data.
+  void search(const ScanQuery& query, int list, double limit) {
+    candidates_.clear();
+    const auto n = static_cast<std::int64_t>(in_.ids.size());
+    for (std::int64_t at = 0; at < n; ++at) {
+      const bool own = (at >= query.own_begin && at < query.own_end) || at >= in_.free_begin;
+      if (own == (list == 0) && at != query.self) add(query, in_.ids[at], limit);
+    }
+  }
+
+  const NeighborInput& in_;
+  std::span<const Real> points_;
+  std::vector<Candidate> candidates_;
+};
 
 // Neighbours of positions [begin, end); rows of the output are in original order.
 template <class Real>
@@ -133,8 +177,7 @@ void find_neighbors(const NeighborInput& in, std::span<const Real> points, std::
   const std::int32_t most_other = *std::max_element(in.k_other.begin() + begin, in.k_other.begin() + end);
   std::vector<QueryGroup> groups(static_cast<std::size_t>(std::max(1, workers)),
                                  QueryGroup(most_same, most_other));
-  std::vector<std::vector<Candidate>> scratch(groups.size());
-  for (auto& candidates : scratch) candidates.reserve(std::max(most_same, most_other) + kSpare);
+  std::vector<ListWriter<Real>> writers(groups.size(), ListWriter<Real>(in, points));
   parallel_blocks(end - begin, QueryGroup::kQueries, workers,
                   [&](int worker, std::int64_t from, std::int64_t to) {
     QueryGroup& group = groups[worker];
@@ -142,13 +185,10 @@ void find_neighbors(const NeighborInput& in, std::span<const Real> points, std::
     group.scan(scan_points);
     for (int q = 0; q < group.size(); ++q) {
       const std::int64_t at = begin + from + q;
-      const std::uint32_t id = in.ids[at];
-      std::int32_t* row = indices + static_cast<std::int64_t>(id) * row_length;
-      float* row_distances = distances + static_cast<std::int64_t>(id) * row_length;
+      const std::int64_t row = static_cast<std::int64_t>(in.ids[at]) * row_length;
       const std::int32_t same = in.k_same[at];
-      write_list(group[q], 0, same, points, in.dims, id, scratch[worker], row, row_distances);
-      write_list(group[q], 1, in.k_other[at], points, in.dims, id, scratch[worker], row + same,
-                 row_distances + same);
+      writers[worker].write(group[q], 0, same, indices + row, distances + row);
+      writers[worker].write(group[q], 1, in.k_other[at], indices + row + same, distances + row + same);
     }
   });
 }

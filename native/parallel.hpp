@@ -12,6 +12,12 @@
 
 namespace ctsne {
 
+// How many of the workers are worth starting for so much work: a thread costs some time to start.
+inline int worthwhile(int workers, double nanoseconds) {
+  constexpr double kWorthAThread = 150'000;
+  return std::clamp(static_cast<int>(std::min(nanoseconds / kWorthAThread, 1e6)), 1, std::max(1, workers));
+}
+
 // Calls work(worker, block) for every block in [0, blocks); worker is in [0, workers).
 template <class Work>
 void parallel_for(std::int64_t blocks, int workers, Work&& work) {

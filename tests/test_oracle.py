@@ -71,6 +71,9 @@ class TestNeighbors:
         # Without strength all from the first list, as far as it goes.
         same, other = oracle.list_lengths_balanced(MIXED, 2.0, 0.0)
         assert other.tolist() == [0] * 6 + [3] * 2 + [0] * 2
+        # Of many labels, the own one keeps a point.
+        same, other = oracle.list_lengths_balanced(np.arange(60) % 30, 2.0, 1.0)
+        assert set(same) == {1} and set(other) == {5}
         same, other = oracle.list_lengths_balanced(MIXED, 2.0, [1.0, 0.0])
         assert other.tolist() == [2] * 6 + [3] * 2 + [0] * 2
 
@@ -203,6 +206,38 @@ class TestPrecision:
                 assert tau == pytest.approx(oracle.solve_precision(d2, weights, 4.0)[0], rel=1e-6)
         assert followed >= 3
 
+    def test_solution_of_the_authors_program(self) -> None:
+        # Far points of great weight fill a wide kernel, near ones a narrow one: three solutions.
+        d2 = np.append(np.linspace(1, 2, 10), np.linspace(60, 70, 10))
+        weights = np.where(np.arange(20) < 10, -200.0, 0.0)
+        wide, reached = oracle.search_precision(d2, weights, 5.0, 8.0)
+        smallest, _ = oracle.solve_precision(d2, weights, 5.0)
+        assert reached and wide < smallest / 2
+        rows = [np.exp(weights - tau * (d2 - d2.min())) for tau in (wide, smallest)]
+        for row, begin in zip(rows, (10, 0), strict=True):
+            assert oracle.perplexity(row / row.sum()) == pytest.approx(5.0, rel=1e-9)
+            assert row[begin : begin + 10].sum() / row.sum() > 0.99
+        # From a kernel so narrow that only near points count, halving finds the near solution.
+        assert oracle.search_precision(d2, weights, 5.0, 0.125)[0] == pytest.approx(smallest)
+
+    @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+    def test_search_without_weights_has_one_solution(self, scale: float) -> None:
+        d2 = np.random.default_rng(3).random(20)
+        found, reached = oracle.search_precision(d2, np.zeros(20), 5.0, scale)
+        assert reached and found == pytest.approx(oracle.solve_precision(d2, np.zeros(20), 5.0)[0])
+
+    @pytest.mark.parametrize("scale", [0.1, 5.0])
+    def test_search_that_finds_no_interval(self, scale: float) -> None:
+        for d2, weights, u in [
+            (np.array([5.0, 7.0]), np.log([1.0, 10.0]), 2.5),
+            (np.array([1.0, 1.0, 1.0, 2.0]), np.zeros(4), 2.0),
+            (np.ones(3), np.log([1.0, 1.0, 2.0]), 2.0),
+            (np.ones(3), np.log([1.0, 1.0, 2.0]), 2.9),
+        ]:
+            expected = oracle.solve_precision(d2, weights, u)
+            assert oracle.search_precision(d2, weights, u, scale) == expected
+            assert not expected[1]
+
     def test_branch_that_ends(self) -> None:
         # Ten near points of the own label and ten far ones: enough weight ends the near solution,
         # and the far points take over.
@@ -264,6 +299,18 @@ class TestRevised:
         odds = [m / (1 - m) for m in (other_mass(r, indices, codes) for r in (plain, weighted))]
         np.testing.assert_allclose(odds[1] / odds[0], (1 - 0.2 * share) / (1 - share) / 0.2)
 
+    def test_scale_of_the_data(self) -> None:
+        X, codes = clusters(30, gap=8.0)
+        D2, indices = paper_lists(X, codes, 3.0)
+        scale = float(np.abs(X - X.mean(axis=0)).max())
+        rows = oracle.revised_rows(D2, indices, codes, 3.0, 1e-9, scale=scale)
+        expected = oracle.symmetrize(indices, rows)
+        np.testing.assert_array_equal(oracle.revised_affinities(X, codes, 3.0, 1e-9), expected)
+        far = 2.0**-40 * (X + 100)
+        np.testing.assert_allclose(
+            oracle.revised_affinities(far, codes, 3.0, 1e-9), expected, rtol=1e-6, atol=1e-12
+        )
+
     def test_unlabelled_points_and_neighbors_keep_weight_one(self) -> None:
         X, codes = clusters(20)
         codes[:5] = -1
@@ -316,6 +363,14 @@ class TestBalanced:
         rows, indices = self.rows(codes, 6.0, 0.7)
         np.testing.assert_allclose(other_mass(rows, indices, codes)[30:], 0.7 * 30 / 31)
         assert oracle.perplexity(rows[31]) == pytest.approx(6.0, rel=1e-9)
+
+    def test_less_than_one_point_of_the_own_label(self) -> None:
+        # Twenty labels leave 5 % of the mass, 0.3 of six points, to the own one.
+        codes = np.arange(60) % 20
+        rows, indices = self.rows(codes, 6.0, 1.0)
+        np.testing.assert_allclose(other_mass(rows, indices, codes), 57 / 59)
+        for row in rows:
+            assert oracle.perplexity(row) == pytest.approx(6.0, rel=1e-9)
 
     def test_empty_lists(self) -> None:
         rows, indices = self.rows(np.arange(12), 3.0, 0.2)

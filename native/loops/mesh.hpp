@@ -10,51 +10,67 @@ namespace ctsne::CTSNE_ISA {
 
 static_assert(kSplineOrder <= 8, "a row of spline weights must fit eight lanes");
 
-// Weights of the kSplineOrder nodes around a position, and their derivatives, padded with zeros.
+// The weights of the nodes around a position, as polynomials of its place between two nodes: one lane a
+// node, one row a power. Lanes past the order stay zero.
+struct SplineTable {
+  alignas(32) float weight[kSplineOrder][8] = {};
+  alignas(32) float slope[kSplineOrder - 1][8] = {};
+
+  constexpr SplineTable() {
+    // From order k - 1 to k: w_j <- ((f + k-1-j) w_{j-1} + (j+1 - f) w_j) / (k-1).
+    double w[kSplineOrder][kSplineOrder] = {};  // [node][power]
+    w[0][0] = 1;
+    for (int order = 2; order <= kSplineOrder; ++order) {
+      for (int j = order - 1; j >= 0; --j) {
+        double next[kSplineOrder] = {};
+        for (int power = 0; power < order; ++power) {
+          const double left = j > 0 ? w[j - 1][power] : 0.0, here = w[j][power];
+          next[power] += ((order - 1 - j) * left + (j + 1) * here) / (order - 1);
+          if (power + 1 < kSplineOrder) next[power + 1] += (left - here) / (order - 1);
+        }
+        for (int power = 0; power < kSplineOrder; ++power) w[j][power] = next[power];
+      }
+    }
+    for (int j = 0; j < kSplineOrder; ++j) {
+      for (int power = 0; power < kSplineOrder; ++power) weight[power][j] = static_cast<float>(w[j][power]);
+      for (int power = 1; power < kSplineOrder; ++power)
+        slope[power - 1][j] = static_cast<float>(power * w[j][power]);
+    }
+  }
+};
+static constexpr SplineTable kSpline;
+
+// Weights of the kSplineOrder nodes around a position and their derivatives, in eight lanes.
 struct Spline {
   int64_t first;
-  float weight[8];
-  float slope[8];
+  Floats8 weight;
+  Floats8 slope;
 };
-
-static inline void spline_at(float position, int64_t nodes, Spline& s) {
-  const float floor_position = floorf(position);
-  const float f = position - floor_position;
-  s.first = static_cast<int64_t>(floor_position) - (kSplineOrder / 2 - 1);
-  // The plan leaves room around the map; this keeps even a wild position inside the array.
-  if (!(s.first >= 0)) s.first = 0;
-  if (s.first > nodes - kSplineOrder) s.first = nodes - kSplineOrder;
-  for (int k = 0; k < 8; ++k) s.weight[k] = s.slope[k] = 0.0f;
-  float* w = s.weight;
-  w[0] = 1.0f - f;
-  w[1] = f;
-  for (int order = 3; order <= kSplineOrder; ++order) {
-    if (order == kSplineOrder) {
-      s.slope[0] = -w[0];
-      for (int k = 1; k < kSplineOrder; ++k) s.slope[k] = w[k - 1] - w[k];
-    }
-    const float scale = 1.0f / static_cast<float>(order - 1);
-    w[order - 1] = scale * f * w[order - 2];
-    for (int k = order - 2; k > 0; --k) {
-      const float left = f + static_cast<float>(order - 1 - k), right = static_cast<float>(k + 1) - f;
-      w[k] = scale * (left * w[k - 1] + right * w[k]);
-    }
-    w[0] = scale * (1.0f - f) * w[0];
-  }
-}
 
 static inline Floats8 load8(const float* from) { return *reinterpret_cast<const Floats8Anywhere*>(from); }
 
-static inline float dot8(Floats8 a, const float* b) {
-  const Floats8 product = a * load8(b);
-  return ((product[0] + product[4]) + (product[1] + product[5])) +
-         ((product[2] + product[6]) + (product[3] + product[7]));
+template <int kPowers>
+static inline Floats8 polynomial(const float (&table)[kPowers][8], float f) {
+  Floats8 sum = load8(table[kPowers - 1]);
+  for (int power = kPowers - 2; power >= 0; --power) sum = sum * f + load8(table[power]);
+  return sum;
 }
+
+static inline Spline spline_at(float position, int64_t nodes) {
+  const float floor_position = floorf(position);
+  const float f = position - floor_position;
+  int64_t first = static_cast<int64_t>(floor_position) - (kSplineOrder / 2 - 1);
+  // The plan leaves room around the map; this keeps even a wild position inside the array.
+  first = first < 0 ? 0 : first > nodes - kSplineOrder ? nodes - kSplineOrder : first;
+  return {first, polynomial(kSpline.weight, f), polynomial(kSpline.slope, f)};
+}
+
+static inline float sum8(Floats8 a) { return ((a[0] + a[4]) + (a[1] + a[5])) + ((a[2] + a[6]) + (a[3] + a[7])); }
 
 template <int D>
 static inline void splines_at(const MeshShape& shape, const float* y, Spline* s) {
   const float scale = 1.0f / shape.spacing;
-  for (int a = 0; a < D; ++a) spline_at((y[a] - shape.origin[a]) * scale, shape.nodes[a], s[a]);
+  for (int a = 0; a < D; ++a) s[a] = spline_at((y[a] - shape.origin[a]) * scale, shape.nodes[a]);
 }
 
 template <int D>
@@ -72,7 +88,7 @@ static void spread_in(const MeshShape& shape, const float* y, const float* charg
       continue;
     }
     const Spline& row = s[D - 1];
-    const Floats8 weights = load8(row.weight) * amount;
+    const Floats8 weights = row.weight * amount;
     for (int k = 0; k < kSplineOrder; ++k) {
       const int64_t plane = s[0].first + k;
       if (plane < first || plane >= last) continue;
@@ -118,11 +134,11 @@ static void gather_in(const MeshShape& shape, const float* grid, const float* y,
       }
     }
     const float weight = coefficient * (target_charge ? target_charge[i] : 1.0f);
-    potential[i] += static_cast<double>(weight) * (static_cast<double>(dot8(value, row.weight)) + offset);
+    potential[i] += static_cast<double>(weight) * (static_cast<double>(sum8(value * row.weight)) + offset);
     const float scale = -0.5f * weight / shape.spacing;
-    if (D > 1) force[i * D] += scale * dot8(slope0, row.weight);
-    if (D == 3) force[i * D + 1] += scale * dot8(slope1, row.weight);
-    force[i * D + D - 1] += scale * dot8(value, row.slope);
+    if (D > 1) force[i * D] += scale * sum8(slope0 * row.weight);
+    if (D == 3) force[i * D + 1] += scale * sum8(slope1 * row.weight);
+    force[i * D + D - 1] += scale * sum8(value * row.slope);
   }
 }
 

@@ -26,6 +26,7 @@ def find_neighbors(
     free_begin: int,
     k_same: _I32,
     k_other: _I32,
+    scale: float,
     begin: int,
     end: int,
     n_jobs: int,

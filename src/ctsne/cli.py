@@ -144,13 +144,13 @@ def _add_demo(commands: Commands) -> None:
 
 def _run_demo(arguments: argparse.Namespace) -> int:
     # Imported here, so that help and version answer at once.
-    from ctsne import demo
+    from ctsne import demo, demo_picture
 
     # A picture that cannot be written is told before the computing, not after.
-    demo.check_picture_path(arguments.output)
+    demo_picture.check_picture_path(arguments.output)
     result = demo.run(random_state=arguments.seed, n_jobs=arguments.jobs, progress=_say)
     print(demo.format_table(result))
-    path = demo.save_picture(result, arguments.output)
+    path = demo_picture.save_picture(result, arguments.output)
     print(f"\npicture: {path}")
     return OK
 

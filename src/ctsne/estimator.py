@@ -9,14 +9,19 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.decomposition import PCA
+from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ctsne._parameters import Settings, check_settings
-from ctsne._validation import check_count, check_finite
+from ctsne._parameters import (
+    Settings,
+    all_identical,
+    check_callback,
+    check_settings,
+    check_verbose,
+)
+from ctsne._validation import check_count, check_matrix, is_sparse
 from ctsne.affinity import (
     Affinities,
     balanced_affinities,
@@ -26,8 +31,8 @@ from ctsne.affinity import (
     revised_affinities,
     tsne_affinities,
 )
-from ctsne.labels import Labels, encode_labels
-from ctsne.layout import Layout, PairWeights, Schedule, pair_weights, start_positions
+from ctsne.labels import encode_labels
+from ctsne.layout import Layout, PairWeights, pair_weights, start_positions
 from ctsne.layout.descent import Callback
 from ctsne.neighbors import (
     Neighbors,
@@ -53,9 +58,9 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         Dimensions of the map.
     method : {"revised", "tsne", "original", "balanced", "joint"}, default="revised"
         ``"tsne"`` ignores labels. ``"original"`` weakens the repulsion between different labels in
-        the map. ``"revised"`` strengthens the similarities across labels. ``"balanced"`` gives other
-        labels a fixed share of every point's neighbourhood. ``"joint"`` conditions both sides, with
-        one strength.
+        the map. ``"revised"`` strengthens the similarities across labels. ``"balanced"`` gives
+        other labels a fixed share of every point's neighbourhood. ``"joint"`` conditions both
+        sides, with one strength.
     bandwidth : {"r", "p"}, default="r"
         For ``"revised"``: whether the conditioned similarities have the perplexity asked for, or
         those before conditioning.
@@ -84,7 +89,8 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     learning_rate : float or "auto", default="auto"
         ``"auto"`` is the larger of 200 and n / 12.
     dof : float, default=1
-        Degrees of freedom of the map's kernel; less than one gives heavier tails and finer clusters.
+        Degrees of freedom of the map's kernel; less than one gives heavier tails and finer
+        clusters.
     callback : callable, optional
         Called as ``callback(iteration, loss, embedding)``; returning True stops the run.
     callback_every : int, default=50
@@ -116,9 +122,11 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     Notes
     -----
-    Labels are their own argument, never ``y``: elsewhere ``y`` pulls classes together, here labels are
-    taken out. Missing labels (None, NaN) condition nothing. Sparse features with more than 50 columns
-    are reduced to 50 principal components first. Ctrl-C during the iterations keeps the map reached.
+    Labels are their own argument, never ``y``: elsewhere ``y`` pulls classes together, here labels
+    are taken out. Missing labels (None, NaN) condition nothing. Sparse features with more than 50
+    columns are reduced to 50 principal components first (not centred if the metric is cosine, which
+    measures angles from the origin). Ctrl-C during the iterations keeps the map reached, and so
+    does an error in the callback.
 
     Examples
     --------
@@ -191,28 +199,25 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         -------
         ConditionalTSNE
         """
-        features = self._check_X(X)
-        n = features.shape[0]
-        known = None if labels is None else encode_labels(labels, n=n)
-        settings = check_settings(self, n, known)
+        matrix = check_matrix(X)
+        known = None if labels is None else encode_labels(labels, n=matrix.shape[0])
+        settings = check_settings(self, matrix, known)
         for message in settings.warnings:
             warnings.warn(message, UserWarning, stacklevel=2)
-        self.labels_ = known
-        clock = _Clock(self.verbose)
-        neighbors = self._neighbors(features, settings)
-        clock.log(f"neighbours: {neighbors.indices.shape[1]} for each of {n} points")
+        clock = _Clock(settings.verbose)
+        features = _features(matrix, settings)
+        neighbors = _neighbors(matrix if features is None else features, settings)
+        clock.log(f"neighbours: {neighbors.indices.shape[1]} for each of {matrix.shape[0]} points")
         affinities = _affinities(neighbors, settings)
         clock.log(f"similarities: {affinities.matrix.nnz} stored")
-        self.affinities_ = affinities.matrix
-        self.diagnostics_ = affinities.diagnostics
         start = start_positions(
             settings.init,
             settings.n_components,
-            X=None if settings.metric == "precomputed" else features,
+            X=features,
             matrix=affinities.matrix,
             rng=settings.rng,
         )
-        self._layout = Layout(
+        layout = Layout(
             affinities.matrix,
             start,
             settings.schedule,
@@ -220,6 +225,12 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             dof=settings.dof,
             n_jobs=settings.n_jobs,
         )
+        # Nothing is set before all that can fail is done.
+        validate_data(self, X, skip_check_array=True)  # n_features_in_ and feature_names_in_
+        self.labels_ = known
+        self.affinities_ = affinities.matrix
+        self.diagnostics_ = affinities.diagnostics
+        self._layout = layout
         self._run(settings.n_iter, clock)
         return self
 
@@ -253,7 +264,8 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         ConditionalTSNE
         """
         check_is_fitted(self)
-        self._run(check_count(n_iter, "n_iter", low=1), _Clock(self.verbose))
+        check_callback(self)
+        self._run(check_count(n_iter, "n_iter", low=1), _Clock(check_verbose(self)))
         return self
 
     @property
@@ -267,59 +279,53 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         tags.transformer_tags.preserves_dtype = ["float32"]
         return tags
 
-    def _check_X(self, X: ArrayLike) -> Any:
-        """Validate features or distances; dense arrays come back C-contiguous and finite."""
-        checked = validate_data(
-            self,
-            X,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            order="C",
-            ensure_all_finite=False,
-            ensure_min_samples=2,
-        )
-        names = getattr(self, "feature_names_in_", None)
-        if sp.issparse(checked):
-            check_finite(checked.data[None, :], argument="the stored values of X")
-            return checked if self.metric == "precomputed" else _dense(checked, self.random_state)
-        check_finite(checked, argument="X", names=names)
-        return checked
-
-    def _neighbors(self, features: Any, settings: Settings) -> Neighbors:
-        labels = settings.labels
-        n = features.shape[0]
-        if settings.method == "balanced" and labels is not None:
-            share = balanced_share(labels, settings.strength)
-            same, other = balanced_lengths(labels, settings.perplexity, share)
-        else:
-            split = settings.method in ("revised", "joint")
-            same, other = paper_lengths(labels if split else None, n, settings.perplexity)
-        lists = labels if settings.method in ("revised", "joint", "balanced") else None
-        if settings.metric != "precomputed":
-            return find_neighbors(
-                features, lists, k_same=same, k_other=other, metric=settings.metric,
-                n_jobs=settings.n_jobs,
-            )  # fmt: skip
-        from_pairs = neighbors_from_graph if sp.issparse(features) else neighbors_from_distances
-        return from_pairs(features, lists, same, other)
-
     def _run(self, n_iter: int, clock: _Clock) -> None:
-        self._layout.run(
-            n_iter, callback=clock.watch(self.callback), callback_every=self.callback_every
-        )
-        self.embedding_ = self._layout.embedding
-        self.kl_divergence_ = self._layout.loss()
-        self.n_iter_ = self._layout.iteration
+        try:
+            self._layout.run(
+                n_iter, callback=clock.watch(self.callback), callback_every=self.callback_every
+            )
+        finally:  # an error in the callback does not lose the map either
+            self.embedding_ = self._layout.embedding
+            self.kl_divergence_ = self._layout.loss()
+            self.n_iter_ = self._layout.iteration
         clock.log(f"map: {self.n_iter_} iterations, KL divergence {self.kl_divergence_:.4f}")
 
 
-def _dense(X: Any, random_state: Any) -> NDArray[np.floating]:
-    """Dense features of a sparse matrix: as they are if few, else their principal components."""
-    if min(X.shape) <= SPARSE_COMPONENTS + 1 or X.shape[1] <= SPARSE_COMPONENTS:
-        return np.ascontiguousarray(X.toarray())
-    seed = np.random.RandomState(0) if random_state is None else random_state
-    pca = PCA(SPARSE_COMPONENTS, svd_solver="arpack", random_state=seed)
-    return np.ascontiguousarray(pca.fit_transform(X))
+def _features(matrix: Any, settings: Settings) -> NDArray[np.floating] | None:
+    """Dense features: as they are, or the principal components of many sparse ones."""
+    if settings.metric == "precomputed":
+        return None
+    if not is_sparse(matrix):
+        return np.asarray(matrix)
+    if min(matrix.shape) <= SPARSE_COMPONENTS:
+        return np.ascontiguousarray(matrix.toarray())
+    if settings.metric == "euclidean" and all_identical(matrix, settings.metric):
+        return np.zeros((matrix.shape[0], 1))  # no component to be found
+    # Angles are measured from the origin, so for them the data must not be centred.
+    seed = int(settings.rng.integers(2**31))
+    reducer = (
+        TruncatedSVD(SPARSE_COMPONENTS, algorithm="arpack", random_state=seed)
+        if settings.metric == "cosine"
+        else PCA(SPARSE_COMPONENTS, svd_solver="arpack", random_state=seed)
+    )
+    return np.ascontiguousarray(reducer.fit_transform(matrix))
+
+
+def _neighbors(features: Any, settings: Settings) -> Neighbors:
+    conditioned = settings.method in ("revised", "joint", "balanced")
+    labels = settings.labels if conditioned else None
+    if settings.method == "balanced" and labels is not None:
+        share = balanced_share(labels, settings.strength)
+        same, other = balanced_lengths(labels, settings.perplexity, share)
+    else:
+        same, other = paper_lengths(labels, features.shape[0], settings.perplexity)
+    if settings.metric == "precomputed":
+        from_pairs = neighbors_from_graph if is_sparse(features) else neighbors_from_distances
+        return from_pairs(features, labels, same, other)
+    return find_neighbors(
+        features, labels, k_same=same, k_other=other, metric=settings.metric,
+        n_jobs=settings.n_jobs,
+    )  # fmt: skip
 
 
 def _affinities(neighbors: Neighbors, settings: Settings) -> Affinities:

@@ -73,10 +73,7 @@ def _total_length(n: int, perplexity: float) -> int:
 def list_lengths(codes: Integers, perplexity: float) -> tuple[Integers, Integers]:
     """Lengths of the two neighbour lists in the paper's methods: 1.5 u each.
 
-    Returns
-    -------
-    k_same, k_other : ndarray of int, shape (n,)
-        They sum to ``min(ceil(3u), n - 1)`` in every row.
+    They sum to ``min(ceil(3u), n - 1)`` in every row.
 
     Examples
     --------
@@ -93,6 +90,8 @@ def list_lengths_balanced(
 ) -> tuple[Integers, Integers]:
     """Lengths of the two neighbour lists in ``balanced``: three times each perplexity.
 
+    The rounding leaves the own label one point at least.
+
     Examples
     --------
     >>> same, other = list_lengths_balanced(np.array([0, 0, 0, 1, 1]), 1.0, 0.5)
@@ -101,7 +100,7 @@ def list_lengths_balanced(
     """
     total = _total_length(len(codes), perplexity)
     wanted = np.ceil(3 * other_shares(codes, strength) * perplexity).astype(np.intp)
-    return _fill_lists(codes, total, np.minimum(wanted, total))
+    return _fill_lists(codes, total, np.minimum(wanted, total - 1))
 
 
 def neighbor_lists(
@@ -109,12 +108,8 @@ def neighbor_lists(
 ) -> tuple[Integers, Integers]:
     """List the nearest points of both kinds, each list ordered by distance, then index.
 
-    Returns
-    -------
-    indices : ndarray of int, shape (n, K)
-        ``k_same[i]`` points that are not different, then ``k_other[i]`` that are.
-    n_same : ndarray of int, shape (n,)
-        Where the second list starts.
+    Row i holds ``k_same[i]`` points that are not different, then ``k_other[i]`` that are.
+    Returns the rows and where the second list starts.
 
     Examples
     --------
@@ -251,31 +246,55 @@ def _precision_grid(x: Floats, log_weights: Floats) -> Floats:
     return np.asarray(np.interp(np.arange(ends[-1] + 1), ends, coarse))
 
 
+def search_precision(
+    d2: Floats, log_weights: Floats, perplexity: float, scale: float
+) -> tuple[float, bool]:
+    """Precision ``τ = 1 / 2σ²`` at which a weighted row has a given perplexity, and whether it has.
+
+    With weights the perplexity is not monotone in σ (paper, Fig. 4). The solution taken is that of
+    the authors' program: from ``1 / scale²``, with the half-width of the data as scale, the
+    precision is doubled, or halved, until the target lies between, and then bisected. Where this
+    finds no interval, `solve_precision` decides.
+
+    Examples
+    --------
+    >>> d2, log_weights = np.array([1.0, 2.0, 5.0]), np.array([0.0, 1.0, 1.0])
+    >>> tau, reached = search_precision(d2, log_weights, 2.0, 4.0)
+    >>> row = np.exp(log_weights - tau * d2)
+    >>> reached, round(perplexity(row / row.sum()), 6)
+    (True, 2.0)
+    """
+    x = d2 - d2.min()
+
+    def too_wide(tau: float) -> bool:
+        return bool(_entropy(log_weights - tau * x) >= np.log(perplexity))
+
+    low = high = scale**-2
+    if too_wide(low):
+        only_nearest = (np.ptp(log_weights) + 60) / x[x > 0].min(initial=np.inf)
+        while too_wide(high):
+            if high > only_nearest:
+                return solve_precision(d2, log_weights, perplexity)
+            low, high = high, 2 * high
+    else:
+        while not too_wide(low):
+            if low * x.max() < 1e-6:  # distance does not matter any more
+                return solve_precision(d2, log_weights, perplexity)
+            low, high = low / 2, low
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if too_wide(middle) else (low, middle)
+    return (low + high) / 2, True
+
+
 def solve_precision(
     d2: Floats, log_weights: Floats, perplexity: float, *, tolerance: float = 1e-10
 ) -> tuple[float, bool]:
-    """Precision ``τ = 1 / 2σ²`` at which a weighted row has a given perplexity.
+    """Precision of the smallest σ at which a weighted row has a given perplexity.
 
-    With weights the perplexity is not monotone in σ (paper, Fig. 4). Of all solutions this is the
-    one of smallest σ.
-
-    Parameters
-    ----------
-    d2 : ndarray of shape (K,)
-        Squared distances of the neighbours.
-    log_weights : ndarray of shape (K,)
-        Logarithms of their weights.
-    perplexity : float
-        The target.
-    tolerance : float, default=1e-10
-        How far the logarithm of the perplexity may miss its target and still count as reached.
-
-    Returns
-    -------
-    tau : float
-        The precision; where no σ reaches the target, that of the nearest reachable perplexity.
-    reached : bool
-        Whether the row has the perplexity asked for.
+    Without weights there is no other one. Where no σ reaches the target, this is the precision of
+    the nearest reachable perplexity, and reached if that misses by less than ``tolerance`` (as
+    logarithms).
 
     Examples
     --------
@@ -323,13 +342,9 @@ def continue_precision(
 ) -> float:
     """Follow the solution without weights as the weights grow to their full size.
 
-    The weights are scaled by s from 0 to 1. A step is halved until the solution moves little, so
-    that it never jumps to another branch.
-
-    Returns
-    -------
-    float
-        The precision, or nan where the branch ends on the way.
+    No method uses it: it shows which of the solutions belongs to the unweighted one. The weights
+    are scaled from 0 to 1 in steps so small that the solution never jumps to another branch; the
+    precision is nan where the branch ends on the way.
 
     Examples
     --------
@@ -442,11 +457,13 @@ def revised_rows(
     beta: ArrayLike,
     *,
     bandwidth: Literal["r", "p"] = "r",
+    scale: float = 1.0,
 ) -> Floats:
     """Conditional ``r_{j|i}`` of revised conditional t-SNE (paper, section 3).
 
     Same-label neighbours are weighted by β, those of different label by α, unlabelled ones by 1.
-    ``bandwidth`` says whether the weighted row (r) or the unweighted one (p) has the perplexity.
+    ``bandwidth`` says whether the weighted row (r) or the unweighted one (p) has the perplexity;
+    for r, ``scale`` is where `search_precision` starts.
 
     Examples
     --------
@@ -461,8 +478,11 @@ def revised_rows(
     rows = []
     for i, row in enumerate(indices):
         d2, log_weights = D2[i, row], weights[i, row]
-        calibrated = log_weights if bandwidth == "r" else np.zeros(len(row))
-        rows.append(_row(d2, log_weights, solve_precision(d2, calibrated, perplexity)[0]))
+        if bandwidth == "r":
+            tau, _ = search_precision(d2, log_weights, perplexity, scale)
+        else:
+            tau, _ = solve_precision(d2, np.zeros(len(row)), perplexity)
+        rows.append(_row(d2, log_weights, tau))
     return np.array(rows)
 
 
@@ -477,6 +497,8 @@ def revised_affinities(
 ) -> Floats:
     """Symmetric similarities of revised conditional t-SNE, n × n.
 
+    The scale of the data is its largest absolute coordinate around the mean; 1 for cosine.
+
     Examples
     --------
     >>> X, codes = [[0.0], [1.0], [3.0], [7.0]], np.array([0, 1, 0, 1])
@@ -485,7 +507,9 @@ def revised_affinities(
     """
     D2 = squared_distances(X, metric=metric)
     indices, _ = neighbor_lists(D2, codes, *list_lengths(codes, perplexity))
-    rows = revised_rows(D2, indices, codes, perplexity, beta, bandwidth=bandwidth)
+    centred = np.asarray(X, dtype=np.float64) - np.mean(X, axis=0, dtype=np.float64)
+    scale = 1.0 if metric == "cosine" else float(np.abs(centred).max()) or 1.0
+    rows = revised_rows(D2, indices, codes, perplexity, beta, bandwidth=bandwidth, scale=scale)
     return symmetrize(indices, rows)
 
 
@@ -493,17 +517,17 @@ def _split_perplexity(w: float, u: float, k_same: int, k_other: int) -> tuple[fl
     """Perplexities of the two lists such that the mixture has perplexity u.
 
     The entropy of the mixture is ``h(w) + (1 - w) log u_same + w log u_other``. Unless a list is
-    too short, or the other labels' part is below one point, this is ``(1 - w) u`` and ``w u``.
+    too short, or its part is below one point, this is ``(1 - w) u`` and ``w u``.
     """
     if w in (0, 1):
         return min(max(u, 1.0), float(k_same)), min(max(u, 1.0), float(k_other))
     left = np.log(u) + w * np.log(w) + (1 - w) * np.log(1 - w)
-    log_other = np.log(min(max(1.0, w * u), k_other))
+    log_other = np.clip(np.log(w * u), 0.0, np.log(k_other))
     log_same = (left - w * log_other) / (1 - w)
-    if log_same > np.log(k_same):
-        log_same = np.log(k_same)
+    if not 0 <= log_same <= np.log(k_same):
+        log_same = np.clip(log_same, 0.0, np.log(k_same))
         log_other = np.clip((left - (1 - w) * log_same) / w, 0.0, np.log(k_other))
-    return float(np.exp(max(log_same, 0.0))), float(np.exp(log_other))
+    return float(np.exp(log_same)), float(np.exp(log_other))
 
 
 def balanced_rows(

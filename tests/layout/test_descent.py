@@ -62,7 +62,9 @@ def test_one_step_is_the_gradient_rule() -> None:
     layout = Layout(matrix, y, Schedule(learning_rate=10, early_exaggeration=1))
     gradient = layout.gradient() / 4
     layout.run(1)
-    gains = np.where(gradient > 0, 1.2, 0.8)  # the last update was zero, which counts as not positive
+    gains = np.where(
+        gradient > 0, 1.2, 0.8
+    )  # the last update was zero, which counts as not positive
     expected = y - 10 * gains * gradient
     np.testing.assert_allclose(layout.embedding, expected - expected.mean(axis=0), atol=1e-6)
 
@@ -101,7 +103,9 @@ def test_descent_lowers_the_loss_and_loss_excludes_exaggeration() -> None:
     layout.run(400)
     assert layout.loss() < 0.6 * first
     P = matrix.toarray().astype(float)
-    assert layout.loss() == pytest.approx(oracle.kl_divergence(P, layout.embedding.astype(float)), abs=1e-4)
+    assert layout.loss() == pytest.approx(
+        oracle.kl_divergence(P, layout.embedding.astype(float)), abs=1e-4
+    )
 
 
 def test_callback_sees_the_run_and_stops_it() -> None:

@@ -30,7 +30,9 @@ def force_error(
 
 
 @pytest.fixture(scope="module", params=[1, 2, 3])
-def phases(request: pytest.FixtureRequest, real_data: Callable[[str], Any]) -> list[NDArray[np.float32]]:
+def phases(
+    request: pytest.FixtureRequest, real_data: Callable[[str], Any]
+) -> list[NDArray[np.float32]]:
     """Maps of real data from the start to the end of a run."""
     maps: list[NDArray[np.float32]] = []
     ConditionalTSNE(
@@ -62,9 +64,7 @@ def test_forces_of_a_real_run_at_every_phase(phases: list[NDArray[np.float32]]) 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [1e-4, 1.0, 100.0])
-def test_forces_of_a_real_map_at_every_size(
-    size: float, phases: list[NDArray[np.float32]]
-) -> None:
+def test_forces_of_a_real_map_at_every_size(size: float, phases: list[NDArray[np.float32]]) -> None:
     y = phases[-1]
     scaled = (y * (size / np.ptp(y, axis=0).max())).astype(np.float32)
     # In space, few points on a large mesh are summed exactly, and would be less exact on the mesh.
@@ -83,11 +83,11 @@ def test_other_tails(dof: float, size: float) -> None:
 
 
 def test_plan_is_bounded_and_depends_on_the_map_alone() -> None:
-    y = np.random.default_rng(0).uniform(-1, 1, (100, 3)).astype(np.float32)
+    axes = np.random.default_rng(0).uniform(-1, 1, (3, 100)).astype(np.float32)
     for size in (1e-6, 1.0, 1e3, 1e6):
-        plan, origin = plan_mesh(y * np.float32(size), 1.0)
-        again, origin_again = plan_mesh(y * np.float32(size), 1.0)
+        plan, origin = plan_mesh(axes * np.float32(size), 1.0)
+        again, origin_again = plan_mesh(axes * np.float32(size), 1.0)
         assert plan == again and origin == origin_again
         assert plan.size <= MOST_NODES
         span = plan.spacing * (np.array(plan.nodes) - 1)
-        assert (span > np.ptp(y, axis=0) * size).all()
+        assert (span > np.ptp(axes, axis=1) * size).all()

@@ -43,7 +43,9 @@ def test_average_weight_of_a_pair_is_one() -> None:
 def test_mean_log_weight(beta: float) -> None:
     rng = np.random.default_rng(0)
     labels = encode_labels([None, *rng.integers(0, 3, 59).tolist()])
-    matrix = tsne_affinities(find_neighbors(rng.normal(size=(60, 3)), k_same=9), perplexity=3).matrix
+    matrix = tsne_affinities(
+        find_neighbors(rng.normal(size=(60, 3)), k_same=9), perplexity=3
+    ).matrix
     weights = pair_weights(labels, np.full(3, beta))
     dense = matrix.toarray().astype(float)
     log_weights = np.log(np.where(dense > 0, oracle.low_weights(labels.codes, beta), 1.0))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ctsne import oracle
 from ctsne.labels import encode_labels
 from ctsne.layout import PairWeights, pair_weights
+from ctsne.layout.mesh import WORTH_THREADS, plan_mesh
 from ctsne.layout.repulsion import Repulsion
 
 
@@ -28,7 +29,9 @@ def relative(a: NDArray[np.floating], b: NDArray[np.floating]) -> float:
 
 
 @st.composite
-def conditioned_maps(draw: st.DrawFn) -> tuple[NDArray[np.float32], PairWeights, NDArray[np.float64]]:
+def conditioned_maps(
+    draw: st.DrawFn,
+) -> tuple[NDArray[np.float32], PairWeights, NDArray[np.float64]]:
     """A map in label order with pair weights, and the same weights as the oracle's matrix."""
     n = draw(st.integers(2, 120))
     dims = draw(st.integers(1, 3))
@@ -76,7 +79,9 @@ def test_conditioned_sum_is_the_oracle(
 @pytest.mark.parametrize("dof", [0.5, 1.0, 3.0])
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("one_beta", [False, True])
-def test_conditioned_mesh_is_the_oracle(dims: int, dof: float, missing: bool, one_beta: bool) -> None:
+def test_conditioned_mesh_is_the_oracle(
+    dims: int, dof: float, missing: bool, one_beta: bool
+) -> None:
     rng = np.random.default_rng(dims)
     n = 1500
     codes = rng.choice(3, n, p=[0.6, 0.3, 0.1])
@@ -118,11 +123,13 @@ def test_weights_of_one_are_no_weights() -> None:
 
 
 @pytest.mark.parametrize("exact", [True, False])
-def test_threads_do_not_change_a_bit(exact: bool) -> None:
+@pytest.mark.parametrize("dims", [2, 3])
+def test_threads_do_not_change_a_bit(exact: bool, dims: int) -> None:
     rng = np.random.default_rng(2)
-    n = 5000
+    n = 20_000  # so much work that two threads are worth it everywhere
     weights = pair_weights(encode_labels(rng.integers(0, 3, n)), np.full(3, 0.1))
-    y = (10 * rng.normal(size=(n, 2))).astype(np.float32)
+    y = ((30 if dims == 2 else 3) * rng.normal(size=(n, dims))).astype(np.float32)
+    assert plan_mesh(np.ascontiguousarray(y.T), 1.0)[0].size > WORTH_THREADS
     one, z_one = Repulsion(n, weights=weights, exact=exact, n_jobs=1)(y)
     two, z_two = Repulsion(n, weights=weights, exact=exact, n_jobs=2)(y)
     assert np.array_equal(one, two) and z_one == z_two

@@ -38,7 +38,9 @@ def test_pca_is_pca_whatever_the_seed() -> None:
 @pytest.mark.parametrize("scale", [1e-15, 1e15])
 def test_pca_of_any_scale(scale: float) -> None:
     y = start_positions("pca", 2, X=X * scale, matrix=MATRIX, rng=rng())
-    np.testing.assert_allclose(y, start_positions("pca", 2, X=X, matrix=MATRIX, rng=rng()), atol=1e-10)
+    np.testing.assert_allclose(
+        y, start_positions("pca", 2, X=X, matrix=MATRIX, rng=rng()), atol=1e-10
+    )
 
 
 def test_missing_axes_are_filled() -> None:

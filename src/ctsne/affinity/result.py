@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ctsne import _native
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Diagnostics:
     """How the similarities of every point came out; one entry per point in each array.
 
@@ -31,6 +31,15 @@ class Diagnostics:
     reached : ndarray of bool
         Whether the calibrated distribution has the perplexity that was asked for. Which one is
         calibrated depends on the method: with ``bandwidth="p"`` the row before conditioning.
+
+    Examples
+    --------
+    >>> from ctsne.affinity import tsne_affinities
+    >>> from ctsne.neighbors import find_neighbors
+    >>> neighbors = find_neighbors([[0.0], [1.0], [2.0]], k_same=2)
+    >>> diagnostics = tsne_affinities(neighbors, perplexity=1.5).diagnostics
+    >>> diagnostics.perplexity.round(6).tolist(), diagnostics.reached.tolist()
+    ([1.5, 2.0, 1.5], [True, False, True])
     """
 
     sigma: NDArray[np.float64]
@@ -41,7 +50,7 @@ class Diagnostics:
     reached: NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Affinities:
     """Symmetric similarities of all points.
 
@@ -50,6 +59,16 @@ class Affinities:
     matrix : csr_array of float32, shape (n, n)
         ``r_ij = (r_{j|i} + r_{i|j}) / 2n``; sums to one.
     diagnostics : Diagnostics
+
+    Examples
+    --------
+    >>> from ctsne.affinity import tsne_affinities
+    >>> from ctsne.neighbors import find_neighbors
+    >>> neighbors = find_neighbors([[0.0], [1.0], [2.0]], k_same=2)
+    >>> tsne_affinities(neighbors, perplexity=2).matrix.toarray().round(3)
+    array([[0.   , 0.167, 0.167],
+           [0.167, 0.   , 0.167],
+           [0.167, 0.167, 0.   ]], dtype=float32)
     """
 
     matrix: sp.csr_array

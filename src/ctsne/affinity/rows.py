@@ -44,7 +44,7 @@ class Rows:
     def bandwidths(
         self, perplexity: float, *, weighted: bool
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Precision 1/(2 sigma²) of each row, with or without its weights, and if it was reached."""
+        """Precision 1/(2 sigma²) of each row, with or without its weights, and whether it fits."""
         target = np.full(len(self._indices), float(perplexity))
         return _native.find_bandwidths(
             *self._lists, *self._weights, target, weighted, self._wide, self._n_jobs

@@ -176,9 +176,12 @@ class Layout:
         try:
             for _ in range(n_iter):
                 normaliser = self._step()
-                if callback is not None and self.iteration % callback_every == 0:
-                    if callback(self.iteration, self._loss(normaliser), self.embedding) is True:
-                        return True
+                if (
+                    callback is not None
+                    and self.iteration % callback_every == 0
+                    and callback(self.iteration, self._loss(normaliser), self.embedding) is True
+                ):
+                    return True
                 if patience is not None and self.iteration % _STALL_CHECK == 0:
                     loss = self._loss(normaliser)
                     early = self.iteration <= self.schedule.early_exaggeration_iter

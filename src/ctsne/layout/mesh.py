@@ -1,8 +1,8 @@
 """The particle mesh: potential and forces of all points by one convolution.
 
-Repulsion is the gradient of one potential, ``Phi(y) = sum_j K(|y - y_j|)``. Charges are spread on a
-regular mesh with B-splines, convolved with the kernel by FFT, and potential and gradient are read at
-every point with the same splines: two FFTs give both the normaliser and the forces.
+Repulsion is the gradient of one potential, ``Phi(y) = sum_j K(|y - y_j|)``. Charges are spread on
+a regular mesh with B-splines, convolved with the kernel by FFT, and potential and gradient are read
+at every point with the same splines: two FFTs give both the normaliser and the forces.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ CELLS = 32
 MARGIN = 8
 # Total nodes at the most, the doubled mesh; a map that needs more gets a coarser one.
 MOST_NODES = 2**27
+# Smaller transforms are done before a second thread has started.
+WORTH_THREADS = 2**18
 # Sizes are rounded up to a power of this, so that one kernel transform serves many steps.
 GROWTH = 1.08
 
@@ -48,12 +50,12 @@ class MeshPlan:
         return int(np.prod(self.shape, dtype=np.int64))
 
 
-def plan_mesh(y: NDArray[np.float32], dof: float) -> tuple[MeshPlan, tuple[float, ...]]:
-    """Choose the mesh for a map, and where its first node lies.
+def plan_mesh(axes: NDArray[np.float32], dof: float) -> tuple[MeshPlan, tuple[float, ...]]:
+    """Choose the mesh for a map (one row of coordinates per axis), and where its first node lies.
 
     The choice depends on nothing but the map, so a continued run chooses as an uninterrupted one.
     """
-    low, high = y.min(axis=0).astype(np.float64), y.max(axis=0).astype(np.float64)
+    low, high = axes.min(axis=1).astype(np.float64), axes.max(axis=1).astype(np.float64)
     extent = high - low
     largest = _round_up(max(float(extent.max()), 1e-12))
     # A kernel of few degrees of freedom is narrower by the root of them.
@@ -117,7 +119,9 @@ def _spline_transform(n: int) -> NDArray[np.float64]:
     )
 
 
-def convolve(grid: NDArray[np.float32], plan: MeshPlan, n_jobs: int) -> tuple[NDArray[np.float32], float]:
+def convolve(
+    grid: NDArray[np.float32], plan: MeshPlan, n_jobs: int
+) -> tuple[NDArray[np.float32], float]:
     """Convolve charges with the kernel.
 
     Parameters
@@ -137,18 +141,19 @@ def convolve(grid: NDArray[np.float32], plan: MeshPlan, n_jobs: int) -> tuple[ND
     """
     kernel, floor = _kernel_transform(plan)
     dims = len(plan.nodes)
+    workers = n_jobs if plan.size >= WORTH_THREADS else 1
     # Axis by axis, so that rows known to be zero are never transformed.
-    spectrum = scipy.fft.rfft(grid, axis=-1, workers=n_jobs, overwrite_x=True)
+    spectrum = scipy.fft.rfft(grid, axis=-1, workers=workers, overwrite_x=True)
     for axis in reversed(range(dims - 1)):
         spectrum = scipy.fft.fft(
-            spectrum, n=2 * plan.nodes[axis], axis=axis, workers=n_jobs, overwrite_x=True
+            spectrum, n=2 * plan.nodes[axis], axis=axis, workers=workers, overwrite_x=True
         )
     spectrum *= kernel
     for axis in range(dims - 1):
-        spectrum = scipy.fft.ifft(spectrum, axis=axis, workers=n_jobs, overwrite_x=True)
+        spectrum = scipy.fft.ifft(spectrum, axis=axis, workers=workers, overwrite_x=True)
         spectrum = spectrum[(slice(None),) * axis + (slice(plan.nodes[axis]),)]
     potential = scipy.fft.irfft(
-        spectrum, n=2 * plan.nodes[-1], axis=-1, workers=n_jobs, overwrite_x=True
+        spectrum, n=2 * plan.nodes[-1], axis=-1, workers=workers, overwrite_x=True
     )
     return np.ascontiguousarray(potential), floor
 

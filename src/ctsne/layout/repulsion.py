@@ -11,12 +11,12 @@ from ctsne import _native
 from ctsne.layout.mesh import MeshPlan, convolve, empty_grid, plan_mesh
 from ctsne.layout.pairs import PairWeights
 
-# Rough costs in nanoseconds on one core, to choose the quicker way; no result depends on them beyond
-# the mesh's stated accuracy.
-_PAIR_COST = 0.6
-_GENERAL_PAIR_COST = 3.0
+# Rough costs in nanoseconds on one core, to choose the quicker way; no result depends on them
+# beyond the mesh's stated accuracy.
+_PAIR_COST = 0.3
+_GENERAL_PAIR_COST = 1.5
 _NODE_COST = 8.0
-_POINT_COST = (15.0, 60.0, 300.0)
+_POINT_COST = (15.0, 30.0, 120.0)
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,8 @@ class Repulsion:
     def _condition(self, n: int, weights: PairWeights) -> None:
         """Split the weighted sum into sums over ranges of points.
 
-        Across labels the weight is a product of the two roots of beta, that is of two charges; inside
-        a label the difference to alpha is added. With unlabelled points nothing is weighted.
+        Across labels the weight is a product of the two roots of beta, that is of two charges;
+        inside a label the difference to alpha is added. With unlabelled points nothing is weighted.
         """
         m = weights.n_labelled
         counts = np.diff(weights.bounds)
@@ -85,7 +85,7 @@ class Repulsion:
             self._channels += [_Channel((m, n), (0, n), 1.0), _Channel((0, m), (m, n), 1.0)]
 
     def __call__(self, y: NDArray[np.float32]) -> tuple[NDArray[np.float32], float]:
-        """Forces on all points, and the normaliser over all ordered pairs.
+        """Compute the forces on all points, and the normaliser over all ordered pairs.
 
         Parameters
         ----------
@@ -100,8 +100,8 @@ class Repulsion:
         """
         force = np.zeros_like(y)
         potential = np.zeros(len(y))
-        plan, origin = plan_mesh(y, self._dof)
         axes = np.ascontiguousarray(y.T)
+        plan, origin = plan_mesh(axes, self._dof)
         for channel in self._channels:
             self._add(channel, y, axes, plan, origin, potential, force)
         if len(self._own):
@@ -117,7 +117,7 @@ class Repulsion:
         potential: NDArray[np.float64],
         force: NDArray[np.float32],
     ) -> None:
-        """Add each label's action on itself: small labels exactly in one call, large ones by mesh."""
+        """Add each label's action on itself: small ones exactly in one call, large ones by mesh."""
         counts = np.diff(self._bounds)
         by_mesh = [
             label
@@ -166,7 +166,9 @@ class Repulsion:
         )  # fmt: skip
         field, floor = convolve(grid, plan, self._n_jobs)
         charge = channel.source_charge
-        total = sources if charge is None else float(charge[slice(*channel.sources)].sum(dtype=float))
+        total = (
+            sources if charge is None else float(charge[slice(*channel.sources)].sum(dtype=float))
+        )
         _native.gather(
             field, y, channel.targets, floor * total, channel.coefficient, channel.target_charge,
             plan.nodes, origin, plan.spacing, self._n_jobs, potential, force,
@@ -176,7 +178,8 @@ class Repulsion:
             max(channel.sources[0], channel.targets[0]), min(channel.sources[1], channel.targets[1])
         )
         if both.start < both.stop:
-            own = 1.0 if charge is None else charge[both].astype(np.float64)
-            if channel.target_charge is not None:
-                own = own * channel.target_charge[both]
-            potential[both] -= channel.coefficient * own
+            own = np.full(both.stop - both.start, channel.coefficient)
+            for factor in (channel.source_charge, channel.target_charge):
+                if factor is not None:
+                    own *= factor[both]
+            potential[both] -= own

@@ -92,7 +92,7 @@ def _spectral(
 def _scaled(
     positions: NDArray[np.float64], n_components: int, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Scale to the start's size; axes without any spread get a trace of noise, or would stay flat."""
+    """Scale to the start's size; axes without any spread get noise, or they would stay flat."""
     out = np.zeros((len(positions), n_components))
     out[:, : positions.shape[1]] = positions
     spread = out.std(axis=0)

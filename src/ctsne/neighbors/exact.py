@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ctsne import _native
 from ctsne.labels import Labels
-from ctsne.neighbors.lists import Neighbors
+from ctsne.neighbors.lists import Neighbors, check_scale
 
 # Coordinate differences one thread forms in about a tenth of a second: the search returns to Python
 # that often, so that Ctrl-C is heard.
@@ -23,7 +23,7 @@ def exact_neighbors(
     metric: str,
     n_jobs: int,
 ) -> Neighbors:
-    """Search all pairs; the arguments are as :func:`ctsne.neighbors.find_neighbors` checked them."""
+    """Search all pairs, with arguments as :func:`ctsne.neighbors.find_neighbors` checked them."""
     n, dims = X.shape
     points = _unit_rows(X) if metric == "cosine" else X
     order, own_begin, own_end, free_begin = _label_ranges(labels, n)
@@ -38,7 +38,7 @@ def exact_neighbors(
     step = max(256, int(_SLICE_WORK * n_jobs / (n * (dims + 8))))
     for begin in range(0, n, step):
         _native.find_neighbors(
-            packed, rows, points, ids, own_begin, own_end, free_begin, same, other,
+            packed, rows, points, ids, own_begin, own_end, free_begin, same, other, scale,
             begin, min(n, begin + step), n_jobs, indices, distances,
         )  # fmt: skip
     if metric == "cosine":  # between unit vectors, |a - b|² / 2 is one minus their cosine
@@ -64,29 +64,30 @@ def _label_ranges(
     return order, begin, end, labelled
 
 
-def _unit_rows(X: NDArray[np.floating]) -> NDArray[np.floating]:
+def _unit_rows(X: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Scale rows to length one, in double precision: near-parallel ones differ by little."""
     largest = np.abs(X).max(axis=1, keepdims=True)
     empty = np.flatnonzero(largest == 0)
     if len(empty):
         raise ValueError(
             f'metric="cosine" needs a direction for every point, but {len(empty)} rows of X are '
-            f"all zeros (first: row {empty[0]}); remove them or use metric=\"euclidean\""
+            f'all zeros (first: row {empty[0]}); remove them or use metric="euclidean"'
         )
-    scaled = X / largest  # so that squares neither overflow nor vanish
-    unit: NDArray[np.floating] = scaled / np.linalg.norm(scaled, axis=1, keepdims=True)
+    scaled = X / largest.astype(np.float64)  # so that squares neither overflow nor vanish
+    unit: NDArray[np.float64] = scaled / np.linalg.norm(scaled, axis=1, keepdims=True)
     return unit
 
 
 def _centred_and_scaled(X: NDArray[np.floating]) -> tuple[NDArray[np.float32], float]:
-    """Data as float32 with its digits where the differences are, and the scale taken off it."""
-    mean = X.mean(axis=0, dtype=np.float64)
-    centred = X - mean
-    largest = float(np.abs(centred).max()) or 1.0
-    return (centred / largest).astype(np.float32), largest
+    """Give float32 data with its digits where the differences are, and the scale taken off it."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        centred = X - X.mean(axis=0, dtype=np.float64)
+        scale = check_scale(float(np.abs(centred).max()), "X")
+    return (centred / scale).astype(np.float32), scale
 
 
 def _pack(rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Blocks of points with the dimensions outside and the points inside; NaN fills the last one."""
+    """Form blocks of points, dimensions outside and points inside; NaN fills the last one."""
     n, dims = rows.shape
     blocks = -(-n // _native.BLOCK)
     padded = np.full((blocks * _native.BLOCK, dims), np.nan, np.float32)

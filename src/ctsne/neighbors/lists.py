@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ctsne.labels import Labels
 
+_SMALLEST_SCALE, _LARGEST_SCALE = 1e-30, 1e30
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class Neighbors:
     """Neighbours of ``n`` points, ``K`` each, in two lists.
 
@@ -25,8 +27,17 @@ class Neighbors:
     n_same : ndarray of int32, shape (n,)
     scale : float
         Half-width of the data, in units of distance: the largest absolute coordinate around the
-        mean, or the largest distance where there are no coordinates. Calibration of conditioned
-        rows starts from a kernel this wide.
+        mean (1 for cosine distances), or the largest distance where there are no coordinates.
+        Calibration of conditioned rows starts from a kernel this wide.
+
+    Examples
+    --------
+    >>> from ctsne.neighbors import find_neighbors
+    >>> found = find_neighbors([[0.0], [1.0], [3.0], [8.0]], list("abab"), k_same=1, k_other=2)
+    >>> found.indices.tolist()
+    [[2, 1, 3], [3, 0, 2], [0, 1, 3], [1, 2, 0]]
+    >>> found.n_same.tolist(), found.scale
+    ([1, 1, 1, 1], 5.0)
     """
 
     indices: NDArray[np.int32]
@@ -35,43 +46,33 @@ class Neighbors:
     scale: float
 
 
-def available(labels: Labels | None, n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """How many points could stand in each list of every point, itself left out.
-
-    An unlabelled point conditions nothing: it belongs to the first list of everybody, and all
-    points belong to its own first list.
-    """
-    if labels is None:
-        return np.full(n, n - 1), np.zeros(n, np.int64)
-    labelled = labels.codes >= 0
-    other = np.zeros(n, np.int64)
-    other[labelled] = labels.counts.sum() - labels.counts[labels.codes[labelled]]
-    return n - 1 - other, other
-
-
-def fill_lists(
-    same: NDArray[np.int64], total: int, labels: Labels | None
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Lengths of both lists where the first should be ``same`` of ``total``.
-
-    A list with too few candidates gives what it has, and the other takes the rest.
-    """
-    n = len(same)
-    total = min(total, n - 1)
-    has_same, has_other = available(labels, n)
-    other = np.minimum(total - np.minimum(same, has_same), has_other)
-    return (total - other).astype(np.int32), other.astype(np.int32)
-
-
 def paper_lengths(
     labels: Labels | None, n: int, perplexity: float
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """List lengths of the paper's methods: half of three times the perplexity each.
 
-    Without labels there is one list of three times the perplexity.
+    Parameters
+    ----------
+    labels : Labels or None
+        Without labels there is one list of three times the perplexity.
+    n : int
+        Number of points.
+    perplexity : float
+
+    Returns
+    -------
+    k_same, k_other : ndarray of int32, shape (n,)
+
+    Examples
+    --------
+    >>> from ctsne.labels import encode_labels
+    >>> from ctsne.neighbors import paper_lengths
+    >>> same, other = paper_lengths(encode_labels(list("aaaab")), 5, 1.0)
+    >>> same.tolist(), other.tolist()
+    ([2, 2, 2, 2, 0], [1, 1, 1, 1, 3])
     """
-    total = min(ceil(3 * perplexity), n - 1)
-    return fill_lists(np.full(n, (total + 1) // 2), total, labels)
+    total = ceil(3 * perplexity)
+    return fill_lists(np.full(n, (min(total, n - 1) + 1) // 2), total, *available(labels, n))
 
 
 def balanced_lengths(
@@ -79,14 +80,99 @@ def balanced_lengths(
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """List lengths of ``balanced``: three times the perplexity of each list.
 
+    However many labels there are, a point keeps one neighbour of its own if it has any.
+
     Parameters
     ----------
     labels : Labels
     perplexity : float
     share : ndarray, shape (n,)
-        Row mass that each point gives to other labels.
+        Row mass that each point gives to other labels, from
+        :func:`ctsne.affinity.balanced_share`.
+
+    Returns
+    -------
+    k_same, k_other : ndarray of int32, shape (n,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ctsne.labels import encode_labels
+    >>> from ctsne.neighbors import balanced_lengths
+    >>> same, other = balanced_lengths(encode_labels(list("aaabb")), 1.0, np.full(5, 0.25))
+    >>> same.tolist(), other.tolist()
+    ([2, 2, 2, 1, 1], [1, 1, 1, 2, 2])
     """
     n = labels.n_points
     total = min(ceil(3 * perplexity), n - 1)
-    other = np.minimum(np.ceil(3 * share * perplexity), total).astype(np.int64)
-    return fill_lists(total - other, total, labels)
+    other = np.minimum(np.ceil(3 * share * perplexity), total - 1).astype(np.int64)
+    return fill_lists(total - other, total, *available(labels, n))
+
+
+def check_lengths(k_same: ArrayLike, k_other: ArrayLike, n: int) -> tuple[NDArray[np.int64], int]:
+    """Return the wanted lengths of the first lists and the common length of the rows."""
+    lengths = []
+    for argument, value in (("k_same", k_same), ("k_other", k_other)):
+        array = np.asarray(value)
+        if array.dtype.kind not in "iu" or array.shape not in ((), (n,)):
+            raise TypeError(
+                f"{argument} must be a whole number or an array of {n} whole numbers, one for each "
+                f"point; got {array.dtype} of shape {array.shape}"
+            )
+        if array.min() < 0:
+            raise ValueError(f"{argument} must not be negative, got {array.min()}")
+        lengths.append(np.broadcast_to(array.astype(np.int64), (n,)))
+    total = lengths[0] + lengths[1]
+    if total.min() < 1 or total.min() != total.max():
+        raise ValueError(
+            "k_same + k_other must be positive and the same for all points, got sums from "
+            f"{total.min()} to {total.max()}"
+        )
+    return lengths[0], int(total[0])
+
+
+def available(labels: Labels | None, n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Count the points that could stand in each list of every point, itself left out.
+
+    An unlabelled point conditions nothing: it belongs to the first list of everybody, and all
+    points belong to its own first list.
+    """
+    other = np.zeros(n, np.int64)
+    if labels is not None:
+        labelled = labels.codes >= 0
+        other[labelled] = labels.counts.sum() - labels.counts[labels.codes[labelled]]
+    return n - 1 - other, other
+
+
+def fill_lists(
+    same: NDArray[np.int64], total: int, has_same: NDArray[np.int64], has_other: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Lengths of both lists where the first should be ``same`` of ``total``.
+
+    A list with too few candidates gives what it has, and the other takes the rest.
+    """
+    total = min(total, int((has_same + has_other).min()))
+    other = np.minimum(total - np.minimum(same, has_same), has_other)
+    return (total - other).astype(np.int32), other.astype(np.int32)
+
+
+def check_scale(largest: float, argument: str) -> float:
+    """Return a scale that distances in single precision and their squares can have."""
+    if largest == 0:
+        return 1.0
+    if not _SMALLEST_SCALE < largest < _LARGEST_SCALE:
+        raise ValueError(
+            f"{argument} has values as large as {largest:.3g} around their mean; scale them to "
+            f"somewhere between {_SMALLEST_SCALE:g} and {_LARGEST_SCALE:g}"
+        )
+    return largest
+
+
+def different_labels(
+    labels: Labels | None, i: NDArray[np.integer], j: NDArray[np.integer]
+) -> NDArray[np.bool_]:
+    """Tell which pairs have two labels that differ."""
+    if labels is None:
+        return np.zeros(np.broadcast_shapes(i.shape, j.shape), np.bool_)
+    a, b = labels.codes[i], labels.codes[j]
+    return np.asarray((a != b) & (a >= 0) & (b >= 0))

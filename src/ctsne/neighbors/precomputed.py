@@ -8,27 +8,30 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne.labels import Labels
-from ctsne.neighbors.lists import Neighbors
-
-_ROWS_AT_ONCE = 4_000_000
+from ctsne._validation import check_matrix
+from ctsne.labels import encode_labels
+from ctsne.neighbors.lists import (
+    Neighbors,
+    available,
+    check_lengths,
+    check_scale,
+    different_labels,
+    fill_lists,
+)
 
 
 def neighbors_from_distances(
-    distances: ArrayLike,
-    labels: Labels | None,
-    k_same: NDArray[np.int32],
-    k_other: NDArray[np.int32],
+    distances: ArrayLike, labels: object, k_same: ArrayLike, k_other: ArrayLike
 ) -> Neighbors:
     """Read both lists of every point off a full matrix of distances.
 
     Parameters
     ----------
     distances : array-like, shape (n, n)
-        Not negative; the diagonal is not read. It need not be symmetric.
-    labels : Labels or None
-    k_same, k_other : ndarray of shape (n,)
-        Lengths of the lists, as from :func:`ctsne.neighbors.paper_lengths`.
+        Finite and not negative; the diagonal does not matter. It need not be symmetric.
+    labels : array-like of length n, Labels or None
+    k_same, k_other : int or ndarray of shape (n,)
+        Lengths of the lists, as in :func:`ctsne.neighbors.find_neighbors`.
 
     Returns
     -------
@@ -37,58 +40,29 @@ def neighbors_from_distances(
     Examples
     --------
     >>> import numpy as np
-    >>> from ctsne.neighbors import neighbors_from_distances, paper_lengths
+    >>> from ctsne.neighbors import neighbors_from_distances
     >>> D = np.abs(np.subtract.outer([0.0, 1.0, 3.0], [0.0, 1.0, 3.0]))
-    >>> neighbors_from_distances(D, None, *paper_lengths(None, 3, 0.5)).indices.tolist()
+    >>> neighbors_from_distances(D, None, 2, 0).indices.tolist()
     [[1, 2], [0, 2], [1, 0]]
     """
-    matrix = np.asarray(distances)
+    if sp.issparse(distances):
+        raise TypeError("distances is a sparse matrix; neighbors_from_graph reads those")
+    matrix = _check_square(distances, "distances")
     n = len(matrix)
-    if matrix.ndim != 2 or matrix.shape != (n, n):
-        raise ValueError(f"distances must be a square matrix, got an array of shape {matrix.shape}")
-    if not (matrix >= 0).all():
-        raise ValueError("distances must be non-negative and without NaN")
-    length = int(k_same[0] + k_other[0])
-    codes = np.full(n, -1, np.int32) if labels is None else labels.codes
-    indices = np.empty((n, length), np.int32)
-    found = np.empty((n, length), np.float32)
-    step = max(1, _ROWS_AT_ONCE // n)
-    for begin in range(0, n, step):
-        rows = np.arange(begin, min(n, begin + step))
-        block = np.array(matrix[rows], np.float64)
-        differs = (codes[rows, None] >= 0) & (codes[None, :] >= 0) & (codes[rows, None] != codes)
-        for at, wanted, apart in ((0, k_same, False), (1, k_other, True)):
-            masked = np.where(differs == apart, block, np.inf)
-            masked[np.arange(len(rows)), rows] = np.inf
-            most = int(wanted[rows].max())
-            nearest = np.argsort(masked, axis=1, kind="stable")[:, :most]
-            _place(indices, found, rows, nearest, masked, wanted, k_same if at else None)
-    return Neighbors(indices, found, k_same, _scale(found))
-
-
-def _scale(found: NDArray[np.float32]) -> float:
-    return float(found.max()) or 1.0
-
-
-def _place(
-    indices: NDArray[np.int32],
-    found: NDArray[np.float32],
-    rows: NDArray[np.int64],
-    nearest: NDArray[np.int64],
-    values: NDArray[np.float64],
-    wanted: NDArray[np.int32],
-    offset: NDArray[np.int32] | None,
-) -> None:
-    """Write the first ``wanted`` of each row's nearest, from column ``offset`` of the row on."""
-    local, rank = np.nonzero(np.arange(nearest.shape[1]) < wanted[rows, None])
-    columns = rank if offset is None else rank + offset[rows[local]]
-    chosen = nearest[local, rank]
-    indices[rows[local], columns] = chosen
-    found[rows[local], columns] = values[local, chosen]
+    known = None if labels is None else encode_labels(labels, n=n)
+    same, other = fill_lists(*check_lengths(k_same, k_other, n), *available(known, n))
+    indices = np.empty((n, int(same[0] + other[0])), np.int32)
+    points = np.arange(n)
+    for i, row in enumerate(matrix):
+        differs = different_labels(known, points[i], points)
+        lists = points[~differs & (points != i)], points[differs]
+        indices[i, : same[i]] = _nearest(row, lists[0], same[i])
+        indices[i, same[i] :] = _nearest(row, lists[1], other[i])
+    return _with_scale(indices, np.take_along_axis(matrix, indices, axis=1), same)
 
 
 def neighbors_from_graph(
-    graph: Any, labels: Labels | None, k_same: NDArray[np.int32], k_other: NDArray[np.int32]
+    graph: Any, labels: object, k_same: ArrayLike, k_other: ArrayLike
 ) -> Neighbors:
     """Read both lists of every point off a sparse graph of distances.
 
@@ -102,9 +76,9 @@ def neighbors_from_graph(
     graph : sparse matrix or array, shape (n, n)
         Entry (i, j) is the distance from i to its neighbour j; stored zeros are neighbours at
         distance zero, the diagonal is not read.
-    labels : Labels or None
-    k_same, k_other : ndarray of shape (n,)
-        Lengths of the lists to aim at.
+    labels : array-like of length n, Labels or None
+    k_same, k_other : int or ndarray of shape (n,)
+        Lengths of the lists to aim at; shorter rows are divided in the same proportion.
 
     Returns
     -------
@@ -114,40 +88,63 @@ def neighbors_from_graph(
     --------
     >>> import numpy as np
     >>> from sklearn.neighbors import kneighbors_graph
-    >>> from ctsne.neighbors import neighbors_from_graph, paper_lengths
+    >>> from ctsne.neighbors import neighbors_from_graph
     >>> graph = kneighbors_graph(np.arange(5.0)[:, None] ** 2, 2, mode="distance")
-    >>> neighbors_from_graph(graph, None, *paper_lengths(None, 5, 1)).indices.tolist()
-    [[1, 2], [0, 2], [1, 0], [2, 1], [3, 2]]
+    >>> neighbors_from_graph(graph, None, 3, 0).indices.tolist()
+    [[1, 2], [0, 2], [1, 0], [2, 4], [3, 2]]
     """
-    if not sp.issparse(graph) or graph.shape[0] != graph.shape[1]:
-        raise ValueError("graph must be a square sparse matrix of distances")
-    edges = sp.csr_array(graph).tocoo()
-    if not (edges.data >= 0).all():
-        raise ValueError("the distances of a graph must be non-negative and without NaN")
+    if not sp.issparse(graph):
+        raise TypeError("graph must be sparse; neighbors_from_distances reads dense matrices")
+    edges = _check_square(graph, "graph").tocoo()
+    edges.sum_duplicates()
     n = edges.shape[0]
+    known = None if labels is None else encode_labels(labels, n=n)
+    wanted, total = check_lengths(k_same, k_other, n)
     keep = edges.row != edges.col
-    row, column = edges.row[keep], edges.col[keep]
-    distance = edges.data[keep].astype(np.float64)
-    codes = np.full(n, -1, np.int32) if labels is None else labels.codes
-    differs = (codes[row] >= 0) & (codes[column] >= 0) & (codes[row] != codes[column])
-    order = np.lexsort((column, distance, differs, row))
-    row, column, distance = row[order], column[order], distance[order]
-    degree = np.bincount(row, minlength=n)
+    row, column, distance = edges.row[keep], edges.col[keep], edges.data[keep]
+    differs = different_labels(known, row, column)
+    has_same = np.bincount(row[~differs], minlength=n)
+    has_other = np.bincount(row[differs], minlength=n)
+    degree = has_same + has_other
     if degree.min() == 0:
-        raise ValueError(f"point {int(degree.argmin())} has no neighbour in the graph")
-    length = min(int(k_same[0] + k_other[0]), int(degree.min()))
-    n_other = np.bincount(row, weights=differs[order], minlength=n).astype(np.int64)
-    has_same = degree - n_other
-    same = np.minimum(-(-length * k_same.astype(np.int64) // (k_same + k_other)), has_same)
-    other = np.minimum(length - same, n_other)
-    same = length - other
-    first = np.cumsum(degree) - degree
-    rank = np.arange(len(row)) - first[row]
-    in_other = rank >= has_same[row]
-    slot = np.where(in_other, rank - has_same[row] + same[row], rank)
-    chosen = np.where(in_other, rank - has_same[row] < other[row], rank < same[row])
-    indices = np.empty((n, length), np.int32)
-    found = np.empty((n, length), np.float32)
-    indices[row[chosen], slot[chosen]] = column[chosen]
-    found[row[chosen], slot[chosen]] = distance[chosen]
-    return Neighbors(indices, found, same.astype(np.int32), _scale(found))
+        raise ValueError(
+            f"graph has no neighbours for {int((degree == 0).sum())} points "
+            f"(first: point {int(degree.argmin())}); remove them or make a graph with more edges"
+        )
+    length = min(total, int(degree.min()))
+    same, _ = fill_lists(-(-length * wanted // total), length, has_same, has_other)
+    # Both lists of a row in one piece, each by distance, then index.
+    order = np.lexsort((column, distance, differs, row))
+    slot, begin = np.arange(length), (np.cumsum(degree) - degree)[:, None]
+    skipped = np.where(slot < same[:, None], 0, (has_same - same)[:, None])
+    chosen = order[begin + slot + skipped]
+    return _with_scale(column[chosen].astype(np.int32), distance[chosen], same)
+
+
+def _check_square(distances: Any, argument: str) -> Any:
+    matrix = check_matrix(distances, argument=argument)
+    if matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"{argument} must be square, got a matrix of shape {matrix.shape}")
+    if matrix.min() < 0:
+        raise ValueError(f"{argument} must hold no negative distances, got {matrix.min()}")
+    return matrix
+
+
+def _nearest(
+    distances: NDArray[np.floating], points: NDArray[np.int64], k: int
+) -> NDArray[np.int64]:
+    """Return the k nearest of some points, given by index in rising order."""
+    if k == 0:
+        return points[:0]
+    among = distances[points]
+    # All ties at the last distance stay, and a stable sort puts the first of them first.
+    close = points[among <= np.partition(among, k - 1)[k - 1]]
+    order = np.argsort(distances[close], kind="stable")
+    return np.asarray(close[order[:k]])
+
+
+def _with_scale(
+    indices: NDArray[np.int32], distances: NDArray[np.floating], n_same: NDArray[np.int32]
+) -> Neighbors:
+    scale = check_scale(float(distances.max()), "the matrix of distances")
+    return Neighbors(indices, distances.astype(np.float32), n_same, scale)
