@@ -46,8 +46,8 @@ def as_numbers(values: Any, *, argument: str) -> Any:
 
     Missing entries (None, NA, masked) become NaN.
     """
-    if isinstance(values, np.ma.MaskedArray):
-        values = np.ma.filled(values.astype(object), None)
+    if isinstance(values, np.ma.MaskedArray) and values.dtype.kind in "biufO":
+        values = np.where(np.ma.getmaskarray(values), np.nan, np.ma.getdata(values))
     try:
         array: Any = values if is_sparse(values) else np.asarray(values)
     except ValueError as error:
@@ -92,7 +92,7 @@ def _as_float(value: Any) -> float:
     if value is None or type(value).__name__ == "NAType":  # of pandas, which need not be there
         return float("nan")
     if isinstance(value, str | bytes):
-        raise TypeError("this is text")
+        raise TypeError("this is text (cannot convert string to number)")
     return float(value)
 
 

@@ -77,7 +77,7 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
         With ``"precomputed"``, ``X`` is a matrix of distances, or a sparse graph of them.
     init : {"pca", "random", "spectral"} or array of shape (n, n_components), default="pca"
-        Where the points start.
+        Where the points start; the map is best from an array as small as 1e-4 across.
     n_iter : int, default=750
         All iterations, early exaggeration included.
     early_exaggeration : float, default=12
@@ -99,7 +99,7 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         Threads; -1 uses all cores. The result is the same, bit for bit, whatever it is.
     random_state : int, RandomState instance or None, default=None
         Seed of the random start, and of the noise where a start is degenerate.
-    verbose : int, default=0
+    verbose : int or bool, default=0
         1 logs the stages, 2 also the loss every ``callback_every`` iterations (logger ``ctsne``).
 
     Attributes
@@ -201,6 +201,7 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         """
         matrix = check_matrix(X)
         known = None if labels is None else encode_labels(labels, n=matrix.shape[0])
+        validate_data(BaseEstimator(), X, skip_check_array=True)  # refuses odd column names
         settings = check_settings(self, matrix, known)
         for message in settings.warnings:
             warnings.warn(message, UserWarning, stacklevel=2)

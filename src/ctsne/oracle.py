@@ -235,7 +235,8 @@ def _precision_grid(x: Floats, log_weights: Floats) -> Floats:
     """
     # Above the first, only the nearest points count; below the second, distance does not matter.
     first = (np.ptp(log_weights) + 60) / x[x > 0].min()
-    coarse = np.append(np.exp(np.arange(np.log(first), np.log(1e-9), -0.04)), 0.0)
+    step = 0.04 if np.ptp(log_weights) > 0 else 1.0  # equal weights have one solution at most
+    coarse = np.append(np.exp(np.arange(np.log(first), np.log(1e-9), -step)), 0.0)
     if np.ptp(log_weights) == 0:
         return coarse
     # Strong weights switch a row from one list to the other within a tiny range of precisions.
@@ -281,7 +282,7 @@ def search_precision(
             if low * x.max() < 1e-6:  # distance does not matter any more
                 return solve_precision(d2, log_weights, perplexity)
             low, high = low / 2, low
-    for _ in range(100):
+    for _ in range(60):
         middle = (low + high) / 2
         low, high = (middle, high) if too_wide(middle) else (low, middle)
     return (low + high) / 2, True
@@ -320,7 +321,7 @@ def solve_precision(
         return tau / scale, bool(abs(excess(np.array(tau))) <= tolerance)
     at = crossings[0]
     high, low = grid[at], grid[at + 1]
-    for _ in range(100):
+    for _ in range(60):
         middle = (low + high) / 2
         if (excess(middle) >= 0) == (values[at] >= 0):
             high = middle
@@ -526,7 +527,8 @@ def _split_perplexity(w: float, u: float, k_same: int, k_other: int) -> tuple[fl
     log_same = (left - w * log_other) / (1 - w)
     if not 0 <= log_same <= np.log(k_same):
         log_same = np.clip(log_same, 0.0, np.log(k_same))
-        log_other = np.clip((left - (1 - w) * log_same) / w, 0.0, np.log(k_other))
+        with np.errstate(over="ignore"):  # the smallest of all shares
+            log_other = np.clip((left - (1 - w) * log_same) / w, 0.0, np.log(k_other))
     return float(np.exp(log_same)), float(np.exp(log_other))
 
 

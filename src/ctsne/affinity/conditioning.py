@@ -210,7 +210,7 @@ def _split_perplexity(
     # Of an empty list the share is zero: any length and any perplexity will do.
     most_same, most_other = np.log(np.maximum(n_same, 1)), np.log(np.maximum(n_other, 1))
     left = np.log(perplexity) - entr(share) - entr(1 - share)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         log_other = np.log(share * perplexity).clip(0, most_other)
         wanted = np.where(share < 1, (left - share * log_other) / (1 - share), 0.0)
         log_same = wanted.clip(0, most_same)

@@ -179,7 +179,7 @@ class Layout:
                 if (
                     callback is not None
                     and self.iteration % callback_every == 0
-                    and callback(self.iteration, self._loss(normaliser), self.embedding) is True
+                    and _says_stop(callback(self.iteration, self._loss(normaliser), self.embedding))
                 ):
                     return True
                 if patience is not None and self.iteration % _STALL_CHECK == 0:
@@ -217,6 +217,10 @@ class Layout:
         )  # fmt: skip
         self.iteration += 1
         return normaliser
+
+
+def _says_stop(answer: object) -> bool:
+    return isinstance(answer, bool | np.bool_) and bool(answer)
 
 
 def _negative_entropy(matrix: sp.csr_array) -> float:

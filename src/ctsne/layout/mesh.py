@@ -7,6 +7,7 @@ at every point with the same splines: two FFTs give both the normaliser and the 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -47,7 +48,7 @@ class MeshPlan:
     @property
     def size(self) -> int:
         """Nodes of the doubled mesh."""
-        return int(np.prod(self.shape, dtype=np.int64))
+        return math.prod(self.shape)
 
 
 def plan_mesh(axes: NDArray[np.float32], dof: float) -> tuple[MeshPlan, tuple[float, ...]]:

@@ -73,14 +73,14 @@ def _spectral(
     normalised = (scaling @ matrix.astype(np.float64) @ scaling).tocsr()
     trivial = root / np.linalg.norm(root)
     k = min(n_components, n - 1)
-    # The trivial vector is known, so it is taken out rather than skipped: in a graph of several
-    # parts it shares its eigenvalue with others.
+    # The trivial vector is known, so it is moved from the top to the bottom (eigenvalue -1) rather
+    # than skipped: in a graph of several parts it shares the top with others.
     if k + 1 >= n:
-        _, vectors = np.linalg.eigh(normalised.toarray() - np.outer(trivial, trivial))
+        _, vectors = np.linalg.eigh(normalised.toarray() - 2 * np.outer(trivial, trivial))
         vectors = vectors[:, -k:]
     else:
         deflated = LinearOperator(
-            (n, n), matvec=lambda v: normalised @ v - trivial * (trivial @ v), dtype=np.float64
+            (n, n), matvec=lambda v: normalised @ v - 2 * trivial * (trivial @ v), dtype=np.float64
         )
         _, vectors = eigsh(deflated, k=k, which="LA", v0=rng.normal(size=n), tol=1e-4)
     leading = vectors[:, ::-1] / root[:, None]

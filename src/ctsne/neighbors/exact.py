@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ctsne import _native
 from ctsne.labels import Labels
-from ctsne.neighbors.lists import Neighbors, check_scale
+from ctsne.neighbors.lists import Neighbors
 
 # Coordinate differences one thread forms in about a tenth of a second: the search returns to Python
 # that often, so that Ctrl-C is heard.
@@ -42,7 +42,7 @@ def exact_neighbors(
             begin, min(n, begin + step), n_jobs, indices, distances,
         )  # fmt: skip
     if metric == "cosine":  # between unit vectors, |a - b|² / 2 is one minus their cosine
-        distances, scale = 0.5 * distances * distances, 1.0
+        distances, scale = (0.5 * distances.astype(np.float64) ** 2).astype(np.float32), 1.0
     return Neighbors(indices, distances, k_same, scale)
 
 
@@ -80,9 +80,9 @@ def _unit_rows(X: NDArray[np.floating]) -> NDArray[np.float64]:
 
 def _centred_and_scaled(X: NDArray[np.floating]) -> tuple[NDArray[np.float32], float]:
     """Give float32 data with its digits where the differences are, and the scale taken off it."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        centred = X - X.mean(axis=0, dtype=np.float64)
-        scale = check_scale(float(np.abs(centred).max()), "X")
+    centred = X - X[0].astype(np.float64)  # first by one of them: identical points become zeros
+    centred -= centred.mean(axis=0)
+    scale = float(np.abs(centred).max()) or 1.0
     return (centred / scale).astype(np.float32), scale
 
 

@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from ctsne.labels import Labels
 
-_SMALLEST_SCALE, _LARGEST_SCALE = 1e-30, 1e30
-
 
 @dataclass(frozen=True, eq=False)
 class Neighbors:
@@ -154,18 +152,6 @@ def fill_lists(
     total = min(total, int((has_same + has_other).min()))
     other = np.minimum(total - np.minimum(same, has_same), has_other)
     return (total - other).astype(np.int32), other.astype(np.int32)
-
-
-def check_scale(largest: float, argument: str) -> float:
-    """Return a scale that distances in single precision and their squares can have."""
-    if largest == 0:
-        return 1.0
-    if not _SMALLEST_SCALE < largest < _LARGEST_SCALE:
-        raise ValueError(
-            f"{argument} has values as large as {largest:.3g} around their mean; scale them to "
-            f"somewhere between {_SMALLEST_SCALE:g} and {_LARGEST_SCALE:g}"
-        )
-    return largest
 
 
 def different_labels(

@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne._validation import check_matrix
+from ctsne._validation import check_matrix, is_sparse
 from ctsne.labels import encode_labels
 from ctsne.neighbors.lists import (
     Neighbors,
     available,
     check_lengths,
-    check_scale,
     different_labels,
     fill_lists,
 )
@@ -45,7 +43,7 @@ def neighbors_from_distances(
     >>> neighbors_from_distances(D, None, 2, 0).indices.tolist()
     [[1, 2], [0, 2], [1, 0]]
     """
-    if sp.issparse(distances):
+    if is_sparse(distances):
         raise TypeError("distances is a sparse matrix; neighbors_from_graph reads those")
     matrix = _check_square(distances, "distances")
     n = len(matrix)
@@ -93,9 +91,9 @@ def neighbors_from_graph(
     >>> neighbors_from_graph(graph, None, 3, 0).indices.tolist()
     [[1, 2], [0, 2], [1, 0], [2, 4], [3, 2]]
     """
-    if not sp.issparse(graph):
+    if not is_sparse(graph):
         raise TypeError("graph must be sparse; neighbors_from_distances reads dense matrices")
-    edges = _check_square(graph, "graph").tocoo()
+    edges = _check_square(graph.copy(), "graph").tocoo()  # a copy: scipy sorts in place
     edges.sum_duplicates()
     n = edges.shape[0]
     known = None if labels is None else encode_labels(labels, n=n)
@@ -146,5 +144,4 @@ def _nearest(
 def _with_scale(
     indices: NDArray[np.int32], distances: NDArray[np.floating], n_same: NDArray[np.int32]
 ) -> Neighbors:
-    scale = check_scale(float(distances.max()), "the matrix of distances")
-    return Neighbors(indices, distances.astype(np.float32), n_same, scale)
+    return Neighbors(indices, distances.astype(np.float32), n_same, float(distances.max()) or 1.0)

@@ -1,0 +1,453 @@
+"""Affinities of every method against the oracle, given the same neighbours and distances."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from ctsne import oracle
+from ctsne.affinity import (
+    Affinities,
+    balanced_affinities,
+    balanced_share,
+    joint_affinities,
+    joint_beta_low,
+    revised_affinities,
+    tsne_affinities,
+)
+from ctsne.labels import Labels, encode_labels
+from ctsne.neighbors import Neighbors, balanced_lengths, find_neighbors, paper_lengths
+
+Floats = NDArray[np.float64]
+
+
+class Problem(NamedTuple):
+    X: Floats
+    labels: Labels
+    perplexity: float
+
+
+@st.composite
+def problems(draw: st.DrawFn) -> Problem:
+    """Points over ten orders of magnitude, labels of any kind, any perplexity they can have."""
+    n, d = draw(st.integers(3, 40)), draw(st.integers(1, 5))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    kind = draw(st.sampled_from(["cloud", "clusters", "decades"]))
+    codes = rng.integers(draw(st.integers(1, 4)), size=n)
+    X = rng.normal(size=(n, d))
+    if kind == "clusters":
+        X += draw(st.floats(1, 20)) * codes[:, None]
+    if kind == "decades":
+        X *= 10 ** rng.uniform(-5, 5, size=(n, 1))
+    if draw(st.booleans()):
+        codes[rng.random(n) < 0.2] = -1
+    labels = encode_labels([None if code < 0 else int(code) for code in codes])
+    # Just above 1, the row changes more than its perplexity tells.
+    whole = st.integers(1, n - 1).map(float)
+    perplexity = draw(whole | st.floats(1.001, n - 1) | st.floats(1.001, 1.01 + n / 3))
+    return Problem(X, labels, perplexity)
+
+
+def betas(draw: st.DrawFn, labels: Labels) -> Any:
+    exponents = st.floats(-300, 0) | st.floats(-10, 0)
+    if draw(st.booleans()):
+        return 10 ** draw(exponents)
+    return np.array([10 ** draw(exponents) for _ in labels.names])
+
+
+def strengths(draw: st.DrawFn, labels: Labels) -> Any:
+    if draw(st.booleans()):
+        return draw(st.floats(0, 1))
+    return np.array([draw(st.floats(0, 1)) for _ in labels.names])
+
+
+def squares(neighbors: Neighbors) -> Floats:
+    """Squared distances as the neighbours have them, n × n; nan where there are none."""
+    D2 = np.full((len(neighbors.indices),) * 2, np.nan)
+    np.put_along_axis(D2, neighbors.indices, neighbors.distances.astype(float) ** 2, axis=1)
+    return D2
+
+
+def split_neighbors(problem: Problem) -> Neighbors:
+    same, other = paper_lengths(problem.labels, len(problem.X), problem.perplexity)
+    return find_neighbors(problem.X, problem.labels, k_same=same, k_other=other)
+
+
+def balanced_neighbors(problem: Problem, strength: Any) -> Neighbors:
+    share = balanced_share(problem.labels, strength)
+    same, other = balanced_lengths(problem.labels, problem.perplexity, share)
+    return find_neighbors(problem.X, problem.labels, k_same=same, k_other=other)
+
+
+def check(
+    found: Affinities, neighbors: Neighbors, rows: Floats, calibrated: Floats, perplexity: float
+) -> None:
+    """Compare with the oracle's rows; ``calibrated`` are those that should have the perplexity."""
+    matrix = found.matrix.toarray()
+    expected = oracle.symmetrize(neighbors.indices, rows)
+    counts = (expected > 1e-12) | (matrix > 1e-12)
+    np.testing.assert_allclose(matrix[counts], expected[counts], rtol=1e-5)
+    check_matrix(found)
+    diagnostics = found.diagnostics
+    effective = np.array([oracle.perplexity(row) for row in rows])
+    np.testing.assert_allclose(diagnostics.perplexity, effective, rtol=1e-5)
+    other = np.arange(rows.shape[1]) >= neighbors.n_same[:, None]
+    share = (rows * other).sum(axis=1)
+    np.testing.assert_allclose(diagnostics.other_share, share, rtol=1e-5, atol=1e-12)
+    np.testing.assert_allclose(diagnostics.largest_weight, rows.max(axis=1), rtol=1e-5)
+    error = np.array([abs(np.log(oracle.perplexity(row) / perplexity)) for row in calibrated])
+    clear = (error < 1e-6) | (error > 1e-4)
+    np.testing.assert_array_equal(diagnostics.reached[clear], (error < 1e-5)[clear])
+
+
+def check_matrix(found: Affinities) -> None:
+    matrix = found.matrix
+    assert matrix.dtype == np.float32 and (matrix.data > 0).all() and matrix.has_sorted_indices
+    assert matrix.sum(dtype=np.float64) == pytest.approx(1, abs=1e-6)
+    assert (matrix != matrix.T).nnz == 0 and not matrix.diagonal().any()
+
+
+@settings(max_examples=70)
+@given(problems())
+def test_tsne(problem: Problem) -> None:
+    u = problem.perplexity
+    k_same, _ = paper_lengths(None, len(problem.X), u)
+    neighbors = find_neighbors(problem.X, k_same=k_same)
+    rows = oracle.tsne_rows(squares(neighbors), neighbors.indices, u)
+    check(tsne_affinities(neighbors, perplexity=u), neighbors, rows, rows, u)
+
+
+@settings(max_examples=70)
+@given(problems(), st.data())
+def test_revised_p(problem: Problem, data: Any) -> None:
+    beta = betas(data.draw, problem.labels)
+    _, labels, u = problem
+    neighbors, codes = split_neighbors(problem), labels.codes
+    D2 = squares(neighbors)
+    rows = oracle.revised_rows(D2, neighbors.indices, codes, u, beta, bandwidth="p")
+    calibrated = oracle.tsne_rows(D2, neighbors.indices, u)
+    found = revised_affinities(neighbors, labels, perplexity=u, beta=beta, bandwidth="p")
+    check(found, neighbors, rows, calibrated, u)
+
+
+@settings(max_examples=70)
+@given(problems(), st.data())
+def test_revised_r(problem: Problem, data: Any) -> None:
+    beta = betas(data.draw, problem.labels)
+    _, labels, u = problem
+    neighbors = split_neighbors(problem)
+    rows = oracle.revised_rows(
+        squares(neighbors), neighbors.indices, labels.codes, u, beta, scale=neighbors.scale
+    )
+    found = revised_affinities(neighbors, labels, perplexity=u, beta=beta)
+    check(found, neighbors, rows, rows, u)
+
+
+@settings(max_examples=70)
+@given(problems(), st.data())
+def test_balanced(problem: Problem, data: Any) -> None:
+    strength = strengths(data.draw, problem.labels)
+    _, labels, u = problem
+    neighbors = balanced_neighbors(problem, strength)
+    rows = oracle.balanced_rows(
+        squares(neighbors), neighbors.indices, neighbors.n_same, labels.codes, u, strength
+    )
+    found = balanced_affinities(neighbors, labels, perplexity=u, strength=strength)
+    check(found, neighbors, rows, rows, u)
+
+
+@settings(max_examples=70)
+@given(problems(), st.data())
+def test_joint(problem: Problem, data: Any) -> None:
+    strength = strengths(data.draw, problem.labels)
+    _, labels, u = problem
+    neighbors = split_neighbors(problem)
+    D2, indices = squares(neighbors), neighbors.indices
+    rows = oracle.joint_rows(D2, indices, labels.codes, u, strength)
+    found = joint_affinities(neighbors, labels, perplexity=u, strength=strength)
+    check(found, neighbors, rows, oracle.tsne_rows(D2, indices, u), u)
+
+
+def sample(
+    n: int = 90, n_labels: int = 3, gap: float = 2.0, missing: int = 0
+) -> tuple[Any, Labels]:
+    rng = np.random.default_rng(0)
+    codes = rng.permutation(np.arange(n) % n_labels)
+    X = rng.normal(size=(n, 5))
+    X[:, 0] += gap * codes
+    names = codes.astype(object)
+    names[:missing] = None
+    return X, encode_labels(names)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+@pytest.mark.parametrize("missing", [0, 20])
+def test_from_features_on(metric: Literal["euclidean", "cosine"], missing: int) -> None:
+    X, labels = sample(missing=missing)
+    codes, u, strength = labels.codes, 7.0, np.array([0.2, 0.6, 1.0])
+    plain = find_neighbors(X, k_same=21, metric=metric)
+    same, other = paper_lengths(labels, len(X), u)
+    split = find_neighbors(X, labels, k_same=same, k_other=other, metric=metric)
+    same, other = balanced_lengths(labels, u, balanced_share(labels, strength))
+    mixed = find_neighbors(X, labels, k_same=same, k_other=other, metric=metric)
+    beta = np.array([1e-4, 0.1, 1e-10])
+    pairs = [
+        (tsne_affinities(plain, perplexity=u), oracle.tsne_affinities(X, u, metric=metric)),
+        (
+            balanced_affinities(mixed, labels, perplexity=u, strength=strength),
+            oracle.balanced_affinities(X, codes, u, strength, metric=metric),
+        ),
+        (
+            joint_affinities(split, labels, perplexity=u, strength=strength),
+            oracle.joint_affinities(X, codes, u, strength, metric=metric),
+        ),
+    ]
+    bandwidths: tuple[Literal["p", "r"], ...] = ("p", "r")
+    for bandwidth in bandwidths:
+        found = revised_affinities(split, labels, perplexity=u, beta=beta, bandwidth=bandwidth)
+        expected = oracle.revised_affinities(X, codes, u, beta, bandwidth=bandwidth, metric=metric)
+        pairs.append((found, expected))
+    for found, expected in pairs:
+        matrix = found.matrix.toarray()
+        counts = (expected > 1e-12) | (matrix > 1e-12)
+        np.testing.assert_allclose(matrix[counts], expected[counts], rtol=1e-5)
+
+
+def all_methods(X: Any, labels: Labels, u: float, n_jobs: int = 1) -> dict[str, Affinities]:
+    problem = Problem(X, labels, u)
+    plain = find_neighbors(X, k_same=int(np.ceil(3 * u)), n_jobs=n_jobs)
+    split, mixed = split_neighbors(problem), balanced_neighbors(problem, 0.7)
+    calibrate: dict[str, Callable[[], Affinities]] = {
+        "tsne": lambda: tsne_affinities(plain, perplexity=u, n_jobs=n_jobs),
+        "balanced": lambda: balanced_affinities(
+            mixed, labels, perplexity=u, strength=0.7, n_jobs=n_jobs
+        ),
+        "joint": lambda: joint_affinities(split, labels, perplexity=u, strength=0.7, n_jobs=n_jobs),
+    }
+    for bandwidth in ("p", "r"):
+        for beta in (1e-4, 1e-300):
+            calibrate[f"revised {bandwidth} {beta}"] = lambda bandwidth=bandwidth, beta=beta: (
+                revised_affinities(
+                    split, labels, perplexity=u, beta=beta, bandwidth=bandwidth, n_jobs=n_jobs
+                )
+            )
+    return {name: function() for name, function in calibrate.items()}
+
+
+def test_threads_do_not_matter() -> None:
+    X, labels = sample(700, missing=50)
+    one, two = (all_methods(X, labels, 10.0, n_jobs) for n_jobs in (1, 2))
+    for name in one:
+        for attribute in ("indptr", "indices", "data"):
+            a, b = (getattr(found[name].matrix, attribute) for found in (one, two))
+            np.testing.assert_array_equal(a, b, err_msg=name)
+        for a, b in zip(
+            vars(one[name].diagnostics).values(), vars(two[name].diagnostics).values(), strict=True
+        ):
+            np.testing.assert_array_equal(a, b, err_msg=name)
+
+
+BASELINE = """
+import sys
+import numpy as np
+from ctsne import _native
+from ctsne.affinity import balanced_affinities, joint_affinities, revised_affinities
+from ctsne.neighbors import find_neighbors
+
+stored = np.load(sys.argv[1])
+X, labels = stored["X"], stored["labels"]
+neighbors = find_neighbors(X, labels, k_same=16, k_other=14)
+results = {"isa": _native.instruction_set(), "indices": neighbors.indices}
+results["distances"] = neighbors.distances
+results["single"] = find_neighbors(X.astype(np.float32), labels, k_same=16, k_other=14).indices
+for name, found in {
+    "r": revised_affinities(neighbors, labels, perplexity=10, beta=1e-4),
+    "tiny": revised_affinities(neighbors, labels, perplexity=10, beta=1e-300),
+    "p": revised_affinities(neighbors, labels, perplexity=10, beta=1e-4, bandwidth="p"),
+    "balanced": balanced_affinities(neighbors, labels, perplexity=10, strength=0.5),
+    "joint": joint_affinities(neighbors, labels, perplexity=10, strength=0.5),
+}.items():
+    results[name] = found.matrix.toarray()
+np.savez(sys.argv[2], **results)
+"""
+
+
+def test_every_instruction_set_gives_the_same(tmp_path: Path) -> None:
+    X, labels = sample(400, 4)
+    np.savez(tmp_path / "data.npz", X=X, labels=labels.codes)
+    results = []
+    for name in ("baseline", "avx2", "avx512"):  # the best there is, up to this one
+        output = tmp_path / f"{name}.npz"
+        subprocess.run(
+            [sys.executable, "-P", "-c", BASELINE, str(tmp_path / "data.npz"), str(output)],
+            env={**os.environ, "CTSNE_ISA": name},
+            check=True,
+        )
+        results.append(np.load(output))
+    assert results[0]["isa"] == "baseline"
+    for other in results[1:]:
+        for key in ("indices", "single"):
+            np.testing.assert_array_equal(results[0][key], other[key])
+        for key in set(other.files) - {"isa", "indices", "single"}:
+            np.testing.assert_allclose(results[0][key], other[key], rtol=1e-6, atol=1e-15)
+
+
+class TestEdges:
+    @pytest.mark.parametrize("n_labels", [1, 2, 30])
+    def test_all_points_identical(self, n_labels: int) -> None:
+        X, labels = np.full((30, 2), 0.1), encode_labels(np.arange(30) % n_labels)
+        for name, found in all_methods(X, labels, 5.0).items():
+            check_matrix(found)
+            diagnostics = found.diagnostics
+            assert np.isinf(diagnostics.sigma).all(), name
+            assert np.isfinite(diagnostics.perplexity).all(), name
+            if name == "tsne":  # 15 points alike: their perplexity is 15, whatever the bandwidth
+                np.testing.assert_allclose(diagnostics.perplexity, 15)
+                assert not diagnostics.reached.any()
+
+    def test_two_points(self) -> None:
+        neighbors = find_neighbors([[0.0], [1.0]], ["a", "b"], k_same=1, k_other=1)
+        for found in (
+            tsne_affinities(neighbors, perplexity=1),
+            revised_affinities(neighbors, ["a", "b"], perplexity=1, beta=0.1),
+            balanced_affinities(neighbors, ["a", "b"], perplexity=1, strength=0.5),
+            joint_affinities(neighbors, ["a", "b"], perplexity=1, strength=0.5),
+        ):
+            assert found.matrix.toarray().tolist() == [[0, 0.5], [0.5, 0]]
+            assert found.diagnostics.reached.all()
+
+    def test_nothing_to_factor_out(self) -> None:
+        X, _ = sample()
+        for names in (["a"] * 90, [None] * 90):
+            labels = encode_labels(names)
+            found = all_methods(X, labels, 6.0)
+            for name, affinities in found.items():
+                (
+                    np.testing.assert_allclose(
+                        affinities.matrix.toarray(), found["tsne"].matrix.toarray(), rtol=1e-6
+                    ),
+                    name,
+                )
+
+    def test_no_conditioning_is_tsne(self) -> None:
+        X, labels = sample(missing=9)
+        neighbors = split_neighbors(Problem(X, labels, 6.0))
+        expected = tsne_affinities(neighbors, perplexity=6).matrix.toarray()
+        for found in (
+            revised_affinities(neighbors, labels, perplexity=6, beta=1.0, bandwidth="p"),
+            revised_affinities(neighbors, labels, perplexity=6, beta=1.0, bandwidth="r"),
+            joint_affinities(neighbors, labels, perplexity=6, strength=0.0),
+        ):
+            np.testing.assert_allclose(found.matrix.toarray(), expected, rtol=1e-6)
+
+    def test_out_of_reach(self) -> None:
+        X, labels = sample(60, 2, gap=10.0)
+        neighbors = find_neighbors(X, labels, k_same=4, k_other=4)
+        d2, other = squares(neighbors), np.arange(8) >= 4
+        for beta in (1e-4, 1e-300):
+            found = revised_affinities(neighbors, labels, perplexity=7.999, beta=beta).diagnostics
+            assert not found.reached.any()
+            log_beta, log_alpha = (w[0] for w in oracle.high_weights(labels.codes, beta))
+            for i in range(10):
+                x = d2[i, neighbors.indices[i]]
+                tau = np.geomspace(1e-3, 1e3, 200_000)[:, None]
+                logits = np.where(other, log_alpha, log_beta) - tau * (x - x.min())
+                rows = np.exp(logits - logits.max(axis=1, keepdims=True))
+                rows /= rows.sum(axis=1, keepdims=True)
+                entropy = -(rows * np.log(np.maximum(rows, 1e-300))).sum(axis=1)
+                assert found.perplexity[i] == pytest.approx(np.exp(entropy.max()), rel=1e-6)
+        found = tsne_affinities(neighbors, perplexity=8.5).diagnostics
+        assert not found.reached.any() and np.isinf(found.sigma).all()
+
+
+class TestBalanced:
+    @pytest.mark.parametrize("n_labels", [2, 5, 40])
+    @pytest.mark.parametrize("strength", [0.01, 0.5, 1.0])
+    def test_share_and_perplexity_are_exact(self, n_labels: int, strength: float) -> None:
+        X, labels = sample(200, n_labels, missing=10)
+        neighbors = balanced_neighbors(Problem(X, labels, 9.0), strength)
+        found = balanced_affinities(neighbors, labels, perplexity=9, strength=strength)
+        assert found.diagnostics.reached.all()
+        np.testing.assert_allclose(found.diagnostics.perplexity, 9, rtol=1e-5)
+        share = balanced_share(labels, strength)
+        np.testing.assert_allclose(found.diagnostics.other_share, share, rtol=1e-6)
+
+    def test_the_other_list_makes_up_for_a_small_label(self) -> None:
+        X, labels = sample(60), encode_labels([0] * 58 + [1] * 2)
+        neighbors = balanced_neighbors(Problem(X[0], labels, 6.0), 0.7)
+        found = balanced_affinities(neighbors, labels, perplexity=6, strength=0.7)
+        assert found.diagnostics.reached.all()
+        np.testing.assert_allclose(found.diagnostics.other_share[58:], 0.7 * 58 / 59)
+
+
+class TestJoint:
+    def test_mean_share(self) -> None:
+        X, labels = sample(150, missing=15)
+        neighbors = split_neighbors(Problem(X, labels, 8.0))
+        labelled = labels.codes >= 0
+        plain = tsne_affinities(neighbors, perplexity=8).diagnostics.other_share[labelled].mean()
+        random = balanced_share(labels, 1.0)[labelled].mean()
+        for strength in (0.0, 0.3, 1.0):
+            found = joint_affinities(neighbors, labels, perplexity=8, strength=strength)
+            share = found.diagnostics.other_share[labelled].mean()
+            assert share == pytest.approx(plain + 0.9 * strength * (random - plain), rel=1e-6)
+
+    def test_out_of_reach(self) -> None:
+        X, labels = sample(30, 2, gap=1e5)
+        neighbors = split_neighbors(Problem(X, labels, 2.0))
+        found = joint_affinities(neighbors, labels, perplexity=2, strength=1.0)
+        check_matrix(found)
+        assert found.diagnostics.other_share.max() == pytest.approx(0)
+
+    def test_beta_low(self) -> None:
+        strength = np.linspace(0, 1, 5)
+        np.testing.assert_array_equal(joint_beta_low(strength), oracle.joint_beta_low(strength))
+
+
+class TestRefused:
+    X, labels = sample(20)
+    neighbors = find_neighbors(X, labels, k_same=3, k_other=3)
+
+    @pytest.mark.parametrize("perplexity", [0.5, np.nan, np.inf, "5"])
+    def test_perplexity(self, perplexity: Any) -> None:
+        for call in (
+            lambda: tsne_affinities(self.neighbors, perplexity=perplexity),
+            lambda: revised_affinities(
+                self.neighbors, self.labels, perplexity=perplexity, beta=0.1
+            ),
+            lambda: balanced_affinities(
+                self.neighbors, self.labels, perplexity=perplexity, strength=1
+            ),
+            lambda: joint_affinities(
+                self.neighbors, self.labels, perplexity=perplexity, strength=1
+            ),
+        ):
+            with pytest.raises((TypeError, ValueError), match="perplexity must be a number"):
+                call()
+
+    @pytest.mark.parametrize("beta", [0, -0.1, 1.1, np.nan, [0.5, 0.5], [0.1, 0.0, 0.5]])
+    def test_beta(self, beta: Any) -> None:
+        with pytest.raises(ValueError, match="beta must be"):
+            revised_affinities(self.neighbors, self.labels, perplexity=2, beta=beta)
+
+    @pytest.mark.parametrize("strength", [-0.1, 1.1, np.nan, [0.5, 0.5]])
+    def test_strength(self, strength: Any) -> None:
+        for method in (balanced_affinities, joint_affinities):
+            with pytest.raises(ValueError, match="strength must be"):
+                method(self.neighbors, self.labels, perplexity=2, strength=strength)
+
+    def test_bandwidth_and_labels(self) -> None:
+        with pytest.raises(ValueError, match="bandwidth must be one of 'r', 'p'"):
+            revised_affinities(self.neighbors, self.labels, perplexity=2, beta=0.1, bandwidth="q")
+        with pytest.raises(ValueError, match="20 points"):
+            joint_affinities(self.neighbors, ["a", "b"], perplexity=2, strength=1)

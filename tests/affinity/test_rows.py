@@ -1,0 +1,176 @@
+"""Bandwidths of single rows against the oracle, and what the diagnostics say of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from ctsne import oracle
+from ctsne.affinity import balanced_affinities, revised_affinities, tsne_affinities
+from ctsne.affinity.rows import Rows
+from ctsne.labels import Labels, encode_labels
+from ctsne.neighbors import Neighbors, find_neighbors
+
+Floats = NDArray[np.float64]
+
+
+def star(distances: Any, n_same: int) -> tuple[Neighbors, Labels]:
+    """Point 0 with the given neighbours, the first ``n_same`` of its own label; 1.. likewise."""
+    k = len(distances)
+    indices = np.array([np.delete(np.arange(k + 1), i) for i in range(k + 1)], np.int32)
+    rows = np.tile(np.asarray(distances, np.float32), (k + 1, 1))
+    lengths = np.full(k + 1, n_same, np.int32)
+    labels = encode_labels(["own"] * (n_same + 1) + ["other"] * (k - n_same))
+    return Neighbors(indices, rows, lengths, 1.0), labels
+
+
+def weighted(
+    distances: Any, n_same: int, log_weights: tuple[float, float], u: float, scale: float
+) -> tuple[tuple[float, bool], tuple[float, bool], Floats, Floats]:
+    """Bandwidth of point 0 here and in the oracle, with the row's squares and weights."""
+    neighbors, labels = star(distances, n_same)
+    neighbors = Neighbors(neighbors.indices, neighbors.distances, neighbors.n_same, scale)
+    # One entry per label, in the order of their names.
+    own = int(labels.names.index("own"))
+    log_same, log_other = np.zeros(2), np.zeros(2)
+    log_same[own], log_other[own] = log_weights
+    rows = Rows(neighbors, labels, log_same=log_same, log_other=log_other, n_jobs=1)
+    precision, reached = rows.bandwidths(u, weighted=True)
+    d2 = neighbors.distances[0].astype(np.float64) ** 2
+    weights = np.where(np.arange(len(d2)) < n_same, *log_weights)
+    expected = oracle.search_precision(d2, weights, u, scale)
+    return (float(precision[0]), bool(reached[0])), expected, d2, weights
+
+
+def perplexity_at(tau: float, d2: Floats, weights: Floats) -> float:
+    logits = weights - tau * (d2 - d2.min())
+    row = np.exp(logits - logits.max())
+    return oracle.perplexity(row / row.sum())
+
+
+@given(
+    st.integers(2, 80),
+    st.integers(0, 2**32),
+    st.floats(0, 10),
+    st.floats(-690, 0) | st.floats(-20, 0),
+    st.floats(-3, 3),
+    st.floats(0.02, 0.95),
+)
+def test_bandwidth_is_that_of_the_oracle(
+    k: int, seed: int, decades: float, log_beta: float, log_scale: float, part: float
+) -> None:
+    rng = np.random.default_rng(seed)
+    distances = 10 ** rng.uniform(-decades, 0, size=k)
+    n_same = int(rng.integers(0, k + 1))
+    u = max(1.01, part * k)
+    found, expected, d2, weights = weighted(
+        distances, n_same, (log_beta, 0.5), u, float(10**log_scale)
+    )
+    assert found[1] == expected[1]
+    reached = perplexity_at(found[0], d2, weights)
+    assert reached == pytest.approx(perplexity_at(expected[0], d2, weights), rel=1e-6)
+    if expected[1]:
+        assert reached == pytest.approx(u, rel=1e-5)
+        assert found[0] == pytest.approx(expected[0], rel=1e-6)
+
+
+@pytest.mark.parametrize("scale", [0.1, 0.125, 1.0, 8.0])
+def test_which_of_several_solutions(scale: float) -> None:
+    # Far points of great weight fill a wide kernel, near ones a narrow one: three solutions.
+    distances = np.sqrt(np.append(np.linspace(1, 2, 10), np.linspace(60, 70, 10)))
+    found, expected, *_ = weighted(distances, 10, (-200.0, 0.0), 5.0, scale)
+    assert found[1] and found[0] == pytest.approx(expected[0], rel=1e-6)
+
+
+@pytest.mark.parametrize("scale", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("log_beta", [-0.5, -9.0, -690.0])
+def test_ties_at_the_nearest_distance(log_beta: float, scale: float) -> None:
+    # However narrow the kernel, three points remain; wide enough, one far point takes all.
+    found, expected, d2, weights = weighted([1, 1, 1, 2], 3, (log_beta, 4.0), 2.0, scale)
+    assert found[1] and expected[1]
+    assert perplexity_at(found[0], d2, weights) == pytest.approx(2, rel=1e-5)
+    assert found[0] == pytest.approx(expected[0], rel=1e-6)
+
+
+def test_perplexity_that_is_almost_reached() -> None:
+    # The row's entropy has a hump between the lists, narrower than a hundredth of the bandwidth.
+    distances = np.sqrt(np.append(np.full(4, 1.0), np.full(4, 9.0)))
+    for u, within_reach in ((7.99, True), (8.01, False)):
+        found, expected, d2, weights = weighted(distances, 4, (-690.0, 0.0), u, 1.0)
+        assert found[1] == expected[1] == within_reach
+        assert perplexity_at(found[0], d2, weights) == pytest.approx(min(u, 8.0), rel=1e-5)
+
+
+@given(st.integers(1, 200), st.integers(0, 2**32), st.floats(-15, 15))
+def test_perplexity_without_weights(k: int, seed: int, exponent: float) -> None:
+    rng = np.random.default_rng(seed)
+    distances = 10 ** (exponent + rng.uniform(-5, 5, size=k))
+    neighbors, _ = star(distances, k)
+    for u in (1.0, 1.0 + 0.3 * k, 0.999 * k):
+        found = tsne_affinities(neighbors, perplexity=max(u, 1.0)).diagnostics
+        reached = max(u, 1.0) <= k
+        assert found.reached.all() == reached
+        np.testing.assert_allclose(found.perplexity, min(max(u, 1.0), k), rtol=1e-5)
+
+
+def test_sigma_is_that_of_the_rows() -> None:
+    rng = np.random.default_rng(1)
+    X, names = rng.normal(size=(60, 3)), np.array(["a", "b", "c"])[rng.integers(3, size=60)]
+    labels = encode_labels(np.where(rng.random(60) < 0.1, None, names.astype(object)))
+    neighbors = find_neighbors(X, labels, k_same=9, k_other=9)
+    d2 = neighbors.distances.astype(np.float64) ** 2
+    other = np.arange(18) >= neighbors.n_same[:, None]
+    log_beta, log_alpha = (
+        np.append(weights, 0)[labels.codes][:, None]
+        for weights in oracle.high_weights(labels.codes, 1e-3)
+    )
+    weights = np.where(other, log_alpha, log_beta)
+    weights[labels.codes[neighbors.indices] < 0] = 0
+    found = revised_affinities(neighbors, labels, perplexity=6, beta=1e-3)
+    rows = np.exp(weights - d2 / (2 * found.diagnostics.sigma[:, None] ** 2))
+    rows /= rows.sum(axis=1, keepdims=True)
+    np.testing.assert_array_equal(found.diagnostics.sigma, found.diagnostics.sigma_other)
+    expected = oracle.symmetrize(neighbors.indices, rows)
+    np.testing.assert_allclose(found.matrix.toarray(), expected, rtol=1e-6, atol=1e-12)
+
+    mixed = balanced_affinities(neighbors, labels, perplexity=6, strength=0.6)
+    diagnostics = mixed.diagnostics
+    sigma = np.where(other, diagnostics.sigma_other[:, None], diagnostics.sigma[:, None])
+    rows = np.exp(-d2 / (2 * sigma**2))
+    share = diagnostics.other_share[:, None]
+    for part, mass in ((other, share), (~other, 1 - share)):
+        total = np.where(part, rows, 0).sum(axis=1, keepdims=True)
+        rows = np.where(part, rows * mass / np.where(total > 0, total, 1), rows)
+    expected = oracle.symmetrize(neighbors.indices, rows)
+    np.testing.assert_allclose(mixed.matrix.toarray(), expected, rtol=1e-6, atol=1e-12)
+
+
+def test_scale_of_the_data_does_not_matter() -> None:
+    rng = np.random.default_rng(2)
+    X, names = rng.normal(size=(50, 3)), list("ab") * 25
+    results = [
+        revised_affinities(
+            find_neighbors(scale * X, names, k_same=9, k_other=9), names, perplexity=6, beta=1e-9
+        )
+        for scale in (1.0, 2.0**50, 2.0**-50)
+    ]
+    for scale, found in zip((1.0, 2.0**50, 2.0**-50), results, strict=True):
+        np.testing.assert_allclose(found.matrix.data, results[0].matrix.data, rtol=1e-6)
+        np.testing.assert_allclose(
+            found.diagnostics.sigma / scale, results[0].diagnostics.sigma, rtol=1e-6
+        )
+
+
+def test_log_odds() -> None:
+    neighbors, labels = star([1.0, 1.0, 1.0], 2)
+    rows = Rows(neighbors, labels, n_jobs=1)
+    odds = rows.log_odds(np.full(4, 0.7))
+    np.testing.assert_allclose(odds, np.log(0.5))
+    for n_same, expected in ((0, np.inf), (3, -np.inf)):
+        neighbors, labels = star([1.0, 1.0, 1.0], n_same)
+        assert (Rows(neighbors, labels, n_jobs=1).log_odds(np.ones(4)) == expected).all()
