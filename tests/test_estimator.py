@@ -585,3 +585,20 @@ def test_verbose_and_callback_go_together(data: Synthetic, caplog: Any) -> None:
     with caplog.at_level(logging.INFO, "ctsne"):
         model.fit(data.X, labels=data.known)
     assert model.n_iter_ == 20 and "iteration 20:" in caplog.text
+
+
+def test_verbose_is_seen_where_logging_is_not_set_up() -> None:
+    script = """
+        import numpy as np
+        from ctsne import ConditionalTSNE
+
+        X = np.random.default_rng(0).normal(size=(50, 3))
+        ConditionalTSNE(method="tsne", perplexity=5, n_iter=10, verbose=1).fit(X)
+    """
+    run = subprocess.run(
+        [sys.executable, "-P", "-c", textwrap.dedent(script)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout == "" and "map: 10 iterations" in run.stderr

@@ -360,11 +360,18 @@ def _weights(settings: Settings) -> PairWeights | None:
 
 
 class _Clock:
-    """Logs stages with the seconds they took."""
+    """Logs stages with the seconds they took.
+
+    Who asks for it sees it: where logging is not set up, the messages go to standard error.
+    """
 
     def __init__(self, verbose: int) -> None:
         self._verbose = verbose
         self._last = time.perf_counter()
+        if verbose and not _log.isEnabledFor(logging.INFO):
+            _log.setLevel(logging.INFO)
+        if verbose and not _log.hasHandlers():
+            _log.addHandler(logging.StreamHandler())
 
     def log(self, message: str) -> None:
         now = time.perf_counter()
