@@ -1,8 +1,8 @@
 """Maps of your data without what you already know in it: conditional t-SNE, fast.
 
 The whole pipeline is :class:`ConditionalTSNE`; its stages are ``ctsne.neighbors``,
-``ctsne.affinity`` and ``ctsne.layout``, the measures ``ctsne.evaluate``, and every formula once more
-in plain NumPy ``ctsne.oracle``.
+``ctsne.affinity`` and ``ctsne.layout``, the measures ``ctsne.evaluate``, and every formula once
+more in plain NumPy ``ctsne.oracle``.
 """
 
 from importlib.metadata import version as _version

@@ -508,8 +508,9 @@ def revised_affinities(
     """
     D2 = squared_distances(X, metric=metric)
     indices, _ = neighbor_lists(D2, codes, *list_lengths(codes, perplexity))
-    centred = np.asarray(X, dtype=np.float64) - np.mean(X, axis=0, dtype=np.float64)
-    scale = 1.0 if metric == "cosine" else float(np.abs(centred).max()) or 1.0
+    points = np.asarray(X, dtype=np.float64)
+    largest = float(np.abs(points - points.mean(axis=0)).max())
+    scale = 1.0 if metric == "cosine" else largest or 1.0
     rows = revised_rows(D2, indices, codes, perplexity, beta, bandwidth=bandwidth, scale=scale)
     return symmetrize(indices, rows)
 
