@@ -17,6 +17,7 @@ from ctsne import ConditionalTSNE
 from ctsne.evaluate import adjusted_rnx, expected_laplacian, laplacian
 
 SHARES = (0.30, 0.50, 0.70, 0.85)
+TOLERANCE = 0.02
 
 REVISED = (1, 0.1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-7, 1e-8, 1e-10, 1e-20, 1e-30)
 BELOW = (1, 0.3, 0.1, 0.03, 0.01)
@@ -77,6 +78,7 @@ def test_trade_off(
     for share, expected in zip(SHARES, TABLE[dataset, method], strict=True):
         if expected is None:
             continue
-        assert mixed[0] < share < mixed[-1], f"no setting reaches {share} of random mixing"
+        reached = mixed[0] - TOLERANCE < share < mixed[-1] + TOLERANCE
+        assert reached, f"no setting reaches {share} of random mixing"
         found = (np.interp(share, mixed, kept), np.interp(share, mixed, impure))
-        assert found == pytest.approx(expected, abs=0.02), f"at {share} of random mixing"
+        assert found == pytest.approx(expected, abs=TOLERANCE), f"at {share} of random mixing"
