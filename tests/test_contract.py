@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 
-import ctsne.estimator
+import ctsne._pipeline
 from ctsne import ConditionalTSNE
 from ctsne.datasets import make_synthetic
 from ctsne.evaluate import adjusted_rnx, expected_laplacian, laplacian
@@ -131,7 +131,7 @@ def _no_work(monkeypatch: pytest.MonkeyPatch) -> None:
 
     stages = ("find_neighbors", "neighbors_from_distances", "neighbors_from_graph", "PCA")
     for stage in (*stages, "TruncatedSVD", "start_positions", "Layout"):
-        monkeypatch.setattr(ctsne.estimator, stage, work)
+        monkeypatch.setattr(ctsne._pipeline, stage, work)
 
 
 def check_refused(call: Callable[[], object], argument: str, says: str) -> None:

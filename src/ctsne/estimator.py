@@ -11,42 +11,20 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ctsne._parameters import (
-    Settings,
-    all_identical,
-    check_callback,
-    check_settings,
-    check_verbose,
+from ctsne._parameters import check_callback, check_settings, check_verbose
+from ctsne._pipeline import (
+    affinities_of,
+    features_of,
+    layout_of,
+    neighbors_of,
 )
-from ctsne._validation import check_count, check_matrix, is_sparse
-from ctsne.affinity import (
-    Affinities,
-    balanced_affinities,
-    balanced_share,
-    joint_affinities,
-    joint_beta_low,
-    revised_affinities,
-    tsne_affinities,
-)
+from ctsne._validation import check_count, check_matrix
 from ctsne.labels import encode_labels
-from ctsne.layout import Layout, PairWeights, pair_weights, start_positions
 from ctsne.layout.descent import Callback
-from ctsne.neighbors import (
-    Neighbors,
-    balanced_lengths,
-    find_neighbors,
-    neighbors_from_distances,
-    neighbors_from_graph,
-    paper_lengths,
-)
 
 _log = logging.getLogger("ctsne")
-
-# Sparse features are reduced to so many principal components before anything else.
-SPARSE_COMPONENTS = 50
 
 
 class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -206,26 +184,12 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         for message in settings.warnings:
             warnings.warn(message, UserWarning, stacklevel=2)
         clock = _Clock(settings.verbose)
-        features = _features(matrix, settings)
-        neighbors = _neighbors(matrix if features is None else features, settings)
+        features = features_of(matrix, settings)
+        neighbors = neighbors_of(matrix if features is None else features, settings)
         clock.log(f"neighbours: {neighbors.indices.shape[1]} for each of {matrix.shape[0]} points")
-        affinities = _affinities(neighbors, settings)
+        affinities = affinities_of(neighbors, settings)
         clock.log(f"similarities: {affinities.matrix.nnz} stored")
-        start = start_positions(
-            settings.init,
-            settings.n_components,
-            X=features,
-            matrix=affinities.matrix,
-            rng=settings.rng,
-        )
-        layout = Layout(
-            affinities.matrix,
-            start,
-            settings.schedule,
-            weights=_weights(settings),
-            dof=settings.dof,
-            n_jobs=settings.n_jobs,
-        )
+        layout = layout_of(affinities.matrix, features, settings)
         # Nothing is set before all that can fail is done.
         validate_data(self, X, skip_check_array=True)  # n_features_in_ and feature_names_in_
         self.labels_ = known
@@ -290,73 +254,6 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             self.kl_divergence_ = self._layout.loss()
             self.n_iter_ = self._layout.iteration
         clock.log(f"map: {self.n_iter_} iterations, KL divergence {self.kl_divergence_:.4f}")
-
-
-def _features(matrix: Any, settings: Settings) -> NDArray[np.floating] | None:
-    """Dense features: as they are, or the principal components of many sparse ones."""
-    if settings.metric == "precomputed":
-        return None
-    if not is_sparse(matrix):
-        return np.asarray(matrix)
-    if min(matrix.shape) <= SPARSE_COMPONENTS:
-        return np.ascontiguousarray(matrix.toarray())
-    if settings.metric == "euclidean" and all_identical(matrix, settings.metric):
-        return np.zeros((matrix.shape[0], 1))  # no component to be found
-    # Angles are measured from the origin, so for them the data must not be centred.
-    seed = int(settings.rng.integers(2**31))
-    reducer = (
-        TruncatedSVD(SPARSE_COMPONENTS, algorithm="arpack", random_state=seed)
-        if settings.metric == "cosine"
-        else PCA(SPARSE_COMPONENTS, svd_solver="arpack", random_state=seed)
-    )
-    return np.ascontiguousarray(reducer.fit_transform(matrix))
-
-
-def _neighbors(features: Any, settings: Settings) -> Neighbors:
-    conditioned = settings.method in ("revised", "joint", "balanced")
-    labels = settings.labels if conditioned else None
-    if settings.method == "balanced" and labels is not None:
-        share = balanced_share(labels, settings.strength)
-        same, other = balanced_lengths(labels, settings.perplexity, share)
-    else:
-        same, other = paper_lengths(labels, features.shape[0], settings.perplexity)
-    if settings.metric == "precomputed":
-        from_pairs = neighbors_from_graph if is_sparse(features) else neighbors_from_distances
-        return from_pairs(features, labels, same, other)
-    return find_neighbors(
-        features, labels, k_same=same, k_other=other, metric=settings.metric,
-        n_jobs=settings.n_jobs,
-    )  # fmt: skip
-
-
-def _affinities(neighbors: Neighbors, settings: Settings) -> Affinities:
-    perplexity, n_jobs, labels = settings.perplexity, settings.n_jobs, settings.labels
-    if labels is None or settings.method in ("tsne", "original"):
-        return tsne_affinities(neighbors, perplexity=perplexity, n_jobs=n_jobs)
-    if settings.method == "balanced":
-        return balanced_affinities(
-            neighbors, labels, perplexity=perplexity, strength=settings.strength, n_jobs=n_jobs
-        )
-    if settings.method == "joint":
-        return joint_affinities(
-            neighbors, labels, perplexity=perplexity, strength=settings.strength, n_jobs=n_jobs
-        )
-    return revised_affinities(
-        neighbors, labels, perplexity=perplexity, beta=settings.beta,
-        bandwidth=settings.bandwidth, n_jobs=n_jobs,
-    )  # fmt: skip
-
-
-def _weights(settings: Settings) -> PairWeights | None:
-    """Low-dimensional conditioning: asked for, or part of the method."""
-    beta = settings.beta_low
-    if beta is None and settings.method == "original":
-        beta = settings.beta
-    if beta is None and settings.method == "joint":
-        beta = joint_beta_low(settings.strength)
-    if settings.labels is None or beta is None or (beta == 1).all():
-        return None
-    return pair_weights(settings.labels, beta)
 
 
 class _Clock:
