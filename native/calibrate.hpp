@@ -127,17 +127,21 @@ class RowSolver {
 
   // The smallest sigma that satisfies the target, or else comes nearest to it.
   Bandwidth scanned(double target) const {
-    if (spread_ == 0) return {0.0, std::abs(entropy(0.0) - target) < kReached};
-    Point high = at(narrow()), best = high, before_best = high, after_best = high;
-    while (high.precision > 0) {
-      const Point low = at(std::max(0.0, high.precision - step_from(high.precision)));
-      if ((low.entropy >= target) != (high.entropy >= target)) return between(high, low, target);
-      if (best.precision == high.precision) after_best = low;
-      if (std::abs(low.entropy - target) < std::abs(best.entropy - target))
-        before_best = high, best = after_best = low;
-      high = low;
-    }
-    return nearest(before_best, best, after_best, target);
+    const auto miss = [&](const Point& point) { return std::abs(point.entropy - target); };
+    const auto apart = [&](const Point& a, const Point& b) { return (a.entropy >= target) != (b.entropy >= target); };
+    Point before, here, next = at(spread_ > 0 ? narrow() : 0.0), best = here = next;
+    do {
+      before = here, here = next;
+      next = at(std::max(0.0, here.precision - step_from(here.precision)));
+      if (apart(here, next)) return between(here, next, target);
+      const bool level = miss(here) == miss(before) && miss(here) == miss(next);
+      if (miss(here) <= miss(before) && miss(here) <= miss(next) && !level) {
+        const Point extreme = nearest(before, here, next, target);
+        if (apart(before, extreme)) return between(before, extreme, target);
+        if (miss(extreme) < miss(best) - kEntropyTolerance) best = extreme;
+      }
+    } while (here.precision > 0);
+    return {best.precision, miss(best) < kReached};
   }
 
   // How far the precision may fall with no entry of the row changing much (relative to the largest) while
@@ -161,22 +165,21 @@ class RowSolver {
     return {a.entropy >= target ? crossing(a, b, target) : crossing(b, a, target), true};
   }
 
-  // The extreme of the entropy around `best`, by golden section; the target itself if it is there after all.
-  Bandwidth nearest(Point high, Point best, Point low, double target) const {
+  // The extreme of the entropy around `best` by golden section, or a point beyond the target if there is one.
+  Point nearest(Point high, Point best, Point low, double target) const {
     constexpr double kGolden = 0.3819660112501051;
-    for (int step = 0; step < 60; ++step) {
+    for (int step = 0; step < 50; ++step) {
       const bool upper = high.precision - best.precision > best.precision - low.precision;
-      const Point far = upper ? high : low;
-      const Point next = at(best.precision + kGolden * (far.precision - best.precision));
-      if ((next.entropy >= target) != (best.entropy >= target)) return between(upper ? high : best, next, target);
-      if (std::abs(next.entropy - target) < std::abs(best.entropy - target)) {
+      const Point point = at(best.precision + kGolden * ((upper ? high : low).precision - best.precision));
+      if ((point.entropy >= target) != (best.entropy >= target)) return point;
+      if (std::abs(point.entropy - target) < std::abs(best.entropy - target)) {
         (upper ? low : high) = best;
-        best = next;
+        best = point;
       } else {
-        (upper ? high : low) = next;
+        (upper ? high : low) = point;
       }
     }
-    return {best.precision, std::abs(best.entropy - target) < kReached};
+    return best;
   }
 
   std::span<const double> d2_, log_weight_;

@@ -317,8 +317,8 @@ def solve_precision(
     values = excess(grid)
     crossings = np.flatnonzero((values[1:] >= 0) != (values[:-1] >= 0))
     if len(crossings) == 0:
-        tau = _nearest(excess, grid, int(np.argmin(np.abs(values))))
-        return tau / scale, bool(abs(excess(np.array(tau))) <= tolerance)
+        miss, tau = _nearest(excess, grid, np.abs(values))
+        return tau / scale, miss <= tolerance
     at = crossings[0]
     high, low = grid[at], grid[at + 1]
     for _ in range(60):
@@ -330,12 +330,24 @@ def solve_precision(
     return float(low + high) / 2 / scale, True
 
 
-def _nearest(excess: Callable[[Floats], Floats], grid: Floats, at: int) -> float:
-    """Zoom in on the precision whose perplexity is nearest to the target."""
-    for _ in range(8):
-        grid = np.linspace(grid[max(at - 1, 0)], grid[min(at + 1, len(grid) - 1)], 41)
-        at = int(np.argmin(np.abs(excess(grid))))
-    return float(grid[at])
+def _nearest(
+    excess: Callable[[Floats], Floats], grid: Floats, misses: Floats
+) -> tuple[float, float]:
+    """Zoom in on the places that come near the target; the smallest miss and where it is."""
+    before, here, after = np.lib.stride_tricks.sliding_window_view(
+        np.pad(misses.round(12), 1, mode="edge"), len(misses)
+    )
+    found = [(float(misses[0]), float(grid[0]))]
+    for at in np.flatnonzero(
+        (here <= before) & (here <= after) & ((here < before) | (here < after))
+    ):
+        fine = grid[max(at - 1, 0) : at + 2]
+        for _ in range(8):
+            fine = np.linspace(fine[0], fine[-1], 41)
+            nearest = int(np.argmin(np.abs(excess(fine))))
+            fine = fine[max(nearest - 1, 0) : nearest + 2]
+        found.append(min((float(np.abs(excess(tau))), float(tau)) for tau in fine))
+    return min(found, key=lambda pair: round(pair[0], 10))  # of equal ones the first
 
 
 def continue_precision(

@@ -52,9 +52,10 @@ def problems(draw: st.DrawFn) -> Problem:
     if draw(st.booleans()):
         codes[rng.random(n) < 0.2] = -1
     labels = encode_labels([None if code < 0 else int(code) for code in codes])
-    # Just above 1, the row changes more than its perplexity tells.
-    whole = st.integers(1, n - 1).map(float)
-    perplexity = draw(whole | st.floats(1.001, n - 1) | st.floats(1.001, 1.01 + n / 3))
+    # Near whole numbers, with points over decades, a row can change while its perplexity does not.
+    parts = draw(st.floats(0.05, 0.95))
+    whole = st.integers(1, n - 2) | st.integers(1, max(1, n // 3))
+    perplexity = draw(st.sampled_from([1.0, n - 1.0]) | whole.map(lambda k: k + parts))
     return Problem(X, labels, perplexity)
 
 
@@ -194,7 +195,7 @@ def sample(
 @pytest.mark.parametrize("missing", [0, 20])
 def test_from_features_on(metric: Literal["euclidean", "cosine"], missing: int) -> None:
     X, labels = sample(missing=missing)
-    codes, u, strength = labels.codes, 7.0, np.array([0.2, 0.6, 1.0])
+    codes, u, strength = labels.codes, 7.0, np.array([0.4, 0.6, 1.0])
     plain = find_neighbors(X, k_same=21, metric=metric)
     same, other = paper_lengths(labels, len(X), u)
     split = find_neighbors(X, labels, k_same=same, k_other=other, metric=metric)
@@ -219,9 +220,9 @@ def test_from_features_on(metric: Literal["euclidean", "cosine"], missing: int) 
         pairs.append((found, expected))
     for found, expected in pairs:
         matrix = found.matrix.toarray()
-        # Distances have single precision, which tells in the farthest points' exponents.
+        # Distances have single precision, which tells where those of a list are nearly the same.
         counts = (expected > 1e-9) | (matrix > 1e-9)
-        np.testing.assert_allclose(matrix[counts], expected[counts], rtol=1e-5)
+        np.testing.assert_allclose(matrix[counts], expected[counts], rtol=1e-4)
 
 
 def all_methods(X: Any, labels: Labels, u: float, n_jobs: int = 1) -> dict[str, Affinities]:

@@ -76,7 +76,8 @@ def test_bandwidth_is_that_of_the_oracle(
     assert reached == pytest.approx(perplexity_at(expected[0], d2, weights), rel=1e-6)
     if expected[1]:
         assert reached == pytest.approx(u, rel=1e-5)
-        assert found[0] == pytest.approx(expected[0], rel=1e-6)
+        # The same of several solutions; where entropy is flat, it does not fix more digits.
+        assert found[0] == pytest.approx(expected[0], rel=1e-3)
 
 
 @pytest.mark.parametrize("scale", [0.1, 0.125, 1.0, 8.0])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from ctsne._validation import check_features, check_jobs, check_metric
 from ctsne.labels import encode_labels
@@ -18,6 +19,7 @@ def find_neighbors(
     k_other: ArrayLike = 0,
     metric: str = "euclidean",
     n_jobs: int | None = -1,
+    rows: NDArray[np.integer] | None = None,
 ) -> Neighbors:
     """Find the nearest points with the same and with another label.
 
@@ -38,6 +40,9 @@ def find_neighbors(
     metric : {"euclidean", "cosine"}
     n_jobs : int, default=-1
         Threads; -1 uses all cores. The result does not depend on it.
+    rows : ndarray of int, optional
+        Search only for these points, each given once; the result has a row for each of them, in
+        their order. Their neighbours may be any points.
 
     Returns
     -------
@@ -55,5 +60,11 @@ def find_neighbors(
     known = None if labels is None else encode_labels(labels, n=n)
     same, other = fill_lists(*check_lengths(k_same, k_other, n), *available(known, n))
     return exact_neighbors(
-        features, known, same, other, metric=check_metric(metric), n_jobs=check_jobs(n_jobs)
+        features,
+        known,
+        same,
+        other,
+        metric=check_metric(metric),
+        n_jobs=check_jobs(n_jobs),
+        rows=rows,
     )
