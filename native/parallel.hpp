@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <exception>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -18,7 +20,8 @@ inline int worthwhile(int workers, double nanoseconds) {
   return std::clamp(static_cast<int>(std::min(nanoseconds / kWorthAThread, 1e6)), 1, std::max(1, workers));
 }
 
-// Calls work(worker, block) for every block in [0, blocks); worker is in [0, workers).
+// Calls work(worker, block) for every block in [0, blocks); worker is in [0, workers). What a block
+// throws (memory running out, say) ends the work and is thrown again here, where it can be caught.
 template <class Work>
 void parallel_for(std::int64_t blocks, int workers, Work&& work) {
   workers = static_cast<int>(std::clamp<std::int64_t>(blocks, 1, std::max(1, workers)));
@@ -27,9 +30,16 @@ void parallel_for(std::int64_t blocks, int workers, Work&& work) {
     return;
   }
   std::atomic<std::int64_t> next{0};
+  std::atomic<bool> failed{false};
+  std::exception_ptr error;
   auto run = [&](int worker) {
-    for (std::int64_t block; (block = next.fetch_add(1, std::memory_order_relaxed)) < blocks;)
-      work(worker, block);
+    try {
+      for (std::int64_t block; (block = next.fetch_add(1, std::memory_order_relaxed)) < blocks;)
+        work(worker, block);
+    } catch (...) {
+      if (!failed.exchange(true)) error = std::current_exception();
+      next.store(blocks, std::memory_order_relaxed);
+    }
   };
   std::vector<std::thread> threads;
   threads.reserve(static_cast<std::size_t>(workers - 1));
@@ -42,6 +52,7 @@ void parallel_for(std::int64_t blocks, int workers, Work&& work) {
   }
   run(0);
   for (auto& thread : threads) thread.join();
+  if (error) std::rethrow_exception(error);
 }
 
 // Splits n items into blocks of `size` and calls work(worker, begin, end) for each.

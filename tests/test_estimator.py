@@ -327,7 +327,7 @@ def test_few_sparse_columns_are_the_dense_ones(data: Synthetic, layout: Any) -> 
 def test_many_sparse_columns_are_reduced(metric: str) -> None:
     # Of rank 20, so that 50 components lose nothing.
     rng = np.random.default_rng(0)
-    X = sp.random_array((150, 20), density=0.3, rng=rng).toarray() + np.eye(150, 20)
+    X = rng.random((150, 20)) * (rng.random((150, 20)) < 0.3) + np.eye(150, 20)
     X = X[:, np.arange(120) % 20] * rng.uniform(1, 2, 120)
     X[:, 0] += 1
     labels = np.arange(150) % 3
@@ -340,7 +340,8 @@ def test_many_sparse_columns_are_reduced(metric: str) -> None:
 
 
 def test_principal_components_of_sparse_columns() -> None:
-    X = sp.random_array((200, 100), density=0.2, rng=np.random.default_rng(0), format="csr")
+    rng = np.random.default_rng(0)
+    X = sp.csr_array(rng.random((200, 100)) * (rng.random((200, 100)) < 0.2))
     expected = make(method="tsne").fit(PCA(50, svd_solver="full").fit_transform(X.toarray()))
     found = make(method="tsne").fit(X)
     np.testing.assert_allclose(
@@ -602,3 +603,31 @@ def test_verbose_is_seen_where_logging_is_not_set_up() -> None:
         check=True,
     )
     assert run.stdout == "" and "map: 10 iterations" in run.stderr
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"method": "original", "beta": 1e-300}, {"beta_low": 1e-50}]
+)
+def test_labels_that_nobody_shares_condition_nothing_in_the_map(parameters: dict[str, Any]) -> None:
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    settings = {"method": "tsne", "perplexity": 5, "n_iter": 30, "random_state": 0}
+    plain = ConditionalTSNE(**settings).fit_transform(X)
+    map_now = ConditionalTSNE(**(settings | parameters)).fit_transform(X, labels=np.arange(50))
+    np.testing.assert_allclose(map_now, plain, atol=1e-4)
+
+
+def test_labels_in_another_row_order_are_refused() -> None:
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3)))
+    donor = pd.Series(["a", "b"] * 20)
+    model = ConditionalTSNE(perplexity=5, n_iter=10)
+    with pytest.raises(ValueError, match=r"labels and X have different row names.*labels\.loc"):
+        model.fit(frame, labels=donor.sample(frac=1, random_state=0))
+    by_name = model.fit(frame, labels=donor.sample(frac=1, random_state=0).loc[frame.index])
+    assert np.array_equal(by_name.labels_.codes, np.arange(40) % 2)
+    model.fit(frame, labels=donor.to_numpy())
+
+
+def test_labels_passed_as_y_are_noticed() -> None:
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    with pytest.warns(UserWarning, match="passed as y is ignored: labels go to labels="):
+        ConditionalTSNE(perplexity=5, n_iter=10).fit(X, np.arange(40) % 2)

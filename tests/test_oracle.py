@@ -10,6 +10,7 @@ import pytest
 from ctsne import oracle
 
 MIXED = np.array([0] * 6 + [1] * 2 + [-1] * 2)
+LINE = [[0.0], [1.0], [3.0], [7.0]]
 
 
 def clusters(n: int = 36, n_labels: int = 2, gap: float = 3.0, seed: int = 0) -> tuple[Any, Any]:
@@ -31,10 +32,15 @@ def other_mass(rows: Any, indices: Any, codes: Any) -> Any:
 
 
 def test_stands_alone() -> None:
-    tree = ast.parse(Path(str(oracle.__file__)).read_text(encoding="utf-8"))
-    modules = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    names = {a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names}
-    assert modules | names == {"__future__", "collections.abc", "typing", "numpy", "numpy.typing"}
+    imported = set()
+    for file in Path(str(oracle.__file__)).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom):
+                imported.add(str(node.module))
+            elif isinstance(node, ast.Import):
+                imported.update(alias.name for alias in node.names)
+    outside = {name for name in imported if not name.startswith("ctsne.oracle.")}
+    assert outside == {"__future__", "collections.abc", "typing", "numpy", "numpy.typing"}
 
 
 class TestNeighbors:
@@ -121,8 +127,8 @@ class TestWeights:
             for log_weights in oracle.high_weights(codes, 1e-9):
                 assert not log_weights.any()
             assert (oracle.low_weights(codes, 1e-9) == 1 - np.eye(4)).all()
-        # As many labels as points: no same pair to raise.
-        assert oracle.low_weights(np.arange(3), 0.5)[0].tolist() == pytest.approx([0, 0.5, 0.5])
+        # As many labels as points: no same pair to tell the others from.
+        assert oracle.low_weights(np.arange(3), 0.5)[0].tolist() == [0, 1, 1]
 
     def test_tiny_betas_do_not_vanish_below(self) -> None:
         weights = oracle.low_weights(np.array([0, 0, 1, 1]), 1e-300)
@@ -487,3 +493,38 @@ class TestEvaluation:
         assert oracle.expected_laplacian(MIXED) == pytest.approx(2 * 6 * 2 / 56)
         assert oracle.expected_laplacian(MIXED) == pytest.approx(1 - oracle.rho(MIXED))
         assert np.isnan(oracle.expected_laplacian(np.array([0, -1])))
+
+    def test_sets_by_hand(self) -> None:
+        # From 0 the map has 3 nearest, of another label; the nearest such in the data is 2.
+        sets = oracle.adjusted_sets([[0], [5], [9], [1]], LINE, np.array([0, 0, 1, 1]), 1)
+        assert sets[0] == ({3}, {2})
+        assert oracle.adjusted_sets([[0], [5], [9], [1]], LINE, None, 1)[0] == ({3}, {1})
+
+    def test_area_and_jaccard_by_hand(self) -> None:
+        exchanged, line = [[0], [2], [1], [3]], [[0], [1], [2], [3]]
+        # R(1) = -1/2 and R(2) = 1/4, weighted 1 and 1/2.
+        assert oracle.rnx_area(exchanged, line, None, 2) == pytest.approx(-0.25)
+        assert oracle.adjusted_jaccard(exchanged, line, None, 2) == pytest.approx(2 / 3)
+
+    def test_lisi_by_hand(self) -> None:
+        # All in one place: three neighbours weigh the same, two of one label and one of another.
+        values = oracle.lisi_values(np.zeros((4, 1)), np.array([0, 0, 0, 1]), 1)
+        assert values.tolist() == pytest.approx([1.8, 1.8, 1.8, 1.0])
+        # The unlabelled neighbour counts for nothing, and has no value itself.
+        values = oracle.lisi_values(np.zeros((4, 1)), np.array([0, 0, -1, 1]), 1)
+        np.testing.assert_allclose(values, [2, 2, np.nan, 1])
+
+    def test_votes_by_hand(self) -> None:
+        # With two votes that differ, the nearer one wins.
+        assert oracle.knn_hits(LINE, np.array([0, 0, 1, 1]), 2).tolist() == [1, 1, 0, 1]
+        values = oracle.knn_hits(LINE, np.array([0, -1, 0, 1]), 2)
+        np.testing.assert_array_equal(values, [1, np.nan, 1, 0])
+
+    def test_trustworthiness_by_hand(self) -> None:
+        # The map puts 4 and 0 side by side, the fourth of each other: three ranks too far.
+        X = np.array([[0.0], [1.0], [3.0], [7.0], [15.0]])
+        assert oracle.trustworthiness(X, X, 1) == 1
+        moved = [[0.0], [2.0], [4.0], [8.0], [-1.0]]
+        assert oracle.trustworthiness(moved, X, 1) == pytest.approx(
+            1 - 2 * (3 + 3) / (5 * (10 - 4))
+        )

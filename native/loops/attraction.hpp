@@ -43,8 +43,8 @@ void attract_row<2>(float inverse_dof, const int32_t* columns, const float* valu
     const Pairs low = {pairs[c[0]], pairs[c[1]], pairs[c[4]], pairs[c[5]]};
     const Pairs high = {pairs[c[2]], pairs[c[3]], pairs[c[6]], pairs[c[7]]};
     const Floats8 a = reinterpret_cast<Floats8>(low), b = reinterpret_cast<Floats8>(high);
-    const Floats8 d0 = at[0] - __builtin_shufflevector(a, b, 0, 2, 8, 10, 4, 6, 12, 14);
-    const Floats8 d1 = at[1] - __builtin_shufflevector(a, b, 1, 3, 9, 11, 5, 7, 13, 15);
+    const Floats8 d0 = at[0] - CTSNE_SHUFFLE(a, b, 0, 2, 8, 10, 4, 6, 12, 14);
+    const Floats8 d1 = at[1] - CTSNE_SHUFFLE(a, b, 1, 3, 9, 11, 5, 7, 13, 15);
     const Floats8 value = *reinterpret_cast<const Floats8Anywhere*>(values + k);
     const Floats8 pull = value / (1.0f + (d0 * d0 + d1 * d1) * inverse_dof);
     sum0 += pull * d0;

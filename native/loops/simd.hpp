@@ -25,6 +25,14 @@ typedef float Floats __attribute__((vector_size(kLanes * sizeof(float)), may_ali
 typedef float Floats8 __attribute__((vector_size(32)));
 typedef float Floats8Anywhere __attribute__((vector_size(32), aligned(4), may_alias));
 
+// One shuffle of two vectors under its two names: GCC has had Clang's since version 12.
+#if defined(__clang__) || __GNUC__ >= 12
+#define CTSNE_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+typedef int Ints8 __attribute__((vector_size(32)));
+#define CTSNE_SHUFFLE(a, b, ...) __builtin_shuffle(a, b, Ints8{__VA_ARGS__})
+#endif
+
 template <class To, class From>
 [[maybe_unused]] static inline To load_as(const From* from) {
   To value;

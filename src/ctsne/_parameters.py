@@ -55,7 +55,22 @@ class Settings:
     warnings: list[str] = field(default_factory=list)
 
 
-def check_settings(estimator: Any, X: Any, labels: Labels | None) -> Settings:
+def check_same_rows(X: Any, labels: Any) -> None:
+    """Refuse a label column of a data frame whose rows stand in another order than those of X."""
+    rows, labelled = getattr(X, "index", None), getattr(labels, "index", None)
+    if not hasattr(rows, "equals") or not hasattr(labelled, "equals"):
+        return
+    if len(rows) == len(labelled) and not rows.equals(labelled):
+        raise ValueError(
+            "labels and X have different row names (index), so it is not clear which label belongs "
+            "to which point; reorder with labels.loc[X.index], or pass labels.to_numpy() if the "
+            "order is the same"
+        )
+
+
+def check_settings(
+    estimator: Any, X: Any, labels: Labels | None, *, y_given: bool = False
+) -> Settings:
     """Check every parameter of an estimator against numbers ``X``, dense or sparse.
 
     Returns settings with the warnings to give; raises ValueError or TypeError for what cannot work.
@@ -81,7 +96,7 @@ def check_settings(estimator: Any, X: Any, labels: Labels | None) -> Settings:
     beta_low = None
     if estimator.beta_low is not None:
         beta_low = _check_per_label(estimator.beta_low, "beta_low", labels, open_low=True)
-    used = _usable_labels(method, beta_low is not None, labels, warnings)
+    used = _usable_labels(method, beta_low is not None, labels, warnings, y_given=y_given)
     if used is not None and method in ("revised", "joint", "balanced"):
         _warn_of_small_labels(
             used, perplexity, strength if method == "balanced" else None, warnings
@@ -185,7 +200,12 @@ def _check_per_label(
 
 
 def _usable_labels(
-    method: str, conditioned_below: bool, labels: Labels | None, warnings: list[str]
+    method: str,
+    conditioned_below: bool,
+    labels: Labels | None,
+    warnings: list[str],
+    *,
+    y_given: bool,
 ) -> Labels | None:
     """Return the labels if there is something to factor out, else None with a warning."""
     if method == "tsne" and not conditioned_below:
@@ -194,6 +214,7 @@ def _usable_labels(
         warnings.append(
             f'no labels given, so method="{method}" has nothing to factor out: this is plain '
             't-SNE. Pass labels=... to fit, or method="tsne" if that is what you want.'
+            + (" What you passed as y is ignored: labels go to labels=." if y_given else "")
         )
         return None
     if labels.n_labels < 2:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ctsne._parameters import check_callback, check_settings, check_verbose
+from ctsne._parameters import check_callback, check_same_rows, check_settings, check_verbose
 from ctsne._pipeline import (
     affinities_of,
     features_of,
@@ -178,9 +178,10 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         ConditionalTSNE
         """
         matrix = check_matrix(X)
+        check_same_rows(X, labels)
         known = None if labels is None else encode_labels(labels, n=matrix.shape[0])
         validate_data(BaseEstimator(), X, skip_check_array=True)  # refuses odd column names
-        settings = check_settings(self, matrix, known)
+        settings = check_settings(self, matrix, known, y_given=y is not None)
         for message in settings.warnings:
             warnings.warn(message, UserWarning, stacklevel=2)
         clock = _Clock(settings.verbose)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -148,3 +150,25 @@ def test_early_stopping_when_the_loss_stalls() -> None:
 def test_no_early_stop_in_early_exaggeration() -> None:
     layout = Layout(similarities(60), start(60), Schedule(early_exaggeration_iter=400))
     assert layout.run(400, patience=25) is False
+
+
+@pytest.mark.parametrize(
+    ("matrix", "positions", "says"),
+    [
+        (np.eye(5), start(5), "square sparse matrix"),
+        (sp.csr_array((5, 9), dtype=np.float32), start(5), "square sparse matrix"),
+        (similarities(9), start(5), "start must have a row for each of the 9 points"),
+        (similarities(9), start(9, dims=4), "one to three columns"),
+        (similarities(9), np.full((9, 2), np.nan), "start contains 18 NaN"),
+    ],
+)
+def test_bad_input_is_refused(matrix: Any, positions: Any, says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        Layout(matrix, positions)
+
+
+def test_indices_outside_the_matrix_are_refused() -> None:
+    matrix = similarities(9).copy()
+    matrix.indices[0] = 90_000_000
+    with pytest.raises(ValueError, match="indices"):
+        Layout(matrix, start(9))

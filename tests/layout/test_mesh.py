@@ -91,3 +91,12 @@ def test_plan_is_bounded_and_depends_on_the_map_alone() -> None:
         assert plan.size <= MOST_NODES
         span = plan.spacing * (np.array(plan.nodes) - 1)
         assert (span > np.ptp(axes, axis=1) * size).all()
+
+
+def test_a_mesh_too_coarse_is_told_and_avoided() -> None:
+    rng = np.random.default_rng(0)
+    wide = (200 * rng.uniform(-1, 1, (500, 3))).astype(np.float32)
+    assert not plan_mesh(np.ascontiguousarray(wide.T), 1.0)[0].accurate
+    assert force_error(wide, choose=True)[0] == 0  # so few points are summed exactly
+    with pytest.warns(UserWarning, match="coarser mesh"):
+        Repulsion(500, exact=False, n_jobs=-1)(wide)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne import _native
+from ctsne._validation import check_jobs
 from ctsne.affinity.result import Affinities, Diagnostics, symmetric_matrix
 from ctsne.labels import Labels
 from ctsne.neighbors import Neighbors
@@ -36,7 +37,7 @@ class Rows:
         n = len(neighbors.indices)
         codes = np.full(n, -1, np.int32) if labels is None else labels.codes
         self._indices = neighbors.indices
-        self._n_jobs = n_jobs
+        self._n_jobs = check_jobs(n_jobs)
         self._wide = neighbors.scale**-2
         self._lists = (neighbors.distances, neighbors.indices, neighbors.n_same, codes)
         self._weights = (_of_points(log_same, codes), _of_points(log_other, codes))

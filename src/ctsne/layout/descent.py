@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ctsne import _native
+from ctsne._validation import check_finite, check_jobs
 from ctsne.layout.pairs import PairWeights
 from ctsne.layout.repulsion import Repulsion
 
@@ -100,7 +101,8 @@ class Layout:
         dof: float = 1.0,
         n_jobs: int = 1,
     ) -> None:
-        n = matrix.shape[0]
+        n = _check_input(matrix, start)
+        n_jobs = check_jobs(n_jobs)
         self.schedule = schedule or Schedule()
         self.iteration = 0
         self._dof = float(dof)
@@ -217,6 +219,21 @@ class Layout:
         )  # fmt: skip
         self.iteration += 1
         return normaliser
+
+
+def _check_input(matrix: sp.csr_array, start: NDArray[np.floating]) -> int:
+    """Refuse what the kernels cannot read; they follow the matrix's indices without looking."""
+    if not sp.issparse(matrix) or matrix.format != "csr" or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError("matrix must be a square sparse matrix in CSR format")
+    matrix.check_format(full_check=True)
+    n = int(matrix.shape[0])
+    if np.ndim(start) != 2 or len(start) != n or not 1 <= np.shape(start)[1] <= 3:
+        raise ValueError(
+            f"start must have a row for each of the {n} points and one to three columns, got "
+            f"shape {np.shape(start)}"
+        )
+    check_finite(np.asarray(start), argument="start")
+    return n
 
 
 def _says_stop(answer: object) -> bool:

@@ -50,6 +50,11 @@ class MeshPlan:
         """Nodes of the doubled mesh."""
         return math.prod(self.shape)
 
+    @property
+    def accurate(self) -> bool:
+        """Whether the nodes are as close as the stated accuracy of the forces wants them."""
+        return self.spacing <= _finest(self.dof)
+
 
 def plan_mesh(axes: NDArray[np.float32], dof: float) -> tuple[MeshPlan, tuple[float, ...]]:
     """Choose the mesh for a map (one row of coordinates per axis), and where its first node lies.
@@ -59,8 +64,7 @@ def plan_mesh(axes: NDArray[np.float32], dof: float) -> tuple[MeshPlan, tuple[fl
     low, high = axes.min(axis=1).astype(np.float64), axes.max(axis=1).astype(np.float64)
     extent = high - low
     largest = _round_up(max(float(extent.max()), 1e-12))
-    # A kernel of few degrees of freedom is narrower by the root of them.
-    spacing = min(SPACING * min(1.0, dof**0.5), largest / CELLS)
+    spacing = min(_finest(dof), largest / CELLS)
     while True:
         cells = np.ceil([_round_up(max(e, spacing)) / spacing for e in extent])
         nodes = tuple(
@@ -75,11 +79,16 @@ def plan_mesh(axes: NDArray[np.float32], dof: float) -> tuple[MeshPlan, tuple[fl
     return plan, tuple(float(o) for o in origin)
 
 
+def _finest(dof: float) -> float:
+    # A kernel of few degrees of freedom is narrower by the root of them.
+    return SPACING * min(1.0, dof**0.5)
+
+
 def _round_up(length: float) -> float:
     return float(GROWTH ** np.ceil(np.log(length) / np.log(GROWTH)))
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=2)
 def _kernel_transform(plan: MeshPlan) -> tuple[NDArray[np.float32], float]:
     """Transform of the kernel over the doubled mesh, and the constant taken off it.
 

@@ -85,6 +85,8 @@ def pair_weights(labels: Labels, beta: NDArray[np.float64]) -> PairWeights:
     [2.8, 2.8]
     """
     rho = same_label_share(labels)
+    if rho == 0:  # no two points share a label: all pairs are alike, and weigh one
+        beta = np.ones_like(beta)
     alpha = (1 - beta * (1 - rho)) / rho if rho > 0 else np.ones_like(beta)
     keys = np.where(labels.codes < 0, labels.n_labels, labels.codes)
     return PairWeights(

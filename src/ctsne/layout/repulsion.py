@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ctsne import _native
+from ctsne._validation import check_jobs
 from ctsne.layout.mesh import MeshPlan, convolve, empty_grid, plan_mesh
 from ctsne.layout.pairs import PairWeights
 
@@ -17,6 +19,7 @@ _PAIR_COST = 0.3
 _GENERAL_PAIR_COST = 1.5
 _NODE_COST = 8.0
 _POINT_COST = (15.0, 30.0, 120.0)
+_PATIENCE = 4.0
 
 
 @dataclass(frozen=True)
@@ -56,8 +59,9 @@ class Repulsion:
         exact: bool | None = None,
     ) -> None:
         self._dof = dof
-        self._n_jobs = n_jobs
+        self._n_jobs = check_jobs(n_jobs)
         self._exact = exact
+        self._warned = False
         self._bounds = np.zeros(1, np.int64)
         self._own = np.zeros(0, np.float32)
         if weights is None or weights.n_labelled == 0:
@@ -139,6 +143,8 @@ class Repulsion:
             return self._exact
         pair = _PAIR_COST if self._dof == 1 else _GENERAL_PAIR_COST
         mesh = _NODE_COST * plan.size + _POINT_COST[len(plan.nodes) - 1] * (sources + targets)
+        if not plan.accurate:  # the exact sum may take a while longer, to be exact
+            mesh *= _PATIENCE
         return pair * sources * targets < mesh
 
     def _add(
@@ -159,6 +165,14 @@ class Repulsion:
                 channel.source_charge, channel.target_charge, self._n_jobs, potential, force,
             )  # fmt: skip
             return
+        if not (plan.accurate or self._warned):
+            self._warned = True
+            warnings.warn(
+                f"the map is so wide ({np.ptp(axes, axis=1).max():.0f}) that its forces are "
+                "computed on a coarser mesh, less exact than 1 %; a map of fewer dimensions is not",
+                UserWarning,
+                stacklevel=2,
+            )
         grid = empty_grid(plan)
         _native.spread(
             y, channel.sources, channel.source_charge, plan.nodes, origin, plan.spacing,
