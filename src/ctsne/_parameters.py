@@ -57,7 +57,8 @@ class Settings:
 
 def check_same_rows(X: Any, labels: Any) -> None:
     """Refuse a label column of a data frame whose rows stand in another order than those of X."""
-    rows, labelled = getattr(X, "index", None), getattr(labels, "index", None)
+    rows: Any = getattr(X, "index", None)
+    labelled: Any = getattr(labels, "index", None)
     if not hasattr(rows, "equals") or not hasattr(labelled, "equals"):
         return
     if len(rows) == len(labelled) and not rows.equals(labelled):

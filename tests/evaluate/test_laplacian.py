@@ -1,6 +1,7 @@
 """The Laplacian score against hand-worked cases and the oracle."""
 
 import math
+import sys
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,13 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from ctsne import oracle
-from ctsne.evaluate import expected_laplacian, laplacian
+from ctsne.evaluate import (
+    expected_laplacian,
+    laplacian,
+    laplacian_curve,
+    map_neighbors,
+    sample_points,
+)
 
 LINE = [[0.0], [1.0], [3.0], [7.0]]
 
@@ -34,6 +41,39 @@ def test_agrees_with_the_oracle(case: tuple[Any, ...]) -> None:
     assert laplacian(embedding, labels, k=k) == pytest.approx(expected, abs=1e-12, nan_ok=True)
     expected = oracle.expected_laplacian(codes)
     assert expected_laplacian(labels) == pytest.approx(expected, abs=1e-12, nan_ok=True)
+
+
+@given(cases())
+def test_points_agree_with_the_oracle(case: tuple[Any, ...]) -> None:
+    embedding, codes, k = case
+    labels = [None if code < 0 else int(code) for code in codes]
+    expected = oracle.laplacian_values(embedding, codes, k)
+    np.testing.assert_allclose(laplacian(embedding, labels, k=k, pointwise=True), expected)
+    values = laplacian(embedding, labels, k=k, pointwise=True, sample=0.4, random_state=1)
+    np.testing.assert_allclose(values, expected[sample_points(len(codes), 0.4, 1)])
+
+
+@given(cases(), st.sampled_from([0.0, 2.0]))
+def test_curve_agrees_with_the_oracle(case: tuple[Any, ...], ranked_share: float) -> None:
+    """At every size, whether the neighbours are searched or ranked."""
+    embedding, codes, k = case
+    labels = [None if code < 0 else int(code) for code in codes]
+    sizes = np.arange(1, k + 1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys.modules[laplacian_curve.__module__], "RANKED_SHARE", ranked_share)
+        curve = laplacian_curve(embedding, labels, k=sizes, n_jobs=1)
+        each = laplacian_curve(embedding, labels, k=sizes, n_jobs=1, pointwise=True)
+    expected = np.array([oracle.laplacian(embedding, codes, size) for size in sizes])
+    np.testing.assert_allclose(curve.value, expected, atol=1e-12)
+    values = np.array([oracle.laplacian_values(embedding, codes, size) for size in sizes]).T
+    np.testing.assert_allclose(each.value, values, atol=1e-12)
+    found = map_neighbors(embedding, k=k)
+    np.testing.assert_array_equal(
+        laplacian_curve(found, labels, k=sizes, n_jobs=1).value, curve.value
+    )
+    there = ~np.isnan(expected)
+    area = np.average(expected[there], weights=1 / sizes[there]) if there.any() else np.nan
+    assert curve.area == pytest.approx(area, abs=1e-12, nan_ok=True)
 
 
 def test_by_hand() -> None:

@@ -1,5 +1,6 @@
-"""R_NX against hand-worked cases and the oracle."""
+"""Q_NX, R_NX and their curves against hand-worked cases, the oracle and a double loop."""
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,15 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from ctsne import oracle
-from ctsne.evaluate import adjusted_rnx, rnx
+from ctsne.evaluate import (
+    _overlap,
+    adjusted_qnx,
+    adjusted_rnx,
+    data_neighbors,
+    map_neighbors,
+    rnx_curve,
+    sample_points,
+)
 
 LINE = [[0.0], [1.0], [10.0], [11.0]]
 
@@ -45,8 +54,116 @@ def test_chunks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     embedding, X = rng.normal(size=(50, 2)), rng.normal(size=(50, 5))
     labels = rng.integers(0, 3, 50)
     whole = adjusted_rnx(embedding, X, labels, k=7)
-    monkeypatch.setattr(rnx, "_CHUNK_ENTRIES", 40)
+    monkeypatch.setattr(_overlap, "_CHUNK_ENTRIES", 40)
     assert adjusted_rnx(embedding, X, labels, k=7) == whole
+
+
+@given(cases())
+def test_points_agree_with_the_oracle(case: tuple[Any, ...]) -> None:
+    embedding, X, codes, k = case
+    labels, n = labels_of(codes), len(codes)
+    expected = oracle.adjusted_rnx_values(embedding, X, codes, k)
+    values = adjusted_rnx(embedding, X, labels, k=k, pointwise=True)
+    np.testing.assert_allclose(values, expected, atol=1e-12)
+    shares = adjusted_qnx(embedding, X, labels, k=k, pointwise=True)
+    np.testing.assert_allclose(((n - 1) * shares - k) / (n - 1 - k), expected, atol=1e-12)
+    # A sample measures some of the points, among all of them.
+    points = sample_points(n, 0.5, 3)
+    values = adjusted_rnx(
+        embedding, X, labels, k=k, pointwise=True, sample=0.5, random_state=3, n_jobs=1
+    )
+    np.testing.assert_allclose(values, expected[points], atol=1e-12)
+
+
+@given(cases(), st.sampled_from([0.0, 2.0]))
+def test_curve_agrees_with_the_oracle(case: tuple[Any, ...], ranked_share: float) -> None:
+    """At every size, whether the neighbours are searched or ranked."""
+    embedding, X, codes, _ = case
+    n = len(codes)
+    sizes = np.arange(1, n - 1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ctsne.evaluate.rnx.RANKED_SHARE", ranked_share)
+        patch.setattr(_overlap, "_DENSE_SHARE", ranked_share)
+        curve = rnx_curve(embedding, X, labels_of(codes), k=sizes, n_jobs=1)
+        each = rnx_curve(embedding, X, labels_of(codes), k=sizes, n_jobs=1, pointwise=True)
+    values = np.array([oracle.adjusted_rnx_values(embedding, X, codes, k) for k in sizes]).T
+    np.testing.assert_allclose(each.value, values, atol=1e-12)
+    np.testing.assert_allclose(curve.value, values.mean(axis=0), atol=1e-12)
+    expected = oracle.rnx_area(embedding, X, codes, n - 2)
+    assert curve.area == pytest.approx(expected, abs=1e-12)
+    assert np.mean(each.area) == pytest.approx(expected, abs=1e-12)
+
+
+def test_curve_of_a_sample() -> None:
+    rng = np.random.default_rng(2)
+    embedding, X, labels = rng.normal(size=(90, 2)), rng.normal(size=(90, 4)), np.arange(90) % 3
+    whole = rnx_curve(embedding, X, labels, k=[2, 40], pointwise=True)
+    some = rnx_curve(embedding, X, labels, k=[40, 2], sample=20, random_state=5, n_jobs=2)
+    points = sample_points(90, 20, 5)
+    assert some.k.tolist() == [2, 40]
+    np.testing.assert_allclose(some.value, whole.value[points].mean(axis=0))
+    assert some.area == pytest.approx(np.asarray(whole.area)[points].mean())
+
+
+def test_threads_do_not_matter() -> None:
+    rng = np.random.default_rng(2)
+    embedding, X, labels = rng.normal(size=(900, 2)), rng.normal(size=(900, 4)), np.arange(900) % 3
+    one, two = (rnx_curve(embedding, X, labels, n_jobs=n_jobs) for n_jobs in (1, 2))
+    assert np.array_equal(one.value, two.value) and one.area == two.area
+
+
+@pytest.mark.slow
+def test_a_whole_curve_needs_no_square_of_memory() -> None:
+    X = np.random.default_rng(2).normal(size=(4000, 3))
+    tracemalloc.start()
+    try:
+        rnx_curve(X[:, :2], X, np.arange(4000) % 2, n_jobs=2)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 4 * 4000**2  # half of one table of distances, and there are two
+
+
+def test_default_sizes_are_log_spaced() -> None:
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    k = rnx_curve(X, X).k
+    assert (k[0], k[-1]) == (1, 198)
+    assert 10 <= len(k) <= 16
+    assert np.diff(np.log(k[k > 5])).max() < 0.5
+
+
+def test_lists_serve_many_measures_and_maps() -> None:
+    rng = np.random.default_rng(4)
+    X, labels = rng.normal(size=(80, 5)), np.arange(80) % 2
+    data = data_neighbors(X, labels, k=20, sample=0.5)
+    usual = data.without_labels()
+    for embedding in (X[:, :2], rng.normal(size=(80, 2))):
+        found = map_neighbors(embedding, k=30, sample=0.5)
+        for k in (1, 7, 20):
+            expected = adjusted_rnx(embedding, X, labels, k=k, sample=0.5)
+            assert adjusted_rnx(found, data, k=k) == expected
+            assert adjusted_rnx(embedding, data, k=k) == expected
+            assert adjusted_rnx(found, X, labels, k=k) == expected
+            assert adjusted_rnx(found, usual, k=k) == adjusted_rnx(embedding, X, k=k, sample=0.5)
+        curve = rnx_curve(found, data)
+        assert curve.k[-1] == 20
+        assert curve.value[-1] == pytest.approx(adjusted_rnx(found, data, k=20))
+
+
+def test_direct_double_loop() -> None:
+    """The usual R_NX, from ranks and without anything of ours."""
+    rng = np.random.default_rng(3)
+    X, Y, k = rng.normal(size=(60, 3)), rng.normal(size=(60, 2)), 9
+    ranks = [
+        np.argsort(np.argsort(np.linalg.norm(A[:, None] - A, axis=2), axis=1), axis=1)
+        for A in (X, Y)
+    ]
+    kept = sum(
+        1 <= ranks[0][i, j] <= k and 1 <= ranks[1][i, j] <= k for i in range(60) for j in range(60)
+    )
+    q = kept / (60 * k)
+    assert adjusted_qnx(Y, X, k=k) == pytest.approx(q)
+    assert adjusted_rnx(Y, X, k=k) == pytest.approx((59 * q - k) / (59 - k))
 
 
 def test_by_hand() -> None:
@@ -83,3 +200,45 @@ def test_refused(changes: dict[str, Any], says: str) -> None:
     arguments: dict[str, Any] = {"embedding": LINE, "X": LINE, "k": 1, **changes}
     with pytest.raises((ValueError, TypeError), match=says):
         adjusted_rnx(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"sample": 0}, "sample must be from 1 to 40, got 0"),
+        ({"sample": 41}, "sample must be from 1 to 40, got 41"),
+        ({"sample": 0.0}, "sample must be a number above 0 and at most 1"),
+        ({"sample": True}, "sample must be a whole number"),
+        ({"sample": "half"}, "sample must be a number"),
+        ({"sample": 3, "random_state": "a"}, "seed"),
+    ],
+)
+def test_refused_samples(changes: dict[str, Any], says: str) -> None:
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    with pytest.raises((ValueError, TypeError), match=says):
+        adjusted_rnx(X, X, k=2, **changes)
+
+
+def test_refused_lists() -> None:
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    labels = np.arange(40) % 2
+    found, data = map_neighbors(X, k=5), data_neighbors(X, labels, k=4)
+    with pytest.raises(ValueError, match="k must be at most 5, the neighbours in embedding; got 6"):
+        adjusted_rnx(found, X, k=6)
+    with pytest.raises(ValueError, match="k must be at most 4, the neighbours in X; got 5"):
+        adjusted_rnx(found, data, k=5)
+    with pytest.raises(TypeError, match="labels are those of the neighbours"):
+        adjusted_rnx(found, data, labels, k=2)
+    with pytest.raises(TypeError, match="sample was chosen"):
+        adjusted_rnx(found, X, k=2, sample=3)
+    with pytest.raises(ValueError, match="same sample"):
+        adjusted_rnx(map_neighbors(X, k=5, sample=3), data, k=2)
+    with pytest.raises(ValueError, match="same points, got 40 and 39"):
+        adjusted_rnx(X[1:], data, k=2)
+
+
+@pytest.mark.parametrize("k", [[], [0], [1, 39], [1.5], 3, [[1]]])
+def test_refused_sizes(k: Any) -> None:
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    with pytest.raises((ValueError, TypeError), match="k must be"):
+        rnx_curve(X, X, k=k)

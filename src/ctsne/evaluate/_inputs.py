@@ -1,8 +1,24 @@
-"""The check that all measures on neighbourhoods share."""
+"""The checks that all measures on neighbourhoods share."""
 
 from __future__ import annotations
 
-from ctsne._validation import check_count
+from numbers import Integral
+from typing import TypedDict
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
+
+from ctsne._validation import check_count, check_number
+
+
+class Options(TypedDict, total=False):
+    """Arguments of every measure, for the signatures with and without ``pointwise``."""
+
+    k: int
+    sample: float | None
+    random_state: object
+    n_jobs: int
 
 
 def check_k(k: object, *, n: int) -> int:
@@ -13,3 +29,65 @@ def check_k(k: object, *, n: int) -> int:
     if size > n - 2:
         raise ValueError(f"k must be at most {n - 2} for {n} points, got {size}")
     return size
+
+
+def check_sizes(k: ArrayLike | None, *, largest: int, n: int) -> NDArray[np.int64]:
+    """Return rising neighbourhood sizes for a curve; by default log-spaced up to ``largest``."""
+    if k is None:
+        check_k(largest, n=n)
+        return log_sizes(largest)
+    sizes = np.asarray(k)
+    if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or not len(sizes):
+        raise TypeError(f"k must be a list of whole numbers, got {k!r:.60}")
+    for size in (sizes.min(), sizes.max()):
+        check_k(size, n=n)
+    return np.unique(sizes).astype(np.int64)
+
+
+def log_sizes(largest: int) -> NDArray[np.int64]:
+    """Neighbourhood sizes from 1 to the largest, about six each time the size grows tenfold."""
+    steps = 1 + int(np.ceil(6 * np.log10(largest)))
+    return np.unique(np.geomspace(1, largest, steps).round().astype(np.int64))
+
+
+def sample_points(
+    n: int, sample: float | None = None, random_state: object = 0
+) -> NDArray[np.int64]:
+    """Draw the points that a measure is taken at.
+
+    Parameters
+    ----------
+    n : int
+        Number of points there are.
+    sample : int or float, optional
+        How many to draw, or which share of them if this is a float from 0 to 1; all by default.
+    random_state : int, RandomState or None, default=0
+        The same number draws the same points.
+
+    Returns
+    -------
+    ndarray of int64
+        Different points in rising order.
+
+    Examples
+    --------
+    >>> from ctsne.evaluate import sample_points
+    >>> sample_points(5).tolist(), len(sample_points(1000, 0.05)), len(sample_points(1000, 30))
+    ([0, 1, 2, 3, 4], 50, 30)
+    """
+    if sample is None:
+        return np.arange(n)
+    if isinstance(sample, Integral):
+        size = check_count(sample, "sample", low=1, high=n)
+    else:
+        hint = "or a whole number of points"
+        share = check_number(sample, "sample", low=0, high=1, open_low=True, hint=hint)
+        size = max(1, round(share * n))
+    drawn = check_random_state(random_state).permutation(n)[:size]
+    return np.sort(drawn).astype(np.int64)
+
+
+def mean(values: NDArray[np.float64]) -> float:
+    """Mean over the points that have a value; nan if none has."""
+    present = values[~np.isnan(values)]
+    return float(present.mean()) if len(present) else float("nan")

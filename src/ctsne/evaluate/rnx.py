@@ -1,24 +1,131 @@
-"""Neighbourhood preservation R_NX, adjusted for labels (paper, section 4.1)."""
+"""Neighbourhood preservation Q_NX and R_NX, adjusted for labels (paper, section 4.1)."""
 
 from __future__ import annotations
+
+from typing import Literal, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ctsne._validation import check_features
-from ctsne.evaluate._inputs import check_k
+from ctsne.evaluate._inputs import Options, check_sizes, sample_points
+from ctsne.evaluate._overlap import chunks, overlaps, shared_neighbors
+from ctsne.evaluate._ranking import RANKED_SHARE, blocks, ranked_data, ranking
+from ctsne.evaluate.curve import Curve, make_curve
+from ctsne.evaluate.neighborhoods import DataNeighbors, MapNeighbors, resolve_both, take_rows
 from ctsne.labels import Labels, encode_labels
-from ctsne.neighbors import find_neighbors
 
-__all__ = ["adjusted_rnx"]
+__all__ = ["adjusted_qnx", "adjusted_rnx", "rnx_curve"]
 
-# Entries sorted at a time: bounds the memory beside the neighbour lists.
-_CHUNK_ENTRIES = 2**22
+
+@overload
+def adjusted_qnx(
+    embedding: ArrayLike | MapNeighbors,
+    X: ArrayLike | DataNeighbors,
+    labels: object = None,
+    *,
+    pointwise: Literal[False] = False,
+    **options: Unpack[Options],
+) -> float: ...
+
+
+@overload
+def adjusted_qnx(
+    embedding: ArrayLike | MapNeighbors,
+    X: ArrayLike | DataNeighbors,
+    labels: object = None,
+    *,
+    pointwise: Literal[True],
+    **options: Unpack[Options],
+) -> NDArray[np.float64]: ...
+
+
+def adjusted_qnx(
+    embedding: ArrayLike | MapNeighbors,
+    X: ArrayLike | DataNeighbors,
+    labels: object = None,
+    *,
+    k: int = 30,
+    sample: float | None = None,
+    random_state: object = 0,
+    pointwise: bool = False,
+    n_jobs: int = -1,
+) -> float | NDArray[np.float64]:
+    """Share of neighbours in the data that the map keeps.
+
+    With labels, the neighbours in the map are compared with equally many nearest points of the
+    same and of different labels in the data, so that mixing labels is not held against the map.
+
+    Parameters
+    ----------
+    embedding : array-like of shape (n, d') or MapNeighbors
+        Positions in the map, or its neighbours.
+    X : array-like of shape (n, d) or DataNeighbors
+        The data, or its neighbours with the labels to adjust for.
+    labels : array-like of shape (n,), optional
+        Any label column. A point without a label, or a pair with one, is never different.
+        Without labels this is the usual Q_NX.
+    k : int, default=30
+        Neighbourhood size, from 1 to n - 2.
+    sample : int or float, optional
+        Measure this many points (or this share of them) only.
+    random_state : int, RandomState or None, default=0
+        Chooses the sample.
+    pointwise : bool, default=False
+        Return the value of each (sampled) point instead of their mean.
+    n_jobs : int, default=-1
+        Number of threads; -1 uses all.
+
+    Returns
+    -------
+    float, or ndarray of float64
+        ``Q_NX(k)`` from 0 to 1.
+
+    Examples
+    --------
+    >>> from ctsne.evaluate import adjusted_qnx
+    >>> adjusted_qnx([[0], [2], [1], [3]], [[0], [1], [2], [3]], k=2)
+    0.75
+    """
+    shared, _ = shared_neighbors(
+        embedding, X, labels, k=k, sample=sample, random_state=random_state, n_jobs=n_jobs
+    )
+    return shared / k if pointwise else float(shared.mean() / k)
+
+
+@overload
+def adjusted_rnx(
+    embedding: ArrayLike | MapNeighbors,
+    X: ArrayLike | DataNeighbors,
+    labels: object = None,
+    *,
+    pointwise: Literal[False] = False,
+    **options: Unpack[Options],
+) -> float: ...
+
+
+@overload
+def adjusted_rnx(
+    embedding: ArrayLike | MapNeighbors,
+    X: ArrayLike | DataNeighbors,
+    labels: object = None,
+    *,
+    pointwise: Literal[True],
+    **options: Unpack[Options],
+) -> NDArray[np.float64]: ...
 
 
 def adjusted_rnx(
-    embedding: ArrayLike, X: ArrayLike, labels: object = None, *, k: int = 30, n_jobs: int = -1
-) -> float:
+    embedding: ArrayLike | MapNeighbors,
+    X: ArrayLike | DataNeighbors,
+    labels: object = None,
+    *,
+    k: int = 30,
+    sample: float | None = None,
+    random_state: object = 0,
+    pointwise: bool = False,
+    n_jobs: int = -1,
+) -> float | NDArray[np.float64]:
     """Share of neighbours in the data that the map keeps, above chance.
 
     With labels, the neighbours in the map are compared with equally many nearest points of the
@@ -26,21 +133,27 @@ def adjusted_rnx(
 
     Parameters
     ----------
-    embedding : array-like of shape (n, d')
-        Positions in the map.
-    X : array-like of shape (n, d)
-        The data.
+    embedding : array-like of shape (n, d') or MapNeighbors
+        Positions in the map, or its neighbours.
+    X : array-like of shape (n, d) or DataNeighbors
+        The data, or its neighbours with the labels to adjust for.
     labels : array-like of shape (n,), optional
         Any label column. A point without a label, or a pair with one, is never different.
         Without labels this is the usual R_NX.
     k : int, default=30
         Neighbourhood size, from 1 to n - 2.
+    sample : int or float, optional
+        Measure this many points (or this share of them) only.
+    random_state : int, RandomState or None, default=0
+        Chooses the sample.
+    pointwise : bool, default=False
+        Return the value of each (sampled) point instead of their mean.
     n_jobs : int, default=-1
         Number of threads; -1 uses all.
 
     Returns
     -------
-    float
+    float, or ndarray of float64
         ``R_NX(k)``: 1 if all neighbourhoods are kept; 0 is what chance gives without labels.
 
     Examples
@@ -50,53 +163,134 @@ def adjusted_rnx(
     >>> adjusted_rnx(X, X, ["a", "b", "a", "b"], k=1)
     1.0
     """
+    shared, n = shared_neighbors(
+        embedding, X, labels, k=k, sample=sample, random_state=random_state, n_jobs=n_jobs
+    )
+    if pointwise:
+        return _above_chance(shared, k, n)
+    return float(_above_chance(shared.mean(), k, n))
+
+
+def rnx_curve(
+    embedding: ArrayLike | MapNeighbors,
+    X: ArrayLike | DataNeighbors,
+    labels: object = None,
+    *,
+    k: ArrayLike | None = None,
+    sample: float | None = None,
+    random_state: object = 0,
+    pointwise: bool = False,
+    n_jobs: int = -1,
+) -> Curve:
+    """R_NX over neighbourhood sizes, adjusted for labels, and the area under it.
+
+    A whole curve ranks all points by their distance from each one measured; for more than some
+    ten thousand points take a sample.
+
+    Parameters
+    ----------
+    embedding : array-like of shape (n, d') or MapNeighbors
+        Positions in the map, or its neighbours.
+    X : array-like of shape (n, d) or DataNeighbors
+        The data, or its neighbours with the labels to adjust for.
+    labels : array-like of shape (n,), optional
+        Any label column, as in :func:`ctsne.evaluate.adjusted_rnx`.
+    k : list of int, optional
+        Neighbourhood sizes, each from 1 to n - 2; by default log-spaced over all of these, or up
+        to the length of given lists.
+    sample : int or float, optional
+        Measure this many points (or this share of them) only.
+    random_state : int, RandomState or None, default=0
+        Chooses the sample.
+    pointwise : bool, default=False
+        Return a curve for each (sampled) point instead of their mean.
+    n_jobs : int, default=-1
+        Number of threads; -1 uses all.
+
+    Returns
+    -------
+    Curve
+
+    Examples
+    --------
+    >>> from ctsne.evaluate import rnx_curve
+    >>> X = [[0.0], [1.0], [3.0], [7.0], [15.0]]
+    >>> curve = rnx_curve(X, X, ["a", "b", "a", "b", "b"])
+    >>> curve.k.tolist(), curve.value.tolist(), curve.area
+    ([1, 2, 3], [1.0, 1.0, 1.0], 1.0)
+    """
+    if isinstance(embedding, MapNeighbors) or isinstance(X, DataNeighbors):
+        n, largest = _given(embedding, X)
+        sizes = check_sizes(k, largest=largest, n=n)
+        lists = resolve_both(
+            embedding, X, labels, k=int(sizes[-1]), sample=sample, random_state=random_state,
+            n_jobs=n_jobs,
+        )  # fmt: skip
+        return _curve_of_lists(*lists, sizes, pointwise, n_jobs)
     low = check_features(embedding, argument="embedding")
     high = check_features(X)
     n = len(low)
     if len(high) != n:
         raise ValueError(f"X and embedding must be of the same points, got {len(high)} and {n}")
-    k = check_k(k, n=n)
-    encoded = None if labels is None else encode_labels(labels, n=n)
-    found = find_neighbors(low, k_same=k, n_jobs=n_jobs).indices
-    if encoded is None:
-        overlap = _overlap(found, find_neighbors(high, k_same=k, n_jobs=n_jobs).indices)
-    else:
-        overlap = _adjusted_overlap(found, high, encoded, n_jobs)
-    return float(((n - 1) * overlap / (n * k) - k) / (n - 1 - k))
+    sizes = check_sizes(k, largest=n - 2, n=n)
+    largest = int(sizes[-1])
+    known = None if labels is None else encode_labels(labels, n=n)
+    if largest <= RANKED_SHARE * n:
+        lists = resolve_both(
+            low, high, known, k=largest, sample=sample, random_state=random_state, n_jobs=n_jobs
+        )
+        return _curve_of_lists(*lists, sizes, pointwise, n_jobs)
+    points = sample_points(n, sample, random_state)
+    return ranked_curve(low, high, known, points, sizes, pointwise=pointwise, n_jobs=n_jobs)
 
 
-def _adjusted_overlap(
-    found: NDArray[np.int32], high: NDArray[np.floating], labels: Labels, n_jobs: int
-) -> int:
-    n, k = found.shape
-    # k of each kind, where there are as many, is enough whatever the map's neighbours are.
-    lists = find_neighbors(high, labels, k_same=k, k_other=k, n_jobs=n_jobs)
-    position = np.arange(lists.indices.shape[1])
-    step = max(1, _CHUNK_ENTRIES // (2 * k))
-    overlap = 0
-    for start in range(0, n, step):
-        rows = slice(start, start + step)
-        n_other = _count_different(found[rows], labels.codes, labels.codes[rows])[:, None]
-        n_same = lists.n_same[rows, None]
-        is_other = position >= n_same
-        taken = position < np.where(is_other, n_same + n_other, k - n_other)
-        overlap += _overlap(found[rows], lists.indices[rows][taken].reshape(-1, k))
-    return overlap
+def ranked_curve(
+    embedding: NDArray[np.floating],
+    X: NDArray[np.floating],
+    labels: Labels | None,
+    points: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    *,
+    pointwise: bool = False,
+    n_jobs: int,
+) -> Curve:
+    """Make a curve from whole rankings, with arguments as :func:`rnx_curve` checked them."""
+    low, high = embedding.astype(np.float64), X.astype(np.float64)
+
+    def values(block: NDArray[np.int64]) -> NDArray[np.float64]:
+        near = ranking(low, block)[:, : sizes[-1]]
+        return _at_all_sizes(near, ranked_data(high, labels, block))
+
+    every = blocks(points, len(low))
+    return make_curve(values, every, sizes, pointwise=pointwise, n_jobs=n_jobs)
 
 
-def _count_different(
-    found: NDArray[np.int32], codes: NDArray[np.int32], own: NDArray[np.int32]
-) -> NDArray[np.intp]:
-    near = codes[found]
-    different = (near != own[:, None]) & (near >= 0) & (own >= 0)[:, None]
-    return np.asarray(different.sum(axis=1))
+def _given(embedding: ArrayLike | MapNeighbors, X: ArrayLike | DataNeighbors) -> tuple[int, int]:
+    """Return the number of points and the largest size that given lists allow."""
+    lists = [each for each in (embedding, X) if isinstance(each, MapNeighbors | DataNeighbors)]
+    return lists[0].n, min(each.k for each in lists)
 
 
-def _overlap(a: NDArray[np.int32], b: NDArray[np.int32]) -> int:
-    """Count the entries that two tables share row by row; no row repeats an entry."""
-    step = max(1, _CHUNK_ENTRIES // (a.shape[1] + b.shape[1]))
-    total = 0
-    for start in range(0, len(a), step):
-        both = np.sort(np.hstack([a[start : start + step], b[start : start + step]]), axis=1)
-        total += int((both[:, 1:] == both[:, :-1]).sum())
-    return total
+def _curve_of_lists(
+    low: MapNeighbors,
+    high: DataNeighbors,
+    sizes: NDArray[np.int64],
+    pointwise: bool,
+    n_jobs: int,
+) -> Curve:
+    def values(rows: slice) -> NDArray[np.float64]:
+        return _at_all_sizes(low.indices[rows], take_rows(high, rows))
+
+    rows = chunks(len(low.points), 4 * low.k)
+    return make_curve(values, rows, sizes, pointwise=pointwise, n_jobs=n_jobs)
+
+
+def _at_all_sizes(near: NDArray[np.int32], data: DataNeighbors) -> NDArray[np.float64]:
+    sizes = np.arange(1, near.shape[1] + 1)
+    return _above_chance(overlaps(near, data.adjusted(near), data.n), sizes, data.n)
+
+
+def _above_chance(
+    shared: NDArray[np.int64] | np.floating, k: int | NDArray[np.int64], n: int
+) -> NDArray[np.float64]:
+    return np.asarray(((n - 1) * shared / k - k) / (n - 1 - k))

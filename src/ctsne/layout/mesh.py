@@ -81,7 +81,7 @@ def plan_mesh(axes: NDArray[np.float32], dof: float) -> tuple[MeshPlan, tuple[fl
 
 def _finest(dof: float) -> float:
     # A kernel of few degrees of freedom is narrower by the root of them.
-    return SPACING * min(1.0, dof**0.5)
+    return SPACING * min(1.0, float(np.sqrt(dof)))
 
 
 def _round_up(length: float) -> float:

@@ -1,0 +1,82 @@
+"""A measure over all neighbourhood sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import joblib
+import numpy as np
+from numpy.typing import NDArray
+
+from ctsne._validation import check_jobs
+
+__all__ = ["Curve"]
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """A measure over neighbourhood sizes.
+
+    Attributes
+    ----------
+    k : ndarray of int64, shape (s,)
+        Neighbourhood sizes.
+    value : ndarray of float64, shape (s,), or (m, s) for each of m points
+        The measure at these sizes.
+    area : float, or ndarray of float64 of shape (m,)
+        The area under the curve on a logarithmic axis, ``Σ value(k)/k / Σ 1/k`` over *every* size
+        up to the largest (Lee et al. 2015), so that it does not depend on the sizes shown. Sizes
+        without a value are left out.
+
+    Examples
+    --------
+    >>> from ctsne.evaluate import rnx_curve
+    >>> curve = rnx_curve([[0], [2], [1], [3]], [[0], [1], [2], [3]], k=[1, 2])
+    >>> curve.k.tolist(), curve.value.tolist(), round(curve.area, 3)
+    ([1, 2], [-0.5, 0.25], -0.25)
+    """
+
+    k: NDArray[np.int64]
+    value: NDArray[np.float64]
+    area: float | NDArray[np.float64]
+
+
+def make_curve(
+    values: Callable[[Any], NDArray[np.float64]],
+    blocks: Iterable[Any],
+    sizes: NDArray[np.int64],
+    *,
+    pointwise: bool,
+    n_jobs: int,
+) -> Curve:
+    """Compute the values of blocks of points at all sizes, and keep what a curve needs of them."""
+
+    def reduced(block: Any) -> tuple[NDArray[np.float64], ...]:
+        found = values(block)
+        if pointwise:
+            return found[:, sizes - 1], _area(found)
+        return np.nansum(found, axis=0), (~np.isnan(found)).sum(axis=0).astype(np.float64)
+
+    # Threads share the data, and no more blocks are begun than there are threads for.
+    run = joblib.Parallel(check_jobs(n_jobs), require="sharedmem", return_as="generator")
+    parts = run(joblib.delayed(reduced)(block) for block in blocks)
+    if pointwise:
+        picked, areas = zip(*parts, strict=True)
+        return Curve(sizes, np.concatenate(picked), np.concatenate(areas))
+    totals, counts = np.zeros(sizes[-1]), np.zeros(sizes[-1])
+    for total, count in parts:
+        totals += total
+        counts += count
+    means = np.full(len(totals), np.nan)
+    np.divide(totals, counts, out=means, where=counts > 0)
+    return Curve(sizes, means[sizes - 1], float(_area(means)))
+
+
+def _area(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    weights = np.where(np.isnan(values), 0.0, 1 / np.arange(1, values.shape[-1] + 1))
+    total = weights.sum(axis=-1)
+    result = np.full(total.shape, np.nan)
+    np.divide((weights * np.nan_to_num(values)).sum(axis=-1), total, out=result, where=total > 0)
+    return result
