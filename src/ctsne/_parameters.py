@@ -17,6 +17,7 @@ from ctsne._validation import (
     as_numbers,
     check_choice,
     check_count,
+    check_directions,
     check_finite,
     check_jobs,
     check_number,
@@ -84,7 +85,7 @@ def check_settings(
     if metric == "precomputed":
         _check_distances(X, perplexity)
     if metric == "cosine":
-        _check_directions(X)
+        check_directions(X)
     if all_identical(X, metric):
         warnings.append(
             "all points of X are identical: there is no structure to show, so where they lie in "
@@ -165,17 +166,6 @@ def _check_distances(X: Any, perplexity: float) -> None:
         )
 
 
-def _check_directions(X: Any) -> None:
-    """Refuse points without a direction, which have no angle to others."""
-    directed = np.diff(X.indptr) if is_sparse(X) else X.any(axis=1)
-    zero = np.flatnonzero(directed == 0)
-    if len(zero):
-        raise ValueError(
-            f'metric="cosine" needs a direction for every point, but {len(zero)} rows of X are all '
-            f'zeros (the first is row {zero[0]}); remove them or use metric="euclidean"'
-        )
-
-
 def all_identical(X: Any, metric: str) -> bool:
     """Whether there is but one place for all points of X, features or distances."""
     if metric == "precomputed":
@@ -243,7 +233,7 @@ def _warn_of_small_labels(
     wanted = np.full(labels.n_labels, (total + 1) // 2)
     if strength is not None:
         share = strength * (labels.counts.sum() - labels.counts) / (n - 1)
-        wanted = total - np.minimum(np.ceil(3 * share * perplexity), total).astype(np.int64)
+        wanted = total - np.minimum(np.ceil(3 * share * perplexity), total - 1).astype(np.int64)
     small = np.flatnonzero(labels.counts - 1 + labels.n_missing < wanted)
     if len(small):
         shown = ", ".join(f"{labels.names[i]!s:.40} ({labels.counts[i]})" for i in small[:5])

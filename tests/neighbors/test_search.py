@@ -255,5 +255,5 @@ class TestRefused:
             find_neighbors(self.X, k_same=1, n_jobs=0)
         X = self.X.copy()
         X[[3, 5]] = 0
-        with pytest.raises(ValueError, match=r"2 rows of X are all zeros \(first: row 3\)"):
+        with pytest.raises(ValueError, match=r"2 rows of X are all zeros \(the first is row 3\)"):
             find_neighbors(X, k_same=1, metric="cosine")

@@ -86,12 +86,6 @@ def _runs(wanted: NDArray[np.bool_]) -> list[tuple[int, int]]:
 def _unit_rows(X: NDArray[np.floating]) -> NDArray[np.float64]:
     """Scale rows to length one, in double precision: near-parallel ones differ by little."""
     largest = np.abs(X).max(axis=1, keepdims=True)
-    empty = np.flatnonzero(largest == 0)
-    if len(empty):
-        raise ValueError(
-            f'metric="cosine" needs a direction for every point, but {len(empty)} rows of X are '
-            f'all zeros (first: row {empty[0]}); remove them or use metric="euclidean"'
-        )
     scaled = X / largest.astype(np.float64)  # so that squares neither overflow nor vanish
     unit: NDArray[np.float64] = scaled / np.linalg.norm(scaled, axis=1, keepdims=True)
     return unit

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne._validation import check_features, check_jobs, check_metric
+from ctsne._validation import check_directions, check_features, check_jobs, check_metric
 from ctsne.labels import encode_labels
 from ctsne.neighbors.exact import exact_neighbors
 from ctsne.neighbors.lists import Neighbors, available, check_lengths, fill_lists
@@ -59,12 +59,14 @@ def find_neighbors(
     n = len(features)
     known = None if labels is None else encode_labels(labels, n=n)
     same, other = fill_lists(*check_lengths(k_same, k_other, n), *available(known, n))
+    if check_metric(metric) == "cosine":
+        check_directions(features)
     return exact_neighbors(
         features,
         known,
         same,
         other,
-        metric=check_metric(metric),
+        metric=metric,
         n_jobs=check_jobs(n_jobs),
         rows=rows,
     )
