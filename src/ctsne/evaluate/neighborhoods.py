@@ -6,14 +6,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.spatial import cKDTree
 
-from ctsne._validation import check_features
+from ctsne._validation import check_features, check_jobs
 from ctsne.evaluate._inputs import check_k, sample_points
 from ctsne.labels import Labels, encode_labels
 from ctsne.neighbors import find_neighbors
 from ctsne.neighbors.lists import different_labels
 
 __all__ = ["DataNeighbors", "MapNeighbors", "data_neighbors", "map_neighbors"]
+
+# Maps have one to three dimensions; with more, a tree has to look at most of the points.
+_TREE_DIMENSIONS = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,8 +238,29 @@ def search_map(
     positions: NDArray[np.floating], points: NDArray[np.int64], k: int, n_jobs: int
 ) -> MapNeighbors:
     """Find the neighbours in the map of given points."""
-    found = find_neighbors(positions, k_same=k, n_jobs=n_jobs, rows=points)
-    return MapNeighbors(points, len(positions), found.indices, found.distances)
+    n = len(positions)
+    if positions.shape[1] > _TREE_DIMENSIONS:
+        found = find_neighbors(positions, k_same=k, n_jobs=n_jobs, rows=points)
+        return MapNeighbors(points, n, found.indices, found.distances)
+    # One more than needed, beside the point itself: it tells whether the last one is tied.
+    places = positions.astype(np.float64)
+    nearest = cKDTree(places).query(places[points], min(k + 2, n), workers=check_jobs(n_jobs))
+    distances, indices = (np.asarray(each) for each in nearest)
+    order = np.lexsort((indices, distances), axis=1)
+    indices = np.take_along_axis(indices, order, axis=1)
+    # Among many points at the same place, the point itself need not be listed.
+    itself = indices == points[:, None]
+    itself[~itself.any(axis=1), -1] = True
+    indices = indices[~itself].reshape(len(points), -1).astype(np.int32)
+    distances = distances[~itself].reshape(len(points), -1).astype(np.float32)
+    if k < n - 1:
+        # The tree chooses among equally distant ones as it likes, the search by index.
+        tied = distances[:, k] == distances[:, k - 1]
+        indices, distances = indices[:, :k], distances[:, :k]
+        if tied.any():
+            found = find_neighbors(positions, k_same=k, n_jobs=n_jobs, rows=points[tied])
+            indices[tied], distances[tied] = found.indices, found.distances
+    return MapNeighbors(points, n, np.ascontiguousarray(indices), np.ascontiguousarray(distances))
 
 
 def _search_data(

@@ -33,7 +33,9 @@ _RANKED_POINTS = 500
 _LISI_PERPLEXITY = 30.0
 
 
-class _Row(NamedTuple):
+class Row(NamedTuple):
+    """One measure of a map, a row of the table."""
+
     measure: str
     label: str | None
     k: int | None
@@ -124,20 +126,48 @@ def evaluate(
         )
     else:
         _check_data(data, known, n, k, sample)
-    perplexity = min(_LISI_PERPLEXITY, (n - 2) / 3)
-    found = search_map(positions, data.points, max(k, round(3 * perplexity)), n_jobs)
+    found = found_for_rows(positions, data.points, k, n_jobs)
     known_name, hidden_name = _name(labels, "labels"), _name(other, "other")
-    rows = _kept(found, data, known_name, k)
+    rows = map_rows(found, data, hidden, k=k, names=(known_name, hidden_name))
     rows += _ranked(positions, features, known, known_name, _few(found, random_state), k, n_jobs)
-    if known is not None:
-        rows += _mixed(found, known, known_name, "ilisi", k, perplexity)
-    if hidden is not None:
-        rows += _mixed(found, hidden, hidden_name, "clisi", k, perplexity)
-        accuracy = knn_accuracy(found, hidden, k=k)
-        rows.append(_Row("knn_accuracy", hidden_name, k, accuracy, np.nan, len(found.points)))
     if diagnostics is not None:
         rows += _similarities(diagnostics, known, known_name)
-    return pd.DataFrame(rows, columns=_Row._fields).astype({"k": "Int64"})
+    return pd.DataFrame(rows, columns=Row._fields).astype({"k": "Int64"})
+
+
+def found_for_rows(
+    positions: NDArray[np.floating], points: NDArray[np.int64], k: int, n_jobs: int
+) -> MapNeighbors:
+    """Find as many neighbours in the map as :func:`map_rows` needs."""
+    size = round(3 * _lisi_perplexity(len(positions)))
+    return search_map(positions, points, max(k, size), n_jobs)
+
+
+def map_rows(
+    found: MapNeighbors,
+    data: DataNeighbors,
+    hidden: Labels | None,
+    *,
+    k: int,
+    names: tuple[str, str] = ("labels", "other"),
+) -> list[Row]:
+    """Rows on neighbourhoods: what the map keeps of them, and how it mixes both labels.
+
+    The label factored out is that of the data's neighbourhoods.
+    """
+    perplexity = _lisi_perplexity(found.n)
+    rows = _kept(found, data, names[0], k)
+    if data.labels is not None:
+        rows += _mixed(found, data.labels, names[0], "ilisi", k, perplexity)
+    if hidden is not None:
+        rows += _mixed(found, hidden, names[1], "clisi", k, perplexity)
+        accuracy = knn_accuracy(found, hidden, k=k)
+        rows.append(Row("knn_accuracy", names[1], k, accuracy, np.nan, len(found.points)))
+    return rows
+
+
+def _lisi_perplexity(n: int) -> float:
+    return min(_LISI_PERPLEXITY, (n - 2) / 3)
 
 
 def _check_data(data: DataNeighbors, known: Labels | None, n: int, k: int, sample: object) -> None:
@@ -170,16 +200,16 @@ def _few(found: MapNeighbors, random_state: object) -> MapNeighbors:
     )
 
 
-def _kept(found: MapNeighbors, data: DataNeighbors, name: str, k: int) -> list[_Row]:
+def _kept(found: MapNeighbors, data: DataNeighbors, name: str, k: int) -> list[Row]:
     """Rows on neighbours in the data that the map keeps."""
     m = len(found.points)
     usual = data if data.labels is None else data.without_labels()
-    rows = [_Row("rnx", None, k, adjusted_rnx(found, usual, k=k), 0.0, m)]
+    rows = [Row("rnx", None, k, adjusted_rnx(found, usual, k=k), 0.0, m)]
     if data.labels is not None:
         jaccard = adjusted_jaccard(found, data, k=k)
         rows += [
-            _Row("adjusted_rnx", name, k, adjusted_rnx(found, data, k=k), 0.0, m),
-            _Row("adjusted_jaccard", name, k, jaccard, np.nan, m),
+            Row("adjusted_rnx", name, k, adjusted_rnx(found, data, k=k), 0.0, m),
+            Row("adjusted_jaccard", name, k, jaccard, np.nan, m),
         ]
     return rows
 
@@ -192,7 +222,7 @@ def _ranked(
     few: MapNeighbors,
     k: int,
     n_jobs: int,
-) -> list[_Row]:
+) -> list[Row]:
     """Rows on whole rankings."""
     m, largest = len(few.points), len(positions) - 2
     curve = ranked_curve(
@@ -200,36 +230,36 @@ def _ranked(
     )
     area = float(curve.area)
     rows = [
-        _Row("rnx_area", None, largest, area, 0.0, m)
+        Row("rnx_area", None, largest, area, 0.0, m)
         if labels is None
-        else _Row("adjusted_rnx_area", name, largest, area, 0.0, m)
+        else Row("adjusted_rnx_area", name, largest, area, 0.0, m)
     ]
     if 2 * k < few.n:  # it is not defined for larger neighbourhoods
         trust = trustworthiness(few, features, k=k, n_jobs=n_jobs)
-        rows.append(_Row("trustworthiness", None, k, trust, np.nan, m))
+        rows.append(Row("trustworthiness", None, k, trust, np.nan, m))
     return rows
 
 
 def _mixed(
     found: MapNeighbors, labels: Labels, name: str, index: str, k: int, perplexity: float
-) -> list[_Row]:
+) -> list[Row]:
     """Rows on how the map mixes a label."""
     m, size = len(found.points), round(3 * perplexity)
     mixed = laplacian(found, labels, k=k)
-    rows = [_Row("laplacian", name, k, mixed, expected_laplacian(labels), m)]
+    rows = [Row("laplacian", name, k, mixed, expected_laplacian(labels), m)]
     if perplexity >= 1:  # fewer than five points have no such neighbourhood
         value = lisi(found, labels, perplexity=perplexity)
-        rows.append(_Row(index, name, size, value, expected_lisi(labels), m))
+        rows.append(Row(index, name, size, value, expected_lisi(labels), m))
     return rows
 
 
-def _similarities(diagnostics: Diagnostics, labels: Labels | None, name: str) -> list[_Row]:
+def _similarities(diagnostics: Diagnostics, labels: Labels | None, name: str) -> list[Row]:
     """Rows on the similarities in the data."""
     n = len(diagnostics.perplexity)
     random_share = float(available(labels, n)[1].mean() / (n - 1))
     return [
-        _Row(measure, name, None, value, random_share, n)
+        Row(measure, name, None, value, random_share, n)
         if measure == "other_share_mean"
-        else _Row(measure, None, None, value, np.nan, n)
+        else Row(measure, None, None, value, np.nan, n)
         for measure, value in summarize_diagnostics(diagnostics).items()
     ]
