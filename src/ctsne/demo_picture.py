@@ -6,30 +6,29 @@ import contextlib
 import os
 import uuid
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ctsne.datasets import HIDDEN_NAMES, KNOWN_NAMES, Synthetic
+from ctsne.datasets import HIDDEN_NAMES, Synthetic
 from ctsne.demo import Demo, Panel
+from ctsne.labels import Labels
+from ctsne.pl._legend import Entry, add_legend
+from ctsne.pl._look import Look, make_look
+from ctsne.pl._matplotlib import GREY, INK, PanelGrid, load, set_title
+from ctsne.pl._points import draw_points
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
 
 __all__ = ["check_picture_path", "draw", "save_picture"]
 
 DPI = 150
-# Okabe and Ito's palette: the two stay apart for every common kind of colour blindness.
-COLOURS = dict(zip(KNOWN_NAMES, ("#0072B2", "#E69F00"), strict=True))
-MARKERS = dict(zip(HIDDEN_NAMES, ("o", "^", "s"), strict=True))
-# Triangles and squares look larger than circles of the same nominal size.
-SIZES = dict(zip(HIDDEN_NAMES, (13.0, 14.0, 11.0), strict=True))
-INK, GREY = "#222222", "#6b6b6b"
-# Inches: a panel's side, the space between panels, above each for its title, below all.
-SIDE, GAP, HEADER, FOOTER = 3.1, 0.14, 0.5, 0.52
+# Inches: a panel's side, the space above each for its texts, below all for the legend.
+SIDE, HEADER, FOOTER = 3.1, 0.5, 0.52
 
 
 def draw(demo: Demo) -> Figure:
@@ -61,51 +60,22 @@ def draw(demo: Demo) -> Figure:
     >>> figure.axes[0].get_xticks().size
     0
     """
-    figure_class, line_class = _matplotlib()
-    columns = min(3, max(1, len(demo.panels)))
-    rows = max(1, -(-len(demo.panels) // columns))
-    width = columns * (SIDE + GAP) + GAP
-    height = rows * (SIDE + HEADER + GAP) + FOOTER
-    figure = figure_class(figsize=(width, height), dpi=DPI, facecolor="white")
-    # Placed by hand: square panels of equal size need no layout engine.
-    figure.subplots_adjust(
-        left=GAP / width,
-        right=1 - GAP / width,
-        bottom=(FOOTER + GAP) / height,
-        top=1 - HEADER / height,
-        wspace=GAP / SIDE,
-        hspace=(GAP + HEADER) / SIDE,
-    )
-    grid = figure.subplots(rows, columns, squeeze=False).ravel()
-    for axes, panel in zip(grid, demo.panels, strict=False):
-        _draw_panel(axes, panel, demo.data)
-    for axes in grid[len(demo.panels) :]:
-        axes.set_axis_off()
-
-    def key(label: str, marker: str, colour: str) -> Line2D:
-        return line_class(
-            [],
-            [],
-            label=label,
-            marker=marker,
-            color=colour,
-            linestyle="none",
-            markersize=6.5,
-            markeredgewidth=0,
-        )
-
-    handles = [key(f"known: {name}", "o", colour) for name, colour in COLOURS.items()]
-    handles += [key(f"hidden: {name}", marker, GREY) for name, marker in MARKERS.items()]
-    figure.legend(
-        handles=handles,
+    figure: Figure = load("figure").Figure(dpi=DPI, facecolor="white")
+    grid = PanelGrid(len(demo.panels), 3, SIDE, header=HEADER, footer=FOOTER)
+    panels = grid.make(figure)
+    look = _look(demo.data)
+    for axes, panel in zip(panels, demo.panels, strict=True):
+        _draw_panel(axes, panel, look)
+    height = grid.height + FOOTER
+    entries = _entries(look)
+    add_legend(
+        figure,
+        entries,
+        ncols=len(entries),
         loc="lower center",
         bbox_to_anchor=(0.5, 0.28 / height),
         borderaxespad=0,
-        ncols=len(handles),
-        frameon=False,
         fontsize=9.5,
-        handletextpad=0.1,
-        columnspacing=1.6,
     )
     figure.text(
         0.5,
@@ -119,32 +89,26 @@ def draw(demo: Demo) -> Figure:
     return figure
 
 
-def _draw_panel(axes: Axes, panel: Panel, data: Synthetic) -> None:
-    colours = np.array([COLOURS[name] for name in data.known.tolist()])
-    for name, marker in MARKERS.items():
-        shown = data.hidden == name
-        axes.scatter(
-            panel.embedding[shown, 0],
-            panel.embedding[shown, 1],
-            s=SIZES[name],
-            c=colours[shown],
-            marker=marker,
-            alpha=0.65,
-            linewidths=0,
-            rasterized=True,
-        )
-    # Square limits around the map: equal units and panels of equal size.
-    low, high = panel.embedding.min(axis=0), panel.embedding.max(axis=0)
-    middle, half = (low + high) / 2, 0.55 * max(float((high - low).max()), 1e-12)
-    axes.set_xlim(middle[0] - half, middle[0] + half)
-    axes.set_ylim(middle[1] - half, middle[1] + half)
-    axes.set_aspect("equal")
-    axes.set_xticks([])
-    axes.set_yticks([])
-    for spine in axes.spines.values():
-        spine.set(color="#d0d0d0", linewidth=0.8)
+def _look(data: Synthetic) -> Look:
+    """Colour by the known label; shape by the hidden one, whose names are those of the shapes."""
+    codes = np.array([HIDDEN_NAMES.index(name) for name in data.hidden.tolist()], np.int32)
+    counts = np.bincount(codes, minlength=len(HIDDEN_NAMES))
+    hidden = Labels(codes, HIDDEN_NAMES, counts)
+    return make_look(data.known, hidden, None, n=len(codes))
+
+
+def _entries(look: Look) -> list[Entry]:
+    colors = 0 if look.labels is None else look.labels.n_labels
+    return [
+        replace(entry, text=f"{'known' if place < colors else 'hidden'}: {entry.text}")
+        for place, entry in enumerate(look.entries())
+    ]
+
+
+def _draw_panel(axes: Axes, panel: Panel, look: Look) -> None:
+    draw_points(axes, panel.embedding, look)
     title, detail = panel.setting.title, panel.setting.detail.replace("beta", "β")
-    axes.set_title(title, loc="left", fontsize=11, fontweight="bold", color=INK, pad=18)
+    set_title(axes, title, pad=18)
     axes.set_title(detail, loc="right", fontsize=8, color=GREY, pad=18)
     axes.annotate(
         f"R$_{{NX}}$ {panel.rnx:.2f}   mixing: known {panel.laplacian_known:.2f},"
@@ -156,18 +120,6 @@ def _draw_panel(axes: Axes, panel: Panel, data: Synthetic) -> None:
         fontsize=8,
         color=INK,
     )
-
-
-def _matplotlib() -> tuple[type[Figure], type[Line2D]]:
-    """Import what draws, only when something is drawn."""
-    try:
-        from matplotlib.figure import Figure
-        from matplotlib.lines import Line2D
-    except ImportError as error:
-        raise ImportError(
-            'drawing needs matplotlib, which is not installed: pip install "ctsne[plot]"'
-        ) from error
-    return Figure, Line2D
 
 
 def check_picture_path(path: str | os.PathLike[str]) -> Path:
@@ -198,7 +150,7 @@ def check_picture_path(path: str | os.PathLike[str]) -> Path:
     >>> check_picture_path("map.png").name
     'map.png'
     """
-    figure_class, _ = _matplotlib()
+    figure_class = load("figure").Figure
     target = Path(os.path.realpath(path))
     known = figure_class().canvas.get_supported_filetypes()
     if target.suffix[1:].lower() not in known:

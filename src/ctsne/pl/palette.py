@@ -1,0 +1,93 @@
+"""One colour a label, the same in every picture."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+from ctsne.labels import Labels, encode_labels
+from ctsne.pl._matplotlib import load
+
+__all__ = ["palette"]
+
+MISSING = "#B8B8B8"
+
+# The first eight are Okabe and Ito's, which stay apart for every common kind of colour blindness;
+# black and yellow, the hardest to see among others and on white, come last. Each further colour
+# is the one (neither near white, nor near black or grey) farthest from all before it in OKLab, as
+# seen by normal and, with less weight, by red-green blind eyes.
+# fmt: off
+COLORS = (
+    "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000", "#F0E442",
+    "#771144", "#5500BB", "#555500", "#9955FF", "#00EE99", "#BB1188", "#33EEFF", "#FF3366",
+    "#334466", "#88BB66", "#994444", "#0044DD", "#FFBBDD", "#7788EE", "#FF88FF", "#880099",
+    "#CC44CC", "#888844", "#006666", "#99DD00", "#FF55CC", "#663311", "#8877AA", "#665588",
+    "#FFBB77", "#FF8899", "#6644BB", "#88DDBB", "#886633", "#BB5588", "#5599BB", "#22CC33",
+    "#DD99CC", "#33BB99", "#AA9900", "#CC66FF", "#558811", "#BBCC55", "#BB0011", "#9944CC",
+    "#006633", "#6644EE", "#CC6666", "#3344AA", "#CCBBEE", "#552288", "#AA88DD", "#991155",
+    "#CC1155", "#BB8888", "#884477", "#EE9966",
+)
+# fmt: on
+
+
+def palette(labels: object) -> dict[Hashable, str]:
+    """Choose a colour for each label.
+
+    The same set of labels always gets the same colours, whatever its order and counts. Up to
+    eight are Okabe and Ito's, safe for colour-blind readers; further ones are as far apart as
+    they can be; more than sixty labels share colours.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n,)
+        Any label column.
+
+    Returns
+    -------
+    dict of label to str
+        Hexadecimal colours in the order of the labels; grey under None if labels are missing.
+
+    Examples
+    --------
+    >>> from ctsne import pl
+    >>> pl.palette(["orange", "blue", None, "blue"])
+    {'blue': '#0072B2', 'orange': '#E69F00', None: '#B8B8B8'}
+    """
+    column = encode_labels(labels)
+    # The names once more as a plain list: sorted, so that an order of categories plays no part.
+    in_order = encode_labels(list(column.names)).names
+    color_of = {name: COLORS[rank % len(COLORS)] for rank, name in enumerate(in_order)}
+    chosen: dict[Any, str] = {name: color_of[name] for name in column.names}
+    if column.n_missing:
+        chosen[None] = MISSING
+    return chosen
+
+
+def label_colors(labels: Labels, palette_: Mapping[Any, Any] | None) -> list[str]:
+    """Return the colour of each code, and last that of missing labels, which have code -1."""
+    if palette_ is None:
+        chosen: Mapping[Any, Any] = palette(labels)
+    elif isinstance(palette_, Mapping):
+        chosen = palette_
+    else:
+        raise TypeError(
+            "palette must be a mapping from each label to a colour, as pl.palette gives, "
+            f"got {type(palette_).__name__}"
+        )
+    absent = [name for name in labels.names if name not in chosen]
+    if absent:
+        raise ValueError(
+            f"palette must give a colour for every label, but has none for {absent[0]!r:.60}"
+            + (f" and {len(absent) - 1} more" if len(absent) > 1 else "")
+            + "; make it from all the labels shown: pl.palette(labels)"
+        )
+    colors = load("colors")
+    hexes = []
+    for name in (*labels.names, None):
+        color = chosen.get(name, MISSING)
+        if not colors.is_color_like(color):
+            raise ValueError(
+                f"palette must give colours that matplotlib knows, got {color!r:.60} for {name!r}"
+            )
+        hexes.append(colors.to_hex(color))
+    return hexes

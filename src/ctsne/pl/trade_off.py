@@ -1,0 +1,91 @@
+"""One measure against another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ctsne.pl._curves import check_curves, curve_styles
+from ctsne.pl._legend import add_legend, make_room
+from ctsne.pl._look import MARKERS
+from ctsne.pl._matplotlib import RULE, chart_axes, dress_chart
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["trade_off"]
+
+# Areas of the markers at the weakest and at the strongest setting, in square points.
+_SMALLEST, _LARGEST = 14.0, 64.0
+
+
+def trade_off(
+    x: Mapping[Any, ArrayLike],
+    y: Mapping[Any, ArrayLike],
+    *,
+    xlabel: str = "",
+    ylabel: str = "",
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw one measure against another, a line for each method through its settings.
+
+    Colours and markers are those of :func:`ctsne.pl.measures` for the same names. The markers
+    grow from the first setting to the last, so that a line's direction can be seen.
+
+    Parameters
+    ----------
+    x, y : mapping of name to array-like of shape (s,)
+        The two measures at each setting, in order of strength, the weakest first.
+    xlabel, ylabel : str
+        What the axes show.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure if not given.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from ctsne import pl
+    >>> mixing, kept = {"joint": [0.0, 0.2, 0.4]}, {"joint": [0.6, 0.5, 0.4]}
+    >>> ax = pl.trade_off(mixing, kept, xlabel="Laplacian", ylabel="$R_{NX}$")
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['joint']
+    """
+    across, along = check_curves(x, argument="x"), check_curves(y, argument="y")
+    if set(across) != set(along):
+        lonely = sorted(map(repr, set(across) ^ set(along)))
+        raise ValueError(f"x and y must have the same names, but only one has {lonely[0]}")
+    for name in across:
+        if across[name].ndim != 1 or across[name].shape != along[name].shape:
+            raise ValueError(
+                f"x and y must have one value a setting for {name!r}, "
+                f"got shapes {across[name].shape} and {along[name].shape}"
+            )
+    own = ax is None
+    ax = chart_axes(ax, width=4.8, height=4.2)
+    styles = curve_styles(list(across))
+    for name, style in styles.items():
+        ax.plot(across[name], along[name], color=style.color, linewidth=1.4, alpha=0.7)
+        ax.scatter(
+            across[name],
+            along[name],
+            s=np.linspace(_SMALLEST, _LARGEST, len(across[name])) * MARKERS[style.marker],
+            color=style.color,
+            marker=style.marker,
+            linewidths=0,
+            zorder=2.5,
+        )
+    ax.grid(color=RULE, linewidth=0.6)
+    ax.set_axisbelow(True)
+    dress_chart(ax, xlabel=xlabel, ylabel=ylabel)
+    legend = add_legend(ax, list(styles.values()))
+    if own:
+        make_room(legend)
+    return ax

@@ -1,0 +1,268 @@
+"""One map: where its points are, how they look, and what is refused."""
+
+from __future__ import annotations
+
+import time
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import polars
+import pytest
+from matplotlib.colors import to_hex, to_rgb
+from matplotlib.markers import MarkerStyle
+
+from ctsne import pl
+from ctsne.pl._points import MOST_DOTS
+from ctsne.pl.palette import MISSING
+
+
+def made_up(n: int = 40) -> np.ndarray:
+    return np.random.default_rng(1).normal(size=(n, 2)) * [3, 1] + 100
+
+
+def in_given_order(ax: plt.Axes, positions: np.ndarray) -> np.ndarray:
+    """For every point, the place of its dot in the order they are drawn."""
+    drawn = np.asarray(ax.collections[0].get_offsets())
+    assert len(drawn) == len(positions)
+    places = [np.flatnonzero((drawn == position).all(axis=1)) for position in positions]
+    assert all(len(place) == 1 for place in places)
+    return np.concatenate(places)
+
+
+def colors_of(ax: plt.Axes, positions: np.ndarray) -> list[str]:
+    faces = ax.collections[0].get_facecolors()
+    return [to_hex(face).upper() for face in faces[in_given_order(ax, positions)]]
+
+
+def legend_of(ax: plt.Axes) -> list[str]:
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def test_every_point_is_drawn_in_the_colour_of_its_label() -> None:
+    positions = made_up()
+    labels = ["b", "a", None, "c"] * 10
+    ax = pl.embedding(positions, labels, title="a map")
+    colors = pl.palette(labels)
+    assert colors_of(ax, positions) == [colors[label] for label in labels]
+    assert legend_of(ax) == ["a", "b", "c", "missing"]
+    assert ax.get_title(loc="left") == "a map"
+    assert ax.collections[0].get_rasterized()
+
+
+def test_the_order_is_shuffled_and_fixed_with_missing_labels_below() -> None:
+    positions = made_up(400)
+    labels = [None] * 100 + ["a"] * 150 + ["b"] * 150
+    places = in_given_order(pl.embedding(positions, labels), positions)
+    assert set(places[:100]) == set(range(100))
+    # Neither label lies on top: their mean places differ by little.
+    assert abs(places[100:250].mean() - places[250:].mean()) < 40
+    np.testing.assert_array_equal(
+        places, in_given_order(pl.embedding(positions, labels), positions)
+    )
+
+
+def test_frame_is_square_with_equal_units_and_no_ticks() -> None:
+    positions = made_up()
+    ax = pl.embedding(positions)
+    (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+    assert right - left == pytest.approx(top - bottom)
+    assert left < positions[:, 0].min() and right > positions[:, 0].max()
+    assert ax.get_aspect() == 1 and not len(ax.get_xticks()) and not len(ax.get_yticks())
+    assert ax.get_legend() is None
+    ax.figure.canvas.draw()
+    box = ax.get_window_extent()
+    assert box.width == pytest.approx(box.height) and box.width == pytest.approx(480)
+
+
+def test_shapes_stand_for_the_second_label() -> None:
+    positions = made_up()
+    shape = ["u", "v", "w", None] * 10
+    ax = pl.embedding(positions, ["a", "b"] * 20, shape=shape)
+    paths = [ax.collections[0].get_paths()[i] for i in in_given_order(ax, positions)]
+    marker = dict(zip(("u", "v", "w", None), "o^s.", strict=True))
+    for label, path in zip(shape, paths, strict=True):
+        style = MarkerStyle(marker[label])
+        expected = style.get_path().transformed(style.get_transform())
+        np.testing.assert_allclose(path.vertices, expected.vertices)
+    assert legend_of(ax) == ["a", "b", "u", "v", "w", "missing"]
+    markers = [line.get_marker() for line in ax.get_legend().get_lines()]
+    assert markers == ["o", "o", "o", "^", "s", "."]
+    ax.figure.canvas.draw()
+
+
+def test_floats_have_a_colour_bar() -> None:
+    positions = made_up(5)
+    values = [0.0, 2.0, 4.0, float("nan"), 1.0]
+    ax = pl.embedding(positions, values)
+    viridis = plt.get_cmap("viridis")
+    expected = [to_hex(viridis(value / 4)).upper() for value in (0.0, 2.0, 4.0)]
+    assert colors_of(ax, positions)[:4] == [*expected, MISSING]
+    (bar,) = ax.child_axes
+    assert bar.get_ylim() == (0, 4)
+    assert legend_of(ax) == ["missing"]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        np.array([0.5, 1.5, np.nan], np.float32),
+        pd.Series([0.5, 1.5, None]),
+        pd.Series([0.5, 1.5, None], dtype="Float64"),
+        pd.DataFrame({"x": [0.5, 1.5, np.nan]}),
+        polars.Series([0.5, 1.5, None]),
+        [0.5, 1.5, float("nan")],
+    ],
+)
+def test_any_column_of_floats_is_continuous(column: object) -> None:
+    ax = pl.embedding(made_up(3), column)
+    assert ax.child_axes[0].get_ylim() == (0.5, 1.5) and legend_of(ax) == ["missing"]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [[1, 2, 2], [True, False, True], pd.Categorical([1.5, 2.5, 1.5]), [1.5, "a", 1.5]],
+)
+def test_everything_else_is_labels(column: object) -> None:
+    ax = pl.embedding(made_up(3), column)
+    assert not ax.child_axes and len(legend_of(ax)) == 2
+
+
+def test_one_number_everywhere_has_the_colour_the_bar_gives_it() -> None:
+    positions = made_up(3)
+    ax = pl.embedding(positions, np.full(3, 7.0))
+    low, high = ax.child_axes[0].get_ylim()
+    assert (low + high) / 2 == 7
+    middle = to_hex(plt.get_cmap("viridis")(0.5)).upper()
+    assert colors_of(ax, positions) == [middle] * 3
+
+
+def test_a_map_of_one_dimension_is_a_strip() -> None:
+    positions = made_up(30)[:, :1]
+    ax = pl.embedding(positions, ["a", "b"] * 15)
+    drawn = np.asarray(ax.collections[0].get_offsets())
+    np.testing.assert_array_equal(np.sort(drawn[:, 0]), np.sort(positions[:, 0]))
+    assert 0.1 < np.ptp(drawn[:, 1]) / np.ptp(drawn[:, 0]) <= 0.2
+    again = pl.embedding(positions, ["a", "b"] * 15).collections[0].get_offsets()
+    np.testing.assert_array_equal(drawn, again)
+
+
+def test_dots_are_smaller_when_there_are_more_and_in_smaller_panels() -> None:
+    def size(n: int, **options: object) -> float:
+        return float(pl.embedding(made_up(n), **options).collections[0].get_sizes()[0])
+
+    small = plt.figure(figsize=(2, 2)).subplots()
+    assert size(4) > size(2000) > size(20_000) > 0.5
+    assert size(2000, ax=small) < 0.3 * size(2000)
+    assert size(2000, size=3.5) == 3.5
+
+
+def test_four_points_and_points_in_one_place_can_be_drawn() -> None:
+    for positions in (made_up(4), np.zeros((4, 2)), np.full((4, 2), 1e-20)):
+        ax = pl.embedding(positions, ["a", "b", "c", None])
+        ax.figure.canvas.draw()
+        assert len(ax.collections[0].get_offsets()) == 4
+        assert np.diff(ax.get_xlim())[0] > 0
+
+
+def test_the_legend_can_be_left_out_and_the_axes_given() -> None:
+    figure, axes = plt.subplots(1, 2)
+    assert pl.embedding(made_up(), ["a", "b"] * 20, legend=False, ax=axes[1]) is axes[1]
+    assert axes[1].get_legend() is None and not axes[0].collections
+    assert plt.get_fignums() == [figure.number]
+
+
+def test_long_names_are_cut_in_the_middle_and_many_labels_are_counted() -> None:
+    long = "a cell type with a name that goes on and on, and its number 17"
+    (text,) = legend_of(pl.embedding(made_up(), [long] * 40))
+    assert text.startswith("a cell type") and text.endswith("number 17") and "…" in text
+    assert max(map(len, text.split("\n"))) <= 26 and len(text) < 50
+    entries = legend_of(pl.embedding(made_up(200), range(200)))
+    assert len(entries) == 61 and entries[-1] == "... and 140 more"
+
+
+def density(n: int, labels: object) -> tuple[plt.Axes, np.ndarray]:
+    positions = np.repeat([[0.0, 0.0], [1.0, 1.0]], [n // 4, n - n // 4], axis=0)
+    ax = pl.embedding(positions, labels, palette={"a": "#ff0000", "b": "#0000ff"})
+    return ax, positions
+
+
+def test_many_points_become_a_density_in_the_mix_of_colours() -> None:
+    n = MOST_DOTS + 4
+    labels = np.array(["a"] * (n // 4) + ["a", "b", "b"] * (n // 4))
+    ax, _ = density(n, labels)
+    assert not ax.collections
+    (image,) = ax.images
+    pixels = np.asarray(image.get_array())
+    filled = pixels[pixels[..., 3] > 0]
+    assert len(filled) == 2
+    np.testing.assert_allclose(filled[0, :3], [1, 0, 0])
+    np.testing.assert_allclose(filled[1, :3], [1 / 3, 0, 2 / 3], atol=1e-4)
+    share = np.log(n // 4) / np.log(n - n // 4)
+    np.testing.assert_allclose(filled[:, 3], [0.3 + 0.7 * share, 1.0])
+    # The first of the two places is at the lower left.
+    assert image.origin == "lower" and image.get_extent() == [*ax.get_xlim(), *ax.get_ylim()]
+    rows, columns = np.nonzero(pixels[..., 3])
+    assert rows[0] == columns[0] < 0.1 * len(pixels) and rows[1] > 0.9 * len(pixels)
+
+
+def test_missing_labels_lie_below_in_a_density() -> None:
+    n = MOST_DOTS + 4
+    labels = np.array([None] * (n // 4) + [None, "b", "b"] * (n // 4), object)
+    below, above = density(n, labels)[0].images
+    assert (np.asarray(below.get_array())[..., 3] > 0).sum() == 2
+    filled = np.asarray(above.get_array())
+    filled = filled[filled[..., 3] > 0]
+    np.testing.assert_allclose(filled, [[0, 0, 1, 1]])
+    pixels = np.asarray(below.get_array())
+    np.testing.assert_allclose(pixels[pixels[..., 3] > 0][0, :3], to_rgb(MISSING))
+
+
+def test_a_given_size_asks_for_dots() -> None:
+    ax = pl.embedding(np.zeros((MOST_DOTS + 1, 2)), size=1)
+    assert not ax.images and len(ax.collections[0].get_offsets()) == MOST_DOTS + 1
+
+
+@pytest.mark.slow
+def test_a_million_points_take_seconds() -> None:
+    rng = np.random.default_rng(0)
+    labels = np.array([f"type {i}" for i in range(13)])[rng.integers(0, 13, 10**6)]
+    positions = rng.normal(size=(10**6, 2)).astype(np.float32)
+    start = time.perf_counter()
+    pl.embedding(positions, labels).figure.canvas.draw()
+    # About one second on two cores; the bound leaves room for a busy machine.
+    assert time.perf_counter() - start < 10
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"positions": np.zeros((4, 3))}, ValueError, "positions must have 2 columns.*got 3"),
+        ({"positions": [[0, np.nan], [1, 1]]}, ValueError, "positions contains 1 NaN"),
+        ({"positions": [0, 1]}, ValueError, "positions must be a 2D array"),
+        ({"positions": [["a", "b"], ["c", "d"]]}, TypeError, "positions must hold numbers"),
+        ({"color": ["a"]}, ValueError, "color must have one entry for each of the 4 points"),
+        ({"color": [0.5]}, ValueError, "color must have one entry for each of the 4 points"),
+        ({"color": [0.5, 1, 2, np.inf]}, ValueError, "color holds 1 infinite"),
+        ({"color": "cell_type"}, TypeError, "color must be a label column"),
+        ({"shape": ["a"]}, ValueError, "shape must have one entry"),
+        ({"size": 0}, ValueError, "size must be a number above 0"),
+        ({"size": "big"}, TypeError, "size must be a number"),
+        (
+            {"positions": np.zeros((11, 2)), "shape": range(11)},
+            ValueError,
+            "shape can show at most 10 labels apart, got 11 labels",
+        ),
+        (
+            {"positions": np.zeros((MOST_DOTS + 1, 2)), "shape": np.zeros(MOST_DOTS + 1, int)},
+            ValueError,
+            "shape cannot be seen in a density.*draw a sample",
+        ),
+    ],
+)
+def test_bad_input_is_refused_before_anything_is_drawn(
+    arguments: dict[str, object], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        pl.embedding(**{"positions": np.zeros((4, 2)), **arguments})
+    assert not plt.get_fignums()

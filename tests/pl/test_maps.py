@@ -1,0 +1,98 @@
+"""Several maps: one look and one legend for all."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from ctsne import pl
+
+LABELS = ["b", "a", None] * 10
+
+
+def made_up(count: int) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(0)
+    return {f"map {i}": rng.normal(size=(30, 2)) for i in range(count)}
+
+
+@pytest.mark.parametrize(("count", "ncols", "rows"), [(1, 4, 1), (3, 2, 2), (5, 4, 2), (4, 4, 1)])
+def test_a_panel_a_map_and_one_legend(count: int, ncols: int, rows: int) -> None:
+    maps = made_up(count)
+    axes = pl.maps(maps, LABELS, ncols=ncols)
+    assert axes.shape == (count,)
+    assert [ax.get_title(loc="left") for ax in axes] == list(maps)
+    legends = [ax for ax in axes if ax.get_legend() is not None]
+    assert legends == [axes[min(count, ncols) - 1]]
+    texts = [text.get_text() for text in legends[0].get_legend().get_texts()]
+    assert texts == ["a", "b", "missing"]
+    axes[0].figure.canvas.draw()
+    boxes = [ax.get_window_extent() for ax in axes]
+    assert len({round(box.y0) for box in boxes}) == rows
+    for box in boxes:
+        assert box.width == pytest.approx(310) and box.height == pytest.approx(310)
+
+
+def test_panels_show_their_map_in_the_same_colours_and_order() -> None:
+    maps = made_up(2)
+    first, second = pl.maps(maps, LABELS, palette={"a": "red", "b": "blue"})
+    order = np.random.default_rng(0).permutation(30)
+    order = np.concatenate([order[order % 3 == 2], order[order % 3 != 2]])
+    for ax, positions in zip((first, second), maps.values(), strict=True):
+        np.testing.assert_array_equal(ax.collections[0].get_offsets(), positions[order])
+    faces = first.collections[0].get_facecolors()
+    np.testing.assert_array_equal(faces, second.collections[0].get_facecolors())
+    np.testing.assert_allclose(faces[order % 3 == 0][:, :3], [[0, 0, 1]] * 10)
+
+
+def test_one_scale_for_numbers() -> None:
+    axes = pl.maps(made_up(2), np.linspace(-1, 5, 30))
+    assert [len(ax.child_axes) for ax in axes] == [0, 1]
+    assert axes[1].child_axes[0].get_ylim() == (-1, 5)
+
+
+def test_given_axes_are_used_and_the_rest_left_alone() -> None:
+    figure, grid = plt.subplots(2, 2, layout="constrained")
+    axes = pl.maps(made_up(3), LABELS, axes=grid)
+    assert list(axes) == list(grid.ravel()[:3])
+    assert [ax.get_legend() is not None for ax in grid.ravel()] == [False, True, False, False]
+    assert plt.get_fignums() == [figure.number]
+
+
+def test_long_titles_stay_within_their_panel() -> None:
+    maps = {f"{'a long title ' * 6}{i}": np.eye(4)[:, :2] for i in range(2)}
+    axes = pl.maps(maps)
+    axes[0].figure.canvas.draw()
+    for ax in axes:
+        title = ax._left_title.get_window_extent()
+        assert title.x1 < ax.get_window_extent().x1
+        assert title.y1 <= ax.figure.bbox.y1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"embeddings": {}}, TypeError, "embeddings must be a mapping.*at least one"),
+        ({"embeddings": [np.zeros((4, 2))]}, TypeError, "embeddings must be a mapping.*got list"),
+        (
+            {"embeddings": {"x": np.zeros((4, 3))}},
+            ValueError,
+            r"embeddings\['x'\] must have 2 columns",
+        ),
+        (
+            {"embeddings": {"x": np.zeros((4, 2)), "y": np.zeros((5, 2))}},
+            ValueError,
+            "same points, got maps of 4, 5 points",
+        ),
+        ({"color": ["a"]}, ValueError, "color must have one entry for each of the 30"),
+        ({"ncols": 0}, ValueError, "ncols must be at least 1"),
+        ({"axes": []}, ValueError, "axes must hold one Axes for each of 2 maps, got 0"),
+        ({"axes": [1, 2]}, TypeError, "axes must be a matplotlib Axes"),
+    ],
+)
+def test_bad_input_is_refused(
+    arguments: dict[str, object], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        pl.maps(**{"embeddings": made_up(2), **arguments})
+    assert not plt.get_fignums()

@@ -1,0 +1,123 @@
+"""Colours of labels: the same for the same labels, and far enough apart."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ctsne import pl
+from ctsne.labels import encode_labels
+from ctsne.pl.palette import COLORS, MISSING, label_colors
+
+# Okabe and Ito, "Color universal design" (2008).
+OKABE_ITO = {
+    "#000000", "#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7",
+}  # fmt: skip
+
+# Linear RGB as red-blind and green-blind eyes see it (Machado et al. 2009, severity 1).
+VISION = {
+    "normal": np.eye(3),
+    "protan": np.array([
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ]),
+    "deutan": np.array([
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+    ]),
+}  # fmt: skip
+
+
+def oklab(colors: list[str], vision: str) -> np.ndarray:
+    """Colours in Ottosson's OKLab, where distances are as they are seen."""
+    rgb = np.array([[int(color[i : i + 2], 16) for i in (1, 3, 5)] for color in colors]) / 255
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    linear = np.clip(linear @ VISION[vision].T, 0, 1)
+    cones = linear @ np.array([
+        [0.4122214708, 0.5363325363, 0.0514459929],
+        [0.2119034982, 0.6806995451, 0.1073969566],
+        [0.0883024619, 0.2817188376, 0.6299787005],
+    ]).T  # fmt: skip
+    return np.cbrt(cones) @ np.array([
+        [0.2104542553, 0.7936177850, -0.0040720468],
+        [1.9779984951, -2.4285922050, 0.4505937099],
+        [0.0259040371, 0.7827717662, -0.8086757660],
+    ]).T  # fmt: skip
+
+
+def nearest(colors: list[str], vision: str) -> float:
+    points = oklab(colors, vision)
+    distances = np.linalg.norm(points[:, None] - points, axis=2)
+    return float(distances[np.triu_indices(len(points), 1)].min())
+
+
+@pytest.mark.parametrize(
+    ("count", "vision", "least"),
+    [
+        (8, "normal", 0.12),
+        (8, "protan", 0.05),
+        (8, "deutan", 0.05),
+        (13, "normal", 0.12),
+        (30, "normal", 0.09),
+        (30, "deutan", 0.03),
+        (60, "normal", 0.06),
+    ],
+)
+def test_colours_are_told_apart(count: int, vision: str, least: float) -> None:
+    colors = list(pl.palette(range(count)).values())
+    assert len(set(colors)) == count
+    assert nearest([*colors, MISSING], vision) > least
+    # And from the white they are drawn on.
+    assert (oklab(colors, vision)[:, 0] < 0.93).all()
+
+
+def test_up_to_eight_labels_are_okabe_and_ito() -> None:
+    assert set(pl.palette(range(8)).values()) == OKABE_ITO
+
+
+def test_the_same_labels_have_the_same_colours_in_any_order() -> None:
+    colors = pl.palette(["b", "a", "c", "a"])
+    assert list(colors) == ["a", "b", "c"]
+    assert pl.palette(["c", "c", "b", "a"]) == colors
+    ordered = pd.Series(["b", "a", "c"], dtype=pd.CategoricalDtype(["c", "b", "a", "unused"]))
+    assert list(pl.palette(ordered)) == ["c", "b", "a"]
+    assert pl.palette(ordered) == colors
+
+
+def test_missing_labels_are_grey() -> None:
+    assert pl.palette(["a", None])[None] == MISSING
+    assert pl.palette([1.0, float("nan")]) == {1.0: COLORS[0], None: MISSING}
+    assert None not in pl.palette(["a", "b"])
+
+
+def test_more_labels_than_colours_share_them() -> None:
+    colors = pl.palette(range(130))
+    assert len(colors) == 130 and colors[0] == colors[60] == colors[120] == COLORS[0]
+
+
+def test_a_given_palette_is_followed() -> None:
+    labels = encode_labels(["a", "b", None])
+    assert label_colors(labels, {"b": "red", "a": (0, 0, 1), "z": "k"}) == [
+        "#0000ff",
+        "#ff0000",
+        MISSING.lower(),
+    ]
+    assert label_colors(labels, {"b": "red", "a": "blue", None: "black"})[-1] == "#000000"
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"a": "red"}, ValueError, "none for 'b'; make it from all the labels"),
+        ({}, ValueError, "none for 'a' and 1 more"),
+        ({"a": "red", "b": "blurple"}, ValueError, "got 'blurple' for 'b'"),
+        (["red", "blue"], TypeError, "mapping from each label to a colour.*got list"),
+        ("viridis", TypeError, "mapping"),
+    ],
+)
+def test_bad_palettes_are_refused(given: object, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        pl.embedding([[0, 0], [1, 1]], ["a", "b"], palette=given)
