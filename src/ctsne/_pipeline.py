@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.decomposition import PCA, TruncatedSVD
 
 from ctsne._parameters import Settings, all_identical
@@ -20,6 +20,7 @@ from ctsne.affinity import (
     revised_affinities,
     tsne_affinities,
 )
+from ctsne.labels import Labels
 from ctsne.layout import Layout, PairWeights, pair_weights, start_positions
 from ctsne.neighbors import (
     Neighbors,
@@ -54,15 +55,31 @@ def features_of(matrix: Any, settings: Settings) -> NDArray[np.floating] | None:
     return np.ascontiguousarray(reducer.fit_transform(matrix))
 
 
-def neighbors_of(features: Any, settings: Settings) -> Neighbors:
-    """Stage 1 on features, distances or a graph of them, with the lists the method wants."""
-    conditioned = settings.method in ("revised", "joint", "balanced")
-    labels = settings.labels if conditioned else None
+def listed_labels(settings: Settings) -> Labels | None:
+    """Labels that part the neighbours of a point in two lists; None where the method wants one."""
+    return settings.labels if settings.method in ("revised", "joint", "balanced") else None
+
+
+def list_lengths(settings: Settings, n: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Lengths of both lists of every point that the method wants."""
+    labels = listed_labels(settings)
     if settings.method == "balanced" and labels is not None:
         share = balanced_share(labels, settings.strength)
-        same, other = balanced_lengths(labels, settings.perplexity, share)
-    else:
-        same, other = paper_lengths(labels, features.shape[0], settings.perplexity)
+        return balanced_lengths(labels, settings.perplexity, share)
+    return paper_lengths(labels, n, settings.perplexity)
+
+
+def neighbors_of(features: Any, settings: Settings) -> Neighbors:
+    """Stage 1 on features, distances or a graph of them, with the lists the method wants."""
+    labels = listed_labels(settings)
+    same, other = list_lengths(settings, features.shape[0])
+    return search_neighbors(features, labels, same, other, settings)
+
+
+def search_neighbors(
+    features: Any, labels: Labels | None, same: ArrayLike, other: ArrayLike, settings: Settings
+) -> Neighbors:
+    """Stage 1 on features, distances or a graph of them, with lists of given lengths."""
     if settings.metric == "precomputed":
         from_pairs = neighbors_from_graph if is_sparse(features) else neighbors_from_distances
         return from_pairs(features, labels, same, other)
@@ -102,13 +119,13 @@ def layout_of(
         matrix,
         start,
         settings.schedule,
-        weights=_weights(settings),
+        weights=weights_of(settings),
         dof=settings.dof,
         n_jobs=settings.n_jobs,
     )
 
 
-def _weights(settings: Settings) -> PairWeights | None:
+def weights_of(settings: Settings) -> PairWeights | None:
     """Low-dimensional conditioning: asked for, or part of the method."""
     beta = settings.beta_low
     if beta is None and settings.method == "original":

@@ -36,6 +36,8 @@ class Schedule:
         Factor on the attraction after it.
     learning_rate : float
         Step length; the gradient is a quarter of the mathematical one, as in most t-SNE programs.
+    early_learning_rate : float or None
+        Step length in the first phase, if it is another one.
     early_momentum, momentum : float
         Share of the last step kept, in both phases.
     longest_step : float
@@ -46,15 +48,18 @@ class Schedule:
     early_exaggeration_iter: int = 250
     exaggeration: float = 1.0
     learning_rate: float = 200.0
+    early_learning_rate: float | None = None
     early_momentum: float = 0.5
     momentum: float = 0.8
     longest_step: float = 5.0
 
-    def at(self, iteration: int) -> tuple[float, float]:
-        """Exaggeration and momentum of an iteration."""
-        if iteration < self.early_exaggeration_iter:
-            return self.early_exaggeration, self.early_momentum
-        return self.exaggeration, self.momentum
+    def at(self, iteration: int) -> tuple[float, float, float]:
+        """Exaggeration, learning rate and momentum of an iteration."""
+        if iteration >= self.early_exaggeration_iter:
+            return self.exaggeration, self.learning_rate, self.momentum
+        early_rate = self.early_learning_rate
+        rate = self.learning_rate if early_rate is None else early_rate
+        return self.early_exaggeration, rate, self.early_momentum
 
 
 class Layout:
@@ -212,10 +217,10 @@ class Layout:
     def _step(self) -> float:
         attraction = self._attraction()
         repulsion, normaliser = self._repulsion(self._y)
-        exaggeration, momentum = self.schedule.at(self.iteration)
+        exaggeration, rate, momentum = self.schedule.at(self.iteration)
         _native.step(
-            attraction, repulsion, exaggeration, 1.0 / normaliser, self.schedule.learning_rate,
-            momentum, self.schedule.longest_step, self._n_jobs, self._y, self._update, self._gains,
+            attraction, repulsion, exaggeration, 1.0 / normaliser, rate, momentum,
+            self.schedule.longest_step, self._n_jobs, self._y, self._update, self._gains,
         )  # fmt: skip
         self.iteration += 1
         return normaliser

@@ -7,12 +7,15 @@
 from ctsne.neighbors.lists import Neighbors, balanced_lengths, paper_lengths
 from ctsne.neighbors.precomputed import neighbors_from_distances, neighbors_from_graph
 from ctsne.neighbors.search import find_neighbors
+from ctsne.neighbors.select import merge_neighbors, select_neighbors
 
 __all__ = [
     "Neighbors",
     "balanced_lengths",
     "find_neighbors",
+    "merge_neighbors",
     "neighbors_from_distances",
     "neighbors_from_graph",
     "paper_lengths",
+    "select_neighbors",
 ]

@@ -1,0 +1,28 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+__all__ = ["replaced_file"]
+
+
+@contextlib.contextmanager
+def replaced_file(target: Path) -> Iterator[Path]:
+    """Give a new empty file in the target's folder that takes the target's place at the end.
+
+    Moving within one folder is atomic, so a run that is killed never leaves half a file; after an
+    error the target is as it was.
+    """
+    # Not tempfile: its files are private to the user, and results should not be.
+    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}.part")
+    temporary.touch(exist_ok=False)
+    try:
+        yield temporary
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)

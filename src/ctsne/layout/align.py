@@ -1,0 +1,45 @@
+"""Maps turned so that they lie on each other."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ctsne._validation import check_features
+
+__all__ = ["align"]
+
+
+def align(embedding: ArrayLike, reference: ArrayLike) -> NDArray[np.float32]:
+    """Turn, mirror and shift a map to lie as near to another of the same points as it can.
+
+    A map means the same however it is turned, mirrored or shifted, and distances stay as they are:
+    nothing is stretched.
+
+    Parameters
+    ----------
+    embedding : array-like of shape (n, d)
+    reference : array-like of shape (n, d)
+
+    Returns
+    -------
+    ndarray of float32, shape (n, d)
+        The map with the least sum of squared distances to the reference (orthogonal Procrustes).
+
+    Examples
+    --------
+    >>> from ctsne.layout import align
+    >>> align([[0, 0], [0, 2], [1, 0]], [[5, 5], [7, 5], [5, 6]]).round(5).tolist()
+    [[5.0, 5.0], [7.0, 5.0], [5.0, 6.0]]
+    """
+    positions = check_features(embedding, argument="embedding").astype(np.float64)
+    target = check_features(reference, argument="reference").astype(np.float64)
+    if positions.shape != target.shape:
+        raise ValueError(
+            "embedding and reference must be maps of the same points with as many dimensions, "
+            f"got shapes {positions.shape} and {target.shape}"
+        )
+    centre, goal = positions.mean(axis=0), target.mean(axis=0)
+    left, _, right = np.linalg.svd((positions - centre).T @ (target - goal))
+    turned: NDArray[np.float32] = ((positions - centre) @ (left @ right) + goal).astype(np.float32)
+    return turned

@@ -1,0 +1,78 @@
+"""Shorter lists out of longer ones: many settings on one search."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ctsne.neighbors.lists import Neighbors
+
+
+def select_neighbors(
+    neighbors: Neighbors, k_same: NDArray[np.int32], k_other: NDArray[np.int32]
+) -> Neighbors:
+    """Keep the nearest of both lists.
+
+    Parameters
+    ----------
+    neighbors : Neighbors
+        With lists at least as long.
+    k_same, k_other : ndarray of int32, shape (n,)
+        Lengths to keep, of a constant sum, as from :func:`ctsne.neighbors.paper_lengths`.
+
+    Returns
+    -------
+    Neighbors
+        What a search for these lengths would have found.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ctsne.neighbors import find_neighbors, select_neighbors
+    >>> found = find_neighbors([[0.0], [1.0], [3.0], [8.0]], list("abab"), k_same=1, k_other=2)
+    >>> one = np.ones(4, np.int32)
+    >>> select_neighbors(found, one, one).indices.tolist()
+    [[2, 1], [3, 0], [0, 1], [1, 2]]
+    """
+    available = neighbors.indices.shape[1] - neighbors.n_same
+    if (k_same > neighbors.n_same).any() or (k_other > available).any():
+        raise ValueError("the lists are shorter than what is to be selected from them")
+    column = np.arange(int(k_same[0] + k_other[0]))
+    skipped = np.where(column < k_same[:, None], 0, (neighbors.n_same - k_same)[:, None])
+    return _columns(neighbors, column + skipped, k_same)
+
+
+def merge_neighbors(neighbors: Neighbors, k: int) -> Neighbors:
+    """Make one list of the nearest points of any label out of the two.
+
+    Parameters
+    ----------
+    neighbors : Neighbors
+        With lists of at least ``k`` each, or all there are.
+    k : int
+
+    Returns
+    -------
+    Neighbors
+        What a search without labels would have found.
+
+    Examples
+    --------
+    >>> from ctsne.neighbors import find_neighbors, merge_neighbors
+    >>> found = find_neighbors([[0.0], [1.0], [3.0], [8.0]], list("abab"), k_same=2, k_other=2)
+    >>> merge_neighbors(found, 2).indices.tolist()
+    [[1, 2], [0, 2], [1, 0], [2, 1]]
+    """
+    order = np.lexsort((neighbors.indices, neighbors.distances), axis=1)[:, :k]
+    return _columns(neighbors, order, np.full(len(order), order.shape[1], np.int32))
+
+
+def _columns(
+    neighbors: Neighbors, columns: NDArray[np.integer], n_same: NDArray[np.int32]
+) -> Neighbors:
+    return Neighbors(
+        np.ascontiguousarray(np.take_along_axis(neighbors.indices, columns, axis=1)),
+        np.ascontiguousarray(np.take_along_axis(neighbors.distances, columns, axis=1)),
+        n_same,
+        neighbors.scale,
+    )

@@ -1,0 +1,53 @@
+"""One search of neighbours that serves all settings and all measures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ctsne._parameters import Settings
+from ctsne._pipeline import list_lengths, listed_labels, search_neighbors
+from ctsne.evaluate.neighborhoods import DataNeighbors
+from ctsne.labels import Labels
+from ctsne.neighbors import Neighbors, merge_neighbors, select_neighbors
+from ctsne.neighbors.lists import available, fill_lists
+
+__all__ = ["lists_for", "measured_lists", "shared_neighbors"]
+
+
+def shared_neighbors(
+    features: Any, labels: Labels, settings: Sequence[Settings], *, k: int
+) -> Neighbors:
+    """Find lists so long that those of every setting, and of measures at ``k``, are in them."""
+    n = features.shape[0]
+    longest_same = longest_other = min(k, n - 1)
+    for each in settings:
+        same, other = list_lengths(each, n)
+        if listed_labels(each) is None:  # one list of any labels: it may all be of either kind
+            other = same
+        longest_same = max(longest_same, int(same.max()))
+        longest_other = max(longest_other, int(other.max()))
+    return search_neighbors(features, labels, longest_same, longest_other, settings[0])
+
+
+def lists_for(settings: Settings, neighbors: Neighbors) -> Neighbors:
+    """Return the lists that the method wants, as if they had been searched for it."""
+    same, other = list_lengths(settings, len(neighbors.indices))
+    if listed_labels(settings) is None:
+        return merge_neighbors(neighbors, int(same[0] + other[0]))
+    return select_neighbors(neighbors, same, other)
+
+
+def measured_lists(
+    neighbors: Neighbors, labels: Labels, points: NDArray[np.int64], k: int
+) -> DataNeighbors:
+    """Return the lists that measures of neighbourhoods of up to ``k`` want."""
+    n = len(neighbors.indices)
+    same, other = fill_lists(np.full(n, k), 2 * k, *available(labels, n))
+    chosen = select_neighbors(neighbors, same, other)
+    return DataNeighbors(
+        points, n, labels, k, chosen.indices[points], chosen.distances[points], same[points]
+    )

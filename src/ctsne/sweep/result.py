@@ -1,0 +1,251 @@
+"""What a sweep gives: maps, a table of measures, and the choice of one map."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ctsne._validation import check_number
+from ctsne.layout import align
+from ctsne.sweep.grid import USED_BY, GridPoint, weakest_first
+from ctsne.sweep.work import Outcome
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["SweepResult", "SweptMap", "collect"]
+
+
+@dataclass(frozen=True, eq=False)
+class SweptMap:
+    """One map of a sweep.
+
+    Attributes
+    ----------
+    parameters : dict
+        Its setting, as the grid said it.
+    embedding : ndarray of float32, shape (n, n_components), or None
+        Turned to lie on the other maps of the sweep. None if it failed.
+    measures : dict of str to float
+        See :attr:`SweepResult.table`.
+    seconds : float
+        Time its similarities and its layout took, on one worker.
+    error : str or None
+        Why it failed.
+    """
+
+    parameters: dict[str, Any]
+    embedding: NDArray[np.float32] | None
+    measures: dict[str, float]
+    seconds: float
+    error: str | None
+
+
+@dataclass(frozen=True, eq=False)
+class SweepResult:
+    """The maps of a sweep.
+
+    Attributes
+    ----------
+    maps : tuple of SweptMap
+        In the order of the grid; those that an interrupted sweep did not reach are left out.
+
+    Examples
+    --------
+    >>> from ctsne import ConditionalTSNE
+    >>> from ctsne.datasets import make_synthetic
+    >>> from ctsne.sweep import sweep
+    >>> data = make_synthetic(300, random_state=0)
+    >>> small = ConditionalTSNE(perplexity=20, n_iter=300, random_state=0)
+    >>> result = sweep(
+    ...     data.X, data.known, {"beta": [1, 1e-10]}, estimator=small, progress=False
+    ... )
+    >>> [swept.parameters for swept in result.front()]
+    [{'beta': 1}, {'beta': 1e-10}]
+    """
+
+    maps: tuple[SweptMap, ...]
+    _points: tuple[GridPoint, ...]
+    _estimator: Mapping[str, Any]
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row for each map: its parameters, its measures, seconds and error.
+
+        Parameters that some setting of the grid names have a column; it is empty where a method
+        makes no use of them.
+        ``mixing`` is the Laplacian score of the label factored out as a share of what random labels
+        would give: 0 is not mixed at all, 1 is mixed as at random. ``adjusted_rnx`` is the share of
+        neighbours kept, adjusted for the label. Measures of the other label begin with ``other_``.
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError("table is a pandas table: pip install pandas") from error
+        varied = dict.fromkeys(name for swept in self.maps for name in swept.parameters)
+        measured = dict.fromkeys(name for swept in self.maps for name in swept.measures)
+        rows = []
+        for swept in self.maps:
+            parameters = {**self._estimator, **swept.parameters}
+            used = {
+                name: parameters[name]
+                for name in varied
+                if parameters["method"] in USED_BY.get(name, (parameters["method"],))
+            }
+            rows.append({**used, **swept.measures, "seconds": swept.seconds, "error": swept.error})
+        return pd.DataFrame(rows, columns=[*varied, *measured, "seconds", "error"])
+
+    def best(self, mixing: float = 0.5) -> SweptMap:
+        """Choose the weakest conditioning that mixes the label well enough.
+
+        For every line of the grid (all parameters equal but the strength), the weakest strength
+        whose mixing reaches the share asked for; among those, the one with the highest adjusted
+        R_NX. Where there are several seeds, both are means over them, and the seed with the highest
+        adjusted R_NX is taken.
+
+        Parameters
+        ----------
+        mixing : float, default=0.5
+            Share of the mixing that random labels would give, in [0, 1].
+
+        Returns
+        -------
+        SweptMap
+
+        Raises
+        ------
+        ValueError
+            If no setting mixes the label so far; the message says how far they do.
+        """
+        share = check_number(mixing, "mixing", low=0, high=1)
+        candidates = []
+        for line in self._lines():
+            reached = (group for group in line if _mean(group, "mixing") >= share)
+            candidates += [group for group in [next(reached, None)] if group is not None]
+        if not candidates:
+            most = self.most_mixed()
+            raise ValueError(
+                f"no setting reaches mixing={share:g} of what random labels would give: the most "
+                f"is {most.measures['mixing']:.2f}, with {most.parameters}; ask for less, or "
+                "condition more strongly"
+            )
+        chosen = max(candidates, key=lambda group: _mean(group, "adjusted_rnx"))
+        return max(chosen, key=lambda swept: swept.measures["adjusted_rnx"])
+
+    def most_mixed(self) -> SweptMap:
+        """Return the map that mixes the label furthest.
+
+        Returns
+        -------
+        SweptMap
+        """
+        return max(self._finished(), key=lambda swept: swept.measures["mixing"])
+
+    def front(self) -> tuple[SweptMap, ...]:
+        """Choose the maps that no other one beats.
+
+        A map is beaten by another that mixes the label at least as well, keeps at least as many
+        neighbours (adjusted R_NX) and, if the other label was given, keeps it at least as pure
+        (Laplacian score), and is better in one of them.
+
+        Returns
+        -------
+        tuple of SweptMap
+            The least mixed first.
+        """
+        finished = self._finished()
+        signs = {"mixing": 1, "adjusted_rnx": 1, "other_laplacian": -1}
+        names = [name for name in signs if name in finished[0].measures]
+        scores = np.array(
+            [[signs[name] * swept.measures[name] for name in names] for swept in finished]
+        )
+        beaten = [
+            bool(((scores >= score).all(axis=1) & (scores > score).any(axis=1)).any())
+            for score in scores
+        ]
+        unbeaten = [
+            swept for swept, is_beaten in zip(finished, beaten, strict=True) if not is_beaten
+        ]
+        return tuple(sorted(unbeaten, key=lambda swept: swept.measures["mixing"]))
+
+    def _finished(self) -> list[SweptMap]:
+        finished = [swept for swept in self.maps if swept.error is None]
+        if not finished:
+            raise ValueError("the sweep has no finished map to choose from")
+        return finished
+
+    def _lines(self) -> list[list[list[SweptMap]]]:
+        """Group maps by line, there by strength, weakest first; in a group only seeds differ."""
+        self._finished()
+        lines: dict[int, list[int]] = {}
+        for index, point in enumerate(self._points):
+            if self.maps[index].error is None:
+                lines.setdefault(point.seedless_line, []).append(index)
+        grouped = []
+        for line in lines.values():
+            groups: dict[str, list[SweptMap]] = {}
+            for index in weakest_first(list(self._points), line):
+                strength = self.maps[index].parameters.get(self._points[index].steering or "")
+                groups.setdefault(repr(strength), []).append(self.maps[index])
+            grouped.append(list(groups.values()))
+        return grouped
+
+
+def collect(
+    points: list[GridPoint],
+    lines: Iterable[list[int]],
+    outcomes: Iterable[Outcome],
+    estimator: Mapping[str, Any],
+) -> SweepResult:
+    """Put outcomes in the order of the grid, lay the maps on each other, report failures."""
+    made = {outcome.index: outcome for outcome in outcomes}
+    embeddings = _aligned(lines, made)
+    maps = {
+        index: SweptMap(
+            points[index].parameters,
+            embeddings.get(index),
+            outcome.measures,
+            float("nan") if outcome.finished is None else outcome.finished.facts.seconds,
+            outcome.error,
+        )
+        for index, outcome in sorted(made.items())
+    }
+    failed = [swept for swept in maps.values() if swept.error is not None]
+    if failed:
+        first = failed[0]
+        warnings.warn(
+            f"{len(failed)} of {len(points)} settings failed; the first, {first.parameters}, with "
+            f"{first.error}",
+            UserWarning,
+            stacklevel=4,
+        )
+    chosen = tuple(points[index] for index in maps)
+    return SweepResult(tuple(maps.values()), chosen, estimator)
+
+
+def _aligned(
+    lines: Iterable[list[int]], made: dict[int, Outcome]
+) -> dict[int, NDArray[np.float32]]:
+    """Lay each map on the one before it on its line, the first of a line on the first of all."""
+    aligned: dict[int, NDArray[np.float32]] = {}
+    first: NDArray[np.float32] | None = None
+    for line in lines:
+        reference = first
+        for index in line:
+            finished = made[index].finished if index in made else None
+            if finished is None:
+                continue
+            embedding = finished.embedding
+            reference = embedding if reference is None else align(embedding, reference)
+            aligned[index] = reference
+            first = reference if first is None else first
+    return aligned
+
+
+def _mean(group: list[SweptMap], measure: str) -> float:
+    return float(np.mean([swept.measures[measure] for swept in group]))

@@ -1,0 +1,259 @@
+"""The sweep itself: checks, one search, maps in parallel."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import joblib
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+
+from ctsne._parameters import Settings, check_same_rows, check_settings
+from ctsne._pipeline import features_of
+from ctsne._progress import Progress
+from ctsne._validation import check_jobs, check_matrix, is_sparse
+from ctsne.evaluate._inputs import check_k, sample_points
+from ctsne.labels import Labels, encode_labels
+from ctsne.sweep.graph import measured_lists, shared_neighbors
+from ctsne.sweep.grid import Grid, GridPoint, default_grid, expand_grid, weakest_first
+from ctsne.sweep.result import SweepResult, collect
+from ctsne.sweep.store import data_checksum, open_store, setting_key
+from ctsne.sweep.work import Material, Outcome, Step, Watch, run_line
+
+if TYPE_CHECKING:
+    from ctsne.estimator import ConditionalTSNE
+
+__all__ = ["sweep"]
+
+# Several maps at once on one thread each are faster than one map on all of them, as long as their
+# similarities fit in memory together.
+_POINTS_AT_ONCE = 200_000
+
+
+def sweep(
+    X: ArrayLike,
+    labels: object,
+    grid: Grid | None = None,
+    *,
+    other: object = None,
+    estimator: ConditionalTSNE | None = None,
+    path: bool = False,
+    k: int = 30,
+    sample: float | None = None,
+    folder: str | os.PathLike[str] | None = None,
+    progress: bool = True,
+    n_jobs: int | None = -1,
+) -> SweepResult:
+    """Compute and measure the maps of many settings on one search of neighbours.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix, shape (n, d)
+        Features; with ``metric="precomputed"`` a full matrix of distances.
+    labels : array-like of length n
+        What to factor out.
+    grid : mapping or list of mappings, optional
+        For every parameter of the estimator to be varied, its values; a single value stands for a
+        list of one. All combinations are computed, for several mappings those of each. By default
+        the estimator's method over all its strengths.
+    other : array-like of length n, optional
+        The label that should be seen in the maps, to be measured too.
+    estimator : ConditionalTSNE, optional
+        All parameters that the grid does not name; by default ``random_state=0`` and else the
+        estimator's own defaults.
+    path : bool, default=False
+        Let each strength start from the map of the next weaker one, with about a fifth of the
+        iterations. That is several times cheaper, and what stays the same stays in its place. It
+        changes what is compared: a map then depends on those before it, not on its setting alone,
+        and a single one cannot be repeated by itself. Measures differ from those of separate runs
+        by about as much as between two starts.
+    k : int, default=30
+        Size of the neighbourhoods measured.
+    sample : int or float, optional
+        Measure this many points (or this share of them) only.
+    folder : path-like, optional
+        Where finished maps are kept. A sweep with the same data and folder takes from there what it
+        finds, so one that was interrupted goes on.
+    progress : bool, default=True
+        Show a bar with the time left, on standard error.
+    n_jobs : int, default=-1
+        Workers; -1 uses all cores. The maps do not depend on it. Work goes through joblib, so
+        ``joblib.parallel_config`` moves it elsewhere, to Dask for instance.
+
+    Returns
+    -------
+    SweepResult
+        Maps, measures, and the choice of one. A setting that failed is reported there and in a
+        warning. Ctrl-C ends the sweep with what is finished.
+
+    Examples
+    --------
+    >>> from ctsne import ConditionalTSNE
+    >>> from ctsne.datasets import make_synthetic
+    >>> from ctsne.sweep import sweep
+    >>> data = make_synthetic(300, random_state=0)
+    >>> result = sweep(
+    ...     data.X, data.known, {"method": "joint", "strength": [0, 1]}, progress=False,
+    ...     estimator=ConditionalTSNE(perplexity=20, n_iter=300, random_state=0),
+    ... )
+    >>> result.best(mixing=0.5).parameters
+    {'method': 'joint', 'strength': 1}
+    """
+    matrix = check_matrix(X)
+    check_same_rows(X, labels)
+    base = _base(estimator, n_jobs)
+    known, hidden = _labels(labels, other, matrix.shape[0])
+    points = expand_grid(default_grid(base.method) if grid is None else grid, base)
+    return run_sweep(
+        matrix, known, points, base, hidden=hidden, path=path, k=k, sample=sample, folder=folder,
+        progress=progress,
+    )  # fmt: skip
+
+
+def run_sweep(
+    matrix: Any,
+    known: Labels,
+    points: list[GridPoint],
+    base: Any,
+    *,
+    hidden: Labels | None = None,
+    path: bool,
+    k: int,
+    sample: float | None = None,
+    folder: str | os.PathLike[str] | None = None,
+    progress: bool,
+    until: float | None = None,
+) -> SweepResult:
+    """Sweep over checked input; ``until`` ends a path at a share of random mixing."""
+    n = matrix.shape[0]
+    k = check_k(k, n=n)
+    measured = sample_points(n, sample, 0)
+    settings = [_check_point(point, base, matrix, known) for point in points]
+    for message in dict.fromkeys(text for each in settings for text in each.warnings):
+        warnings.warn(message, UserWarning, stacklevel=3)
+    store = open_store(folder)
+    features = features_of(matrix, settings[0])
+    neighbors = shared_neighbors(matrix if features is None else features, known, settings, k=k)
+    data = measured_lists(neighbors, known, measured, k)
+    material = Material(features, neighbors, data, known, hidden, k, store)
+    lines = _lines(points, path=path)
+    keys = _keys(points, lines, base, matrix, known) if store is not None else {}
+    workers = 1 if n > _POINTS_AT_ONCE else min(check_jobs(base.n_jobs), len(lines))
+    threads = max(1, check_jobs(base.n_jobs) // workers)
+    jobs = [
+        [Step(index, replace(settings[index], n_jobs=threads), keys.get(index)) for index in line]
+        for line in lines
+    ]
+    outcomes = _run(material, jobs, workers, len(points), progress=progress, until=until)
+    return collect(points, _lines(points, path=True), outcomes, base.get_params())
+
+
+def _base(estimator: ConditionalTSNE | None, n_jobs: int | None) -> Any:
+    from ctsne.estimator import ConditionalTSNE  # it uses the sweep itself
+
+    if estimator is None:
+        estimator = ConditionalTSNE(random_state=0)
+    if not isinstance(estimator, ConditionalTSNE):
+        raise TypeError(f"estimator must be a ConditionalTSNE, got {type(estimator).__name__}")
+    return clone(estimator).set_params(n_jobs=n_jobs, callback=None, verbose=0)
+
+
+def _labels(labels: object, other: object, n: int) -> tuple[Labels, Labels | None]:
+    if labels is None:
+        raise ValueError("labels must name what is to be factored out; a sweep measures its mixing")
+    known = encode_labels(labels, n=n)
+    return known, None if other is None else encode_labels(other, n=n, argument="other")
+
+
+def _check_point(point: GridPoint, base: Any, matrix: Any, known: Labels) -> Settings:
+    try:
+        settings = check_settings(clone(base).set_params(**point.parameters), matrix, known)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{error} (setting {point.parameters})") from error
+    if settings.metric == "precomputed" and is_sparse(matrix):
+        raise ValueError(
+            "a sweep needs features or a full matrix of distances: a sparse graph does not hold "
+            "the neighbourhoods that R_NX is measured on"
+        )
+    return settings
+
+
+def _lines(points: list[GridPoint], *, path: bool) -> list[list[int]]:
+    """List which maps are made one after the other, each list by itself."""
+    if not path:
+        return [[index] for index in range(len(points))]
+    lines: dict[int, list[int]] = {}
+    for index, point in enumerate(points):
+        lines.setdefault(point.line, []).append(index)
+    return [weakest_first(points, line) for line in lines.values()]
+
+
+def _keys(
+    points: list[GridPoint], lines: list[list[int]], base: Any, matrix: Any, known: Labels
+) -> dict[int, str]:
+    from ctsne import __version__
+
+    checksum = data_checksum(matrix, known)
+    keys: dict[int, str] = {}
+    for line in lines:
+        after = None
+        for index in line:
+            parameters = clone(base).set_params(**points[index].parameters).get_params()
+            if not isinstance(parameters["random_state"], int):
+                raise ValueError(
+                    "random_state must be a whole number for a sweep with a folder, or it could "
+                    f"not be resumed; got {parameters['random_state']!r:.60}"
+                )
+            after = keys[index] = setting_key(
+                checksum, parameters, version=__version__, after=after
+            )
+    return keys
+
+
+def _run(
+    material: Material,
+    jobs: list[list[Step]],
+    workers: int,
+    total: int,
+    *,
+    progress: bool,
+    until: float | None,
+) -> list[Outcome]:
+    bar = Progress(total, "sweep", shown=progress)
+    watch = Watch(bar)
+    outcomes: list[Outcome] = []
+    try:
+        for line in _parallel(material, jobs, workers, watch, until):
+            outcomes += line
+            for outcome in line:  # in another process they were not counted
+                watch.finished(outcome.index)
+    except KeyboardInterrupt:
+        watch.stopped = True
+        kept = "" if material.store is None else "; run it again with the same folder to go on"
+        warnings.warn(
+            f"interrupted: {len(outcomes)} of {total} maps are finished{kept}",
+            UserWarning,
+            stacklevel=4,
+        )
+    finally:
+        bar.close()
+    return outcomes
+
+
+def _parallel(
+    material: Material,
+    jobs: list[list[Step]],
+    workers: int,
+    watch: Watch,
+    until: float | None,
+) -> Iterator[list[Outcome]]:
+    calls = (joblib.delayed(run_line)(material, steps, watch, until=until) for steps in jobs)
+    try:
+        parallel = joblib.Parallel(workers, prefer="threads", return_as="generator_unordered")
+    except ValueError:  # not every backend can hand over results as they come
+        parallel = joblib.Parallel(workers, prefer="threads")
+    yield from parallel(calls)

@@ -1,0 +1,201 @@
+"""What one worker does: the maps of a line of settings, one after the other."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ctsne._parameters import Settings
+from ctsne._pipeline import affinities_of, layout_of, listed_labels, weights_of
+from ctsne._progress import Progress
+from ctsne.evaluate.diagnostics import summarize_diagnostics
+from ctsne.evaluate.laplacian import expected_laplacian
+from ctsne.evaluate.neighborhoods import DataNeighbors
+from ctsne.evaluate.table import found_for_rows, map_rows
+from ctsne.labels import Labels
+from ctsne.layout import Layout, Schedule
+from ctsne.neighbors import Neighbors
+from ctsne.sweep.graph import lists_for
+from ctsne.sweep.store import Facts, FinishedMap, Store
+
+__all__ = ["Material", "Outcome", "Step", "Watch", "run_line"]
+
+# A step along a path begins with the last map drawn together to this standard deviation, under
+# exaggeration, so that what has drifted apart can meet again; then it grows back at the learning
+# rate that suits a map without exaggeration. Shares are of the iterations of a whole run.
+PATH_SPREAD = 2.0
+PATH_EXAGGERATION = 4.0
+PATH_EARLY_SHARE = 0.04
+PATH_SHARE = 0.215
+# The usual rule: learning rate times exaggeration is constant, n for a rate of n / 12 at 12.
+_RATE_EXAGGERATION = 12.0
+# Iterations between two looks at whether the sweep was stopped.
+_SLICE = 10
+
+
+class Watch:
+    """Counts finished maps and says when to stop; in another process, a copy that does neither."""
+
+    def __init__(self, progress: Progress | None = None) -> None:
+        self.stopped = False
+        self._progress = progress
+        self._finished: set[int] = set()
+
+    def __reduce__(self) -> tuple[type[Watch], tuple[()]]:
+        return Watch, ()
+
+    def finished(self, index: int) -> None:
+        """Count a map, once."""
+        if index not in self._finished:
+            self._finished.add(index)
+            if self._progress is not None:
+                self._progress.step()
+
+
+@dataclass(frozen=True, eq=False)
+class Material:
+    """What all maps of a sweep have in common."""
+
+    features: NDArray[np.floating] | None
+    neighbors: Neighbors
+    data: DataNeighbors
+    labels: Labels
+    hidden: Labels | None
+    k: int
+    store: Store | None
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One map to be made."""
+
+    index: int
+    settings: Settings
+    key: str | None
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """One map made, or the reason why not."""
+
+    index: int
+    finished: FinishedMap | None
+    measures: dict[str, float]
+    error: str | None
+
+
+def run_line(
+    material: Material,
+    steps: list[Step],
+    watch: Watch,
+    *,
+    until: float | None = None,
+) -> list[Outcome]:
+    """Make the maps of a line, each from the one before; a single map is a line of its own.
+
+    ``until`` is the share of random mixing at which to stop.
+    """
+    outcomes: list[Outcome] = []
+    previous: NDArray[np.float32] | None = None
+    for step in steps:
+        try:
+            outcome = _outcome(material, step, previous, watch)
+        except Exception as error:  # one failed setting must not take the others with it
+            outcome = Outcome(step.index, None, {}, f"{type(error).__name__}: {error}")
+        outcomes.append(outcome)
+        watch.finished(step.index)
+        if outcome.finished is not None:
+            previous = outcome.finished.embedding
+        if until is not None and outcome.measures.get("mixing", 0.0) >= until:
+            break
+    return outcomes
+
+
+def _outcome(
+    material: Material, step: Step, previous: NDArray[np.float32] | None, watch: Watch
+) -> Outcome:
+    store, key = material.store, step.key
+    finished = None
+    if store is not None and key is not None:
+        finished = store.load(key)
+    if finished is None:
+        finished = _make(material, step.settings, previous, watch)
+        if store is not None and key is not None:
+            store.save(key, finished)
+    return Outcome(step.index, finished, _measure(material, finished, step.settings), None)
+
+
+def _make(
+    material: Material,
+    settings: Settings,
+    previous: NDArray[np.float32] | None,
+    watch: Watch,
+) -> FinishedMap:
+    begin = time.perf_counter()
+    affinities = affinities_of(lists_for(settings, material.neighbors), settings)
+    if previous is None:
+        layout = layout_of(affinities.matrix, material.features, settings)
+        n_iter = settings.n_iter
+    else:
+        layout, n_iter = _next_on_path(affinities.matrix, previous, settings)
+    for done in range(0, n_iter, _SLICE):
+        # A layout ends early for Ctrl-C only, and keeps quiet about it to its caller.
+        if watch.stopped or layout.run(min(_SLICE, n_iter - done)):
+            raise KeyboardInterrupt
+    similarities = summarize_diagnostics(affinities.diagnostics)
+    if listed_labels(settings) is None:  # their rows know of no labels
+        similarities = {
+            name: value for name, value in similarities.items() if "other_share" not in name
+        }
+    facts = Facts(layout.loss(), layout.iteration, time.perf_counter() - begin, similarities)
+    return FinishedMap(layout.embedding, facts)
+
+
+def _next_on_path(
+    matrix: Any, previous: NDArray[np.float32], settings: Settings
+) -> tuple[Layout, int]:
+    spread = float(previous.std())
+    start = previous * (PATH_SPREAD / spread) if spread > PATH_SPREAD else previous
+    usual = settings.schedule
+    rate = usual.learning_rate * _RATE_EXAGGERATION
+    schedule = Schedule(
+        early_exaggeration=max(PATH_EXAGGERATION, usual.exaggeration),
+        early_exaggeration_iter=round(PATH_EARLY_SHARE * settings.n_iter),
+        exaggeration=usual.exaggeration,
+        learning_rate=rate / max(1.0, usual.exaggeration),
+        early_learning_rate=rate / max(PATH_EXAGGERATION, usual.exaggeration),
+        early_momentum=usual.momentum,
+        momentum=usual.momentum,
+        longest_step=usual.longest_step,
+    )
+    layout = Layout(
+        matrix,
+        start,
+        schedule,
+        weights=weights_of(settings),
+        dof=settings.dof,
+        n_jobs=settings.n_jobs,
+    )
+    return layout, max(1, round(PATH_SHARE * settings.n_iter))
+
+
+def _measure(material: Material, finished: FinishedMap, settings: Settings) -> dict[str, float]:
+    positions = finished.embedding
+    found = found_for_rows(positions, material.data.points, material.k, settings.n_jobs)
+    rows = map_rows(found, material.data, material.hidden, k=material.k)
+    measures = {
+        (f"other_{row.measure}" if row.label == "other" else row.measure): row.value for row in rows
+    }
+    random = expected_laplacian(material.labels)
+    mixing = measures["laplacian"] / random if random > 0 else float("nan")
+    return {
+        "mixing": mixing,
+        **measures,
+        "kl_divergence": finished.facts.kl_divergence,
+        "n_iter": finished.facts.n_iter,
+        **finished.facts.similarities,
+    }
