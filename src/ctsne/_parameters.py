@@ -42,7 +42,7 @@ class Settings:
     perplexity: float
     metric: str
     n_components: int
-    init: str | NDArray[np.float32]
+    init: str | NDArray[np.floating]
     n_iter: int
     schedule: Schedule
     dof: float
@@ -93,6 +93,7 @@ def check_settings(
         )
     n_components = check_count(estimator.n_components, "n_components", low=1, high=3)
     check_callback(estimator)
+    check_number(estimator.mixing, "mixing", low=0, high=1)
     beta = _check_per_label(estimator.beta, "beta", labels, open_low=True)
     strength = _check_per_label(estimator.strength, "strength", labels, open_low=False)
     beta_low = None
@@ -180,6 +181,8 @@ def _check_per_label(
 ) -> NDArray[np.float64]:
     """One number in the unit interval for each label; without labels none, but checked alike."""
     hint = "or a mapping from each label to such a number"
+    if argument != "beta_low":
+        hint += ', or "auto"'
     numbers = (
         {f"{argument}[{key!r:.40}]": number for key, number in value.items()}
         if isinstance(value, Mapping)

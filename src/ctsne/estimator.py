@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ctsne._parameters import check_callback, check_same_rows, check_settings, check_verbose
@@ -23,6 +23,7 @@ from ctsne._pipeline import (
 from ctsne._validation import check_count, check_matrix
 from ctsne.labels import encode_labels
 from ctsne.layout.descent import Callback
+from ctsne.sweep.auto import choose_strength, steering_on_auto
 
 _log = logging.getLogger("ctsne")
 
@@ -42,11 +43,17 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     bandwidth : {"r", "p"}, default="r"
         For ``"revised"``: whether the conditioned similarities have the perplexity asked for, or
         those before conditioning.
-    beta : float or mapping of label to float, default=1e-4
+    beta : float, mapping of label to float, or "auto", default=1e-4
         Weight of same-label similarities for ``"revised"``, of different-label pairs in the map for
         ``"original"``; in (0, 1], 1 conditions nothing, smaller conditions more.
-    strength : float or mapping of label to float, default=1.0
+    strength : float, mapping of label to float, or "auto", default=1.0
         For ``"balanced"`` and ``"joint"``; in [0, 1], larger conditions more.
+    mixing : float, default=0.5
+        What ``"auto"`` aims at: the weakest conditioning is taken that mixes the labels to this
+        share of what random labels would give (mean share of other labels among the 30 nearest
+        neighbours in the map). It costs some runs more: strengths are tried from the weakest on,
+        each from the map of the one before; the map itself is then made as if that strength had
+        been given.
     beta_low : float or mapping of label to float, optional
         Weight of different-label pairs in the map, beside any method; replaces the one that
         ``"joint"`` derives from its strength.
@@ -94,6 +101,10 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         whether the perplexity was reached.
     labels_ : Labels or None
         The labels as they were understood.
+    beta_, strength_ : float or mapping of label to float
+        What was given, or chosen by ``"auto"``.
+    sweep_ : SweepResult or None
+        The strengths that ``"auto"`` tried, with their maps and measures.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only for data frames.
@@ -122,8 +133,9 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         n_components: int = 2,
         method: str = "revised",
         bandwidth: str = "r",
-        beta: float | Mapping[Any, float] = 1e-4,
-        strength: float | Mapping[Any, float] = 1.0,
+        beta: float | str | Mapping[Any, float] = 1e-4,
+        strength: float | str | Mapping[Any, float] = 1.0,
+        mixing: float = 0.5,
         beta_low: float | Mapping[Any, float] | None = None,
         perplexity: float = 30,
         metric: str = "euclidean",
@@ -145,6 +157,7 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         self.bandwidth = bandwidth
         self.beta = beta
         self.strength = strength
+        self.mixing = mixing
         self.beta_low = beta_low
         self.perplexity = perplexity
         self.metric = metric
@@ -181,10 +194,19 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         check_same_rows(X, labels)
         known = None if labels is None else encode_labels(labels, n=matrix.shape[0])
         validate_data(BaseEstimator(), X, skip_check_array=True)  # refuses odd column names
-        settings = check_settings(self, matrix, known, y_given=y is not None)
+        # With "auto", all else is checked first with a strength that any data can have.
+        automatic = steering_on_auto(self)
+        model = self if automatic is None else clone(self).set_params(**{automatic: 1.0})
+        settings = check_settings(model, matrix, known, y_given=y is not None)
         for message in settings.warnings:
             warnings.warn(message, UserWarning, stacklevel=2)
         clock = _Clock(settings.verbose)
+        tried = None
+        if automatic is not None and known is not None and settings.labels is not None:
+            value, tried = choose_strength(model, automatic, matrix, known)
+            model.set_params(**{automatic: value})
+            settings = check_settings(model, matrix, known)
+            clock.log(f"{automatic}: {value:g} chosen of {len(tried.maps)} tried")
         features = features_of(matrix, settings)
         neighbors = neighbors_of(matrix if features is None else features, settings)
         clock.log(f"neighbours: {neighbors.indices.shape[1]} for each of {matrix.shape[0]} points")
@@ -194,6 +216,8 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         # Nothing is set before all that can fail is done.
         validate_data(self, X, skip_check_array=True)  # n_features_in_ and feature_names_in_
         self.labels_ = known
+        self.beta_, self.strength_ = model.beta, model.strength
+        self.sweep_ = tried
         self.affinities_ = affinities.matrix
         self.diagnostics_ = affinities.diagnostics
         self._layout = layout

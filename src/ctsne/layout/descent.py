@@ -152,6 +152,16 @@ class Layout:
         unsorted[self._order] = gradient
         return unsorted
 
+    def advance(self, n_iter: int) -> None:
+        """Take ``n_iter`` more steps; unlike in :meth:`run`, Ctrl-C is left to the caller.
+
+        Parameters
+        ----------
+        n_iter : int
+        """
+        for _ in range(n_iter):
+            self._step()
+
     def run(
         self,
         n_iter: int,
@@ -247,4 +257,4 @@ def _says_stop(answer: object) -> bool:
 
 def _negative_entropy(matrix: sp.csr_array) -> float:
     values = matrix.data[matrix.data > 0].astype(np.float64)
-    return float(values @ np.log(values))
+    return float((values * np.log(values)).sum())  # not by BLAS, whose sums depend on its threads

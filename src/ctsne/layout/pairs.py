@@ -58,7 +58,7 @@ class PairWeights:
             b = self.codes[matrix.indices[part]]
             across = np.where((a < 0) | (b < 0), 0.0, log_root[a] + log_root[b])
             weight = np.where(a == b, log_alpha[a], across)
-            total += float(matrix.data[part].astype(np.float64) @ weight)
+            total += float((matrix.data[part] * weight).sum())
         return total
 
 

@@ -9,7 +9,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import joblib
-from numpy.typing import ArrayLike
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from ctsne._parameters import Settings, check_same_rows, check_settings
@@ -18,6 +20,7 @@ from ctsne._progress import Progress
 from ctsne._validation import check_jobs, check_matrix, is_sparse
 from ctsne.evaluate._inputs import check_k, sample_points
 from ctsne.labels import Labels, encode_labels
+from ctsne.layout import start_positions
 from ctsne.sweep.graph import measured_lists, shared_neighbors
 from ctsne.sweep.grid import Grid, GridPoint, default_grid, expand_grid, weakest_first
 from ctsne.sweep.result import SweepResult, collect
@@ -108,9 +111,12 @@ def sweep(
     base = _base(estimator, n_jobs)
     known, hidden = _labels(labels, other, matrix.shape[0])
     points = expand_grid(default_grid(base.method) if grid is None else grid, base)
+    settings = check_points(points, base, matrix, known)
+    for message in dict.fromkeys(text for each in settings for text in each.warnings):
+        warnings.warn(message, UserWarning, stacklevel=2)
     return run_sweep(
-        matrix, known, points, base, hidden=hidden, path=path, k=k, sample=sample, folder=folder,
-        progress=progress,
+        matrix, known, points, settings, base, hidden=hidden, path=path, k=k, sample=sample,
+        folder=folder, progress=progress,
     )  # fmt: skip
 
 
@@ -118,6 +124,7 @@ def run_sweep(
     matrix: Any,
     known: Labels,
     points: list[GridPoint],
+    settings: list[Settings],
     base: Any,
     *,
     hidden: Labels | None = None,
@@ -132,23 +139,34 @@ def run_sweep(
     n = matrix.shape[0]
     k = check_k(k, n=n)
     measured = sample_points(n, sample, 0)
-    settings = [_check_point(point, base, matrix, known) for point in points]
-    for message in dict.fromkeys(text for each in settings for text in each.warnings):
-        warnings.warn(message, UserWarning, stacklevel=3)
+    lines = _lines(points, path=path)
+    keys = {} if folder is None else _keys(points, lines, base, matrix, known)
     store = open_store(folder)
     features = features_of(matrix, settings[0])
     neighbors = shared_neighbors(matrix if features is None else features, known, settings, k=k)
     data = measured_lists(neighbors, known, measured, k)
     material = Material(features, neighbors, data, known, hidden, k, store)
-    lines = _lines(points, path=path)
-    keys = _keys(points, lines, base, matrix, known) if store is not None else {}
+    settings = _with_starts(settings, features)
     workers = 1 if n > _POINTS_AT_ONCE else min(check_jobs(base.n_jobs), len(lines))
     threads = max(1, check_jobs(base.n_jobs) // workers)
     jobs = [
         [Step(index, replace(settings[index], n_jobs=threads), keys.get(index)) for index in line]
         for line in lines
     ]
-    outcomes = _run(material, jobs, workers, len(points), progress=progress, until=until)
+    bar = Progress(len(points), "sweep", shown=progress)
+    watch = Watch(bar)
+    try:
+        _run(material, jobs, workers, watch, until)
+    finally:
+        bar.close()
+    outcomes = watch.outcomes.values()
+    if len(outcomes) < len(points) and until is None:
+        kept = "" if store is None else "; run it again with the same folder to go on"
+        warnings.warn(
+            f"interrupted: {len(outcomes)} of {len(points)} maps are finished{kept}",
+            UserWarning,
+            stacklevel=3,
+        )
     return collect(points, _lines(points, path=True), outcomes, base.get_params())
 
 
@@ -169,17 +187,35 @@ def _labels(labels: object, other: object, n: int) -> tuple[Labels, Labels | Non
     return known, None if other is None else encode_labels(other, n=n, argument="other")
 
 
-def _check_point(point: GridPoint, base: Any, matrix: Any, known: Labels) -> Settings:
-    try:
-        settings = check_settings(clone(base).set_params(**point.parameters), matrix, known)
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"{error} (setting {point.parameters})") from error
-    if settings.metric == "precomputed" and is_sparse(matrix):
+def check_points(points: list[GridPoint], base: Any, matrix: Any, known: Labels) -> list[Settings]:
+    """Check every setting against the data before any of them is computed."""
+    if base.metric == "precomputed" and is_sparse(matrix):
         raise ValueError(
             "a sweep needs features or a full matrix of distances: a sparse graph does not hold "
             "the neighbourhoods that R_NX is measured on"
         )
+    settings = []
+    for point in points:
+        try:
+            model = clone(base).set_params(**point.parameters)
+            settings.append(check_settings(model, matrix, known))
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{error} (setting {point.parameters})") from error
     return settings
+
+
+def _with_starts(settings: list[Settings], features: NDArray[np.floating] | None) -> list[Settings]:
+    """Make the PCA here: in a worker its last bits could depend on the threads BLAS has there."""
+    started = []
+    for each in settings:
+        if isinstance(each.init, str) and each.init == "pca" and features is not None:
+            n = len(features)
+            start = start_positions(
+                "pca", each.n_components, X=features, matrix=sp.csr_array((n, n)), rng=each.rng
+            )
+            each = replace(each, init=start)
+        started.append(each)
+    return started
 
 
 def _lines(points: list[GridPoint], *, path: bool) -> list[list[int]]:
@@ -215,33 +251,17 @@ def _keys(
 
 
 def _run(
-    material: Material,
-    jobs: list[list[Step]],
-    workers: int,
-    total: int,
-    *,
-    progress: bool,
-    until: float | None,
-) -> list[Outcome]:
-    bar = Progress(total, "sweep", shown=progress)
-    watch = Watch(bar)
-    outcomes: list[Outcome] = []
+    material: Material, jobs: list[list[Step]], workers: int, watch: Watch, until: float | None
+) -> None:
     try:
         for line in _parallel(material, jobs, workers, watch, until):
-            outcomes += line
-            for outcome in line:  # in another process they were not counted
-                watch.finished(outcome.index)
+            for outcome in line:  # from another process they have not been added yet
+                watch.add(outcome)
     except KeyboardInterrupt:
-        watch.stopped = True
-        kept = "" if material.store is None else "; run it again with the same folder to go on"
-        warnings.warn(
-            f"interrupted: {len(outcomes)} of {total} maps are finished{kept}",
-            UserWarning,
-            stacklevel=4,
-        )
+        if until is not None:  # nothing is chosen from half of the strengths
+            raise
     finally:
-        bar.close()
-    return outcomes
+        watch.stop()
 
 
 def _parallel(

@@ -63,7 +63,7 @@ class Store:
     def load(self, key: str) -> FinishedMap | None:
         """Return a stored map, or None if there is none that can be read."""
         try:
-            with np.load(self._path(key), allow_pickle=False) as stored:
+            with self._path(key).open("rb") as file, np.load(file, allow_pickle=False) as stored:
                 facts = Facts(**json.loads(str(stored["facts"])))
                 return FinishedMap(np.asarray(stored["embedding"], np.float32), facts)
         except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -38,22 +39,46 @@ _SLICE = 10
 
 
 class Watch:
-    """Counts finished maps and says when to stop; in another process, a copy that does neither."""
+    """Collects outcomes from all threads and tells them when to stop.
+
+    In another process there is an empty copy of it, which does no harm.
+    """
 
     def __init__(self, progress: Progress | None = None) -> None:
+        self.outcomes: dict[int, Outcome] = {}
         self.stopped = False
         self._progress = progress
-        self._finished: set[int] = set()
+        self._working = 0
+        self._change = threading.Condition()
 
     def __reduce__(self) -> tuple[type[Watch], tuple[()]]:
         return Watch, ()
 
-    def finished(self, index: int) -> None:
-        """Count a map, once."""
-        if index not in self._finished:
-            self._finished.add(index)
-            if self._progress is not None:
+    def __enter__(self) -> None:
+        with self._change:
+            self._working += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._change:
+            self._working -= 1
+            self._change.notify_all()
+
+    def add(self, outcome: Outcome) -> None:
+        """Keep an outcome, and count it the first time."""
+        with self._change:
+            if outcome.index not in self.outcomes and self._progress is not None:
                 self._progress.step()
+            self.outcomes[outcome.index] = outcome
+
+    def stop(self) -> None:
+        """Tell all threads to stop, and wait for them: native code must not outlive Python."""
+        self.stopped = True
+        with self._change:
+            self._change.wait_for(lambda: self._working == 0)
+
+
+class _Stopped(Exception):
+    """The sweep was stopped while this map was being made."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,17 +126,20 @@ def run_line(
     """
     outcomes: list[Outcome] = []
     previous: NDArray[np.float32] | None = None
-    for step in steps:
-        try:
-            outcome = _outcome(material, step, previous, watch)
-        except Exception as error:  # one failed setting must not take the others with it
-            outcome = Outcome(step.index, None, {}, f"{type(error).__name__}: {error}")
-        outcomes.append(outcome)
-        watch.finished(step.index)
-        if outcome.finished is not None:
-            previous = outcome.finished.embedding
-        if until is not None and outcome.measures.get("mixing", 0.0) >= until:
-            break
+    with watch:
+        for step in steps:
+            try:
+                outcome = _outcome(material, step, previous, watch)
+            except _Stopped:
+                break
+            except Exception as error:  # one failed setting must not take the others with it
+                outcome = Outcome(step.index, None, {}, f"{type(error).__name__}: {error}")
+            outcomes.append(outcome)
+            watch.add(outcome)
+            if outcome.finished is not None:
+                previous = outcome.finished.embedding
+            if until is not None and outcome.measures.get("mixing", 0.0) >= until:
+                break
     return outcomes
 
 
@@ -143,9 +171,9 @@ def _make(
     else:
         layout, n_iter = _next_on_path(affinities.matrix, previous, settings)
     for done in range(0, n_iter, _SLICE):
-        # A layout ends early for Ctrl-C only, and keeps quiet about it to its caller.
-        if watch.stopped or layout.run(min(_SLICE, n_iter - done)):
-            raise KeyboardInterrupt
+        if watch.stopped:
+            raise _Stopped
+        layout.advance(min(_SLICE, n_iter - done))
     similarities = summarize_diagnostics(affinities.diagnostics)
     if listed_labels(settings) is None:  # their rows know of no labels
         similarities = {

@@ -1,0 +1,91 @@
+"""A sweep in path mode against separate runs: cost and measures, in one run.
+
+Example: python benchmarks/sweep_path.py --n 15000 --method revised
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from simulate import simulate
+
+from ctsne import ConditionalTSNE
+from ctsne.evaluate import adjusted_rnx, data_neighbors, laplacian, map_neighbors
+from ctsne.sweep import sweep
+from ctsne.sweep.grid import default_grid
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--n", type=int, default=15_000, help="points (default: %(default)s)")
+    parser.add_argument("--data", type=Path, help="an .npz with X instead of simulated data")
+    parser.add_argument("--label", help="its array of labels to factor out")
+    parser.add_argument("--method", default="revised", help="(default: %(default)s)")
+    parser.add_argument("--json", type=Path, help="write the figures to this file too")
+    arguments = parser.parse_args()
+    if arguments.data is None:
+        X, labels, _ = simulate(arguments.n, d=50, n_labels=5, random_state=0)
+    else:
+        with np.load(arguments.data, allow_pickle=False) as stored:
+            X, labels = stored["X"], stored[arguments.label]
+    figures = compare(X, labels, arguments.method)
+    if arguments.json:
+        arguments.json.write_text(json.dumps(figures, indent=1))
+    return 0
+
+
+def compare(X: Any, labels: Any, method: str) -> dict[str, Any]:
+    base = ConditionalTSNE(method=method, random_state=0)
+    ((name, values),) = default_grid(method).items()
+    data = data_neighbors(X, labels)
+    base.set_params(n_iter=20).fit(X[:2000], labels=labels[:2000])  # warm up
+    base.set_params(n_iter=750)
+    begin = time.perf_counter()
+    path = sweep(X, labels, {name: values}, estimator=base, path=True, progress=False)
+    whole = time.perf_counter() - begin
+    singles, rows = [], []
+    for value, swept in zip(values, path.maps, strict=True):
+        begin = time.perf_counter()
+        single = base.set_params(**{name: value}).fit_transform(X, labels=labels)
+        singles.append(time.perf_counter() - begin)
+        near = map_neighbors(single, k=30)
+        rnx, mixed = adjusted_rnx(near, data, k=30), laplacian(near, labels, k=30)
+        measures = swept.measures
+        rows.append(
+            {
+                name: value,
+                "seconds": singles[-1],
+                "rnx": rnx,
+                "rnx_path": measures["adjusted_rnx"],
+                "laplacian": mixed,
+                "laplacian_path": measures["laplacian"],
+            }
+        )
+        print(
+            f"{name} {value:<8g} single {singles[-1]:5.1f} s   R_NX {rnx:.4f} path "
+            f"{measures['adjusted_rnx'] - rnx:+.4f}   Laplacian {mixed:.4f} path "
+            f"{measures['laplacian'] - mixed:+.4f}",
+            flush=True,
+        )
+    single = float(np.mean(singles))
+    differences = [
+        max(abs(row[f"{measure}_path"] - row[measure]) for row in rows)
+        for measure in ("rnx", "laplacian")
+    ]
+    print(
+        f"path of {len(values)}: {whole:.1f} s with neighbours and measures = "
+        f"{whole / single:.1f} single runs of {single:.1f} s; largest difference R_NX "
+        f"{differences[0]:.4f}, Laplacian {differences[1]:.4f}"
+    )
+    return {"path_seconds": whole, "single_seconds": single, "ratio": whole / single, "rows": rows}
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

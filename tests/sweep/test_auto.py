@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ctsne import ConditionalTSNE
+from ctsne.datasets import make_synthetic
+from ctsne.sweep import auto, sweep
+
+DATA = make_synthetic(240, random_state=0)
+COMMON: dict[str, Any] = {"perplexity": 12, "n_iter": 200, "random_state": 0}
+
+
+@pytest.mark.parametrize(
+    ("method", "name"),
+    [("revised", "beta"), ("original", "beta"), ("balanced", "strength"), ("joint", "strength")],
+)
+def test_takes_the_choice_of_the_sweep(method: str, name: str) -> None:
+    model = ConditionalTSNE(method=method, mixing=0.4, **COMMON, **{name: "auto"})
+    embedding = model.fit_transform(DATA.X, labels=DATA.known)
+    fixed = ConditionalTSNE(method=method, **COMMON)
+    result = sweep(DATA.X, DATA.known, estimator=fixed, path=True, progress=False)
+    chosen = result.best(0.4).parameters[name]
+    assert getattr(model, f"{name}_") == chosen
+    assert getattr(model, name) == "auto"
+    # Stronger ones than that were not tried.
+    assert model.sweep_.maps[-1].parameters[name] == chosen
+    assert len(model.sweep_.maps) < len(result.maps)
+    fixed.set_params(**{name: chosen})
+    assert np.array_equal(embedding, fixed.fit_transform(DATA.X, labels=DATA.known))
+
+
+def test_a_number_is_left_alone() -> None:
+    model = ConditionalTSNE(beta=0.1, **COMMON).fit(DATA.X, labels=DATA.known)
+    assert model.beta_ == 0.1
+    assert model.sweep_ is None
+
+
+def test_goes_as_far_as_it_can_with_a_warning() -> None:
+    model = ConditionalTSNE(beta="auto", mixing=1.0, **COMMON)
+    # Random labels would be mixed so; a label that is one half of the data cannot.
+    labels = np.arange(240) < 120
+    X = DATA.X + 1e6 * labels[:, None]
+    with pytest.warns(UserWarning, match=r"no beta mixes .* the most is 0\.\d\d; beta=.* is taken"):
+        model.fit(X, labels=labels)
+    most = max(swept.measures["mixing"] for swept in model.sweep_.maps)
+    weakest = next(m for m in model.sweep_.maps if m.measures["mixing"] >= 0.95 * most)
+    assert model.beta_ == weakest.parameters["beta"]
+
+
+def test_without_labels_there_is_nothing_to_choose() -> None:
+    with pytest.warns(UserWarning, match="t-SNE"):
+        model = ConditionalTSNE(beta="auto", **COMMON).fit(DATA.X)
+    assert model.sweep_ is None
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"beta": "automatic"}, 'beta must be a number, .* or "auto"'),
+        ({"strength": "auto"}, 'use beta="auto"'),
+        ({"method": "joint", "beta": "auto"}, 'use strength="auto"'),
+        ({"method": "tsne", "beta": "auto"}, "conditions nothing"),
+        ({"beta": "auto", "mixing": 2}, "mixing must be"),
+        ({"beta": "auto", "perplexity": 1000}, "perplexity"),
+        ({"mixing": "much"}, "mixing must be"),
+    ],
+)
+def test_refuses_before_any_work(
+    parameters: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(auto, "run_sweep", lambda *_, **__: pytest.fail("work was started"))
+    with pytest.raises((TypeError, ValueError), match=message):
+        ConditionalTSNE(**parameters).fit(DATA.X, labels=DATA.known)
+
+
+def test_ctrl_c_during_the_choice_is_not_swallowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    from ctsne.sweep import work
+
+    def interrupted(*_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(work, "_make", interrupted)
+    model = ConditionalTSNE(beta="auto", **COMMON)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(DATA.X, labels=DATA.known)
+    assert not hasattr(model, "embedding_")

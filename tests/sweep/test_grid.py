@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ctsne import ConditionalTSNE
+from ctsne.sweep.grid import STEERED_BY, default_grid, expand_grid, weakest_first
+
+
+def expand(grid: Any) -> list[Any]:
+    return expand_grid(grid, ConditionalTSNE())
+
+
+def test_all_combinations_in_the_order_given() -> None:
+    points = expand({"bandwidth": ["p", "r"], "beta": np.array([1, 0.1])})
+    assert [point.parameters for point in points] == [
+        {"bandwidth": "p", "beta": 1.0},
+        {"bandwidth": "p", "beta": 0.1},
+        {"bandwidth": "r", "beta": 1.0},
+        {"bandwidth": "r", "beta": 0.1},
+    ]
+    assert len({point.line for point in points[:2]}) == 1
+    assert points[0].line != points[2].line
+
+
+def test_several_grids_and_single_values() -> None:
+    start = np.zeros((5, 2))
+    points = expand([{"method": "tsne"}, {"method": "joint", "strength": 0.5, "init": start}])
+    assert points[0].parameters == {"method": "tsne"}
+    assert points[0].steering is None
+    assert points[1].parameters["init"] is start
+    assert points[1].steering == "strength"
+
+
+def test_strengths_per_label_are_one_value() -> None:
+    points = expand({"beta": [{"a": 0.1, "b": 1.0}, {"a": 0.2, "b": 1.0}]})
+    assert [point.parameters["beta"]["a"] for point in points] == [0.1, 0.2]
+
+
+@pytest.mark.parametrize(
+    ("grid", "steering"),
+    [
+        ({"beta": [1, 0.1]}, "beta"),
+        ({"method": "original", "beta": [1, 0.1]}, "beta"),
+        ({"method": "joint", "strength": [0, 1]}, "strength"),
+        ({"beta": 0.1, "beta_low": [1, 0.1]}, "beta_low"),
+        ({"method": "balanced", "strength": 0.5, "beta_low": [1, 0.1]}, "beta_low"),
+        ({"beta": [1, 0.1], "beta_low": [1, 0.1]}, "beta"),
+        ({"perplexity": [10, 20]}, None),
+    ],
+)
+def test_what_is_varied_along_a_line(grid: dict[str, Any], steering: str | None) -> None:
+    assert {point.steering for point in expand(grid)} == {steering}
+
+
+def test_seeds_are_lines_of_their_own_but_share_one_without_them() -> None:
+    points = expand({"random_state": [0, 1], "beta": [1, 0.1]})
+    assert len({point.line for point in points}) == 2
+    assert len({point.seedless_line for point in points}) == 1
+
+
+def test_starts_that_print_alike_are_told_apart() -> None:
+    many = np.zeros((2000, 2))
+    other = many.copy()
+    other[1000] = 1
+    points = expand({"init": [many, other], "beta": [1, 0.1]})
+    assert len({point.line for point in points}) == 2
+
+
+def test_weakest_first() -> None:
+    betas = expand({"beta": [1e-4, 1, 0.1]})
+    assert weakest_first(betas, range(3)) == [1, 2, 0]
+    strengths = expand({"method": "joint", "strength": [1, 0, 0.5]})
+    assert weakest_first(strengths, range(3)) == [1, 2, 0]
+    per_label = expand({"beta": [{"a": 0.1}, {"a": 1}]})
+    assert weakest_first(per_label, range(2)) == [0, 1]
+
+
+@pytest.mark.parametrize("method", STEERED_BY)
+def test_default_grid_goes_from_nothing_on(method: str) -> None:
+    ((name, values),) = default_grid(method).items()
+    assert name == STEERED_BY[method]
+    assert values[0] == (0 if name == "strength" else 1)
+    points = expand_grid({name: values}, ConditionalTSNE(method=method))
+    assert weakest_first(points, range(len(values))) == list(range(len(values)))
+
+
+@pytest.mark.parametrize(
+    ("grid", "message"),
+    [
+        ({"betta": [1]}, "did you mean 'beta'"),
+        ({"beta": []}, "no value for 'beta'"),
+        ([], "no setting"),
+        ({"n_jobs": [1, 2]}, "give it to sweep itself"),
+        ({"n_components": [1, 2]}, "different dimensions"),
+        ({"metric": ["cosine"]}, "searched once"),
+        ([["beta", 1]], "mapping"),
+        ("beta", "mapping"),
+    ],
+)
+def test_refuses_what_is_no_grid(grid: Any, message: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=message):
+        expand(grid)

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ctsne import ConditionalTSNE
+from ctsne.sweep import SweepResult, SweptMap
+from ctsne.sweep.grid import expand_grid
+
+BASE = ConditionalTSNE(random_state=0)
+
+
+def result(
+    grid: Any, mixing: list[float], rnx: list[float], **measures: list[float]
+) -> SweepResult:
+    """Make a sweep by hand."""
+    points = expand_grid(grid, BASE)
+    columns = {"mixing": mixing, "adjusted_rnx": rnx, **measures}
+    maps = tuple(
+        SweptMap(
+            point.parameters,
+            np.zeros((3, 2), np.float32),
+            {name: column[index] for name, column in columns.items()},
+            1.0,
+            None,
+        )
+        for index, point in enumerate(points)
+    )
+    return SweepResult(maps, tuple(points), BASE.get_params())
+
+
+def test_best_is_the_weakest_that_mixes_enough() -> None:
+    swept = result({"beta": [1e-8, 1, 0.1, 1e-2]}, [0.9, 0.1, 0.55, 0.6], [0.2, 0.5, 0.3, 0.4])
+    assert swept.best(0.5).parameters == {"beta": 0.1}  # though 1e-2 keeps more neighbours
+    assert swept.best(0.6).parameters == {"beta": 1e-2}
+    assert swept.best(0.0).parameters == {"beta": 1}
+
+
+def test_best_of_several_lines_keeps_most_neighbours() -> None:
+    grid = [{"beta": [1, 0.1]}, {"method": "joint", "strength": [0, 0.5, 1]}]
+    swept = result(grid, [0.2, 0.6, 0.2, 0.7, 0.9], [0.5, 0.35, 0.5, 0.4, 0.45])
+    assert swept.best(0.5).parameters == {"method": "joint", "strength": 0.5}
+    assert swept.best(0.65).parameters == {"method": "joint", "strength": 0.5}
+    assert swept.best(0.8).parameters == {"method": "joint", "strength": 1}
+
+
+def test_best_takes_means_over_seeds_and_then_the_best_seed() -> None:
+    grid = {"beta": [1, 0.1], "random_state": [0, 1]}
+    swept = result(grid, [0.6, 0.3, 0.5, 0.6], [0.5, 0.5, 0.3, 0.4])
+    assert swept.best(0.5).parameters == {"beta": 0.1, "random_state": 1}
+    assert swept.best(0.44).parameters["beta"] == 1
+
+
+def test_best_says_how_far_the_settings_go() -> None:
+    swept = result({"beta": [1, 0.1]}, [0.2, 0.61], [0.5, 0.4])
+    with pytest.raises(ValueError, match=r"mixing=0.7 .* the most is 0.61, with \{'beta': 0.1\}"):
+        swept.best(0.7)
+    with pytest.raises(ValueError, match="mixing must be"):
+        swept.best(1.5)
+
+
+def test_front_leaves_out_what_is_beaten() -> None:
+    grid = {"beta": [1, 0.5, 0.1, 1e-2]}
+    swept = result(grid, [0.1, 0.5, 0.4, 0.9], [0.5, 0.4, 0.3, 0.2])
+    assert [each.parameters["beta"] for each in swept.front()] == [1, 0.5, 1e-2]
+    pure = result(
+        grid, [0.1, 0.5, 0.4, 0.9], [0.5, 0.4, 0.3, 0.2], other_laplacian=[0.1, 0.2, 0.1, 0.3]
+    )
+    assert [each.parameters["beta"] for each in pure.front()] == [1, 0.1, 0.5, 1e-2]
+
+
+def test_front_agrees_with_a_double_loop() -> None:
+    rng = np.random.default_rng(0)
+    betas = [float(beta) for beta in 10.0 ** -np.arange(30)]
+    mixing, rnx, other = rng.integers(0, 5, size=(3, 30)) / 5
+    swept = result({"beta": betas}, list(mixing), list(rnx), other_laplacian=list(other))
+    expected = set()
+    for i in range(30):
+        beaten = False
+        for j in range(30):
+            better = (mixing[j] - mixing[i], rnx[j] - rnx[i], other[i] - other[j])
+            beaten |= min(better) >= 0 and max(better) > 0
+        if not beaten:
+            expected.add(betas[i])
+    assert {each.parameters["beta"] for each in swept.front()} == expected
+
+
+def test_table_has_what_the_estimator_adds_and_leaves_out_what_a_method_does_not_use() -> None:
+    grid = [{"method": "joint", "strength": [0.5]}, {"beta": [0.1]}, {"method": "tsne"}]
+    table = result(grid, [0.1, 0.2, 0.3], [0.3, 0.2, 0.1]).table
+    assert table.columns.tolist() == [
+        "method", "strength", "beta", "mixing", "adjusted_rnx", "seconds", "error",
+    ]  # fmt: skip
+    assert table.method.tolist() == ["joint", "revised", "tsne"]
+    assert table.strength.isna().tolist() == [False, True, True]
+    assert table.beta.isna().tolist() == [True, False, True]
+
+
+def test_nothing_finished_leaves_nothing_to_choose() -> None:
+    empty = SweepResult((), (), BASE.get_params())
+    for choose in (empty.best, empty.front, empty.most_mixed):
+        with pytest.raises(ValueError, match="no finished map"):
+            choose()

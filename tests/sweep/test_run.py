@@ -1,0 +1,294 @@
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import pytest
+from scipy.spatial.distance import pdist
+
+from ctsne import ConditionalTSNE
+from ctsne.datasets import make_synthetic
+from ctsne.evaluate import adjusted_rnx, expected_laplacian, laplacian
+from ctsne.layout import align
+from ctsne.sweep import SweepResult, graph, sweep, work
+
+DATA = make_synthetic(240, random_state=0)
+SMALL = ConditionalTSNE(perplexity=12, n_iter=120, early_exaggeration_iter=50, random_state=0)
+GRID: list[dict[str, Any]] = [
+    {"method": "tsne"},
+    {"bandwidth": ["r", "p"], "beta": [1, 1e-3]},
+    {"method": "original", "beta": 0.1},
+    {"method": ["balanced", "joint"], "strength": [0.3, 1]},
+    {"perplexity": 20, "beta": 0.1, "beta_low": 0.5},
+]
+
+
+def run(grid: Any = GRID, **options: Any) -> SweepResult:
+    options = {"estimator": SMALL, "progress": False, "other": DATA.hidden, **options}
+    return sweep(DATA.X, DATA.known, grid, **options)
+
+
+def same_tables(a: SweepResult, b: SweepResult) -> None:
+    timeless = (result.table.drop(columns="seconds") for result in (a, b))
+    first, second = timeless
+    assert first.equals(second)
+
+
+def test_maps_are_those_of_the_estimator() -> None:
+    result = run()
+    assert len(result.maps) == 11
+    for swept in result.maps:
+        model = ConditionalTSNE(**{**SMALL.get_params(), **swept.parameters})
+        embedding = model.fit_transform(DATA.X, labels=DATA.known)
+        assert swept.measures["kl_divergence"] == model.kl_divergence_
+        assert swept.embedding is not None
+        np.testing.assert_allclose(pdist(swept.embedding), pdist(embedding), rtol=1e-4, atol=1e-5)
+        mixed = laplacian(embedding, DATA.known, k=30)
+        assert swept.measures["laplacian"] == pytest.approx(mixed, abs=1e-12)
+        assert swept.measures["mixing"] == mixed / expected_laplacian(DATA.known)
+        kept = adjusted_rnx(embedding, DATA.X, DATA.known, k=30)
+        assert swept.measures["adjusted_rnx"] == pytest.approx(kept, abs=1e-12)
+        hidden = laplacian(embedding, DATA.hidden, k=30)
+        assert swept.measures["other_laplacian"] == pytest.approx(hidden, abs=1e-12)
+
+
+def test_neighbours_are_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    searches = []
+    search = graph.search_neighbors
+
+    def counted(*arguments: Any) -> Any:
+        searches.append(arguments)
+        return search(*arguments)
+
+    monkeypatch.setattr(graph, "search_neighbors", counted)
+    run()
+    assert len(searches) == 1
+
+
+def test_does_not_depend_on_the_workers() -> None:
+    one, two = run(n_jobs=1), run(n_jobs=2)
+    same_tables(one, two)
+    for a, b in zip(one.maps, two.maps, strict=True):
+        assert np.array_equal(a.embedding, b.embedding)
+
+
+@pytest.mark.parametrize("path", [False, True])
+def test_interrupted_and_resumed_is_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: bool
+) -> None:
+    whole = run(path=path)
+    make, made = work._make, []
+
+    def interrupted(*arguments: Any) -> Any:
+        if len(made) == 4:
+            raise KeyboardInterrupt
+        made.append(arguments)
+        return make(*arguments)
+
+    monkeypatch.setattr(work, "_make", interrupted)
+    with pytest.warns(UserWarning, match=r"interrupted: .* of 11 maps .* same folder to go on"):
+        half = run(path=path, folder=tmp_path, n_jobs=1)
+    assert len(half.maps) < 11
+    assert len(list(tmp_path.glob("map-*.npz"))) == 4
+
+    def counted(*arguments: Any) -> Any:
+        made.append(arguments)
+        return make(*arguments)
+
+    monkeypatch.setattr(work, "_make", counted)
+    same_tables(run(path=path, folder=tmp_path), whole)
+    assert len(made) == 11  # the four were not made again
+    same_tables(run(path=path, folder=tmp_path), whole)
+    assert len(made) == 11
+
+
+def test_other_data_labels_or_parameters_are_not_taken_for_the_same(tmp_path: Path) -> None:
+    grid = {"beta": [0.1]}
+    run(grid, folder=tmp_path)
+    variants: list[dict[str, Any]] = [
+        {"estimator": ConditionalTSNE(**{**SMALL.get_params(), "n_iter": 130})},
+        {"estimator": ConditionalTSNE(**{**SMALL.get_params(), "init": DATA.X[:, :2] * 1e-4})},
+    ]
+    for count, options in enumerate(variants, start=2):
+        run(grid, folder=tmp_path, **options)
+        assert len(list(tmp_path.iterdir())) == count
+    sweep(DATA.X + 1e-3 * DATA.X**2, DATA.known, grid, estimator=SMALL, folder=tmp_path,
+          progress=False)  # fmt: skip
+    sweep(DATA.X, DATA.hidden, grid, estimator=SMALL, folder=tmp_path, progress=False)
+    assert len(list(tmp_path.iterdir())) == 5
+
+
+def test_a_damaged_file_is_made_again(tmp_path: Path) -> None:
+    whole = run({"beta": [0.1]}, folder=tmp_path)
+    (file,) = tmp_path.iterdir()
+    file.write_bytes(file.read_bytes()[:100])
+    same_tables(run({"beta": [0.1]}, folder=tmp_path), whole)
+    with np.load(file, allow_pickle=False) as stored:
+        assert stored["embedding"].shape == (240, 2)
+
+
+@pytest.mark.parametrize("path", [False, True])
+def test_a_failed_setting_is_reported_and_not_fatal(
+    monkeypatch: pytest.MonkeyPatch, path: bool
+) -> None:
+    affinities_of = work.affinities_of
+
+    def failing(neighbors: Any, settings: Any) -> Any:
+        if settings.beta[0] == 0.1:
+            raise MemoryError("no room for this one")
+        return affinities_of(neighbors, settings)
+
+    monkeypatch.setattr(work, "affinities_of", failing)
+    with pytest.warns(UserWarning, match=r"1 of 3 settings failed.*'beta': 0.1.*no room"):
+        result = run({"beta": [1, 0.1, 1e-3]}, path=path)
+    assert [swept.error for swept in result.maps] == [
+        None,
+        "MemoryError: no room for this one",
+        None,
+    ]
+    assert result.maps[1].embedding is None
+    assert result.table.error.notna().tolist() == [False, True, False]
+    assert len(result.front()) <= 2
+    assert result.best(0).parameters == {"beta": 1}
+
+
+def test_path_starts_from_the_map_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    previous = []
+    make = work._make
+
+    def watched(material: Any, settings: Any, before: Any, watch: Any) -> Any:
+        finished = make(material, settings, before, watch)
+        previous.append((before, finished))
+        return finished
+
+    monkeypatch.setattr(work, "_make", watched)
+    result = run({"beta": [1e-4, 1, 1e-2]}, path=True, n_jobs=1)
+    assert previous[0][0] is None
+    assert previous[1][0] is previous[0][1].embedding
+    assert previous[2][0] is previous[1][1].embedding
+    # The weakest comes first, with all iterations; the others have about a fifth of them.
+    assert [swept.measures["n_iter"] for swept in result.maps] == [26, 120, 26]
+
+
+def test_maps_lie_on_each_other() -> None:
+    a, b = (swept.embedding for swept in run({"beta": [1, 0.01]}).maps)
+    assert a is not None
+    assert b is not None
+    np.testing.assert_allclose(align(b, a), b, atol=1e-4)
+
+
+def test_sample_measures_fewer_points() -> None:
+    result = run({"beta": [0.1]}, sample=50, k=10)
+    embedding = result.maps[0].embedding
+    expected = laplacian(embedding, DATA.known, k=10, sample=50, random_state=0)
+    assert result.maps[0].measures["laplacian"] == pytest.approx(expected, abs=1e-12)
+
+
+def test_distances_instead_of_features() -> None:
+    distances = np.linalg.norm(DATA.X[:, None] - DATA.X, axis=2)
+    base = ConditionalTSNE(**{**SMALL.get_params(), "metric": "precomputed", "init": "spectral"})
+    grid = [{"method": "tsne"}, {"method": "balanced", "strength": [0.5]}]
+    result = sweep(distances, DATA.known, grid, estimator=base, progress=False)
+    for swept in result.maps:
+        model = ConditionalTSNE(**{**base.get_params(), **swept.parameters})
+        model.fit(distances, labels=DATA.known)
+        assert swept.measures["kl_divergence"] == pytest.approx(model.kl_divergence_, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"grid": {"beta": [1, 2]}}, r"beta must be .* \(setting \{'beta': 2\}\)"),
+        ({"grid": {"perplexity": 500}}, "too large for 240 points"),
+        ({"labels": None}, "factored out"),
+        ({"labels": DATA.known[:-1]}, "239"),
+        ({"k": 239}, "k must be"),
+        ({"estimator": "revised"}, "ConditionalTSNE"),
+        (
+            {"folder": "here", "estimator": ConditionalTSNE(perplexity=12)},
+            "random_state must be a whole number",
+        ),
+        ({"folder": __file__}, "folder"),
+    ],
+)
+def test_refuses_bad_input_before_any_work(
+    options: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(work, "_make", lambda *_: pytest.fail("work was started"))
+    options = {"labels": DATA.known, "grid": {"beta": 1}, "estimator": SMALL, **options}
+    with pytest.raises((TypeError, ValueError), match=message):
+        sweep(DATA.X, progress=False, **options)
+
+
+def test_warnings_of_all_settings_are_given_once() -> None:
+    labels = np.where(np.arange(240) < 3, "rare", DATA.known)
+    with pytest.warns(UserWarning, match="share of neighbours") as caught:
+        sweep(DATA.X, labels, {"beta": [1, 0.1]}, estimator=SMALL, progress=False)
+    assert len(caught) == 1
+
+
+def test_progress_goes_to_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
+    run({"beta": [1, 0.1]}, progress=True, path=True)
+    written = capsys.readouterr()
+    assert written.out == ""
+    assert written.err.splitlines()[-1].startswith("sweep: 2 of 2 [##")
+
+
+@pytest.mark.slow
+def test_runs_on_a_dask_cluster() -> None:
+    import distributed
+
+    expected = run(path=True)
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+        joblib.parallel_config(backend="dask"),
+    ):
+        result = run(path=True)
+        threads = client.run(threading.active_count)
+    assert len(threads) == 2
+    same_tables(result, expected)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_ctrl_c_stops_soon_and_a_second_run_goes_on(tmp_path: Path, jobs: int) -> None:
+    program = textwrap.dedent(f"""
+        import sys, warnings
+        warnings.simplefilter("error", FutureWarning)
+        from ctsne.datasets import make_synthetic
+        from ctsne.sweep import sweep
+        data = make_synthetic(2000, random_state=0)
+        print("ready", flush=True)
+        result = sweep(data.X, data.known, {{"beta": [1, .5, .3, .1, .03, .01, 1e-3, 1e-4]}},
+                       folder={str(tmp_path)!r}, n_jobs={jobs}, progress=False)
+        print(len(result.maps), flush=True)
+    """)
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True,
+    )  # fmt: skip
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    while len(list(tmp_path.glob("map-*.npz"))) < jobs + 1:
+        time.sleep(0.05)
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    begin = time.monotonic()
+    out, err = process.communicate(timeout=60)
+    assert time.monotonic() - begin < 3
+    assert process.returncode == 0, err
+    assert "interrupted: " in err
+    assert 1 <= int(out) < 8
+    assert len(list(tmp_path.glob("*.part"))) == 0

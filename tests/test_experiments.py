@@ -1,0 +1,135 @@
+"""What the experiments share: names, starts, tables and the joining of sections."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+FOLDER = Path(__file__).parents[1] / "experiments"
+MODULES = ("common", "run")
+
+
+@pytest.fixture
+def experiments(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Import a module of the experiments by name, for one test only."""
+    monkeypatch.syspath_prepend(FOLDER)
+    yield importlib.import_module
+    for name in MODULES:
+        sys.modules.pop(name, None)
+
+
+def test_an_unknown_name_is_refused_before_any_work(
+    experiments: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = experiments("run")
+    monkeypatch.setattr(run, "run_one", lambda *_: pytest.fail("something was run"))
+    with pytest.raises(SystemExit) as stopped:
+        run.main(["figure1", "figure9"])
+    assert stopped.value.code == 2
+    message = capsys.readouterr().err
+    assert "there is no experiment 'figure9'" in message
+    assert "figure1, figure2, figure3, figure4, figure5" in message
+
+
+def test_all_runs_every_experiment_once(experiments: Any, monkeypatch: Any, tmp_path: Path) -> None:
+    run = experiments("run")
+    done: list[str] = []
+    monkeypatch.setattr(run, "HERE", tmp_path)
+    monkeypatch.setattr(run, "OUTPUT", tmp_path / "results")
+    monkeypatch.setattr(run, "run_one", lambda name, _: done.append(name))
+    (tmp_path / "b.py").write_text('"""B."""\n\ndef run(output):\n    pass\n')
+    (tmp_path / "a.py").write_text('"""A."""\n\ndef run(output):\n    pass\n')
+    (tmp_path / "helper.py").write_text('"""No experiment."""\n')
+    run.main(["all", "a"])
+    assert done == ["a", "b"]
+
+
+def test_sections_are_joined_with_links_that_fit(experiments: Any, tmp_path: Path) -> None:
+    output = tmp_path / "results"
+    output.mkdir()
+    (output / "one.md").write_text("## One\n\n![p](one.png) [w](https://a.b) [s](#one)\n")
+    took = {"seconds": 1.5, "processor_seconds": 2.5, "cores": 2, "version": "9", "date": "today"}
+    (output / "one.json").write_text(json.dumps(took))
+    (output / "two.md").write_text("## Two\n")
+    experiments("run").join_sections(output, tmp_path / "RESULTS.md", ["one", "two", "three"])
+    page = (tmp_path / "RESULTS.md").read_text()
+    assert "![p](results/one.png) [w](https://a.b) [s](#one)" in page
+    assert "| `python experiments/run.py one` |     1.5 |       2.5 |" in page
+    assert page.index("## One") < page.index("## Two")
+    assert "three" not in page
+
+
+def test_starts(experiments: Any) -> None:
+    common = experiments("common")
+    X = np.random.default_rng(0).normal(size=(80, 5))
+    first, again, other = common.start(X, 0), common.start(X, 0), common.start(X, 1)
+    assert np.array_equal(first, again)
+    assert first.shape == (80, 2)
+    # Principal components of standard deviation 1e-4, and a tenth of that as noise.
+    assert first[:, 0].std() == pytest.approx(1e-4, rel=0.1)
+    assert (first - other).std() == pytest.approx(1e-5 * np.sqrt(2), rel=0.3)
+
+
+def test_lines_go_from_no_conditioning_to_the_strongest(experiments: Any) -> None:
+    for name, grid in experiments("common").LINES.items():
+        (values,) = [value for value in grid.values() if isinstance(value, list)]
+        steps = np.diff(values)
+        assert values[0] == (0 if "strength" in grid and "beta_low" not in grid else 1), name
+        assert (steps > 0).all() or (steps < 0).all(), name
+
+
+def test_table(experiments: Any) -> None:
+    table = experiments("common").table
+    assert table(["line", "n", "±"], [["joint", 5, ".1 ± .2"], ["a", 10, "–"]]) == (
+        "| line  |   n |       ± |\n"
+        "| ----- | --: | ------: |\n"
+        "| joint |   5 | .1 ± .2 |\n"
+        "| a     |  10 |       – |"
+    )
+    with pytest.raises(ValueError, match="the header has 2 cells, but a row has 1"):
+        table(["a", "b"], [["c"]])
+
+
+def test_numbers(experiments: Any) -> None:
+    common = experiments("common")
+    values = [0.5124, -0.0034, -0.0001, 12.0, np.nan]
+    assert [common.number(v) for v in values] == [".512", "-.003", ".000", "12.000", "–"]
+    assert common.difference(0.5, 0.4) == "+.100"
+    assert common.difference(0.4, 0.5) == "-.100"
+    assert common.difference(0.5, 0.5001) == ".000"
+    assert common.mean_and_spread([0.1, 0.2, 0.6]) == ".300 ± .250"
+
+
+def test_missing_data_say_which_variable_to_set(
+    experiments: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    common = experiments("common")
+    monkeypatch.delenv("CTSNE_DATA", raising=False)
+    monkeypatch.delenv("CTSNE_REFERENCE", raising=False)
+    with pytest.raises(FileNotFoundError, match="set CTSNE_REFERENCE"):
+        common.load_paper()
+    with pytest.raises(FileNotFoundError, match="set CTSNE_DATA"):
+        common.load_real("ifnb")
+    with pytest.raises(ValueError, match="no dataset 'mnist'"):
+        common.load_real("mnist")
+    monkeypatch.setenv("CTSNE_DATA", str(tmp_path / "nowhere"))
+    with pytest.raises(FileNotFoundError, match=r"there is no folder .*nowhere"):
+        common.load_real("ifnb")
+
+
+def test_the_paper_data(experiments: Any, reference: Path) -> None:
+    data = experiments("common").load_paper()
+    assert data.X.shape == (1500, 10)
+    assert (data.known == "blue").sum() == 600
+    assert [(data.hidden == shape).sum() for shape in data.hidden.categories] == [500] * 3
+    authors = experiments("common").load_authors("authors_results.csv")
+    assert authors["line"].value_counts().to_dict() == {
+        "original": 17, "revised p": 16, "revised r": 16
+    }  # fmt: skip
