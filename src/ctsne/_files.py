@@ -8,21 +8,28 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["replaced_file"]
+__all__ = ["file_beside", "replaced_file"]
 
 
 @contextlib.contextmanager
 def replaced_file(target: Path) -> Iterator[Path]:
-    """Give a new empty file in the target's folder that takes the target's place at the end.
+    """Give a new empty file that takes the target's place at the end.
 
     Moving within one folder is atomic, so a run that is killed never leaves half a file; after an
     error the target is as it was.
     """
+    with file_beside(target) as temporary:
+        yield temporary
+        os.replace(temporary, target)
+
+
+@contextlib.contextmanager
+def file_beside(target: Path) -> Iterator[Path]:
+    """Give a new empty file in the target's folder, removed at the end if it is still there."""
     # Not tempfile: its files are private to the user, and results should not be.
     temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}.part")
     temporary.touch(exist_ok=False)
     try:
         yield temporary
-        os.replace(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)

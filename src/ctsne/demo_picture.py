@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import uuid
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ctsne._files import file_beside, replaced_file
 from ctsne.datasets import HIDDEN_NAMES, Synthetic
 from ctsne.demo import Demo, Panel
 from ctsne.labels import Labels
@@ -166,7 +164,7 @@ def check_picture_path(path: str | os.PathLike[str]) -> Path:
         raise OSError(f"cannot write the picture: {target} is read-only")
     try:
         # Trying is the only sure test: permissions, full disks and read-only mounts differ.
-        with _beside(target):
+        with file_beside(target):
             pass
     except OSError as error:
         raise OSError(
@@ -204,22 +202,6 @@ def save_picture(demo: Demo, path: str | os.PathLike[str]) -> Path:
     """
     target = check_picture_path(path)
     figure = draw(demo)
-    with _beside(target) as temporary:
+    with replaced_file(target) as temporary:
         figure.savefig(temporary, format=target.suffix[1:].lower(), dpi=DPI)
-        os.replace(temporary, target)
     return target
-
-
-@contextlib.contextmanager
-def _beside(target: Path) -> Iterator[Path]:
-    """Give a new empty file in the target's folder and remove it afterwards if it is still there.
-
-    Moving within one folder is atomic, so a run that is killed never leaves half a picture.
-    """
-    # Not tempfile: its files are private to the user, and the picture should not be.
-    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}.part")
-    temporary.touch(exist_ok=False)
-    try:
-        yield temporary
-    finally:
-        temporary.unlink(missing_ok=True)
