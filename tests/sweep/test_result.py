@@ -98,6 +98,15 @@ def test_table_has_what_the_estimator_adds_and_leaves_out_what_a_method_does_not
     assert table.beta.isna().tolist() == [True, False, True]
 
 
+def test_title_says_the_setting() -> None:
+    grid = [{"method": "joint", "strength": 0.4}, {"beta": 1e-10, "init": np.zeros((3, 2))}]
+    swept = result(grid, [0.1, 0.2], [0.1, 0.2])
+    assert [each.title for each in swept.maps] == [
+        "joint, strength 0.4",
+        "beta 1e-10, init array of shape (3, 2)",
+    ]
+
+
 def test_nothing_finished_leaves_nothing_to_choose() -> None:
     empty = SweepResult((), (), BASE.get_params())
     for choose in (empty.best, empty.front, empty.most_mixed):

@@ -45,6 +45,14 @@ class SweptMap:
     seconds: float
     error: str | None
 
+    @property
+    def title(self) -> str:
+        """The setting in a few words, for legends and panels: ``joint, strength 0.4``."""
+        return ", ".join(
+            _short(value) if name == "method" else f"{name} {_short(value)}"
+            for name, value in self.parameters.items()
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class SweepResult:
@@ -245,6 +253,13 @@ def _aligned(
             aligned[index] = reference
             first = reference if first is None else first
     return aligned
+
+
+def _short(value: object) -> str:
+    """Write a value as short as it can be read; of a start, its shape."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return f"array of shape {value.shape}" if isinstance(value, np.ndarray) else str(value)
+    return f"{value:g}"
 
 
 def _mean(group: list[SweptMap], measure: str) -> float:
