@@ -45,5 +45,17 @@ def test_says_how_long_the_rest_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "in 1:06:40, 1:06:40 left" in stream.getvalue()
 
 
+def test_what_took_no_work_says_nothing_of_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([0.0, *[0.0] * 9, 60.0])
+    monkeypatch.setattr(_progress.time, "monotonic", lambda: next(clock))
+    stream = Terminal()
+    progress = Progress(20, "maps", shown=True, stream=stream)
+    for _ in range(9):
+        progress.step(worked=False)
+    assert "left" not in stream.getvalue()
+    progress.step()
+    assert "10:00 left" in stream.getvalue()
+
+
 def test_nothing_is_written_if_not_shown() -> None:
     assert run(Terminal(), 3, shown=False) == ""

@@ -56,7 +56,15 @@ class Settings:
     warnings: list[str] = field(default_factory=list)
 
 
-def check_same_rows(X: Any, labels: Any) -> None:
+def altered(estimator: Any, **parameters: Any) -> Any:
+    """Make an unfitted estimator with other parameters.
+
+    Unlike scikit-learn's ``clone`` it copies no values: a callback may hold what cannot be copied.
+    """
+    return type(estimator)(**{**estimator.get_params(deep=False), **parameters})
+
+
+def check_same_rows(X: Any, labels: Any, *, argument: str = "labels") -> None:
     """Refuse a label column of a data frame whose rows stand in another order than those of X."""
     rows: Any = getattr(X, "index", None)
     labelled: Any = getattr(labels, "index", None)
@@ -64,9 +72,9 @@ def check_same_rows(X: Any, labels: Any) -> None:
         return
     if len(rows) == len(labelled) and not rows.equals(labelled):
         raise ValueError(
-            "labels and X have different row names (index), so it is not clear which label belongs "
-            "to which point; reorder with labels.loc[X.index], or pass labels.to_numpy() if the "
-            "order is the same"
+            f"{argument} and X have different row names (index), so it is not clear which label "
+            f"belongs to which point; reorder with {argument}.loc[X.index], or pass "
+            f"{argument}.to_numpy() if the order is the same"
         )
 
 

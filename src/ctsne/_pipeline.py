@@ -45,12 +45,12 @@ def features_of(matrix: Any, settings: Settings) -> NDArray[np.floating] | None:
         return np.ascontiguousarray(matrix.toarray())
     if settings.metric == "euclidean" and all_identical(matrix, settings.metric):
         return np.zeros((matrix.shape[0], 1))  # no component to be found
-    # Angles are measured from the origin, so for them the data must not be centred.
-    seed = int(settings.rng.integers(2**31))
+    # Angles are measured from the origin, so for them the data must not be centred. The components
+    # do not depend on the seed, so that maps with different ones are maps of the same data.
     reducer = (
-        TruncatedSVD(SPARSE_COMPONENTS, algorithm="arpack", random_state=seed)
+        TruncatedSVD(SPARSE_COMPONENTS, algorithm="arpack", random_state=0)
         if settings.metric == "cosine"
-        else PCA(SPARSE_COMPONENTS, svd_solver="arpack", random_state=seed)
+        else PCA(SPARSE_COMPONENTS, svd_solver="arpack", random_state=0)
     )
     return np.ascontiguousarray(reducer.fit_transform(matrix))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 import time
 from typing import TextIO
@@ -41,16 +42,18 @@ class Progress:
         self._total = total
         self._name = name
         self._shown = shown
-        self._stream = sys.stderr if stream is None else stream
+        self._stream = stream or sys.stderr or io.StringIO()  # there may be no standard error
         self._rewritable = shown and (self._stream.isatty() or _in_notebook())
         self._begin = time.monotonic()
         self._done = 0
+        self._worked = 0
         self._logged = 0
         self._length = 0
 
-    def step(self) -> None:
-        """Count one more piece as done."""
+    def step(self, *, worked: bool = True) -> None:
+        """Count one more piece as done; one that took no work says nothing of the rest."""
         self._done += 1
+        self._worked += worked
         if not self._shown:
             return
         if self._rewritable:
@@ -73,8 +76,8 @@ class Progress:
         filled = _WIDTH * self._done // self._total
         text = f"{self._name}: {self._done} of {self._total} [{'#' * filled:.<{_WIDTH}}]"
         text += f" in {_clock(elapsed)}"
-        if self._done < self._total:
-            left = elapsed / self._done * (self._total - self._done)
+        if self._worked and self._done < self._total:
+            left = elapsed / self._worked * (self._total - self._done)
             text += f", {_clock(left)} left"
         return text
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 import time
 import warnings
@@ -10,10 +11,16 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ctsne._parameters import check_callback, check_same_rows, check_settings, check_verbose
+from ctsne._parameters import (
+    altered,
+    check_callback,
+    check_same_rows,
+    check_settings,
+    check_verbose,
+)
 from ctsne._pipeline import (
     affinities_of,
     features_of,
@@ -21,9 +28,10 @@ from ctsne._pipeline import (
     neighbors_of,
 )
 from ctsne._validation import check_count, check_matrix
-from ctsne.labels import encode_labels
+from ctsne.labels import Labels, encode_labels
 from ctsne.layout.descent import Callback
 from ctsne.sweep.auto import choose_strength, steering_on_auto
+from ctsne.sweep.result import SweepResult
 
 _log = logging.getLogger("ctsne")
 
@@ -194,19 +202,13 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         check_same_rows(X, labels)
         known = None if labels is None else encode_labels(labels, n=matrix.shape[0])
         validate_data(BaseEstimator(), X, skip_check_array=True)  # refuses odd column names
-        # With "auto", all else is checked first with a strength that any data can have.
-        automatic = steering_on_auto(self)
-        model = self if automatic is None else clone(self).set_params(**{automatic: 1.0})
+        clock = _Clock(check_verbose(self))
+        model, tried = self._chosen(matrix, known)
         settings = check_settings(model, matrix, known, y_given=y is not None)
         for message in settings.warnings:
             warnings.warn(message, UserWarning, stacklevel=2)
-        clock = _Clock(settings.verbose)
-        tried = None
-        if automatic is not None and known is not None and settings.labels is not None:
-            value, tried = choose_strength(model, automatic, matrix, known)
-            model.set_params(**{automatic: value})
-            settings = check_settings(model, matrix, known)
-            clock.log(f"{automatic}: {value:g} chosen of {len(tried.maps)} tried")
+        if tried is not None:
+            clock.log(f"beta {model.beta}, strength {model.strength}: {len(tried.maps)} tried")
         features = features_of(matrix, settings)
         neighbors = neighbors_of(matrix if features is None else features, settings)
         clock.log(f"neighbours: {neighbors.indices.shape[1]} for each of {matrix.shape[0]} points")
@@ -268,6 +270,19 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         tags.input_tags.pairwise = self.metric == "precomputed"
         tags.transformer_tags.preserves_dtype = ["float32"]
         return tags
+
+    def _chosen(self, matrix: Any, known: Labels | None) -> tuple[Any, SweepResult | None]:
+        """Choose what is "auto"; all else is checked first, with a strength any data can have."""
+        name = steering_on_auto(self)
+        if name is None:
+            return self, None
+        state = copy.deepcopy(self.random_state)  # trials leave the user's own as it is
+        trial = altered(self, **{name: 1.0}, random_state=state, callback=None)
+        usable = check_settings(trial, matrix, known).labels
+        if known is None or usable is None:
+            return altered(self, **{name: 1.0}), None
+        value, tried = choose_strength(trial, name, matrix, known)
+        return altered(self, **{name: value}), tried
 
     def _run(self, n_iter: int, clock: _Clock) -> None:
         try:

@@ -51,3 +51,7 @@ def test_refuses_lists_longer_than_there_are() -> None:
     longer = np.full(20, int(found.n_same.max()) + 1, np.int32)
     with pytest.raises(ValueError, match="shorter"):
         select_neighbors(found, longer, np.zeros(20, np.int32))
+    with pytest.raises(ValueError, match="k must be"):
+        merge_neighbors(found, 7)
+    with pytest.raises(ValueError, match="the same for all points"):
+        select_neighbors(found, np.arange(20, dtype=np.int32) % 3, np.ones(20, np.int32))

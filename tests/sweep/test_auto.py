@@ -50,6 +50,25 @@ def test_goes_as_far_as_it_can_with_a_warning() -> None:
     assert model.beta_ == weakest.parameters["beta"]
 
 
+def test_is_as_if_the_strength_had_been_given() -> None:
+    state = np.random.RandomState(0)
+    model = ConditionalTSNE(**{**COMMON, "beta": "auto", "init": "random", "random_state": state})
+    model.fit(DATA.X, labels=DATA.known)
+    fixed = ConditionalTSNE(**{**model.get_params(), "beta": model.beta_})
+    other = np.random.RandomState(0)
+    fixed.set_params(random_state=other).fit(DATA.X, labels=DATA.known)
+    assert np.array_equal(model.embedding_, fixed.embedding_)
+    assert state.randint(10**6) == other.randint(10**6)
+
+
+def test_labels_that_hardly_any_point_has() -> None:
+    labels = [None] * 240
+    labels[0], labels[-1] = "a", "b"
+    with pytest.warns(UserWarning, match="cannot be measured.*beta=1 is taken"):
+        model = ConditionalTSNE(beta="auto", **COMMON).fit(DATA.X, labels=labels)
+    assert model.beta_ == 1
+
+
 def test_without_labels_there_is_nothing_to_choose() -> None:
     with pytest.warns(UserWarning, match="t-SNE"):
         model = ConditionalTSNE(beta="auto", **COMMON).fit(DATA.X)
@@ -64,6 +83,8 @@ def test_without_labels_there_is_nothing_to_choose() -> None:
         ({"method": "joint", "beta": "auto"}, 'use strength="auto"'),
         ({"method": "tsne", "beta": "auto"}, "conditions nothing"),
         ({"beta": "auto", "mixing": 2}, "mixing must be"),
+        ({"method": "original", "beta": "auto", "beta_low": 0.5}, "leave beta_low out"),
+        ({"method": "orignal", "beta": "auto"}, "method must be one of"),
         ({"beta": "auto", "perplexity": 1000}, "perplexity"),
         ({"mixing": "much"}, "mixing must be"),
     ],

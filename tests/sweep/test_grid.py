@@ -49,6 +49,7 @@ def test_strengths_per_label_are_one_value() -> None:
         ({"method": "balanced", "strength": 0.5, "beta_low": [1, 0.1]}, "beta_low"),
         ({"beta": [1, 0.1], "beta_low": [1, 0.1]}, "beta"),
         ({"perplexity": [10, 20]}, None),
+        ({"method": "original", "beta": [1, 0.1], "beta_low": 0.3}, "beta_low"),
     ],
 )
 def test_what_is_varied_along_a_line(grid: dict[str, Any], steering: str | None) -> None:
@@ -59,6 +60,33 @@ def test_seeds_are_lines_of_their_own_but_share_one_without_them() -> None:
     points = expand({"random_state": [0, 1], "beta": [1, 0.1]})
     assert len({point.line for point in points}) == 2
     assert len({point.seedless_line for point in points}) == 1
+
+
+def test_lines_do_not_depend_on_how_the_grid_is_divided() -> None:
+    whole = expand({"beta": [1, 0.1], "random_state": [0, 1]})
+    parts = expand([{"beta": b, "random_state": s} for b in (1, 0.1) for s in (0, 1)])
+    assert [point.line for point in whole] == [point.line for point in parts]
+    assert [point.seedless_line for point in whole] == [point.seedless_line for point in parts]
+
+
+def test_what_gives_the_same_map_is_listed_once() -> None:
+    grid = {"method": ["tsne", "revised", "joint"], "beta": [1, 0.1, 0.1], "strength": [0, 1]}
+    assert [point.parameters for point in expand(grid)] == [
+        {"method": "tsne"},
+        {"method": "revised", "beta": 1},
+        {"method": "revised", "beta": 0.1},
+        {"method": "joint", "strength": 0},
+        {"method": "joint", "strength": 1},
+    ]
+    # With beta_low, original makes no use of beta.
+    assert len(expand({"method": "original", "beta": [1, 0.1], "beta_low": 0.3})) == 1
+
+
+@pytest.mark.parametrize("start", [[[0.0, 1.0], [1.0, 0.0]], np.eye(2)])
+def test_a_start_is_one_value(start: Any) -> None:
+    (point,) = expand({"init": start})
+    assert point.parameters["init"] is start
+    assert len(expand({"init": ["pca", start]})) == 2
 
 
 def test_starts_that_print_alike_are_told_apart() -> None:
@@ -98,6 +126,9 @@ def test_default_grid_goes_from_nothing_on(method: str) -> None:
         ({"metric": ["cosine"]}, "searched once"),
         ([["beta", 1]], "mapping"),
         ("beta", "mapping"),
+        (5, "mapping"),
+        ({"mixing": [0.1, 0.5]}, "give it to best"),
+        ({"beta": ["auto"]}, "needs the values of beta"),
     ],
 )
 def test_refuses_what_is_no_grid(grid: Any, message: str) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,8 @@ def test_best_takes_means_over_seeds_and_then_the_best_seed() -> None:
     grid = {"beta": [1, 0.1], "random_state": [0, 1]}
     swept = result(grid, [0.6, 0.3, 0.5, 0.6], [0.5, 0.5, 0.3, 0.4])
     assert swept.best(0.5).parameters == {"beta": 0.1, "random_state": 1}
-    assert swept.best(0.44).parameters["beta"] == 1
+    # The mean of .6 and .3 reaches .44, but only one of the two maps does.
+    assert swept.best(0.44).parameters == {"beta": 1, "random_state": 0}
 
 
 def test_best_says_how_far_the_settings_go() -> None:
@@ -59,6 +61,32 @@ def test_best_says_how_far_the_settings_go() -> None:
         swept.best(0.7)
     with pytest.raises(ValueError, match="mixing must be"):
         swept.best(1.5)
+
+
+def test_best_does_not_depend_on_how_the_grid_is_divided() -> None:
+    measures = [0.1, 0.55, 0.6], [0.5, 0.3, 0.4]
+    for grid in ({"beta": [1, 0.1, 1e-2]}, [{"beta": 1}, {"beta": 0.1}, {"beta": 1e-2}]):
+        assert result(grid, *measures).best(0.5).parameters == {"beta": 0.1}
+
+
+def test_mixing_that_cannot_be_measured_is_not_chosen_by() -> None:
+    swept = result({"beta": [1, 0.1]}, [math.nan, 0.3], [0.5, 0.4])
+    assert swept.best(0).parameters == {"beta": 0.1}
+    assert swept.most_mixed().parameters == {"beta": 0.1}
+    assert [each.parameters for each in swept.front()] == [{"beta": 0.1}]
+    with pytest.raises(ValueError, match="cannot be measured"):
+        result({"beta": [1]}, [math.nan], [0.5]).best(0)
+
+
+def test_find_looks_at_all_parameters() -> None:
+    grid = [{"method": "joint", "strength": [0.5, 1]}, {"beta": [0.1]}]
+    swept = result(grid, [0.1, 0.2, 0.3], [0.3, 0.2, 0.1])
+    assert swept.find(method="joint", strength=1.0) == (swept.maps[1],)
+    assert swept.find(method="revised") == (swept.maps[2],)
+    assert swept.find(perplexity=30) == swept.maps
+    assert swept.find(strength=0.7) == ()
+    with pytest.raises(ValueError, match="'strenght' is no parameter"):
+        swept.find(strenght=1)
 
 
 def test_front_leaves_out_what_is_beaten() -> None:

@@ -6,12 +6,14 @@ import sys
 import textwrap
 import threading
 import time
+import warnings
 from pathlib import Path
 from typing import Any
 
 import joblib
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from scipy.spatial.distance import pdist
 
 from ctsne import ConditionalTSNE
@@ -19,6 +21,7 @@ from ctsne.datasets import make_synthetic
 from ctsne.evaluate import adjusted_rnx, expected_laplacian, laplacian
 from ctsne.layout import align
 from ctsne.sweep import SweepResult, graph, sweep, work
+from ctsne.sweep.store import Store
 
 DATA = make_synthetic(240, random_state=0)
 SMALL = ConditionalTSNE(perplexity=12, n_iter=120, early_exaggeration_iter=50, random_state=0)
@@ -156,8 +159,36 @@ def test_a_failed_setting_is_reported_and_not_fatal(
     ]
     assert result.maps[1].embedding is None
     assert result.table.error.notna().tolist() == [False, True, False]
-    assert len(result.front()) <= 2
     assert result.best(0).parameters == {"beta": 1}
+
+
+def test_a_map_after_a_failed_one_is_not_taken_for_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grid = {"beta": [1, 0.1, 1e-3]}
+    whole = run(grid, path=True)
+    affinities_of = work.affinities_of
+
+    def failing(neighbors: Any, settings: Any) -> Any:
+        if settings.beta[0] == 0.1:
+            raise MemoryError
+        return affinities_of(neighbors, settings)
+
+    monkeypatch.setattr(work, "affinities_of", failing)
+    with pytest.warns(UserWarning, match="1 of 3 settings failed"):
+        run(grid, path=True, folder=tmp_path)
+    monkeypatch.setattr(work, "affinities_of", affinities_of)
+    same_tables(run(grid, path=True, folder=tmp_path), whole)
+
+
+def test_a_full_disk_does_not_cost_the_map(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any) -> None:
+        raise OSError("no space left")
+
+    monkeypatch.setattr(Store, "save", full)
+    with pytest.warns(UserWarning, match="2 maps could not be kept in the folder: no space left"):
+        result = run({"beta": [1, 0.1]}, folder=tmp_path)
+    assert all(swept.embedding is not None for swept in result.maps)
 
 
 def test_path_starts_from_the_map_before(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,6 +260,62 @@ def test_refuses_bad_input_before_any_work(
         sweep(DATA.X, progress=False, **options)
 
 
+def test_sparse_data_give_the_maps_of_the_estimator() -> None:
+    X = sp.random_array((150, 80), density=0.2, rng=np.random.default_rng(0)).tocsr()
+    labels = np.arange(150) % 2
+    base = ConditionalTSNE(**{**SMALL.get_params(), "init": "random"})
+    result = sweep(X, labels, {"beta": [1, 0.1]}, estimator=base, progress=False)
+    for swept in result.maps:
+        model = ConditionalTSNE(**{**base.get_params(), **swept.parameters}).fit(X, labels=labels)
+        assert swept.measures["kl_divergence"] == model.kl_divergence_
+
+
+@pytest.mark.parametrize("labels", [["a"] * 20, [None] * 20, list(range(20)), ["a", None] * 10])
+def test_odd_labels_and_few_points(labels: list[object]) -> None:
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    small = ConditionalTSNE(perplexity=3, n_iter=20, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        result = sweep(X, labels, {"beta": [1, 0.1]}, estimator=small, progress=False, path=True)
+    assert [swept.error for swept in result.maps if swept.error] == []
+
+
+def test_rows_of_both_labels_must_be_those_of_the_data() -> None:
+    pd = pytest.importorskip("pandas")
+    X, known, hidden = (pd.DataFrame(DATA.X), pd.Series(DATA.known), pd.Series(DATA.hidden))
+    with pytest.raises(ValueError, match="labels and X have different row names"):
+        sweep(X, known[::-1], {"beta": 1}, estimator=SMALL)
+    with pytest.raises(ValueError, match="other and X have different row names"):
+        sweep(X, known, {"beta": 1}, other=hidden[::-1], estimator=SMALL)
+
+
+def test_any_callback_and_any_random_state_will_do() -> None:
+    lock = threading.Lock()
+    base = ConditionalTSNE(
+        **{
+            **SMALL.get_params(),
+            "callback": lambda *_: lock.locked(),
+            "random_state": np.random.RandomState(0),
+            "init": "random",
+        }
+    )
+    a, b = run({"beta": [0.1, 0.1000001]}, estimator=base).maps
+    # One start for all settings.
+    assert a.measures["kl_divergence"] == pytest.approx(b.measures["kl_divergence"], abs=0.05)
+
+
+def test_a_killed_worker_is_reported_and_not_fatal(monkeypatch: pytest.MonkeyPatch) -> None:
+    def killed(*arguments: Any) -> Any:
+        yield run_line(arguments[0], arguments[1][0], arguments[3])
+        raise RuntimeError("a worker was killed")
+
+    run_line = work.run_line
+    monkeypatch.setattr("ctsne.sweep.run._parallel", killed)
+    with pytest.warns(UserWarning, match="1 of 2 settings failed.*RuntimeError: a worker"):
+        result = run({"beta": [1, 0.1]})
+    assert result.maps[0].embedding is not None
+
+
 def test_warnings_of_all_settings_are_given_once() -> None:
     labels = np.where(np.arange(240) < 3, "rare", DATA.known)
     with pytest.warns(UserWarning, match="share of neighbours") as caught:
@@ -244,20 +331,20 @@ def test_progress_goes_to_standard_error(capsys: pytest.CaptureFixture[str]) -> 
 
 
 @pytest.mark.slow
-def test_runs_on_a_dask_cluster() -> None:
+def test_runs_on_a_dask_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
     import distributed
 
     expected = run(path=True)
+    # Only this process knows of the change: maps made here would fail.
+    monkeypatch.setattr(work, "_make", lambda *_: pytest.fail("made in this process"))
     with (
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
         ) as cluster,
-        distributed.Client(cluster) as client,
+        distributed.Client(cluster),
         joblib.parallel_config(backend="dask"),
     ):
         result = run(path=True)
-        threads = client.run(threading.active_count)
-    assert len(threads) == 2
     same_tables(result, expected)
 
 
@@ -292,3 +379,10 @@ def test_ctrl_c_stops_soon_and_a_second_run_goes_on(tmp_path: Path, jobs: int) -
     assert "interrupted: " in err
     assert 1 <= int(out) < 8
     assert len(list(tmp_path.glob("*.part"))) == 0
+    kept = {file: file.stat().st_mtime_ns for file in tmp_path.glob("map-*.npz")}
+    again = subprocess.run(
+        [sys.executable, "-P", "-c", program], capture_output=True, text=True, check=True
+    )
+    assert again.stdout.splitlines()[-1] == "8"
+    assert len(list(tmp_path.glob("map-*.npz"))) == 8
+    assert all(file.stat().st_mtime_ns == time for file, time in kept.items())

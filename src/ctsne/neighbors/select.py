@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne.neighbors.lists import Neighbors
+from ctsne._validation import check_count
+from ctsne.neighbors.lists import Neighbors, check_lengths
 
 
 def select_neighbors(
@@ -34,12 +35,13 @@ def select_neighbors(
     >>> select_neighbors(found, one, one).indices.tolist()
     [[2, 1], [3, 0], [0, 1], [1, 2]]
     """
+    same, total = check_lengths(k_same, k_other, len(neighbors.indices))
     available = neighbors.indices.shape[1] - neighbors.n_same
-    if (k_same > neighbors.n_same).any() or (k_other > available).any():
+    if (same > neighbors.n_same).any() or (total - same > available).any():
         raise ValueError("the lists are shorter than what is to be selected from them")
-    column = np.arange(int(k_same[0] + k_other[0]))
-    skipped = np.where(column < k_same[:, None], 0, (neighbors.n_same - k_same)[:, None])
-    return _columns(neighbors, column + skipped, k_same)
+    column = np.arange(total)
+    skipped = np.where(column < same[:, None], 0, (neighbors.n_same - same)[:, None])
+    return _columns(neighbors, column + skipped, same.astype(np.int32))
 
 
 def merge_neighbors(neighbors: Neighbors, k: int) -> Neighbors:
@@ -63,6 +65,7 @@ def merge_neighbors(neighbors: Neighbors, k: int) -> Neighbors:
     >>> merge_neighbors(found, 2).indices.tolist()
     [[1, 2], [0, 2], [1, 0], [2, 1]]
     """
+    check_count(k, "k", low=1, high=neighbors.indices.shape[1])
     order = np.lexsort((neighbors.indices, neighbors.distances), axis=1)[:, :k]
     return _columns(neighbors, order, np.full(len(order), order.shape[1], np.int32))
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ctsne.sweep.store import plain_value
+from ctsne.sweep.store import IRRELEVANT, plain_value
 
-__all__ = ["Grid", "GridPoint", "default_grid", "expand_grid", "weakest_first"]
+__all__ = ["Grid", "GridPoint", "default_grid", "expand_grid", "is_used", "weakest_first"]
 
 Grid = Mapping[str, Any] | Iterable[Mapping[str, Any]]
 
@@ -34,15 +34,19 @@ _DEFAULTS: dict[str, tuple[float, ...]] = {
     "joint": STRENGTHS,
 }
 # Parameters that only some methods look at.
-USED_BY = {
+_USED_BY = {
     "beta": ("original", "revised"),
     "bandwidth": ("revised",),
     "strength": ("balanced", "joint"),
 }
+_NO_GRID = (
+    "grid must be a mapping of parameters to values, or a list of such mappings, got {!r:.60}"
+)
 _REFUSED = {
     "n_components": "maps of different dimensions cannot be compared",
     "metric": "neighbours are searched once for all settings",
     "n_jobs": "it does not change the map; give it to sweep itself",
+    "mixing": "it does not change the map; give it to best()",
     "verbose": "it does not change the map",
     "callback": "it does not change the map",
     "callback_every": "it does not change the map",
@@ -56,18 +60,18 @@ class GridPoint:
     Attributes
     ----------
     parameters : dict
-        What differs from the estimator.
-    line : int
+        What differs from the estimator, as far as the method makes use of it.
+    line : str
         Settings of one line differ in their strength alone.
-    seedless_line : int
+    seedless_line : str
         The same, but with all seeds on one line.
     steering : str or None
         The parameter that is varied along the line.
     """
 
     parameters: dict[str, Any]
-    line: int
-    seedless_line: int
+    line: str
+    seedless_line: str
     steering: str | None
 
 
@@ -85,22 +89,40 @@ def expand_grid(grid: Grid, estimator: Any) -> list[GridPoint]:
     TypeError, ValueError
         For what is no grid of the estimator's parameters.
     """
-    known = estimator.get_params()
-    points: list[GridPoint] = []
-    lines: dict[str, int] = {}
-    for number, entry in enumerate([grid] if isinstance(grid, Mapping) else grid):
-        values = _check_entry(entry, known)
+    given = estimator.get_params(deep=False)
+    entries = [grid] if isinstance(grid, Mapping) else grid
+    if not isinstance(entries, Iterable):
+        raise TypeError(_NO_GRID.format(grid))
+    points: dict[str, GridPoint] = {}
+    for entry in entries:
+        values = _check_entry(entry, given)
         for combination in product(*values.values()):
-            parameters = dict(zip(values, combination, strict=True))
-            steering = _steering(parameters.get("method", known["method"]), values)
-            rest = {name: value for name, value in parameters.items() if name != steering}
-            line = lines.setdefault(_identity(number, "line", rest), len(lines))
-            rest.pop("random_state", None)
-            seedless = lines.setdefault(_identity(number, "seedless", rest), len(lines))
-            points.append(GridPoint(parameters, line, seedless, steering))
+            named = dict(zip(values, combination, strict=True))
+            whole = {**given, **named}
+            used = {name: value for name, value in whole.items() if is_used(name, whole)}
+            _check_no_auto(used)
+            steering = _steering(whole, values)
+            rest = {name: value for name, value in used.items() if name != steering}
+            line = _identity(rest)
+            rest.pop("random_state")
+            point = GridPoint(
+                {name: value for name, value in named.items() if name in used},
+                line,
+                _identity(rest),
+                steering,
+            )
+            points.setdefault(_identity(used), point)  # what gives the same map is made once
     if not points:
         raise ValueError('grid holds no setting; give for example {"beta": [1, 0.1, 1e-2]}')
-    return points
+    return list(points.values())
+
+
+def is_used(name: str, parameters: Mapping[str, Any]) -> bool:
+    """Tell whether a parameter has any say, given all of them."""
+    method = parameters["method"]
+    if name == "beta" and method == "original" and parameters["beta_low"] is not None:
+        return False
+    return method in _USED_BY.get(name, (method,))
 
 
 def weakest_first(points: list[GridPoint], indices: Iterable[int]) -> list[int]:
@@ -118,17 +140,25 @@ def weakest_first(points: list[GridPoint], indices: Iterable[int]) -> list[int]:
     return [chosen[place] for place in order]
 
 
-def _identity(number: int, kind: str, parameters: Mapping[str, Any]) -> str:
-    plain = sorted((name, plain_value(value)) for name, value in parameters.items())
-    return json.dumps([number, kind, plain])
+def _identity(parameters: Mapping[str, Any]) -> str:
+    plain = [
+        (name, plain_value(value)) for name, value in parameters.items() if name not in IRRELEVANT
+    ]
+    return json.dumps(sorted(plain))
+
+
+def _check_no_auto(used: Mapping[str, Any]) -> None:
+    for name in ("beta", "strength"):
+        if isinstance(used.get(name), str) and used[name] == "auto":
+            raise ValueError(
+                f'a sweep needs the values of {name}, not "auto": name them in the grid, for '
+                f"example {{{name!r}: {list(_DEFAULTS[used['method']][:4])}}}"
+            )
 
 
 def _check_entry(entry: Any, known: Mapping[str, Any]) -> dict[str, list[Any]]:
     if not isinstance(entry, Mapping):
-        raise TypeError(
-            "grid must be a mapping of parameters to values, or a list of such mappings, got "
-            f"{entry!r:.60}"
-        )
+        raise TypeError(_NO_GRID.format(entry))
     for name in entry:
         if name not in known:
             close = difflib.get_close_matches(str(name), known, n=1)
@@ -136,26 +166,32 @@ def _check_entry(entry: Any, known: Mapping[str, Any]) -> dict[str, list[Any]]:
             raise ValueError(f"grid names {name!r}, which is no parameter of the estimator{hint}")
         if name in _REFUSED:
             raise ValueError(f"grid must not vary {name!r}: {_REFUSED[name]}")
-    values = {name: _listed(value) for name, value in entry.items()}
+    values = {name: _listed(name, value) for name, value in entry.items()}
     for name, listed in values.items():
         if not listed:
             raise ValueError(f"grid holds no value for {name!r}")
     return values
 
 
-def _listed(value: Any) -> list[Any]:
-    """Values of one parameter; a single one stands for itself, a matrix is a single start."""
-    if isinstance(value, np.ndarray):
-        return list(value.tolist()) if value.ndim == 1 else [value]
+def _listed(name: str, value: Any) -> list[Any]:
+    """Values of one parameter; a single one stands for itself."""
+    if name == "init" and _is_start(value):
+        return [value]
     if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
         return [value]
-    return list(value)
+    return list(value.tolist()) if isinstance(value, np.ndarray) else list(value)
 
 
-def _steering(method: object, values: Mapping[str, list[Any]]) -> str | None:
+def _is_start(value: Any) -> bool:
+    """Tell a matrix of positions, or a list of their rows, from a list of starts."""
+    if isinstance(value, list | tuple):
+        return all(not isinstance(row, str) and np.ndim(row) == 1 for row in value)
+    return getattr(value, "ndim", 0) == 2
+
+
+def _steering(whole: Mapping[str, Any], values: Mapping[str, list[Any]]) -> str | None:
     """Return the parameter that is varied to change the strength."""
-    own = STEERED_BY.get(str(method))
-    varied = [name for name in (own, "beta_low") if name and len(values.get(name, ())) > 1]
-    if varied:
-        return varied[0]
-    return own if own in values else None
+    own = STEERED_BY.get(str(whole["method"]), "beta_low")
+    candidates = [name for name in (own, "beta_low") if name in values and is_used(name, whole)]
+    varied = [name for name in candidates if len(values[name]) > 1]
+    return next(iter(varied or candidates), None)

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from ctsne._validation import check_number
 from ctsne.layout import align
-from ctsne.sweep.grid import USED_BY, GridPoint, weakest_first
+from ctsne.sweep.grid import GridPoint, is_used, weakest_first
+from ctsne.sweep.store import plain_value
 from ctsne.sweep.work import Outcome
 
 if TYPE_CHECKING:
@@ -100,11 +101,7 @@ class SweepResult:
         rows = []
         for swept in self.maps:
             parameters = {**self._estimator, **swept.parameters}
-            used = {
-                name: parameters[name]
-                for name in varied
-                if parameters["method"] in USED_BY.get(name, (parameters["method"],))
-            }
+            used = {name: parameters[name] for name in varied if is_used(name, parameters)}
             rows.append({**used, **swept.measures, "seconds": swept.seconds, "error": swept.error})
         return pd.DataFrame(rows, columns=[*varied, *measured, "seconds", "error"])
 
@@ -114,7 +111,8 @@ class SweepResult:
         For every line of the grid (all parameters equal but the strength), the weakest strength
         whose mixing reaches the share asked for; among those, the one with the highest adjusted
         R_NX. Where there are several seeds, both are means over them, and the seed with the highest
-        adjusted R_NX is taken.
+        adjusted R_NX is taken, of those that reach the share. Strengths per label have the order in
+        which the grid names them.
 
         Parameters
         ----------
@@ -143,7 +141,8 @@ class SweepResult:
                 "condition more strongly"
             )
         chosen = max(candidates, key=lambda group: _mean(group, "adjusted_rnx"))
-        return max(chosen, key=lambda swept: swept.measures["adjusted_rnx"])
+        reaching = [swept for swept in chosen if swept.measures["mixing"] >= share]
+        return max(reaching, key=lambda swept: swept.measures["adjusted_rnx"])
 
     def most_mixed(self) -> SweptMap:
         """Return the map that mixes the label furthest.
@@ -181,18 +180,47 @@ class SweepResult:
         ]
         return tuple(sorted(unbeaten, key=lambda swept: swept.measures["mixing"]))
 
+    def find(self, **parameters: Any) -> tuple[SweptMap, ...]:
+        """Find maps by their setting.
+
+        Parameters
+        ----------
+        **parameters
+            Parameters of the estimator with the value they shall have.
+
+        Returns
+        -------
+        tuple of SweptMap
+        """
+        unknown = set(parameters) - set(self._estimator)
+        if unknown:
+            raise ValueError(f"{min(unknown)!r} is no parameter of the estimator")
+        wanted = {name: plain_value(value) for name, value in parameters.items()}
+        found = []
+        for swept in self.maps:
+            whole = {**self._estimator, **swept.parameters}
+            if wanted == {name: plain_value(whole[name]) for name in wanted}:
+                found.append(swept)
+        return tuple(found)
+
     def _finished(self) -> list[SweptMap]:
         finished = [swept for swept in self.maps if swept.error is None]
         if not finished:
             raise ValueError("the sweep has no finished map to choose from")
-        return finished
+        measured = [swept for swept in finished if np.isfinite(swept.measures["mixing"])]
+        if not measured:
+            raise ValueError(
+                "there is nothing to choose by: the mixing of the labels cannot be measured where "
+                "all points have the same one, or hardly any point has one"
+            )
+        return measured
 
     def _lines(self) -> list[list[list[SweptMap]]]:
         """Group maps by line, there by strength, weakest first; in a group only seeds differ."""
-        self._finished()
-        lines: dict[int, list[int]] = {}
+        measured = set(map(id, self._finished()))
+        lines: dict[str, list[int]] = {}
         for index, point in enumerate(self._points):
-            if self.maps[index].error is None:
+            if id(self.maps[index]) in measured:
                 lines.setdefault(point.seedless_line, []).append(index)
         grouped = []
         for line in lines.values():

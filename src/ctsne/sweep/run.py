@@ -12,9 +12,9 @@ import joblib
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
+from sklearn.utils import check_random_state
 
-from ctsne._parameters import Settings, check_same_rows, check_settings
+from ctsne._parameters import Settings, altered, check_same_rows, check_settings
 from ctsne._pipeline import features_of
 from ctsne._progress import Progress
 from ctsne._validation import check_jobs, check_matrix, is_sparse
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["sweep"]
 
+_NEIGHBORHOOD = 30
 # Enough for a standard error below .003 in R_NX and the Laplacian score.
 MEASURED_POINTS = 5000
 # Several maps at once on one thread each are faster than one map on all of them, as long as their
@@ -47,7 +48,7 @@ def sweep(
     other: object = None,
     estimator: ConditionalTSNE | None = None,
     path: bool = False,
-    k: int = 30,
+    k: int | None = None,
     sample: float | None = MEASURED_POINTS,
     folder: str | os.PathLike[str] | None = None,
     progress: bool = True,
@@ -76,8 +77,8 @@ def sweep(
         changes what is compared: a map then depends on those before it, not on its setting alone,
         and a single one cannot be repeated by itself. Measures differ from those of separate runs
         by about as much as between two starts.
-    k : int, default=30
-        Size of the neighbourhoods measured.
+    k : int, optional
+        Size of the neighbourhoods measured; 30, or two less than there are points.
     sample : int, float or None, default=5000
         Measure this many points at most, or this share of them; None measures all.
     folder : path-like, optional
@@ -110,7 +111,8 @@ def sweep(
     """
     matrix = check_matrix(X)
     check_same_rows(X, labels)
-    base = _base(estimator, n_jobs)
+    check_same_rows(X, other, argument="other")
+    base = _base(estimator, n_jobs, repeatable=folder is not None)
     known, hidden = _labels(labels, other, matrix.shape[0])
     points = expand_grid(default_grid(base.method) if grid is None else grid, base)
     settings = check_points(points, base, matrix, known)
@@ -131,7 +133,7 @@ def run_sweep(
     *,
     hidden: Labels | None = None,
     path: bool,
-    k: int,
+    k: int | None = None,
     sample: float | None = MEASURED_POINTS,
     folder: str | os.PathLike[str] | None = None,
     progress: bool,
@@ -139,10 +141,10 @@ def run_sweep(
 ) -> SweepResult:
     """Sweep over checked input; ``until`` ends a path at a share of random mixing."""
     n = matrix.shape[0]
-    k = check_k(k, n=n)
+    k = check_k(min(_NEIGHBORHOOD, n - 2) if k is None else k, n=n)
     measured = sample_points(n, min(sample, n) if isinstance(sample, int) else sample, 0)
     lines = _lines(points, path=path)
-    keys = {} if folder is None else _keys(points, lines, base, matrix, known)
+    keys = {} if folder is None else _keys(points, base, matrix, known)
     store = open_store(folder)
     features = features_of(matrix, settings[0])
     neighbors = shared_neighbors(matrix if features is None else features, known, settings, k=k)
@@ -162,6 +164,13 @@ def run_sweep(
     finally:
         bar.close()
     outcomes = watch.outcomes.values()
+    unsaved = [outcome.unsaved for outcome in outcomes if outcome.unsaved is not None]
+    if unsaved:
+        warnings.warn(
+            f"{len(unsaved)} maps could not be kept in the folder: {unsaved[0]}",
+            UserWarning,
+            stacklevel=3,
+        )
     if len(outcomes) < len(points) and until is None:
         kept = "" if store is None else "; run it again with the same folder to go on"
         warnings.warn(
@@ -169,17 +178,25 @@ def run_sweep(
             UserWarning,
             stacklevel=3,
         )
-    return collect(points, _lines(points, path=True), outcomes, base.get_params())
+    return collect(points, _lines(points, path=True), outcomes, base.get_params(deep=False))
 
 
-def _base(estimator: ConditionalTSNE | None, n_jobs: int | None) -> Any:
+def _base(estimator: ConditionalTSNE | None, n_jobs: int | None, *, repeatable: bool) -> Any:
     from ctsne.estimator import ConditionalTSNE  # it uses the sweep itself
 
     if estimator is None:
         estimator = ConditionalTSNE(random_state=0)
     if not isinstance(estimator, ConditionalTSNE):
         raise TypeError(f"estimator must be a ConditionalTSNE, got {type(estimator).__name__}")
-    return clone(estimator).set_params(n_jobs=n_jobs, callback=None, verbose=0)
+    seed = estimator.random_state
+    if seed is None or isinstance(seed, np.random.RandomState):
+        if repeatable:
+            raise ValueError(
+                "random_state must be a whole number for a sweep with a folder, or it could not be "
+                f"resumed; got {seed!r:.60}"
+            )
+        seed = int(check_random_state(seed).randint(2**31 - 1))  # one start for all settings
+    return altered(estimator, n_jobs=n_jobs, callback=None, verbose=0, random_state=seed)
 
 
 def _labels(labels: object, other: object, n: int) -> tuple[Labels, Labels | None]:
@@ -193,14 +210,13 @@ def check_points(points: list[GridPoint], base: Any, matrix: Any, known: Labels)
     """Check every setting against the data before any of them is computed."""
     if base.metric == "precomputed" and is_sparse(matrix):
         raise ValueError(
-            "a sweep needs features or a full matrix of distances: a sparse graph does not hold "
-            "the neighbourhoods that R_NX is measured on"
+            'a sweep, and so "auto", needs features or a full matrix of distances: a sparse graph '
+            "does not hold the neighbourhoods that R_NX is measured on"
         )
     settings = []
     for point in points:
         try:
-            model = clone(base).set_params(**point.parameters)
-            settings.append(check_settings(model, matrix, known))
+            settings.append(check_settings(altered(base, **point.parameters), matrix, known))
         except (TypeError, ValueError) as error:
             raise type(error)(f"{error} (setting {point.parameters})") from error
     return settings
@@ -208,14 +224,16 @@ def check_points(points: list[GridPoint], base: Any, matrix: Any, known: Labels)
 
 def _with_starts(settings: list[Settings], features: NDArray[np.floating] | None) -> list[Settings]:
     """Make the PCA here: in a worker its last bits could depend on the threads BLAS has there."""
+    starts: dict[str, NDArray[np.float64]] = {}
     started = []
     for each in settings:
         if isinstance(each.init, str) and each.init == "pca" and features is not None:
-            n = len(features)
-            start = start_positions(
-                "pca", each.n_components, X=features, matrix=sp.csr_array((n, n)), rng=each.rng
-            )
-            each = replace(each, init=start)
+            n, seed = len(features), repr(each.rng.bit_generator.state)
+            if seed not in starts:
+                starts[seed] = start_positions(
+                    "pca", each.n_components, X=features, matrix=sp.csr_array((n, n)), rng=each.rng
+                )
+            each = replace(each, init=starts[seed])
         started.append(each)
     return started
 
@@ -224,32 +242,21 @@ def _lines(points: list[GridPoint], *, path: bool) -> list[list[int]]:
     """List which maps are made one after the other, each list by itself."""
     if not path:
         return [[index] for index in range(len(points))]
-    lines: dict[int, list[int]] = {}
+    lines: dict[str, list[int]] = {}
     for index, point in enumerate(points):
         lines.setdefault(point.line, []).append(index)
     return [weakest_first(points, line) for line in lines.values()]
 
 
-def _keys(
-    points: list[GridPoint], lines: list[list[int]], base: Any, matrix: Any, known: Labels
-) -> dict[int, str]:
+def _keys(points: list[GridPoint], base: Any, matrix: Any, known: Labels) -> dict[int, str]:
     from ctsne import __version__
 
     checksum = data_checksum(matrix, known)
-    keys: dict[int, str] = {}
-    for line in lines:
-        after = None
-        for index in line:
-            parameters = clone(base).set_params(**points[index].parameters).get_params()
-            if not isinstance(parameters["random_state"], int):
-                raise ValueError(
-                    "random_state must be a whole number for a sweep with a folder, or it could "
-                    f"not be resumed; got {parameters['random_state']!r:.60}"
-                )
-            after = keys[index] = setting_key(
-                checksum, parameters, version=__version__, after=after
-            )
-    return keys
+    given = base.get_params(deep=False)
+    return {
+        index: setting_key(checksum, {**given, **point.parameters}, version=__version__)
+        for index, point in enumerate(points)
+    }
 
 
 def _run(
@@ -262,6 +269,12 @@ def _run(
     except KeyboardInterrupt:
         if until is not None:  # nothing is chosen from half of the strengths
             raise
+    except Exception as error:  # a worker process was killed, for want of memory perhaps
+        if not watch.outcomes:
+            raise
+        for step in (step for steps in jobs for step in steps):
+            if step.index not in watch.outcomes:
+                watch.add(Outcome(step.index, None, {}, f"{type(error).__name__}: {error}"))
     finally:
         watch.stop()
 

@@ -23,6 +23,7 @@ __all__ = [
     "FinishedMap",
     "Store",
     "data_checksum",
+    "key_after",
     "open_store",
     "plain_value",
     "setting_key",
@@ -30,7 +31,7 @@ __all__ = [
 
 _FORMAT = 1
 # Parameters that do not change the map.
-_IRRELEVANT = ("n_jobs", "verbose", "callback", "callback_every")
+IRRELEVANT = ("n_jobs", "verbose", "callback", "callback_every", "mixing")
 
 
 @dataclass(frozen=True)
@@ -104,15 +105,21 @@ def data_checksum(matrix: Any, labels: Labels) -> str:
     return digest.hexdigest()
 
 
-def setting_key(
-    data: str, parameters: Mapping[str, Any], *, version: str, after: str | None
-) -> str:
-    """Name a map by all that it depends on; ``after`` is the map that it started from."""
+def setting_key(data: str, parameters: Mapping[str, Any], *, version: str) -> str:
+    """Name a map by all that it depends on."""
     relevant = {
-        name: plain_value(value) for name, value in parameters.items() if name not in _IRRELEVANT
+        name: plain_value(value) for name, value in parameters.items() if name not in IRRELEVANT
     }
-    text = json.dumps([_FORMAT, version, data, after, sorted(relevant.items())])
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
+    return _digest([_FORMAT, version, data, sorted(relevant.items())])
+
+
+def key_after(key: str, previous: str) -> str:
+    """Name a map that started from another one, which it depends on too."""
+    return _digest([key, previous])
+
+
+def _digest(content: object) -> str:
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:32]
 
 
 def plain_value(value: Any) -> Any:

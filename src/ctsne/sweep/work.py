@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from ctsne.labels import Labels
 from ctsne.layout import Layout, Schedule
 from ctsne.neighbors import Neighbors
 from ctsne.sweep.graph import lists_for
-from ctsne.sweep.store import Facts, FinishedMap, Store
+from ctsne.sweep.store import Facts, FinishedMap, Store, key_after
 
 __all__ = ["Material", "Outcome", "Step", "Watch", "run_line"]
 
@@ -34,6 +34,8 @@ PATH_EARLY_SHARE = 0.04
 PATH_SHARE = 0.215
 # The usual rule: learning rate times exaggeration is constant, n for a rate of n / 12 at 12.
 _RATE_EXAGGERATION = 12.0
+# The automatic rate never falls below 200; for few points, twelve times that is too much.
+_MOST_RATE = 6.0
 # Iterations between two looks at whether the sweep was stopped.
 _SLICE = 10
 
@@ -67,7 +69,7 @@ class Watch:
         """Keep an outcome, and count it the first time."""
         with self._change:
             if outcome.index not in self.outcomes and self._progress is not None:
-                self._progress.step()
+                self._progress.step(worked=not outcome.loaded)
             self.outcomes[outcome.index] = outcome
 
     def stop(self) -> None:
@@ -105,12 +107,14 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """One map made, or the reason why not."""
+    """One map made or loaded, or the reason why not, or why it could not be stored."""
 
     index: int
     finished: FinishedMap | None
     measures: dict[str, float]
-    error: str | None
+    error: str | None = None
+    loaded: bool = False
+    unsaved: str | None = None
 
 
 def run_line(
@@ -126,8 +130,11 @@ def run_line(
     """
     outcomes: list[Outcome] = []
     previous: NDArray[np.float32] | None = None
+    after: str | None = None
     with watch:
         for step in steps:
+            if step.key is not None and after is not None:  # the map that it really starts from
+                step = replace(step, key=key_after(step.key, after))
             try:
                 outcome = _outcome(material, step, previous, watch)
             except _Stopped:
@@ -137,7 +144,7 @@ def run_line(
             outcomes.append(outcome)
             watch.add(outcome)
             if outcome.finished is not None:
-                previous = outcome.finished.embedding
+                previous, after = outcome.finished.embedding, step.key
             if until is not None and outcome.measures.get("mixing", 0.0) >= until:
                 break
     return outcomes
@@ -146,15 +153,20 @@ def run_line(
 def _outcome(
     material: Material, step: Step, previous: NDArray[np.float32] | None, watch: Watch
 ) -> Outcome:
+    if watch.stopped:
+        raise _Stopped
     store, key = material.store, step.key
-    finished = None
-    if store is not None and key is not None:
-        finished = store.load(key)
+    finished = store.load(key) if store is not None and key is not None else None
+    loaded, unsaved = finished is not None, None
     if finished is None:
         finished = _make(material, step.settings, previous, watch)
         if store is not None and key is not None:
-            store.save(key, finished)
-    return Outcome(step.index, finished, _measure(material, finished, step.settings), None)
+            try:
+                store.save(key, finished)
+            except OSError as error:  # a full disk must not cost the map
+                unsaved = str(error)
+    measures = _measure(material, finished, step.settings)
+    return Outcome(step.index, finished, measures, loaded=loaded, unsaved=unsaved)
 
 
 def _make(
@@ -189,7 +201,8 @@ def _next_on_path(
     spread = float(previous.std())
     start = previous * (PATH_SPREAD / spread) if spread > PATH_SPREAD else previous
     usual = settings.schedule
-    rate = usual.learning_rate * _RATE_EXAGGERATION
+    rate = usual.learning_rate
+    rate = min(_RATE_EXAGGERATION * rate, max(rate, _MOST_RATE * len(start)))
     schedule = Schedule(
         early_exaggeration=max(PATH_EXAGGERATION, usual.exaggeration),
         early_exaggeration_iter=round(PATH_EARLY_SHARE * settings.n_iter),
