@@ -55,23 +55,17 @@ def compare(X: Any, labels: Any, method: str) -> dict[str, Any]:
         begin = time.perf_counter()
         single = base.set_params(**{name: value}).fit_transform(X, labels=labels)
         singles.append(time.perf_counter() - begin)
-        near = map_neighbors(single, k=30)
-        rnx, mixed = adjusted_rnx(near, data, k=30), laplacian(near, labels, k=30)
-        measures = swept.measures
-        rows.append(
-            {
-                name: value,
-                "seconds": singles[-1],
-                "rnx": rnx,
-                "rnx_path": measures["adjusted_rnx"],
-                "laplacian": mixed,
-                "laplacian_path": measures["laplacian"],
-            }
-        )
+        row: dict[str, float] = {name: value, "seconds": singles[-1]}
+        for ending, embedding in (("", single), ("_path", swept.embedding)):
+            near = map_neighbors(embedding, k=30)
+            row[f"rnx{ending}"] = adjusted_rnx(near, data, k=30)
+            row[f"laplacian{ending}"] = laplacian(near, labels, k=30)
+        rows.append(row)
         print(
-            f"{name} {value:<8g} single {singles[-1]:5.1f} s   R_NX {rnx:.4f} path "
-            f"{measures['adjusted_rnx'] - rnx:+.4f}   Laplacian {mixed:.4f} path "
-            f"{measures['laplacian'] - mixed:+.4f}",
+            f"{name} {value:<8g} single {singles[-1]:5.1f} s"
+            f"   R_NX {row['rnx']:.4f} path {row['rnx_path'] - row['rnx']:+.4f}"
+            f"   Laplacian {row['laplacian']:.4f} path "
+            f"{row['laplacian_path'] - row['laplacian']:+.4f}",
             flush=True,
         )
     single = float(np.mean(singles))

@@ -252,7 +252,7 @@ def search_map(
     itself = indices == points[:, None]
     itself[~itself.any(axis=1), -1] = True
     indices = indices[~itself].reshape(len(points), -1).astype(np.int32)
-    distances = distances[~itself].reshape(len(points), -1).astype(np.float32)
+    distances = distances[~itself].reshape(len(points), -1)
     if k < n - 1:
         # The tree chooses among equally distant ones as it likes, the search by index.
         tied = distances[:, k] == distances[:, k - 1]
@@ -260,7 +260,7 @@ def search_map(
         if tied.any():
             found = find_neighbors(positions, k_same=k, n_jobs=n_jobs, rows=points[tied])
             indices[tied], distances[tied] = found.indices, found.distances
-    return MapNeighbors(points, n, np.ascontiguousarray(indices), np.ascontiguousarray(distances))
+    return MapNeighbors(points, n, np.ascontiguousarray(indices), distances.astype(np.float32))
 
 
 def _search_data(

@@ -27,11 +27,13 @@ __all__ = ["Material", "Outcome", "Step", "Watch", "run_line"]
 
 # A step along a path begins with the last map drawn together to this standard deviation, under
 # exaggeration, so that what has drifted apart can meet again; then it grows back at the learning
-# rate that suits a map without exaggeration. Shares are of the iterations of a whole run.
+# rate that suits a map without exaggeration, and with more momentum. Shares are of the iterations
+# of a whole run.
 PATH_SPREAD = 2.0
 PATH_EXAGGERATION = 4.0
 PATH_EARLY_SHARE = 0.04
-PATH_SHARE = 0.215
+PATH_SHARE = 0.187
+PATH_MOMENTUM = 0.9
 # The usual rule: learning rate times exaggeration is constant, n for a rate of n / 12 at 12.
 _RATE_EXAGGERATION = 12.0
 # The automatic rate never falls below 200; for few points, twelve times that is too much.
@@ -209,8 +211,8 @@ def _next_on_path(
         exaggeration=usual.exaggeration,
         learning_rate=rate / max(1.0, usual.exaggeration),
         early_learning_rate=rate / max(PATH_EXAGGERATION, usual.exaggeration),
-        early_momentum=usual.momentum,
-        momentum=usual.momentum,
+        early_momentum=PATH_MOMENTUM,
+        momentum=PATH_MOMENTUM,
         longest_step=usual.longest_step,
     )
     layout = Layout(
