@@ -1,0 +1,346 @@
+"""Methods compared where they mix the known label equally well.
+
+A method with a strength draws a line: each setting has its mixing (the Laplacian of the known label
+over its value for random labels), the neighbours it keeps (adjusted R_NX) and its impurity (the
+Laplacian of the hidden label). Lines are read at given shares of random mixing, by straight lines
+between settings, and ranked there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = [
+    "SHARES",
+    "Line",
+    "Place",
+    "Range",
+    "Standing",
+    "at_mixing",
+    "compare",
+    "is_monotone",
+    "make_line",
+    "place",
+    "point_place",
+    "span",
+    "standing",
+]
+
+SHARES = (0.30, 0.50, 0.70, 0.85)
+# What prints alike is a tie: no seed spread is needed to say so.
+_DIGITS = 3
+
+
+class Line(NamedTuple):
+    """A method's settings, the weakest first; arrays of shape (seeds, settings), NaN for no map."""
+
+    mixing: NDArray[np.float64]
+    kept: NDArray[np.float64]
+    impure: NDArray[np.float64]
+
+
+class Range(NamedTuple):
+    """A value read from the line averaged over the seeds, and its range over their own lines."""
+
+    value: float
+    low: float
+    high: float
+
+
+class Place(NamedTuple):
+    """What a method gives at a certain mixing."""
+
+    kept: Range
+    impure: Range
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How the methods stand at one share of random mixing.
+
+    Attributes
+    ----------
+    share : float
+    places : dict of method to Place
+        Those that can be read there, the one with the highest R_NX first.
+    short : tuple of str
+        Methods of which no setting mixes so much.
+    past : tuple of str
+        Methods of which every setting mixes more.
+    keeps_most, purest : tuple of str
+        The best, and those tied with it: their ranges over the seeds overlap its range.
+    """
+
+    share: float
+    places: dict[str, Place]
+    short: tuple[str, ...]
+    past: tuple[str, ...]
+    keeps_most: tuple[str, ...]
+    purest: tuple[str, ...]
+
+    @property
+    def contested(self) -> bool:
+        """Whether there are two methods at least to compare."""
+        return len(self.places) > 1
+
+    @property
+    def dominant(self) -> str | None:
+        """The method that is best in both, without a tie in either."""
+        alone = self.contested and len(self.keeps_most) == len(self.purest) == 1
+        return self.purest[0] if alone and self.keeps_most == self.purest else None
+
+    @property
+    def unbeaten(self) -> tuple[str, ...]:
+        """The methods that are best or tied with the best in both."""
+        return tuple(name for name in self.keeps_most if name in self.purest)
+
+
+def make_line(mixing: ArrayLike, kept: ArrayLike, impure: ArrayLike) -> Line:
+    """Check the measures of a line.
+
+    Parameters
+    ----------
+    mixing, kept, impure : array-like of shape (seeds, settings) or (settings,)
+        NaN where a map failed.
+
+    Returns
+    -------
+    Line
+
+    Examples
+    --------
+    >>> from equal_mixing import make_line
+    >>> make_line([0.1, 0.5], [0.6, 0.4], [0.0, 0.1]).mixing.shape
+    (1, 2)
+    """
+    line = Line(*(np.atleast_2d(np.asarray(each, np.float64)) for each in (mixing, kept, impure)))
+    if len({each.shape for each in line}) > 1 or line.mixing.ndim != 2:
+        shapes = ", ".join(str(each.shape) for each in line)
+        raise ValueError(f"mixing, kept and impure must have one shape, got {shapes}")
+    return line
+
+
+def at_mixing(mixing: ArrayLike, values: ArrayLike, share: float) -> float | None:
+    """Read a line at a share of random mixing.
+
+    Mixing can fall back while the strength grows. So the settings are taken in order of their
+    mixing, not of their strength.
+
+    Parameters
+    ----------
+    mixing, values : array-like of shape (settings,)
+        Settings without a number in either are left out.
+    share : float
+
+    Returns
+    -------
+    float or None
+        None where all settings mix less, or all more.
+
+    Examples
+    --------
+    >>> from equal_mixing import at_mixing
+    >>> at_mixing([0.0, 0.6, 0.4], [0.8, 0.2, 0.4], 0.5)
+    0.3
+    >>> at_mixing([0.0, 0.6, 0.4], [0.8, 0.2, 0.4], 0.7) is None
+    True
+    """
+    across, along = np.asarray(mixing, np.float64), np.asarray(values, np.float64)
+    there = np.isfinite(across) & np.isfinite(along)
+    if not there.any():
+        return None
+    order = np.lexsort((along[there], across[there]))
+    across, along = across[there][order], along[there][order]
+    if not across[0] <= share <= across[-1]:
+        return None
+    return round(float(np.interp(share, across, along)), 12)  # no dust of the interpolation
+
+
+def span(line: Line) -> tuple[float, float]:
+    """Return the least and the most mixing of a line, averaged over the seeds.
+
+    Parameters
+    ----------
+    line : Line
+
+    Returns
+    -------
+    least, most : float
+        NaN if no map was made.
+
+    Examples
+    --------
+    >>> from equal_mixing import make_line, span
+    >>> span(make_line([[0.0, 0.5], [0.2, 0.9]], [[1, 1], [1, 1]], [[0, 0], [0, 0]]))
+    (0.1, 0.7)
+    """
+    mixing = _average(line.mixing)
+    mixing = mixing[np.isfinite(mixing)]
+    return (float(mixing.min()), float(mixing.max())) if mixing.size else (np.nan, np.nan)
+
+
+def is_monotone(line: Line) -> bool:
+    """Tell whether mixing, averaged over the seeds, never falls as the strength grows.
+
+    Parameters
+    ----------
+    line : Line
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> from equal_mixing import is_monotone, make_line
+    >>> is_monotone(make_line([0.1, 0.5, 0.4], [1, 1, 1], [0, 0, 0]))
+    False
+    """
+    mixing = _average(line.mixing)
+    return bool((np.diff(mixing[np.isfinite(mixing)]) >= 0).all())
+
+
+def place(line: Line, share: float) -> Place | None:
+    """Read both measures of a line at a share of random mixing.
+
+    Parameters
+    ----------
+    line : Line
+    share : float
+
+    Returns
+    -------
+    Place or None
+        None where the line, averaged over the seeds, does not pass the share. Seeds whose own line
+        does not pass it have no part in the range.
+
+    Examples
+    --------
+    >>> from equal_mixing import make_line, place
+    >>> line = make_line([[0, 1], [0, 1]], [[0.6, 0.4], [0.6, 0.2]], [[0, 0], [0, 0.2]])
+    >>> place(line, 0.5).kept
+    Range(value=0.45, low=0.4, high=0.5)
+    """
+    kept, impure = _range(line.mixing, line.kept, share), _range(line.mixing, line.impure, share)
+    return None if kept is None or impure is None else Place(kept, impure)
+
+
+def point_place(line: Line) -> tuple[float, Place]:
+    """Return the mixing of a method with a single setting, and what it gives there.
+
+    Parameters
+    ----------
+    line : Line
+        Of one setting, with a map for one seed at least.
+
+    Returns
+    -------
+    mixing : float
+        Mean over the seeds.
+    place : Place
+
+    Examples
+    --------
+    >>> from equal_mixing import make_line, point_place
+    >>> mixing, there = point_place(make_line([[0.4], [0.6]], [[0.5], [0.7]], [[0.1], [0.1]]))
+    >>> mixing, there.kept
+    (0.5, Range(value=0.6, low=0.5, high=0.7))
+    """
+    if line.mixing.shape[1] != 1 or not np.isfinite(line.mixing).any():
+        raise ValueError(f"a point has one setting and a map, got shape {line.mixing.shape}")
+    ranges = [
+        Range(float(_average(each)[0]), float(np.nanmin(each)), float(np.nanmax(each)))
+        for each in (line.kept, line.impure)
+    ]
+    return float(_average(line.mixing)[0]), Place(*ranges)
+
+
+def compare(one: Place, two: Place) -> tuple[int, int]:
+    """Compare two methods at equal mixing.
+
+    Parameters
+    ----------
+    one, two : Place
+
+    Returns
+    -------
+    kept, pure : int
+        1 where ``one`` is better, -1 where ``two`` is, 0 where their ranges over the seeds overlap.
+
+    Examples
+    --------
+    >>> from equal_mixing import Place, Range, compare
+    >>> one = Place(Range(0.5, 0.48, 0.52), Range(0.1, 0.09, 0.12))
+    >>> compare(one, Place(Range(0.4, 0.39, 0.41), Range(0.11, 0.10, 0.13)))
+    (1, 0)
+    """
+    return -_below(one.kept, two.kept), _below(one.impure, two.impure)
+
+
+def standing(lines: Mapping[str, Line], share: float) -> Standing:
+    """Rank methods at a share of random mixing.
+
+    Parameters
+    ----------
+    lines : mapping of method to Line
+    share : float
+
+    Returns
+    -------
+    Standing
+
+    Examples
+    --------
+    >>> from equal_mixing import make_line, standing
+    >>> good = make_line([0, 1], [0.6, 0.4], [0.0, 0.1])
+    >>> poor = make_line([0, 1], [0.6, 0.2], [0.0, 0.2])
+    >>> weak = make_line([0, 0.2], [0.6, 0.5], [0.0, 0.0])
+    >>> found = standing({"poor": poor, "good": good, "weak": weak}, 0.5)
+    >>> list(found.places), found.short, found.dominant
+    (['good', 'poor'], ('weak',), 'good')
+    """
+    read = {name: place(line, share) for name, line in lines.items()}
+    found = {name: there for name, there in read.items() if there is not None}
+    # Sorting is stable: what is equal keeps the order of the lines.
+    places = dict(sorted(found.items(), key=lambda item: -item[1].kept.value))
+    absent = {name: span(lines[name]) for name in read if name not in found}
+    past = tuple(name for name, (least, _) in absent.items() if least > share)
+    by_purity = sorted(places, key=lambda name: places[name].impure.value)
+    best = next(iter(places), None)
+    return Standing(
+        share=share,
+        places=places,
+        short=tuple(name for name in absent if name not in past),
+        past=past,
+        keeps_most=tuple(n for n in places if best and compare(places[n], places[best])[0] == 0),
+        purest=tuple(n for n in by_purity if compare(places[n], places[by_purity[0]])[1] == 0),
+    )
+
+
+def _average(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Mean over the seeds that have a number; NaN where none has."""
+    there = np.isfinite(values)
+    counts = there.sum(axis=0)
+    sums = np.where(there, values, 0).sum(axis=0)
+    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+
+
+def _range(mixing: NDArray[np.float64], values: NDArray[np.float64], share: float) -> Range | None:
+    value = at_mixing(_average(mixing), _average(values), share)
+    if value is None:
+        return None
+    own = [at_mixing(m, v, share) for m, v in zip(mixing, values, strict=True)]
+    every = [value, *(each for each in own if each is not None)]
+    return Range(value, min(every), max(every))
+
+
+def _below(one: Range, two: Range) -> int:
+    """1 if the first range lies wholly below the second, -1 if above, 0 if they overlap."""
+    if round(one.high, _DIGITS) < round(two.low, _DIGITS):
+        return 1
+    return -1 if round(two.high, _DIGITS) < round(one.low, _DIGITS) else 0

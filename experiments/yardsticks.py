@@ -1,0 +1,233 @@
+"""Two ways around conditioning, to measure it by: correct the data first, or their graph.
+
+Both take principal components and one label column, and return a map of two dimensions from the
+same start and schedule as :class:`ctsne.ConditionalTSNE`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import ceil
+from typing import Literal
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from ctsne import ConditionalTSNE
+from ctsne.affinity import tsne_affinities
+from ctsne.labels import encode_labels
+from ctsne.layout import Layout, Schedule, start_positions
+from ctsne.neighbors import Neighbors, find_neighbors, neighbors_from_graph
+
+__all__ = ["balanced_neighbors", "bbknn_tsne", "harmony_correct", "harmony_tsne"]
+
+Start = Callable[[NDArray[np.floating]], NDArray[np.float64]]
+
+
+def harmony_correct(X: ArrayLike, labels: object, *, random_state: int = 0) -> NDArray[np.float64]:
+    """Correct principal components for a label with Harmony (Korsunsky et al. 2019).
+
+    Parameters
+    ----------
+    X : array-like, shape (n, d)
+        Principal components.
+    labels : array-like of length n
+        Points without a label are a category of their own, as Harmony knows no missing ones.
+    random_state : int, default=0
+        Seed of Harmony's clusters.
+
+    Returns
+    -------
+    ndarray, shape (n, d)
+        The corrected components.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from yardsticks import harmony_correct
+    >>> batch = np.repeat([0, 1], 100)
+    >>> X = np.random.default_rng(0).normal(size=(200, 5)) + 9.0 * batch[:, None]
+    >>> corrected = harmony_correct(X, batch)
+    >>> before, after = (Z[batch == 1].mean() - Z[batch == 0].mean() for Z in (X, corrected))
+    >>> bool(abs(after) < 0.8 * before)
+    True
+    """
+    import harmonypy
+
+    features = np.asarray(X, np.float64)
+    columns = {"label": _categories(labels, len(features))}
+    # Given as d by n: of a square matrix Harmony would take the rows for components.
+    found = harmonypy.run_harmony(
+        features.T, columns, "label", verbose=False, random_state=random_state
+    )
+    corrected = np.asarray(found.Z_corr)
+    if corrected.shape != features.shape:  # d by n before harmonypy 2
+        raise RuntimeError(f"Harmony returned {corrected.shape}, not {features.shape}")
+    return corrected
+
+
+def harmony_tsne(
+    X: ArrayLike,
+    labels: object,
+    *,
+    perplexity: float = 30,
+    n_iter: int = 750,
+    start: Start | None = None,
+    random_state: int = 0,
+) -> NDArray[np.float32]:
+    """Correct the principal components with Harmony, then map them with plain t-SNE.
+
+    Parameters
+    ----------
+    X : array-like, shape (n, d)
+        Principal components.
+    labels : array-like of length n
+        What to factor out; points without a label are a category of their own.
+    perplexity : float, default=30
+    n_iter : int, default=750
+    start : callable, optional
+        Gives the positions to start from, for the corrected components; PCA if not given.
+    random_state : int, default=0
+
+    Returns
+    -------
+    ndarray of float32, shape (n, 2)
+
+    Examples
+    --------
+    >>> from ctsne.datasets import make_synthetic
+    >>> from yardsticks import harmony_tsne
+    >>> data = make_synthetic(300, random_state=0)
+    >>> harmony_tsne(data.X, data.known, perplexity=20, n_iter=300).shape
+    (300, 2)
+    """
+    corrected = harmony_correct(X, labels, random_state=random_state)
+    model = ConditionalTSNE(
+        method="tsne",
+        perplexity=perplexity,
+        n_iter=n_iter,
+        init="pca" if start is None else start(corrected),
+        random_state=random_state,
+    )
+    return model.fit_transform(corrected)
+
+
+def balanced_neighbors(X: ArrayLike, labels: object, *, k: int) -> Neighbors:
+    """Find the k nearest points within each label, as bbknn does (Polański et al. 2020).
+
+    Parameters
+    ----------
+    X : array-like, shape (n, d)
+    labels : array-like of length n
+        Points without a label are a category of their own.
+    k : int
+        Neighbours from each label; a smaller label gives all it has.
+
+    Returns
+    -------
+    Neighbors
+        One list for each point, by distance. Rows have one length: where some labels are smaller
+        than ``k``, a point in one has a neighbour less there than others have, and those others
+        lose their farthest.
+
+    Examples
+    --------
+    >>> from yardsticks import balanced_neighbors
+    >>> balanced_neighbors([[0.0], [1.0], [5.0], [6.0]], list("aabb"), k=1).indices.tolist()
+    [[1, 2], [0, 2], [3, 1], [2, 1]]
+    """
+    features = np.asarray(X)
+    n = len(features)
+    categories = _categories(labels, n)
+    rows, columns, distances = [], [], []
+    for category in range(int(categories.max()) + 1):
+        inside = categories == category
+        # Of two labels, "in it" and "not in it", its points are the same to each other and
+        # other to the rest.
+        found = find_neighbors(
+            features, inside, k_same=np.where(inside, k, 0), k_other=np.where(inside, 0, k)
+        )
+        # A short list is filled up from outside: that part is left out.
+        slots = np.arange(found.indices.shape[1])
+        wanted = (slots < found.n_same[:, None]) == inside[:, None]
+        rows.append(np.nonzero(wanted)[0])
+        columns.append(found.indices[wanted])
+        distances.append(found.distances[wanted])
+    row, column = np.concatenate(rows), np.concatenate(columns)
+    graph = sp.coo_array((np.concatenate(distances), (row, column)), shape=(n, n))
+    return neighbors_from_graph(graph, None, int(np.bincount(row, minlength=n).max()), 0)
+
+
+def bbknn_tsne(
+    X: ArrayLike,
+    labels: object,
+    *,
+    weights: Literal["calibrated", "equal"] = "calibrated",
+    perplexity: float = 30,
+    n_iter: int = 750,
+    start: Start | None = None,
+    random_state: int = 0,
+) -> NDArray[np.float32]:
+    """Map a batch-balanced neighbour graph with t-SNE.
+
+    Every label gives an equal part of the neighbours of each point, however far it lies away.
+
+    Parameters
+    ----------
+    X : array-like, shape (n, d)
+        Principal components.
+    labels : array-like of length n
+        What to factor out; points without a label are a category of their own.
+    weights : {"calibrated", "equal"}, default="calibrated"
+        ``"calibrated"``: three times the perplexity of neighbours, with the similarities of t-SNE
+        over that one list. They fall with distance, so where a label lies far away its points are
+        in the list but weigh little. ``"equal"``: as many neighbours as the perplexity, all of
+        one weight.
+    perplexity : float, default=30
+        Small labels can leave too few neighbours for ``"calibrated"`` weights, which is refused.
+    n_iter : int, default=750
+    start : callable, optional
+        Gives the positions to start from, for ``X``; PCA if not given.
+    random_state : int, default=0
+
+    Returns
+    -------
+    ndarray of float32, shape (n, 2)
+
+    Examples
+    --------
+    >>> from ctsne.datasets import make_synthetic
+    >>> from yardsticks import bbknn_tsne
+    >>> data = make_synthetic(300, random_state=0)
+    >>> bbknn_tsne(data.X, data.known, perplexity=20, n_iter=300).shape
+    (300, 2)
+    """
+    if weights not in ("calibrated", "equal"):
+        raise ValueError(f"weights must be 'calibrated' or 'equal', got {weights!r}")
+    features = np.asarray(X)
+    n = len(features)
+    n_categories = int(_categories(labels, n).max()) + 1
+    wanted = 3 * perplexity if weights == "calibrated" else perplexity
+    neighbors = balanced_neighbors(features, labels, k=ceil(wanted / n_categories))
+    length = neighbors.indices.shape[1]
+    if weights == "calibrated" and perplexity > length:
+        raise ValueError(
+            f"perplexity={perplexity:g} is too large: the labels are so small that a point has but "
+            f"{length} balanced neighbours, which is the largest that works"
+        )
+    # A perplexity of all neighbours is that of equal weights.
+    target = perplexity if weights == "calibrated" else length
+    similar = tsne_affinities(neighbors, perplexity=target, n_jobs=-1).matrix
+    rng = np.random.default_rng(random_state)
+    init = "pca" if start is None else start(features)
+    positions = start_positions(init, 2, X=features, matrix=similar, rng=rng)
+    layout = Layout(similar, positions, Schedule(learning_rate=max(200.0, n / 12)), n_jobs=-1)
+    layout.run(n_iter)
+    return layout.embedding
+
+
+def _categories(labels: object, n: int) -> NDArray[np.int32]:
+    """Return the number of each point's label, from 0; those without one have the last number."""
+    known = encode_labels(labels, n=n)
+    return np.where(known.codes < 0, known.n_labels, known.codes).astype(np.int32)
