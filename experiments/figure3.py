@@ -61,7 +61,7 @@ def run(output: Path) -> None:
     panels = [("a", ALL, RANDOM), ("b", WIDE, RANDOM), ("a'", ALL, COMMON), ("b'", WIDE, COMMON)]
     axes = pl.maps(
         {
-            f"{letter}  {titles[name]}\n{start}": maps[cases.index((name, start, BETAS[0], 0))]
+            f"{letter}  {titles[name]}, {start}": maps[cases.index((name, start, BETAS[0], 0))]
             for letter, name, start in panels
         },
         data.known,

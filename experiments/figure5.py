@@ -126,8 +126,9 @@ def _summary(compared: pd.DataFrame) -> str:
             f"{_spread_text('revised')} for the revised method, {_spread_text('original')} for the "
             "original.",
             common.table(header, rows),
-            f"From starts like the authors' {int(fair['within'].sum())} of {len(fair)} cells are "
-            f"within and {len(outside)} are not. " + _outside_text(outside),
+            "With starts of the authors' kind (so without the line of the common start), "
+            f"{len(fair) - len(outside)} of {len(fair)} cells are within, {len(outside)} outside. "
+            + _outside_text(outside),
         ]
     )
 

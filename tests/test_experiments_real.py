@@ -246,7 +246,7 @@ def test_section_from_files(tmp_path: Path) -> None:
     real_tables.run(tmp_path)
     text = (tmp_path / "real_tables.md").read_text("utf-8")
     assert (tmp_path / "real_trade_off_kang_muscat.png").stat().st_size > 10_000
-    assert "**Not computed yet: pancreas3, ifnb_stim," in text
+    assert "**Not computed yet: sc_mixology, isolet_letter," in text
     assert "- On kang_muscat at .3: t-SNE alone mixes .40, so nothing needs to be" in text
     assert (
         "- On kang_muscat at .5: joint keeps most neighbours (.450), joint is purest (.100, tie "
