@@ -29,7 +29,6 @@ from common import (
     start,
     table,
     write,
-    write_section,
 )
 from numpy.typing import NDArray
 from real_figures import draw_maps
@@ -48,7 +47,18 @@ from ctsne.evaluate import (
 )
 from ctsne.sweep import sweep
 
-__all__ = ["MAPPED", "PAIRS", "SEEDS", "TSNE", "YARDSTICKS", "Pair", "compute", "csv_path", "run"]
+__all__ = [
+    "MAPPED",
+    "PAIRS",
+    "SEEDS",
+    "TSNE",
+    "YARDSTICKS",
+    "Pair",
+    "compute",
+    "csv_path",
+    "run",
+    "what_was_computed",
+]
 
 SEEDS = range(3)
 TSNE = "t-SNE"
@@ -71,7 +81,6 @@ PAIRS = {
     "pancreas3": Pair("pancreas3", "study", "cell_type"),
     "hapt": Pair("hapt", "subject", "activity"),
     "ifnb_stim": Pair("ifnb", "stim", "cell_type_partial"),
-    "ifnb_donor": Pair("ifnb", "donor", "cell_type_partial"),
 }
 # Of these the maps themselves are shown.
 MAPPED = ("pancreas3", "kang_muscat")
@@ -85,7 +94,7 @@ YARDSTICKS: dict[str, Callable[..., NDArray[np.float32]]] = {
 
 
 def run(output: Path) -> None:
-    """Compute all datasets, one after the other, and write the section on what was computed."""
+    """Compute all datasets, one after the other."""
     failed = []
     for name in PAIRS:
         try:
@@ -93,7 +102,6 @@ def run(output: Path) -> None:
         except Exception as problem:  # hours of the others must not be lost with it
             failed.append(name)
             _log(f"{name}: {type(problem).__name__}: {problem}")
-    write_section(output, "real", *_section(output))
     if failed:
         raise RuntimeError(f"could not compute {', '.join(failed)}")
 
@@ -270,7 +278,8 @@ def measure(embedding: NDArray[np.floating], data: Data) -> dict[str, float]:
     }
 
 
-def _section(output: Path) -> list[str]:
+def what_was_computed(output: Path) -> list[str]:
+    """Say what the files of measures hold, in paragraphs of a section."""
     rows, total = [], 0
     for name, pair in PAIRS.items():
         if not csv_path(output, name).exists():
@@ -294,7 +303,7 @@ def _section(output: Path) -> list[str]:
     header = ["dataset", "points", "factored out", "looked for", "maps", "failed", "seconds"]
     lines = ", ".join(LINES)
     return [
-        "## Real data: what was computed",
+        "### What was computed",
         f"{total} maps: t-SNE and the lines {lines}, each over its whole range, and the yardsticks "
         f"{', '.join(YARDSTICKS)}; {len(SEEDS)} seeds each. Perplexity {PERPLEXITY}, {N_ITER} "
         f"iterations, neighbourhoods of {K}, the same start for all methods (Harmony's is made "

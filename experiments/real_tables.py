@@ -19,7 +19,7 @@ from equal_mixing import (
     span,
     standing,
 )
-from real import PAIRS, TSNE, YARDSTICKS, csv_path
+from real import PAIRS, TSNE, YARDSTICKS, csv_path, what_was_computed
 from real_figures import draw_trade_off
 from real_words import PAPER, duel, lost_duels, share_text, standing_sentence, tally, verdict
 
@@ -52,6 +52,7 @@ def run(output: Path) -> None:
         "real_tables",
         "## Real data: the methods at equal mixing",
         _introduction(lines, measured),
+        *what_was_computed(output),
         "### All datasets together",
         *_summary(asked),
         *_against_yardsticks(lines, points),
