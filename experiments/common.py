@@ -115,7 +115,9 @@ def load_paper() -> Data:
 
 def load_authors(file: str) -> pd.DataFrame:
     """Load the rows about synthetic data of one of the authors' tables, with the names of LINES."""
-    table = pd.read_csv(reference_folder() / file, keep_default_na=False)
+    table = pd.read_csv(
+        reference_folder() / file, keep_default_na=False, float_precision="round_trip"
+    )
     table = table[table["dataset"] == "synthetic"]
     line = (table["method"] + " " + table["bandwidth"]).str.strip()
     return table.assign(line=line).reset_index(drop=True)

@@ -98,8 +98,8 @@ def _compare(scores: pd.DataFrame, authors: pd.DataFrame) -> pd.DataFrame:
 
 
 def _at(scores: pd.DataFrame, line: str, beta: float) -> pd.Series:
-    """Tell which rows have this setting: the authors' file has rounded decimals."""
-    return (scores["line"] == line) & np.isclose(scores["setting"], beta, rtol=1e-6, atol=0)
+    """Tell which rows have this setting."""
+    return (scores["line"] == line) & (scores["setting"] == beta)
 
 
 def _summary(compared: pd.DataFrame) -> str:

@@ -78,7 +78,7 @@ def draw_curves(curves: pd.DataFrame) -> Any:
         len(MEASURES), len(ALIKE), figsize=(13, 8.4), sharex=True, sharey="row"
     )
     for column, line in zip(axes.T, ALIKE, strict=True):
-        rows = curves[(curves["line"] == line) & np.isclose(curves["beta"], CURVE_BETA, atol=0)]
+        rows = curves[(curves["line"] == line) & (curves["beta"] == CURVE_BETA)]
         for ax, (measure, (_, title)) in zip(column, MEASURES.items(), strict=True):
             values = {"authors": rows[f"authors_{measure}"], "ours": rows[measure]}
             pl.measures(rows["k"], values, xlabel="k", ylabel=title, ax=ax)
