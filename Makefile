@@ -15,14 +15,15 @@ MADE     := $(VENV)/.made
 FOR_DEMO := $(VENV)/.for-demo
 FOR_TEST := $(VENV)/.for-test
 FOR_BENCH := $(VENV)/.for-bench
+FOR_EXPERIMENTS := $(VENV)/.for-experiments
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench clean
+.PHONY: help demo test lint bench experiments clean
 # One environment is shared by all targets: two installs at once would break it.
 .NOTPARALLEL:
 
 help: ## say what can be made
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
 
 demo: $(FOR_DEMO) ## install and run the demo: a table and ctsne-demo.png
 	$(BIN)/ctsne demo
@@ -37,6 +38,9 @@ lint: $(FOR_TEST) ## check style and types only
 
 bench: $(FOR_BENCH) ## time ctsne against openTSNE (minutes)
 	$(BIN)/python benchmarks/against_opentsne.py
+
+experiments: $(FOR_EXPERIMENTS) ## the paper's figures again; needs CTSNE_REFERENCE (minutes)
+	$(BIN)/python experiments/run.py figure1 figure2 figure3 figure4 figure5
 
 clean: ## remove the environment and everything built
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis ctsne-demo.png
@@ -59,4 +63,8 @@ $(FOR_TEST): $(MADE) $(SOURCES)
 
 $(FOR_BENCH): $(FOR_DEMO) benchmarks/requirements.txt
 	$(BIN)/pip install --disable-pip-version-check -r benchmarks/requirements.txt
+	@touch $@
+
+$(FOR_EXPERIMENTS): $(FOR_DEMO) experiments/requirements.txt
+	$(BIN)/pip install --disable-pip-version-check -r experiments/requirements.txt
 	@touch $@
