@@ -59,8 +59,6 @@ UNLABELLED = "unlabelled"
 # and square lie close together, as 0 and 1 do.
 COLORS = ("blue", "orange")
 SHAPES = ("circle", "square", "triangle")
-# The order in which `ctsne.pl` hands out markers, so that each shape is drawn as itself.
-MARKERS = ("circle", "triangle", "square")
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +68,7 @@ class Data:
     name: str
     X: NDArray[np.floating]
     known: NDArray[Any]
-    hidden: NDArray[Any] | pd.Categorical
+    hidden: NDArray[Any]
     known_name: str
     hidden_name: str
 
@@ -107,7 +105,7 @@ def load_paper() -> Data:
         "synthetic",
         table[features].to_numpy(np.float64),
         np.array(COLORS)[known],
-        pd.Categorical(np.array(SHAPES)[hidden], categories=MARKERS),
+        np.array(SHAPES)[hidden],
         "color",
         "shape",
     )

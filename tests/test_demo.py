@@ -140,8 +140,8 @@ def test_picture_has_a_panel_a_map_and_one_legend() -> None:
         "known: blue",
         "known: orange",
         "hidden: circle",
-        "hidden: triangle",
         "hidden: square",
+        "hidden: triangle",
     ]
     for axes, setting in zip(figure.axes, demo.SETTINGS, strict=True):
         assert axes.get_title(loc="left") == setting.title

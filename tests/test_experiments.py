@@ -128,7 +128,7 @@ def test_the_paper_data(experiments: Any, reference: Path) -> None:
     data = experiments("common").load_paper()
     assert data.X.shape == (1500, 10)
     assert (data.known == "blue").sum() == 600
-    assert [(data.hidden == shape).sum() for shape in data.hidden.categories] == [500] * 3
+    assert [(data.hidden == shape).sum() for shape in np.unique(data.hidden)] == [500] * 3
     authors = experiments("common").load_authors("authors_results.csv")
     assert authors["line"].value_counts().to_dict() == {
         "original": 17, "revised p": 16, "revised r": 16

@@ -7,12 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ctsne._files import file_beside, replaced_file
-from ctsne.datasets import HIDDEN_NAMES, Synthetic
+from ctsne.datasets import Synthetic
 from ctsne.demo import Demo, Panel
-from ctsne.labels import Labels
 from ctsne.pl._legend import Entry, add_legend
 from ctsne.pl._look import Look, make_look
 from ctsne.pl._matplotlib import GREY, INK, PanelGrid, load, set_title
@@ -89,10 +86,7 @@ def draw(demo: Demo) -> Figure:
 
 def _look(data: Synthetic) -> Look:
     """Colour by the known label; shape by the hidden one, whose names are those of the shapes."""
-    codes = np.array([HIDDEN_NAMES.index(name) for name in data.hidden.tolist()], np.int32)
-    counts = np.bincount(codes, minlength=len(HIDDEN_NAMES))
-    hidden = Labels(codes, HIDDEN_NAMES, counts)
-    return make_look(data.known, hidden, None, n=len(codes))
+    return make_look(data.known, data.hidden, None, n=len(data.known))
 
 
 def _entries(look: Look) -> list[Entry]:

@@ -30,8 +30,7 @@ from ctsne._pipeline import (
 from ctsne._validation import check_count, check_matrix
 from ctsne.labels import Labels, encode_labels
 from ctsne.layout.descent import Callback
-from ctsne.sweep.auto import choose_strength, steering_on_auto
-from ctsne.sweep.result import SweepResult
+from ctsne.sweep.auto import Choice, choose_strength, steering_on_auto
 
 _log = logging.getLogger("ctsne")
 
@@ -59,9 +58,10 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     mixing : float, default=0.5
         What ``"auto"`` aims at: the weakest conditioning is taken that mixes the labels to this
         share of what random labels would give (mean share of other labels among the 30 nearest
-        neighbours in the map). It costs some runs more: strengths are tried from the weakest on,
-        each from the map of the one before; the map itself is then made as if that strength had
-        been given.
+        neighbours in the map). It costs four to eight runs more: strengths are tried from the
+        weakest on, each from the map of the one before; the choice is checked on a map of its own,
+        and the result is the same as if that strength had been given. Ctrl-C while it chooses ends
+        the fit without a map.
     beta_low : float or mapping of label to float, optional
         Weight of different-label pairs in the map, beside any method; replaces the one that
         ``"joint"`` derives from its strength.
@@ -111,6 +111,8 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         The labels as they were understood.
     beta_, strength_ : float or mapping of label to float
         What was given, or chosen by ``"auto"``.
+    mixing_ : float or None
+        How far the map mixes the labels, where ``"auto"`` has measured it.
     sweep_ : SweepResult or None
         The strengths that ``"auto"`` tried, with their maps and measures.
     n_features_in_ : int
@@ -203,12 +205,12 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         known = None if labels is None else encode_labels(labels, n=matrix.shape[0])
         validate_data(BaseEstimator(), X, skip_check_array=True)  # refuses odd column names
         clock = _Clock(check_verbose(self))
-        model, tried = self._chosen(matrix, known)
+        model, choice = self._chosen(matrix, known)
         settings = check_settings(model, matrix, known, y_given=y is not None)
         for message in settings.warnings:
             warnings.warn(message, UserWarning, stacklevel=2)
-        if tried is not None:
-            clock.log(f"beta {model.beta}, strength {model.strength}: {len(tried.maps)} tried")
+        if choice is not None:
+            clock.log(f"strength: {choice.value:g} mixes to {choice.mixing:.2f} of random")
         features = features_of(matrix, settings)
         neighbors = neighbors_of(matrix if features is None else features, settings)
         clock.log(f"neighbours: {neighbors.indices.shape[1]} for each of {matrix.shape[0]} points")
@@ -219,7 +221,8 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         validate_data(self, X, skip_check_array=True)  # n_features_in_ and feature_names_in_
         self.labels_ = known
         self.beta_, self.strength_ = model.beta, model.strength
-        self.sweep_ = tried
+        self.mixing_ = None if choice is None else choice.mixing
+        self.sweep_ = None if choice is None else choice.tried
         self.affinities_ = affinities.matrix
         self.diagnostics_ = affinities.diagnostics
         self._layout = layout
@@ -271,18 +274,18 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         tags.transformer_tags.preserves_dtype = ["float32"]
         return tags
 
-    def _chosen(self, matrix: Any, known: Labels | None) -> tuple[Any, SweepResult | None]:
+    def _chosen(self, matrix: Any, known: Labels | None) -> tuple[Any, Choice | None]:
         """Choose what is "auto"; all else is checked first, with a strength any data can have."""
         name = steering_on_auto(self)
         if name is None:
             return self, None
-        state = copy.deepcopy(self.random_state)  # trials leave the user's own as it is
+        state = copy.deepcopy(self.random_state)
         trial = altered(self, **{name: 1.0}, random_state=state, callback=None)
-        usable = check_settings(trial, matrix, known).labels
+        usable = check_settings(altered(trial, random_state=0), matrix, known).labels
         if known is None or usable is None:
             return altered(self, **{name: 1.0}), None
-        value, tried = choose_strength(trial, name, matrix, known)
-        return altered(self, **{name: value}), tried
+        choice = choose_strength(trial, name, matrix, known)
+        return altered(self, **{name: choice.value}), choice
 
     def _run(self, n_iter: int, clock: _Clock) -> None:
         try:

@@ -80,14 +80,14 @@ def test_shapes_stand_for_the_second_label() -> None:
     shape = ["u", "v", "w", None] * 10
     ax = pl.embedding(positions, ["a", "b"] * 20, shape=shape)
     paths = [ax.collections[0].get_paths()[i] for i in in_given_order(ax, positions)]
-    marker = dict(zip(("u", "v", "w", None), "o^s.", strict=True))
+    marker = dict(zip(("u", "v", "w", None), "os^.", strict=True))
     for label, path in zip(shape, paths, strict=True):
         style = MarkerStyle(marker[label])
         expected = style.get_path().transformed(style.get_transform())
         np.testing.assert_allclose(path.vertices, expected.vertices)
     assert legend_of(ax) == ["a", "b", "u", "v", "w", "missing"]
     markers = [line.get_marker() for line in ax.get_legend().get_lines()]
-    assert markers == ["o", "o", "o", "^", "s", "."]
+    assert markers == ["o", "o", "o", "s", "^", "."]
     ax.figure.canvas.draw()
 
 

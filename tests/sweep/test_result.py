@@ -135,6 +135,17 @@ def test_title_says_the_setting() -> None:
     ]
 
 
+def test_shows_itself_in_a_few_words() -> None:
+    swept = result({"beta": [1, 0.1]}, [0.25, 0.5], [0.5, 0.4], other_laplacian=[0.1, 0.2])
+    assert repr(swept) == (
+        "SweepResult of 2 maps\n"
+        "  SweptMap(beta 1: mixing 0.25, adjusted_rnx 0.50, other_laplacian 0.10)\n"
+        "  SweptMap(beta 0.1: mixing 0.50, adjusted_rnx 0.40, other_laplacian 0.20)"
+    )
+    many = result({"beta": [0.9**i for i in range(25)]}, [0.5] * 25, [0.5] * 25)
+    assert repr(many).endswith("and 5 more")
+
+
 def test_nothing_finished_leaves_nothing_to_choose() -> None:
     empty = SweepResult((), (), BASE.get_params())
     for choose in (empty.best, empty.front, empty.most_mixed):

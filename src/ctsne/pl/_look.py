@@ -30,8 +30,8 @@ PLAIN = "#0072B2"
 # Each marker with the factor that makes it look as large as a circle.
 MARKERS = {
     "o": 1.0,
-    "^": 1.08,
     "s": 0.85,
+    "^": 1.08,
     "D": 0.7,
     "v": 1.08,
     "P": 1.15,

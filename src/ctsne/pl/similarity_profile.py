@@ -99,8 +99,10 @@ def similarity_profile(
         ylabel = "similarity"
     if cut is not None:
         ax.axvline(cut, color=INK, linestyle="--", linewidth=1.4)
-        entries.append(Entry("points to the left pull", INK, "", "--"))
+        entries.append(Entry("neighbours up to here pull", INK, "", "--"))
     ax.set_ylim(bottom=0)
+    # A common factor would stand where the strip is.
+    ax.ticklabel_format(axis="y", style="plain", useOffset=False)
     dress_chart(ax, xlabel="distance", ylabel=ylabel, title=title)
     legend = add_legend(ax, entries)
     if own:

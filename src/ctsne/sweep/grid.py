@@ -96,11 +96,14 @@ def expand_grid(grid: Grid, estimator: Any) -> list[GridPoint]:
     points: dict[str, GridPoint] = {}
     for entry in entries:
         values = _check_entry(entry, given)
+        idle = dict.fromkeys(name for name in values if name in _USED_BY)
         for combination in product(*values.values()):
             named = dict(zip(values, combination, strict=True))
             whole = {**given, **named}
             used = {name: value for name, value in whole.items() if is_used(name, whole)}
             _check_no_auto(used)
+            for name in set(idle) & set(used):
+                del idle[name]
             steering = _steering(whole, values)
             rest = {name: value for name, value in used.items() if name != steering}
             line = _identity(rest)
@@ -112,6 +115,11 @@ def expand_grid(grid: Grid, estimator: Any) -> list[GridPoint]:
                 steering,
             )
             points.setdefault(_identity(used), point)  # what gives the same map is made once
+        for name in idle:
+            raise ValueError(
+                f"grid names {name!r}, of which the method makes no use; name one that does, for "
+                f'example {{"method": "{_USED_BY[name][-1]}", "{name}": ...}}'
+            )
     if not points:
         raise ValueError('grid holds no setting; give for example {"beta": [1, 0.1, 1e-2]}')
     return list(points.values())

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SweepResult", "SweptMap", "collect"]
 
+_SHOWN_MAPS = 20
+
 
 @dataclass(frozen=True, eq=False)
 class SweptMap:
@@ -45,6 +47,16 @@ class SweptMap:
     measures: dict[str, float]
     seconds: float
     error: str | None
+
+    def __repr__(self) -> str:
+        if self.error is not None:
+            return f"SweptMap({self.title}: {self.error})"
+        shown = [
+            f"{name} {self.measures[name]:.2f}"
+            for name in ("mixing", "adjusted_rnx", "other_laplacian")
+            if name in self.measures
+        ]
+        return f"SweptMap({self.title}: {', '.join(shown)})"
 
     @property
     def title(self) -> str:
@@ -81,6 +93,13 @@ class SweepResult:
     maps: tuple[SweptMap, ...]
     _points: tuple[GridPoint, ...]
     _estimator: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        maps = "".join(f"\n  {swept!r}" for swept in self.maps[:_SHOWN_MAPS])
+        more = len(self.maps) - _SHOWN_MAPS
+        return f"SweepResult of {len(self.maps)} maps{maps}" + (
+            f"\n  ... and {more} more" if more > 0 else ""
+        )
 
     @property
     def table(self) -> pd.DataFrame:
@@ -137,8 +156,8 @@ class SweepResult:
             most = self.most_mixed()
             raise ValueError(
                 f"no setting reaches mixing={share:g} of what random labels would give: the most "
-                f"is {most.measures['mixing']:.2f}, with {most.parameters}; ask for less, or "
-                "condition more strongly"
+                f"is {most.measures['mixing']:.2f}, with {most.parameters}; ask for less, or try "
+                "stronger conditioning or another method"
             )
         chosen = max(candidates, key=lambda group: _mean(group, "adjusted_rnx"))
         reaching = [swept for swept in chosen if swept.measures["mixing"] >= share]
@@ -194,7 +213,10 @@ class SweepResult:
         """
         unknown = set(parameters) - set(self._estimator)
         if unknown:
-            raise ValueError(f"{min(unknown)!r} is no parameter of the estimator")
+            raise ValueError(
+                f"{min(unknown)!r} is no parameter of the estimator, there are: "
+                f"{', '.join(self._estimator)}"
+            )
         wanted = {name: plain_value(value) for name, value in parameters.items()}
         found = []
         for swept in self.maps:

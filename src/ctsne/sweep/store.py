@@ -85,6 +85,8 @@ def open_store(folder: str | os.PathLike[str] | None) -> Store | None:
     if folder is None:
         return None
     path = Path(folder)
+    if path.exists() and not path.is_dir():
+        raise ValueError(f"folder must name a folder, but {path} is a file")
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
