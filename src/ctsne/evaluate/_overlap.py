@@ -22,11 +22,12 @@ def overlaps(a: NDArray[np.int32], b: NDArray[np.int32], n: int) -> NDArray[np.i
         places = _places_in_short_rows(a, b)
     else:
         # Where each point stands in the second row (k if it does not), then in both.
-        position = np.arange(k, dtype=np.int32)[None, :]
-        place = np.full((rows, n), k, np.int32)
-        np.put_along_axis(place, b, position, axis=1)
-        last = np.maximum(np.take_along_axis(place, a, axis=1), position)
-        places = (last + np.arange(rows)[:, None] * (k + 1)).ravel()
+        position = np.arange(k, dtype=np.int32)
+        row = np.arange(rows)[:, None]
+        place = np.full(rows * n, k, np.int32)
+        place[b + row * n] = position
+        last = np.maximum(place[a + row * n], position)
+        places = (last + row * (k + 1)).ravel()
     joined = np.bincount(places, minlength=rows * (k + 1)).reshape(rows, k + 1)
     return np.asarray(np.cumsum(joined[:, :k], axis=1))
 

@@ -120,11 +120,10 @@ class DataNeighbors:
         n_other = other.sum(axis=1)[:, None]
         n_same = self.n_same[:, None]
         position = np.arange(self.indices.shape[1])
-        taken = position < np.where(position < n_same, k - n_other, n_same + n_other)
         # A point joins the neighbourhood where one of its kind joins that of the map.
         result = np.empty_like(near)
-        places = np.argsort(other, axis=1, kind="stable")
-        np.put_along_axis(result, places, self.indices[taken].reshape(-1, k), axis=1)
+        result[~other] = self.indices[position < k - n_other]
+        result[other] = self.indices[(position >= n_same) & (position < n_same + n_other)]
         return result
 
     def without_labels(self) -> DataNeighbors:

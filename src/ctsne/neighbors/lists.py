@@ -161,4 +161,5 @@ def different_labels(
     if labels is None:
         return np.zeros(np.broadcast_shapes(i.shape, j.shape), np.bool_)
     a, b = labels.codes[i], labels.codes[j]
-    return np.asarray((a != b) & (a >= 0) & (b >= 0))
+    differ = a != b
+    return np.asarray(differ & (a >= 0) & (b >= 0) if labels.n_missing else differ)

@@ -76,7 +76,7 @@ def choose_strength(estimator: Any, name: str, matrix: Any, known: Labels) -> Ch
     checked: dict[float, float] = {}
     for point, value in zip(points[first:], strengths[first:], strict=True):
         (made,) = _sweep(estimator, [point], matrix, known).maps
-        checked[value] = made.measures.get("mixing", 0.0)
+        checked[value] = float(np.nan_to_num(made.measures.get("mixing", 0.0)))
         if checked[value] >= share or not reachable:
             break
     else:
