@@ -17,8 +17,10 @@ import scipy.sparse as sp
 from scipy.spatial.distance import pdist
 
 from ctsne import ConditionalTSNE
+from ctsne._parameters import check_settings
 from ctsne.datasets import make_synthetic
 from ctsne.evaluate import adjusted_rnx, expected_laplacian, laplacian
+from ctsne.labels import encode_labels
 from ctsne.layout import align
 from ctsne.sweep import SweepResult, graph, sweep, work
 from ctsne.sweep.store import Store
@@ -386,3 +388,13 @@ def test_ctrl_c_stops_soon_and_a_second_run_goes_on(tmp_path: Path, jobs: int) -
     assert again.stdout.splitlines()[-1] == "8"
     assert len(list(tmp_path.glob("map-*.npz"))) == 8
     assert all(file.stat().st_mtime_ns == time for file, time in kept.items())
+
+
+@pytest.mark.parametrize(("n", "rate"), [(60, 360), (400, 2400), (4800, 4800)])
+def test_few_points_take_shorter_steps_on_a_path(n: int, rate: float) -> None:
+    data = make_synthetic(n, random_state=0)
+    settings = check_settings(ConditionalTSNE(), data.X, encode_labels(data.known))
+    layout, n_iter = work._next_on_path(sp.csr_array(sp.eye_array(n)), data.X[:, :2], settings)
+    assert layout.schedule.learning_rate == rate
+    assert layout.schedule.early_learning_rate == rate / 4
+    assert n_iter == 140
