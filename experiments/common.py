@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from ctsne import ConditionalTSNE
@@ -43,15 +42,6 @@ LINES: dict[str, dict[str, Any]] = {
     "balanced + below": {"method": "balanced", "strength": 0.5, "beta_low": list(BELOW)},
 }  # fmt: skip
 
-# For every real dataset, the label to factor out and the one to look for.
-COLUMNS = {
-    "pancreas3": ("study", "cell_type"),
-    "kang_muscat": ("stim", "cell_type"),
-    "ifnb": ("stim", "cell_type_partial"),
-    "sc_mixology": ("batch", "cell_line"),
-    "hapt": ("subject", "activity"),
-    "isolet": ("letter", "speaker"),
-}
 # What a column says where it knows nothing.
 UNLABELLED = "unlabelled"
 
@@ -121,16 +111,13 @@ def load_authors(file: str) -> pd.DataFrame:
     return table.assign(line=line).reset_index(drop=True)
 
 
-def load_real(name: str) -> Data:
-    """Load a real dataset; labels it does not know are None."""
-    if name not in COLUMNS:
-        raise ValueError(f"there is no dataset {name!r}: there are {', '.join(COLUMNS)}")
-    known_name, hidden_name = COLUMNS[name]
-    with np.load(data_folder() / f"{name}.npz", allow_pickle=False) as stored:
+def load_real(dataset: str, known_name: str, hidden_name: str) -> Data:
+    """Load a real dataset with two of its label columns; labels it does not know are None."""
+    with np.load(data_folder() / f"{dataset}.npz", allow_pickle=False) as stored:
         X, known, hidden = stored["X"], stored[known_name], stored[hidden_name]
     if (hidden == UNLABELLED).any():
         hidden = np.where(hidden == UNLABELLED, None, hidden.astype(object))
-    return Data(name, X, known, hidden, known_name, hidden_name)
+    return Data(dataset, X, known, hidden, known_name, hidden_name)
 
 
 def start(X: ArrayLike, seed: int) -> NDArray[np.float64]:
@@ -139,8 +126,7 @@ def start(X: ArrayLike, seed: int) -> NDArray[np.float64]:
     The principal components alone are the same for every seed.
     """
     features = np.asarray(X)
-    empty = sp.csr_array((len(features), len(features)))
-    positions = start_positions("pca", 2, X=features, matrix=empty, rng=np.random.default_rng(0))
+    positions = start_positions("pca", 2, X=features, matrix=None, rng=np.random.default_rng(0))
     return positions + 0.1 * random_start(features, seed)
 
 

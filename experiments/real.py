@@ -24,7 +24,6 @@ from common import (
     PERPLEXITY,
     Data,
     K,
-    data_folder,
     load_real,
     start,
     table,
@@ -113,19 +112,9 @@ def csv_path(output: Path, name: str) -> Path:
 
 def load_pair(name: str) -> Data:
     """Load a dataset with two of its label columns."""
-    pair = PAIRS[name]
-    data = load_real(pair.dataset)
-    with np.load(data_folder() / f"{pair.dataset}.npz", allow_pickle=False) as stored:
-        columns = {each: stored[each] for each in (pair.known, pair.hidden)}
-    columns[data.hidden_name] = data.hidden  # here missing ones are None
-    return replace(
-        data,
-        name=name,
-        known=columns[pair.known],
-        hidden=columns[pair.hidden],
-        known_name=pair.known,
-        hidden_name=pair.hidden,
-    )
+    if name not in PAIRS:
+        raise ValueError(f"there is no dataset {name!r}: there are {', '.join(PAIRS)}")
+    return replace(load_real(*PAIRS[name]), name=name)
 
 
 def compute(

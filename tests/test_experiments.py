@@ -116,12 +116,12 @@ def test_missing_data_say_which_variable_to_set(
     with pytest.raises(FileNotFoundError, match="set CTSNE_REFERENCE"):
         common.load_paper()
     with pytest.raises(FileNotFoundError, match="set CTSNE_DATA"):
-        common.load_real("ifnb")
+        common.load_real("ifnb", "stim", "cell_type_partial")
     with pytest.raises(ValueError, match="no dataset 'mnist'"):
-        common.load_real("mnist")
+        experiments("real").load_pair("mnist")
     monkeypatch.setenv("CTSNE_DATA", str(tmp_path / "nowhere"))
     with pytest.raises(FileNotFoundError, match=r"there is no folder .*nowhere"):
-        common.load_real("ifnb")
+        common.load_real("ifnb", "stim", "cell_type_partial")
 
 
 def test_the_paper_data(experiments: Any, reference: Path) -> None:

@@ -18,7 +18,7 @@ def start_positions(
     n_components: int,
     *,
     X: NDArray[np.floating] | None,
-    matrix: sp.csr_array,
+    matrix: sp.csr_array | None,
     rng: np.random.Generator,
 ) -> NDArray[np.float64]:
     """Positions to start a map from.
@@ -30,8 +30,8 @@ def start_positions(
     n_components : int
     X : ndarray or None
         Features, for ``"pca"``.
-    matrix : csr_array
-        Similarities, for ``"spectral"``.
+    matrix : csr_array or None
+        Similarities, for ``"spectral"``, and for ``"random"`` their number; ``"pca"`` needs none.
     rng : numpy.random.Generator
 
     Returns
@@ -40,16 +40,17 @@ def start_positions(
     """
     if not isinstance(init, str):
         return np.array(init, np.float64)
-    n = matrix.shape[0]
+    if init == "pca":
+        if X is None:
+            raise ValueError('init="pca" needs features, and there are only distances')
+        return _scaled(_principal(X, n_components, rng), n_components, rng)
+    if matrix is None:
+        raise ValueError(f'init="{init}" needs similarities, and there are none')
     if init == "random":
-        return rng.normal(scale=START_SCALE, size=(n, n_components))
-    if init == "spectral":
-        positions = _scaled(_spectral(matrix, n_components, rng), n_components, rng)
-        # Parts of the graph without a link between them are one place each: noise opens them.
-        return positions + rng.normal(scale=0.01 * START_SCALE, size=positions.shape)
-    if X is None:
-        raise ValueError('init="pca" needs features, and there are only distances')
-    return _scaled(_principal(X, n_components, rng), n_components, rng)
+        return rng.normal(scale=START_SCALE, size=(matrix.shape[0], n_components))
+    positions = _scaled(_spectral(matrix, n_components, rng), n_components, rng)
+    # Parts of the graph without a link between them are one place each: noise opens them.
+    return positions + rng.normal(scale=0.01 * START_SCALE, size=positions.shape)
 
 
 def _principal(

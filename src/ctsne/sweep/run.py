@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import joblib
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
@@ -230,10 +229,10 @@ def _with_starts(settings: list[Settings], features: NDArray[np.floating] | None
     started = []
     for each in settings:
         if isinstance(each.init, str) and each.init == "pca" and features is not None:
-            n, seed = len(features), repr(each.rng.bit_generator.state)
+            seed = repr(each.rng.bit_generator.state)
             if seed not in starts:
                 starts[seed] = start_positions(
-                    "pca", each.n_components, X=features, matrix=sp.csr_array((n, n)), rng=each.rng
+                    "pca", each.n_components, X=features, matrix=None, rng=each.rng
                 )
             each = replace(each, init=starts[seed])
         started.append(each)
