@@ -15,6 +15,8 @@ extern const Kernels table;
 const Kernels table = {
     .name = CTSNE_TEXT(CTSNE_ISA),
     .scan = scan,
+    .shrink = shrink,
+    .nearest = nearest,
     .squared_distance_f32 = squared_distance<float>,
     .squared_distance_f64 = squared_distance<double>,
     .row_sums = row_sums,

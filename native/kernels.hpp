@@ -12,30 +12,25 @@ constexpr int kBlock = 16;        // points in one packed block of neighbour can
 constexpr int kSplineOrder = 6;   // B-spline order of the mesh: degree 5, six nodes along each axis
 constexpr int kMaxDims = 3;
 
-// One query of the neighbour search with its two lists: 0 "same" (not different), 1 "other".
+// One query of the neighbour search and the list of candidates it has so far.
 struct ScanQuery {
-  const float* x;                // its coordinates
-  std::int64_t self;             // its position: never its own neighbour
-  std::int64_t own_begin;        // positions [own_begin, own_end) and [free_begin, n) belong to list 0
-  std::int64_t own_end;
-  float limit[2];                // candidates farther than this cannot enter the list any more
-  std::int32_t keep[2];          // how many candidates a list must retain
-  std::int32_t filled[2];        // how many its buffer holds now
-  std::int32_t capacity[2];      // how many it can hold
-  std::uint64_t* buffer[2];      // keys: distance bits above, original index below
+  const float* x;         // its coordinates
+  std::int32_t code;      // points with this code are passed over, where points have codes
+  float limit;            // candidates farther than this cannot enter the list any more
+  std::int32_t keep;      // how many candidates the list must retain
+  std::int32_t filled;    // how many it holds now
+  std::int32_t capacity;  // how many it can hold
+  float* d2;              // squared distances of the candidates
+  std::uint32_t* at;      // positions of the candidates
 };
 
 // The candidates of a scan: points packed in blocks of kBlock, [block][dimension][lane].
 struct ScanPoints {
   const float* packed;
-  const std::uint32_t* ids;      // original index of each position
+  const std::int32_t* codes;  // of every position, or null; as long as whole blocks
   std::int64_t n;
   std::int64_t dims;
-  std::int64_t free_begin;       // unlabelled points stand at the end
 };
-
-// Makes room in a full buffer: keeps the `keep` nearest and lowers the limit.
-using Shrink = void (*)(ScanQuery& query, int list);
 
 struct RowSums {
   double peak;      // largest exponent
@@ -60,8 +55,12 @@ struct MeshShape {
 struct Kernels {
   const char* name;
 
-  // Offers the points of blocks [first, last) to every query.
-  void (*scan)(const ScanPoints&, std::int64_t first, std::int64_t last, ScanQuery*, int count, Shrink);
+  // Offers the points at positions [begin, end) to every query.
+  void (*scan)(const ScanPoints&, std::int64_t begin, std::int64_t end, ScanQuery*, int count);
+  // Drops all but about the `keep` nearest candidates of a query.
+  void (*shrink)(ScanQuery&);
+  // The nearest of all points for each of `count` rows.
+  void (*nearest)(const ScanPoints&, const float* const* x, std::int64_t count, std::int32_t* out);
   double (*squared_distance_f32)(const float*, const float*, std::int64_t dims);
   double (*squared_distance_f64)(const double*, const double*, std::int64_t dims);
 

@@ -1,4 +1,5 @@
-// Exact neighbours with the same and with another label, in one pass over all pairs.
+// Neighbours by scanning ranges of points: what is scanned for whom is the business of exact.hpp (all)
+// and probes.hpp (the nearest cells); here the candidates are gathered, ordered and written.
 #pragma once
 
 #include <algorithm>
@@ -13,37 +14,39 @@
 
 namespace ctsne {
 
-// Points stand sorted by label, unlabelled ones last; `position` counts in that order.
-struct NeighborInput {
-  std::span<const float> packed;           // blocks of kBlock points, [block][dimension][lane]
-  std::span<const float> sorted;           // the same points, one row each
-  std::span<const std::uint32_t> ids;      // original index of each position
-  std::span<const std::int64_t> own_begin; // per position: its list 0 is [own_begin, own_end) ...
-  std::span<const std::int64_t> own_end;
-  std::int64_t free_begin;                 // ... and the unlabelled points from here on
-  std::span<const std::int32_t> k_same;    // per position
-  std::span<const std::int32_t> k_other;
+struct Range {
+  std::int64_t begin, end;
+};
+
+// Points in an order of their own; `position` counts in that order, `id` in the order of the data.
+template <class Real>
+struct SearchPoints {
+  std::span<const float> packed;         // blocks of kBlock points, [block][dimension][lane]
+  std::span<const float> sorted;         // the same points, one row each
+  std::span<const std::uint32_t> ids;    // id of each position
+  std::span<const std::int32_t> codes;   // label of each position, -1 where missing; whole blocks
+  std::span<const Real> original;        // the data, by id
   std::int64_t dims;
-  double scale;                            // unit of the points above, in units of the original ones
+  double scale;                          // unit of the points above, in units of the original ones
+
+  std::int64_t count() const { return static_cast<std::int64_t>(ids.size()); }
+  ScanPoints scanned(bool with_codes) const {
+    return {packed.data(), with_codes ? codes.data() : nullptr, count(), dims};
+  }
 };
 
-// Single precision finds the candidates; a few more than needed are kept, and double precision on
-// the original coordinates decides among them.
-constexpr std::int32_t kSpare = 8;
-
-struct Candidate {
-  double d2;
-  std::uint32_t id;
-  bool operator<(const Candidate& b) const { return d2 < b.d2 || (d2 == b.d2 && id < b.id); }
+// Where one of the two lists of every point goes: row by id, `offset` entries into the row.
+struct ListOutput {
+  std::span<const std::int32_t> wanted;  // length of the list, by id
+  std::span<const std::int32_t> offset;  // by id, or empty for none
+  std::int64_t row_length;
+  std::int32_t* indices;
+  float* distances;
 };
 
-inline void shrink(ScanQuery& query, int list) {
-  std::uint64_t* buffer = query.buffer[list];
-  const std::int32_t keep = query.keep[list];
-  std::nth_element(buffer, buffer + keep - 1, buffer + query.filled[list]);
-  query.filled[list] = keep;
-  query.limit[list] = __builtin_bit_cast(float, static_cast<std::uint32_t>(buffer[keep - 1] >> 32));
-}
+// Single precision finds the candidates; a few more than needed are kept, the point itself among them,
+// and double precision on the original coordinates decides.
+constexpr std::int32_t kSpare = 9;
 
 inline double squared_distance(const float* a, const float* b, std::int64_t dims) {
   return kernels().squared_distance_f32(a, b, dims);
@@ -52,86 +55,89 @@ inline double squared_distance(const double* a, const double* b, std::int64_t di
   return kernels().squared_distance_f64(a, b, dims);
 }
 
-// The scratch of one worker: a group of queries and their buffers.
+// Rows that are scanned for together, with their lists of candidates: the scratch of one worker.
 class QueryGroup {
  public:
   static constexpr int kQueries = 64;
 
-  QueryGroup(std::int32_t most_same, std::int32_t most_other)
-      : capacity_{room(most_same), room(most_other)},
-        buffers_(static_cast<std::size_t>(kQueries) * (capacity_[0] + capacity_[1])),
-        queries_(kQueries) {}
-
-  void load(const NeighborInput& in, std::int64_t begin, std::int64_t end) {
-    count_ = static_cast<int>(end - begin);
-    std::uint64_t* next = buffers_.data();
-    for (int q = 0; q < count_; ++q) {
-      ScanQuery& query = queries_[q];
-      const std::int64_t at = begin + q;
-      query.x = in.sorted.data() + at * in.dims;
-      query.self = at;
-      query.own_begin = in.own_begin[at];
-      query.own_end = in.own_end[at];
-      const std::int32_t wanted[2] = {in.k_same[at], in.k_other[at]};
-      for (int list = 0; list < 2; ++list) {
-        query.keep[list] = wanted[list] ? wanted[list] + kSpare : 0;
-        query.limit[list] = wanted[list] ? std::numeric_limits<float>::infinity() : -1.0f;
-        query.filled[list] = 0;
-        query.capacity[list] = capacity_[list];
-        query.buffer[list] = next;
-        next += capacity_[list];
-      }
-    }
+  explicit QueryGroup(std::int32_t most) : capacity_(2 * (most + kSpare) + 4 * kBlock), queries_(kQueries) {
+    // The scan writes whole vectors: room for one more past the end.
+    const std::size_t room = static_cast<std::size_t>(kQueries) * capacity_ + kBlock;
+    d2_.resize(room);
+    at_.resize(room);
   }
 
-  // Candidates in chunks that stay in the second-level cache while every query passes over them.
-  void scan(const ScanPoints& points) {
-    const std::int64_t blocks = (points.n + kBlock - 1) / kBlock;
-    const std::int64_t chunk = std::max<std::int64_t>(1, 40'000 / (points.dims * kBlock));
-    for (std::int64_t first = 0; first < blocks; first += chunk)
-      kernels().scan(points, first, std::min(blocks, first + chunk), queries_.data(), count_, shrink);
+  void clear() { count_ = 0; }
+
+  void add(const float* x, std::int32_t code, std::int32_t keep) {
+    const std::size_t begin = static_cast<std::size_t>(count_) * capacity_;
+    queries_[count_++] = {x, code, std::numeric_limits<float>::infinity(), keep, 0, capacity_, &d2_[begin], &at_[begin]};
+  }
+
+  // In chunks that stay in the second-level cache while every query passes over them.
+  void scan(const ScanPoints& points, Range range) {
+    const std::int64_t chunk = std::max<std::int64_t>(1, 40'000 / (points.dims * kBlock)) * kBlock;
+    for (std::int64_t begin = range.begin; begin < range.end;) {
+      const std::int64_t end = std::min(range.end, (begin / chunk + 1) * chunk);
+      kernels().scan(points, begin, end, queries_.data(), count_);
+      begin = end;
+    }
   }
 
   ScanQuery& operator[](int q) { return queries_[q]; }
   int size() const { return count_; }
 
  private:
-  static std::int32_t room(std::int32_t most) { return most ? 2 * (most + kSpare) + 64 : 0; }
-
-  std::int32_t capacity_[2];
-  std::vector<std::uint64_t> buffers_;
+  std::int32_t capacity_;
+  std::vector<float> d2_;
+  std::vector<std::uint32_t> at_;
   std::vector<ScanQuery> queries_;
   int count_ = 0;
 };
 
-// Puts the candidates of a query in their final order, by double precision and then by index.
+// Puts the candidates of a query in their final order, by double precision and then by id, and writes them.
 template <class Real>
 class ListWriter {
  public:
-  ListWriter(const NeighborInput& in, std::span<const Real> points) : in_(in), points_(points) {}
-
-  void write(ScanQuery& query, int list, std::int32_t wanted, std::int32_t* indices, float* distances) {
-    if (!wanted) return;
-    if (query.filled[list] > query.keep[list]) shrink(query, list);
+  // The exact search looks again in the ranges scanned where single precision leaves a doubt.
+  void write(const SearchPoints<Real>& points, ScanQuery& query, std::int64_t position,
+             std::span<const Range> ranges, bool with_codes, bool exact, const ListOutput& out) {
+    const std::int64_t id = points.ids[position];
+    const std::int32_t wanted = out.wanted[id];
+    kernels().shrink(query);
     candidates_.clear();
-    for (std::int32_t k = 0; k < query.filled[list]; ++k)
-      add(query, static_cast<std::uint32_t>(query.buffer[list][k]), std::numeric_limits<double>::infinity());
+    for (std::int32_t k = 0; k < query.filled; ++k) __builtin_prefetch(row(points, points.ids[query.at[k]]));
+    for (std::int32_t k = 0; k < query.filled; ++k)
+      add(points, id, points.ids[query.at[k]], std::numeric_limits<double>::infinity());
     order(wanted);
-    const double farthest = candidates_[wanted - 1].d2;
-    if (!is_complete(query, list, std::sqrt(farthest) / in_.scale)) {
-      search(query, list, farthest);
-      order(wanted);
+    if (exact) {
+      const double farthest = candidates_[wanted - 1].d2;
+      if (!is_complete(query, points, std::sqrt(farthest) / points.scale)) {
+        search(points, query, id, ranges, with_codes, farthest);
+        order(wanted);
+      }
     }
+    const std::int64_t to = id * out.row_length + (out.offset.empty() ? 0 : out.offset[id]);
     for (std::int32_t k = 0; k < wanted; ++k) {
-      indices[k] = static_cast<std::int32_t>(candidates_[k].id);
-      distances[k] = static_cast<float>(std::sqrt(candidates_[k].d2));
+      out.indices[to + k] = static_cast<std::int32_t>(candidates_[k].id);
+      out.distances[to + k] = static_cast<float>(std::sqrt(candidates_[k].d2));
     }
   }
 
  private:
-  void add(const ScanQuery& query, std::uint32_t id, double limit) {
-    const Real* from = points_.data() + static_cast<std::int64_t>(in_.ids[query.self]) * in_.dims;
-    const double d2 = squared_distance(from, points_.data() + static_cast<std::int64_t>(id) * in_.dims, in_.dims);
+  struct Candidate {
+    double d2;
+    std::uint32_t id;
+    bool operator<(const Candidate& b) const { return d2 < b.d2 || (d2 == b.d2 && id < b.id); }
+  };
+
+  static const Real* row(const SearchPoints<Real>& points, std::int64_t id) {
+    return points.original.data() + id * points.dims;
+  }
+
+  void add(const SearchPoints<Real>& points, std::int64_t from, std::uint32_t id, double limit) {
+    if (id == from) return;  // a point is no neighbour of itself
+    const double d2 = squared_distance(row(points, from), row(points, id), points.dims);
     if (d2 <= limit) candidates_.push_back({d2, id});
   }
 
@@ -141,56 +147,70 @@ class ListWriter {
 
   // Whether every point the scan left out is farther than `farthest` (in the scan's units), rounding
   // considered: it moves a coordinate by up to 2^-24 of itself, and a sum of squares by as much per term.
-  bool is_complete(const ScanQuery& query, int list, double farthest) const {
+  static bool is_complete(const ScanQuery& query, const SearchPoints<Real>& points, double farthest) {
+    if (query.limit == std::numeric_limits<float>::infinity()) return true;  // nothing was left out
     constexpr double kRounding = 0x1p-24;
     double norm2 = 0;
-    for (std::int64_t dim = 0; dim < in_.dims; ++dim) norm2 += static_cast<double>(query.x[dim]) * query.x[dim];
+    for (std::int64_t dim = 0; dim < points.dims; ++dim) norm2 += static_cast<double>(query.x[dim]) * query.x[dim];
     const double moved = farthest + 2 * kRounding * (std::sqrt(norm2) + farthest);
     const double underflow = 1e-18;
-    return std::sqrt(query.limit[list]) > moved * (1 + kRounding * static_cast<double>(in_.dims + 4)) + underflow;
+    return std::sqrt(query.limit) > moved * (1 + kRounding * static_cast<double>(points.dims + 4)) + underflow;
   }
 
-  // All points of a list up to a distance, in double precision: for ties, and for points that are close
-  // together compared with the extent of the data.
-  void search(const ScanQuery& query, int list, double limit) {
+  // All points of the ranges up to a distance, in double precision: for ties, and for points that are
+  // close together compared with the extent of the data.
+  void search(const SearchPoints<Real>& points, const ScanQuery& query, std::int64_t id,
+              std::span<const Range> ranges, bool with_codes, double limit) {
     candidates_.clear();
-    const auto n = static_cast<std::int64_t>(in_.ids.size());
-    for (std::int64_t at = 0; at < n; ++at) {
-      const bool own = (at >= query.own_begin && at < query.own_end) || at >= in_.free_begin;
-      if (own == (list == 0) && at != query.self) add(query, in_.ids[at], limit);
-    }
+    for (const Range range : ranges)
+      for (std::int64_t at = range.begin; at < range.end; ++at)
+        if (!with_codes || points.codes[at] != query.code) add(points, id, points.ids[at], limit);
   }
 
-  const NeighborInput& in_;
-  std::span<const Real> points_;
   std::vector<Candidate> candidates_;
 };
 
-// Neighbours of positions [begin, end); rows of the output are in original order.
+// Scans the same ranges for a run of queries (positions), and writes their lists.
 template <class Real>
-void find_neighbors(const NeighborInput& in, std::span<const Real> points, std::int64_t begin,
-                    std::int64_t end, std::int64_t row_length, int workers, std::int32_t* indices,
-                    float* distances) {
-  const ScanPoints scan_points{in.packed.data(), in.ids.data(), static_cast<std::int64_t>(in.ids.size()),
-                               in.dims, in.free_begin};
-  const std::int32_t most_same = *std::max_element(in.k_same.begin() + begin, in.k_same.begin() + end);
-  const std::int32_t most_other = *std::max_element(in.k_other.begin() + begin, in.k_other.begin() + end);
-  std::vector<QueryGroup> groups(static_cast<std::size_t>(std::max(1, workers)),
-                                 QueryGroup(most_same, most_other));
-  std::vector<ListWriter<Real>> writers(groups.size(), ListWriter<Real>(in, points));
-  parallel_blocks(end - begin, QueryGroup::kQueries, workers,
-                  [&](int worker, std::int64_t from, std::int64_t to) {
-    QueryGroup& group = groups[worker];
-    group.load(in, begin + from, begin + to);
-    group.scan(scan_points);
-    for (int q = 0; q < group.size(); ++q) {
-      const std::int64_t at = begin + from + q;
-      const std::int64_t row = static_cast<std::int64_t>(in.ids[at]) * row_length;
-      const std::int32_t same = in.k_same[at];
-      writers[worker].write(group[q], 0, same, indices + row, distances + row);
-      writers[worker].write(group[q], 1, in.k_other[at], indices + row + same, distances + row + same);
+class Searcher {
+ public:
+  Searcher(const SearchPoints<Real>& points, const ListOutput& out, bool exact)
+      : points_(points), out_(out), exact_(exact),
+        group_(*std::max_element(out.wanted.begin(), out.wanted.end())) {}
+
+  void search(std::span<const std::int64_t> queries, std::span<const Range> ranges, bool with_codes) {
+    const ScanPoints scanned = points_.scanned(with_codes);
+    short_.clear();
+    for (std::size_t begin = 0; begin < queries.size();) {
+      group_.clear();
+      members_.clear();
+      for (; begin < queries.size() && group_.size() < QueryGroup::kQueries; ++begin) {
+        const std::int64_t at = queries[begin];
+        const std::int32_t wanted = out_.wanted[points_.ids[at]];
+        if (!wanted) continue;
+        members_.push_back(at);
+        group_.add(points_.sorted.data() + at * points_.dims, points_.codes[at], wanted + kSpare);
+      }
+      for (const Range range : ranges) group_.scan(scanned, range);
+      for (int q = 0; q < group_.size(); ++q) {
+        if (group_[q].filled + kSpare < group_[q].keep)
+          short_.push_back(members_[q]);
+        else
+          writer_.write(points_, group_[q], members_[q], ranges, with_codes, exact_, out_);
+      }
     }
-  });
-}
+  }
+
+  // Queries of the last search that had fewer candidates than neighbours wanted; nothing was written.
+  const std::vector<std::int64_t>& short_of_candidates() const { return short_; }
+
+ private:
+  const SearchPoints<Real>& points_;
+  const ListOutput& out_;
+  bool exact_;
+  QueryGroup group_;
+  ListWriter<Real> writer_;
+  std::vector<std::int64_t> members_, short_;
+};
 
 }  // namespace ctsne

@@ -6,70 +6,152 @@
 
 namespace ctsne::CTSNE_ISA {
 
-static inline void offer(ScanQuery& q, int list, float d2, uint32_t id, Shrink shrink) {
-  if (!(d2 <= q.limit[list])) return;
-  if (q.filled[list] == q.capacity[list]) {
-    shrink(q, list);
-    if (!(d2 <= q.limit[list])) return;
-  }
-  // Non-negative floats order as their bits do, so one integer compare orders by (distance, index).
-  const uint64_t key = static_cast<uint64_t>(__builtin_bit_cast(uint32_t, d2)) << 32 | id;
-  q.buffer[list][q.filled[list]++] = key;
-}
+constexpr int kBlockVectors = kBlock / kLanes;
+constexpr int kTile = kLanes == 16 ? 8 : kLanes == 8 ? 4 : 2;
 
 // Squared distances of `Q` queries to one block by differences: no cancellation, whatever the norms.
 template <int Q>
-static inline void scan_block(const ScanPoints& points, int64_t block, ScanQuery* queries, Shrink shrink) {
-  constexpr int kVectors = kBlock / kLanes;
-  Floats sum[Q][kVectors];
+static inline void block_distances(const float* column, int64_t dims, const float* const* x,
+                                   Floats (&sum)[Q][kBlockVectors]) {
   for (int q = 0; q < Q; ++q)
-    for (int v = 0; v < kVectors; ++v) sum[q][v] = Floats{};
-  const float* column = points.packed + block * points.dims * kBlock;
-  for (int64_t dim = 0; dim < points.dims; ++dim, column += kBlock) {
-    Floats candidate[kVectors];
-    for (int v = 0; v < kVectors; ++v) candidate[v] = load_as<Floats>(column + v * kLanes);
+    for (int v = 0; v < kBlockVectors; ++v) sum[q][v] = Floats{};
+  for (int64_t dim = 0; dim < dims; ++dim, column += kBlock) {
+    Floats candidate[kBlockVectors];
+    for (int v = 0; v < kBlockVectors; ++v) candidate[v] = load_as<Floats>(column + v * kLanes);
     for (int q = 0; q < Q; ++q) {
-      const float x = queries[q].x[dim];
-      for (int v = 0; v < kVectors; ++v) {
-        const Floats difference = candidate[v] - x;
+      const float at = x[q][dim];
+      for (int v = 0; v < kBlockVectors; ++v) {
+        const Floats difference = candidate[v] - at;
         sum[q][v] += difference * difference;
       }
     }
   }
-  alignas(sizeof(Floats)) float d2[Q][kBlock];  // indexed by lane below; sums stay in registers
-  for (int q = 0; q < Q; ++q)
-    for (int v = 0; v < kVectors; ++v) *reinterpret_cast<Floats*>(&d2[q][v * kLanes]) = sum[q][v];
-  const int64_t begin = block * kBlock, end = begin + kBlock;
+}
+
+// Appends the lanes of a mask to a list; up to kLanes entries past its end are overwritten.
+static inline void append(ScanQuery& query, Floats d2, unsigned mask, uint32_t first) {
+  query.filled += compress(d2, mask, first, query.d2 + query.filled, query.at + query.filled);
+}
+
+// How many of the values are at most the limit.
+static inline int32_t count_within(const float* values, int32_t count, float limit) {
+  int32_t within = 0;
+#pragma omp simd reduction(+ : within)
+  for (int32_t k = 0; k < count; ++k) within += values[k] <= limit ? 1 : 0;
+  return within;
+}
+
+// Keeps the nearest candidates of a list, at least query.keep of them if there are so many, and lowers
+// the limit so that what was dropped, now or later, is farther than it.
+static void shrink(ScanQuery& query) {
+  if (query.filled <= query.keep) return;
+  const int32_t enough = query.keep + query.keep / 8;
+  // The limit sought lies in (low, high]: fewer than `keep` are within low, at least so many within high.
+  float low = -1.0f, high = 0.0f;
+#pragma omp simd reduction(max : high)
+  for (int32_t k = 0; k < query.filled; ++k) high = query.d2[k] > high ? query.d2[k] : high;
+  int32_t within = query.filled;
+  while (within > enough) {
+    const float middle = low < 0.0f ? 0.5f * high : low + 0.5f * (high - low);
+    if (!(middle > low && middle < high)) break;  // neighbouring floats: the rest are ties
+    const int32_t count = count_within(query.d2, query.filled, middle);
+    if (count >= query.keep)
+      high = middle, within = count;
+    else
+      low = middle;
+  }
+  // More ties than can be kept: the first of them stay, and the limit excludes those to come.
+  const bool tied = within > enough;
+  int32_t room = tied ? query.keep - count_within(query.d2, query.filled, low) : 0;
+  int32_t kept = 0;
+  for (int32_t k = 0; k < query.filled; ++k) {
+    const float d2 = query.d2[k];
+    const bool stays = tied ? d2 <= low || (d2 <= high && room-- > 0) : d2 <= high;
+    query.d2[kept] = d2;
+    query.at[kept] = query.at[k];
+    kept += stays ? 1 : 0;
+  }
+  query.filled = kept;
+  query.limit = tied ? low : high;
+}
+
+template <int Q>
+static inline void scan_block(const ScanPoints& points, int64_t block, unsigned lanes, ScanQuery* queries) {
+  const float* x[Q];
+  for (int q = 0; q < Q; ++q) x[q] = queries[q].x;
+  Floats sum[Q][kBlockVectors];
+  block_distances<Q>(points.packed + block * points.dims * kBlock, points.dims, x, sum);
+  const auto first = static_cast<uint32_t>(block * kBlock);
   for (int q = 0; q < Q; ++q) {
     ScanQuery& query = queries[q];
-    const bool own = (begin >= query.own_begin && end <= query.own_end) || begin >= points.free_begin;
-    const bool apart = (end <= query.own_begin || begin >= query.own_end) && end <= points.free_begin;
-    const float same = query.limit[0], other = query.limit[1];
-    const float limit = own ? same : apart ? other : same > other ? same : other;
-    for (int v = 0; v < kVectors; ++v) {
-      unsigned mask = mask_at_most(sum[q][v], Floats{} + limit);
-      while (mask) {
-        const int lane = __builtin_ctz(mask);
-        mask &= mask - 1;
-        const int64_t at = begin + v * kLanes + lane;
-        if (at == query.self) continue;
-        const bool in_own = (at >= query.own_begin && at < query.own_end) || at >= points.free_begin;
-        offer(query, in_own ? 0 : 1, d2[q][v * kLanes + lane], points.ids[at], shrink);
-      }
+    for (int v = 0; v < kBlockVectors; ++v) {
+      unsigned mask = mask_at_most(sum[q][v], Floats{} + query.limit) & (lanes >> (v * kLanes));
+      if (!mask) continue;
+      if (points.codes) mask &= ~mask_equal(points.codes + first + v * kLanes, query.code);
+      append(query, sum[q][v], mask, first + static_cast<uint32_t>(v * kLanes));
     }
+    if (query.filled > query.capacity - kBlock) shrink(query);
   }
 }
 
-static void scan(const ScanPoints& points, int64_t first, int64_t last, ScanQuery* queries, int count,
-                 Shrink shrink) {
-  constexpr int kTile = kLanes == 16 ? 8 : kLanes == 8 ? 4 : 2;
+// Which lanes of a block lie in [begin, end).
+static inline unsigned lanes_between(int64_t block, int64_t begin, int64_t end) {
+  constexpr unsigned kAll = (1u << kBlock) - 1;
+  const int64_t skipped = begin - block * kBlock, length = end - block * kBlock;
+  unsigned lanes = kAll;
+  if (skipped > 0) lanes &= kAll << skipped;
+  if (length < kBlock) lanes &= kAll >> (kBlock - length);
+  return lanes;
+}
+
+static void scan(const ScanPoints& points, int64_t begin, int64_t end, ScanQuery* queries, int count) {
+  const int64_t first = begin / kBlock, last = (end + kBlock - 1) / kBlock;
   int q = 0;
   for (; q + kTile <= count; q += kTile)
     for (int64_t block = first; block < last; ++block)
-      scan_block<kTile>(points, block, queries + q, shrink);
+      scan_block<kTile>(points, block, lanes_between(block, begin, end), queries + q);
   for (; q < count; ++q)
     for (int64_t block = first; block < last; ++block)
-      scan_block<1>(points, block, queries + q, shrink);
+      scan_block<1>(points, block, lanes_between(block, begin, end), queries + q);
+}
+
+// The nearest of the points for `Q` rows; of equally near ones the first.
+template <int Q>
+static inline void nearest_of(const ScanPoints& points, const float* const* x, int32_t* nearest) {
+  Floats best[Q][kBlockVectors];
+  Ints where[Q][kBlockVectors];
+  for (int q = 0; q < Q; ++q)
+    for (int v = 0; v < kBlockVectors; ++v) best[q][v] = Floats{} + __builtin_inff(), where[q][v] = Ints{};
+  const int64_t blocks = (points.n + kBlock - 1) / kBlock;
+  for (int64_t block = 0; block < blocks; ++block) {
+    Floats sum[Q][kBlockVectors];
+    block_distances<Q>(points.packed + block * points.dims * kBlock, points.dims, x, sum);
+    for (int q = 0; q < Q; ++q) {
+      for (int v = 0; v < kBlockVectors; ++v) {
+        const Ints nearer = sum[q][v] < best[q][v];
+        best[q][v] = nearer ? sum[q][v] : best[q][v];
+        where[q][v] = nearer ? Ints{} + static_cast<int32_t>(block) : where[q][v];
+      }
+    }
+  }
+  for (int q = 0; q < Q; ++q) {
+    float least = __builtin_inff();
+    int32_t at = 0;
+    for (int v = 0; v < kBlockVectors; ++v) {
+      for (int lane = 0; lane < kLanes; ++lane) {
+        const int32_t candidate = where[q][v][lane] * kBlock + v * kLanes + lane;
+        const float d2 = best[q][v][lane];
+        if (d2 < least || (d2 == least && candidate < at)) least = d2, at = candidate;
+      }
+    }
+    nearest[q] = at;
+  }
+}
+
+static void nearest(const ScanPoints& points, const float* const* x, int64_t count, int32_t* out) {
+  int64_t q = 0;
+  for (; q + kTile <= count; q += kTile) nearest_of<kTile>(points, x + q, out + q);
+  for (; q < count; ++q) nearest_of<1>(points, x + q, out + q);
 }
 
 template <class Real>

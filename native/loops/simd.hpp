@@ -21,6 +21,7 @@ constexpr int kLanes = 4;
 #endif
 
 typedef float Floats __attribute__((vector_size(kLanes * sizeof(float)), may_alias));
+typedef int32_t Ints __attribute__((vector_size(kLanes * sizeof(int32_t)), may_alias));
 // Eight floats, wherever they lie: one row of spline weights, or four points of the plane twice.
 typedef float Floats8 __attribute__((vector_size(32)));
 typedef float Floats8Anywhere __attribute__((vector_size(32), aligned(4), may_alias));
@@ -52,6 +53,65 @@ template <class To, class From>
   unsigned mask = 0;
   for (int lane = 0; lane < kLanes; ++lane) mask |= static_cast<unsigned>(a[lane] <= b[lane]) << lane;
   return mask;
+#endif
+}
+
+// Bit k is set where codes[k] equals the code.
+[[maybe_unused]] static inline unsigned mask_equal(const int32_t* codes, int32_t code) {
+#if defined(__AVX512F__)
+  return _mm512_cmpeq_epi32_mask(_mm512_loadu_si512(codes), _mm512_set1_epi32(code));
+#elif defined(__AVX2__)
+  const __m256i equal = _mm256_cmpeq_epi32(load_as<__m256i>(codes), _mm256_set1_epi32(code));
+  return static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(equal)));
+#else
+  unsigned mask = 0;
+  for (int lane = 0; lane < kLanes; ++lane) mask |= static_cast<unsigned>(codes[lane] == code) << lane;
+  return mask;
+#endif
+}
+
+#if defined(__AVX2__) && !defined(__AVX512F__)
+// For every mask of eight lanes, the numbers of its lanes in front.
+struct LaneTable {
+  uint8_t lanes[256][8] = {};
+
+  constexpr LaneTable() {
+    for (int mask = 0; mask < 256; ++mask) {
+      int next = 0;
+      for (int lane = 0; lane < 8; ++lane)
+        if (mask >> lane & 1) lanes[mask][next++] = static_cast<uint8_t>(lane);
+    }
+  }
+};
+static constexpr LaneTable kLaneTable;
+#endif
+
+// Writes the values of a mask's lanes and their positions (first + lane) to the front of two arrays, both
+// with room for kLanes; returns how many.
+[[maybe_unused]] static inline int32_t compress(Floats values, unsigned mask, uint32_t first, float* to,
+                                                uint32_t* at) {
+#if defined(__AVX512F__)
+  const __m512i lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+  const auto chosen = static_cast<__mmask16>(mask);
+  const __m512i positions = _mm512_add_epi32(_mm512_maskz_compress_epi32(chosen, lanes),
+                                             _mm512_set1_epi32(static_cast<int>(first)));
+  _mm512_storeu_ps(to, _mm512_maskz_compress_ps(chosen, reinterpret_cast<__m512>(values)));
+  _mm512_storeu_si512(at, positions);
+  return __builtin_popcount(mask);
+#elif defined(__AVX2__)
+  const __m256i lanes = _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(kLaneTable.lanes[mask])));
+  const __m256i positions = _mm256_add_epi32(lanes, _mm256_set1_epi32(static_cast<int>(first)));
+  _mm256_storeu_ps(to, _mm256_permutevar8x32_ps(reinterpret_cast<__m256>(values), lanes));
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(at), positions);
+  return __builtin_popcount(mask);
+#else
+  int32_t count = 0;
+  for (; mask; mask &= mask - 1, ++count) {
+    const int lane = __builtin_ctz(mask);
+    to[count] = values[lane];
+    at[count] = first + static_cast<uint32_t>(lane);
+  }
+  return count;
 #endif
 }
 

@@ -12,27 +12,53 @@ _F32 = NDArray[np.float32]
 _F64 = NDArray[np.float64]
 _I32 = NDArray[np.int32]
 _I64 = NDArray[np.int64]
+_U32 = NDArray[np.uint32]
 _Bool = NDArray[np.bool_]
 _Range = tuple[int, int]
 
 def instruction_set() -> str: ...
-def find_neighbors(
+def find_exact(
     packed: _F32,
     sorted: _F32,
+    ids: _U32,
+    codes: _I32,
     points: NDArray[np.floating],
-    ids: NDArray[np.uint32],
-    own_begin: _I64,
-    own_end: _I64,
-    free_begin: int,
+    scale: float,
+    bounds: _I64,
+    other: bool,
+    queries: _I64,
     k_same: _I32,
     k_other: _I32,
-    scale: float,
-    begin: int,
-    end: int,
     n_jobs: int,
     indices: _I32,
     distances: _F32,
 ) -> None: ...
+def find_probed(
+    packed: _F32,
+    sorted: _F32,
+    ids: _U32,
+    codes: _I32,
+    points: NDArray[np.floating],
+    scale: float,
+    cells: _I64,
+    centres: _F32,
+    packed_centres: _F32,
+    labels: _I64,
+    pure: bool,
+    other: bool,
+    queries: _I64,
+    budget: int,
+    k_same: _I32,
+    k_other: _I32,
+    n_jobs: int,
+    indices: _I32,
+    distances: _F32,
+) -> None: ...
+def make_cells(
+    rows: _F32, ranges: _I64, size: int, whole: int, n_jobs: int
+) -> tuple[_U32, _I64, _I64]: ...
+def cell_centres(sorted: _F32, bounds: _I64, n_jobs: int, centres: _F32) -> None: ...
+def arrange(rows: _F32, order: _U32, n_jobs: int, sorted: _F32, packed: _F32) -> None: ...
 def find_bandwidths(
     distances: _F32,
     indices: _I32,

@@ -27,6 +27,9 @@ class Neighbors:
         Half-width of the data, in units of distance: the largest absolute coordinate around the
         mean (1 for cosine distances), or the largest distance where there are no coordinates.
         Calibration of conditioned rows starts from a kernel this wide.
+    recall : float
+        Share of the true neighbours that the lists hold, measured on 1,000 points; 1 where the
+        search was exact.
 
     Examples
     --------
@@ -42,6 +45,7 @@ class Neighbors:
     distances: NDArray[np.float32]
     n_same: NDArray[np.int32]
     scale: float
+    recall: float = 1.0
 
 
 def paper_lengths(

@@ -5,10 +5,20 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne._validation import check_directions, check_features, check_jobs, check_metric
+from ctsne._validation import (
+    check_directions,
+    check_features,
+    check_jobs,
+    check_metric,
+    check_number,
+)
 from ctsne.labels import encode_labels
+from ctsne.neighbors.approximate import approximate_neighbors
 from ctsne.neighbors.exact import exact_neighbors
 from ctsne.neighbors.lists import Neighbors, available, check_lengths, fill_lists
+
+# Up to so many points the exact search takes no longer, or less than a second.
+EXACT_UP_TO = 30_000
 
 
 def find_neighbors(
@@ -20,10 +30,11 @@ def find_neighbors(
     metric: str = "euclidean",
     n_jobs: int | None = -1,
     rows: NDArray[np.integer] | None = None,
+    recall: float = 1.0,
 ) -> Neighbors:
     """Find the nearest points with the same and with another label.
 
-    The search is exact. Single-precision distances (of centred and scaled data, by differences)
+    The search is exact, unless a lower recall is asked for and there are many points. Single-precision distances (of centred and scaled data, by differences)
     choose a few more candidates than needed; double precision on the data as given orders them.
     Where rounding leaves a doubt that these are all, the point is searched again in double
     precision. Ties are broken by index.
@@ -43,6 +54,10 @@ def find_neighbors(
     rows : ndarray of int, optional
         Search only for these points, each given once; the result has a row for each of them, in
         their order. Their neighbours may be any points.
+    recall : float, default=1
+        Share of the true neighbours that is enough. Below 1, data of more than 30,000
+        points are searched by cells of nearby points, several times faster; the result says which
+        recall was measured, and their distances are exact. With ``rows`` the search is exact.
 
     Returns
     -------
@@ -61,12 +76,10 @@ def find_neighbors(
     same, other = fill_lists(*check_lengths(k_same, k_other, n), *available(known, n))
     if check_metric(metric) == "cosine":
         check_directions(features)
-    return exact_neighbors(
-        features,
-        known,
-        same,
-        other,
-        metric=metric,
-        n_jobs=check_jobs(n_jobs),
-        rows=rows,
-    )
+    n_jobs = check_jobs(n_jobs)
+    enough = check_number(recall, "recall", low=0.5, high=1)
+    if enough < 1 and n > EXACT_UP_TO and rows is None:
+        return approximate_neighbors(
+            features, known, same, other, metric=metric, n_jobs=n_jobs, recall=enough
+        )
+    return exact_neighbors(features, known, same, other, metric=metric, n_jobs=n_jobs, rows=rows)

@@ -78,4 +78,5 @@ def _columns(
         np.ascontiguousarray(np.take_along_axis(neighbors.distances, columns, axis=1)),
         n_same,
         neighbors.scale,
+        neighbors.recall,
     )
