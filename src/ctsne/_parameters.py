@@ -41,6 +41,7 @@ class Settings:
     bandwidth: str
     perplexity: float
     metric: str
+    recall: float
     n_components: int
     init: str | NDArray[np.floating]
     n_iter: int
@@ -117,6 +118,7 @@ def check_settings(
         bandwidth=check_choice(estimator.bandwidth, "bandwidth", ("r", "p")),
         perplexity=perplexity,
         metric=metric,
+        recall=check_number(estimator.recall, "recall", low=0.5, high=1),
         n_components=n_components,
         init=_check_init(estimator.init, n, n_components, metric),
         n_iter=check_count(estimator.n_iter, "n_iter", low=1),

@@ -85,7 +85,7 @@ def search_neighbors(
         return from_pairs(features, labels, same, other)
     return find_neighbors(
         features, labels, k_same=same, k_other=other, metric=settings.metric,
-        n_jobs=settings.n_jobs,
+        n_jobs=settings.n_jobs, recall=settings.recall,
     )  # fmt: skip
 
 

@@ -69,6 +69,10 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         Roughly the number of neighbours that count; at least 1, at most one less than the points.
     metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
         With ``"precomputed"``, ``X`` is a matrix of distances, or a sparse graph of them.
+    recall : float, default=0.99
+        Share of the true nearest neighbours that is enough, from 0.5 to 1. Below 1, data of more
+        than 30,000 points are searched approximately; what was reached is measured on 1,000 points
+        (``diagnostics_.recall``). 1 is exact always.
     init : {"pca", "random", "spectral"} or array of shape (n, n_components), default="pca"
         Where the points start; the map is best from an array as small as 1e-4 across.
     n_iter : int, default=750
@@ -106,7 +110,7 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         Symmetric similarities.
     diagnostics_ : Diagnostics
         Per point: sigma, effective perplexity, share of mass on other labels, largest weight,
-        whether the perplexity was reached.
+        whether the perplexity was reached; and the recall of the neighbour search.
     labels_ : Labels or None
         The labels as they were understood.
     beta_, strength_ : float or mapping of label to float
@@ -149,6 +153,7 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         beta_low: float | Mapping[Any, float] | None = None,
         perplexity: float = 30,
         metric: str = "euclidean",
+        recall: float = 0.99,
         init: str | ArrayLike = "pca",
         n_iter: int = 750,
         early_exaggeration: float = 12,
@@ -171,6 +176,7 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         self.beta_low = beta_low
         self.perplexity = perplexity
         self.metric = metric
+        self.recall = recall
         self.init = init
         self.n_iter = n_iter
         self.early_exaggeration = early_exaggeration
@@ -213,7 +219,11 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             clock.log(f"strength: {choice.value:g} mixes to {choice.mixing:.2f} of random")
         features = features_of(matrix, settings)
         neighbors = neighbors_of(matrix if features is None else features, settings)
-        clock.log(f"neighbours: {neighbors.indices.shape[1]} for each of {matrix.shape[0]} points")
+        found = "all" if neighbors.recall == 1 else f"{neighbors.recall:.1%}"
+        clock.log(
+            f"neighbours: {neighbors.indices.shape[1]} for each of {matrix.shape[0]} points, "
+            f"{found} of the true ones"
+        )
         affinities = affinities_of(neighbors, settings)
         clock.log(f"similarities: {affinities.matrix.nnz} stored")
         layout = layout_of(affinities.matrix, features, settings)

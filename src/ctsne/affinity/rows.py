@@ -39,6 +39,7 @@ class Rows:
         self._indices = neighbors.indices
         self._n_jobs = check_jobs(n_jobs)
         self._wide = neighbors.scale**-2
+        self._recall = neighbors.recall
         self._lists = (neighbors.distances, neighbors.indices, neighbors.n_same, codes)
         self._weights = (_of_points(log_same, codes), _of_points(log_other, codes))
 
@@ -82,6 +83,7 @@ class Rows:
             other_share=share,
             largest_weight=largest,
             reached=reached,
+            recall=self._recall,
         )
         return Affinities(symmetric_matrix(self._indices, rows, self._n_jobs), diagnostics)
 

@@ -9,6 +9,7 @@ neighbours were found is measured on others.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,14 +22,14 @@ from ctsne.neighbors.exact import as_metric, scan_all
 from ctsne.neighbors.lists import Neighbors
 
 # Points to a cell; labels up to so many points are scanned whole.
-CELL_SIZE = 64
+CELL_SIZE = 128
 WHOLE_LABEL = 2048
 # Points whose exact neighbours set the budget, and points on which recall is measured then.
 TRIALS = 500
 CHECKS = 1000
 # The budget is set for a little more recall than asked for: it is found on a sample.
 MARGIN = 0.2
-_BUDGET_STEP = 1.25
+_BUDGET_STEP = 1.05
 _SLICE_SECONDS = 0.2
 
 
@@ -114,7 +115,7 @@ def approximate_neighbors(
     points = unit_rows(X) if metric == "cosine" else X
     arranged, bounds, scale = by_label(points, labels, n_jobs)
     lists = _Lists(points, scale, k_same, k_other, n_jobs)
-    sample = np.random.default_rng(0).choice(len(points), TRIALS + CHECKS, replace=False)
+    sample = np.random.default_rng(0).permutation(len(points))[: TRIALS + CHECKS]
     scan_all(
         arranged, bounds, points, scale, k_same, k_other, n_jobs, sample,
         (lists.indices, lists.distances),
@@ -186,11 +187,28 @@ def _search(
     tried[trial.rows] = True
     some = np.flatnonzero(tried[ids])
     goal = recall + MARGIN * (1 - recall)
-    budget = int(length.max()) + CELL_SIZE
-    while budget < len(ids):
+
+    def is_enough(budget: int) -> bool:
         lists.probe(cells, some, budget, other=other)
         hits, entries = trial.recall(lists, other=other)
-        if entries and hits >= goal * entries:
-            break
-        budget = int(budget * _BUDGET_STEP)
+        return entries > 0 and hits >= goal * entries
+
+    budget = _least(is_enough, int(length.max()) + CELL_SIZE, len(ids))
     lists.probe(cells, np.flatnonzero(wanted[ids]), budget, other=other)
+
+
+def _least(is_enough: Callable[[int], bool], low: int, high: int) -> int:
+    """Find about the least number from ``low`` to ``high`` that is enough; ``high`` always is."""
+    enough = low
+    while enough < high and not is_enough(enough):
+        low, enough = enough, 2 * enough
+    if enough == low:
+        return enough
+    enough = min(enough, high)
+    while enough > max(low + 1, _BUDGET_STEP * low):
+        middle = max(low + 1, int((low * enough) ** 0.5))
+        if is_enough(middle):
+            enough = middle
+        else:
+            low = middle
+    return enough

@@ -31,9 +31,7 @@ def exact_neighbors(
     n, length = len(points), int(k_same[0] + k_other[0])
     indices = np.empty((n, length), np.int32)
     distances = np.empty((n, length), np.float32)
-    scan_all(
-        arranged, bounds, points, scale, k_same, k_other, n_jobs, rows, (indices, distances)
-    )
+    scan_all(arranged, bounds, points, scale, k_same, k_other, n_jobs, rows, (indices, distances))
     if rows is not None:
         indices, distances, k_same = indices[rows], distances[rows], k_same[rows]
     return as_metric(Neighbors(indices, distances, k_same, scale), metric)

@@ -12,7 +12,7 @@ from ctsne._parameters import Settings
 from ctsne._pipeline import list_lengths, listed_labels, search_neighbors
 from ctsne.evaluate.neighborhoods import DataNeighbors
 from ctsne.labels import Labels
-from ctsne.neighbors import Neighbors, merge_neighbors, select_neighbors
+from ctsne.neighbors import Neighbors, find_neighbors, merge_neighbors, select_neighbors
 from ctsne.neighbors.lists import available, fill_lists
 
 __all__ = ["lists_for", "measured_lists", "shared_neighbors"]
@@ -42,10 +42,21 @@ def lists_for(settings: Settings, neighbors: Neighbors) -> Neighbors:
 
 
 def measured_lists(
-    neighbors: Neighbors, labels: Labels, points: NDArray[np.int64], k: int
+    neighbors: Neighbors,
+    features: Any,
+    labels: Labels,
+    points: NDArray[np.int64],
+    k: int,
+    settings: Settings,
 ) -> DataNeighbors:
-    """Return the lists that measures of neighbourhoods of up to ``k`` want."""
+    """Return the lists that measures of neighbourhoods of up to ``k`` want: the true ones."""
     n = len(neighbors.indices)
+    if neighbors.recall < 1:
+        found = find_neighbors(
+            features, labels, k_same=k, k_other=k, metric=settings.metric,
+            n_jobs=settings.n_jobs, rows=points,
+        )  # fmt: skip
+        return DataNeighbors(points, n, labels, k, found.indices, found.distances, found.n_same)
     same, other = fill_lists(np.full(n, k), 2 * k, *available(labels, n))
     chosen = select_neighbors(neighbors, same, other)
     return DataNeighbors(

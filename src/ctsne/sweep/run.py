@@ -149,7 +149,7 @@ def run_sweep(
     store = open_store(folder)
     features = features_of(matrix, settings[0])
     neighbors = shared_neighbors(matrix if features is None else features, known, settings, k=k)
-    data = measured_lists(neighbors, known, measured, k)
+    data = measured_lists(neighbors, features, known, measured, k, settings[0])
     material = Material(features, neighbors, data, known, hidden, k, store)
     settings = _with_starts(settings, features)
     workers = 1 if n > _POINTS_AT_ONCE else min(check_jobs(base.n_jobs), len(lines))
