@@ -6,10 +6,16 @@ from some batches, noise that is long in some directions and short in others, a 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import numpy.typing as npt
 
 Strings = npt.NDArray[np.str_]
+Floats = npt.NDArray[np.float32]
+
+# Rows made at a time, so that a million points need little more memory than they take themselves.
+_BLOCK = 16384
 
 
 def simulate(
@@ -19,7 +25,7 @@ def simulate(
     n_labels: int = 5,
     n_types: int = 12,
     random_state: int = 0,
-) -> tuple[npt.NDArray[np.float32], Strings, Strings]:
+) -> tuple[Floats, Strings, Strings]:
     """Simulate points with a batch label to factor out and a cell type to find.
 
     Parameters
@@ -54,25 +60,8 @@ def simulate(
         raise ValueError("simulate needs d, n_labels and n_types of 1 or more, and n >= n_labels")
     rng = np.random.default_rng(random_state)
     batch, kind = _composition(rng, n, n_labels=n_labels, n_types=n_types)
-
-    # Leading components of real data carry most of the variance.
-    spectrum = (1.0 + np.arange(d)) ** -0.5
-    centres = 2.0 * spectrum * rng.normal(size=(n_types, d))
-    # One shift for a whole batch, as of another technology, and a smaller one for each type.
-    shifts = 1.0 * spectrum * rng.normal(size=(n_labels, 1, d))
-    shifts = shifts + 0.5 * spectrum * rng.normal(size=(n_labels, n_types, d))
-    # Each type is stretched along two directions of its own, as a continuum of states would be.
-    stretches = spectrum * rng.normal(size=(n_types, 2, d))
-    widths = spectrum * rng.uniform(0.4, 1.2, size=(n_types, d))
-
-    X = centres[kind] + shifts[batch, kind]
-    X += widths[kind] * rng.normal(size=(n, d))
-    for direction in range(stretches.shape[1]):
-        X += stretches[kind, direction] * rng.normal(size=(n, 1))
-    outliers = rng.random(n) < 0.005
-    X[outliers] += 4.0 * spectrum * rng.normal(size=(int(outliers.sum()), d))
-
-    X = _rotated(X).astype(np.float32)
+    X = _points(rng, batch, kind, d=d, n_labels=n_labels, n_types=n_types)
+    _rotate(X)
     labels = np.array([f"batch{number}" for number in range(n_labels)])[batch]
     types = np.array([f"type{number}" for number in range(n_types)])[kind]
     return X, labels, types
@@ -100,8 +89,53 @@ def _composition(
     return batch.astype(np.intp), kind.astype(np.intp)
 
 
-def _rotated(X: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Centre the columns and turn them onto their principal axes."""
-    centred = X - X.mean(axis=0)
-    _, axes = np.linalg.eigh(centred.T @ centred)
-    return np.asarray(centred @ axes[:, ::-1], dtype=np.float64)
+def _points(
+    rng: np.random.Generator,
+    batch: npt.NDArray[np.intp],
+    kind: npt.NDArray[np.intp],
+    *,
+    d: int,
+    n_labels: int,
+    n_types: int,
+) -> Floats:
+    """Draw the points around the centre of their type in their batch."""
+
+    def normal(*shape: int) -> Floats:
+        return rng.standard_normal(shape, dtype=np.float32)
+
+    # Leading components of real data carry most of the variance.
+    spectrum = ((1.0 + np.arange(d)) ** -0.5).astype(np.float32)
+    centres = 2 * spectrum * normal(n_types, d)
+    # One shift for a whole batch, as of another technology, and a smaller one for each type.
+    centres = centres + spectrum * normal(n_labels, 1, d)
+    centres += 0.5 * spectrum * normal(n_labels, n_types, d)
+    # Each type is stretched along two directions of its own, as a continuum of states would be.
+    stretches = spectrum * normal(n_types, 2, d)
+    widths = spectrum * rng.uniform(0.4, 1.2, size=(n_types, d)).astype(np.float32)
+
+    X = np.empty((len(batch), d), np.float32)
+    for rows in _blocks(len(batch)):
+        types, block = kind[rows], X[rows]
+        block[:] = centres[batch[rows], types]
+        block += widths[types] * normal(*block.shape)
+        for direction in range(stretches.shape[1]):
+            block += stretches[types, direction] * normal(len(block), 1)
+        outliers = rng.random(len(block)) < 0.005
+        block[outliers] += 4 * spectrum * normal(int(outliers.sum()), d)
+    return X
+
+
+def _rotate(X: Floats) -> None:
+    """Centre the columns and turn them onto their principal axes, in place."""
+    mean = X.mean(axis=0, dtype=np.float64)
+    covariance = np.zeros((X.shape[1], X.shape[1]))
+    for rows in _blocks(len(X)):
+        centred = X[rows] - mean
+        covariance += centred.T @ centred
+    _, axes = np.linalg.eigh(covariance)
+    for rows in _blocks(len(X)):
+        X[rows] = (X[rows] - mean) @ axes[:, ::-1]
+
+
+def _blocks(n: int) -> Iterator[slice]:
+    return (slice(begin, begin + _BLOCK) for begin in range(0, n, _BLOCK))

@@ -1,0 +1,53 @@
+"""One judge for the maps of all programs: the same loss and the same R_NX, by the same code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from child import Clock
+from common import load_problem
+
+# Beyond so many points the judge's neighbours are found as ctsne finds them by default.
+EXACT_UP_TO = 120_000
+SAMPLE = 2000
+K = 30
+
+
+def judge(
+    clock: Clock, *, folder: str, maps: dict[str, str], plain: list[str], perplexity: float,
+    jobs: int,
+) -> dict[str, Any]:  # fmt: skip
+    """Measure maps.
+
+    R_NX is that of a sample of points against exact neighbours: the usual one, and the one adjusted
+    for labels, in which a map is not blamed for mixing them. The loss is the KL divergence of
+    t-SNE from similarities of ctsne, so it is only of the maps in `plain`, which minimise it.
+    """
+    from ctsne.affinity import tsne_affinities
+    from ctsne.evaluate import adjusted_rnx
+    from ctsne.layout import Layout
+    from ctsne.neighbors import find_neighbors
+
+    X, labels = load_problem(folder)
+    matrix = None
+    if plain:
+        exact: dict[str, Any] = {}
+        if len(X) <= EXACT_UP_TO and "recall" in (find_neighbors.__kwdefaults__ or {}):
+            exact = {"recall": 1.0}
+        near = find_neighbors(X, k_same=int(np.ceil(3 * perplexity)), n_jobs=jobs, **exact)
+        matrix = tsne_affinities(near, perplexity=perplexity, n_jobs=jobs).matrix
+        del near
+    found: dict[str, Any] = {}
+    sample = min(SAMPLE, len(X))
+    for name, file in maps.items():
+        embedding = np.load(Path(file)).astype(np.float32)
+        found[name] = {
+            "rnx": adjusted_rnx(embedding, X, k=K, sample=sample, n_jobs=jobs),
+            "adjusted_rnx": adjusted_rnx(embedding, X, labels, k=K, sample=sample, n_jobs=jobs),
+        }
+        if name in plain and matrix is not None:
+            found[name]["kl"] = Layout(matrix, embedding, n_jobs=jobs).loss()
+        clock.report(quality=found)
+    return {"quality": found}
