@@ -6,6 +6,7 @@ Each saves its map and reports the seconds of its stages and iterations as far a
 
 from __future__ import annotations
 
+import itertools
 import logging
 import time
 import warnings
@@ -228,6 +229,6 @@ def _stages(begin: float, near: float, similar: float, end: float) -> dict[str, 
 
 def _iteration_times(marks: list[Mark]) -> dict[str, float]:
     """Mean milliseconds of an iteration between the first two marks and between the last two."""
-    pairs = zip(marks, marks[1:], strict=False)
+    pairs = itertools.pairwise(marks)
     means = [1e3 * (t1 - t0) / (i1 - i0) for (i0, t0), (i1, t1) in pairs if i1 > i0]
     return {"early_ms": means[0], "late_ms": means[-1]}
