@@ -84,8 +84,11 @@ def arguments_of(program: str | None, **defaults: tuple[Any, str]) -> argparse.A
     return parser
 
 
-def save(arguments: argparse.Namespace, **results: Any) -> None:
-    """Write the results with all that is needed to understand and repeat them, if asked to."""
+def save(arguments: argparse.Namespace, *, complete: bool, **results: Any) -> None:
+    """Write the results with all that is needed to understand and repeat them, if asked to.
+
+    Long programs save after every step, so that what was measured survives the end of them.
+    """
     if arguments.json is None:
         return
     settings = {name: value for name, value in vars(arguments).items() if name != "json"}
@@ -95,6 +98,7 @@ def save(arguments: argparse.Namespace, **results: Any) -> None:
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "machine": machine(),
         "settings": settings,
+        "complete": complete,
     }
     arguments.json.parent.mkdir(parents=True, exist_ok=True)
     write_json(arguments.json, content | results)

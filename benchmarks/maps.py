@@ -40,9 +40,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             found = measure(task, given, jobs=given["jobs"], limit=arguments.timeout)
             results.append({"name": name} | found)
             say(f"{name}: {outcome(results[-1])}")
-            save(arguments, results=results)
+            save(arguments, complete=False, results=results)
         add_quality(results, folder, arguments)
-    save(arguments, results=results)
+    save(arguments, complete=True, results=results)
     print(format_table(results))
     return 0
 

@@ -48,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         found = measure(f"neighbor_programs:{task}", given, jobs=arguments.jobs, limit=limit)
         results.append({"name": name, "problem": problem, "labels": n_labels} | found)
         say(f"{name}: {outcome(results[-1])}")
-        save(arguments, results=results)
+        save(arguments, complete=False, results=results)
 
     lengths = {"k_same": arguments.k_same, "k_other": arguments.k_other}
     for n_labels in dict.fromkeys([arguments.labels, *arguments.more_labels]):
@@ -64,6 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             for library in arguments.labelled:
                 given = place | lengths | {"library": library}
                 run(library, "two lists", n_labels, "labelled", given)
+    save(arguments, complete=True, results=results)
     print(format_table(results))
     return 0
 
@@ -140,16 +141,17 @@ def describe(result: dict[str, Any]) -> str:
     """Write the setting that counted, and how many were tried."""
     if "setting" not in result:
         return ""
-    parts = [_words(value) for value in result["setting"].values()]
+    parts = [words(value) for value in result["setting"].values()]
     way = [result["way"]] if "way" in result else []
     return ", ".join([*way, *(part for part in parts if part), f"{len(result['tried'])} tried"])
 
 
-def _words(setting: Any) -> str:
+def words(setting: Any) -> str:
+    """Write a setting in a few words."""
     if not isinstance(setting, dict):
         return str(setting)
     return ", ".join(
-        _words(value) if isinstance(value, dict) else f"{name} {value}"
+        words(value) if isinstance(value, dict) else f"{name} {value}"
         for name, value in setting.items()
     )
 

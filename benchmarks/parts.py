@@ -1,0 +1,62 @@
+"""The parts of the benchmarks: which program runs with which options, and how long it takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).parent
+RESULTS = HERE / "results"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A program with its options, and roughly how many minutes it takes on two cores."""
+
+    program: str
+    options: str
+    minutes: float
+
+
+SHORT = {
+    "startup": Part("startup.py", "", 0.5),
+    "maps-1500": Part(
+        "maps.py",
+        "--n 1500 --d 10 --perplexity 30 --iterations 750 --methods revised-r tsne original"
+        " --peers openTSNE-FFT openTSNE-BH scikit-learn UMAP",
+        2,
+    ),
+    "maps-15000": Part(
+        "maps.py",
+        "--n 15000 --methods revised-r tsne original balanced joint"
+        " --peers openTSNE-FFT openTSNE-FFT-equal",
+        5,
+    ),
+    "neighbors-33500": Part("neighbors.py", "--n 33500 --more-labels 2 1000", 3),
+    "roofline-100000": Part("roofline.py", "--n 100000", 2),
+}
+LONG = {
+    "maps-15000-more": Part(
+        "maps.py", "--n 15000 --methods revised-r tsne --peers openTSNE-BH scikit-learn UMAP", 7
+    ),
+    "maps-100000": Part(
+        "maps.py", "--n 100000 --labels 10 --one-thread --peers openTSNE-FFT UMAP", 11
+    ),
+    "maps-300000": Part("maps.py", "--n 300000 --labels 10 --peers openTSNE-FFT", 26),
+    "maps-1000000": Part(
+        "maps.py",
+        "--n 1000000 --labels 10 --perplexity 30 --iterations 750 --methods revised-r --peers",
+        12,
+    ),
+    "neighbors-100000": Part("neighbors.py", "--n 100000 --more-labels 2 1000 --stop-at 10", 6),
+    # All pairs of a million points by faiss would take the better part of an hour.
+    "neighbors-1000000": Part(
+        "neighbors.py",
+        "--n 1000000 --k-same 45 --k-other 45 --recall 0.95 --more-labels 2 1000 --stop-at 3"
+        " --libraries faiss-ivf faiss-hnsw usearch annoy pynndescent --labelled faiss-ivf",
+        20,
+    ),
+    "roofline-300000": Part("roofline.py", "--n 300000", 4),
+}
+PARTS = SHORT | LONG
+SETS = {"short": list(SHORT), "full": list(PARTS)}
