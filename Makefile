@@ -36,8 +36,8 @@ lint: $(FOR_TEST) ## check style and types only
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
-bench: $(FOR_BENCH) ## time ctsne against openTSNE (minutes)
-	$(BIN)/python benchmarks/against_opentsne.py
+bench: $(FOR_BENCH) ## time ctsne against its peers, renew benchmarks/RESULTS.md (< 15 minutes)
+	$(BIN)/python benchmarks/run.py short
 
 experiments: $(FOR_EXPERIMENTS) ## the paper's figures again; needs CTSNE_REFERENCE (minutes)
 	$(BIN)/python experiments/run.py figure1 figure2 figure3 figure4 figure5

@@ -135,7 +135,7 @@ def show(value: float | None, digits: int = 2) -> str:
 def outcome(result: dict[str, Any]) -> str:
     """Write the seconds of a measured program, or why there are none."""
     if result["status"] == "done":
-        sign = "≥ " if result.get("extrapolated_from") else ""
+        sign = "~ " if result.get("extrapolated_from") else ""
         return f"{sign}{result['seconds']:.2f}"
     if result["status"] == "too slow":
         return f"> {result['limit']:.0f}"

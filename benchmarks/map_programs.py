@@ -119,8 +119,8 @@ def opentsne(
 ) -> dict[str, Any]:
     """Make openTSNE's map with its defaults, or with the step length and momentum of ctsne.
 
-    With ``stop_after``, the iterations beyond it are taken to be as quick as the last ones before:
-    they are slower, as the map still grows, so the time is a lower bound.
+    With ``stop_after``, the iterations beyond it are taken to be as quick as the last ones before;
+    as the map still grows, they tend to be slower.
     """
     from openTSNE import TSNE
     from openTSNE.affinity import PerplexityBasedNN, get_knn_index

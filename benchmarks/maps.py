@@ -71,7 +71,7 @@ def parse(argv: Sequence[str] | None) -> Any:
     )
     parser.add_argument(
         "--opentsne-iterations", type=int, metavar="N",
-        help="stop openTSNE after so many and extrapolate: a lower bound of its time",
+        help="stop openTSNE after so many and extrapolate its time; such results say so",
     )  # fmt: skip
     arguments = parser.parse_args(argv)
     for name in ("iterations", "opentsne_iterations"):

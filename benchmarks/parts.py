@@ -32,7 +32,7 @@ SHORT = {
         " --peers openTSNE-FFT openTSNE-FFT-equal",
         5,
     ),
-    "neighbors-33500": Part("neighbors.py", "--n 33500 --more-labels 2 1000", 3),
+    "neighbors-33500": Part("neighbors.py", "--n 33500 --more-labels 2 1000 --stop-at 20", 4),
     "roofline-100000": Part("roofline.py", "--n 100000", 2),
 }
 LONG = {

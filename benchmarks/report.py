@@ -114,8 +114,9 @@ def _settings(content: dict[str, Any]) -> str:
 
 def _extrapolated(content: dict[str, Any]) -> list[str]:
     return [
-        f"{result['name']} was stopped after {result['extrapolated_from']} iterations; the rest of"
-        " its time is extrapolated from its last ones, which is less than it would take."
+        f"**Extrapolated:** {result['name']} was stopped after {result['extrapolated_from']}"
+        " iterations, and the others taken to be as quick as the last of these. As its map still"
+        " grows, they tend to be slower."
         for result in content["results"]
         if result.get("extrapolated_from")
     ]

@@ -33,8 +33,9 @@ def _faster(results: Results, part: str, goal: float) -> Verdict:
         ratio = peer["limit"] / ours["seconds"]
         return f"> {ratio:.1f} ×", True if ratio >= goal else None
     ratio = peer["seconds"] / ours["seconds"]
-    sign = "≥ " if peer.get("extrapolated_from") else ""
-    words = f"{sign}{ratio:.1f} × ({peer['seconds']:.1f} s : {ours['seconds']:.1f} s)"
+    words = f"{ratio:.1f} × ({peer['seconds']:.1f} s : {ours['seconds']:.1f} s)"
+    if peer.get("extrapolated_from"):
+        words += f", extrapolated from {peer['extrapolated_from']} iterations"
     return words, ratio >= goal
 
 
