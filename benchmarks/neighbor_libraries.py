@@ -6,9 +6,10 @@ them may use all threads.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,25 +18,31 @@ Points = NDArray[np.float32]
 Indices = NDArray[np.integer]
 
 
-class Library(Protocol):
-    """An index of some points; `builds` and `searches` are settings of the two steps."""
+class Library(ABC):
+    """An index of some points."""
 
+    # Settings of the index; all but the first are for who cannot be searched with another setting.
     builds: Sequence[Any]
     # Whether it can be searched for the points of the index only.
-    own_points_only: bool
+    own_points_only = False
 
-    def searches(self, k: int) -> list[Any]: ...
+    @abstractmethod
+    def searches(self, k: int) -> list[Any]:
+        """Return settings of a search for k neighbours, cheapest first."""
 
-    def build(self, points: Points, k: int, setting: Any, jobs: int) -> None: ...
+    @abstractmethod
+    def build(self, points: Points, k: int, setting: Any, jobs: int) -> None:
+        """Make the index, to be asked for k neighbours."""
 
-    def search(self, queries: Points, k: int, setting: Any) -> Indices: ...
+    @abstractmethod
+    def search(self, queries: Points, k: int, setting: Any) -> Indices:
+        """Return the indices of k points near each query, -1 where there are too few."""
 
 
-class FaissFlat:
+class FaissFlat(Library):
     """Exact, all pairs."""
 
     builds = ("all pairs",)
-    own_points_only = False
 
     def searches(self, k: int) -> list[Any]:
         return ["exact"]
@@ -51,14 +58,14 @@ class FaissFlat:
         return np.asarray(self._index.search(queries, k)[1])
 
 
-class FaissInverted:
-    """An inverted file; the knob is the number of cells looked into."""
+class FaissInverted(Library):
+    """An inverted file of many cells; the knob is the number of cells looked into."""
 
-    builds = ("4 √n cells",)
-    own_points_only = False
+    builds: Sequence[Any] = ("4 √n cells",)
+    _FACTOR = 4
 
     def searches(self, k: int) -> list[Any]:
-        return [{"nprobe": number} for number in (2, 4, 8, 12, 16, 24, 32, 48, 64, 128)]
+        return [{"nprobe": number} for number in (1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128)]
 
     def build(self, points: Points, k: int, setting: Any, jobs: int) -> None:
         import faiss
@@ -66,7 +73,7 @@ class FaissInverted:
         faiss.omp_set_num_threads(jobs)
         n, d = points.shape
         # Training wants some 39 points a cell.
-        cells = max(1, min(int(4 * n**0.5), n // 39))
+        cells = max(1, min(int(self._FACTOR * n**0.5), n // 39))
         self._quantizer = faiss.IndexFlatL2(d)
         self._index = faiss.IndexIVFFlat(self._quantizer, d, cells)
         self._index.train(points)
@@ -77,11 +84,17 @@ class FaissInverted:
         return np.asarray(self._index.search(queries, k)[1])
 
 
-class FaissGraph:
+class FaissFewCells(FaissInverted):
+    """An inverted file of fewer cells, which are found sooner and take longer to look into."""
+
+    builds = ("√n cells",)
+    _FACTOR = 1
+
+
+class FaissGraph(Library):
     """A hierarchical navigable small world; the knob is the length of the candidate list."""
 
     builds = ("M = 32",)
-    own_points_only = False
 
     def searches(self, k: int) -> list[Any]:
         return [{"efSearch": factor * k} for factor in (1, 2, 4, 8)]
@@ -98,11 +111,10 @@ class FaissGraph:
         return np.asarray(self._index.search(queries, k)[1])
 
 
-class Usearch:
+class Usearch(Library):
     """A hierarchical navigable small world; the knob is the length of the candidate list."""
 
     builds = ("defaults",)
-    own_points_only = False
 
     def searches(self, k: int) -> list[Any]:
         return [{"expansion_search": factor * k} for factor in (1, 2, 4, 8)]
@@ -120,11 +132,10 @@ class Usearch:
         return np.atleast_2d(np.asarray(keys)).astype(np.int64)
 
 
-class Annoy:
+class Annoy(Library):
     """A forest; the knob is the number of nodes looked at."""
 
     builds = ("20 trees",)
-    own_points_only = False
     _TREES = 20
 
     def searches(self, k: int) -> list[Any]:
@@ -153,7 +164,7 @@ class Annoy:
         return found
 
 
-class Descent:
+class Descent(Library):
     """Nearest-neighbour descent, whose index of some points *is* their neighbours."""
 
     builds = (
@@ -182,6 +193,7 @@ class Descent:
 LIBRARIES: dict[str, Callable[[], Library]] = {
     "faiss-flat": FaissFlat,
     "faiss-ivf": FaissInverted,
+    "faiss-ivf-few": FaissFewCells,
     "faiss-hnsw": FaissGraph,
     "usearch": Usearch,
     "annoy": Annoy,

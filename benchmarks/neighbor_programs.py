@@ -121,20 +121,25 @@ def labelled(
     truth = Truth.load(Path(folder) / "truth.npz")
     _warm_up(library, X, k_same + k_other, jobs)
     few = labels.max() < MOST_COMPLEMENTS
-    lists = _Complements if few else _OverFetching
+    lists: Any = _Complements if few else _OverFetching
     work = lists(LIBRARIES[library], X, labels, truth, k_same, k_other, jobs)
     tried: list[dict[str, Any]] = []
-    for setting in work.settings():
+    settings = work.settings()
+    for setting in settings:
         recall = work.sampled(setting)
         tried.append({"search": work.describe(setting), "recall": recall})
         clock.report(tried=tried)
         if recall >= target:
             break
-    clock.begin()
-    found = work.all(setting)
-    seconds = clock.seconds()
-    clock.stop()
-    recall = labelled_recall(truth, X, labels, found)
+    # What some points reach, all may miss by a little; then the next setting is the one.
+    for setting in settings[len(tried) - 1 : len(tried) + 1]:
+        clock.begin()
+        found = work.all(setting)
+        seconds = clock.seconds()
+        clock.stop()
+        recall = labelled_recall(truth, X, labels, found)
+        if round(recall, 3) >= target:
+            break
     return {
         "seconds": seconds,
         "way": "an index without each label" if few else "over-fetching",
@@ -152,6 +157,8 @@ class _Lists:
     ) -> None:
         self._library, self._X, self._labels, self._truth = library, X, labels, truth
         self._k_same, self._k_other, self._jobs = k_same, k_other, jobs
+        # The index on which the knob is turned, kept until it is.
+        self._tuning: Any = None
 
     def _index(self, points: Any, k: int) -> Library:
         index: Library = self._library()
@@ -188,7 +195,7 @@ class _Complements(_Lists):
         """Recall for the sampled points of the label that has most of them."""
         label = int(np.bincount(self._labels[self._truth.points]).argmax())
         rows = self._labels[self._truth.points] == label
-        if not hasattr(self, "_tuning"):
+        if self._tuning is None:
             rest = np.flatnonzero(self._labels != label)
             self._tuning = rest, self._index(self._X[rest], self._k_other)
         rest, index = self._tuning
@@ -198,7 +205,7 @@ class _Complements(_Lists):
 
     def all(self, turn: int) -> NDArray[np.int64]:
         """Make both lists of all points; return those of the sampled ones."""
-        del self._tuning
+        self._tuning = None
         # A small label has fewer of its own and more others, but no more than both lists.
         found = np.full((len(self._truth.points), self._truth.k + 2), -1)
         for label in range(int(self._labels.max()) + 1):
@@ -228,7 +235,7 @@ class _OverFetching(_Lists):
         return min(len(self._X), int(factor * self._truth.k))
 
     def sampled(self, setting: tuple[float, int]) -> float:
-        if not hasattr(self, "_tuning"):
+        if self._tuning is None:
             self._tuning = self._index(self._X, self._truth.k)
         truth = self._truth.others()
         found = self._others(self._tuning, truth.points, setting)
@@ -236,7 +243,7 @@ class _OverFetching(_Lists):
 
     def all(self, setting: tuple[float, int]) -> NDArray[np.int64]:
         """Make both lists of all points; return those of the sampled ones."""
-        del self._tuning
+        self._tuning = None
         k = self._truth.k
         found = np.full((len(self._truth.points), 2 * k + 2), -1)
         for label in range(int(self._labels.max()) + 1):

@@ -41,8 +41,8 @@ class Truth:
 
     def others(self) -> Truth:
         """Keep the lists of other labels only."""
-        none = np.zeros_like(self.k_same)
-        return replace(self, k_same=none, same_radius=none - 1.0)
+        none = np.full(len(self.points), -1.0)
+        return replace(self, k_same=np.zeros_like(self.k_same), same_radius=none)
 
     @classmethod
     def load(cls, file: Path) -> Truth:
@@ -71,16 +71,19 @@ def find_truth(
         squared[np.arange(len(block)), block] = np.inf
         for at, row in enumerate(squared, begin):
             alike = labels == labels[points[at]]
-            radii[0, at] = _smallest(row, total)
-            radii[1, at] = _smallest(row[alike], same[at])
-            radii[2, at] = _smallest(row[~alike], other[at])
-    radii = np.sqrt(np.maximum(radii, 0))
+            near, far = _nearest(row[alike], total), _nearest(row[~alike], total)
+            # The nearest of all are among the nearest of both kinds.
+            both = np.sort(np.concatenate([near, far]))
+            lists = ((both, total), (near, same[at]), (far, other[at]))
+            radii[:, at] = [values[k - 1] if k else -1 for values, k in lists]
+    radii = np.sqrt(radii, where=radii >= 0, out=np.full_like(radii, -1))
     return Truth(points, total, radii[0], same, radii[1], other, radii[2])
 
 
-def _smallest(values: NDArray[np.float64], k: int) -> float:
-    """Return the k-th smallest of some values; less than all if k is 0."""
-    return float(np.partition(values, k - 1)[k - 1]) if k else -1.0
+def _nearest(values: NDArray[np.float64], k: int) -> NDArray[np.float64]:
+    """Sort the k smallest values, or all if they are fewer; none is negative by rounding."""
+    smallest = np.partition(values, k - 1)[:k] if k < len(values) else values
+    return np.maximum(np.sort(smallest), 0)
 
 
 def plain_recall(truth: Truth, X: NDArray[np.float32], found: NDArray[np.integer]) -> float:

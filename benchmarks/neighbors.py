@@ -91,9 +91,9 @@ def parse(argv: Sequence[str] | None) -> Any:
     )  # fmt: skip
     lists = [name for name, library in LIBRARIES.items() if not library().own_points_only]
     parser.add_argument(
-        "--labelled", nargs="*", choices=lists, default=["faiss-flat", "faiss-ivf"],
+        "--labelled", nargs="*", choices=lists, default=["faiss-flat", "faiss-ivf-few"],
         metavar="NAME",
-        help=f"for the two lists, any of {', '.join(lists)} (default: faiss-flat faiss-ivf)",
+        help=f"for the two lists, any of {', '.join(lists)} (default: faiss-flat faiss-ivf-few)",
     )  # fmt: skip
     parser.add_argument(
         "--stop-at", type=float, metavar="RATIO",

@@ -48,12 +48,13 @@ LONG = {
         "--n 1000000 --labels 10 --perplexity 30 --iterations 750 --methods revised-r --peers",
         12,
     ),
-    "neighbors-100000": Part("neighbors.py", "--n 100000 --more-labels 2 1000 --stop-at 10", 6),
+    "neighbors-100000": Part("neighbors.py", "--n 100000 --more-labels 2 1000 --stop-at 10", 7),
     # All pairs of a million points by faiss would take the better part of an hour.
     "neighbors-1000000": Part(
         "neighbors.py",
         "--n 1000000 --k-same 45 --k-other 45 --recall 0.95 --more-labels 2 1000 --stop-at 3"
-        " --libraries faiss-ivf faiss-hnsw usearch annoy pynndescent --labelled faiss-ivf",
+        " --libraries faiss-ivf faiss-ivf-few faiss-hnsw usearch annoy pynndescent"
+        " --labelled faiss-ivf-few",
         20,
     ),
     "roofline-300000": Part("roofline.py", "--n 300000", 4),

@@ -83,9 +83,10 @@ def _composition(
 
     cell = rng.choice(share.size, size=n, p=share.ravel() / share.sum())
     batch, kind = np.divmod(cell, n_types)
-    # Small draws may miss a batch: the first points then stand in for them.
-    missing = np.setdiff1d(np.arange(n_labels), batch)
-    batch[: missing.size] = missing
+    # Small draws may miss a batch: points that are not the only one of theirs then stand in.
+    present_batches, first = np.unique(batch, return_index=True)
+    missing = np.setdiff1d(np.arange(n_labels), present_batches)
+    batch[np.delete(np.arange(n), first)[: missing.size]] = missing
     return batch.astype(np.intp), kind.astype(np.intp)
 
 

@@ -1,0 +1,201 @@
+"""The benchmarks: their data, their processes, recall, and what the report makes of results."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ctsne.neighbors import find_neighbors
+
+FOLDER = Path(__file__).parents[1] / "benchmarks"
+
+
+@pytest.fixture
+def benchmarks(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Import a module of the benchmarks by name, for one test only."""
+    monkeypatch.syspath_prepend(FOLDER)
+    yield importlib.import_module
+    for file in FOLDER.glob("*.py"):
+        sys.modules.pop(file.stem, None)
+
+
+@pytest.mark.parametrize(("n", "n_labels"), [(1500, 2), (1500, 1000), (40_000, 10)])
+def test_data_are_uneven_and_turned_onto_their_axes(benchmarks: Any, n: int, n_labels: int) -> None:
+    simulate = benchmarks("simulate").simulate
+    X, labels, types = simulate(n, d=20, n_labels=n_labels, random_state=3)
+    assert X.shape == (n, 20)
+    assert X.dtype == np.float32
+    assert len(np.unique(labels)) == n_labels
+    assert np.ptp(np.unique(types, return_counts=True)[1]) > 0
+    covariance = np.cov(X.T)
+    assert (np.diff(covariance.diagonal()) <= 1e-4).all()
+    assert np.abs(covariance - np.diag(covariance.diagonal())).max() < 1e-4
+    assert all(map(np.array_equal, (X, labels, types), simulate(
+        n, d=20, n_labels=n_labels, random_state=3
+    )))  # fmt: skip
+
+
+def test_the_shift_of_a_batch_differs_between_types(benchmarks: Any) -> None:
+    X, labels, types = benchmarks("simulate").simulate(20_000, n_labels=2, n_types=3)
+    names, batches = np.unique(types), np.unique(labels)
+    shifts = [
+        np.subtract(*(X[(types == name) & (labels == batch)].mean(axis=0) for batch in batches))
+        for name in names
+        if all(((types == name) & (labels == batch)).sum() > 50 for batch in batches)
+    ]
+    assert len(shifts) >= 2
+    assert np.linalg.norm(shifts[0] - shifts[1]) > 0.5
+
+
+def test_recall_counts_true_neighbours_once(benchmarks: Any) -> None:
+    module = benchmarks("neighbor_truth")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 5)).astype(np.float32)
+    labels = rng.integers(3, size=400)
+    labels[:2] = 3  # too few for a list of their own
+    truth = module.find_truth(X, labels, k_same=10, k_other=6)
+    points = truth.points
+    both = find_neighbors(X, labels, k_same=10, k_other=6)
+    plain = find_neighbors(X, k_same=16)
+    assert np.array_equal(truth.k_same, both.n_same[points])
+    assert module.labelled_recall(truth, X, labels, both.indices[points]) == 1
+    assert module.plain_recall(truth, X, plain.indices[points]) == 1
+    # Half of them; the rest is the point itself, a repeat or nothing.
+    half = plain.indices[points].astype(np.int64)
+    half[:, 8:] = half[:, :8]
+    half[:, 8:10] = points[:, np.newaxis]
+    half[:, 10] = -1
+    assert module.plain_recall(truth, X, half) == pytest.approx(0.5)
+    assert module.labelled_recall(truth.others(), X, labels, both.indices[points]) == 1
+    assert module.labelled_recall(truth.others(), X, labels, both.indices[points][:, :2]) < 0.05
+
+
+def test_a_stored_truth_is_the_same(benchmarks: Any, tmp_path: Path) -> None:
+    module = benchmarks("neighbor_truth")
+    X = np.random.default_rng(0).normal(size=(50, 3)).astype(np.float32)
+    truth = module.find_truth(X, np.arange(50) % 2, k_same=3, k_other=2)
+    truth.save(tmp_path / "truth.npz")
+    again = module.Truth.load(tmp_path / "truth.npz")
+    assert all(np.array_equal(value, vars(again)[name]) for name, value in vars(truth).items())
+
+
+TASKS = """
+import time
+
+def good(clock, *, value):
+    clock.begin()
+    clock.stop()
+    return {"value": value}
+
+def slow(clock):
+    clock.begin()
+    clock.report(step=1)
+    time.sleep(600)
+
+def bad(clock):
+    raise ValueError("no good")
+
+def missing(clock):
+    import a_package_that_nobody_has
+"""
+
+
+def test_a_measured_program_has_its_own_process_and_end(
+    benchmarks: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tasks.py").write_text(TASKS)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    measure = benchmarks("child").measure
+    good = measure("tasks:good", {"value": [1, 2]}, jobs=1, limit=600)
+    assert (good["status"], good["value"]) == ("done", [1, 2])
+    assert 1 < good["memory_before"] <= good["memory_peak"]
+    slow = measure("tasks:slow", {}, jobs=1, limit=0.2)
+    assert (slow["status"], slow["step"], slow["limit"]) == ("too slow", 1, 0.2)
+    bad = measure("tasks:bad", {}, jobs=1)
+    assert (bad["status"], bad["error"]) == ("failed", "ValueError: no good")
+    assert measure("tasks:missing", {}, jobs=1)["status"] == "missing"
+
+
+def result(name: str, seconds: float | None = None, **more: Any) -> dict[str, Any]:
+    known = {"status": "done", "seconds": seconds} if seconds else {"status": "failed"}
+    return {"name": name} | known | more
+
+
+def content(benchmarks: Any, program: str, results: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "program": program,
+        "command": f"python benchmarks/{program}.py",
+        "date": "2000-01-01",
+        "machine": benchmarks("common").machine(),
+        "settings": {"n": 100, "jobs": 2},
+        "complete": True,
+        "results": results,
+    }
+
+
+def test_the_report_says_what_was_reached_and_what_failed(benchmarks: Any, tmp_path: Path) -> None:
+    maps = [
+        result("ctsne revised-r", 2.0, memory_peak=100.0),
+        result("ctsne original", 6.0),
+        result("openTSNE-FFT", 42.0),
+        result("UMAP", error="it broke"),
+    ]
+    (tmp_path / "maps-15000.json").write_text(json.dumps(content(benchmarks, "maps", maps)))
+    benchmarks("report").write_report(tmp_path, tmp_path / "RESULTS.md")
+    page = (tmp_path / "RESULTS.md").read_text()
+    lines = page.splitlines()
+    assert next(line for line in lines if "15,000 × 50" in line).endswith("|     yes |")
+    assert "21.0 × (42.0 s : 2.0 s)" in page
+    assert next(line for line in lines if line.startswith("| original")).endswith("|  **no** |")
+    assert next(line for line in lines if "300,000 × 50" in line).endswith("|         |")
+    assert "- UMAP it broke" in page
+    assert "```\npython benchmarks/maps.py\n```" in page
+    assert [file.name for file in tmp_path.glob("*.part")] == []
+
+
+@pytest.mark.parametrize(
+    ("peer", "verdict"),
+    [
+        (result("faiss-ivf", 3.0, problem="plain", labels=10, reached=True), True),
+        (result("faiss-ivf", 1.5, problem="plain", labels=10, reached=True), False),
+        (result("faiss-ivf", 1.5, problem="plain", labels=10, reached=False), None),
+        ({"name": "annoy", "problem": "plain", "labels": 10, "status": "too slow", "limit": 9},
+         True),
+        ({"name": "annoy", "problem": "plain", "labels": 10, "status": "too slow", "limit": 1},
+         None),
+    ],
+)  # fmt: skip
+def test_libraries_count_at_the_recall_asked_for(
+    benchmarks: Any, peer: dict[str, Any], verdict: bool | None
+) -> None:
+    ours = [
+        result("ctsne", 1.0, problem="two lists", labels=10, reached=True),
+        result("ctsne", 2.0, problem="plain", labels=10, reached=True),
+    ]
+    targets = benchmarks("targets")
+    found = targets._libraries({"neighbors-100000": {"results": [*ours, peer]}}, "neighbors-100000")
+    assert found[1] is verdict
+
+
+def test_parts_name_programs_that_accept_their_options(
+    benchmarks: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("maps", "neighbors"):
+        program = benchmarks(name)
+        for part in benchmarks("parts").PARTS.values():
+            if part.program == f"{name}.py":
+                assert program.parse(part.options.split()).n > 0
+    run = benchmarks("run")
+    done: list[str] = []
+    monkeypatch.setattr(run, "run_part", lambda part: done.append(part) is None)
+    assert run.main(["startup", "short"]) == 0
+    assert done == list(benchmarks("parts").SHORT)
+    with pytest.raises(SystemExit):
+        run.main(["nothing"])
