@@ -37,25 +37,32 @@ SHORT = {
 }
 LONG = {
     "maps-15000-more": Part(
-        "maps.py", "--n 15000 --methods revised-r tsne --peers openTSNE-BH scikit-learn UMAP", 7
+        "maps.py", "--n 15000 --methods revised-r tsne --peers openTSNE-BH scikit-learn UMAP", 6
     ),
     "maps-100000": Part(
-        "maps.py", "--n 100000 --labels 10 --one-thread --peers openTSNE-FFT UMAP", 11
+        "maps.py", "--n 100000 --labels 10 --one-thread --peers openTSNE-FFT UMAP", 10
     ),
-    "maps-300000": Part("maps.py", "--n 300000 --labels 10 --peers openTSNE-FFT", 26),
+    "maps-300000": Part(
+        "maps.py", "--n 300000 --labels 10 --methods revised-r --peers openTSNE-FFT", 22
+    ),
     "maps-1000000": Part(
         "maps.py",
         "--n 1000000 --labels 10 --perplexity 30 --iterations 750 --methods revised-r --peers",
-        12,
+        10,
     ),
     "neighbors-100000": Part("neighbors.py", "--n 100000 --more-labels 2 1000 --stop-at 10", 7),
-    # All pairs of a million points by faiss would take the better part of an hour.
+    # Not all pairs of a million points: faiss would take the better part of an hour for them.
     "neighbors-1000000": Part(
         "neighbors.py",
-        "--n 1000000 --k-same 45 --k-other 45 --recall 0.95 --more-labels 2 1000 --stop-at 3"
-        " --libraries faiss-ivf faiss-ivf-few faiss-hnsw usearch annoy pynndescent"
-        " --labelled faiss-ivf-few",
-        20,
+        "--n 1000000 --k-same 45 --k-other 45 --recall 0.95 --more-labels 2 1000 --stop-at 2"
+        " --libraries faiss-ivf faiss-ivf-few --labelled faiss-ivf-few",
+        9,
+    ),
+    "neighbors-1000000-more": Part(
+        "neighbors.py",
+        "--n 1000000 --k-same 45 --k-other 45 --recall 0.95 --stop-at 2"
+        " --libraries faiss-hnsw usearch annoy pynndescent --labelled",
+        9,
     ),
     "roofline-300000": Part("roofline.py", "--n 300000", 4),
 }

@@ -166,6 +166,7 @@ def test_the_report_says_what_was_reached_and_what_failed(benchmarks: Any, tmp_p
         (result("faiss-ivf", 3.0, problem="plain", labels=10, reached=True), True),
         (result("faiss-ivf", 1.5, problem="plain", labels=10, reached=True), False),
         (result("faiss-ivf", 1.5, problem="plain", labels=10, reached=False), None),
+        (result("faiss-ivf", problem="plain", labels=10), None),
         ({"name": "annoy", "problem": "plain", "labels": 10, "status": "too slow", "limit": 9},
          True),
         ({"name": "annoy", "problem": "plain", "labels": 10, "status": "too slow", "limit": 1},
@@ -180,8 +181,16 @@ def test_libraries_count_at_the_recall_asked_for(
         result("ctsne", 2.0, problem="plain", labels=10, reached=True),
     ]
     targets = benchmarks("targets")
-    found = targets._libraries({"neighbors-100000": {"results": [*ours, peer]}}, "neighbors-100000")
-    assert found[1] is verdict
+    part = "neighbors-100000"
+    assert targets._libraries({part: {"results": [*ours, peer]}}, part)[1] is verdict
+    # A slower one beside it decides nothing that this one leaves open or has decided against us.
+    slower = result("usearch", 9.0, problem="two lists", labels=10, reached=True)
+    words, both = targets._libraries({part: {"results": [*ours, peer, slower]}}, part)
+    if peer.get("reached") is False:
+        assert both is True
+        assert words.endswith("faiss-ivf (plain) missed the recall")
+    else:
+        assert both is verdict
 
 
 def test_parts_name_programs_that_accept_their_options(
