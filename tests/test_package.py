@@ -1,0 +1,45 @@
+"""The package itself: what importing it loads, and what it offers then."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import ctsne
+
+HEAVY = ("sklearn", "pandas", "matplotlib", "scipy.stats", "anndata", "scanpy", "dask")
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    program = f"import sys, ctsne; print(*(name for name in {HEAVY} if name in sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", program], check=True, capture_output=True, text=True
+    )
+    assert done.stdout.split() == []
+
+
+@pytest.mark.parametrize("stage", ["neighbors", "affinity", "layout", "oracle"])
+def test_a_stage_needs_no_scikit_learn(stage: str) -> None:
+    program = f"import sys, ctsne.{stage}; print(*(n for n in {HEAVY} if n in sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", program], check=True, capture_output=True, text=True
+    )
+    assert done.stdout.split() == []
+
+
+def test_everything_listed_is_there_at_first_use() -> None:
+    program = "import ctsne; [getattr(ctsne, name) for name in ctsne.__all__]; ctsne.sweep.sweep"
+    subprocess.run([sys.executable, "-P", "-c", program], check=True)
+    assert sorted(ctsne.__all__) == ctsne.__all__
+    assert set(ctsne.__all__) <= set(dir(ctsne))
+    assert ctsne.ConditionalTSNE.__name__ == "ConditionalTSNE"
+    assert ctsne.__version__.split(".")[0].isdigit()
+
+
+def test_what_is_not_there_is_named() -> None:
+    with pytest.raises(AttributeError, match="'ctsne' has no attribute 'nothing'"):
+        ctsne.nothing  # noqa: B018
+    with pytest.raises(ImportError):
+        exec("from ctsne import nothing")
