@@ -129,8 +129,8 @@ def _no_work(monkeypatch: pytest.MonkeyPatch) -> None:
     def work(*_: object, **__: object) -> None:
         pytest.fail("work was started before the input was refused")
 
-    stages = ("find_neighbors", "neighbors_from_distances", "neighbors_from_graph", "PCA")
-    for stage in (*stages, "TruncatedSVD", "start_positions", "Layout"):
+    stages = ("find_neighbors", "neighbors_from_distances", "neighbors_from_graph")
+    for stage in (*stages, "principal_components", "start_positions", "Layout"):
         monkeypatch.setattr(ctsne._pipeline, stage, work)
 
 

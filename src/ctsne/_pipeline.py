@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.decomposition import PCA, TruncatedSVD
 
+from ctsne._components import principal_components
 from ctsne._parameters import Settings, all_identical
 from ctsne._validation import is_sparse
 from ctsne.affinity import (
@@ -45,14 +45,10 @@ def features_of(matrix: Any, settings: Settings) -> NDArray[np.floating] | None:
         return np.ascontiguousarray(matrix.toarray())
     if settings.metric == "euclidean" and all_identical(matrix, settings.metric):
         return np.zeros((matrix.shape[0], 1))  # no component to be found
-    # Angles are measured from the origin, so for them the data must not be centred. The components
-    # do not depend on the seed, so that maps with different ones are maps of the same data.
-    reducer = (
-        TruncatedSVD(SPARSE_COMPONENTS, algorithm="arpack", random_state=0)
-        if settings.metric == "cosine"
-        else PCA(SPARSE_COMPONENTS, svd_solver="arpack", random_state=0)
+    # Angles are measured from the origin, so for them the data must not be centred.
+    return principal_components(
+        matrix, SPARSE_COMPONENTS, centred=settings.metric != "cosine", n_jobs=settings.n_jobs
     )
-    return np.ascontiguousarray(reducer.fit_transform(matrix))
 
 
 def listed_labels(settings: Settings) -> Labels | None:
@@ -113,8 +109,9 @@ def layout_of(
 ) -> Layout:
     """Stage 3 at its start: positions, schedule and conditioning of the map."""
     start = start_positions(
-        settings.init, settings.n_components, X=features, matrix=matrix, rng=settings.rng
-    )
+        settings.init, settings.n_components, X=features, matrix=matrix, rng=settings.rng,
+        n_jobs=settings.n_jobs,
+    )  # fmt: skip
     return Layout(
         matrix,
         start,

@@ -5,15 +5,14 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any
 
-import joblib
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from ctsne._jobs import threads_for, workers_for
+
 METRICS = ("euclidean", "cosine")
 LARGEST_VALUE = 1e30
-# More threads than this for each core only cost memory.
-_MOST_THREADS_PER_CORE = 4
 
 
 def is_sparse(X: Any) -> bool:
@@ -174,13 +173,23 @@ def check_metric(metric: object) -> str:
 
 
 def check_jobs(n_jobs: object) -> int:
-    """Return the number of threads that ``n_jobs`` asks for, as joblib counts them."""
-    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral)):
+    """Return the number of threads that ``n_jobs`` asks for; inside a worker, -1 is its share."""
+    return threads_for(_check_jobs(n_jobs))
+
+
+def check_workers(n_jobs: object) -> int:
+    """Return the number of workers of joblib, on a cluster perhaps, that ``n_jobs`` asks for."""
+    return workers_for(_check_jobs(n_jobs))
+
+
+def _check_jobs(n_jobs: object) -> int | None:
+    if n_jobs is None:
+        return None
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral):
         raise TypeError(f"n_jobs must be a whole number, -1 for all cores; got {n_jobs!r}")
     if n_jobs == 0:
         raise ValueError("n_jobs must not be 0; use -1 for all cores or 1 for one")
-    most = _MOST_THREADS_PER_CORE * int(joblib.cpu_count())
-    return min(int(joblib.effective_n_jobs(n_jobs)), most)
+    return int(n_jobs)
 
 
 def check_number(

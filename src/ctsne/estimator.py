@@ -93,7 +93,8 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     callback_every : int, default=50
         Iterations between two calls.
     n_jobs : int, default=-1
-        Threads; -1 uses all cores. The result is the same, bit for bit, whatever it is.
+        Threads; -1 uses all cores that the process may use (its share of them inside a worker of
+        joblib or Dask). The result is the same, bit for bit, whatever it is.
     random_state : int, RandomState instance or None, default=None
         Seed of the random start, and of the noise where a start is degenerate.
     verbose : int or bool, default=0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ctsne._jobs import one_blas_thread
 from ctsne._validation import check_features
 
 __all__ = ["align"]
@@ -40,6 +41,7 @@ def align(embedding: ArrayLike, reference: ArrayLike) -> NDArray[np.float32]:
             f"got shapes {positions.shape} and {target.shape}"
         )
     centre, goal = positions.mean(axis=0), target.mean(axis=0)
-    left, _, right = np.linalg.svd((positions - centre).T @ (target - goal))
-    turned: NDArray[np.float32] = ((positions - centre) @ (left @ right) + goal).astype(np.float32)
-    return turned
+    with one_blas_thread():
+        left, _, right = np.linalg.svd((positions - centre).T @ (target - goal))
+        turned = (positions - centre) @ (left @ right) + goal
+    return np.asarray(turned, np.float32)

@@ -6,11 +6,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import LinearOperator, eigsh
-from sklearn.decomposition import PCA
+
+from ctsne._components import principal_components
+from ctsne._jobs import one_blas_thread
 
 STARTS = ("pca", "random", "spectral")
 # A small start lets the attraction sort the points before the repulsion holds them.
 START_SCALE = 1e-4
+# An axis with less than this share of the first one's spread holds rounding errors only.
+_FLAT = 1e-12
 
 
 def start_positions(
@@ -20,6 +24,7 @@ def start_positions(
     X: NDArray[np.floating] | None,
     matrix: sp.csr_array | None,
     rng: np.random.Generator,
+    n_jobs: int = 1,
 ) -> NDArray[np.float64]:
     """Positions to start a map from.
 
@@ -33,6 +38,8 @@ def start_positions(
     matrix : csr_array or None
         Similarities, for ``"spectral"``, and for ``"random"`` their number; ``"pca"`` needs none.
     rng : numpy.random.Generator
+    n_jobs : int
+        Threads. The result does not depend on it.
 
     Returns
     -------
@@ -43,25 +50,21 @@ def start_positions(
     if init == "pca":
         if X is None:
             raise ValueError('init="pca" needs features, and there are only distances')
-        return _scaled(_principal(X, n_components, rng), n_components, rng)
+        return _scaled(_principal(X, n_components, n_jobs), n_components, rng)
     if matrix is None:
         raise ValueError(f'init="{init}" needs similarities, and there are none')
     if init == "random":
         return rng.normal(scale=START_SCALE, size=(matrix.shape[0], n_components))
-    positions = _scaled(_spectral(matrix, n_components, rng), n_components, rng)
+    with one_blas_thread():
+        positions = _scaled(_spectral(matrix, n_components, rng), n_components, rng)
     # Parts of the graph without a link between them are one place each: noise opens them.
     return positions + rng.normal(scale=0.01 * START_SCALE, size=positions.shape)
 
 
-def _principal(
-    X: NDArray[np.floating], n_components: int, rng: np.random.Generator
-) -> NDArray[np.float64]:
-    centred = X - X.mean(axis=0, dtype=np.float64)
-    largest = float(np.abs(centred).max())
-    if largest == 0:
+def _principal(X: NDArray[np.floating], n_components: int, n_jobs: int) -> NDArray[np.float64]:
+    if (X[-1] == X[0]).all() and (X[0] == X).all():
         return np.zeros((len(X), 0))
-    pca = PCA(min(n_components, *X.shape), random_state=int(rng.integers(2**31)))
-    return np.asarray(pca.fit_transform(centred / largest), np.float64)
+    return principal_components(X, min(n_components, *X.shape), n_jobs=n_jobs)
 
 
 def _spectral(
@@ -99,6 +102,6 @@ def _scaled(
     spread = out.std(axis=0)
     if spread[0] > 0:
         out *= START_SCALE / spread[0]
-    flat = np.flatnonzero(spread == 0)
+    flat = np.flatnonzero(spread <= _FLAT * spread[0])
     out[:, flat] = rng.normal(scale=START_SCALE, size=(len(out), len(flat)))
     return out

@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from ctsne._parameters import Settings, altered, check_same_rows, check_settings
 from ctsne._pipeline import features_of
 from ctsne._progress import Progress
-from ctsne._validation import check_jobs, check_matrix, is_sparse
+from ctsne._validation import check_jobs, check_matrix, check_workers, is_sparse
 from ctsne.evaluate._inputs import check_k, sample_points
 from ctsne.labels import Labels, encode_labels
 from ctsne.layout import start_positions
@@ -152,7 +152,7 @@ def run_sweep(
     data = measured_lists(neighbors, features, known, measured, k, settings[0])
     material = Material(features, neighbors, data, known, hidden, k, store)
     settings = _with_starts(settings, features)
-    workers = 1 if n > _POINTS_AT_ONCE else min(check_jobs(base.n_jobs), len(lines))
+    workers = 1 if n > _POINTS_AT_ONCE else min(check_workers(base.n_jobs), len(lines))
     threads = max(1, check_jobs(base.n_jobs) // workers)
     jobs = [
         [Step(index, replace(settings[index], n_jobs=threads), keys.get(index)) for index in line]
@@ -224,7 +224,7 @@ def check_points(points: list[GridPoint], base: Any, matrix: Any, known: Labels)
 
 
 def _with_starts(settings: list[Settings], features: NDArray[np.floating] | None) -> list[Settings]:
-    """Make the PCA here: in a worker its last bits could depend on the threads BLAS has there."""
+    """Make the PCA here, once for all settings."""
     starts: dict[str, NDArray[np.float64]] = {}
     started = []
     for each in settings:
@@ -232,8 +232,9 @@ def _with_starts(settings: list[Settings], features: NDArray[np.floating] | None
             seed = repr(each.rng.bit_generator.state)
             if seed not in starts:
                 starts[seed] = start_positions(
-                    "pca", each.n_components, X=features, matrix=None, rng=each.rng
-                )
+                    "pca", each.n_components, X=features, matrix=None, rng=each.rng,
+                    n_jobs=each.n_jobs,
+                )  # fmt: skip
             each = replace(each, init=starts[seed])
         started.append(each)
     return started
