@@ -36,8 +36,6 @@ template <class T>
 using Vector = Array<T, 1>;
 template <class T>
 using Matrix = Array<T, 2>;
-template <class T>
-using NumpyVector = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
 
 template <class A>
 auto span_of(const A& array) {
@@ -51,13 +49,6 @@ void require(bool holds, const char* what) {
 template <class T>
 const T* data_or_null(const std::optional<Vector<T>>& array) {
   return array ? array->data() : nullptr;
-}
-
-template <class T>
-NumpyVector<T> owned(std::size_t size, T** data) {
-  *data = new T[size];
-  nb::capsule owner(*data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-  return NumpyVector<T>(*data, {size}, owner);
 }
 
 // ---- stage 1 -------------------------------------------------------------------------------------
@@ -188,108 +179,101 @@ void arrange(Matrix<const float> rows, Vector<const uint32_t> order, int n_jobs,
 
 ctsne::Rows rows_of(const Matrix<const float>& distances, const Matrix<const int32_t>& indices,
                     const Vector<const int32_t>& n_same, const Vector<const int32_t>& codes,
-                    const Vector<const double>& log_same, const Vector<const double>& log_other) {
+                    const Vector<const double>& log_same, const Vector<const double>& log_other, int64_t begin,
+                    int64_t end) {
   const std::size_t n = distances.shape(0), length = distances.shape(1);
   require(n > 0 && length > 0, "there are no neighbours");
   require(indices.shape(0) == n && indices.shape(1) == length, "indices and distances must agree in shape");
   require(n_same.size() == n && codes.size() == n && log_same.size() == n && log_other.size() == n,
           "one entry per point is needed");
-  for (std::size_t i = 0; i < n; ++i)
+  require(0 <= begin && begin < end && end <= static_cast<int64_t>(n), "the range of points is outside the data");
+  for (int64_t i = begin; i < end; ++i)
     require(n_same(i) >= 0 && n_same(i) <= static_cast<int32_t>(length), "n_same is outside the row");
-  for (std::size_t k = 0; k < indices.size(); ++k)
+  for (std::size_t k = static_cast<std::size_t>(begin) * length; k < static_cast<std::size_t>(end) * length; ++k)
     require(indices.data()[k] >= 0 && indices.data()[k] < static_cast<int32_t>(n), "an index is outside the data");
   return {span_of(distances), span_of(indices), span_of(n_same), span_of(codes),
-          span_of(log_same),  span_of(log_other), static_cast<int64_t>(length)};
+          span_of(log_same),  span_of(log_other), static_cast<int64_t>(length), begin, end};
 }
 
-auto find_bandwidths(Matrix<const float> distances, Matrix<const int32_t> indices,
-                     Vector<const int32_t> n_same, Vector<const int32_t> codes,
-                     Vector<const double> log_same, Vector<const double> log_other,
-                     Vector<const double> perplexity, bool weighted, double wide, int n_jobs) {
-  const ctsne::Rows rows = rows_of(distances, indices, n_same, codes, log_same, log_other);
-  require(static_cast<int64_t>(perplexity.size()) == rows.count(), "one perplexity per point is needed");
+void find_bandwidths(Matrix<const float> distances, Matrix<const int32_t> indices, Vector<const int32_t> n_same,
+                     Vector<const int32_t> codes, Vector<const double> log_same, Vector<const double> log_other,
+                     Vector<const double> perplexity, bool weighted, double wide, int64_t begin, int64_t end,
+                     int n_jobs, Vector<double> precision, Vector<bool> reached) {
+  const ctsne::Rows rows = rows_of(distances, indices, n_same, codes, log_same, log_other, begin, end);
+  const std::size_t n = n_same.size();
+  require(perplexity.size() == n && precision.size() == n && reached.size() == n, "one entry per point is needed");
   require(wide > 0, "the precision to start from must be positive");
-  double* precision;
-  bool* reached;
-  auto out_precision = owned<double>(rows.count(), &precision);
-  auto out_reached = owned<bool>(rows.count(), &reached);
-  {
-    nb::gil_scoped_release release;
-    const auto target = weighted ? ctsne::Target::kWeighted : ctsne::Target::kUnweighted;
-    ctsne::find_bandwidths(rows, span_of(perplexity), target, wide, n_jobs, precision, reached);
-  }
-  return std::make_tuple(out_precision, out_reached);
+  nb::gil_scoped_release release;
+  const auto target = weighted ? ctsne::Target::kWeighted : ctsne::Target::kUnweighted;
+  ctsne::find_bandwidths(rows, span_of(perplexity), target, wide, n_jobs, precision.data(), reached.data());
 }
 
-auto find_split_bandwidths(Matrix<const float> distances, Matrix<const int32_t> indices,
-                           Vector<const int32_t> n_same, Vector<const int32_t> codes,
-                           Vector<const double> same_perplexity, Vector<const double> other_perplexity,
-                           int n_jobs) {
-  // The lists are calibrated by themselves, so weights that differ between them do not matter.
-  const std::vector<double> none(distances.shape(0), 0.0);
-  const Vector<const double> zero(none.data(), {none.size()}, nb::handle());
-  const ctsne::Rows rows = rows_of(distances, indices, n_same, codes, zero, zero);
-  require(static_cast<int64_t>(same_perplexity.size()) == rows.count() &&
-              static_cast<int64_t>(other_perplexity.size()) == rows.count(),
-          "one perplexity per point is needed");
-  double *same, *other;
-  bool* reached;
-  auto out_same = owned<double>(rows.count(), &same);
-  auto out_other = owned<double>(rows.count(), &other);
-  auto out_reached = owned<bool>(rows.count(), &reached);
-  {
-    nb::gil_scoped_release release;
-    ctsne::find_split_bandwidths(rows, span_of(same_perplexity), span_of(other_perplexity), n_jobs, same,
-                                 other, reached);
-  }
-  return std::make_tuple(out_same, out_other, out_reached);
+void find_split_bandwidths(Matrix<const float> distances, Matrix<const int32_t> indices, Vector<const int32_t> n_same,
+                           Vector<const int32_t> codes, Vector<const double> log_same, Vector<const double> log_other,
+                           Vector<const double> same_perplexity, Vector<const double> other_perplexity, int64_t begin,
+                           int64_t end, int n_jobs, Vector<double> same, Vector<double> other, Vector<bool> reached) {
+  const ctsne::Rows rows = rows_of(distances, indices, n_same, codes, log_same, log_other, begin, end);
+  const std::size_t n = n_same.size();
+  require(same_perplexity.size() == n && other_perplexity.size() == n && same.size() == n && other.size() == n &&
+              reached.size() == n,
+          "one entry per point is needed");
+  nb::gil_scoped_release release;
+  ctsne::find_split_bandwidths(rows, span_of(same_perplexity), span_of(other_perplexity), n_jobs, same.data(),
+                               other.data(), reached.data());
 }
 
-auto fill_rows(Matrix<const float> distances, Matrix<const int32_t> indices, Vector<const int32_t> n_same,
+void fill_rows(Matrix<const float> distances, Matrix<const int32_t> indices, Vector<const int32_t> n_same,
                Vector<const int32_t> codes, Vector<const double> log_same, Vector<const double> log_other,
                Vector<const double> same_precision, Vector<const double> other_precision,
-               std::optional<Vector<const double>> mass, int n_jobs, Matrix<float> out) {
-  const ctsne::Rows rows = rows_of(distances, indices, n_same, codes, log_same, log_other);
-  const auto n = static_cast<std::size_t>(rows.count());
-  require(same_precision.size() == n && other_precision.size() == n && (!mass || mass->size() == n),
+               std::optional<Vector<const double>> mass, int64_t begin, int64_t end, int n_jobs, Matrix<float> out,
+               Vector<double> perplexity, Vector<double> other_share, Vector<double> largest,
+               Vector<double> log_odds) {
+  const ctsne::Rows rows = rows_of(distances, indices, n_same, codes, log_same, log_other, begin, end);
+  const std::size_t n = n_same.size();
+  require(same_precision.size() == n && other_precision.size() == n && (!mass || mass->size() == n) &&
+              perplexity.size() == n && other_share.size() == n && largest.size() == n && log_odds.size() == n,
           "one entry per point is needed");
   require(out.shape(0) == n && out.shape(1) == distances.shape(1), "out must have the shape of distances");
-  ctsne::RowReport report;
-  auto perplexity = owned<double>(n, &report.perplexity);
-  auto share = owned<double>(n, &report.other_share);
-  auto largest = owned<double>(n, &report.largest);
-  auto log_odds = owned<double>(n, &report.log_odds);
-  {
-    nb::gil_scoped_release release;
-    const std::span<const double> masses = mass ? span_of(*mass) : std::span<const double>();
-    ctsne::fill_rows(rows, span_of(same_precision), span_of(other_precision), masses, n_jobs, out.data(), report);
-  }
-  return std::make_tuple(perplexity, share, largest, log_odds);
+  nb::gil_scoped_release release;
+  const std::span<const double> masses = mass ? span_of(*mass) : std::span<const double>();
+  ctsne::fill_rows(rows, span_of(same_precision), span_of(other_precision), masses, n_jobs, out.data(),
+                   {perplexity.data(), other_share.data(), largest.data(), log_odds.data()});
 }
 
-auto symmetrize(Matrix<const int32_t> indices, Matrix<const float> rows, int n_jobs) {
-  const std::size_t n = indices.shape(0);
-  require(n > 0 && rows.shape(0) == n && rows.shape(1) == indices.shape(1) && rows.shape(1) > 0,
+ctsne::Conditional conditional_of(const Matrix<const int32_t>& indices, const Matrix<const float>& rows) {
+  const std::size_t n = indices.shape(0), length = indices.shape(1);
+  require(n > 0 && length > 0 && rows.shape(0) == n && rows.shape(1) == length,
           "indices and rows must agree in shape");
-  for (std::size_t k = 0; k < indices.size(); ++k)
-    require(indices.data()[k] >= 0 && indices.data()[k] < static_cast<int32_t>(n), "an index is outside the data");
-  std::optional<ctsne::Symmetrizer> result;
-  {
-    nb::gil_scoped_release release;
-    result.emplace(span_of(indices), span_of(rows), static_cast<int64_t>(n), n_jobs);
-  }
-  int64_t* indptr;
-  int32_t* columns;
-  float* values;
-  auto out_indptr = owned<int64_t>(n + 1, &indptr);
-  auto out_columns = owned<int32_t>(result->stored(), &columns);
-  auto out_values = owned<float>(result->stored(), &values);
-  {
-    nb::gil_scoped_release release;
-    result->write(indptr, columns, values);
-    result.reset();
-  }
-  return std::make_tuple(out_indptr, out_columns, out_values);
+  return {span_of(indices), span_of(rows), static_cast<int64_t>(n), static_cast<int64_t>(length)};
+}
+
+void require_indices(const ctsne::Conditional& given, int64_t begin, int64_t end) {
+  const std::size_t first = static_cast<std::size_t>(begin * given.length);
+  for (const int32_t index : given.indices.subspan(first, static_cast<std::size_t>((end - begin) * given.length)))
+    require(index >= 0 && index < given.n, "an index is outside the data");
+}
+
+void count_in_degrees(Matrix<const int32_t> indices, Matrix<const float> rows, int n_jobs, Vector<int64_t> degree) {
+  const auto given = conditional_of(indices, rows);
+  require(static_cast<int64_t>(degree.size()) == given.n, "one entry per point is needed");
+  require_indices(given, 0, given.n);
+  nb::gil_scoped_release release;
+  ctsne::count_in_degrees(given, n_jobs, degree.data());
+}
+
+void symmetrize(Matrix<const int32_t> indices, Matrix<const float> rows, Vector<const int64_t> degree, int64_t begin,
+                int64_t end, int n_jobs, Vector<int64_t> indptr, Vector<int32_t> columns, Vector<float> values) {
+  const auto given = conditional_of(indices, rows);
+  require(static_cast<int64_t>(degree.size()) == given.n && static_cast<int64_t>(indptr.size()) == given.n + 1 &&
+              columns.size() == values.size(),
+          "one entry per point is needed");
+  require(0 <= begin && begin < end && end <= given.n && indptr(begin) >= 0, "the range of points is outside the data");
+  for (int64_t i = begin; i < end; ++i)
+    require(degree(i) >= 0 && degree(i) <= given.n * given.length, "the counts do not fit the indices");
+  require_indices(given, begin, end);
+  nb::gil_scoped_release release;
+  ctsne::symmetrize(given, degree.data(), begin, end, std::max(1, n_jobs), indptr.data(), span_of(columns),
+                    span_of(values));
 }
 
 // ---- stage 3 -------------------------------------------------------------------------------------
@@ -469,15 +453,21 @@ NB_MODULE(_native, m) {
         "packed"_a.noconvert());
   m.def("find_bandwidths", find_bandwidths, "distances"_a.noconvert(), "indices"_a.noconvert(),
         "n_same"_a.noconvert(), "codes"_a.noconvert(), "log_same"_a.noconvert(), "log_other"_a.noconvert(),
-        "perplexity"_a.noconvert(), "weighted"_a, "wide"_a, "n_jobs"_a);
+        "perplexity"_a.noconvert(), "weighted"_a, "wide"_a, "begin"_a, "end"_a, "n_jobs"_a,
+        "precision"_a.noconvert(), "reached"_a.noconvert());
   m.def("find_split_bandwidths", find_split_bandwidths, "distances"_a.noconvert(), "indices"_a.noconvert(),
-        "n_same"_a.noconvert(), "codes"_a.noconvert(), "same_perplexity"_a.noconvert(),
-        "other_perplexity"_a.noconvert(), "n_jobs"_a);
+        "n_same"_a.noconvert(), "codes"_a.noconvert(), "log_same"_a.noconvert(), "log_other"_a.noconvert(),
+        "same_perplexity"_a.noconvert(), "other_perplexity"_a.noconvert(), "begin"_a, "end"_a, "n_jobs"_a,
+        "same"_a.noconvert(), "other"_a.noconvert(), "reached"_a.noconvert());
   m.def("fill_rows", fill_rows, "distances"_a.noconvert(), "indices"_a.noconvert(), "n_same"_a.noconvert(),
         "codes"_a.noconvert(), "log_same"_a.noconvert(), "log_other"_a.noconvert(),
-        "same_precision"_a.noconvert(), "other_precision"_a.noconvert(), "mass"_a.noconvert().none(), "n_jobs"_a,
-        "out"_a.noconvert());
-  m.def("symmetrize", symmetrize, "indices"_a.noconvert(), "rows"_a.noconvert(), "n_jobs"_a);
+        "same_precision"_a.noconvert(), "other_precision"_a.noconvert(), "mass"_a.noconvert().none(), "begin"_a,
+        "end"_a, "n_jobs"_a, "out"_a.noconvert(), "perplexity"_a.noconvert(), "other_share"_a.noconvert(),
+        "largest"_a.noconvert(), "log_odds"_a.noconvert());
+  m.def("count_in_degrees", count_in_degrees, "indices"_a.noconvert(), "rows"_a.noconvert(), "n_jobs"_a,
+        "degree"_a.noconvert());
+  m.def("symmetrize", symmetrize, "indices"_a.noconvert(), "rows"_a.noconvert(), "degree"_a.noconvert(), "begin"_a,
+        "end"_a, "n_jobs"_a, "indptr"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert());
   m.def("attract", attract, "indptr"_a.noconvert(), "indices"_a.noconvert(), "values"_a.noconvert(),
         "y"_a.noconvert(), "dof"_a, "n_jobs"_a, "out"_a.noconvert());
   m.def("log_kernel_sum", log_kernel_sum, "indptr"_a.noconvert(), "indices"_a.noconvert(),

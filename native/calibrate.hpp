@@ -199,9 +199,16 @@ struct Rows {
   std::span<const double> log_same;         // per point
   std::span<const double> log_other;
   std::int64_t length;                      // neighbours per row
-
-  std::int64_t count() const { return static_cast<std::int64_t>(n_same.size()); }
+  std::int64_t begin, end;                  // the rows to work on
 };
+
+// Calls work(worker, begin, end) for blocks of the rows to work on.
+template <class Work>
+void for_rows(const Rows& rows, int workers, Work&& work) {
+  parallel_blocks(rows.end - rows.begin, 64, workers, [&](int worker, std::int64_t begin, std::int64_t end) {
+    work(worker, rows.begin + begin, rows.begin + end);
+  });
+}
 
 // One row in double precision with the weight of every entry.
 struct RowScratch {
@@ -228,7 +235,7 @@ enum class Target { kUnweighted, kWeighted };  // which distribution shall have 
 inline void find_bandwidths(const Rows& rows, std::span<const double> perplexity, Target which, double wide,
                             int workers, double* precision, bool* reached) {
   std::vector<RowScratch> scratch(static_cast<std::size_t>(std::max(1, workers)), RowScratch(rows.length));
-  parallel_blocks(rows.count(), 64, workers, [&](int worker, std::int64_t begin, std::int64_t end) {
+  for_rows(rows, workers, [&](int worker, std::int64_t begin, std::int64_t end) {
     RowScratch& row = scratch[worker];
     for (std::int64_t i = begin; i < end; ++i) {
       row.load(rows, i);
@@ -248,7 +255,7 @@ inline void find_split_bandwidths(const Rows& rows, std::span<const double> same
                                   std::span<const double> other_perplexity, int workers,
                                   double* same_precision, double* other_precision, bool* reached) {
   std::vector<RowScratch> scratch(static_cast<std::size_t>(std::max(1, workers)), RowScratch(rows.length));
-  parallel_blocks(rows.count(), 64, workers, [&](int worker, std::int64_t begin, std::int64_t end) {
+  for_rows(rows, workers, [&](int worker, std::int64_t begin, std::int64_t end) {
     RowScratch& row = scratch[worker];
     for (std::int64_t i = begin; i < end; ++i) {
       row.load(rows, i);
@@ -279,7 +286,7 @@ inline void fill_rows(const Rows& rows, std::span<const double> same_precision,
                       float* out, RowReport report) {
   std::vector<RowScratch> scratch(static_cast<std::size_t>(std::max(1, workers)), RowScratch(rows.length));
   const Kernels& kernel = kernels();
-  parallel_blocks(rows.count(), 64, workers, [&](int worker, std::int64_t begin, std::int64_t end) {
+  for_rows(rows, workers, [&](int worker, std::int64_t begin, std::int64_t end) {
     RowScratch& row = scratch[worker];
     const double never = -std::numeric_limits<double>::infinity();
     for (std::int64_t i = begin; i < end; ++i) {

@@ -1,92 +1,159 @@
 // r_ij = (r_{j|i} + r_{i|j}) / 2n as a sparse matrix, from rows of equal length.
+//
+// A range of rows of the result at a time: what points in the range are neighbours of is found by
+// reading all indices once, in order, so it comes sorted, and memory for it is needed for the range
+// only. Nothing depends on how the rows are cut into ranges.
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "parallel.hpp"
 
 namespace ctsne {
 
+// What is smaller than a normal float counts for nothing in any sum, and slows every one of them.
+constexpr float kSmallest = 1e-37f;
+
+// Rows of similarities over their neighbours' indices.
+struct Conditional {
+  std::span<const std::int32_t> indices;
+  std::span<const float> rows;
+  std::int64_t n;
+  std::int64_t length;  // neighbours per row
+};
+
+// How many points have each point as a neighbour with any similarity.
+inline void count_in_degrees(const Conditional& given, int workers, std::int64_t* degree) {
+  constexpr int kMostCounters = 8;  // each worker counts for itself, in memory of its own
+  workers = std::clamp(workers, 1, kMostCounters);
+  std::vector<std::vector<std::int32_t>> counts(static_cast<std::size_t>(workers));
+  parallel_blocks(given.n, 4096, workers, [&](int worker, std::int64_t begin, std::int64_t end) {
+    std::vector<std::int32_t>& count = counts[worker];
+    if (count.empty()) count.assign(static_cast<std::size_t>(given.n), 0);
+    for (std::int64_t k = begin * given.length; k < end * given.length; ++k)
+      if (given.rows[k] > 0) ++count[given.indices[k]];
+  });
+  std::fill(degree, degree + given.n, 0);
+  for (const auto& count : counts)
+    for (std::size_t i = 0; i < count.size(); ++i) degree[i] += count[i];
+}
+
 struct Entry {
   std::int32_t column;
   float value;
 };
 
-// What is smaller than a normal float counts for nothing in any sum, and slows every one of them.
-constexpr float kSmallest = 1e-37f;
-
-class Symmetrizer {
+// One range of rows of the result.
+class SymmetricRange {
  public:
-  Symmetrizer(std::span<const std::int32_t> indices, std::span<const float> rows, std::int64_t n, int workers)
-      : n_(n), workers_(workers), indptr_(static_cast<std::size_t>(n) + 1) {
-    scatter(indices, rows);
-    merge();
+  SymmetricRange(const Conditional& given, const std::int64_t* degree, std::int64_t begin, std::int64_t end)
+      : given_(given), begin_(begin), end_(end), half_(static_cast<float>(0.5 / static_cast<double>(given.n))) {
+    collect(degree);
   }
 
-  std::int64_t stored() const { return indptr_[n_]; }
-
-  void write(std::int64_t* indptr, std::int32_t* columns, float* values) const {
-    std::copy(indptr_.begin(), indptr_.end(), indptr);
-    parallel_blocks(n_, 1024, workers_, [&](int, std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i) {
-        std::int64_t to = indptr_[i];
-        for (std::int64_t k = start_[i]; to < indptr_[i + 1]; ++k, ++to) {
-          columns[to] = entries_[k].column;
-          values[to] = entries_[k].value;
-        }
+  // Writes the entries one row after the other, and how many each row has. Both halves of a pair are
+  // the same two numbers, and two numbers add to the same sum in either order: the matrix is symmetric
+  // in bits.
+  void write(std::int32_t* columns, float* values, std::int64_t* sizes) const {
+    std::vector<std::uint64_t> own;  // column above, bits of the value below: sorted as one number
+    own.reserve(static_cast<std::size_t>(given_.length));
+    std::int64_t to = 0;
+    for (std::int64_t i = begin_; i < end_; ++i) {
+      own.clear();
+      for (std::int64_t k = i * given_.length; k < (i + 1) * given_.length; ++k)
+        if (given_.rows[k] > 0)
+          own.push_back(static_cast<std::uint64_t>(given_.indices[k]) << 32 |
+                        std::bit_cast<std::uint32_t>(given_.rows[k] * half_));
+      std::sort(own.begin(), own.end());
+      const std::int64_t before = to;
+      const Entry* in = transposed_.data() + start_[i - begin_];
+      const Entry* last = transposed_.data() + start_[i - begin_ + 1];
+      auto key = own.cbegin();
+      while (key != own.cend() || in != last) {
+        const bool from_own = in == last || (key != own.cend() && column_of(*key) <= in->column);
+        Entry entry{from_own ? column_of(*key) : in->column, 0.0f};
+        for (; key != own.cend() && column_of(*key) == entry.column; ++key)
+          entry.value += std::bit_cast<float>(static_cast<std::uint32_t>(*key));
+        for (; in != last && in->column == entry.column; ++in) entry.value += in->value;
+        if (entry.value >= kSmallest) columns[to] = entry.column, values[to++] = entry.value;
       }
-    });
-  }
-
- private:
-  // Every similarity goes to its own row and, transposed, to the row of its column.
-  void scatter(std::span<const std::int32_t> indices, std::span<const float> rows) {
-    const std::int64_t length = static_cast<std::int64_t>(indices.size()) / n_;
-    start_.assign(static_cast<std::size_t>(n_) + 1, 0);
-    for (std::size_t k = 0; k < indices.size(); ++k)
-      if (rows[k] > 0) ++start_[indices[k] + 1], ++start_[k / length + 1];
-    for (std::int64_t i = 0; i < n_; ++i) start_[i + 1] += start_[i];
-    entries_.resize(static_cast<std::size_t>(start_[n_]));
-    std::vector<std::int64_t> next(start_.begin(), start_.end() - 1);
-    const float half = static_cast<float>(0.5 / static_cast<double>(n_));
-    for (std::int64_t i = 0; i < n_; ++i) {
-      for (std::int64_t k = i * length; k < (i + 1) * length; ++k) {
-        if (!(rows[k] > 0)) continue;
-        const std::int32_t j = indices[k];
-        entries_[next[i]++] = {j, rows[k] * half};
-        entries_[next[j]++] = {static_cast<std::int32_t>(i), rows[k] * half};
-      }
+      sizes[i - begin_] = to - before;
     }
   }
 
-  // Sorts each row and adds what fell on the same column. Both halves of a pair are the same two
-  // numbers, and two numbers add to the same sum in either order: the matrix is symmetric in bits.
-  void merge() {
-    parallel_blocks(n_, 256, workers_, [&](int, std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i) {
-        Entry* first = entries_.data() + start_[i];
-        Entry* last = entries_.data() + start_[i + 1];
-        std::sort(first, last, [](const Entry& a, const Entry& b) { return a.column < b.column; });
-        Entry* out = first;
-        for (const Entry* in = first; in != last;) {
-          Entry entry = *in++;
-          while (in != last && in->column == entry.column) entry.value += in++->value;
-          if (entry.value >= kSmallest) *out++ = entry;
-        }
-        indptr_[i + 1] = out - first;
+ private:
+  // The transposed similarities of the range, in the order of the rows they come from.
+  void collect(const std::int64_t* degree) {
+    const auto count = static_cast<std::size_t>(end_ - begin_);
+    start_.assign(count + 1, 0);
+    for (std::size_t i = 0; i < count; ++i) start_[i + 1] = start_[i] + degree[begin_ + static_cast<std::int64_t>(i)];
+    transposed_.resize(static_cast<std::size_t>(start_[count]));
+    std::vector<std::int64_t> next(start_.begin(), start_.end() - 1);
+    const auto first = static_cast<std::uint32_t>(begin_), width = static_cast<std::uint32_t>(count);
+    for (std::int64_t i = 0; i < given_.n; ++i) {
+      const std::int32_t* indices = given_.indices.data() + i * given_.length;
+      const float* row = given_.rows.data() + i * given_.length;
+      for (std::int64_t k = 0; k < given_.length; ++k) {
+        const std::uint32_t place = static_cast<std::uint32_t>(indices[k]) - first;
+        if (place >= width || !(row[k] > 0)) continue;
+        if (next[place] == start_[place + 1]) throw std::invalid_argument("the counts do not fit the indices");
+        transposed_[next[place]++] = {static_cast<std::int32_t>(i), row[k] * half_};
       }
-    });
-    for (std::int64_t i = 0; i < n_; ++i) indptr_[i + 1] += indptr_[i];
+    }
+    if (!std::equal(next.begin(), next.end(), start_.begin() + 1))
+      throw std::invalid_argument("the counts do not fit the indices");
   }
 
-  std::int64_t n_;
-  int workers_;
-  std::vector<std::int64_t> start_;   // where each row's entries begin in entries_
-  std::vector<std::int64_t> indptr_;  // row ends of the merged matrix
-  std::vector<Entry> entries_;
+  static std::int32_t column_of(std::uint64_t key) { return static_cast<std::int32_t>(key >> 32); }
+
+  const Conditional& given_;
+  std::int64_t begin_, end_;
+  float half_;
+  std::vector<std::int64_t> start_;  // where the transposed entries of each row begin
+  std::vector<Entry> transposed_;
 };
+
+// Rows [begin, end) of the result, written from indptr[begin] on. There must be room for as many
+// entries as go into these rows before those of one pair are added up.
+inline void symmetrize(const Conditional& given, const std::int64_t* degree, std::int64_t begin, std::int64_t end,
+                       int workers, std::int64_t* indptr, std::span<std::int32_t> columns, std::span<float> values) {
+  const auto entering = [&](std::int64_t i) {
+    const auto row = given.rows.subspan(static_cast<std::size_t>(i * given.length), static_cast<std::size_t>(given.length));
+    return degree[i] + std::count_if(row.begin(), row.end(), [](float r) { return r > 0; });
+  };
+  std::int64_t total = 0;
+  for (std::int64_t i = begin; i < end; ++i) total += indptr[i + 1] = entering(i);
+  if (indptr[begin] + total > static_cast<std::int64_t>(columns.size()))
+    throw std::invalid_argument("there is no room for the entries");
+  // Each worker takes a range with as many entries as the others': a hub must not keep all waiting.
+  struct Part {
+    std::int64_t begin, end, offset;
+  };
+  std::vector<Part> parts{{begin, begin, indptr[begin]}};
+  for (std::int64_t i = begin, passed = 0; i < end; ++i) {
+    if (passed * workers >= total * static_cast<std::int64_t>(parts.size()))
+      parts.push_back({i, i, indptr[begin] + passed});
+    parts.back().end = i + 1;
+    passed += indptr[i + 1];
+  }
+  parallel_for(static_cast<std::int64_t>(parts.size()), workers, [&](int, std::int64_t p) {
+    const Part& part = parts[p];
+    SymmetricRange(given, degree, part.begin, part.end)
+        .write(columns.data() + part.offset, values.data() + part.offset, indptr + part.begin + 1);
+  });
+  // Pairs added up leave gaps between the parts.
+  for (const Part& part : parts) {
+    const std::int64_t to = indptr[part.begin];
+    for (std::int64_t i = part.begin; i < part.end; ++i) indptr[i + 1] += indptr[i];
+    const std::int64_t count = indptr[part.end] - to;
+    std::copy_n(columns.data() + part.offset, count, columns.data() + to);
+    std::copy_n(values.data() + part.offset, count, values.data() + to);
+  }
+}
 
 }  // namespace ctsne

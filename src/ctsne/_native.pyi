@@ -69,17 +69,28 @@ def find_bandwidths(
     perplexity: _F64,
     weighted: bool,
     wide: float,
+    begin: int,
+    end: int,
     n_jobs: int,
-) -> tuple[_F64, _Bool]: ...
+    precision: _F64,
+    reached: _Bool,
+) -> None: ...
 def find_split_bandwidths(
     distances: _F32,
     indices: _I32,
     n_same: _I32,
     codes: _I32,
+    log_same: _F64,
+    log_other: _F64,
     same_perplexity: _F64,
     other_perplexity: _F64,
+    begin: int,
+    end: int,
     n_jobs: int,
-) -> tuple[_F64, _F64, _Bool]: ...
+    same: _F64,
+    other: _F64,
+    reached: _Bool,
+) -> None: ...
 def fill_rows(
     distances: _F32,
     indices: _I32,
@@ -90,10 +101,27 @@ def fill_rows(
     same_precision: _F64,
     other_precision: _F64,
     mass: _F64 | None,
+    begin: int,
+    end: int,
     n_jobs: int,
     out: _F32,
-) -> tuple[_F64, _F64, _F64, _F64]: ...
-def symmetrize(indices: _I32, rows: _F32, n_jobs: int) -> tuple[_I64, _I32, _F32]: ...
+    perplexity: _F64,
+    other_share: _F64,
+    largest: _F64,
+    log_odds: _F64,
+) -> None: ...
+def count_in_degrees(indices: _I32, rows: _F32, n_jobs: int, degree: _I64) -> None: ...
+def symmetrize(
+    indices: _I32,
+    rows: _F32,
+    degree: _I64,
+    begin: int,
+    end: int,
+    n_jobs: int,
+    indptr: _I64,
+    columns: _I32,
+    values: _F32,
+) -> None: ...
 def attract(
     indptr: _I64, indices: _I32, values: _F32, y: _F32, dof: float, n_jobs: int, out: _F32
 ) -> None: ...

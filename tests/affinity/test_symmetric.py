@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctsne import oracle
+from ctsne import _native, oracle
+from ctsne.affinity import result
 from ctsne.affinity.result import symmetric_matrix
 
 
@@ -36,11 +37,29 @@ def test_equals_the_oracle(n: int, part: float, seed: int) -> None:
     assert matrix.sum(dtype=np.float64) == pytest.approx(1, abs=1e-6)
 
 
-def test_threads_do_not_matter() -> None:
+def test_threads_and_ranges_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     indices, rows = random_rows(2000, 20, 0)
+    indices[:, 0] = 0  # a hub
+    indices[0, 0] = 1
     one, two = (symmetric_matrix(indices, rows, n_jobs) for n_jobs in (1, 2))
+    monkeypatch.setattr(result, "_ENTRIES_AT_ONCE", 1000)
+    many = symmetric_matrix(indices, rows, 3)
     for attribute in ("indptr", "indices", "data"):
         np.testing.assert_array_equal(getattr(one, attribute), getattr(two, attribute))
+        np.testing.assert_array_equal(getattr(one, attribute), getattr(many, attribute))
+    assert one.indices.dtype == one.indptr.dtype == np.int32
+
+
+def test_counts_that_do_not_fit_are_refused() -> None:
+    indices, rows = random_rows(30, 5, 0)
+    counts = np.empty(30, np.int64)
+    _native.count_in_degrees(indices, rows, 1, counts)
+    assert np.array_equal(counts, np.bincount(indices[rows > 0], minlength=30))
+    for change, room in ((-1, 600), (1, 600), (0, 10)):
+        wrong = counts + change * (np.arange(30) == counts.argmax())
+        out = np.zeros(31, np.int64), np.empty(room, np.int32), np.empty(room, np.float32)
+        with pytest.raises(ValueError, match=r"counts do not fit|no room"):
+            _native.symmetrize(indices, rows, wrong, 0, 30, 2, *out)
 
 
 def test_nothing_below_normal_numbers_is_stored() -> None:

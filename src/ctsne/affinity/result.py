@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ctsne import _native
+
+# Each range of rows is symmetrised with one reading of all of them: large ranges cost memory, many
+# of them time.
+_ENTRIES_AT_ONCE = 2**24
+_MOST_RANGES = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +89,30 @@ def symmetric_matrix(
     indices: NDArray[np.int32], rows: NDArray[np.float32], n_jobs: int
 ) -> sp.csr_array:
     """Symmetrise conditional rows over their neighbours' indices."""
-    n = len(rows)
-    indptr, columns, values = _native.symmetrize(indices, rows, n_jobs)
-    return sp.csr_array((values, columns, indptr), shape=(n, n))
+    n, length = rows.shape
+    degree = np.empty(n, np.int64)
+    _native.count_in_degrees(indices, rows, n_jobs, degree)
+    # As many as there can be: what is not written takes no memory, and goes in the end.
+    most = 2 * int(degree.sum())
+    columns, values = np.empty(most, np.int32), np.empty(most, np.float32)
+    indptr = np.zeros(n + 1, np.int64)
+    for begin, end in _even_ranges(degree + length):
+        _native.symmetrize(indices, rows, degree, begin, end, n_jobs, indptr, columns, values)
+    columns.resize(indptr[-1], refcheck=False)
+    values.resize(indptr[-1], refcheck=False)
+    # One type for all: with 64 bits for the row ends, scipy would widen the columns too.
+    ends = indptr if indptr[-1] > np.iinfo(np.int32).max else indptr.astype(np.int32)
+    return sp.csr_array((values, columns, ends), shape=(n, n))
+
+
+def _even_ranges(work: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """Ranges of rows with as much work each, so small that Ctrl-C is heard between them."""
+    reached = np.cumsum(work)
+    total = int(reached[-1])
+    step = max(_ENTRIES_AT_ONCE, total // _MOST_RANGES)
+    bounds = [*np.searchsorted(reached, range(step, total, step)).tolist(), len(work)]
+    begin = 0
+    for end in bounds:
+        if end > begin:
+            yield begin, end
+            begin = end

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,6 +12,9 @@ from ctsne._validation import check_jobs
 from ctsne.affinity.result import Affinities, Diagnostics, symmetric_matrix
 from ctsne.labels import Labels
 from ctsne.neighbors import Neighbors
+
+# Calibrated within some hundredths of a second.
+_ENTRIES_AT_ONCE = 2**20
 
 
 class Rows:
@@ -47,16 +52,28 @@ class Rows:
         self, perplexity: float, *, weighted: bool
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Precision 1/(2 sigma²) of each row, with or without its weights, and whether it fits."""
-        target = np.full(len(self._indices), float(perplexity))
-        return _native.find_bandwidths(
-            *self._lists, *self._weights, target, weighted, self._wide, self._n_jobs
-        )
+        n = len(self._indices)
+        target = np.full(n, float(perplexity))
+        precision, reached = np.empty(n), np.empty(n, np.bool_)
+        for begin, end in self._slices():
+            _native.find_bandwidths(
+                *self._lists, *self._weights, target, weighted, self._wide, begin, end,
+                self._n_jobs, precision, reached,
+            )  # fmt: skip
+        return precision, reached
 
     def split_bandwidths(
         self, same: NDArray[np.float64], other: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
         """Precisions of both lists of each row by themselves, to a perplexity each."""
-        return _native.find_split_bandwidths(*self._lists, same, other, self._n_jobs)
+        n = len(self._indices)
+        same_precision, other_precision, reached = np.empty(n), np.empty(n), np.empty(n, np.bool_)
+        for begin, end in self._slices():
+            _native.find_split_bandwidths(
+                *self._lists, *self._weights, same, other, begin, end, self._n_jobs,
+                same_precision, other_precision, reached,
+            )  # fmt: skip
+        return same_precision, other_precision, reached
 
     def log_odds(self, precision: NDArray[np.float64]) -> NDArray[np.float64]:
         """Logarithm of the ratio of each row's mass on other labels to the rest of it."""
@@ -99,11 +116,21 @@ class Rows:
         NDArray[np.float64],
         NDArray[np.float64],
     ]:
+        n = len(self._indices)
         rows = np.empty(self._indices.shape, np.float32)
-        report = _native.fill_rows(
-            *self._lists, *self._weights, same_precision, other_precision, mass, self._n_jobs, rows
-        )
-        return rows, *report
+        perplexity, share, largest, log_odds = (np.empty(n) for _ in range(4))
+        for begin, end in self._slices():
+            _native.fill_rows(
+                *self._lists, *self._weights, same_precision, other_precision, mass, begin, end,
+                self._n_jobs, rows, perplexity, share, largest, log_odds,
+            )  # fmt: skip
+        return rows, perplexity, share, largest, log_odds
+
+    def _slices(self) -> Iterator[tuple[int, int]]:
+        """Ranges of rows so small that Ctrl-C is heard between them."""
+        n, length = self._indices.shape
+        step = max(64, _ENTRIES_AT_ONCE // length)
+        return ((begin, min(n, begin + step)) for begin in range(0, n, step))
 
 
 def _of_points(
