@@ -31,9 +31,9 @@ struct Conditional {
 inline void count_in_degrees(const Conditional& given, int workers, std::int64_t* degree) {
   constexpr int kMostCounters = 8;  // each worker counts for itself, in memory of its own
   workers = std::clamp(workers, 1, kMostCounters);
-  std::vector<std::vector<std::int32_t>> counts(static_cast<std::size_t>(workers));
+  std::vector<std::vector<std::uint32_t>> counts(static_cast<std::size_t>(workers));
   parallel_blocks(given.n, 4096, workers, [&](int worker, std::int64_t begin, std::int64_t end) {
-    std::vector<std::int32_t>& count = counts[worker];
+    std::vector<std::uint32_t>& count = counts[worker];
     if (count.empty()) count.assign(static_cast<std::size_t>(given.n), 0);
     for (std::int64_t k = begin * given.length; k < end * given.length; ++k)
       if (given.rows[k] > 0) ++count[given.indices[k]];

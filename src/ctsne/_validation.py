@@ -13,6 +13,8 @@ from ctsne._jobs import threads_for, workers_for
 
 METRICS = ("euclidean", "cosine")
 LARGEST_VALUE = 1e30
+# Points are numbered with 32 bits; what is counted over pairs of them has 64.
+MOST_POINTS = 2**31 - 1
 
 
 def is_sparse(X: Any) -> bool:
@@ -40,6 +42,12 @@ def check_matrix(X: Any, *, argument: str = "X") -> Any:
         )
     if hasattr(X, "embedding") and hasattr(X, "measures"):
         raise TypeError(f"{argument} is a map of a sweep; pass its positions: .embedding")
+    n = len(X) if isinstance(X, np.ndarray) and X.ndim else 0
+    if n > MOST_POINTS:  # seen before anything is copied
+        raise ValueError(
+            f"{argument} has {n} rows, more than the {MOST_POINTS} points that can be numbered; "
+            "take a sample of them"
+        )
     matrix = as_numbers(X, argument=argument)
     _check_shape(matrix.shape, argument)
     check_finite(matrix, argument=argument, columns=getattr(X, "columns", None))

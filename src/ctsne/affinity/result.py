@@ -89,14 +89,15 @@ def symmetric_matrix(
     indices: NDArray[np.int32], rows: NDArray[np.float32], n_jobs: int
 ) -> sp.csr_array:
     """Symmetrise conditional rows over their neighbours' indices."""
-    n, length = rows.shape
+    n = len(rows)
     degree = np.empty(n, np.int64)
     _native.count_in_degrees(indices, rows, n_jobs, degree)
     # As many as there can be: what is not written takes no memory, and goes in the end.
-    most = 2 * int(degree.sum())
+    counted = int(degree.sum())
+    most = 2 * counted
     columns, values = np.empty(most, np.int32), np.empty(most, np.float32)
     indptr = np.zeros(n + 1, np.int64)
-    for begin, end in _even_ranges(degree + length):
+    for begin, end in _even_ranges(degree + -(-counted // n)):
         _native.symmetrize(indices, rows, degree, begin, end, n_jobs, indptr, columns, values)
     columns.resize(indptr[-1], refcheck=False)
     values.resize(indptr[-1], refcheck=False)
