@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ctsne._memory import check_memory
 from ctsne._parameters import (
     altered,
     check_callback,
@@ -98,7 +99,8 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     random_state : int, RandomState instance or None, default=None
         Seed of the random start, and of the noise where a start is degenerate.
     verbose : int or bool, default=0
-        1 logs the stages, 2 also the loss every ``callback_every`` iterations (logger ``ctsne``).
+        1 logs the stages and the memory needed, 2 also the loss every ``callback_every``
+        iterations (logger ``ctsne``).
 
     Attributes
     ----------
@@ -218,6 +220,7 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             warnings.warn(message, UserWarning, stacklevel=2)
         if choice is not None:
             clock.log(f"strength: {choice.value:g} mixes to {choice.mixing:.2f} of random")
+        clock.log(f"memory: {check_memory(matrix, settings)}")
         features = features_of(matrix, settings)
         neighbors = neighbors_of(matrix if features is None else features, settings)
         found = "all" if neighbors.recall == 1 else f"{neighbors.recall:.1%}"
@@ -226,6 +229,7 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             f"{found} of the true ones"
         )
         affinities = affinities_of(neighbors, settings)
+        del neighbors  # the map needs the memory
         clock.log(f"similarities: {affinities.matrix.nnz} stored")
         layout = layout_of(affinities.matrix, features, settings)
         # Nothing is set before all that can fail is done.

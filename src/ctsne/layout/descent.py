@@ -20,6 +20,8 @@ Callback = Callable[[int, float, NDArray[np.float32]], object]
 # How often the loss is looked at for early stopping, and the relative gain that counts as progress.
 _STALL_CHECK = 25
 _STALL_GAIN = 1e-4
+# Similarities whose logarithms are held at a time.
+_ENTRIES_AT_ONCE = 2**20
 
 
 @dataclass(frozen=True)
@@ -256,5 +258,9 @@ def _says_stop(answer: object) -> bool:
 
 
 def _negative_entropy(matrix: sp.csr_array) -> float:
-    values = matrix.data[matrix.data > 0].astype(np.float64)
-    return float((values * np.log(values)).sum())  # not by BLAS, whose sums depend on its threads
+    total = 0.0
+    for begin in range(0, matrix.nnz, _ENTRIES_AT_ONCE):
+        part = matrix.data[begin : begin + _ENTRIES_AT_ONCE]
+        values = part[part > 0].astype(np.float64)
+        total += float((values * np.log(values)).sum())  # BLAS would sum as its threads fall
+    return total

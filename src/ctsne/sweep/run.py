@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import joblib
 import numpy as np
+from joblib.parallel import get_active_backend
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
+from ctsne._memory import map_memory, require_memory
 from ctsne._parameters import Settings, altered, check_same_rows, check_settings
 from ctsne._pipeline import features_of
 from ctsne._progress import Progress
@@ -145,6 +147,8 @@ def run_sweep(
     k = check_k(min(_NEIGHBORHOOD, n - 2) if k is None else k, n=n)
     measured = sample_points(n, min(sample, n) if isinstance(sample, int) else sample, 0)
     lines = _lines(points, path=path)
+    workers = 1 if n > _POINTS_AT_ONCE else min(check_workers(base.n_jobs), len(lines))
+    _check_memory(matrix, settings, workers)
     keys = {} if folder is None else _keys(points, base, matrix, known)
     store = open_store(folder)
     features = features_of(matrix, settings[0])
@@ -152,7 +156,6 @@ def run_sweep(
     data = measured_lists(neighbors, features, known, measured, k, settings[0])
     material = Material(features, neighbors, data, known, hidden, k, store)
     settings = _with_starts(settings, features)
-    workers = 1 if n > _POINTS_AT_ONCE else min(check_workers(base.n_jobs), len(lines))
     threads = max(1, check_jobs(base.n_jobs) // workers)
     jobs = [
         [Step(index, replace(settings[index], n_jobs=threads), keys.get(index)) for index in line]
@@ -221,6 +224,21 @@ def check_points(points: list[GridPoint], base: Any, matrix: Any, known: Labels)
         except (TypeError, ValueError) as error:
             raise type(error)(f"{error} (setting {point.parameters})") from error
     return settings
+
+
+def _check_memory(matrix: Any, settings: list[Settings], workers: int) -> None:
+    """Refuse a sweep whose maps, as many as are made at once, do not fit in memory."""
+    largest = max(
+        (map_memory(matrix.shape, each, sparse=is_sparse(matrix)) for each in settings),
+        key=lambda each: each.peak,
+    )
+    backend, _ = get_active_backend(prefer="threads")
+    at_once = workers if backend.supports_sharedmem else 1  # the others are in other processes
+    maps = at_once * (max(largest.similarities, largest.layout) - largest.lists)
+    require_memory(
+        max(largest.search, 2 * largest.lists + maps),  # its lists serve measures too
+        "a smaller perplexity, fewer points, or fewer maps at once (n_jobs)",
+    )
 
 
 def _with_starts(settings: list[Settings], features: NDArray[np.floating] | None) -> list[Settings]:
