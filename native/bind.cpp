@@ -140,11 +140,11 @@ void find_probed(Array<const float, 3> packed, Matrix<const float> sorted, Vecto
 }
 
 template <class T>
-NumpyVector<T> owned_copy(const std::vector<T>& values) {
-  T* data;
-  auto out = owned<T>(values.size(), &data);
+auto numpy_copy(const std::vector<T>& values) {
+  T* data = new T[values.size()];
   std::copy(values.begin(), values.end(), data);
-  return out;
+  nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+  return nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {values.size()}, owner);
 }
 
 auto make_cells(Matrix<const float> rows, Vector<const int64_t> ranges, int64_t size, int64_t whole, int n_jobs) {
@@ -155,7 +155,7 @@ auto make_cells(Matrix<const float> rows, Vector<const int64_t> ranges, int64_t 
     nb::gil_scoped_release release;
     cells = ctsne::make_cells(rows.data(), static_cast<int64_t>(rows.shape(1)), span_of(ranges), size, whole, n_jobs);
   }
-  return std::make_tuple(owned_copy(cells.order), owned_copy(cells.bounds), owned_copy(cells.first));
+  return std::make_tuple(numpy_copy(cells.order), numpy_copy(cells.bounds), numpy_copy(cells.first));
 }
 
 void cell_centres(Matrix<const float> sorted, Vector<const int64_t> bounds, int n_jobs, Matrix<float> centres) {

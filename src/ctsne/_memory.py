@@ -12,13 +12,15 @@ from ctsne._parameters import Settings
 from ctsne._pipeline import SPARSE_COMPONENTS
 from ctsne._validation import is_sparse
 from ctsne.layout.mesh import MOST_NODES, SPACING
+from ctsne.neighbors.search import EXACT_UP_TO
 
 __all__ = ["MapMemory", "check_memory", "free_memory", "map_memory", "require_memory"]
 
-# Bytes for each number of the data: while it is centred and scaled, two copies in double precision
-# and one in single; then three in single, in the order it came, in that of the search, and packed.
-PREPARED_NUMBER = 8 + 8 + 4
-SEARCHED_NUMBER = 4 + 4 + 4
+# Bytes for each number of the data in single precision: centred and scaled, in the order of the
+# search, and packed; and a second pair of the last two where points are searched by cells.
+PREPARED_NUMBER = 4 + 4 + 4
+SEARCHED_NUMBER = 4 + 4
+CELLS_NUMBER = 4 + 4 + 4 + 4
 UNIT_NUMBER = 8  # a further copy for cosine distances
 # Bytes for each neighbour: its index and distance, then its similarity.
 LIST_ENTRY = 4 + 4
@@ -112,19 +114,22 @@ def map_memory(shape: tuple[int, int], settings: Settings, *, sparse: bool = Fal
         running += REORDERED_ENTRY * stored
     transposed = min(SYMMETRIZED_AT_ONCE, LIST_ENTRY * neighbors)
     return MapMemory(
-        search=int(any_fit + features + _search(n * columns, lists, settings.metric)),
+        search=int(any_fit + features + _search(n, columns, lists, settings)),
         similarities=int(any_fit + features + lists + ROW_ENTRY * neighbors + matrix + transposed),
         layout=int(any_fit + features + matrix + max(making, running)),
         lists=int(features + lists),
     )
 
 
-def _search(numbers: int, lists: int, metric: str) -> int:
-    """Bytes of the copies made of so many numbers, and of the lists to be filled."""
-    if metric == "precomputed":
+def _search(n: int, columns: int, lists: int, settings: Settings) -> int:
+    """Bytes of the copies made of the data, and of the lists to be filled."""
+    if settings.metric == "precomputed":
         return lists
-    unit = UNIT_NUMBER * numbers if metric == "cosine" else 0
-    return unit + max(PREPARED_NUMBER * numbers, SEARCHED_NUMBER * numbers + lists)
+    numbers = n * columns
+    unit = UNIT_NUMBER * numbers if settings.metric == "cosine" else 0
+    by_cells = settings.recall < 1 and n > EXACT_UP_TO
+    searched = CELLS_NUMBER if by_cells else SEARCHED_NUMBER
+    return unit + max(PREPARED_NUMBER * numbers, searched * numbers + lists)
 
 
 def _mesh(n: int, dims: int) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -72,9 +73,9 @@ def clusters(rng: np.random.Generator, n: int, d: int) -> Any:
 
 
 @given(
-    n=st.integers(400, 1500), d=st.integers(1, 12), n_labels=st.sampled_from([0, 1, 2, 5, 40, 10**6]),
-    missing=st.sampled_from([0.0, 0.02, 0.6]), k_same=st.integers(0, 30), k_other=st.integers(0, 30),
-    seed=st.integers(0, 2**32),
+    n=st.integers(400, 1500), d=st.integers(1, 12), missing=st.sampled_from([0.0, 0.02, 0.6]),
+    n_labels=st.sampled_from([0, 1, 2, 5, 40, 10**6]), k_same=st.integers(0, 30),
+    k_other=st.integers(0, 30), seed=st.integers(0, 2**32),
 )  # fmt: skip
 def test_what_is_found_is_true(
     n: int, d: int, n_labels: int, missing: float, k_same: int, k_other: int, seed: int
@@ -191,5 +192,5 @@ def test_cells_divide_every_range(n: int, cuts: int, size: int, whole: int, seed
     assert (np.diff(bounds) > 0).all()
     assert bounds[0] == 0 and bounds[-1] == n
     np.testing.assert_array_equal(bounds[first], ranges)  # a range is some whole cells
-    for begin, end in zip(ranges, ranges[1:], strict=False):
+    for begin, end in pairwise(ranges):
         np.testing.assert_array_equal(np.sort(order[begin:end]), np.arange(begin, end))

@@ -1,4 +1,4 @@
-"""Points as the searches scan them: single precision, in an order of their own, packed in blocks."""
+"""Points as the searches scan them: single precision, in another order, packed in blocks."""
 
 from __future__ import annotations
 

@@ -34,10 +34,10 @@ def find_neighbors(
 ) -> Neighbors:
     """Find the nearest points with the same and with another label.
 
-    The search is exact, unless a lower recall is asked for and there are many points. Single-precision distances (of centred and scaled data, by differences)
-    choose a few more candidates than needed; double precision on the data as given orders them.
-    Where rounding leaves a doubt that these are all, the point is searched again in double
-    precision. Ties are broken by index.
+    The search is exact, unless less is asked for and there are many points. Single-precision
+    distances (of centred and scaled data, by differences) choose a few more candidates than needed;
+    double precision on the data as given orders them. Where rounding leaves a doubt that these are
+    all, the exact search looks again in double precision. Ties are broken by index.
 
     Parameters
     ----------
