@@ -106,7 +106,8 @@ def map_memory(shape: tuple[int, int], settings: Settings, *, sparse: bool = Fal
     ordered = settings.labels is not None and (
         settings.method in ("original", "joint") or settings.beta_low is not None
     )
-    making = SPECTRAL_ENTRY * stored if settings.init == "spectral" else START_SPACE
+    spectral = isinstance(settings.init, str) and settings.init == "spectral"
+    making = SPECTRAL_ENTRY * stored if spectral else START_SPACE
     running = _mesh(n, settings.n_components)
     if ordered:
         weighing = WEIGHED_ENTRY * min(stored, WEIGHED_AT_ONCE)
