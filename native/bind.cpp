@@ -14,10 +14,12 @@
 #include <vector>
 
 #include "calibrate.hpp"
+#include "convolve.hpp"
 #include "descent.hpp"
 #include "forces.hpp"
 #include "kernels.hpp"
 #include "neighbors.hpp"
+#include "spread.hpp"
 #include "symmetrize.hpp"
 
 namespace nb = nanobind;
@@ -231,9 +233,8 @@ double log_kernel_sum(Vector<const int64_t> indptr, Vector<const int32_t> indice
   return ctsne::log_kernel_sum(tail_of(dof, y.shape(1)), rows, y.data(), n_jobs);
 }
 
-void require_output(std::size_t n, std::size_t dims, const Vector<double>& potential, const Matrix<float>& force) {
-  require(potential.size() == n && force.shape(0) == n && force.shape(1) == dims,
-          "potential and force must have one row per point");
+void require_output(std::size_t n, std::size_t dims, const Matrix<float>& force) {
+  require(force.shape(0) == n && force.shape(1) == dims, "force must have one row per point");
 }
 
 ctsne::Channel channel_of(std::size_t n, std::tuple<int64_t, int64_t> sources, std::tuple<int64_t, int64_t> targets,
@@ -255,29 +256,29 @@ std::array<const float*, ctsne::kMaxDims> axes_of(const Matrix<const float>& axe
   return out;
 }
 
-void repel(Matrix<const float> axes, double dof, std::tuple<int64_t, int64_t> sources,
-           std::tuple<int64_t, int64_t> targets, double coefficient,
-           std::optional<Vector<const float>> source_charge, std::optional<Vector<const float>> target_charge,
-           int n_jobs, Vector<double> potential, Matrix<float> force) {
+double repel(Matrix<const float> axes, double dof, std::tuple<int64_t, int64_t> sources,
+             std::tuple<int64_t, int64_t> targets, double coefficient,
+             std::optional<Vector<const float>> source_charge, std::optional<Vector<const float>> target_charge,
+             int n_jobs, Matrix<float> force) {
   const auto tail = tail_of(dof, axes.shape(0));
-  require_output(axes.shape(1), axes.shape(0), potential, force);
+  require_output(axes.shape(1), axes.shape(0), force);
   const auto channel = channel_of(axes.shape(1), sources, targets, coefficient, source_charge, target_charge);
   const auto axis = axes_of(axes);
   nb::gil_scoped_release release;
-  ctsne::repel(tail, axis.data(), channel, n_jobs, potential.data(), force.data());
+  return ctsne::repel(tail, axis.data(), channel, n_jobs, force.data());
 }
 
-void repel_ranges(Matrix<const float> axes, double dof, Vector<const int64_t> bounds,
-                  Vector<const float> coefficient, int n_jobs, Vector<double> potential, Matrix<float> force) {
+double repel_ranges(Matrix<const float> axes, double dof, Vector<const int64_t> bounds,
+                    Vector<const float> coefficient, int n_jobs, Matrix<float> force) {
   const auto tail = tail_of(dof, axes.shape(0));
-  require_output(axes.shape(1), axes.shape(0), potential, force);
+  require_output(axes.shape(1), axes.shape(0), force);
   require(bounds.size() == coefficient.size() + 1 && bounds(0) >= 0 &&
               bounds(bounds.size() - 1) <= static_cast<int64_t>(axes.shape(1)),
           "ranges need one bound more than coefficients, inside the map");
   for (std::size_t g = 0; g + 1 < bounds.size(); ++g) require(bounds(g) <= bounds(g + 1), "bounds must not fall");
   const auto axis = axes_of(axes);
   nb::gil_scoped_release release;
-  ctsne::repel_ranges(tail, axis.data(), span_of(bounds), span_of(coefficient), n_jobs, potential.data(), force.data());
+  return ctsne::repel_ranges(tail, axis.data(), span_of(bounds), span_of(coefficient), n_jobs, force.data());
 }
 
 template <class T>
@@ -316,30 +317,73 @@ void spread(Matrix<const float> y, std::tuple<int64_t, int64_t> sources,
   ctsne::spread(mesh, y.data(), channel.from, channel.to, channel.source_charge, n_jobs, grid.data());
 }
 
-void gather(Grid<const float> grid, Matrix<const float> y, std::tuple<int64_t, int64_t> targets, double offset,
-            double coefficient, std::optional<Vector<const float>> target_charge, std::vector<int64_t> nodes,
-            std::vector<double> origin, double spacing, int n_jobs, Vector<double> potential,
-            Matrix<float> force) {
+double gather(Grid<const float> grid, Matrix<const float> y, std::tuple<int64_t, int64_t> targets, double offset,
+              double coefficient, std::optional<Vector<const float>> target_charge, std::vector<int64_t> nodes,
+              std::vector<double> origin, double spacing, int n_jobs, Matrix<float> force) {
   const auto mesh = mesh_of(grid, y, nodes, origin, spacing);
-  require_output(y.shape(0), y.shape(1), potential, force);
+  require_output(y.shape(0), y.shape(1), force);
   const auto channel = channel_of(y.shape(0), {0, 0}, targets, coefficient, std::nullopt, target_charge);
   nb::gil_scoped_release release;
-  ctsne::gather(mesh, grid.data(), y.data(), offset, channel, n_jobs, potential.data(), force.data());
+  return ctsne::gather(mesh, grid.data(), y.data(), offset, channel, n_jobs, force.data());
 }
 
-void step(Matrix<const float> attraction, Matrix<const float> repulsion, double pull, double push,
-          double learning_rate, double momentum, double longest, int n_jobs, Matrix<float> y,
-          Matrix<float> update, Matrix<float> gains) {
-  require(y.shape(1) >= 1 && y.shape(1) <= ctsne::kMaxDims, "maps have one, two or three dimensions");
-  require(attraction.size() == y.size() && repulsion.size() == y.size() && update.size() == y.size() &&
+auto fft_twiddles(int64_t n) {
+  ctsne::FftPlan plan{};
+  require(n > 0 && ctsne::factorize(n, plan), "the length of a transform must be a product of 2, 3 and 5");
+  float* data;
+  auto out = owned<float>(static_cast<std::size_t>(ctsne::twiddle_floats(plan) + 2 * n), &data);
+  ctsne::fill_twiddles(plan, data);
+  return out;
+}
+
+ctsne::FftPlan fft_of(int64_t n, const Vector<const float>& twiddles) {
+  ctsne::FftPlan plan{};
+  require(n > 0 && ctsne::factorize(n, plan), "the length of a transform must be a product of 2, 3 and 5");
+  const int64_t before = ctsne::twiddle_floats(plan);
+  require(static_cast<int64_t>(twiddles.size()) == before + 2 * n, "the twiddle factors are those of another length");
+  plan.twiddles = twiddles.data();
+  plan.half = twiddles.data() + before;
+  return plan;
+}
+
+void convolve(Matrix<float> grid, Matrix<const float> kernel, Vector<const float> column_twiddles,
+              Vector<const float> row_twiddles, std::tuple<int64_t, int64_t> nodes, int n_jobs,
+              Vector<float> spectrum) {
+  const ctsne::MeshTransform mesh{fft_of(std::get<1>(nodes), row_twiddles),
+                                  fft_of(std::get<0>(nodes), column_twiddles),
+                                  static_cast<int64_t>(grid.shape(1))};
+  require(static_cast<int64_t>(grid.shape(0)) >= mesh.columns.n && grid.shape(0) % ctsne::kBandRows == 0 &&
+              mesh.width > mesh.rows.n && mesh.width % ctsne::kBandColumns == 0,
+          "the mesh needs whole bands of rows and columns");
+  require(static_cast<int64_t>(kernel.shape(0)) == mesh.columns.n + 1 && kernel.shape(1) == grid.shape(1) &&
+              spectrum.size() == 2 * grid.size(),
+          "kernel and spectrum must fit the mesh");
+  nb::gil_scoped_release release;
+  ctsne::convolve(mesh, kernel.data(), n_jobs, grid.data(), spectrum.data());
+}
+
+auto descend(Vector<const int64_t> indptr, Vector<const int32_t> indices, Vector<const float> values, double dof,
+             Matrix<const float> repulsion, double pull, double push, double learning_rate, double momentum,
+             double longest, int n_jobs, Matrix<float> y, Matrix<float> moved, Matrix<float> update,
+             Matrix<float> gains) {
+  const auto tail = tail_of(dof, y.shape(1));
+  const auto rows = sparse_of(indptr, indices, values, Matrix<const float>(y));
+  require(repulsion.size() == y.size() && moved.size() == y.size() && update.size() == y.size() &&
               gains.size() == y.size(),
           "forces and state must have the shape of y");
   const ctsne::StepOptions options{static_cast<float>(pull), static_cast<float>(push),
                                    static_cast<float>(learning_rate), static_cast<float>(momentum),
                                    static_cast<float>(longest)};
-  nb::gil_scoped_release release;
-  ctsne::step(options, static_cast<int>(y.shape(1)), span_of(attraction), span_of(repulsion), n_jobs, span_of(y),
-              span_of(update), span_of(gains));
+  ctsne::Extent extent;
+  {
+    nb::gil_scoped_release release;
+    extent = ctsne::descend(tail, options, rows, repulsion.data(), n_jobs, y.data(), moved.data(), update.data(),
+                            gains.data());
+  }
+  const auto axes = [&](const std::array<float, ctsne::kMaxDims>& of) {
+    return std::vector<float>(of.begin(), of.begin() + tail.dims);
+  };
+  return std::make_tuple(axes(extent.low), axes(extent.high));
 }
 
 }  // namespace
@@ -376,15 +420,20 @@ NB_MODULE(_native, m) {
         "values"_a.noconvert(), "y"_a.noconvert(), "dof"_a, "n_jobs"_a);
   m.def("repel", repel, "axes"_a.noconvert(), "dof"_a, "sources"_a, "targets"_a, "coefficient"_a,
         "source_charge"_a.noconvert().none(), "target_charge"_a.noconvert().none(), "n_jobs"_a,
-        "potential"_a.noconvert(), "force"_a.noconvert());
+        "force"_a.noconvert());
   m.def("repel_ranges", repel_ranges, "axes"_a.noconvert(), "dof"_a, "bounds"_a.noconvert(),
-        "coefficient"_a.noconvert(), "n_jobs"_a, "potential"_a.noconvert(), "force"_a.noconvert());
+        "coefficient"_a.noconvert(), "n_jobs"_a, "force"_a.noconvert());
   m.def("spread", spread, "y"_a.noconvert(), "sources"_a, "source_charge"_a.noconvert().none(), "nodes"_a,
         "origin"_a, "spacing"_a, "n_jobs"_a, "grid"_a.noconvert());
   m.def("gather", gather, "grid"_a.noconvert(), "y"_a.noconvert(), "targets"_a, "offset"_a, "coefficient"_a,
         "target_charge"_a.noconvert().none(), "nodes"_a, "origin"_a, "spacing"_a, "n_jobs"_a,
-        "potential"_a.noconvert(), "force"_a.noconvert());
-  m.def("step", step, "attraction"_a.noconvert(), "repulsion"_a.noconvert(), "pull"_a, "push"_a,
-        "learning_rate"_a, "momentum"_a, "longest"_a, "n_jobs"_a, "y"_a.noconvert(), "update"_a.noconvert(),
-        "gains"_a.noconvert());
+        "force"_a.noconvert());
+  m.attr("BAND_ROWS") = ctsne::kBandRows;
+  m.attr("BAND_COLUMNS") = ctsne::kBandColumns;
+  m.def("fft_twiddles", fft_twiddles, "n"_a);
+  m.def("convolve", convolve, "grid"_a.noconvert(), "kernel"_a.noconvert(), "column_twiddles"_a.noconvert(),
+        "row_twiddles"_a.noconvert(), "nodes"_a, "n_jobs"_a, "spectrum"_a.noconvert());
+  m.def("descend", descend, "indptr"_a.noconvert(), "indices"_a.noconvert(), "values"_a.noconvert(), "dof"_a,
+        "repulsion"_a.noconvert(), "pull"_a, "push"_a, "learning_rate"_a, "momentum"_a, "longest"_a, "n_jobs"_a,
+        "y"_a.noconvert(), "moved"_a.noconvert(), "update"_a.noconvert(), "gains"_a.noconvert());
 }

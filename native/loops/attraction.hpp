@@ -67,7 +67,7 @@ static void attract_rows(float dof, const int64_t* indptr, const int32_t* indice
                          const float* y, int64_t begin, int64_t end, float* out) {
   const float factor = (dof + 1.0f) / (2.0f * dof);
   for (int64_t i = begin; i < end; ++i) {
-    float* force = out + i * D;
+    float* force = out + (i - begin) * D;
     attract_row<D>(1.0f / dof, indices + indptr[i], values + indptr[i], indptr[i + 1] - indptr[i], y,
                    y + i * D, force);
     for (int axis = 0; axis < D; ++axis) force[axis] *= factor;

@@ -29,8 +29,7 @@ typedef float Floats8Anywhere __attribute__((vector_size(32), aligned(4), may_al
 #if defined(__clang__) || __GNUC__ >= 12
 #define CTSNE_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
-typedef int Ints8 __attribute__((vector_size(32)));
-#define CTSNE_SHUFFLE(a, b, ...) __builtin_shuffle(a, b, Ints8{__VA_ARGS__})
+#define CTSNE_SHUFFLE(a, b, ...) __builtin_shuffle(a, b, __typeof__(a == b){__VA_ARGS__})
 #endif
 
 template <class To, class From>

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ctsne import _native
 from ctsne._validation import check_finite, check_jobs
 from ctsne.layout.pairs import PairWeights
-from ctsne.layout.repulsion import Repulsion
+from ctsne.layout.repulsion import Extent, Repulsion
 
 Callback = Callable[[int, float, NDArray[np.float32]], object]
 
@@ -127,6 +127,8 @@ class Layout:
         self._y = np.array(positions, np.float32, order="C")
         self._update = np.zeros_like(self._y)
         self._gains = np.ones_like(self._y)
+        self._moved = np.empty_like(self._y)
+        self._extent: Extent | None = None
 
     @property
     def embedding(self) -> NDArray[np.float32]:
@@ -139,12 +141,12 @@ class Layout:
 
     def loss(self) -> float:
         """Kullback-Leibler divergence of the map, exaggeration left out."""
-        _, normaliser = self._repulsion(self._y)
+        _, normaliser = self._repulsion(self._y, self._extent)
         return self._loss(normaliser)
 
     def gradient(self) -> NDArray[np.float32]:
         """Gradient of the loss, in the order of the matrix."""
-        repulsion, normaliser = self._repulsion(self._y)
+        repulsion, normaliser = self._repulsion(self._y, self._extent)
         gradient = 4 * (self._attraction() - repulsion / np.float32(normaliser))
         if self._order is None:
             return gradient
@@ -225,12 +227,12 @@ class Layout:
         return self._constant - log_kernel + float(np.log(normaliser))
 
     def _step(self) -> float:
-        attraction = self._attraction()
-        repulsion, normaliser = self._repulsion(self._y)
+        repulsion, normaliser = self._repulsion(self._y, self._extent)
         exaggeration, rate, momentum = self.schedule.at(self.iteration)
-        _native.step(
-            attraction, repulsion, exaggeration, 1.0 / normaliser, rate, momentum,
-            self.schedule.longest_step, self._n_jobs, self._y, self._update, self._gains,
+        self._extent = _native.descend(
+            *self._rows, self._dof, repulsion, exaggeration, 1.0 / normaliser, rate, momentum,
+            self.schedule.longest_step, self._n_jobs, self._y, self._moved, self._update,
+            self._gains,
         )  # fmt: skip
         self.iteration += 1
         return normaliser
