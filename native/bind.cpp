@@ -19,6 +19,7 @@
 #include "forces.hpp"
 #include "kernels.hpp"
 #include "neighbors.hpp"
+#include "pack.hpp"
 #include "spread.hpp"
 #include "symmetrize.hpp"
 
@@ -210,27 +211,68 @@ ctsne::Tail tail_of(double dof, std::size_t dims) {
 }
 
 // Checks only what is cheap: the matrix is our own, and checked where it enters.
-ctsne::SparseRows sparse_of(const Vector<const int64_t>& indptr, const Vector<const int32_t>& indices,
-                            const Vector<const float>& values, const Matrix<const float>& y) {
-  require(indptr.size() == y.shape(0) + 1 && indices.size() == values.size() && indptr(0) == 0 &&
-              indptr(indptr.size() - 1) == static_cast<int64_t>(indices.size()),
+ctsne::SparseRows rows_of(const Vector<const int64_t>& indptr, const Vector<const int32_t>& indices,
+                          const Vector<const float>& values, std::size_t n) {
+  require(indptr.size() == n + 1 && indices.size() == values.size() && indptr(0) == 0 &&
+              indptr(n) == static_cast<int64_t>(indices.size()),
           "the sparse matrix does not fit the map");
-  return {span_of(indptr), span_of(indices), span_of(values)};
+  return {indptr.data(), indices.data(), values.data(), static_cast<int64_t>(n), indptr(n)};
+}
+ctsne::PackedRows rows_of(const Vector<const int64_t>& starts, const Vector<const int32_t>& bases,
+                          const Vector<const uint16_t>& codes, std::size_t n) {
+  require(starts.size() == n + 1 && 16 * bases.size() == codes.size() && starts(0) == 0 &&
+              starts(n) == static_cast<int64_t>(bases.size()),
+          "the packed matrix does not fit the map");
+  return {starts.data(), bases.data(), codes.data(), static_cast<int64_t>(n), 8 * starts(n)};
 }
 
-void attract(Vector<const int64_t> indptr, Vector<const int32_t> indices, Vector<const float> values,
+auto pack_rows(Vector<const int64_t> indptr, Vector<const int32_t> indices, Vector<const float> values,
+               Vector<const int32_t> order, int n_jobs) {
+  const std::size_t n = order.size();
+  const auto rows = rows_of(indptr, indices, values, n);
+  std::vector<bool> seen(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    require(order(i) >= 0 && static_cast<std::size_t>(order(i)) < n && !seen[order(i)],
+            "order must name every row once");
+    seen[order(i)] = true;
+  }
+  std::optional<ctsne::Packer> packer;
+  {
+    nb::gil_scoped_release release;
+    packer.emplace(rows, span_of(order), n_jobs);
+  }
+  int64_t* starts;
+  int32_t* bases;
+  uint16_t* codes;
+  const auto groups = static_cast<std::size_t>(packer->groups());
+  auto out_starts = owned<int64_t>(n + 1, &starts);
+  auto out_bases = owned<int32_t>(groups, &bases);
+  auto out_codes = owned<uint16_t>(16 * groups, &codes);
+  {
+    nb::gil_scoped_release release;
+    packer->write(starts, bases, codes);
+    packer.reset();
+  }
+  return std::make_tuple(out_starts, out_bases, out_codes);
+}
+
+template <class Value>
+void attract(Vector<const int64_t> indptr, Vector<const int32_t> indices, Vector<const Value> values,
              Matrix<const float> y, double dof, int n_jobs, Matrix<float> out) {
-  const auto rows = sparse_of(indptr, indices, values, y);
+  const auto tail = tail_of(dof, y.shape(1));
+  const auto rows = rows_of(indptr, indices, values, y.shape(0));
   require(out.shape(0) == y.shape(0) && out.shape(1) == y.shape(1), "out must have the shape of y");
   nb::gil_scoped_release release;
-  ctsne::attract(tail_of(dof, y.shape(1)), rows, y.data(), n_jobs, out.data());
+  ctsne::attract(tail, rows, y.data(), n_jobs, out.data());
 }
 
-double log_kernel_sum(Vector<const int64_t> indptr, Vector<const int32_t> indices, Vector<const float> values,
+template <class Value>
+double log_kernel_sum(Vector<const int64_t> indptr, Vector<const int32_t> indices, Vector<const Value> values,
                       Matrix<const float> y, double dof, int n_jobs) {
-  const auto rows = sparse_of(indptr, indices, values, y);
+  const auto tail = tail_of(dof, y.shape(1));
+  const auto rows = rows_of(indptr, indices, values, y.shape(0));
   nb::gil_scoped_release release;
-  return ctsne::log_kernel_sum(tail_of(dof, y.shape(1)), rows, y.data(), n_jobs);
+  return ctsne::log_kernel_sum(tail, rows, y.data(), n_jobs);
 }
 
 void require_output(std::size_t n, std::size_t dims, const Matrix<float>& force) {
@@ -362,12 +404,13 @@ void convolve(Matrix<float> grid, Matrix<const float> kernel, Vector<const float
   ctsne::convolve(mesh, kernel.data(), n_jobs, grid.data(), spectrum.data());
 }
 
-auto descend(Vector<const int64_t> indptr, Vector<const int32_t> indices, Vector<const float> values, double dof,
+template <class Value>
+auto descend(Vector<const int64_t> indptr, Vector<const int32_t> indices, Vector<const Value> values, double dof,
              Matrix<const float> repulsion, double pull, double push, double learning_rate, double momentum,
              double longest, int n_jobs, Matrix<float> y, Matrix<float> moved, Matrix<float> update,
              Matrix<float> gains) {
   const auto tail = tail_of(dof, y.shape(1));
-  const auto rows = sparse_of(indptr, indices, values, Matrix<const float>(y));
+  const auto rows = rows_of(indptr, indices, values, y.shape(0));
   require(repulsion.size() == y.size() && moved.size() == y.size() && update.size() == y.size() &&
               gains.size() == y.size(),
           "forces and state must have the shape of y");
@@ -384,6 +427,18 @@ auto descend(Vector<const int64_t> indptr, Vector<const int32_t> indices, Vector
     return std::vector<float>(of.begin(), of.begin() + tail.dims);
   };
   return std::make_tuple(axes(extent.low), axes(extent.high));
+}
+
+// What reads the similarities: as a sparse matrix, or packed.
+template <class Value>
+void define_rows(nb::module_& m) {
+  m.def("attract", attract<Value>, "indptr"_a.noconvert(), "indices"_a.noconvert(), "values"_a.noconvert(),
+        "y"_a.noconvert(), "dof"_a, "n_jobs"_a, "out"_a.noconvert());
+  m.def("log_kernel_sum", log_kernel_sum<Value>, "indptr"_a.noconvert(), "indices"_a.noconvert(),
+        "values"_a.noconvert(), "y"_a.noconvert(), "dof"_a, "n_jobs"_a);
+  m.def("descend", descend<Value>, "indptr"_a.noconvert(), "indices"_a.noconvert(), "values"_a.noconvert(), "dof"_a,
+        "repulsion"_a.noconvert(), "pull"_a, "push"_a, "learning_rate"_a, "momentum"_a, "longest"_a, "n_jobs"_a,
+        "y"_a.noconvert(), "moved"_a.noconvert(), "update"_a.noconvert(), "gains"_a.noconvert());
 }
 
 }  // namespace
@@ -414,10 +469,6 @@ NB_MODULE(_native, m) {
         "same_precision"_a.noconvert(), "other_precision"_a.noconvert(), "mass"_a.noconvert().none(), "n_jobs"_a,
         "out"_a.noconvert());
   m.def("symmetrize", symmetrize, "indices"_a.noconvert(), "rows"_a.noconvert(), "n_jobs"_a);
-  m.def("attract", attract, "indptr"_a.noconvert(), "indices"_a.noconvert(), "values"_a.noconvert(),
-        "y"_a.noconvert(), "dof"_a, "n_jobs"_a, "out"_a.noconvert());
-  m.def("log_kernel_sum", log_kernel_sum, "indptr"_a.noconvert(), "indices"_a.noconvert(),
-        "values"_a.noconvert(), "y"_a.noconvert(), "dof"_a, "n_jobs"_a);
   m.def("repel", repel, "axes"_a.noconvert(), "dof"_a, "sources"_a, "targets"_a, "coefficient"_a,
         "source_charge"_a.noconvert().none(), "target_charge"_a.noconvert().none(), "n_jobs"_a,
         "force"_a.noconvert());
@@ -433,7 +484,8 @@ NB_MODULE(_native, m) {
   m.def("fft_twiddles", fft_twiddles, "n"_a);
   m.def("convolve", convolve, "grid"_a.noconvert(), "kernel"_a.noconvert(), "column_twiddles"_a.noconvert(),
         "row_twiddles"_a.noconvert(), "nodes"_a, "n_jobs"_a, "spectrum"_a.noconvert());
-  m.def("descend", descend, "indptr"_a.noconvert(), "indices"_a.noconvert(), "values"_a.noconvert(), "dof"_a,
-        "repulsion"_a.noconvert(), "pull"_a, "push"_a, "learning_rate"_a, "momentum"_a, "longest"_a, "n_jobs"_a,
-        "y"_a.noconvert(), "moved"_a.noconvert(), "update"_a.noconvert(), "gains"_a.noconvert());
+  define_rows<float>(m);
+  define_rows<uint16_t>(m);
+  m.def("pack_rows", pack_rows, "indptr"_a.noconvert(), "indices"_a.noconvert(), "values"_a.noconvert(),
+        "order"_a.noconvert(), "n_jobs"_a);
 }

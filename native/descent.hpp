@@ -18,17 +18,18 @@ struct Extent {
 };
 
 // The repulsion is given; `moved` is room for the new positions, as all points see the old ones first.
-inline Extent descend(Tail tail, const StepOptions& options, const SparseRows& p, const float* repulsion,
-                      int workers, float* y, float* moved, float* update, float* gains) {
-  const std::int64_t points = p.count(), blocks = (points + kRowsPerBlock - 1) / kRowsPerBlock;
+template <class Rows>
+Extent descend(Tail tail, const StepOptions& options, const Rows& p, const float* repulsion, int workers, float* y,
+               float* moved, float* update, float* gains) {
+  const std::int64_t points = p.count, blocks = (points + kRowsPerBlock - 1) / kRowsPerBlock;
   const int dims = tail.dims;
-  workers = worthwhile(workers, 0.4 * static_cast<double>(p.values.size()) + 10.0 * static_cast<double>(points));
+  workers = worthwhile(workers, 0.5 * static_cast<double>(p.stored) + 10.0 * static_cast<double>(points));
   using Sum = std::array<double, kMaxDims>;
   std::vector<Sum> sums(static_cast<std::size_t>(blocks), Sum{});
   parallel_blocks(points, kRowsPerBlock, workers, [&](int, std::int64_t begin, std::int64_t end) {
     float attraction[kRowsPerBlock * kMaxDims];
     const std::int64_t at = begin * dims;
-    kernels().attract(tail, p.indptr.data(), p.indices.data(), p.values.data(), y, begin, end, attraction);
+    attract_rows(tail, p, y, begin, end, attraction);
     kernels().step(options, dims, end - begin, attraction, repulsion + at, y + at, update + at, gains + at,
                    moved + at);
     Sum& sum = sums[static_cast<std::size_t>(begin / kRowsPerBlock)];

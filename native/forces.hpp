@@ -14,25 +14,36 @@ namespace ctsne {
 
 constexpr std::int64_t kRowsPerBlock = 256;
 
-struct SparseRows {
-  std::span<const std::int64_t> indptr;
-  std::span<const std::int32_t> indices;
-  std::span<const float> values;
-  std::int64_t count() const { return static_cast<std::int64_t>(indptr.size()) - 1; }
-};
+inline void attract_rows(Tail tail, const SparseRows& p, const float* y, std::int64_t begin, std::int64_t end,
+                         float* out) {
+  kernels().attract(tail, p, y, begin, end, out);
+}
+inline void attract_rows(Tail tail, const PackedRows& p, const float* y, std::int64_t begin, std::int64_t end,
+                         float* out) {
+  kernels().attract_packed(tail, p, y, begin, end, out);
+}
+inline double log_kernel_rows(Tail tail, const SparseRows& p, const float* y, std::int64_t begin,
+                              std::int64_t end) {
+  return kernels().log_kernel_sum(tail, p, y, begin, end);
+}
+inline double log_kernel_rows(Tail tail, const PackedRows& p, const float* y, std::int64_t begin,
+                              std::int64_t end) {
+  return kernels().log_kernel_sum_packed(tail, p, y, begin, end);
+}
 
-inline void attract(Tail tail, const SparseRows& p, const float* y, int workers, float* out) {
-  workers = worthwhile(workers, 0.8 * static_cast<double>(p.values.size()));
-  parallel_blocks(p.count(), kRowsPerBlock, workers, [&](int, std::int64_t begin, std::int64_t end) {
-    kernels().attract(tail, p.indptr.data(), p.indices.data(), p.values.data(), y, begin, end,
-                      out + begin * tail.dims);
+template <class Rows>
+void attract(Tail tail, const Rows& p, const float* y, int workers, float* out) {
+  workers = worthwhile(workers, 0.5 * static_cast<double>(p.stored));
+  parallel_blocks(p.count, kRowsPerBlock, workers, [&](int, std::int64_t begin, std::int64_t end) {
+    attract_rows(tail, p, y, begin, end, out + begin * tail.dims);
   });
 }
 
-inline double log_kernel_sum(Tail tail, const SparseRows& p, const float* y, int workers) {
-  workers = worthwhile(workers, 5.0 * static_cast<double>(p.values.size()));
-  return parallel_sum(p.count(), kRowsPerBlock, workers, [&](std::int64_t begin, std::int64_t end) {
-    return kernels().log_kernel_sum(tail, p.indptr.data(), p.indices.data(), p.values.data(), y, begin, end);
+template <class Rows>
+double log_kernel_sum(Tail tail, const Rows& p, const float* y, int workers) {
+  workers = worthwhile(workers, 1.5 * static_cast<double>(p.stored));
+  return parallel_sum(p.count, kRowsPerBlock, workers, [&](std::int64_t begin, std::int64_t end) {
+    return log_kernel_rows(tail, p, y, begin, end);
   });
 }
 

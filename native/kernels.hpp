@@ -49,6 +49,27 @@ struct Tail {
   int dims;
 };
 
+// Similarities row by row: entries of row i at [indptr[i], indptr[i+1]).
+struct SparseRows {
+  const std::int64_t* indptr;
+  const std::int32_t* indices;
+  const float* values;
+  std::int64_t count;   // rows
+  std::int64_t stored;  // entries
+};
+
+// The same, packed in groups of eight: row i has groups [starts[i], starts[i+1]). Group g has columns
+// bases[g] + codes[16 g + k], and as values the bits of floats from the sign's neighbour on,
+// codes[16 g + 8 + k].
+struct PackedRows {
+  const std::int64_t* starts;
+  const std::int32_t* bases;
+  const std::uint16_t* codes;
+  std::int64_t count;
+  std::int64_t stored;
+};
+constexpr int kPackedShift = 15;
+
 struct StepOptions {
   float pull;           // factor on the attraction: the exaggeration
   float push;           // factor on the repulsion: one over the normaliser
@@ -97,11 +118,13 @@ struct Kernels {
                   double log_total, double* row);
 
   // sum_j p_ij (y_i - y_j) / (1 + d²/dof), times (dof+1)/(2 dof), for rows [begin, end); out is theirs alone.
-  void (*attract)(Tail, const std::int64_t* indptr, const std::int32_t* indices, const float* values,
-                  const float* y, std::int64_t begin, std::int64_t end, float* out);
+  void (*attract)(Tail, const SparseRows&, const float* y, std::int64_t begin, std::int64_t end, float* out);
+  void (*attract_packed)(Tail, const PackedRows&, const float* y, std::int64_t begin, std::int64_t end,
+                         float* out);
   // sum_ij p_ij log K(d_ij) over rows [begin, end).
-  double (*log_kernel_sum)(Tail, const std::int64_t* indptr, const std::int32_t* indices,
-                           const float* values, const float* y, std::int64_t begin, std::int64_t end);
+  double (*log_kernel_sum)(Tail, const SparseRows&, const float* y, std::int64_t begin, std::int64_t end);
+  double (*log_kernel_sum_packed)(Tail, const PackedRows&, const float* y, std::int64_t begin,
+                                  std::int64_t end);
 
   // The step of some points: `update` and `gains` change, the new places go to `moved`.
   void (*step)(const StepOptions&, int dims, std::int64_t points, const float* attraction,

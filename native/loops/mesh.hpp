@@ -65,8 +65,6 @@ static inline Spline spline_at(float position, int64_t nodes) {
   return {first, polynomial(kSpline.weight, f), polynomial(kSpline.slope, f)};
 }
 
-static inline float sum8(Floats8 a) { return ((a[0] + a[4]) + (a[1] + a[5])) + ((a[2] + a[6]) + (a[3] + a[7])); }
-
 template <int D>
 static inline void splines_at(const MeshShape& shape, const float* y, Spline* s) {
   const float scale = 1.0f / shape.spacing;

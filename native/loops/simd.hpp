@@ -32,6 +32,10 @@ typedef float Floats8Anywhere __attribute__((vector_size(32), aligned(4), may_al
 #define CTSNE_SHUFFLE(a, b, ...) __builtin_shuffle(a, b, __typeof__(a == b){__VA_ARGS__})
 #endif
 
+[[maybe_unused]] static inline float sum8(Floats8 a) {
+  return ((a[0] + a[4]) + (a[1] + a[5])) + ((a[2] + a[6]) + (a[3] + a[7]));
+}
+
 template <class To, class From>
 [[maybe_unused]] static inline To load_as(const From* from) {
   To value;

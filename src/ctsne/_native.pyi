@@ -12,6 +12,7 @@ BAND_COLUMNS: int
 
 _F32 = NDArray[np.float32]
 _F64 = NDArray[np.float64]
+_U16 = NDArray[np.uint16]
 _I32 = NDArray[np.int32]
 _I64 = NDArray[np.int64]
 _Bool = NDArray[np.bool_]
@@ -70,11 +71,25 @@ def fill_rows(
     out: _F32,
 ) -> tuple[_F64, _F64, _F64, _F64]: ...
 def symmetrize(indices: _I32, rows: _F32, n_jobs: int) -> tuple[_I64, _I32, _F32]: ...
+def pack_rows(
+    indptr: _I64, indices: _I32, values: _F32, order: _I32, n_jobs: int
+) -> tuple[_I64, _I32, _U16]: ...
 def attract(
-    indptr: _I64, indices: _I32, values: _F32, y: _F32, dof: float, n_jobs: int, out: _F32
+    indptr: _I64,
+    indices: _I32,
+    values: _F32 | _U16,
+    y: _F32,
+    dof: float,
+    n_jobs: int,
+    out: _F32,
 ) -> None: ...
 def log_kernel_sum(
-    indptr: _I64, indices: _I32, values: _F32, y: _F32, dof: float, n_jobs: int
+    indptr: _I64,
+    indices: _I32,
+    values: _F32 | _U16,
+    y: _F32,
+    dof: float,
+    n_jobs: int,
 ) -> float: ...
 def repel(
     axes: _F32,
@@ -131,7 +146,7 @@ def convolve(
 def descend(
     indptr: _I64,
     indices: _I32,
-    values: _F32,
+    values: _F32 | _U16,
     dof: float,
     repulsion: _F32,
     pull: float,
