@@ -129,11 +129,13 @@ static double gather_in(const MeshShape& shape, const float* grid, const float* 
       }
     }
     const float weight = coefficient * (target_charge ? target_charge[i] : 1.0f);
-    potential += static_cast<double>(weight) * (static_cast<double>(sum8(value * row.weight)) + offset);
+    float sums[3];  // value, slope along the first axis and along the last
+    sums8(value * row.weight, slope0 * row.weight, value * row.slope, sums);
+    potential += static_cast<double>(weight) * (static_cast<double>(sums[0]) + offset);
     const float scale = -0.5f * weight / shape.spacing;
-    if (D > 1) force[i * D] += scale * sum8(slope0 * row.weight);
+    if (D > 1) force[i * D] += scale * sums[1];
     if (D == 3) force[i * D + 1] += scale * sum8(slope1 * row.weight);
-    force[i * D + D - 1] += scale * sum8(value * row.slope);
+    force[i * D + D - 1] += scale * sums[2];
   }
   return potential;
 }

@@ -36,6 +36,22 @@ typedef float Floats8Anywhere __attribute__((vector_size(32), aligned(4), may_al
   return ((a[0] + a[4]) + (a[1] + a[5])) + ((a[2] + a[6]) + (a[3] + a[7]));
 }
 
+// The sums of three vectors; shuffles are shared.
+[[maybe_unused]] static inline void sums8(Floats8 a, Floats8 b, Floats8 c, float* out) {
+  typedef float Floats4 __attribute__((vector_size(16)));
+  const auto fold = [](Floats8 v) {
+    Floats4 low, high;
+    __builtin_memcpy(&low, &v, sizeof(low));
+    __builtin_memcpy(&high, reinterpret_cast<const char*>(&v) + sizeof(low), sizeof(high));
+    return low + high;
+  };
+  const Floats4 a4 = fold(a), b4 = fold(b), c4 = fold(c);
+  const Floats4 ab = CTSNE_SHUFFLE(a4, b4, 0, 1, 4, 5) + CTSNE_SHUFFLE(a4, b4, 2, 3, 6, 7);
+  const Floats4 cc = c4 + CTSNE_SHUFFLE(c4, c4, 2, 3, 0, 1);
+  const Floats4 sum = CTSNE_SHUFFLE(ab, cc, 0, 2, 4, 4) + CTSNE_SHUFFLE(ab, cc, 1, 3, 5, 5);
+  out[0] = sum[0], out[1] = sum[1], out[2] = sum[2];
+}
+
 template <class To, class From>
 [[maybe_unused]] static inline To load_as(const From* from) {
   To value;

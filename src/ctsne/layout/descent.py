@@ -23,7 +23,7 @@ Callback = Callable[[int, float, NDArray[np.float32]], object]
 # Similarities of so many entries are more than caches hold: they are packed, within 0.2 % of their
 # values, and points are brought in the order of the map, at the start and after early exaggeration.
 PACKED_FROM = 2**20
-_ENTRIES_AT_ONCE = 4_000_000
+_ENTRIES_AT_ONCE = 2**17
 
 # How often the loss is looked at for early stopping, and the relative gain that counts as progress.
 _STALL_CHECK = 25

@@ -8,12 +8,13 @@ at every point with the same splines: two FFTs give both the normaliser and the 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 import scipy.fft
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from ctsne import _native
 
@@ -64,27 +65,33 @@ class MeshPlan:
         return self.spacing <= _finest(self.dof)
 
 
-def plan_mesh(low: ArrayLike, high: ArrayLike, dof: float) -> tuple[MeshPlan, tuple[float, ...]]:
+def plan_mesh(
+    low: Sequence[float], high: Sequence[float], dof: float
+) -> tuple[MeshPlan, tuple[float, ...]]:
     """Choose the mesh for a map between two corners, and where its first node lies.
 
     The choice depends on nothing but the map, so a continued run chooses as an uninterrupted one.
     """
-    low, high = np.asarray(low, np.float64), np.asarray(high, np.float64)
-    extent = high - low
-    largest = _round_up(max(float(extent.max()), 1e-12))
+    extent = [float(b) - float(a) for a, b in zip(low, high, strict=True)]
+    largest = _round_up(max(*extent, 1e-12))
     spacing = min(_finest(dof), largest / CELLS)
     while True:
-        cells = np.ceil([_round_up(max(e, spacing)) / spacing for e in extent])
-        nodes = tuple(
-            int(scipy.fft.next_fast_len(int(c) + _native.SPLINE_ORDER + MARGIN, real=True))
-            for c in cells
-        )
+        cells = [math.ceil(_round_up(max(e, spacing)) / spacing) for e in extent]
+        nodes = tuple(_fast_length(c + _native.SPLINE_ORDER + MARGIN) for c in cells)
         plan = MeshPlan(nodes, spacing, dof)
         if plan.size <= MOST_NODES:
             break
         spacing *= 1.25
-    origin = 0.5 * (low + high) - 0.5 * spacing * (np.array(nodes) - 1)
-    return plan, tuple(float(o) for o in origin)
+    origin = tuple(
+        0.5 * (float(a) + float(b)) - 0.5 * spacing * (n - 1)
+        for a, b, n in zip(low, high, nodes, strict=True)
+    )
+    return plan, origin
+
+
+@cache
+def _fast_length(n: int) -> int:
+    return int(scipy.fft.next_fast_len(n, real=True))
 
 
 def _padded(length: int, band: int) -> int:
@@ -93,11 +100,11 @@ def _padded(length: int, band: int) -> int:
 
 def _finest(dof: float) -> float:
     # A kernel of few degrees of freedom is narrower by the root of them.
-    return SPACING * min(1.0, float(np.sqrt(dof)))
+    return SPACING * min(1.0, math.sqrt(dof))
 
 
 def _round_up(length: float) -> float:
-    return float(GROWTH ** np.ceil(np.log(length) / np.log(GROWTH)))
+    return float(GROWTH ** math.ceil(math.log(length) / math.log(GROWTH)))
 
 
 @dataclass(frozen=True)

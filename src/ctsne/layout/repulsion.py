@@ -146,7 +146,7 @@ class Repulsion:
         normaliser : float
             ``sum_{i != j} c_ij K_ij``
         """
-        low, high = (y.min(axis=0), y.max(axis=0)) if extent is None else extent
+        low, high = extent or (y.min(axis=0).tolist(), y.max(axis=0).tolist())
         view = _View(y, *plan_mesh(low, high, self._dof))
         force = np.zeros_like(y)
         normaliser = sum(self._add(channel, view, force) for channel in self._channels)
