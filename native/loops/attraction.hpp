@@ -36,15 +36,12 @@ static inline Eight<int32_t> entries(const SparseRows& p, int64_t i, int64_t gro
 }
 
 static inline Eight<uint16_t> entries(const PackedRows& p, int64_t i, int64_t group) {
-  typedef uint16_t Shorts8 __attribute__((vector_size(16), aligned(2), may_alias));
-  typedef uint32_t Words8 __attribute__((vector_size(32)));
   group += p.starts[i];
   const uint16_t* code = p.codes + 2 * 8 * group;
   Eight<uint16_t> eight;
   eight.base = p.bases[group];
   for (int k = 0; k < 8; ++k) eight.column[k] = code[k];
-  const Words8 words = __builtin_convertvector(*reinterpret_cast<const Shorts8*>(code + 8), Words8);
-  eight.value = reinterpret_cast<Floats8>(words << kPackedShift);
+  eight.value = reinterpret_cast<Floats8>(widened(code + 8) << kPackedShift);
   return eight;
 }
 
@@ -52,9 +49,9 @@ static inline Eight<uint16_t> entries(const PackedRows& p, int64_t i, int64_t gr
 template <int D, class Column>
 static inline void differences(const Eight<Column>& e, const float* y, const float* at, Floats8* d) {
   const float* from = y + e.base * D;
-  if constexpr (D == 2) {
+  if constexpr (D == 2 && kLanes >= 8) {
     // In the plane a position is one 8-byte load; shuffles then part the axes, where a gather
-    // instruction would take several times as long.
+    // instruction would take several times as long. (Of narrow vectors compilers make a mess here.)
     typedef double Pair __attribute__((may_alias, aligned(4)));
     typedef double Pairs __attribute__((vector_size(32)));
     const Pair* pairs = reinterpret_cast<const Pair*>(from);
