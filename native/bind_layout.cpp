@@ -1,6 +1,7 @@
 // The Python face of stage 3: forces, descent and what they read.
 #include "bind.hpp"
 
+#include <algorithm>
 #include <array>
 #include <tuple>
 #include <vector>
@@ -207,7 +208,8 @@ void convolve(Matrix<float> grid, Matrix<const float> kernel, Vector<const float
               Vector<float> spectrum) {
   const ctsne::MeshTransform mesh{fft_of(std::get<1>(nodes), row_twiddles),
                                   fft_of(std::get<0>(nodes), column_twiddles),
-                                  static_cast<int64_t>(grid.shape(1))};
+                                  static_cast<int64_t>(grid.shape(1)),
+                                  std::max(static_cast<int64_t>(grid.shape(1)), std::get<0>(nodes))};
   require(static_cast<int64_t>(grid.shape(0)) >= mesh.columns.n && grid.shape(0) % ctsne::kBandRows == 0 &&
               mesh.width > mesh.rows.n && mesh.width % ctsne::kBandColumns == 0,
           "the mesh needs whole bands of rows and columns");

@@ -58,7 +58,7 @@ inline void convolve(const MeshTransform& mesh, const float* kernel, int workers
   const Kernels& run = kernels();
   const std::int64_t rows = mesh.columns.n;
   workers = worthwhile(workers, 20.0 * static_cast<double>(rows * mesh.width));
-  const std::int64_t room = (5 * mesh.scratch_length() * 2 * run.lanes + 15) / 16;
+  const std::int64_t room = (5 * mesh.longest * 2 * run.lanes + 15) / 16;
   const auto lines = std::make_unique_for_overwrite<Line[]>(static_cast<std::size_t>(room * workers));
   const auto scratch = [&](int worker) { return lines[static_cast<std::size_t>(worker * room)].floats; };
   parallel_blocks(rows, 2 * run.lanes, workers, [&](int worker, std::int64_t row, std::int64_t) {

@@ -100,7 +100,7 @@ struct MeshTransform {
   FftPlan rows;     // along a row, the last axis
   FftPlan columns;  // along the first axis
   std::int64_t width;
-  std::int64_t scratch_length() const { return width > columns.n ? width : columns.n; }
+  std::int64_t longest;  // of a row and a column: so long is each of the five arrays of scratch
 };
 
 struct Kernels {

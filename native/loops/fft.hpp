@@ -125,11 +125,11 @@ static inline void store_columns(Floats* v, float* to, int64_t stride) {
   for (int lane = 0; lane < kLanes; ++lane) __builtin_memcpy(to + lane * stride, &v[lane], sizeof(Floats));
 }
 
-// Room for a band of rows or a block of columns: `scratch` holds scratch_floats() of convolve.hpp.
+// Room for a band of rows or a block of columns.
 struct Scratch {
   Complex *even, *odd, *spare, *first, *second;
   Scratch(const MeshTransform& mesh, float* scratch) {
-    const int64_t room = mesh.scratch_length();
+    const int64_t room = mesh.longest;
     even = reinterpret_cast<Complex*>(scratch);
     odd = even + room, spare = odd + room, first = spare + room, second = first + room;
   }
