@@ -136,6 +136,11 @@ def random_start(X: ArrayLike, seed: int) -> NDArray[np.float64]:
     return np.random.default_rng(seed).normal(scale=START_SCALE, size=(n, 2))
 
 
+def paper_rate(n: int) -> float:
+    """Learning rate of all maps here: the paper's 200, or a twelfth of the points."""
+    return max(200.0, n / 12)
+
+
 def sweep_lines(
     data: Data,
     lines: Mapping[str, Any],
@@ -164,6 +169,7 @@ def sweep_lines(
         estimator = ConditionalTSNE(
             perplexity=PERPLEXITY,
             n_iter=N_ITER,
+            learning_rate=paper_rate(len(data.X)),
             init=make_start(data.X, seed),
             random_state=seed,
         )

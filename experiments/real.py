@@ -25,6 +25,7 @@ from common import (
     Data,
     K,
     load_real,
+    paper_rate,
     start,
     table,
     write,
@@ -182,7 +183,11 @@ def _sweep_seed(
     grids = {TSNE: {"method": "tsne"}, **lines}
     owners = [(line, setting) for line, grid in grids.items() for setting in _settings_along(grid)]
     estimator = ConditionalTSNE(
-        perplexity=PERPLEXITY, n_iter=n_iter, init=start(data.X, seed), random_state=seed
+        perplexity=PERPLEXITY,
+        n_iter=n_iter,
+        learning_rate=paper_rate(len(data.X)),
+        init=start(data.X, seed),
+        random_state=seed,
     )
     result = sweep(
         data.X,

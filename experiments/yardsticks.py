@@ -12,6 +12,7 @@ from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
+from common import paper_rate
 from numpy.typing import ArrayLike, NDArray
 
 from ctsne import ConditionalTSNE
@@ -107,6 +108,7 @@ def harmony_tsne(
         method="tsne",
         perplexity=perplexity,
         n_iter=n_iter,
+        learning_rate=paper_rate(len(corrected)),
         init="pca" if start is None else start(corrected),
         random_state=random_state,
     )
@@ -222,7 +224,7 @@ def bbknn_tsne(
     rng = np.random.default_rng(random_state)
     init = "pca" if start is None else start(features)
     positions = start_positions(init, 2, X=features, matrix=similar, rng=rng)
-    layout = Layout(similar, positions, Schedule(learning_rate=max(200.0, n / 12)), n_jobs=-1)
+    layout = Layout(similar, positions, Schedule(learning_rate=paper_rate(n)), n_jobs=-1)
     layout.run(n_iter)
     return layout.embedding
 

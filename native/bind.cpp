@@ -1,10 +1,6 @@
-// The Python face of the kernels, and the only file that knows Python: checks shapes, releases the
-// interpreter lock, calls.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
+// The Python face of the kernels; with its other half, bind_layout.cpp, all that knows Python: checks
+// shapes, releases the interpreter lock, calls.
+#include "bind.hpp"
 
 #include <array>
 #include <optional>
@@ -15,41 +11,15 @@
 
 #include "calibrate.hpp"
 #include "cells.hpp"
-#include "descent.hpp"
 #include "exact.hpp"
-#include "forces.hpp"
 #include "kernels.hpp"
 #include "probes.hpp"
 #include "symmetrize.hpp"
 
-namespace nb = nanobind;
+using namespace ctsne_python;
 using namespace nb::literals;
 
 namespace {
-
-using std::int32_t;
-using std::int64_t;
-
-template <class T, int D>
-using Array = nb::ndarray<T, nb::ndim<D>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Vector = Array<T, 1>;
-template <class T>
-using Matrix = Array<T, 2>;
-
-template <class A>
-auto span_of(const A& array) {
-  return std::span(array.data(), array.size());
-}
-
-void require(bool holds, const char* what) {
-  if (!holds) throw nb::value_error(what);
-}
-
-template <class T>
-const T* data_or_null(const std::optional<Vector<T>>& array) {
-  return array ? array->data() : nullptr;
-}
 
 // ---- stage 1 -------------------------------------------------------------------------------------
 
@@ -140,11 +110,11 @@ void find_probed(Array<const float, 3> packed, Matrix<const float> sorted, Vecto
 }
 
 template <class T>
-auto numpy_copy(const std::vector<T>& values) {
-  T* data = new T[values.size()];
+NumpyVector<T> owned_copy(const std::vector<T>& values) {
+  T* data;
+  auto out = owned<T>(values.size(), &data);
   std::copy(values.begin(), values.end(), data);
-  nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-  return nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {values.size()}, owner);
+  return out;
 }
 
 auto make_cells(Matrix<const float> rows, Vector<const int64_t> ranges, int64_t size, int64_t whole, int n_jobs) {
@@ -155,7 +125,7 @@ auto make_cells(Matrix<const float> rows, Vector<const int64_t> ranges, int64_t 
     nb::gil_scoped_release release;
     cells = ctsne::make_cells(rows.data(), static_cast<int64_t>(rows.shape(1)), span_of(ranges), size, whole, n_jobs);
   }
-  return std::make_tuple(numpy_copy(cells.order), numpy_copy(cells.bounds), numpy_copy(cells.first));
+  return std::make_tuple(owned_copy(cells.order), owned_copy(cells.bounds), owned_copy(cells.first));
 }
 
 void cell_centres(Matrix<const float> sorted, Vector<const int64_t> bounds, int n_jobs, Matrix<float> centres) {
@@ -276,149 +246,6 @@ void symmetrize(Matrix<const int32_t> indices, Matrix<const float> rows, Vector<
                     span_of(values));
 }
 
-// ---- stage 3 -------------------------------------------------------------------------------------
-
-ctsne::Tail tail_of(double dof, std::size_t dims) {
-  require(dims >= 1 && dims <= ctsne::kMaxDims, "maps have one, two or three dimensions");
-  require(dof > 0, "dof must be positive");
-  return {static_cast<float>(dof), static_cast<int>(dims)};
-}
-
-// Checks only what is cheap: the matrix is our own, and checked where it enters.
-ctsne::SparseRows sparse_of(const Vector<const int64_t>& indptr, const Vector<const int32_t>& indices,
-                            const Vector<const float>& values, const Matrix<const float>& y) {
-  require(indptr.size() == y.shape(0) + 1 && indices.size() == values.size() && indptr(0) == 0 &&
-              indptr(indptr.size() - 1) == static_cast<int64_t>(indices.size()),
-          "the sparse matrix does not fit the map");
-  return {span_of(indptr), span_of(indices), span_of(values)};
-}
-
-void attract(Vector<const int64_t> indptr, Vector<const int32_t> indices, Vector<const float> values,
-             Matrix<const float> y, double dof, int n_jobs, Matrix<float> out) {
-  const auto rows = sparse_of(indptr, indices, values, y);
-  require(out.shape(0) == y.shape(0) && out.shape(1) == y.shape(1), "out must have the shape of y");
-  nb::gil_scoped_release release;
-  ctsne::attract(tail_of(dof, y.shape(1)), rows, y.data(), n_jobs, out.data());
-}
-
-double log_kernel_sum(Vector<const int64_t> indptr, Vector<const int32_t> indices, Vector<const float> values,
-                      Matrix<const float> y, double dof, int n_jobs) {
-  const auto rows = sparse_of(indptr, indices, values, y);
-  nb::gil_scoped_release release;
-  return ctsne::log_kernel_sum(tail_of(dof, y.shape(1)), rows, y.data(), n_jobs);
-}
-
-void require_output(std::size_t n, std::size_t dims, const Vector<double>& potential, const Matrix<float>& force) {
-  require(potential.size() == n && force.shape(0) == n && force.shape(1) == dims,
-          "potential and force must have one row per point");
-}
-
-ctsne::Channel channel_of(std::size_t n, std::tuple<int64_t, int64_t> sources, std::tuple<int64_t, int64_t> targets,
-                          double coefficient, const std::optional<Vector<const float>>& source_charge,
-                          const std::optional<Vector<const float>>& target_charge) {
-  const auto [from, to] = sources;
-  const auto [begin, end] = targets;
-  const auto count = static_cast<int64_t>(n);
-  require(0 <= from && from <= to && to <= count && 0 <= begin && begin <= end && end <= count,
-          "a range of points is outside the map");
-  require((!source_charge || source_charge->size() == n) && (!target_charge || target_charge->size() == n),
-          "one charge per point is needed");
-  return {from, to, begin, end, static_cast<float>(coefficient), data_or_null(source_charge), data_or_null(target_charge)};
-}
-
-std::array<const float*, ctsne::kMaxDims> axes_of(const Matrix<const float>& axes) {
-  std::array<const float*, ctsne::kMaxDims> out{};
-  for (std::size_t a = 0; a < axes.shape(0); ++a) out[a] = axes.data() + a * axes.shape(1);
-  return out;
-}
-
-void repel(Matrix<const float> axes, double dof, std::tuple<int64_t, int64_t> sources,
-           std::tuple<int64_t, int64_t> targets, double coefficient,
-           std::optional<Vector<const float>> source_charge, std::optional<Vector<const float>> target_charge,
-           int n_jobs, Vector<double> potential, Matrix<float> force) {
-  const auto tail = tail_of(dof, axes.shape(0));
-  require_output(axes.shape(1), axes.shape(0), potential, force);
-  const auto channel = channel_of(axes.shape(1), sources, targets, coefficient, source_charge, target_charge);
-  const auto axis = axes_of(axes);
-  nb::gil_scoped_release release;
-  ctsne::repel(tail, axis.data(), channel, n_jobs, potential.data(), force.data());
-}
-
-void repel_ranges(Matrix<const float> axes, double dof, Vector<const int64_t> bounds,
-                  Vector<const float> coefficient, int n_jobs, Vector<double> potential, Matrix<float> force) {
-  const auto tail = tail_of(dof, axes.shape(0));
-  require_output(axes.shape(1), axes.shape(0), potential, force);
-  require(bounds.size() == coefficient.size() + 1 && bounds(0) >= 0 &&
-              bounds(bounds.size() - 1) <= static_cast<int64_t>(axes.shape(1)),
-          "ranges need one bound more than coefficients, inside the map");
-  for (std::size_t g = 0; g + 1 < bounds.size(); ++g) require(bounds(g) <= bounds(g + 1), "bounds must not fall");
-  const auto axis = axes_of(axes);
-  nb::gil_scoped_release release;
-  ctsne::repel_ranges(tail, axis.data(), span_of(bounds), span_of(coefficient), n_jobs, potential.data(), force.data());
-}
-
-template <class T>
-using Grid = nb::ndarray<T, nb::c_contig, nb::device::cpu>;
-
-template <class T>
-ctsne::MeshShape mesh_of(const Grid<T>& grid, const Matrix<const float>& y, const std::vector<int64_t>& nodes,
-                         const std::vector<double>& origin, double spacing) {
-  const std::size_t rank = grid.ndim();
-  require(rank >= 1 && rank <= ctsne::kMaxDims && y.shape(1) == rank && nodes.size() == rank &&
-              origin.size() == rank && spacing > 0,
-          "the mesh does not fit the map");
-  ctsne::MeshShape mesh{};
-  mesh.dims = static_cast<int>(rank);
-  mesh.spacing = static_cast<float>(spacing);
-  int64_t stride = 1;
-  for (std::size_t axis = rank; axis-- > 0;) {
-    // A row of weights is eight wide, the last of them zero: those must lie inside the array too.
-    const int64_t room = axis + 1 == rank ? 8 - ctsne::kSplineOrder : 0;
-    const auto size = static_cast<int64_t>(grid.shape(axis));
-    require(nodes[axis] >= ctsne::kSplineOrder && nodes[axis] + room <= size, "the mesh has too few nodes");
-    mesh.nodes[axis] = nodes[axis];
-    mesh.stride[axis] = stride;
-    mesh.origin[axis] = static_cast<float>(origin[axis]);
-    stride *= size;
-  }
-  return mesh;
-}
-
-void spread(Matrix<const float> y, std::tuple<int64_t, int64_t> sources,
-            std::optional<Vector<const float>> source_charge, std::vector<int64_t> nodes,
-            std::vector<double> origin, double spacing, int n_jobs, Grid<float> grid) {
-  const auto mesh = mesh_of(grid, y, nodes, origin, spacing);
-  const auto channel = channel_of(y.shape(0), sources, {0, 0}, 1.0, source_charge, std::nullopt);
-  nb::gil_scoped_release release;
-  ctsne::spread(mesh, y.data(), channel.from, channel.to, channel.source_charge, n_jobs, grid.data());
-}
-
-void gather(Grid<const float> grid, Matrix<const float> y, std::tuple<int64_t, int64_t> targets, double offset,
-            double coefficient, std::optional<Vector<const float>> target_charge, std::vector<int64_t> nodes,
-            std::vector<double> origin, double spacing, int n_jobs, Vector<double> potential,
-            Matrix<float> force) {
-  const auto mesh = mesh_of(grid, y, nodes, origin, spacing);
-  require_output(y.shape(0), y.shape(1), potential, force);
-  const auto channel = channel_of(y.shape(0), {0, 0}, targets, coefficient, std::nullopt, target_charge);
-  nb::gil_scoped_release release;
-  ctsne::gather(mesh, grid.data(), y.data(), offset, channel, n_jobs, potential.data(), force.data());
-}
-
-void step(Matrix<const float> attraction, Matrix<const float> repulsion, double pull, double push,
-          double learning_rate, double momentum, double longest, int n_jobs, Matrix<float> y,
-          Matrix<float> update, Matrix<float> gains) {
-  require(y.shape(1) >= 1 && y.shape(1) <= ctsne::kMaxDims, "maps have one, two or three dimensions");
-  require(attraction.size() == y.size() && repulsion.size() == y.size() && update.size() == y.size() &&
-              gains.size() == y.size(),
-          "forces and state must have the shape of y");
-  const ctsne::StepOptions options{static_cast<float>(pull), static_cast<float>(push),
-                                   static_cast<float>(learning_rate), static_cast<float>(momentum),
-                                   static_cast<float>(longest)};
-  nb::gil_scoped_release release;
-  ctsne::step(options, static_cast<int>(y.shape(1)), span_of(attraction), span_of(repulsion), n_jobs, span_of(y),
-              span_of(update), span_of(gains));
-}
-
 }  // namespace
 
 // Arrays are never converted on the way in: a silent copy would cost memory, and an output written
@@ -426,7 +253,6 @@ void step(Matrix<const float> attraction, Matrix<const float> repulsion, double 
 NB_MODULE(_native, m) {
   m.doc() = "Compiled kernels of ctsne; private.";
   m.attr("BLOCK") = ctsne::kBlock;
-  m.attr("SPLINE_ORDER") = ctsne::kSplineOrder;
   m.def("instruction_set", [] { return ctsne::kernels().name; });
   m.def("find_exact", find_exact<float>, "packed"_a.noconvert(), "sorted"_a.noconvert(), "ids"_a.noconvert(),
         "codes"_a.noconvert(), "points"_a.noconvert(), "scale"_a, "bounds"_a.noconvert(), "other"_a,
@@ -468,21 +294,5 @@ NB_MODULE(_native, m) {
         "degree"_a.noconvert());
   m.def("symmetrize", symmetrize, "indices"_a.noconvert(), "rows"_a.noconvert(), "degree"_a.noconvert(), "begin"_a,
         "end"_a, "n_jobs"_a, "indptr"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert());
-  m.def("attract", attract, "indptr"_a.noconvert(), "indices"_a.noconvert(), "values"_a.noconvert(),
-        "y"_a.noconvert(), "dof"_a, "n_jobs"_a, "out"_a.noconvert());
-  m.def("log_kernel_sum", log_kernel_sum, "indptr"_a.noconvert(), "indices"_a.noconvert(),
-        "values"_a.noconvert(), "y"_a.noconvert(), "dof"_a, "n_jobs"_a);
-  m.def("repel", repel, "axes"_a.noconvert(), "dof"_a, "sources"_a, "targets"_a, "coefficient"_a,
-        "source_charge"_a.noconvert().none(), "target_charge"_a.noconvert().none(), "n_jobs"_a,
-        "potential"_a.noconvert(), "force"_a.noconvert());
-  m.def("repel_ranges", repel_ranges, "axes"_a.noconvert(), "dof"_a, "bounds"_a.noconvert(),
-        "coefficient"_a.noconvert(), "n_jobs"_a, "potential"_a.noconvert(), "force"_a.noconvert());
-  m.def("spread", spread, "y"_a.noconvert(), "sources"_a, "source_charge"_a.noconvert().none(), "nodes"_a,
-        "origin"_a, "spacing"_a, "n_jobs"_a, "grid"_a.noconvert());
-  m.def("gather", gather, "grid"_a.noconvert(), "y"_a.noconvert(), "targets"_a, "offset"_a, "coefficient"_a,
-        "target_charge"_a.noconvert().none(), "nodes"_a, "origin"_a, "spacing"_a, "n_jobs"_a,
-        "potential"_a.noconvert(), "force"_a.noconvert());
-  m.def("step", step, "attraction"_a.noconvert(), "repulsion"_a.noconvert(), "pull"_a, "push"_a,
-        "learning_rate"_a, "momentum"_a, "longest"_a, "n_jobs"_a, "y"_a.noconvert(), "update"_a.noconvert(),
-        "gains"_a.noconvert());
+  ctsne_python::define_layout(m);
 }

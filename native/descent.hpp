@@ -1,54 +1,69 @@
-// One step of gradient descent with momentum, gains and clipped steps.
+// One step of gradient descent: attraction and movement of each block of points, then the map is centred.
 #pragma once
 
-#include <cmath>
+#include <algorithm>
+#include <array>
 #include <cstdint>
-#include <span>
+#include <limits>
+#include <vector>
 
+#include "forces.hpp"
+#include "kernels.hpp"
 #include "parallel.hpp"
 
 namespace ctsne {
 
-struct StepOptions {
-  float pull;           // factor on the attraction: the exaggeration
-  float push;           // factor on the repulsion: one over the normaliser
-  float learning_rate;
-  float momentum;
-  float longest;        // a longer step is shortened to this
+struct Extent {
+  std::array<float, kMaxDims> low, high;
 };
 
-inline void step(const StepOptions& options, int dims, std::span<const float> attraction,
-                 std::span<const float> repulsion, int workers, std::span<float> y, std::span<float> update,
-                 std::span<float> gains) {
-  const auto points = static_cast<std::int64_t>(y.size()) / dims;
-  workers = worthwhile(workers, 8.0 * static_cast<double>(y.size()));
-  parallel_blocks(points, 4096, workers, [&](int, std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      float length2 = 0;
-      for (std::int64_t k = i * dims; k < (i + 1) * dims; ++k) {
-        const float gradient = options.pull * attraction[k] - options.push * repulsion[k];
-        const bool onward = (gradient > 0) != (update[k] > 0);  // the last move went downhill here too
-        const float gain = onward ? gains[k] + 0.2f : gains[k] * 0.8f;
-        gains[k] = gain < 0.01f ? 0.01f : gain;
-        update[k] = options.momentum * update[k] - options.learning_rate * gains[k] * gradient;
-        length2 += update[k] * update[k];
-      }
-      const float limit = options.longest;
-      if (!(length2 <= limit * limit)) {
-        const float scale = std::isfinite(length2) ? limit / std::sqrt(length2) : 0.0f;
-        for (std::int64_t k = i * dims; k < (i + 1) * dims; ++k)
-          update[k] = std::isfinite(update[k]) ? update[k] * scale : 0.0f;
-      }
-      for (std::int64_t k = i * dims; k < (i + 1) * dims; ++k) y[k] += update[k];
-    }
+// The repulsion is given; `moved` is room for the new positions, as all points see the old ones first.
+template <class Rows>
+Extent descend(Tail tail, const StepOptions& options, const Rows& p, const float* repulsion, int workers, float* y,
+               float* moved, float* update, float* gains) {
+  const std::int64_t points = p.count, blocks = (points + kRowsPerBlock - 1) / kRowsPerBlock;
+  const int dims = tail.dims;
+  workers = worthwhile(workers, 0.5 * static_cast<double>(p.stored) + 10.0 * static_cast<double>(points));
+  using Sum = std::array<double, kMaxDims>;
+  std::vector<Sum> sums(static_cast<std::size_t>(blocks), Sum{});
+  parallel_blocks(points, kRowsPerBlock, workers, [&](int, std::int64_t begin, std::int64_t end) {
+    float attraction[kRowsPerBlock * kMaxDims];
+    const std::int64_t at = begin * dims;
+    attract_rows(tail, p, y, begin, end, attraction);
+    kernels().step(options, dims, end - begin, attraction, repulsion + at, y + at, update + at, gains + at,
+                   moved + at);
+    Sum& sum = sums[static_cast<std::size_t>(begin / kRowsPerBlock)];
+    for (std::int64_t i = begin; i < end; ++i)
+      for (int axis = 0; axis < dims; ++axis) sum[axis] += static_cast<double>(moved[i * dims + axis]);
   });
   // Nothing in the loss depends on where the map lies; around the origin floats are finest.
-  double mean[3] = {0, 0, 0};
-  for (std::int64_t i = 0; i < points; ++i)
-    for (int axis = 0; axis < dims; ++axis) mean[axis] += static_cast<double>(y[i * dims + axis]);
-  for (int axis = 0; axis < dims; ++axis) mean[axis] /= static_cast<double>(points);
-  for (std::int64_t i = 0; i < points; ++i)
-    for (int axis = 0; axis < dims; ++axis) y[i * dims + axis] -= static_cast<float>(mean[axis]);
+  Sum mean{};
+  for (const Sum& sum : sums)
+    for (int axis = 0; axis < dims; ++axis) mean[axis] += sum[axis] / static_cast<double>(points);
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  Extent all{{kInfinity, kInfinity, kInfinity}, {-kInfinity, -kInfinity, -kInfinity}};
+  constexpr std::int64_t kTogether = 4096;
+  std::vector<Extent> extents(static_cast<std::size_t>((points + kTogether - 1) / kTogether), all);
+  parallel_blocks(points, kTogether, worthwhile(workers, 2.0 * static_cast<double>(points)),
+                  [&](int, std::int64_t begin, std::int64_t end) {
+    Extent own = all;
+    for (std::int64_t i = begin; i < end; ++i) {
+      for (int axis = 0; axis < dims; ++axis) {
+        const float place = moved[i * dims + axis] - static_cast<float>(mean[axis]);
+        y[i * dims + axis] = place;
+        own.low[axis] = std::min(own.low[axis], place);
+        own.high[axis] = std::max(own.high[axis], place);
+      }
+    }
+    extents[static_cast<std::size_t>(begin / kTogether)] = own;
+  });
+  for (const Extent& own : extents) {
+    for (int axis = 0; axis < dims; ++axis) {
+      all.low[axis] = std::min(all.low[axis], own.low[axis]);
+      all.high[axis] = std::max(all.high[axis], own.high[axis]);
+    }
+  }
+  return all;
 }
 
 }  // namespace ctsne

@@ -1,10 +1,12 @@
 // Compiled once per instruction set (CMakeLists.txt sets CTSNE_ISA and the flags).
 #include "kernels.hpp"
 #include "loops/attraction.hpp"
+#include "loops/fft.hpp"
 #include "loops/mesh.hpp"
 #include "loops/repulsion.hpp"
 #include "loops/rows.hpp"
 #include "loops/scan.hpp"
+#include "loops/step.hpp"
 
 #define CTSNE_TEXT_OF(name) #name
 #define CTSNE_TEXT(name) CTSNE_TEXT_OF(name)
@@ -14,6 +16,7 @@ namespace ctsne::CTSNE_ISA {
 extern const Kernels table;
 const Kernels table = {
     .name = CTSNE_TEXT(CTSNE_ISA),
+    .lanes = kLanes,
     .scan = scan,
     .shrink = shrink,
     .nearest = nearest,
@@ -21,11 +24,17 @@ const Kernels table = {
     .squared_distance_f64 = squared_distance<double>,
     .row_sums = row_sums,
     .row_exp = row_exp,
-    .attract = attract,
-    .log_kernel_sum = log_kernel_sum,
+    .attract = attract<SparseRows>,
+    .attract_packed = attract<PackedRows>,
+    .log_kernel_sum = log_kernel_sum<SparseRows>,
+    .log_kernel_sum_packed = log_kernel_sum<PackedRows>,
+    .step = step,
     .repel = repel,
     .spread = spread,
     .gather = gather,
+    .transform_rows = transform_rows,
+    .convolve_columns = convolve_columns,
+    .restore_rows = restore_rows,
 };
 
 }  // namespace ctsne::CTSNE_ISA

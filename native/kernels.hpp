@@ -44,6 +44,35 @@ struct Tail {
   int dims;
 };
 
+// Similarities row by row: entries of row i at [indptr[i], indptr[i+1]).
+struct SparseRows {
+  const std::int64_t* indptr;
+  const std::int32_t* indices;
+  const float* values;
+  std::int64_t count;   // rows
+  std::int64_t stored;  // entries
+};
+
+// The same, packed in groups of eight: row i has groups [starts[i], starts[i+1]). Group g has columns
+// bases[g] + codes[16 g + k], and as values the bits of floats from the sign's neighbour on,
+// codes[16 g + 8 + k].
+struct PackedRows {
+  const std::int64_t* starts;
+  const std::int32_t* bases;
+  const std::uint16_t* codes;
+  std::int64_t count;
+  std::int64_t stored;
+};
+constexpr int kPackedShift = 15;
+
+struct StepOptions {
+  float pull;           // factor on the attraction: the exaggeration
+  float push;           // factor on the repulsion: one over the normaliser
+  float learning_rate;
+  float momentum;
+  float longest;        // a longer step is shortened to this
+};
+
 struct MeshShape {
   int dims;
   std::int64_t nodes[kMaxDims];   // nodes along each axis that may be written
@@ -52,8 +81,26 @@ struct MeshShape {
   float spacing;
 };
 
+// A Fourier transform of length n, a product of 2, 3 and 5.
+struct FftPlan {
+  std::int64_t n;
+  int passes;
+  int radix[64];
+  const float* twiddles;  // of all passes, cosine and sine in turn
+  const float* half;      // exp(-i pi j/n) for j below n
+};
+
+// The mesh of a plane map for its convolution: all arrays have rows of `width` floats.
+struct MeshTransform {
+  FftPlan rows;     // along a row, the last axis
+  FftPlan columns;  // along the first axis
+  std::int64_t width;
+  std::int64_t longest;  // of a row and a column: so long is each of the five arrays of scratch
+};
+
 struct Kernels {
   const char* name;
+  int lanes;
 
   // Offers the points at positions [begin, end) to every query.
   void (*scan)(const ScanPoints&, std::int64_t begin, std::int64_t end, ScanQuery*, int count);
@@ -69,26 +116,43 @@ struct Kernels {
   void (*row_exp)(const double* d2, const double* log_weight, std::int64_t k, double precision,
                   double log_total, double* row);
 
-  // out[i] = sum_j p_ij (y_i - y_j) / (1 + d²/dof), times (dof+1)/(2 dof), rows [begin, end).
-  void (*attract)(Tail, const std::int64_t* indptr, const std::int32_t* indices, const float* values,
-                  const float* y, std::int64_t begin, std::int64_t end, float* out);
+  // sum_j p_ij (y_i - y_j) / (1 + d²/dof), times (dof+1)/(2 dof), for rows [begin, end); out is theirs alone.
+  void (*attract)(Tail, const SparseRows&, const float* y, std::int64_t begin, std::int64_t end, float* out);
+  void (*attract_packed)(Tail, const PackedRows&, const float* y, std::int64_t begin, std::int64_t end,
+                         float* out);
   // sum_ij p_ij log K(d_ij) over rows [begin, end).
-  double (*log_kernel_sum)(Tail, const std::int64_t* indptr, const std::int32_t* indices,
-                           const float* values, const float* y, std::int64_t begin, std::int64_t end);
+  double (*log_kernel_sum)(Tail, const SparseRows&, const float* y, std::int64_t begin, std::int64_t end);
+  double (*log_kernel_sum_packed)(Tail, const PackedRows&, const float* y, std::int64_t begin,
+                                  std::int64_t end);
 
-  // Adds coefficient * (sum_j c_j K_ij, -gradient/2 of it) for targets [begin, end) and sources
-  // [from, to), a point itself left out; positions as one array per axis; charge may be null (all one).
-  void (*repel)(Tail, const float* const* axis, const float* charge, std::int64_t from, std::int64_t to,
-                std::int64_t begin, std::int64_t end, float coefficient, const float* target_charge,
-                double* potential, float* force);
+  // The step of some points: `update` and `gains` change, the new places go to `moved`.
+  void (*step)(const StepOptions&, int dims, std::int64_t points, const float* attraction,
+               const float* repulsion, const float* y, float* update, float* gains, float* moved);
 
-  // Adds the charges of points[0..count) to grid planes [first, last) of the first axis.
+  // Adds coefficient * (-gradient/2 of sum_j c_j K_ij) to the forces on targets [begin, end), of sources
+  // [from, to), a point itself left out, and returns the potential summed over the targets; positions as
+  // one array per axis; charge may be null (all one).
+  double (*repel)(Tail, const float* const* axis, const float* charge, std::int64_t from, std::int64_t to,
+                  std::int64_t begin, std::int64_t end, float coefficient, const float* target_charge,
+                  float* force);
+
+  // Adds the charges of points[0..count) to the grid.
   void (*spread)(const MeshShape&, const float* y, const float* charge, const std::int32_t* points,
-                 std::int64_t count, std::int64_t first, std::int64_t last, float* grid);
-  // Adds coefficient * (value, -gradient/2) of the grid's spline at points [begin, end).
-  void (*gather)(const MeshShape&, const float* grid, const float* y, std::int64_t begin,
-                 std::int64_t end, double offset, float coefficient, const float* target_charge,
-                 double* potential, float* force);
+                 std::int64_t count, float* grid);
+  // Adds coefficient * (-gradient/2) of the grid's spline to the forces on points [begin, end), and
+  // returns the value of the spline plus offset, times the coefficient, summed over the points.
+  double (*gather)(const MeshShape&, const float* grid, const float* y, std::int64_t begin,
+                   std::int64_t end, double offset, float coefficient, const float* target_charge,
+                   float* force);
+
+  // The convolution of a plane mesh in three steps: 2 * lanes rows of the grid to the spectrum, lanes of
+  // its columns times the kernel, and 2 * lanes rows back.
+  void (*transform_rows)(const MeshTransform&, const float* grid, std::int64_t row, float* spectrum,
+                         float* scratch);
+  void (*convolve_columns)(const MeshTransform&, const float* kernel, std::int64_t column, float* spectrum,
+                           float* scratch);
+  void (*restore_rows)(const MeshTransform&, const float* spectrum, std::int64_t row, float* grid,
+                       float* scratch);
 };
 
 // The table for this processor; CTSNE_ISA=baseline|avx2|avx512 in the environment asks for a lesser one.

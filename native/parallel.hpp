@@ -8,15 +8,16 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
-#include <system_error>
-#include <thread>
+#include <numeric>
 #include <vector>
+
+#include "pool.hpp"
 
 namespace ctsne {
 
-// How many of the workers are worth starting for so much work: a thread costs some time to start.
+// How many of the workers are worth calling for so much work: handing it over costs some time.
 inline int worthwhile(int workers, double nanoseconds) {
-  constexpr double kWorthAThread = 150'000;
+  constexpr double kWorthAThread = 25'000;
   return std::clamp(static_cast<int>(std::min(nanoseconds / kWorthAThread, 1e6)), 1, std::max(1, workers));
 }
 
@@ -41,17 +42,7 @@ void parallel_for(std::int64_t blocks, int workers, Work&& work) {
       next.store(blocks, std::memory_order_relaxed);
     }
   };
-  std::vector<std::thread> threads;
-  threads.reserve(static_cast<std::size_t>(workers - 1));
-  for (int worker = 1; worker < workers; ++worker) {
-    try {
-      threads.emplace_back(run, worker);
-    } catch (const std::system_error&) {
-      break;  // no more threads to be had: the ones there are do all the work
-    }
-  }
-  run(0);
-  for (auto& thread : threads) thread.join();
+  Pool::of_this_process().run(workers, run);
   if (error) std::rethrow_exception(error);
 }
 
@@ -61,6 +52,16 @@ void parallel_blocks(std::int64_t n, std::int64_t size, int workers, Work&& work
   parallel_for((n + size - 1) / size, workers, [&](int worker, std::int64_t block) {
     work(worker, block * size, std::min(n, (block + 1) * size));
   });
+}
+
+// The sum of work(begin, end) over blocks, in their order.
+template <class Work>
+double parallel_sum(std::int64_t n, std::int64_t size, int workers, Work&& work) {
+  std::vector<double> sums(static_cast<std::size_t>((n + size - 1) / size));
+  parallel_blocks(n, size, workers, [&](int, std::int64_t begin, std::int64_t end) {
+    sums[static_cast<std::size_t>(begin / size)] = work(begin, end);
+  });
+  return std::accumulate(sums.begin(), sums.end(), 0.0);
 }
 
 }  // namespace ctsne

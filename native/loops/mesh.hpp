@@ -65,8 +65,6 @@ static inline Spline spline_at(float position, int64_t nodes) {
   return {first, polynomial(kSpline.weight, f), polynomial(kSpline.slope, f)};
 }
 
-static inline float sum8(Floats8 a) { return ((a[0] + a[4]) + (a[1] + a[5])) + ((a[2] + a[6]) + (a[3] + a[7])); }
-
 template <int D>
 static inline void splines_at(const MeshShape& shape, const float* y, Spline* s) {
   const float scale = 1.0f / shape.spacing;
@@ -75,26 +73,22 @@ static inline void splines_at(const MeshShape& shape, const float* y, Spline* s)
 
 template <int D>
 static void spread_in(const MeshShape& shape, const float* y, const float* charge, const int32_t* points,
-                      int64_t count, int64_t first, int64_t last, float* grid) {
+                      int64_t count, float* grid) {
   Spline s[3];
   for (int64_t p = 0; p < count; ++p) {
     const int64_t i = points[p];
     splines_at<D>(shape, y + i * D, s);
     const float amount = charge ? charge[i] : 1.0f;
     if (D == 1) {
-      for (int k = 0; k < kSplineOrder; ++k)
-        if (s[0].first + k >= first && s[0].first + k < last)
-          grid[s[0].first + k] += amount * s[0].weight[k];
+      for (int k = 0; k < kSplineOrder; ++k) grid[s[0].first + k] += amount * s[0].weight[k];
       continue;
     }
     const Spline& row = s[D - 1];
     const Floats8 weights = row.weight * amount;
     for (int k = 0; k < kSplineOrder; ++k) {
-      const int64_t plane = s[0].first + k;
-      if (plane < first || plane >= last) continue;
       for (int m = 0; m < (D == 3 ? kSplineOrder : 1); ++m) {
         float scale = s[0].weight[k];
-        float* at = grid + plane * shape.stride[0] + row.first;
+        float* at = grid + (s[0].first + k) * shape.stride[0] + row.first;
         if (D == 3) {
           at += (s[1].first + m) * shape.stride[1];
           scale *= s[1].weight[m];
@@ -107,16 +101,17 @@ static void spread_in(const MeshShape& shape, const float* y, const float* charg
 }
 
 static void spread(const MeshShape& shape, const float* y, const float* charge, const int32_t* points,
-                   int64_t count, int64_t first, int64_t last, float* grid) {
+                   int64_t count, float* grid) {
   auto* add = shape.dims == 1 ? spread_in<1> : shape.dims == 2 ? spread_in<2> : spread_in<3>;
-  add(shape, y, charge, points, count, first, last, grid);
+  add(shape, y, charge, points, count, grid);
 }
 
 template <int D>
-static void gather_in(const MeshShape& shape, const float* grid, const float* y, int64_t begin,
-                      int64_t end, double offset, float coefficient, const float* target_charge,
-                      double* potential, float* force) {
+static double gather_in(const MeshShape& shape, const float* grid, const float* y, int64_t begin,
+                        int64_t end, double offset, float coefficient, const float* target_charge,
+                        float* force) {
   Spline s[3];
+  double potential = 0;
   for (int64_t i = begin; i < end; ++i) {
     splines_at<D>(shape, y + i * D, s);
     const Spline& row = s[D - 1];
@@ -134,19 +129,21 @@ static void gather_in(const MeshShape& shape, const float* grid, const float* y,
       }
     }
     const float weight = coefficient * (target_charge ? target_charge[i] : 1.0f);
-    potential[i] += static_cast<double>(weight) * (static_cast<double>(sum8(value * row.weight)) + offset);
+    float sums[3];  // value, slope along the first axis and along the last
+    sums8(value * row.weight, slope0 * row.weight, value * row.slope, sums);
+    potential += static_cast<double>(weight) * (static_cast<double>(sums[0]) + offset);
     const float scale = -0.5f * weight / shape.spacing;
-    if (D > 1) force[i * D] += scale * sum8(slope0 * row.weight);
+    if (D > 1) force[i * D] += scale * sums[1];
     if (D == 3) force[i * D + 1] += scale * sum8(slope1 * row.weight);
-    force[i * D + D - 1] += scale * sum8(value * row.slope);
+    force[i * D + D - 1] += scale * sums[2];
   }
+  return potential;
 }
 
-static void gather(const MeshShape& shape, const float* grid, const float* y, int64_t begin, int64_t end,
-                   double offset, float coefficient, const float* target_charge, double* potential,
-                   float* force) {
+static double gather(const MeshShape& shape, const float* grid, const float* y, int64_t begin, int64_t end,
+                     double offset, float coefficient, const float* target_charge, float* force) {
   auto* read = shape.dims == 1 ? gather_in<1> : shape.dims == 2 ? gather_in<2> : gather_in<3>;
-  read(shape, grid, y, begin, end, offset, coefficient, target_charge, potential, force);
+  return read(shape, grid, y, begin, end, offset, coefficient, target_charge, force);
 }
 
 }  // namespace ctsne::CTSNE_ISA

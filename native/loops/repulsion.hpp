@@ -39,10 +39,11 @@ static inline void repel_from(float dof, const float* const* axis, const float* 
 }
 
 template <int D, bool kCauchy, bool kCharged>
-static void repel_all(float dof, const float* const* axis, const float* charge, int64_t from, int64_t to,
-                      int64_t begin, int64_t end, float coefficient, const float* target_charge,
-                      double* potential, float* force) {
+static double repel_all(float dof, const float* const* axis, const float* charge, int64_t from, int64_t to,
+                        int64_t begin, int64_t end, float coefficient, const float* target_charge,
+                        float* force) {
   const float factor = (dof + 1.0f) / (2.0f * dof);
+  double potential = 0;
   for (int64_t i = begin; i < end; ++i) {
     float at[3] = {0, 0, 0}, sums[4] = {0, 0, 0, 0};
     for (int a = 0; a < D; ++a) at[a] = axis[a][i];
@@ -52,26 +53,26 @@ static void repel_all(float dof, const float* const* axis, const float* charge, 
     repel_from<D, kCauchy, kCharged>(dof, axis, charge, from, before, at, sums);
     repel_from<D, kCauchy, kCharged>(dof, axis, charge, after, to, at, sums);
     const float weight = coefficient * (target_charge ? target_charge[i] : 1.0f);
-    potential[i] += static_cast<double>(weight) * static_cast<double>(sums[0]);
+    potential += static_cast<double>(weight) * static_cast<double>(sums[0]);
     for (int a = 0; a < D; ++a) force[i * D + a] += weight * factor * sums[a + 1];
   }
+  return potential;
 }
 
 template <int D>
-static void repel_in(Tail tail, const float* const* axis, const float* charge, int64_t from, int64_t to,
-                     int64_t begin, int64_t end, float coefficient, const float* target_charge,
-                     double* potential, float* force) {
+static double repel_in(Tail tail, const float* const* axis, const float* charge, int64_t from, int64_t to,
+                       int64_t begin, int64_t end, float coefficient, const float* target_charge,
+                       float* force) {
   const bool cauchy = tail.dof == 1.0f;
   auto* sum = cauchy ? (charge ? repel_all<D, true, true> : repel_all<D, true, false>)
                      : (charge ? repel_all<D, false, true> : repel_all<D, false, false>);
-  sum(tail.dof, axis, charge, from, to, begin, end, coefficient, target_charge, potential, force);
+  return sum(tail.dof, axis, charge, from, to, begin, end, coefficient, target_charge, force);
 }
 
-static void repel(Tail tail, const float* const* axis, const float* charge, int64_t from, int64_t to,
-                  int64_t begin, int64_t end, float coefficient, const float* target_charge,
-                  double* potential, float* force) {
+static double repel(Tail tail, const float* const* axis, const float* charge, int64_t from, int64_t to,
+                    int64_t begin, int64_t end, float coefficient, const float* target_charge, float* force) {
   auto* sum = tail.dims == 1 ? repel_in<1> : tail.dims == 2 ? repel_in<2> : repel_in<3>;
-  sum(tail, axis, charge, from, to, begin, end, coefficient, target_charge, potential, force);
+  return sum(tail, axis, charge, from, to, begin, end, coefficient, target_charge, force);
 }
 
 }  // namespace ctsne::CTSNE_ISA

@@ -30,15 +30,46 @@ typedef float Floats8Anywhere __attribute__((vector_size(32), aligned(4), may_al
 #if defined(__clang__) || __GNUC__ >= 12
 #define CTSNE_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
-typedef int Ints8 __attribute__((vector_size(32)));
-#define CTSNE_SHUFFLE(a, b, ...) __builtin_shuffle(a, b, Ints8{__VA_ARGS__})
+#define CTSNE_SHUFFLE(a, b, ...) __builtin_shuffle(a, b, __typeof__(a == b){__VA_ARGS__})
 #endif
+
+[[maybe_unused]] static inline float sum8(Floats8 a) {
+  return ((a[0] + a[4]) + (a[1] + a[5])) + ((a[2] + a[6]) + (a[3] + a[7]));
+}
+
+// The sums of three vectors; shuffles are shared.
+[[maybe_unused]] static inline void sums8(Floats8 a, Floats8 b, Floats8 c, float* out) {
+  typedef float Floats4 __attribute__((vector_size(16)));
+  const auto fold = [](Floats8 v) {
+    Floats4 low, high;
+    __builtin_memcpy(&low, &v, sizeof(low));
+    __builtin_memcpy(&high, reinterpret_cast<const char*>(&v) + sizeof(low), sizeof(high));
+    return low + high;
+  };
+  const Floats4 a4 = fold(a), b4 = fold(b), c4 = fold(c);
+  const Floats4 ab = CTSNE_SHUFFLE(a4, b4, 0, 1, 4, 5) + CTSNE_SHUFFLE(a4, b4, 2, 3, 6, 7);
+  const Floats4 cc = c4 + CTSNE_SHUFFLE(c4, c4, 2, 3, 0, 1);
+  const Floats4 sum = CTSNE_SHUFFLE(ab, cc, 0, 2, 4, 4) + CTSNE_SHUFFLE(ab, cc, 1, 3, 5, 5);
+  out[0] = sum[0], out[1] = sum[1], out[2] = sum[2];
+}
 
 template <class To, class From>
 [[maybe_unused]] static inline To load_as(const From* from) {
   To value;
   __builtin_memcpy(&value, from, sizeof(To));
   return value;
+}
+
+typedef uint32_t Words8 __attribute__((vector_size(32)));
+
+// Eight short numbers as longer ones.
+[[maybe_unused]] static inline Words8 widened(const uint16_t* from) {
+#if defined(__AVX2__)  // in one instruction, where GCC makes four of it
+  return reinterpret_cast<Words8>(_mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))));
+#else
+  typedef uint16_t Shorts8 __attribute__((vector_size(16)));
+  return __builtin_convertvector(load_as<Shorts8>(from), Words8);
+#endif
 }
 
 // Bit k is set where a[k] <= b[k].

@@ -7,9 +7,12 @@ from numpy.typing import NDArray
 
 BLOCK: int
 SPLINE_ORDER: int
+BAND_ROWS: int
+BAND_COLUMNS: int
 
 _F32 = NDArray[np.float32]
 _F64 = NDArray[np.float64]
+_U16 = NDArray[np.uint16]
 _I32 = NDArray[np.int32]
 _I64 = NDArray[np.int64]
 _U32 = NDArray[np.uint32]
@@ -122,11 +125,25 @@ def symmetrize(
     columns: _I32,
     values: _F32,
 ) -> None: ...
+def pack_rows(
+    indptr: _I64, indices: _I32, values: _F32, order: _I32, n_jobs: int
+) -> tuple[_I64, _I32, _U16]: ...
 def attract(
-    indptr: _I64, indices: _I32, values: _F32, y: _F32, dof: float, n_jobs: int, out: _F32
+    indptr: _I64,
+    indices: _I32,
+    values: _F32 | _U16,
+    y: _F32,
+    dof: float,
+    n_jobs: int,
+    out: _F32,
 ) -> None: ...
 def log_kernel_sum(
-    indptr: _I64, indices: _I32, values: _F32, y: _F32, dof: float, n_jobs: int
+    indptr: _I64,
+    indices: _I32,
+    values: _F32 | _U16,
+    y: _F32,
+    dof: float,
+    n_jobs: int,
 ) -> float: ...
 def repel(
     axes: _F32,
@@ -137,18 +154,16 @@ def repel(
     source_charge: _F32 | None,
     target_charge: _F32 | None,
     n_jobs: int,
-    potential: _F64,
     force: _F32,
-) -> None: ...
+) -> float: ...
 def repel_ranges(
     axes: _F32,
     dof: float,
     bounds: _I64,
     coefficient: _F32,
     n_jobs: int,
-    potential: _F64,
     force: _F32,
-) -> None: ...
+) -> float: ...
 def spread(
     y: _F32,
     sources: _Range,
@@ -170,11 +185,23 @@ def gather(
     origin: Sequence[float],
     spacing: float,
     n_jobs: int,
-    potential: _F64,
     force: _F32,
+) -> float: ...
+def fft_twiddles(n: int) -> _F32: ...
+def convolve(
+    grid: _F32,
+    kernel: _F32,
+    column_twiddles: _F32,
+    row_twiddles: _F32,
+    nodes: tuple[int, int],
+    n_jobs: int,
+    spectrum: _F32,
 ) -> None: ...
-def step(
-    attraction: _F32,
+def descend(
+    indptr: _I64,
+    indices: _I32,
+    values: _F32 | _U16,
+    dof: float,
     repulsion: _F32,
     pull: float,
     push: float,
@@ -183,6 +210,7 @@ def step(
     longest: float,
     n_jobs: int,
     y: _F32,
+    moved: _F32,
     update: _F32,
     gains: _F32,
-) -> None: ...
+) -> tuple[list[float], list[float]]: ...

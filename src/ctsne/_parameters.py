@@ -287,21 +287,22 @@ def _check_init(init: Any, n: int, n_components: int, metric: str) -> str | NDAr
 
 
 def _check_schedule(estimator: Any, n: int) -> Schedule:
-    rate = estimator.learning_rate
+    early = check_number(estimator.early_exaggeration, "early_exaggeration", low=0, open_low=True)
+    late = check_number(estimator.exaggeration, "exaggeration", low=0, open_low=True)
+    rate, early_rate = estimator.learning_rate, None
     if isinstance(rate, str):
         check_choice(rate, "learning_rate", ("auto",))
-        rate = max(200.0, n / 12)
+        rate, early_rate = max(200.0, n / late), max(200.0, n / early)
     return Schedule(
-        early_exaggeration=check_number(
-            estimator.early_exaggeration, "early_exaggeration", low=0, open_low=True
-        ),
+        early_exaggeration=early,
         early_exaggeration_iter=check_count(
             estimator.early_exaggeration_iter, "early_exaggeration_iter", low=0
         ),
-        exaggeration=check_number(estimator.exaggeration, "exaggeration", low=0, open_low=True),
+        exaggeration=late,
         learning_rate=check_number(
             rate, "learning_rate", low=0, open_low=True, hint='or "auto" for a good one'
         ),
+        early_learning_rate=early_rate,
     )
 
 

@@ -85,7 +85,7 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     exaggeration : float, default=1
         Factor on the attraction afterwards.
     learning_rate : float or "auto", default="auto"
-        ``"auto"`` is the larger of 200 and n / 12.
+        ``"auto"`` is the larger of 200 and n over the exaggeration, in each of the two phases.
     dof : float, default=1
         Degrees of freedom of the map's kernel; less than one gives heavier tails and finer
         clusters.

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ctsne import oracle
 from ctsne.affinity import tsne_affinities
 from ctsne.labels import encode_labels
-from ctsne.layout import Layout, Schedule, pair_weights
+from ctsne.layout import Layout, Schedule, descent, pair_weights
 from ctsne.neighbors import find_neighbors
 
 
@@ -172,3 +172,51 @@ def test_indices_outside_the_matrix_are_refused() -> None:
     matrix.indices[0] = 90_000_000
     with pytest.raises(ValueError, match="indices"):
         Layout(matrix, start(9))
+
+
+@pytest.mark.parametrize("conditioned", [False, True])
+def test_packed_similarities_give_the_same_map(
+    conditioned: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Large matrices are packed and reordered: seen from outside, only rounding differs."""
+    n = 400
+    weights = None
+    if conditioned:
+        names = [None if i % 11 == 0 else i % 3 for i in range(n)]
+        weights = pair_weights(encode_labels(names), np.full(3, 0.01))
+    matrix, schedule = similarities(n), Schedule(early_exaggeration_iter=20)
+    plain = Layout(matrix, start(n), schedule, weights=weights)
+    monkeypatch.setattr(descent, "PACKED_FROM", 1)
+    packed = Layout(matrix, start(n), schedule, weights=weights)
+    assert np.array_equal(packed.embedding, plain.embedding)
+    assert packed.loss() == pytest.approx(plain.loss(), abs=1e-4)
+    spread = Layout(matrix, 1e5 * start(n), schedule, weights=weights)
+    monkeypatch.setattr(descent, "PACKED_FROM", matrix.nnz + 1)
+    expected = Layout(matrix, 1e5 * start(n), schedule, weights=weights).gradient()
+    error = np.linalg.norm(spread.gradient() - expected) / np.linalg.norm(expected)
+    assert error < 1e-3
+    plain.run(200)
+    for iterations in (12, 8, 180):  # across the end of early exaggeration
+        packed.run(iterations)
+        same = Layout(matrix, packed.embedding, weights=weights)
+        assert packed.loss() == pytest.approx(same.loss(), abs=1e-4)
+        error = np.linalg.norm(packed.gradient() - same.gradient())
+        parts = np.linalg.norm(packed.embedding) * 8 / n  # forces cancel: compare with their parts
+        assert error < 1e-3 * parts
+    assert packed.loss() == pytest.approx(plain.loss(), rel=0.1)  # as good, if not the same
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3])
+def test_packed_run_continued_and_threaded_is_the_same_run(
+    dims: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(descent, "PACKED_FROM", 1)
+    n, schedule = 3000, Schedule(early_exaggeration_iter=15)
+    matrix = similarities(n)
+    whole = Layout(matrix, start(n, dims), schedule, n_jobs=1)
+    whole.run(40)
+    parts = Layout(matrix, start(n, dims), schedule, n_jobs=3)
+    for iterations in (15, 1, 24):
+        parts.run(iterations)
+    assert np.array_equal(whole.embedding, parts.embedding)
+    assert whole.loss() == parts.loss()

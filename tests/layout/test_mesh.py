@@ -83,20 +83,21 @@ def test_other_tails(dof: float, size: float) -> None:
 
 
 def test_plan_is_bounded_and_depends_on_the_map_alone() -> None:
-    axes = np.random.default_rng(0).uniform(-1, 1, (3, 100)).astype(np.float32)
+    y = np.random.default_rng(0).uniform(-1, 1, (100, 3)).astype(np.float32)
+    low, high = y.min(axis=0), y.max(axis=0)
     for size in (1e-6, 1.0, 1e3, 1e6):
-        plan, origin = plan_mesh(axes * np.float32(size), 1.0)
-        again, origin_again = plan_mesh(axes * np.float32(size), 1.0)
+        plan, origin = plan_mesh((low * size).tolist(), (high * size).tolist(), 1.0)
+        again, origin_again = plan_mesh((low * size).tolist(), (high * size).tolist(), 1.0)
         assert plan == again and origin == origin_again
         assert plan.size <= MOST_NODES
         span = plan.spacing * (np.array(plan.nodes) - 1)
-        assert (span > np.ptp(axes, axis=1) * size).all()
+        assert (span > (high - low) * size).all()
 
 
 def test_a_mesh_too_coarse_is_told_and_avoided() -> None:
     rng = np.random.default_rng(0)
     wide = (200 * rng.uniform(-1, 1, (500, 3))).astype(np.float32)
-    assert not plan_mesh(np.ascontiguousarray(wide.T), 1.0)[0].accurate
+    assert not plan_mesh(wide.min(axis=0).tolist(), wide.max(axis=0).tolist(), 1.0)[0].accurate
     assert force_error(wide, choose=True)[0] == 0  # so few points are summed exactly
     with pytest.warns(UserWarning, match="coarser mesh"):
         Repulsion(500, exact=False, n_jobs=-1)(wide)

@@ -129,7 +129,7 @@ def test_threads_do_not_change_a_bit(exact: bool, dims: int) -> None:
     n = 20_000  # so much work that two threads are worth it everywhere
     weights = pair_weights(encode_labels(rng.integers(0, 3, n)), np.full(3, 0.1))
     y = ((30 if dims == 2 else 3) * rng.normal(size=(n, dims))).astype(np.float32)
-    assert plan_mesh(np.ascontiguousarray(y.T), 1.0)[0].size > WORTH_THREADS
+    assert plan_mesh(y.min(axis=0).tolist(), y.max(axis=0).tolist(), 1.0)[0].size > WORTH_THREADS
     one, z_one = Repulsion(n, weights=weights, exact=exact, n_jobs=1)(y)
     two, z_two = Repulsion(n, weights=weights, exact=exact, n_jobs=2)(y)
     assert np.array_equal(one, two) and z_one == z_two

@@ -299,6 +299,7 @@ def test_any_callback_and_any_random_state_will_do() -> None:
             "callback": lambda *_: lock.locked(),
             "random_state": np.random.RandomState(0),
             "init": "random",
+            "learning_rate": 200,
         }
     )
     a, b = run({"beta": [0.1, 0.1000001]}, estimator=base).maps

@@ -12,16 +12,23 @@ from numpy.typing import NDArray
 
 from ctsne import _native
 from ctsne._validation import check_finite, check_jobs
+from ctsne.layout.order import spatial_order
 from ctsne.layout.pairs import PairWeights
-from ctsne.layout.repulsion import Repulsion
+from ctsne.layout.repulsion import Extent, Repulsion
 
+# Row starts, columns and values of the similarities, as a sparse matrix or packed.
+_Rows = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | NDArray[np.uint16]]
 Callback = Callable[[int, float, NDArray[np.float32]], object]
+
+# Similarities of so many entries are more than caches hold: they are packed, within 0.2 % of their
+# values, and points are brought in the order of the map, at the start and after early exaggeration.
+PACKED_FROM = 2**20
 
 # How often the loss is looked at for early stopping, and the relative gain that counts as progress.
 _STALL_CHECK = 25
 _STALL_GAIN = 1e-4
 # Similarities whose logarithms are held at a time.
-_ENTRIES_AT_ONCE = 2**20
+_ENTRIES_AT_ONCE = 2**17
 
 
 @dataclass(frozen=True)
@@ -114,45 +121,46 @@ class Layout:
         self.iteration = 0
         self._dof = float(dof)
         self._n_jobs = n_jobs
-        self._order = None if weights is None else weights.order
         self._constant = _negative_entropy(matrix)
+        self._order = np.arange(n)
+        self._groups: NDArray[np.integer] | None = None
         if weights is not None:
             self._constant -= weights.mean_log_weight(matrix)
-            matrix = matrix[weights.order][:, weights.order]
-        self._rows = (
-            matrix.indptr.astype(np.int64),
-            matrix.indices.astype(np.int32, copy=False),
-            matrix.data.astype(np.float32, copy=False),
-        )
+            self._order = weights.order
+            self._groups = np.repeat(
+                np.arange(len(weights.bounds)), np.diff(weights.bounds, append=n)
+            )
         self._repulsion = Repulsion(n, dof=self._dof, weights=weights, n_jobs=n_jobs)
-        positions = start if self._order is None else start[self._order]
-        self._y = np.array(positions, np.float32, order="C")
+        self._y = np.array(start[self._order], np.float32, order="C")
         self._update = np.zeros_like(self._y)
         self._gains = np.ones_like(self._y)
+        self._moved = np.empty_like(self._y)
+        self._extent: Extent | None = None
+        # As given, for as long as it will be packed again.
+        self._source: sp.csr_array | None = matrix if matrix.nnz >= PACKED_FROM else None
+        if self._source is not None:
+            self._sort_points()
+        else:
+            if weights is not None:
+                matrix = matrix[self._order][:, self._order]
+            self._rows: _Rows = _arrays(matrix)
 
     @property
     def embedding(self) -> NDArray[np.float32]:
         """Positions of all points, in the order of the matrix (a copy)."""
-        if self._order is None:
-            return self._y.copy()
-        embedding = np.empty_like(self._y)
-        embedding[self._order] = self._y
-        return embedding
+        return self._as_given(self._y)
 
     def loss(self) -> float:
         """Kullback-Leibler divergence of the map, exaggeration left out."""
-        _, normaliser = self._repulsion(self._y)
+        _, normaliser = self._repulsion(self._y, self._extent)
         return self._loss(normaliser)
 
     def gradient(self) -> NDArray[np.float32]:
         """Gradient of the loss, in the order of the matrix."""
-        repulsion, normaliser = self._repulsion(self._y)
-        gradient = 4 * (self._attraction() - repulsion / np.float32(normaliser))
-        if self._order is None:
-            return gradient
-        unsorted = np.empty_like(gradient)
-        unsorted[self._order] = gradient
-        return unsorted
+        repulsion, normaliser = self._repulsion(self._y, self._extent)
+        attraction = np.empty_like(self._y)
+        _native.attract(*self._rows, self._y, self._dof, self._n_jobs, attraction)
+        return self._as_given(4 * (attraction - repulsion / np.float32(normaliser)))
 
     def advance(self, n_iter: int) -> None:
         """Take ``n_iter`` more steps; unlike in :meth:`run`, Ctrl-C is left to the caller.
@@ -217,22 +225,37 @@ class Layout:
             return True
         return False
 
-    def _attraction(self) -> NDArray[np.float32]:
-        out = np.empty_like(self._y)
-        _native.attract(*self._rows, self._y, self._dof, self._n_jobs, out)
-        return out
+    def _as_given(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return a copy in the order of the matrix."""
+        given = np.empty_like(values)
+        given[self._order] = values
+        return given
+
+    def _sort_points(self) -> None:
+        """Pack the similarities with points that are near in the map near in memory."""
+        assert self._source is not None
+        order = spatial_order(self._y, self._groups)
+        whole = self._order[order]
+        rows = _native.pack_rows(*_arrays(self._source), whole.astype(np.int32), self._n_jobs)
+        state = (self._y[order], self._update[order], self._gains[order])
+        # At once, so that Ctrl-C finds the old order or the new.
+        self._rows, self._order, (self._y, self._update, self._gains) = rows, whole, state
 
     def _loss(self, normaliser: float) -> float:
         log_kernel = _native.log_kernel_sum(*self._rows, self._y, self._dof, self._n_jobs)
         return self._constant - log_kernel + float(np.log(normaliser))
 
     def _step(self) -> float:
-        attraction = self._attraction()
-        repulsion, normaliser = self._repulsion(self._y)
+        if self._source is not None and self.iteration >= self.schedule.early_exaggeration_iter:
+            if self.iteration > 0:
+                self._sort_points()
+            self._source = None
+        repulsion, normaliser = self._repulsion(self._y, self._extent)
         exaggeration, rate, momentum = self.schedule.at(self.iteration)
-        _native.step(
-            attraction, repulsion, exaggeration, 1.0 / normaliser, rate, momentum,
-            self.schedule.longest_step, self._n_jobs, self._y, self._update, self._gains,
+        self._extent = _native.descend(
+            *self._rows, self._dof, repulsion, exaggeration, 1.0 / normaliser, rate, momentum,
+            self.schedule.longest_step, self._n_jobs, self._y, self._moved, self._update,
+            self._gains,
         )  # fmt: skip
         self.iteration += 1
         return normaliser
@@ -257,10 +280,20 @@ def _says_stop(answer: object) -> bool:
     return isinstance(answer, bool | np.bool_) and bool(answer)
 
 
+def _arrays(
+    matrix: sp.csr_array,
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
+    return (
+        matrix.indptr.astype(np.int64, copy=False),
+        matrix.indices.astype(np.int32, copy=False),
+        matrix.data.astype(np.float32, copy=False),
+    )
+
+
 def _negative_entropy(matrix: sp.csr_array) -> float:
     total = 0.0
-    for begin in range(0, matrix.nnz, _ENTRIES_AT_ONCE):
-        part = matrix.data[begin : begin + _ENTRIES_AT_ONCE]
-        values = part[part > 0].astype(np.float64)
-        total += float((values * np.log(values)).sum())  # BLAS would sum as its threads fall
+    for begin in range(0, len(matrix.data), _ENTRIES_AT_ONCE):
+        values = matrix.data[begin : begin + _ENTRIES_AT_ONCE]
+        values = values[values > 0].astype(np.float64)
+        total += float((values * np.log(values)).sum())  # not by BLAS: its sums depend on threads
     return total

@@ -8,8 +8,9 @@ at every point with the same splines: two FFTs give both the normaliser and the 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 import scipy.fft
@@ -51,46 +52,73 @@ class MeshPlan:
         return math.prod(self.shape)
 
     @property
+    def grid_shape(self) -> tuple[int, ...]:
+        """The array of the mesh: in the plane padded for vectors, else the last axis doubled."""
+        if len(self.nodes) == 2:
+            rows, columns = self.nodes
+            return _padded(rows, _native.BAND_ROWS), _padded(columns + 2, _native.BAND_COLUMNS)
+        return (*self.nodes[:-1], 2 * self.nodes[-1])
+
+    @property
     def accurate(self) -> bool:
         """Whether the nodes are as close as the stated accuracy of the forces wants them."""
         return self.spacing <= _finest(self.dof)
 
 
-def plan_mesh(axes: NDArray[np.float32], dof: float) -> tuple[MeshPlan, tuple[float, ...]]:
-    """Choose the mesh for a map (one row of coordinates per axis), and where its first node lies.
+def plan_mesh(
+    low: Sequence[float], high: Sequence[float], dof: float
+) -> tuple[MeshPlan, tuple[float, ...]]:
+    """Choose the mesh for a map between two corners, and where its first node lies.
 
     The choice depends on nothing but the map, so a continued run chooses as an uninterrupted one.
     """
-    low, high = axes.min(axis=1).astype(np.float64), axes.max(axis=1).astype(np.float64)
-    extent = high - low
-    largest = _round_up(max(float(extent.max()), 1e-12))
+    extent = [float(b) - float(a) for a, b in zip(low, high, strict=True)]
+    largest = _round_up(max(*extent, 1e-12))
     spacing = min(_finest(dof), largest / CELLS)
     while True:
-        cells = np.ceil([_round_up(max(e, spacing)) / spacing for e in extent])
-        nodes = tuple(
-            int(scipy.fft.next_fast_len(int(c) + _native.SPLINE_ORDER + MARGIN, real=True))
-            for c in cells
-        )
+        cells = [math.ceil(_round_up(max(e, spacing)) / spacing) for e in extent]
+        nodes = tuple(_fast_length(c + _native.SPLINE_ORDER + MARGIN) for c in cells)
         plan = MeshPlan(nodes, spacing, dof)
         if plan.size <= MOST_NODES:
             break
         spacing *= 1.25
-    origin = 0.5 * (low + high) - 0.5 * spacing * (np.array(nodes) - 1)
-    return plan, tuple(float(o) for o in origin)
+    origin = tuple(
+        0.5 * (float(a) + float(b)) - 0.5 * spacing * (n - 1)
+        for a, b, n in zip(low, high, nodes, strict=True)
+    )
+    return plan, origin
+
+
+@cache
+def _fast_length(n: int) -> int:
+    return int(scipy.fft.next_fast_len(n, real=True))
+
+
+def _padded(length: int, band: int) -> int:
+    return -(-length // band) * band
 
 
 def _finest(dof: float) -> float:
     # A kernel of few degrees of freedom is narrower by the root of them.
-    return SPACING * min(1.0, float(np.sqrt(dof)))
+    return SPACING * min(1.0, math.sqrt(dof))
 
 
 def _round_up(length: float) -> float:
-    return float(GROWTH ** np.ceil(np.log(length) / np.log(GROWTH)))
+    return float(GROWTH ** math.ceil(math.log(length) / math.log(GROWTH)))
+
+
+@dataclass(frozen=True)
+class _Kernel:
+    """Transform of the kernel over the doubled mesh, and the constant taken off it."""
+
+    transform: NDArray[np.float32]
+    floor: float
+    twiddles: tuple[NDArray[np.float32], ...]
 
 
 @lru_cache(maxsize=2)
-def _kernel_transform(plan: MeshPlan) -> tuple[NDArray[np.float32], float]:
-    """Transform of the kernel over the doubled mesh, and the constant taken off it.
+def _kernel_of(plan: MeshPlan) -> _Kernel:
+    """Compute the kernel's transform.
 
     The kernel's value at the largest distance is subtracted, with full precision in the difference:
     on a map of size 1e-4 the potential varies by 1e-8 of its size, and that variation is the force.
@@ -108,10 +136,16 @@ def _kernel_transform(plan: MeshPlan) -> tuple[NDArray[np.float32], float]:
     for axis, n in enumerate(plan.nodes):
         spline = _spline_transform(n)
         transform /= (spline**2).reshape([-1 if a == axis else 1 for a in range(len(plan.nodes))])
+    if len(plan.nodes) == 2:  # as the native convolution wants it
+        transform *= 0.5 / plan.size
+        _, columns = plan.nodes
+        padded = np.zeros((len(transform), plan.grid_shape[1]), np.float32)
+        padded[:, : columns + 1] = transform[:, np.r_[0 : columns + 1 : 2, 1 : columns + 1 : 2]]
+        return _Kernel(padded, floor, tuple(_native.fft_twiddles(n) for n in plan.nodes))
     for axis, n in enumerate(plan.nodes[:-1]):  # all frequencies but along the last axis
         mirror = np.concatenate([np.arange(n + 1), np.arange(n - 1, 0, -1)])
         transform = np.take(transform, mirror, axis=axis)
-    return np.ascontiguousarray(transform, np.float32), floor
+    return _Kernel(np.ascontiguousarray(transform, np.float32), floor, ())
 
 
 def _spline_transform(n: int) -> NDArray[np.float64]:
@@ -129,31 +163,44 @@ def _spline_transform(n: int) -> NDArray[np.float64]:
     )
 
 
-def convolve(
-    grid: NDArray[np.float32], plan: MeshPlan, n_jobs: int
-) -> tuple[NDArray[np.float32], float]:
-    """Convolve charges with the kernel.
+class Mesh:
+    """The arrays of a plan: charges are put on the grid, convolved, and potentials read from it."""
 
-    Parameters
-    ----------
-    grid : ndarray
-        Charges on the plan's nodes; the last axis already doubled and zero beyond the nodes.
-        Overwritten.
-    plan : MeshPlan
-    n_jobs : int
+    def __init__(self, plan: MeshPlan) -> None:
+        self.plan = plan
+        self.grid = np.zeros(plan.grid_shape, np.float32)
+        plane = len(plan.nodes) == 2
+        self._spectrum = np.empty(2 * self.grid.size if plane else 0, np.float32)
 
-    Returns
-    -------
-    potential : ndarray
-        On the nodes, in the same shape; what lies beyond the nodes means nothing.
-    floor : float
-        To add, times the total charge.
-    """
-    kernel, floor = _kernel_transform(plan)
+    def convolve(self, n_jobs: int) -> tuple[NDArray[np.float32], float]:
+        """Convolve the charges on the grid with the kernel.
+
+        Returns
+        -------
+        potential : ndarray
+            In the plane the grid itself; what lies beyond the nodes means nothing.
+        floor : float
+            To add, times the total charge.
+        """
+        kernel = _kernel_of(self.plan)
+        if len(self.plan.nodes) != 2:
+            return _convolved(self.grid, kernel.transform, self.plan, n_jobs), kernel.floor
+        rows, columns = self.plan.nodes
+        by_row, by_column = kernel.twiddles
+        _native.convolve(
+            self.grid, kernel.transform, by_row, by_column, (rows, columns), n_jobs, self._spectrum
+        )
+        return self.grid, kernel.floor
+
+
+def _convolved(
+    grid: NDArray[np.float32], kernel: NDArray[np.float32], plan: MeshPlan, n_jobs: int
+) -> NDArray[np.float32]:
+    """Convolve on a line or in space."""
     dims = len(plan.nodes)
     workers = n_jobs if plan.size >= WORTH_THREADS else 1
     # Axis by axis, so that rows known to be zero are never transformed.
-    spectrum = scipy.fft.rfft(grid, axis=-1, workers=workers, overwrite_x=True)
+    spectrum = scipy.fft.rfft(grid, axis=-1, workers=workers)
     for axis in reversed(range(dims - 1)):
         spectrum = scipy.fft.fft(
             spectrum, n=2 * plan.nodes[axis], axis=axis, workers=workers, overwrite_x=True
@@ -165,9 +212,4 @@ def convolve(
     potential = scipy.fft.irfft(
         spectrum, n=2 * plan.nodes[-1], axis=-1, workers=workers, overwrite_x=True
     )
-    return np.ascontiguousarray(potential), floor
-
-
-def empty_grid(plan: MeshPlan) -> NDArray[np.float32]:
-    """Zeros on the plan's nodes, the last axis doubled."""
-    return np.zeros((*plan.nodes[:-1], 2 * plan.nodes[-1]), np.float32)
+    return np.ascontiguousarray(potential)

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ctsne import _native
 from ctsne._validation import check_jobs
-from ctsne.layout.mesh import MeshPlan, convolve, empty_grid, plan_mesh
+from ctsne.layout.mesh import Mesh, MeshPlan, plan_mesh
 from ctsne.layout.pairs import PairWeights
 
 # Rough costs in nanoseconds on one core, to choose the quicker way; no result depends on them
 # beyond the mesh's stated accuracy.
 _PAIR_COST = 0.3
 _GENERAL_PAIR_COST = 1.5
-_NODE_COST = 8.0
+_NODE_COST = (8.0, 2.0, 8.0)
 _POINT_COST = (15.0, 30.0, 120.0)
 _PATIENCE = 4.0
+# Labels of so few points are always summed exactly, many in one call.
+_SMALL_LABEL = 1000
+
+
+Extent = tuple[Sequence[float], Sequence[float]]
 
 
 @dataclass(frozen=True)
@@ -31,6 +38,38 @@ class _Channel:
     coefficient: float
     source_charge: NDArray[np.float32] | None = None
     target_charge: NDArray[np.float32] | None = None
+
+    @cached_property
+    def total(self) -> float:
+        """Charge of all sources."""
+        if self.source_charge is None:
+            return float(self.sources[1] - self.sources[0])
+        return float(self.source_charge[slice(*self.sources)].sum(dtype=np.float64))
+
+    @cached_property
+    def own(self) -> float:
+        """What points that are sources and targets add to their own potential."""
+        begin = max(self.sources[0], self.targets[0])
+        end = max(begin, min(self.sources[1], self.targets[1]))
+        charges = np.ones(end - begin)
+        for factor in (self.source_charge, self.target_charge):
+            if factor is not None:
+                charges *= factor[begin:end]
+        return self.coefficient * float(charges.sum())
+
+
+@dataclass(frozen=True)
+class _View:
+    """A map as the forces see it: its points, and the mesh that would hold them."""
+
+    y: NDArray[np.float32]
+    plan: MeshPlan
+    origin: tuple[float, ...]
+
+    @cached_property
+    def axes(self) -> NDArray[np.float32]:
+        """One row of coordinates per axis, for the exact sum."""
+        return np.ascontiguousarray(self.y.T)
 
 
 class Repulsion:
@@ -62,6 +101,7 @@ class Repulsion:
         self._n_jobs = check_jobs(n_jobs)
         self._exact = exact
         self._warned = False
+        self._mesh: Mesh | None = None
         self._bounds = np.zeros(1, np.int64)
         self._own = np.zeros(0, np.float32)
         if weights is None or weights.n_labelled == 0:
@@ -88,12 +128,16 @@ class Repulsion:
         if m < n:
             self._channels += [_Channel((m, n), (0, n), 1.0), _Channel((0, m), (m, n), 1.0)]
 
-    def __call__(self, y: NDArray[np.float32]) -> tuple[NDArray[np.float32], float]:
+    def __call__(
+        self, y: NDArray[np.float32], extent: Extent | None = None
+    ) -> tuple[NDArray[np.float32], float]:
         """Compute the forces on all points, and the normaliser over all ordered pairs.
 
         Parameters
         ----------
         y : ndarray of float32, shape (n, dims)
+        extent : tuple of two sequences, optional
+            The map's least and greatest coordinates, if they are known.
 
         Returns
         -------
@@ -102,98 +146,73 @@ class Repulsion:
         normaliser : float
             ``sum_{i != j} c_ij K_ij``
         """
+        low, high = extent or (y.min(axis=0).tolist(), y.max(axis=0).tolist())
+        view = _View(y, *plan_mesh(low, high, self._dof))
         force = np.zeros_like(y)
-        potential = np.zeros(len(y))
-        axes = np.ascontiguousarray(y.T)
-        plan, origin = plan_mesh(axes, self._dof)
-        for channel in self._channels:
-            self._add(channel, y, axes, plan, origin, potential, force)
+        normaliser = sum(self._add(channel, view, force) for channel in self._channels)
         if len(self._own):
-            self._add_inside_labels(y, axes, plan, origin, potential, force)
-        return force, float(potential.sum())
+            normaliser += self._add_inside_labels(view, force)
+        return force, normaliser
 
-    def _add_inside_labels(
-        self,
-        y: NDArray[np.float32],
-        axes: NDArray[np.float32],
-        plan: MeshPlan,
-        origin: tuple[float, ...],
-        potential: NDArray[np.float64],
-        force: NDArray[np.float32],
-    ) -> None:
+    def _add_inside_labels(self, view: _View, force: NDArray[np.float32]) -> float:
         """Add each label's action on itself: small ones exactly in one call, large ones by mesh."""
         counts = np.diff(self._bounds)
         by_mesh = [
             label
-            for label in np.flatnonzero((counts > 1000) | (self._exact is False))
-            if not self._exact_is_quicker(int(counts[label]), int(counts[label]), plan)
+            for label in np.flatnonzero((counts > _SMALL_LABEL) | (self._exact is False))
+            if not self._exact_is_quicker(int(counts[label]), int(counts[label]), view.plan)
         ]
-        coefficient = self._own.copy()
-        coefficient[by_mesh] = 0
-        _native.repel_ranges(
-            axes, self._dof, self._bounds, coefficient, self._n_jobs, potential, force
-        )
+        potential = 0.0
+        if len(by_mesh) < len(counts):
+            coefficient = self._own.copy()
+            coefficient[by_mesh] = 0
+            potential += _native.repel_ranges(
+                view.axes, self._dof, self._bounds, coefficient, self._n_jobs, force
+            )
         for label in by_mesh:
             own = (int(self._bounds[label]), int(self._bounds[label + 1]))
-            channel = _Channel(own, own, float(self._own[label]))
-            self._add(channel, y, axes, plan, origin, potential, force)
+            potential += self._add(_Channel(own, own, float(self._own[label])), view, force)
+        return potential
 
     def _exact_is_quicker(self, sources: int, targets: int, plan: MeshPlan) -> bool:
         if self._exact is not None:
             return self._exact
         pair = _PAIR_COST if self._dof == 1 else _GENERAL_PAIR_COST
-        mesh = _NODE_COST * plan.size + _POINT_COST[len(plan.nodes) - 1] * (sources + targets)
+        axes = len(plan.nodes) - 1
+        mesh = _NODE_COST[axes] * plan.size + _POINT_COST[axes] * (sources + targets)
         if not plan.accurate:  # the exact sum may take a while longer, to be exact
             mesh *= _PATIENCE
         return pair * sources * targets < mesh
 
-    def _add(
-        self,
-        channel: _Channel,
-        y: NDArray[np.float32],
-        axes: NDArray[np.float32],
-        plan: MeshPlan,
-        origin: tuple[float, ...],
-        potential: NDArray[np.float64],
-        force: NDArray[np.float32],
-    ) -> None:
+    def _add(self, channel: _Channel, view: _View, force: NDArray[np.float32]) -> float:
+        """Add the forces of a channel, and return its potential summed over the targets."""
+        plan = view.plan
         sources = channel.sources[1] - channel.sources[0]
         targets = channel.targets[1] - channel.targets[0]
         if self._exact_is_quicker(sources, targets, plan):
-            _native.repel(
-                axes, self._dof, channel.sources, channel.targets, channel.coefficient,
-                channel.source_charge, channel.target_charge, self._n_jobs, potential, force,
+            return _native.repel(
+                view.axes, self._dof, channel.sources, channel.targets, channel.coefficient,
+                channel.source_charge, channel.target_charge, self._n_jobs, force,
             )  # fmt: skip
-            return
         if not (plan.accurate or self._warned):
             self._warned = True
             warnings.warn(
-                f"the map is so wide ({np.ptp(axes, axis=1).max():.0f}) that its forces are "
+                f"the map is so wide ({np.ptp(view.y, axis=0).max():.0f}) that its forces are "
                 "computed on a coarser mesh, less exact than 1 %; a map of fewer dimensions is not",
                 UserWarning,
                 stacklevel=2,
             )
-        grid = empty_grid(plan)
+        if self._mesh is None or self._mesh.plan != plan:
+            self._mesh = Mesh(plan)
+        mesh = self._mesh
         _native.spread(
-            y, channel.sources, channel.source_charge, plan.nodes, origin, plan.spacing,
-            self._n_jobs, grid,
+            view.y, channel.sources, channel.source_charge, plan.nodes, view.origin, plan.spacing,
+            self._n_jobs, mesh.grid,
         )  # fmt: skip
-        field, floor = convolve(grid, plan, self._n_jobs)
-        charge = channel.source_charge
-        total = (
-            sources if charge is None else float(charge[slice(*channel.sources)].sum(dtype=float))
-        )
-        _native.gather(
-            field, y, channel.targets, floor * total, channel.coefficient, channel.target_charge,
-            plan.nodes, origin, plan.spacing, self._n_jobs, potential, force,
+        field, floor = mesh.convolve(self._n_jobs)
+        potential = _native.gather(
+            field, view.y, channel.targets, floor * channel.total, channel.coefficient,
+            channel.target_charge, plan.nodes, view.origin, plan.spacing, self._n_jobs, force,
         )  # fmt: skip
         # The mesh does not know which charge is a point's own, at distance zero: take it off again.
-        both = slice(
-            max(channel.sources[0], channel.targets[0]), min(channel.sources[1], channel.targets[1])
-        )
-        if both.start < both.stop:
-            own = np.full(both.stop - both.start, channel.coefficient)
-            for factor in (channel.source_charge, channel.target_charge):
-                if factor is not None:
-                    own *= factor[both]
-            potential[both] -= own
+        return potential - channel.own

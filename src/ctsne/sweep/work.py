@@ -203,7 +203,7 @@ def _next_on_path(
     spread = float(previous.std())
     start = previous * (PATH_SPREAD / spread) if spread > PATH_SPREAD else previous
     usual = settings.schedule
-    rate = usual.learning_rate
+    rate = usual.early_learning_rate or usual.learning_rate
     rate = min(_RATE_EXAGGERATION * rate, max(rate, _MOST_RATE * len(start)))
     schedule = Schedule(
         early_exaggeration=max(PATH_EXAGGERATION, usual.exaggeration),

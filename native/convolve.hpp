@@ -1,0 +1,78 @@
+// The convolution of a plane mesh with a kernel given by its transform, in parallel bands.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <numbers>
+
+#include "kernels.hpp"
+#include "parallel.hpp"
+
+namespace ctsne {
+
+constexpr std::int64_t kBandRows = 32;    // rows of a mesh are padded to bands of the widest lanes, twice
+constexpr std::int64_t kBandColumns = 16;  // and columns to one
+
+// Fills in the passes of a transform; false if n has other factors than 2, 3 and 5.
+inline bool factorize(std::int64_t n, FftPlan& plan) {
+  plan.n = n;
+  plan.passes = 0;
+  for (const int radix : {4, 2, 3, 5})
+    for (; n % radix == 0; n /= radix) plan.radix[plan.passes++] = radix;
+  return n == 1;
+}
+
+// How many floats the twiddle factors of all passes take; those of a half step follow them.
+inline std::int64_t twiddle_floats(const FftPlan& plan) {
+  std::int64_t total = 0, length = plan.n;
+  for (int k = 0; k < plan.passes; ++k) {
+    length /= plan.radix[k];
+    total += 2 * (plan.radix[k] - 1) * length;
+  }
+  return total;
+}
+
+inline void fill_twiddles(const FftPlan& plan, float* out) {
+  const auto put = [&](double turns) {
+    *out++ = static_cast<float>(std::cos(2 * std::numbers::pi * turns));
+    *out++ = static_cast<float>(-std::sin(2 * std::numbers::pi * turns));
+  };
+  std::int64_t length = plan.n;
+  for (int k = 0; k < plan.passes; ++k) {
+    const auto whole = static_cast<double>(length);
+    length /= plan.radix[k];
+    for (std::int64_t p = 0; p < length; ++p)
+      for (int power = 1; power < plan.radix[k]; ++power) put(static_cast<double>(p * power) / whole);
+  }
+  for (std::int64_t j = 0; j < plan.n; ++j) put(0.5 * static_cast<double>(j) / static_cast<double>(plan.n));
+}
+
+// In place; `spectrum` has room for twice the grid.
+inline void convolve(const MeshTransform& mesh, const float* kernel, int workers, float* grid,
+                     float* spectrum) {
+  struct alignas(64) Line {
+    float floats[16];
+  };
+  const Kernels& run = kernels();
+  const std::int64_t rows = mesh.columns.n;
+  workers = worthwhile(workers, 20.0 * static_cast<double>(rows * mesh.width));
+  const std::int64_t room = (5 * mesh.longest * 2 * run.lanes + 15) / 16;
+  const auto lines = std::make_unique_for_overwrite<Line[]>(static_cast<std::size_t>(room * workers));
+  const auto scratch = [&](int worker) { return lines[static_cast<std::size_t>(worker * room)].floats; };
+  parallel_blocks(rows, 2 * run.lanes, workers, [&](int worker, std::int64_t row, std::int64_t) {
+    run.transform_rows(mesh, grid, row, spectrum, scratch(worker));
+  });
+  parallel_blocks(mesh.rows.n + 1, run.lanes, workers, [&](int worker, std::int64_t column, std::int64_t) {
+    run.convolve_columns(mesh, kernel, column, spectrum, scratch(worker));
+  });
+  parallel_blocks(rows, 2 * run.lanes, workers, [&](int worker, std::int64_t row, std::int64_t) {
+    run.restore_rows(mesh, spectrum, row, grid, scratch(worker));
+    // Beyond the nodes stay zeros, for the next time.
+    for (std::int64_t empty = rows; empty < row + 2 * run.lanes; ++empty)
+      std::fill_n(grid + empty * mesh.width, mesh.width, 0.0f);
+  });
+}
+
+}  // namespace ctsne
