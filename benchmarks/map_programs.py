@@ -34,7 +34,6 @@ METHODS: dict[str, dict[str, Any]] = {
 # The others, by name: the function here, and its options.
 PEERS: dict[str, tuple[str, dict[str, Any]]] = {
     "openTSNE-FFT": ("opentsne", {"gradient": "fft"}),
-    "openTSNE-FFT-equal": ("opentsne", {"gradient": "fft", "equal": True}),
     "openTSNE-BH": ("opentsne", {"gradient": "bh"}),
     "scikit-learn": ("scikit_learn", {}),
     "UMAP": ("umap", {}),
@@ -114,10 +113,9 @@ def opentsne(
     iterations: int,
     jobs: int,
     gradient: str,
-    equal: bool = False,
     stop_after: int | None = None,
 ) -> dict[str, Any]:
-    """Make openTSNE's map with its defaults, or with the step length and momentum of ctsne.
+    """Make openTSNE's map with its defaults; its learning rates are those of ctsne.
 
     With ``stop_after``, the iterations beyond it are taken to be as quick as the last ones before;
     as the map still grows, they tend to be slower.
@@ -126,11 +124,7 @@ def opentsne(
     from openTSNE.affinity import PerplexityBasedNN, get_knn_index
 
     X, _ = load_problem(folder)
-    n = len(X)
     marks: list[Mark] = []
-    options: dict[str, Any] = {}
-    if equal:
-        options = {"learning_rate": max(200.0, n / 12), "initial_momentum": 0.5}
 
     def fit(points: Any, perplexity: float, n_iter: int) -> tuple[Any, float, float]:
         index = get_knn_index(
@@ -155,7 +149,6 @@ def opentsne(
             callbacks_every_iters=_EVERY,
             n_jobs=jobs,
             random_state=0,
-            **options,
         )
         return model.fit(points, affinities=affinities), found[0], similar
 

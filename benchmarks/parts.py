@@ -28,11 +28,10 @@ SHORT = {
     ),
     "maps-15000": Part(
         "maps.py",
-        "--n 15000 --methods revised-r tsne original balanced joint"
-        " --peers openTSNE-FFT openTSNE-FFT-equal",
+        "--n 15000 --methods revised-r tsne original balanced joint --peers openTSNE-FFT",
         5,
     ),
-    "neighbors-33500": Part("neighbors.py", "--n 33500 --more-labels 2 1000 --stop-at 20", 4),
+    "neighbors-33500": Part("neighbors.py", "--n 33500 --more-labels 2 1000 --stop-at 3", 4),
     "roofline-100000": Part("roofline.py", "--n 100000", 2),
 }
 LONG = {
@@ -43,14 +42,16 @@ LONG = {
         "maps.py", "--n 100000 --labels 10 --one-thread --peers openTSNE-FFT UMAP", 10
     ),
     "maps-300000": Part(
-        "maps.py", "--n 300000 --labels 10 --methods revised-r --peers openTSNE-FFT", 22
+        "maps.py",
+        "--n 300000 --labels 10 --methods revised-r --peers openTSNE-FFT --opentsne-iterations 500",
+        12,
     ),
     "maps-1000000": Part(
         "maps.py",
         "--n 1000000 --labels 10 --perplexity 30 --iterations 750 --methods revised-r --peers",
         10,
     ),
-    "neighbors-100000": Part("neighbors.py", "--n 100000 --more-labels 2 1000 --stop-at 10", 7),
+    "neighbors-100000": Part("neighbors.py", "--n 100000 --more-labels 2 1000 --stop-at 3", 7),
     # Not all pairs of a million points: faiss would take the better part of an hour for them.
     "neighbors-1000000": Part(
         "neighbors.py",

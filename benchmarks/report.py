@@ -30,8 +30,7 @@ above it, so its ratios are of one machine at one time."""
 _MAPS_NOTE = """Seconds from the matrix to the finished map; `of ctsne`: times the first line.
 Iterations: mean of the first 250 (early) and of the last ones (late). KL: t-SNE's loss, for all
 maps by the same code; only of maps that minimise it. R_NX: neighbours kept at k = 30, usual and
-adjusted for labels; 2,000 sampled points. UMAP has no perplexity and its own number of epochs.
-`openTSNE-FFT-equal` has ctsne's step length and momentum."""
+adjusted for labels; 2,000 sampled points. UMAP has no perplexity and its own number of epochs."""
 
 _NEIGHBORS_NOTE = """`two lists`: nearest points of the same and of other labels; `plain`: as
 many nearest points, whatever their label, which is easier. `of ctsne`: times ctsne on the same

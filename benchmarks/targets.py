@@ -166,17 +166,12 @@ TARGETS = (
     Target("second core at 100,000, end to end", "≥ 1.7 ×", _second_core),
     Target("`import ctsne`", "< 0.5 s, nothing heavy", _import),
     Target(
-        "t-SNE at 15,000 against openTSNE with equal settings",
-        _WITHIN,
-        partial(_quality, part="maps-15000", peer="openTSNE-FFT-equal"),
-    ),
-    Target(
-        "t-SNE at 15,000 against openTSNE with its defaults",
+        "t-SNE at 15,000 against openTSNE",
         _WITHIN,
         partial(_quality, part="maps-15000", peer="openTSNE-FFT"),
     ),
     Target(
-        "t-SNE at 100,000 against openTSNE with its defaults",
+        "t-SNE at 100,000 against openTSNE",
         _WITHIN,
         partial(_quality, part="maps-100000", peer="openTSNE-FFT"),
     ),
