@@ -60,6 +60,7 @@ auto pack_rows(Vector<const int64_t> indptr, Vector<const int32_t> indices, Vect
   int32_t* bases;
   uint16_t* codes;
   const auto groups = static_cast<std::size_t>(packer->groups());
+  const double total = packer->total();
   auto out_starts = owned<int64_t>(n + 1, &starts);
   auto out_bases = owned<int32_t>(groups, &bases);
   auto out_codes = owned<uint16_t>(16 * groups, &codes);
@@ -68,7 +69,7 @@ auto pack_rows(Vector<const int64_t> indptr, Vector<const int32_t> indices, Vect
     packer->write(starts, bases, codes);
     packer.reset();
   }
-  return std::make_tuple(out_starts, out_bases, out_codes);
+  return std::make_tuple(out_starts, out_bases, out_codes, total);
 }
 
 template <class Value>

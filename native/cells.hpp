@@ -93,14 +93,16 @@ class KMeans {
       ++count[c];
       for (std::int64_t dim = 0; dim < dims_; ++dim) sum[c * dims_ + dim] += static_cast<double>(sample_[s][dim]);
     }
+    std::vector<std::int64_t> share = count;  // what a cell has left when others move into it
     for (std::int64_t c = 0; c < k_; ++c) {
-      if (count[c] == 0) {  // nobody's centre moves into the largest cell
-        const auto largest = std::max_element(count.begin(), count.end());
+      if (count[c] == 0) {  // nobody's centre moves into the largest cell, if that can be shared
+        const auto largest = std::max_element(share.begin(), share.end());
+        if (*largest < 2) continue;
+        *largest /= 2;
         const auto member = std::find(assigned_.begin(), assigned_.begin() + static_cast<std::int64_t>(sample_.size()),
-                                      static_cast<std::int32_t>(largest - count.begin()));
+                                      static_cast<std::int32_t>(largest - share.begin()));
         const float* row = sample_[member - assigned_.begin()];
         std::copy(row, row + dims_, centres_.begin() + c * dims_);
-        *largest /= 2;
         continue;
       }
       for (std::int64_t dim = 0; dim < dims_; ++dim)
@@ -127,6 +129,8 @@ struct Cells {
 inline Cells make_cells(const float* rows, std::int64_t dims, std::span<const std::int64_t> ranges,
                         std::int64_t size, std::int64_t whole, int workers) {
   constexpr std::int64_t kOneLevel = 64;  // so many cells are found in one step
+  constexpr std::int64_t kMost = 256;     // no more in one step, lest the step take long
+  constexpr std::int64_t kLarge = 4;      // a cell of so many times the size is divided again
   struct Part {
     std::int64_t begin, end, cells;
     std::vector<std::int64_t> ends;  // of its cells, as positions in order
@@ -168,10 +172,28 @@ inline Cells make_cells(const float* rows, std::int64_t dims, std::span<const st
     }
   }
   first_part.push_back(parts.size());
+  // Appends the ends of all cells of a run to those of its part. A cell that came out large is divided
+  // again; points that k-means cannot tell apart, copies of one another, are simply counted off.
+  const auto refine = [&](const auto& self, KMeans& means, std::int64_t begin, std::int64_t end, std::int64_t k,
+                          std::vector<std::int64_t>& ends) -> void {
+    std::int64_t from = begin;
+    for (const std::int64_t to : divide(means, begin, end, std::min(k, kMost), 1)) {
+      const std::int64_t count = to - from;
+      if (count == end - begin)
+        for (std::int64_t at = from + size; at < to; at += size) ends.push_back(at);
+      else if (count > kLarge * size)
+        self(self, means, from, to, (count + size / 2) / size, ends);
+      ends.push_back(to);
+      from = to;
+    }
+  };
   std::vector<KMeans> fine(static_cast<std::size_t>(std::max(1, workers)), KMeans(rows, dims));
   parallel_for(static_cast<std::int64_t>(parts.size()), workers, [&](int worker, std::int64_t p) {
     Part& part = parts[p];
-    part.ends = part.cells == 1 ? std::vector{part.end} : divide(fine[worker], part.begin, part.end, part.cells, 1);
+    if (part.cells > 1)
+      refine(refine, fine[worker], part.begin, part.end, part.cells, part.ends);
+    else
+      part.ends.push_back(part.end);
   });
   out.bounds.push_back(0);
   std::size_t next = 0;

@@ -109,12 +109,12 @@ class ListWriter {
     for (std::int32_t k = 0; k < query.filled; ++k) fetch(row(points, points.ids[query.at[k]]), points.dims);
     for (std::int32_t k = 0; k < query.filled; ++k)
       add(points, id, points.ids[query.at[k]], std::numeric_limits<double>::infinity());
-    order();
+    order(wanted);
     if (exact) {
       const double farthest = candidates_[wanted - 1].d2;
       if (!is_complete(query, points, std::sqrt(farthest) / points.scale)) {
         search(points, query, id, ranges, with_codes, farthest);
-        order();
+        order(wanted);
       }
     }
     const std::int64_t to = id * out.row_length + (out.offset.empty() ? 0 : out.offset[id]);
@@ -147,8 +147,12 @@ class ListWriter {
     if (d2 <= limit) candidates_.push_back({d2, id});
   }
 
-  void order() {
-    // All of them: there are hardly more than wanted.
+  void order(std::int32_t wanted) {
+    // There are hardly more than wanted, except where many are equally far.
+    if (static_cast<std::int64_t>(candidates_.size()) > 2 * wanted) {
+      std::nth_element(candidates_.begin(), candidates_.begin() + wanted - 1, candidates_.end());
+      candidates_.resize(static_cast<std::size_t>(wanted));
+    }
     std::sort(candidates_.begin(), candidates_.end());
   }
 

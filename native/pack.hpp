@@ -46,6 +46,13 @@ class Packer {
 
   std::int64_t groups() const { return starts_.back(); }
 
+  // Sum of all values as they are packed.
+  double total() const {
+    double sum = 0;
+    for (const Part& part : parts_) sum += part.total;
+    return sum;
+  }
+
   void write(std::int64_t* starts, std::int32_t* bases, std::uint16_t* codes) {
     std::copy(starts_.begin(), starts_.end(), starts);
     parallel_for(static_cast<std::int64_t>(parts_.size()), workers_, [&](int, std::int64_t number) {
@@ -74,6 +81,7 @@ class Packer {
   struct Part {
     std::vector<std::int32_t> bases;
     std::vector<std::uint16_t> codes;
+    double total = 0;
 
     // A group ends after eight entries, or where the next column is out of its reach.
     std::int64_t append(const std::vector<Entry>& row) {
@@ -86,6 +94,7 @@ class Packer {
         for (int lane = 0; lane < 8 && k < row.size() && row[k].column - base < 2 * kReach; ++lane, ++k) {
           group[lane] = static_cast<std::uint16_t>(row[k].column - base);
           group[lane + 8] = row[k].code;
+          total += static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(row[k].code) << kPackedShift));
         }
       }
       return static_cast<std::int64_t>(bases.size() - before);

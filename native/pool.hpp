@@ -97,7 +97,7 @@ class Pool {
     for (int wanted = workers - 1; idle_ < wanted && threads_ < most; --wanted) {
       try {
         std::thread([this] { serve(); }).detach();
-      } catch (const std::system_error&) {
+      } catch (...) {
         return;  // no more threads to be had: the ones there are do all the work
       }
       ++threads_;

@@ -212,9 +212,13 @@ class CellSearch {
         return (spent += ranges_.back().end - ranges_.back().begin) < budget_;
       });
       searcher_.search(members, ranges_, true);
-      // Where its own label was all around, a point has found too few others: once more, by itself.
+      // Where their own label was all around, points have found too few others: once more, by label.
       const std::vector<std::int64_t> again = searcher_.short_of_candidates();
-      for (const std::int64_t& at : again) search_others(which, {&at, 1}, points_.codes[at]);
+      for (std::size_t begin = 0, end; begin < again.size(); begin = end) {
+        const std::int32_t own = points_.codes[again[begin]];
+        for (end = begin + 1; end < again.size() && points_.codes[again[end]] == own;) ++end;
+        search_others(which, std::span(again).subspan(begin, end - begin), own);
+      }
     }
   }
 

@@ -136,7 +136,7 @@ inline void symmetrize(const Conditional& given, const std::int64_t* degree, std
   };
   std::vector<Part> parts{{begin, begin, indptr[begin]}};
   for (std::int64_t i = begin, passed = 0; i < end; ++i) {
-    if (passed * workers >= total * static_cast<std::int64_t>(parts.size()))
+    if (total > 0 && passed * workers >= total * static_cast<std::int64_t>(parts.size()))
       parts.push_back({i, i, indptr[begin] + passed});
     parts.back().end = i + 1;
     passed += indptr[i + 1];

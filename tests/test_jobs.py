@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import subprocess
 import sys
 import threading
+from concurrent.futures import ProcessPoolExecutor
 
 import joblib
 import numpy as np
@@ -64,6 +66,12 @@ def test_in_workers_of_joblib_cores_are_shared(backend: str) -> None:
     assert set(run(joblib.delayed(check_jobs)(-1) for _ in range(workers))) == {1}
     assert set(run(joblib.delayed(check_workers)(-1) for _ in range(workers))) == {1}
     assert set(run(joblib.delayed(check_jobs)(2) for _ in range(workers))) == {2}
+
+
+def test_in_workers_of_a_process_pool_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
+        assert set(pool.map(check_jobs, [-1, -1])) == {1}
 
 
 def test_one_worker_of_joblib_has_all_cores() -> None:

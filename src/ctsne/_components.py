@@ -37,7 +37,7 @@ def principal_components(X: Any, k: int, *, centred: bool = True, n_jobs: int) -
     """Scores of all points on the leading components, as in ``sklearn.decomposition.PCA``.
 
     All sums run over fixed blocks of rows and are added in their order, so the result does not
-    depend on ``n_jobs``; no copy of ``X`` is made.
+    depend on ``n_jobs``. No copy of ``X`` is made, unless it has more columns than its few rows.
 
     Parameters
     ----------

@@ -23,6 +23,15 @@ _OMP_NUM_THREADS = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
 _blas_lock = threading.RLock()
 
 
+def _unlock_in_child() -> None:
+    global _blas_lock
+    _blas_lock = threading.RLock()  # a thread that held it does not exist here
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_unlock_in_child)
+
+
 def usable_cpus() -> int:
     """Return how many threads this call may keep busy.
 
@@ -34,11 +43,10 @@ def usable_cpus() -> int:
     if _OMP_NUM_THREADS.isdigit():
         cpus = max(1, min(cpus, int(_OMP_NUM_THREADS)))
     backend, _ = get_active_backend()
-    own_process = multiprocessing.parent_process() is not None
-    among_threads = backend.nesting_level > 0 and not own_process
-    if among_threads or multiprocessing.current_process().daemon or _in_dask_task():
-        return 1
-    return cpus
+    worker_process = multiprocessing.parent_process() is not None
+    among_threads = backend.nesting_level > 0 and not worker_process
+    unshared = worker_process and not _OMP_NUM_THREADS.isdigit()
+    return 1 if among_threads or unshared or _in_dask_task() else cpus
 
 
 def threads_for(n_jobs: int | None) -> int:

@@ -11,8 +11,9 @@ from typing import Any
 from ctsne._parameters import Settings
 from ctsne._pipeline import SPARSE_COMPONENTS
 from ctsne._validation import is_sparse
+from ctsne.layout.descent import PACKED_FROM
 from ctsne.layout.mesh import MOST_NODES, SPACING
-from ctsne.neighbors.search import EXACT_UP_TO
+from ctsne.neighbors.search import is_approximate
 
 __all__ = ["MapMemory", "check_memory", "free_memory", "map_memory", "require_memory"]
 
@@ -29,10 +30,12 @@ ROW_ENTRY = 4
 # neighbours mutual) and two (none).
 STORED_ENTRY = 4 + 4
 STORED_PER_NEIGHBOR = 1.5
-# The same where its rows are brought into the order of the labels (and then kept so), and where a
-# spectral start is made of it. The weights of pairs are taken for some entries at a time.
+# Many of them are packed for the map; for a moment, when points are put in another order, twice.
+# Fewer are brought into the order of the labels, and kept so, where the map is conditioned.
+PACKED_ENTRY = 4.5
 REORDERED_ENTRY = 8
 REORDERING_ENTRY = 16
+# Where a spectral start is made of them. The weights of pairs are taken for some at a time.
 SPECTRAL_ENTRY = 36
 WEIGHED_ENTRY = 34
 WEIGHED_AT_ONCE = 4_000_000
@@ -110,8 +113,11 @@ def map_memory(shape: tuple[int, int], settings: Settings, *, sparse: bool = Fal
     making = SPECTRAL_ENTRY * stored if spectral else START_SPACE
     running = _mesh(n, settings.n_components)
     if ordered:
-        weighing = WEIGHED_ENTRY * min(stored, WEIGHED_AT_ONCE)
-        making = max(making, weighing, REORDERING_ENTRY * stored)
+        making = max(making, WEIGHED_ENTRY * min(stored, WEIGHED_AT_ONCE))
+    if stored >= PACKED_FROM:
+        running += 2 * PACKED_ENTRY * stored
+    elif ordered:
+        making = max(making, REORDERING_ENTRY * stored)
         running += REORDERED_ENTRY * stored
     transposed = min(SYMMETRIZED_AT_ONCE, LIST_ENTRY * neighbors)
     return MapMemory(
@@ -128,7 +134,7 @@ def _search(n: int, columns: int, lists: int, settings: Settings) -> int:
         return lists
     numbers = n * columns
     unit = UNIT_NUMBER * numbers if settings.metric == "cosine" else 0
-    by_cells = settings.recall < 1 and n > EXACT_UP_TO
+    by_cells = is_approximate(n, settings.recall)
     searched = CELLS_NUMBER if by_cells else SEARCHED_NUMBER
     return unit + max(PREPARED_NUMBER * numbers, searched * numbers + lists)
 

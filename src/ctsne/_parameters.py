@@ -292,7 +292,7 @@ def _check_schedule(estimator: Any, n: int) -> Schedule:
     rate, early_rate = estimator.learning_rate, None
     if isinstance(rate, str):
         check_choice(rate, "learning_rate", ("auto",))
-        rate, early_rate = max(200.0, n / late), max(200.0, n / early)
+        rate, early_rate = (max(200.0, n / max(1.0, factor)) for factor in (late, early))
     return Schedule(
         early_exaggeration=early,
         early_exaggeration_iter=check_count(

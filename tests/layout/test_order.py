@@ -46,11 +46,13 @@ def test_packed_matrix_is_the_permuted_one(n: int, density: float, seed: int) ->
     values = rng.lognormal(sigma=10, size=(n, n)) * (rng.random((n, n)) < density)
     matrix = sp.csr_array(values.astype(np.float32))
     order = rng.permutation(n).astype(np.int32)
-    packed = _native.pack_rows(
+    *packed, total = _native.pack_rows(
         matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data, order, 2
     )
     expected = values[np.ix_(order, order)]
-    np.testing.assert_allclose(unpacked(*packed).toarray(), expected, rtol=1 / 512, atol=1e-37)
+    found = unpacked(*packed).toarray()
+    np.testing.assert_allclose(found, expected, rtol=1 / 512, atol=1e-37)
+    assert total == pytest.approx(found.sum(dtype=np.float64))
 
 
 def test_columns_far_apart_are_packed() -> None:
@@ -58,7 +60,7 @@ def test_columns_far_apart_are_packed() -> None:
     columns = np.array([0, 65_535, 65_536, 131_072, 199_999], np.int32)
     indptr = np.full(n + 1, 5, np.int64)
     indptr[0] = 0
-    packed = _native.pack_rows(
+    *packed, _ = _native.pack_rows(
         indptr, columns, np.arange(1, 6, dtype=np.float32), np.arange(n, dtype=np.int32), 1
     )
     first = unpacked(*packed)[[0]].toarray()[0]

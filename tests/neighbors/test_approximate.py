@@ -132,11 +132,33 @@ def test_a_small_label_all_around_itself() -> None:
     check_truth(search(X, codes, 20, 60), X, codes)
 
 
-def test_identical_points() -> None:
-    X = np.zeros((2000, 3), np.float32)
-    X[1000:] = 1
-    codes = np.arange(2000) % 2
+@pytest.mark.parametrize("places", [1, 2, 30])
+def test_identical_points(places: int) -> None:
+    X = np.random.default_rng(0).normal(size=(places, 3))[np.arange(2000) % places]
+    codes = np.arange(2000) // 7 % 2
     check_truth(search(X, codes, 10, 10), X, codes)
+
+
+@pytest.mark.parametrize("seed", [76, 153, 230, 390, 427])
+def test_few_places_in_uneven_shares(seed: int) -> None:
+    # More centres than places, and most of them empty.
+    rng = np.random.default_rng(seed)
+    places = rng.integers(0, 30, size=(rng.integers(3, 9), 1)).astype(np.float32)
+    shares = rng.dirichlet(np.full(len(places), 0.4))
+    X = places[rng.choice(len(places), size=8192, p=shares)]
+    order, bounds, _ = _native.make_cells(X, np.array([0, 8192]), 128, 0, 1)
+    assert np.diff(bounds).max() <= 4 * 128
+    np.testing.assert_array_equal(np.sort(order), np.arange(8192))
+
+
+def test_labels_that_are_clusters() -> None:
+    # More labels than get a scan of their own, and every point among its own.
+    rng = np.random.default_rng(10)
+    codes = rng.integers(40, size=6000)
+    X = 30 * rng.normal(size=(40, 5))[codes] + rng.normal(size=(6000, 5))
+    found = search(X, codes, 10, 10)
+    check_truth(found, X, codes)
+    assert true_recall(found, X, codes, 10, 10) > 0.9
 
 
 def test_same_bits_for_any_number_of_threads() -> None:
@@ -192,5 +214,6 @@ def test_cells_divide_every_range(n: int, cuts: int, size: int, whole: int, seed
     assert (np.diff(bounds) > 0).all()
     assert bounds[0] == 0 and bounds[-1] == n
     np.testing.assert_array_equal(bounds[first], ranges)  # a range is some whole cells
+    assert np.diff(bounds).max() <= max(4 * size, whole)  # even of equal points
     for begin, end in pairwise(ranges):
         np.testing.assert_array_equal(np.sort(order[begin:end]), np.arange(begin, end))

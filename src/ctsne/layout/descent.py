@@ -144,6 +144,7 @@ class Layout:
             if weights is not None:
                 matrix = matrix[self._order][:, self._order]
             self._rows: _Rows = _arrays(matrix)
+            self._total = 1.0
 
     @property
     def embedding(self) -> NDArray[np.float32]:
@@ -236,21 +237,28 @@ class Layout:
         assert self._source is not None
         order = spatial_order(self._y, self._groups)
         whole = self._order[order]
-        rows = _native.pack_rows(*_arrays(self._source), whole.astype(np.int32), self._n_jobs)
-        state = (self._y[order], self._update[order], self._gains[order])
+        indptr, columns, values, total = _native.pack_rows(
+            *_arrays(self._source), whole.astype(np.int32), self._n_jobs
+        )
+        rows = indptr, columns, values
+        state = self._y[order], self._update[order], self._gains[order]
         # At once, so that Ctrl-C finds the old order or the new.
-        self._rows, self._order, (self._y, self._update, self._gains) = rows, whole, state
+        (self._rows, self._total), self._order, (self._y, self._update, self._gains) = (
+            (rows, total), whole, state,
+        )  # fmt: skip
 
     def _loss(self, normaliser: float) -> float:
         log_kernel = _native.log_kernel_sum(*self._rows, self._y, self._dof, self._n_jobs)
-        return self._constant - log_kernel + float(np.log(normaliser))
+        # Packed similarities are rounded, and so is their sum.
+        return self._constant - log_kernel / self._total + float(np.log(normaliser))
 
     def _step(self) -> float:
         if self._source is not None and self.iteration >= self.schedule.early_exaggeration_iter:
             if self.iteration > 0:
                 self._sort_points()
             self._source = None
-        repulsion, normaliser = self._repulsion(self._y, self._extent)
+        extent, self._extent = self._extent, None  # Ctrl-C may come between the step and its extent
+        repulsion, normaliser = self._repulsion(self._y, extent)
         exaggeration, rate, momentum = self.schedule.at(self.iteration)
         self._extent = _native.descend(
             *self._rows, self._dof, repulsion, exaggeration, 1.0 / normaliser, rate, momentum,
@@ -273,6 +281,8 @@ def _check_input(matrix: sp.csr_array, start: NDArray[np.floating]) -> int:
             f"shape {np.shape(start)}"
         )
     check_finite(np.asarray(start), argument="start")
+    if matrix.nnz and matrix.data.min() < 0:
+        raise ValueError(f"matrix must not hold negative similarities, got {matrix.data.min():g}")
     return n
 
 

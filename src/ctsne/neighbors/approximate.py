@@ -67,7 +67,7 @@ class _Lists:
         arranged = cells.points
         # Nanoseconds of a query: its candidates, and what goes into its lists.
         cost = 0.05 * budget * arranged.rows.shape[1] + 20_000
-        step = max(4096, int(1e9 * _SLICE_SECONDS * self.n_jobs / cost))
+        step = max(256 * self.n_jobs, int(1e9 * _SLICE_SECONDS * self.n_jobs / cost))
         for begin in range(0, len(queries), step):
             _native.find_probed(
                 arranged.packed, arranged.rows, arranged.ids, arranged.codes, self.points,
@@ -132,7 +132,8 @@ def approximate_neighbors(
         _search(cells, lists, ~labelled, trials, recall, other=False)
         _search(cells, lists, labelled, trials, recall, other=True)
     counts = [checks.recall(lists, other=other) for other in (False, True)]
-    measured = sum(hits for hits, _ in counts) / sum(entries for _, entries in counts)
+    # Of one entry more: a sample in which nothing is missing does not prove that nothing is.
+    measured = sum(hits for hits, _ in counts) / (1 + sum(entries for _, entries in counts))
     found = Neighbors(lists.indices, lists.distances, k_same, scale, measured)
     return as_metric(found, metric)
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from ctsne import _native
 from ctsne.labels import Labels
 
-# Rows brought to double precision at once, so that no whole copy of the data is.
-_ROWS_AT_ONCE = 1 << 16
+# Numbers brought to double precision at once, so that no whole copy of the data is.
+_NUMBERS_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,9 +86,11 @@ def _centred_and_scaled(X: NDArray[np.floating]) -> tuple[NDArray[np.float32], f
     """Give float32 data with its digits where the differences are, and the scale taken off it."""
     first = X[0].astype(np.float64)  # first by one of them: identical points become zeros
 
+    step = max(1, _NUMBERS_AT_ONCE // X.shape[1])
+
     def centred() -> Iterator[tuple[slice, NDArray[np.float64]]]:
-        for begin in range(0, len(X), _ROWS_AT_ONCE):
-            part = slice(begin, begin + _ROWS_AT_ONCE)
+        for begin in range(0, len(X), step):
+            part = slice(begin, begin + step)
             yield part, X[part] - first
 
     mean = sum(part.sum(axis=0) for _, part in centred()) / len(X)

@@ -55,7 +55,7 @@ def scan_all(
         wanted = np.zeros(n, np.bool_)
         wanted[rows] = True
         queries = np.flatnonzero(wanted[arranged.ids])
-    step = max(256, int(_SLICE_WORK * n_jobs / (n * (dims + 8))))
+    step = max(64 * n_jobs, int(_SLICE_WORK * n_jobs / (n * (dims + 8))))
     for begin in range(0, len(queries), step):
         for other, k in ((False, k_same), (True, k_other)):
             if k.any():

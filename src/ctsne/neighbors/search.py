@@ -21,6 +21,11 @@ from ctsne.neighbors.lists import Neighbors, available, check_lengths, fill_list
 EXACT_UP_TO = 30_000
 
 
+def is_approximate(n: int, recall: float) -> bool:
+    """Whether so many points are searched approximately if this recall is enough."""
+    return recall < 1 and n > EXACT_UP_TO
+
+
 def find_neighbors(
     X: ArrayLike,
     labels: object = None,
@@ -78,7 +83,7 @@ def find_neighbors(
         check_directions(features)
     n_jobs = check_jobs(n_jobs)
     enough = check_number(recall, "recall", low=0.5, high=1)
-    if enough < 1 and n > EXACT_UP_TO and rows is None:
+    if is_approximate(n, enough) and rows is None:
         return approximate_neighbors(
             features, known, same, other, metric=metric, n_jobs=n_jobs, recall=enough
         )

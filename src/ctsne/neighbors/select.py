@@ -24,7 +24,7 @@ def select_neighbors(
     Returns
     -------
     Neighbors
-        What a search for these lengths would have found.
+        What an exact search for these lengths would have found, if ``neighbors`` is exact.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def merge_neighbors(neighbors: Neighbors, k: int) -> Neighbors:
     Returns
     -------
     Neighbors
-        What a search without labels would have found.
+        What an exact search without labels would have found, if ``neighbors`` is exact.
 
     Examples
     --------

@@ -15,14 +15,19 @@ from ctsne.labels import Labels
 from ctsne.neighbors import Neighbors, find_neighbors, merge_neighbors, select_neighbors
 from ctsne.neighbors.lists import available, fill_lists
 
-__all__ = ["lists_for", "measured_lists", "shared_neighbors"]
+__all__ = ["lists_for", "measured_lists", "shared_lengths", "shared_neighbors"]
 
 
 def shared_neighbors(
     features: Any, labels: Labels, settings: Sequence[Settings], *, k: int
 ) -> Neighbors:
     """Find lists so long that those of every setting, and of measures at ``k``, are in them."""
-    n = features.shape[0]
+    same, other = shared_lengths(features.shape[0], settings, k=k)
+    return search_neighbors(features, labels, same, other, settings[0])
+
+
+def shared_lengths(n: int, settings: Sequence[Settings], *, k: int) -> tuple[int, int]:
+    """Return the lengths of the lists that serve every setting, and measures at ``k``."""
     longest_same = longest_other = min(k, n - 1)
     for each in settings:
         same, other = list_lengths(each, n)
@@ -30,11 +35,11 @@ def shared_neighbors(
             other = same
         longest_same = max(longest_same, int(same.max()))
         longest_other = max(longest_other, int(other.max()))
-    return search_neighbors(features, labels, longest_same, longest_other, settings[0])
+    return longest_same, longest_other
 
 
 def lists_for(settings: Settings, neighbors: Neighbors) -> Neighbors:
-    """Return the lists that the method wants, as if they had been searched for it."""
+    """Return the lists that the method wants, as if searched for it (where that is exact)."""
     same, other = list_lengths(settings, len(neighbors.indices))
     if listed_labels(settings) is None:
         return merge_neighbors(neighbors, int(same[0] + other[0]))

@@ -22,7 +22,8 @@ from ctsne._validation import check_jobs, check_matrix, check_workers, is_sparse
 from ctsne.evaluate._inputs import check_k, sample_points
 from ctsne.labels import Labels, encode_labels
 from ctsne.layout import start_positions
-from ctsne.sweep.graph import measured_lists, shared_neighbors
+from ctsne.neighbors.search import is_approximate
+from ctsne.sweep.graph import measured_lists, shared_lengths, shared_neighbors
 from ctsne.sweep.grid import Grid, GridPoint, default_grid, expand_grid, weakest_first
 from ctsne.sweep.result import SweepResult, collect
 from ctsne.sweep.store import data_checksum, open_store, setting_key
@@ -149,7 +150,10 @@ def run_sweep(
     lines = _lines(points, path=path)
     workers = 1 if n > _POINTS_AT_ONCE else min(check_workers(base.n_jobs), len(lines))
     _check_memory(matrix, settings, workers)
-    keys = {} if folder is None else _keys(points, base, matrix, known)
+    keys = {}
+    if folder is not None:
+        searched = shared_lengths(n, settings, k=k) if is_approximate(n, settings[0].recall) else ()
+        keys = _keys(points, base, matrix, known, searched)
     store = open_store(folder)
     features = features_of(matrix, settings[0])
     neighbors = shared_neighbors(matrix if features is None else features, known, settings, k=k)
@@ -268,13 +272,17 @@ def _lines(points: list[GridPoint], *, path: bool) -> list[list[int]]:
     return [weakest_first(points, line) for line in lines.values()]
 
 
-def _keys(points: list[GridPoint], base: Any, matrix: Any, known: Labels) -> dict[int, str]:
+def _keys(
+    points: list[GridPoint], base: Any, matrix: Any, known: Labels, searched: tuple[int, ...]
+) -> dict[int, str]:
+    """Name what each map depends on; an approximate search finds by the lengths of its lists."""
     from ctsne import __version__
 
     checksum = data_checksum(matrix, known)
     given = base.get_params(deep=False)
+    found = {"searched": list(searched)} if searched else {}
     return {
-        index: setting_key(checksum, {**given, **point.parameters}, version=__version__)
+        index: setting_key(checksum, {**given, **point.parameters, **found}, version=__version__)
         for index, point in enumerate(points)
     }
 
