@@ -246,6 +246,19 @@ void symmetrize(Matrix<const int32_t> indices, Matrix<const float> rows, Vector<
                     span_of(values));
 }
 
+template <class Real>
+void define_search(nb::module_& m) {
+  m.def("find_exact", find_exact<Real>, "packed"_a.noconvert(), "sorted"_a.noconvert(), "ids"_a.noconvert(),
+        "codes"_a.noconvert(), "points"_a.noconvert(), "scale"_a, "bounds"_a.noconvert(), "other"_a,
+        "queries"_a.noconvert(), "k_same"_a.noconvert(), "k_other"_a.noconvert(), "n_jobs"_a,
+        "indices"_a.noconvert(), "distances"_a.noconvert());
+  m.def("find_probed", find_probed<Real>, "packed"_a.noconvert(), "sorted"_a.noconvert(), "ids"_a.noconvert(),
+        "codes"_a.noconvert(), "points"_a.noconvert(), "scale"_a, "cells"_a.noconvert(), "centres"_a.noconvert(),
+        "packed_centres"_a.noconvert(), "labels"_a.noconvert(), "pure"_a, "other"_a, "queries"_a.noconvert(),
+        "budget"_a, "k_same"_a.noconvert(), "k_other"_a.noconvert(), "n_jobs"_a, "indices"_a.noconvert(),
+        "distances"_a.noconvert());
+}
+
 }  // namespace
 
 // Arrays are never converted on the way in: a silent copy would cost memory, and an output written
@@ -254,24 +267,8 @@ NB_MODULE(_native, m) {
   m.doc() = "Compiled kernels of ctsne; private.";
   m.attr("BLOCK") = ctsne::kBlock;
   m.def("instruction_set", [] { return ctsne::kernels().name; });
-  m.def("find_exact", find_exact<float>, "packed"_a.noconvert(), "sorted"_a.noconvert(), "ids"_a.noconvert(),
-        "codes"_a.noconvert(), "points"_a.noconvert(), "scale"_a, "bounds"_a.noconvert(), "other"_a,
-        "queries"_a.noconvert(), "k_same"_a.noconvert(), "k_other"_a.noconvert(), "n_jobs"_a,
-        "indices"_a.noconvert(), "distances"_a.noconvert());
-  m.def("find_probed", find_probed<float>, "packed"_a.noconvert(), "sorted"_a.noconvert(), "ids"_a.noconvert(),
-        "codes"_a.noconvert(), "points"_a.noconvert(), "scale"_a, "cells"_a.noconvert(), "centres"_a.noconvert(),
-        "packed_centres"_a.noconvert(), "labels"_a.noconvert(), "pure"_a, "other"_a, "queries"_a.noconvert(),
-        "budget"_a, "k_same"_a.noconvert(), "k_other"_a.noconvert(), "n_jobs"_a, "indices"_a.noconvert(),
-        "distances"_a.noconvert());
-  m.def("find_exact", find_exact<double>, "packed"_a.noconvert(), "sorted"_a.noconvert(), "ids"_a.noconvert(),
-        "codes"_a.noconvert(), "points"_a.noconvert(), "scale"_a, "bounds"_a.noconvert(), "other"_a,
-        "queries"_a.noconvert(), "k_same"_a.noconvert(), "k_other"_a.noconvert(), "n_jobs"_a,
-        "indices"_a.noconvert(), "distances"_a.noconvert());
-  m.def("find_probed", find_probed<double>, "packed"_a.noconvert(), "sorted"_a.noconvert(), "ids"_a.noconvert(),
-        "codes"_a.noconvert(), "points"_a.noconvert(), "scale"_a, "cells"_a.noconvert(), "centres"_a.noconvert(),
-        "packed_centres"_a.noconvert(), "labels"_a.noconvert(), "pure"_a, "other"_a, "queries"_a.noconvert(),
-        "budget"_a, "k_same"_a.noconvert(), "k_other"_a.noconvert(), "n_jobs"_a, "indices"_a.noconvert(),
-        "distances"_a.noconvert());
+  define_search<float>(m);
+  define_search<double>(m);
   m.def("make_cells", make_cells, "rows"_a.noconvert(), "ranges"_a.noconvert(), "size"_a, "whole"_a, "n_jobs"_a);
   m.def("cell_centres", cell_centres, "sorted"_a.noconvert(), "bounds"_a.noconvert(), "n_jobs"_a,
         "centres"_a.noconvert());
