@@ -30,9 +30,10 @@ ROW_ENTRY = 4
 # neighbours mutual) and two (none).
 STORED_ENTRY = 4 + 4
 STORED_PER_NEIGHBOR = 1.5
-# Many of them are packed for the map; for a moment, when points are put in another order, twice.
+# Many of them are packed for the map, in 4.5 bytes or somewhat more; when points are put in another
+# order, the old and the new are there for a moment, and what the new is made of.
 # Fewer are brought into the order of the labels, and kept so, where the map is conditioned.
-PACKED_ENTRY = 4.5
+PACKED_ENTRY = 14
 REORDERED_ENTRY = 8
 REORDERING_ENTRY = 16
 # Where a spectral start is made of them. The weights of pairs are taken for some at a time.
@@ -115,7 +116,7 @@ def map_memory(shape: tuple[int, int], settings: Settings, *, sparse: bool = Fal
     if ordered:
         making = max(making, WEIGHED_ENTRY * min(stored, WEIGHED_AT_ONCE))
     if stored >= PACKED_FROM:
-        running += 2 * PACKED_ENTRY * stored
+        running += PACKED_ENTRY * stored
     elif ordered:
         making = max(making, REORDERING_ENTRY * stored)
         running += REORDERED_ENTRY * stored

@@ -229,7 +229,6 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             f"{found} of the true ones"
         )
         affinities = affinities_of(neighbors, settings)
-        del neighbors  # as large as the similarities, and of no more use
         del neighbors  # the map needs the memory
         clock.log(f"similarities: {affinities.matrix.nnz} stored")
         layout = layout_of(affinities.matrix, features, settings)
