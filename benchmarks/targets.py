@@ -53,12 +53,13 @@ def _original(results: Results) -> Verdict:
     return f"{times[0] / times[1]:.2f} ×", times[0] <= 2.5 * times[1]
 
 
-def _floor(results: Results) -> Verdict:
+def _floor(results: Results, moment: str) -> Verdict:
     content = results["roofline-300000"]
     jobs = content["settings"]["jobs"]
-    ratios = {row["moment"]: row["ratio"] for row in content["rows"] if row["jobs"] == jobs}
-    words = ", ".join(f"{moment} {ratio:.2f} ×" for moment, ratio in ratios.items())
-    return words, ratios["late"] <= 2
+    ratio = next(
+        row["ratio"] for row in content["rows"] if (row["moment"], row["jobs"]) == (moment, jobs)
+    )
+    return f"{ratio:.2f} ×", ratio <= 2
 
 
 def _libraries(results: Results, *parts: str) -> Verdict:
@@ -150,7 +151,16 @@ TARGETS = (
         _million,
     ),
     Target("original against revised r, 15,000", "≤ 2.5 ×", _original),
-    Target("one iteration at 300,000, late, against its floor", "≤ 2 ×", _floor),
+    Target(
+        "one iteration at 300,000, late, against its floor",
+        "≤ 2 ×",
+        partial(_floor, moment="late"),
+    ),
+    Target(
+        "one iteration at 300,000, early, against its floor",
+        "≤ 2 ×",
+        partial(_floor, moment="early"),
+    ),
     Target(
         "neighbours 100,000 × 50, 75 + 75, recall .99",
         "faster than every library",
