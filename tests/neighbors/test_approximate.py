@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctsne import _native
+from ctsne import ConditionalTSNE, _native
 from ctsne.labels import encode_labels
 from ctsne.neighbors import Neighbors, approximate, find_neighbors
 from ctsne.neighbors.approximate import approximate_neighbors
@@ -194,6 +194,9 @@ def test_large_data_by_itself() -> None:
     assert 0.88 <= found.recall < 1
     check_truth(found, X, codes)
     assert find_neighbors(X, codes, k_same=5, rows=np.arange(3), recall=0.9).recall == 1
+    model = ConditionalTSNE(perplexity=10, n_iter=4, early_exaggeration_iter=2, random_state=0)
+    assert 0.98 <= model.fit(X, labels=codes).diagnostics_.recall < 1
+    assert model.set_params(recall=1).fit(X, labels=codes).diagnostics_.recall == 1
 
 
 @pytest.mark.parametrize("recall", [0.4, 1.1, "high", None])
