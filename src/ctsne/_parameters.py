@@ -292,7 +292,9 @@ def _check_schedule(estimator: Any, n: int) -> Schedule:
     rate, early_rate = estimator.learning_rate, None
     if isinstance(rate, str):
         check_choice(rate, "learning_rate", ("auto",))
-        rate, early_rate = (max(200.0, n / max(1.0, factor)) for factor in (late, early))
+        # Larger steps give wider maps; in space these take meshes that are slow or too coarse.
+        least = 12.0 if estimator.n_components == 3 else 1.0
+        rate, early_rate = (max(200.0, n / max(least, factor)) for factor in (late, early))
     return Schedule(
         early_exaggeration=early,
         early_exaggeration_iter=check_count(

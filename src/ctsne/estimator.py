@@ -85,7 +85,8 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     exaggeration : float, default=1
         Factor on the attraction afterwards.
     learning_rate : float or "auto", default="auto"
-        ``"auto"`` is the larger of 200 and n over the exaggeration, in each of the two phases.
+        ``"auto"`` is the larger of 200 and n over the exaggeration, in each of the two phases; in
+        three dimensions, where wide maps cost most, the larger of 200 and n / 12 in both.
     dof : float, default=1
         Degrees of freedom of the map's kernel; less than one gives heavier tails and finer
         clusters.
