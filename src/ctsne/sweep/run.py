@@ -237,7 +237,8 @@ def _check_memory(matrix: Any, settings: list[Settings], workers: int) -> None:
         key=lambda each: each.peak,
     )
     backend, _ = get_active_backend(prefer="threads")
-    at_once = workers if backend.supports_sharedmem else 1  # the others are in other processes
+    shared = getattr(backend, "supports_sharedmem", False)  # Dask's does not say
+    at_once = workers if shared else 1  # the others are in other processes
     maps = at_once * (max(largest.similarities, largest.layout) - largest.lists)
     require_memory(
         max(largest.search, 2 * largest.lists + maps),  # its lists serve measures too
