@@ -78,9 +78,9 @@ def sweep(
         iterations. That is several times cheaper, and what stays the same stays in its place. It
         changes what is compared: a map then depends on those before it, not on its setting alone,
         and a single one cannot be repeated by itself. Measures of thousands of points differ from
-        those of separate runs by less than .01 for ``"revised"`` and ``"balanced"``; for few
-        points and for methods that condition the map they can differ by .1 in mixing. So use it
-        to look, and make the map that you take by itself.
+        those of separate runs by less than .01 for ``"revised"`` and .02 for ``"balanced"``; for
+        few points and for methods that condition the map they can differ by .1 in mixing. So use
+        it to look, and make the map that you take by itself.
     k : int, optional
         Size of the neighbourhoods measured; 30, or two less than there are points.
     sample : int, float or None, default=5000

@@ -32,7 +32,7 @@ __all__ = ["Material", "Outcome", "Step", "Watch", "run_line"]
 PATH_SPREAD = 2.0
 PATH_EXAGGERATION = 4.0
 PATH_EARLY_SHARE = 0.04
-PATH_SHARE = 0.187
+PATH_SHARE = 0.2
 PATH_MOMENTUM = 0.9
 # The usual rule: learning rate times exaggeration is constant, n for a rate of n / 12 at 12.
 _RATE_EXAGGERATION = 12.0
