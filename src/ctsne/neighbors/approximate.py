@@ -64,41 +64,44 @@ class _Lists:
 
     def probe(self, cells: _Cells, queries: NDArray[np.int64], budget: int, *, other: bool) -> None:
         """Search one list of the points at some positions."""
-        arranged = cells.points
+        at = cells.points
         # Nanoseconds of a query: its candidates, and what goes into its lists.
-        cost = 0.05 * budget * arranged.rows.shape[1] + 20_000
+        cost = 0.05 * budget * at.rows.shape[1] + 20_000
         step = max(256 * self.n_jobs, int(1e9 * _SLICE_SECONDS * self.n_jobs / cost))
         for begin in range(0, len(queries), step):
             _native.find_probed(
-                arranged.packed, arranged.rows, arranged.ids, arranged.codes, self.points,
+                at.packed, at.rows, at.ids, at.codes, self.points,
                 self.scale, cells.bounds, cells.centres, cells.packed_centres, cells.labels,
                 cells.pure, other, queries[begin : begin + step], budget, self.k_same,
                 self.k_other, self.n_jobs, self.indices, self.distances,
             )  # fmt: skip
 
 
+@dataclass(frozen=True, eq=False)
 class _Truth:
     """Exact lists of some points, to compare with."""
 
-    def __init__(self, lists: _Lists, rows: NDArray[np.int64]) -> None:
-        self.rows = rows
-        self._distances = lists.distances[rows]  # a copy: the lists are written over
-        self._same = np.arange(self._distances.shape[1]) < lists.k_same[rows, None]
+    rows: NDArray[np.int64]
+    distances: NDArray[np.float32]
+    same: NDArray[np.bool_]  # which entries belong to the first list
 
     def of(self, wanted: NDArray[np.bool_]) -> _Truth:
         """Keep some of the points, chosen by a mask over all points."""
-        part: _Truth = object.__new__(_Truth)
         kept = wanted[self.rows]
-        part.rows = self.rows[kept]
-        part._distances, part._same = self._distances[kept], self._same[kept]
-        return part
+        return _Truth(self.rows[kept], self.distances[kept], self.same[kept])
 
-    def recall(self, lists: _Lists, *, other: bool) -> tuple[int, int]:
+    def count_found(self, lists: _Lists, *, other: bool) -> tuple[int, int]:
         """Count the true neighbours in one list of these points, and all entries of that list."""
-        listed = ~self._same if other else self._same
-        farthest = np.where(listed, self._distances, -1).max(axis=1, initial=-1, keepdims=True)
+        listed = ~self.same if other else self.same
+        farthest = np.where(listed, self.distances, -1).max(axis=1, initial=-1, keepdims=True)
         found = (lists.distances[self.rows] <= farthest) & listed
         return int(found.sum()), int(listed.sum())
+
+
+def _truth(lists: _Lists, rows: NDArray[np.int64]) -> _Truth:
+    """Copy the lists of some points, before they are written over."""
+    distances = lists.distances[rows]
+    return _Truth(rows, distances, np.arange(distances.shape[1]) < lists.k_same[rows, None])
 
 
 def approximate_neighbors(
@@ -113,25 +116,25 @@ def approximate_neighbors(
 ) -> Neighbors:
     """Search cells, with arguments as :func:`ctsne.neighbors.find_neighbors` checked them."""
     points = unit_rows(X) if metric == "cosine" else X
-    arranged, bounds, scale = by_label(points, labels, n_jobs)
+    sorted_points, bounds, scale = by_label(points, labels, n_jobs)
     lists = _Lists(points, scale, k_same, k_other, n_jobs)
     sample = np.random.default_rng(0).permutation(len(points))[: TRIALS + CHECKS]
     scan_all(
-        arranged, bounds, points, scale, k_same, k_other, n_jobs, sample,
+        sorted_points, bounds, points, scale, k_same, k_other, n_jobs, sample,
         (lists.indices, lists.distances),
     )  # fmt: skip
-    trials, checks = (_Truth(lists, rows) for rows in np.split(sample, [TRIALS]))
+    trials, checks = (_truth(lists, rows) for rows in np.split(sample, [TRIALS]))
     labelled = np.ones(len(points), np.bool_)
     if labels is not None and labels.n_labels:
         labelled = labels.codes >= 0
-    cells = _cells_of_labels(arranged, bounds, n_jobs)
-    del arranged
+    cells = _cells_of_labels(sorted_points, bounds, n_jobs)
+    del sorted_points
     _search(cells, lists, labelled, trials, recall, other=False)
     if k_other.any() or not labelled.all():
         cells = _cells_of_all(cells.points, np.diff(bounds), n_jobs)
         _search(cells, lists, ~labelled, trials, recall, other=False)
         _search(cells, lists, labelled, trials, recall, other=True)
-    counts = [checks.recall(lists, other=other) for other in (False, True)]
+    counts = [checks.count_found(lists, other=other) for other in (False, True)]
     # Of one entry more: a sample in which nothing is missing does not prove that nothing is.
     measured = sum(hits for hits, _ in counts) / (1 + sum(entries for _, entries in counts))
     found = Neighbors(lists.indices, lists.distances, k_same, scale, measured)
@@ -191,7 +194,7 @@ def _search(
 
     def is_enough(budget: int) -> bool:
         lists.probe(cells, some, budget, other=other)
-        hits, entries = trial.recall(lists, other=other)
+        hits, entries = trial.count_found(lists, other=other)
         return entries > 0 and hits >= goal * entries
 
     budget = _least(is_enough, int(length.max()) + CELL_SIZE, len(ids))

@@ -1,4 +1,4 @@
-"""Exact neighbours: every pair of points, in one fused native pass."""
+"""Exact neighbours: every pair of points, each looked at once."""
 
 from __future__ import annotations
 
