@@ -175,3 +175,8 @@ def test_seeds_have_lines_of_their_own() -> None:
     assert [line.title for line in lines] == [
         "revised, random_state 0", "revised, random_state 1",
     ]  # fmt: skip
+
+
+def test_titles_write_strengths_for_each_label() -> None:
+    swept = result({"beta": [{"a": np.float32(0.5), "b": 1e-8}]}, [0.1], [0.3])
+    assert swept.maps[0].title == "beta a=0.5, b=1e-08"

@@ -90,6 +90,9 @@ def _in_words(parameters: Mapping[str, Any]) -> str:
 
 def _short(value: object) -> str:
     """Write a value as short as it can be read; of a start, its shape."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return f"array of shape {value.shape}" if isinstance(value, np.ndarray) else str(value)
-    return f"{value:g}"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{label}={_short(number)}" for label, number in value.items())
+    if isinstance(value, np.ndarray):
+        return f"array of shape {value.shape}"
+    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    return f"{value:g}" if number else str(value)
