@@ -124,3 +124,12 @@ def test_new_files_hold_the_data_too(tmp_path: Path) -> None:
     assert adata.obs["batch"].isna().sum() == 4
     again = read_data(tmp_path / "map.h5ad", use_rep="X")
     assert again.checksum(["batch"]) == read_data(tmp_path / "a.npz").checksum(["batch"])
+
+
+def test_a_link_to_the_file_stays_a_link(cells: Path, tmp_path: Path) -> None:
+    (tmp_path / "links").mkdir()
+    link = tmp_path / "links" / "here.h5ad"
+    link.symlink_to(cells)
+    write(link, link)
+    assert link.is_symlink() and "ctsne" in anndata.read_h5ad(cells).obsm
+    assert [path.name for path in link.parent.iterdir()] == [link.name]

@@ -132,7 +132,9 @@ def test_bits_and_hostile_text_come_back(
 
 def test_a_table_can_be_read_by_anyone(tmp_path: Path, data: Dataset) -> None:
     write(tmp_path / "m.csv.gz", data)
-    content = gzip.decompress((tmp_path / "m.csv.gz").read_bytes()).decode()
+    packed = (tmp_path / "m.csv.gz").read_bytes()
+    assert packed[3:8] == bytes(5)  # neither a name nor a time in it
+    content = gzip.decompress(packed).decode()
     header, first = content.split("\n")[:2]
     assert header == ",ctsne_1,ctsne_2,ctsne_perplexity,ctsne_other_share,batch,type"
     assert first == f"cell0,{values(12)[0, 0]!s},{values(12)[0, 1]!s},1.0,{values(12)[0, 0]!s},1,a"

@@ -223,7 +223,16 @@ def read_map(path: str | os.PathLike[str], *, key: str = "ctsne") -> MapFile:
 
     Examples
     --------
-    See `write_map`.
+    >>> import json, tempfile
+    >>> import numpy as np
+    >>> from ctsne.io import Provenance, read_map
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(f"{folder}/map.npy", np.zeros((3, 2)))
+    ...     with open(f"{folder}/map.npy.json", "w") as file:
+    ...         json.dump(Provenance("embed", {"seed": 7}).to_dict(), file)
+    ...     found = read_map(f"{folder}/map.npy")
+    >>> found.embedding.shape, found.provenance.settings
+    ((3, 2), {'seed': 7})
     """
     source = check_input(path, DATA_SUFFIXES)
     suffix = suffix_of(source)
