@@ -86,7 +86,8 @@ def trade_off(
         ax.scatter(
             across[name],
             along[name],
-            s=np.linspace(_SMALLEST, _LARGEST, len(across[name])) * MARKERS[style.marker],
+            # From the largest back, so that a lone setting has the largest.
+            s=np.linspace(_LARGEST, _SMALLEST, len(across[name]))[::-1] * MARKERS[style.marker],
             color=style.color,
             marker=style.marker,
             linewidths=0,

@@ -19,7 +19,7 @@ from ctsne.tl._representation import (
     choose_representation,
     neighbor_graph,
 )
-from ctsne.tl._results import CONDITIONED_ABOVE, kept_params, store_map
+from ctsne.tl._results import CONDITIONED_ABOVE, is_ours, kept_params, store_map
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -189,8 +189,13 @@ callback_every, n_jobs, verbose
 
 
 def _check_target(adata: Any, key: object, *, copy: bool) -> None:
-    if not isinstance(key, str) or not key:
-        raise TypeError(f'key_added must be a name such as "ctsne", got {key!r:.60}')
+    if not isinstance(key, str) or not key or "/" in key:
+        raise ValueError(f'key_added must be a name without slashes, like "ctsne", got {key!r:.60}')
+    if key in adata.uns and not is_ours(adata.uns[key]):
+        raise ValueError(
+            f"key_added={key!r} would replace adata.uns[{key!r}], which is no map of ctsne; choose "
+            "another name"
+        )
     if adata.is_view and adata.isbacked and not copy:
         raise ValueError(
             "adata is a view of an object backed by a file, which cannot be written to; pass "
