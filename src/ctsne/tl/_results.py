@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ctsne.affinity.result import KEPT_DIAGNOSTICS
 from ctsne.evaluate.diagnostics import summarize_diagnostics
 from ctsne.sweep.auto import steering_on_auto
 from ctsne.sweep.grid import is_used
-from ctsne.sweep.work import KEPT_DIAGNOSTICS
 
-__all__ = ["CONDITIONED_ABOVE", "is_ours", "kept_params", "store_map"]
+__all__ = ["CONDITIONED_ABOVE", "kept_params", "store_map"]
 
 # Parameters that never change the map.
 _NOT_KEPT = ("callback", "callback_every", "n_jobs", "verbose")
@@ -51,12 +51,6 @@ def store_map(target: Any, key: str, model: Any, params: Mapping[str, Any]) -> N
     if chosen is not None and model.mixing_ is not None:
         value = float(getattr(model, f"{chosen}_"))
         target.uns[key]["auto"] = {chosen: value, "mixing": float(model.mixing_)}
-
-
-def is_ours(entry: Any) -> bool:
-    """Whether an entry of ``uns`` was written with a map, here or by the command line."""
-    marks = ("affinities_key", "provenance")
-    return isinstance(entry, Mapping) and any(name in entry for name in marks)
 
 
 def kept_params(model: Any) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from ctsne._anndata import column_of
 from ctsne._parameters import altered, check_settings
 from ctsne.estimator import ConditionalTSNE
+from ctsne.io.h5ad_maps import is_ours
 from ctsne.labels import Labels, encode_labels
 from ctsne.layout.descent import Callback
 from ctsne.sweep.auto import steering_on_auto
@@ -19,7 +20,7 @@ from ctsne.tl._representation import (
     choose_representation,
     neighbor_graph,
 )
-from ctsne.tl._results import CONDITIONED_ABOVE, is_ours, kept_params, store_map
+from ctsne.tl._results import CONDITIONED_ABOVE, kept_params, store_map
 
 if TYPE_CHECKING:
     from anndata import AnnData
