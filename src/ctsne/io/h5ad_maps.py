@@ -22,8 +22,8 @@ from ctsne.io.tables import storable
 
 __all__ = ["check_key", "is_ours", "read_h5ad_map", "stored_provenance", "write_h5ad_map"]
 
-# What ``uns`` says of a map: the one by the command line, the other by ``ctsne.tl``. Others who write
-# there, scanpy among them, use neither.
+# What ``uns`` says of a map: the first by the command line, the second by ``ctsne.tl``. Others who
+# write there, scanpy among them, use neither.
 _MARKS = ("provenance", "affinities_key")
 
 
