@@ -3,7 +3,12 @@
 function readData() {
   const text = (id) => document.getElementById(`ctsne-${id}`).textContent;
   const facts = JSON.parse(text("facts"));
-  const bytes = (id) => Uint8Array.from(atob(text(id)), (character) => character.charCodeAt(0));
+  const bytes = (id) => {
+    const characters = atob(text(id));
+    const array = new Uint8Array(characters.length);
+    for (let i = 0; i < array.length; i++) array[i] = characters.charCodeAt(i);
+    return array;
+  };
   const rows = new Uint32Array(bytes("rows").buffer);
   const n = rows.length;
   const kept = new Map();

@@ -48,7 +48,7 @@ function makeMap(id, data, onCard, events) {
   const draw = (positions) => {
     shown = positions;
     source.data = { x: shown.x, y: shown.y, color };
-    drawRing();
+    if (ringed !== null) drawRing();
   };
   const drawRing = () => {
     ring.data = ringed === null ? { x: [], y: [] } : { x: [shown.x[ringed]], y: [shown.y[ringed]] };

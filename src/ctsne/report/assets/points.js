@@ -48,6 +48,7 @@ function connectTip(data, state) {
   for (const id of ["left", "right"]) {
     byId(id).addEventListener("pointermove", (event) => {
       over = true;
+      tip.hidden = state.values.point === null;
       tip.style.left = `${Math.min(event.clientX + 14, window.innerWidth - 290)}px`;
       tip.style.top = `${event.clientY + 16}px`;
     });
