@@ -56,7 +56,9 @@ def made_up(
         }
         measures = {"mixing": mixing, "adjusted_rnx": kept, "other_laplacian": 1 - kept}
         if place in failed:
-            maps.append(SweptMap(point.parameters, None, {}, float("nan"), "MemoryError: <b>no</b>"))
+            maps.append(
+                SweptMap(point.parameters, None, {}, float("nan"), "MemoryError: <b>no</b>")
+            )
         else:
             maps.append(SweptMap(point.parameters, embedding, measures, 1.5, None, diagnostics))
     estimator = ConditionalTSNE(random_state=0).get_params(deep=False)
