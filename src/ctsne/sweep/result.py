@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ctsne._display import sweep_html, swept_map_html
 from ctsne._validation import check_number
 from ctsne.layout import align
 from ctsne.sweep.grid import GridPoint, is_used, weakest_first
@@ -58,6 +59,9 @@ class SweptMap:
         ]
         return f"SweptMap({self.title}: {', '.join(shown)})"
 
+    def _repr_html_(self) -> str:
+        return swept_map_html(self)
+
     @property
     def title(self) -> str:
         """The setting in a few words, for legends and panels: ``joint, strength 0.4``."""
@@ -100,6 +104,9 @@ class SweepResult:
         return f"SweepResult of {len(self.maps)} maps{maps}" + (
             f"\n  ... and {more} more" if more > 0 else ""
         )
+
+    def _repr_html_(self) -> str:
+        return sweep_html(self)
 
     @property
     def table(self) -> pd.DataFrame:
