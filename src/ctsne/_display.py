@@ -11,11 +11,13 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ctsne.affinity.result import Diagnostics
 
 if TYPE_CHECKING:
-    from ctsne.sweep.result import SweepResult, SweptMap
+    from ctsne.sweep.result import SweepResult
+    from ctsne.sweep.swept import SweptMap
 
 __all__ = ["fitted_html", "swept_map_html", "sweep_html"]
 
@@ -58,6 +60,8 @@ def swept_map_html(swept: SweptMap) -> str:
     if swept.error is not None:
         return _facts([*facts, ("failed", swept.error)])
     facts += [(name, f"{value:.3f}") for name, value in swept.measures.items()]
+    if "largest_weight" in swept.diagnostics:
+        facts.append(("dominated", _dominated(swept.diagnostics["largest_weight"])))
     return _facts([*facts, ("seconds", f"{swept.seconds:.1f}")])
 
 
@@ -137,10 +141,15 @@ def _neighborhoods(diagnostics: Diagnostics, *, labelled: bool) -> Iterable[tupl
         yield "reach", f"{share:.0%} of the points' weight lies on other labels, on average"
     missed = int(n - np.count_nonzero(diagnostics.reached))
     yield "perplexity", f"not reached by {_count(missed, n)}" if missed else "reached by all points"
-    dominated = int(np.count_nonzero(diagnostics.largest_weight > DOMINATED))
-    yield "dominated", f"{_count(dominated, n)} by one neighbour with more than half of the weight"
+    yield "dominated", _dominated(diagnostics.largest_weight)
     if diagnostics.recall < 1:
         yield "search", f"{diagnostics.recall:.1%} of the true neighbours found"
+
+
+def _dominated(largest_weight: NDArray[np.floating]) -> str:
+    number = int(np.count_nonzero(largest_weight > DOMINATED))
+    points = _count(number, len(largest_weight)) if number else "no point"
+    return f"{points}, by one neighbour with more than half of the weight"
 
 
 def _count(number: int, n: int) -> str:
