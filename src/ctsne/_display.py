@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ctsne.sweep.result import SweepResult
     from ctsne.sweep.swept import SweptMap
 
-__all__ = ["fitted_html", "swept_map_html", "sweep_html"]
+__all__ = ["fitted_html", "sweep_html", "swept_map_html"]
 
 # A neighbour with more than this share of a point's weight dominates it.
 DOMINATED = 0.5
@@ -28,11 +28,11 @@ SUGGESTED_MIXING = 0.5
 _LONGEST = 200
 _LEFT = "text-align:left;vertical-align:top"
 _NUMBER = "text-align:right;font-variant-numeric:tabular-nums"
-# What the columns of a sweep's table mean, and where more is better.
+# What to choose a map by, and what it means.
 _MEASURES = {
     "mixing": "how far the label is mixed: 0 not at all, 1 as random labels would be",
-    "adjusted_rnx": "share of the data's neighbours that the map keeps, adjusted for the label",
-    "other_laplacian": "share of neighbours with another value of the other label: less is purer",
+    "adjusted_rnx": "share of neighbours kept, adjusted for the label: 0 as in a random map, 1 all",
+    "other_laplacian": "how far the other label is mixed, as a share of neighbours: less is purer",
 }
 
 
@@ -47,7 +47,7 @@ def fitted_html(model: Any) -> str:
         ("method", _setting(model)),
         ("labels", "none" if model.labels_ is None else model.labels_.describe()),
         ("layout", f"{model.n_iter_} iterations, KL divergence {model.kl_divergence_:.4f}"),
-        *_neighborhoods(model.diagnostics_, labelled=model.labels_ is not None),
+        *_neighborhoods(model),
     ]
     if model.mixing_ is not None:
         facts.insert(3, ("mixing", f"{model.mixing_:.2f} of what random labels would give"))
@@ -55,22 +55,22 @@ def fitted_html(model: Any) -> str:
 
 
 def swept_map_html(swept: SweptMap) -> str:
-    """Show the setting and the measures of one map of a sweep."""
+    """Show the setting of one map of a sweep and the measures to choose by."""
     facts = [("setting", swept.title)]
     if swept.error is not None:
         return _facts([*facts, ("failed", swept.error)])
-    facts += [(name, f"{value:.3f}") for name, value in swept.measures.items()]
+    for name, meaning in _MEASURES.items():
+        if name in swept.measures:
+            facts.append((name, f"{swept.measures[name]:.2f} ({meaning})"))
     if "largest_weight" in swept.diagnostics:
         facts.append(("dominated", _dominated(swept.diagnostics["largest_weight"])))
-    return _facts([*facts, ("seconds", f"{swept.seconds:.1f}")])
+    return _facts(facts)
 
 
 def sweep_html(result: SweepResult) -> str:
     """Show the table of a sweep with the suggested map marked."""
     suggested, told = _suggestion(result)
-    measures = [
-        name for name in _MEASURES if any(name in swept.measures for swept in result.maps)
-    ]
+    measures = [name for name in _MEASURES if any(name in swept.measures for swept in result.maps)]
     head = "".join(
         f'<th title="{html.escape(_MEASURES[name])}" style="{_NUMBER}">{name}</th>'
         for name in measures
@@ -123,20 +123,35 @@ def _measured(value: float) -> str:
 
 
 def _setting(model: Any) -> str:
-    from ctsne.sweep.grid import STEERED_BY  # the sweep needs this file
+    from ctsne.sweep.grid import STEERED_BY, is_used  # the sweep needs this file
 
+    conditioned = model.method != "tsne" or model.beta_low is not None
+    if not conditioned or not _is_labelled(model):
+        return "t-SNE: nothing is factored out"
+    words = [str(model.method)]
     name = STEERED_BY.get(model.method)
-    if model.labels_ is None or name is None:
-        return "t-SNE, nothing factored out" if model.labels_ is None else str(model.method)
-    chosen = ' (chosen by "auto")' if model.mixing_ is not None else ""
-    value = getattr(model, f"{name}_")
-    shown = f"{value:g}" if isinstance(value, int | float) else str(value)
-    return f"{model.method}, {name} {shown}{chosen}"
+    if name is not None and is_used(name, model.get_params(deep=False)):
+        chosen = ' (chosen by "auto")' if model.mixing_ is not None else ""
+        words.append(f"{name} {_value(getattr(model, f'{name}_'))}{chosen}")
+    if model.beta_low is not None:
+        words.append(f"beta_low {_value(model.beta_low)}")
+    return ", ".join(words)
 
 
-def _neighborhoods(diagnostics: Diagnostics, *, labelled: bool) -> Iterable[tuple[str, str]]:
+def _is_labelled(model: Any) -> bool:
+    """Tell whether there was anything to factor out."""
+    return model.labels_ is not None and model.labels_.n_labels > 1
+
+
+def _value(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, int | float) else str(value)
+
+
+def _neighborhoods(model: Any) -> Iterable[tuple[str, str]]:
+    diagnostics: Diagnostics = model.diagnostics_
     n = len(diagnostics.reached)
-    if labelled:
+    # The rows of the other methods know of no labels.
+    if model.method in ("revised", "joint", "balanced") and _is_labelled(model):
         share = float(np.mean(diagnostics.other_share))
         yield "reach", f"{share:.0%} of the points' weight lies on other labels, on average"
     missed = int(n - np.count_nonzero(diagnostics.reached))
@@ -148,8 +163,8 @@ def _neighborhoods(diagnostics: Diagnostics, *, labelled: bool) -> Iterable[tupl
 
 def _dominated(largest_weight: NDArray[np.floating]) -> str:
     number = int(np.count_nonzero(largest_weight > DOMINATED))
-    points = _count(number, len(largest_weight)) if number else "no point"
-    return f"{points}, by one neighbour with more than half of the weight"
+    points = _count(number, len(largest_weight)) if number else "no points"
+    return f"{points} have a neighbour with more than half of their weight"
 
 
 def _count(number: int, n: int) -> str:

@@ -6,6 +6,7 @@ import html
 import io
 import sys
 import time
+from importlib import import_module
 from typing import Any, TextIO
 
 __all__ = ["Progress", "in_notebook"]
@@ -67,6 +68,7 @@ class Progress:
         self._told = 0
         self._told_at: float | None = None
         self._length = 0
+        self._ended = False
 
     def step(self, *, worked: bool = True) -> None:
         """Count one more piece as done; one that took no work says nothing of the rest."""
@@ -87,8 +89,8 @@ class Progress:
         """Show how far it came, and end the line."""
         if not self._replaced or not self._done:
             return
-        if self._told < self._done:
-            self._replace(time.monotonic())
+        self._ended = True  # it may have been stopped: nothing is left to do
+        self._replace(time.monotonic())
         if self._panel is None:
             self._stream.write("\n")
             self._stream.flush()
@@ -116,7 +118,7 @@ class Progress:
     def _times(self, now: float) -> str:
         elapsed = now - self._begin
         text = f"in {_clock(elapsed)}"
-        if self._worked and self._done < self._total:
+        if self._worked and self._done < self._total and not self._ended:
             left = elapsed / self._worked * (self._total - self._done)
             text += f", {_clock(left)} left"
         return text
@@ -133,10 +135,9 @@ class _Panel:
         self._handle: Any = None
 
     def show(self, text: str, markup: str) -> None:
-        from IPython.display import display
-
         bundle = {"text/plain": text, "text/html": markup}
         if self._handle is None:
+            display = import_module("IPython.display").display
             self._handle = display(bundle, raw=True, display_id=True)
         else:
             self._handle.update(bundle, raw=True)
