@@ -130,9 +130,9 @@ axes = pl.maps(shown, cells["cell_type"])
 #
 # ## Is it sound, type by type?
 #
-# Averages hide that. So count for each type how many of a cell's 30 neighbours in the map are of
-# the other lab, and how many are of another type. The diagnostics tell of similarities that hang
-# on a single neighbour; a few do no harm.
+# Averages over all cells hide such a thing. So count for each type how many of a cell's 30
+# neighbours in the map are of the other lab, and how many are of another type. The diagnostics
+# tell of similarities that hang on a single neighbour; a few do no harm.
 
 # %%
 from ctsne.evaluate import laplacian
