@@ -15,7 +15,14 @@ from ctsne.layout.descent import PACKED_FROM
 from ctsne.layout.mesh import MOST_NODES, SPACING
 from ctsne.neighbors.search import is_approximate
 
-__all__ = ["MapMemory", "check_memory", "free_memory", "map_memory", "require_memory"]
+__all__ = [
+    "MapMemory",
+    "check_memory",
+    "free_memory",
+    "in_words",
+    "map_memory",
+    "require_memory",
+]
 
 # Bytes for each number of the data in single precision: centred and scaled, in the order of the
 # search, and packed; and a second pair of the last two where points are searched by cells.
@@ -52,7 +59,7 @@ MAP_WIDTH = {1: 1.0, 2: 0.8, 3: 2.0}
 # What any fit takes: threads, libraries loaded on the way.
 ANY_FIT = 10 * 2**20
 
-_GIB = 2**30
+_MIB, _GIB = 2**20, 2**30
 
 
 @dataclass(frozen=True)
@@ -154,15 +161,19 @@ def check_memory(matrix: Any, settings: Settings) -> str:
 def require_memory(needed: int, advice: str) -> str:
     """Refuse work that needs more memory than is free; return both numbers in words."""
     free = free_memory()
-    about = f"about {needed / _GIB:.1f} GiB"
+    about = f"about {in_words(needed)}"
     if free is None:
         return about
     if needed > free:
         raise MemoryError(
-            f"this needs {about} of memory, and {free / _GIB:.1f} GiB are free. What helps: "
-            f"{advice}"
+            f"this needs {about} of memory, and {in_words(free)} are free. What helps: {advice}"
         )
-    return f"{about} of {free / _GIB:.1f} GiB free"
+    return f"{about} of {in_words(free)} free"
+
+
+def in_words(size: int) -> str:
+    """Write a number of bytes: ``37 MiB``, ``3.6 GiB``."""
+    return f"{size / _GIB:.1f} GiB" if size >= _GIB else f"{size / _MIB:.0f} MiB"
 
 
 def _advice(estimate: MapMemory, shape: tuple[int, int]) -> str:

@@ -151,3 +151,32 @@ def test_nothing_finished_leaves_nothing_to_choose() -> None:
     for choose in (empty.best, empty.front, empty.most_mixed):
         with pytest.raises(ValueError, match="no finished map"):
             choose()
+
+
+def test_lines_hold_what_differs_in_strength_alone() -> None:
+    grid = [
+        {"method": "tsne"},
+        {"method": "joint", "strength": [1, 0.5]},
+        {"bandwidth": ["p", "r"], "beta": [1, 0.1]},
+    ]
+    swept = result(grid, [0.1] * 7, [0.3] * 7)
+    lines = swept.lines()
+    assert [line.title for line in lines] == [
+        "tsne", "joint", "revised, bandwidth p", "revised, bandwidth r",
+    ]  # fmt: skip
+    assert [line.steering for line in lines] == [None, "strength", "beta", "beta"]
+    assert lines[1].maps == (swept.maps[2], swept.maps[1])  # the weakest first
+    assert lines[3].maps == (swept.maps[5], swept.maps[6])
+
+
+def test_seeds_have_lines_of_their_own() -> None:
+    grid = {"beta": [1, 0.1], "random_state": [0, 1]}
+    lines = result(grid, [0.1] * 4, [0.3] * 4).lines()
+    assert [line.title for line in lines] == [
+        "revised, random_state 0", "revised, random_state 1",
+    ]  # fmt: skip
+
+
+def test_titles_write_strengths_for_each_label() -> None:
+    swept = result({"beta": [{"a": np.float32(0.5), "b": 1e-8}]}, [0.1], [0.3])
+    assert swept.maps[0].title == "beta a=0.5, b=1e-08"

@@ -1,10 +1,12 @@
-"""What a sweep gives: maps, a table of measures, and the choice of one map."""
+"""What a sweep gives: a table of measures, and the choice of one map."""
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,57 +16,15 @@ from ctsne._validation import check_number
 from ctsne.layout import align
 from ctsne.sweep.grid import GridPoint, is_used, weakest_first
 from ctsne.sweep.store import plain_value
+from ctsne.sweep.swept import Line, SweptMap
 from ctsne.sweep.work import Outcome
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["SweepResult", "SweptMap", "collect"]
+__all__ = ["SweepResult", "collect"]
 
 _SHOWN_MAPS = 20
-
-
-@dataclass(frozen=True, eq=False)
-class SweptMap:
-    """One map of a sweep.
-
-    Attributes
-    ----------
-    parameters : dict
-        Its setting, as the grid said it.
-    embedding : ndarray of float32, shape (n, n_components), or None
-        Turned to lie on the other maps of the sweep. None if it failed.
-    measures : dict of str to float
-        See :attr:`SweepResult.table`.
-    seconds : float
-        Time its similarities and its layout took, on one worker.
-    error : str or None
-        Why it failed.
-    """
-
-    parameters: dict[str, Any]
-    embedding: NDArray[np.float32] | None
-    measures: dict[str, float]
-    seconds: float
-    error: str | None
-
-    def __repr__(self) -> str:
-        if self.error is not None:
-            return f"SweptMap({self.title}: {self.error})"
-        shown = [
-            f"{name} {self.measures[name]:.2f}"
-            for name in ("mixing", "adjusted_rnx", "other_laplacian")
-            if name in self.measures
-        ]
-        return f"SweptMap({self.title}: {', '.join(shown)})"
-
-    @property
-    def title(self) -> str:
-        """The setting in a few words, for legends and panels: ``joint, strength 0.4``."""
-        return ", ".join(
-            _short(value) if name == "method" else f"{name} {_short(value)}"
-            for name, value in self.parameters.items()
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,6 +185,40 @@ class SweepResult:
                 found.append(swept)
         return tuple(found)
 
+    def lines(self) -> tuple[Line, ...]:
+        """Group the finished maps by what they have in common beside their strength.
+
+        Returns
+        -------
+        tuple of Line
+            In the order of the grid.
+        """
+        places: dict[str, list[int]] = {}
+        for index, point in enumerate(self._points):
+            if self.maps[index].error is None:
+                places.setdefault(point.line, []).append(index)
+        lines = []
+        for line in places.values():
+            first = self._points[line[0]]
+            method = {"method": self._estimator["method"]}  # the grid need not name it
+            common = {**method, **first.parameters}
+            common.pop(first.steering or "", None)
+            maps = tuple(self.maps[index] for index in weakest_first(list(self._points), line))
+            lines.append(Line(common, first.steering, maps))
+        return tuple(lines)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write all of it to one file, for :func:`ctsne.sweep.load_sweep`.
+
+        Parameters
+        ----------
+        path : path-like
+            A NumPy archive without pickles, by custom named ``.npz``; replaced if it exists.
+        """
+        from ctsne.sweep.file import write_sweep  # it makes results itself
+
+        write_sweep(Path(path), self)
+
     def _finished(self) -> list[SweptMap]:
         finished = [swept for swept in self.maps if swept.error is None]
         if not finished:
@@ -270,6 +264,7 @@ def collect(
             outcome.measures,
             float("nan") if outcome.finished is None else outcome.finished.facts.seconds,
             outcome.error,
+            {} if outcome.finished is None else outcome.finished.diagnostics,
         )
         for index, outcome in sorted(made.items())
     }
@@ -303,13 +298,6 @@ def _aligned(
             aligned[index] = reference
             first = reference if first is None else first
     return aligned
-
-
-def _short(value: object) -> str:
-    """Write a value as short as it can be read; of a start, its shape."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return f"array of shape {value.shape}" if isinstance(value, np.ndarray) else str(value)
-    return f"{value:g}"
 
 
 def _mean(group: list[SweptMap], measure: str) -> float:

@@ -29,7 +29,7 @@ __all__ = [
     "setting_key",
 ]
 
-_FORMAT = 1
+_FORMAT = 2
 # Parameters that do not change the map.
 IRRELEVANT = ("n_jobs", "verbose", "callback", "callback_every", "mixing")
 
@@ -46,17 +46,19 @@ class Facts:
 
 @dataclass(frozen=True, eq=False)
 class FinishedMap:
-    """A map as the layout left it."""
+    """A map as the layout left it, and its diagnostics: one array of all points each."""
 
     embedding: NDArray[np.float32]
     facts: Facts
+    diagnostics: dict[str, NDArray[np.float32]]
 
 
 @dataclass(frozen=True)
 class Store:
     """A folder with one file a map, named by what the map was computed from.
 
-    Files are NumPy archives without pickles: ``embedding``, and ``facts`` as JSON.
+    Files are NumPy archives without pickles: ``embedding``, one array for each of the
+    ``diagnostics``, and ``facts`` as JSON.
     """
 
     folder: Path
@@ -66,15 +68,21 @@ class Store:
         try:
             with self._path(key).open("rb") as file, np.load(file, allow_pickle=False) as stored:
                 facts = Facts(**json.loads(str(stored["facts"])))
-                return FinishedMap(np.asarray(stored["embedding"], np.float32), facts)
+                diagnostics = {name: stored[name] for name in stored["diagnostics"].tolist()}
+                return FinishedMap(stored["embedding"], facts, diagnostics)
         except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):
             return None
 
     def save(self, key: str, finished: FinishedMap) -> None:
         """Store a map, whole or not at all."""
-        facts = np.array(json.dumps(asdict(finished.facts)))
+        arrays: dict[str, Any] = {
+            "embedding": finished.embedding,
+            "facts": np.array(json.dumps(asdict(finished.facts))),
+            "diagnostics": np.array(list(finished.diagnostics), dtype=np.str_),
+            **finished.diagnostics,
+        }
         with replaced_file(self._path(key)) as temporary, temporary.open("wb") as file:
-            np.savez(file, embedding=finished.embedding, facts=facts)
+            np.savez(file, **arrays)
 
     def _path(self, key: str) -> Path:
         return self.folder / f"map-{key}.npz"

@@ -38,6 +38,8 @@ PATH_MOMENTUM = 0.9
 _RATE_EXAGGERATION = 12.0
 # The automatic rate never falls below 200; for few points, twelve times that is too much.
 _MOST_RATE = 6.0
+# What is kept of every point of every map: twelve bytes, beside the eight of its position.
+KEPT_DIAGNOSTICS = ("perplexity", "other_share", "largest_weight")
 # Iterations between two looks at whether the sweep was stopped.
 _SLICE = 10
 
@@ -189,12 +191,16 @@ def _make(
             raise _Stopped
         layout.advance(min(_SLICE, n_iter - done))
     similarities = summarize_diagnostics(affinities.diagnostics)
+    diagnostics = {
+        name: getattr(affinities.diagnostics, name).astype(np.float32) for name in KEPT_DIAGNOSTICS
+    }
     if listed_labels(settings) is None:  # their rows know of no labels
         similarities = {
             name: value for name, value in similarities.items() if "other_share" not in name
         }
+        del diagnostics["other_share"]
     facts = Facts(layout.loss(), layout.iteration, time.perf_counter() - begin, similarities)
-    return FinishedMap(layout.embedding, facts)
+    return FinishedMap(layout.embedding, facts, diagnostics)
 
 
 def _next_on_path(
