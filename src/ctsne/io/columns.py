@@ -1,0 +1,85 @@
+"""Label columns: several as one, and a checksum that does not depend on the file's format."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ctsne._validation import is_sparse
+from ctsne.labels import encode_labels
+
+__all__ = ["combined", "content_checksum", "label_text"]
+
+JOINT = " | "
+# Rows that are made dense at a time for the checksum hold about this many numbers.
+_BLOCK = 2**22
+
+
+def label_text(value: object) -> str:
+    """Return a label as text, whole numbers without a fraction."""
+    # Whole numbers become floats as soon as a column has a gap; 3.0 is still the label 3.
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def combined(columns: Sequence[Any]) -> NDArray[np.object_]:
+    """Return the combination of columns as text; missing (None) where one of them is.
+
+    Examples
+    --------
+    >>> from ctsne.io.columns import combined
+    >>> combined([["a", "b", None], [1, 2, 2]]).tolist()
+    ['a | 1', 'b | 2', None]
+    """
+    encoded = [encode_labels(column) for column in columns]
+    codes = np.stack([labels.codes for labels in encoded], axis=1)
+    present: NDArray[np.bool_] = np.all(codes >= 0, axis=1)
+    found, inverse = np.unique(codes[present], axis=0, return_inverse=True)
+    parts = [
+        [label_text(labels.names[code]) for labels, code in zip(encoded, row, strict=True)]
+        for row in found
+    ]
+    texts = [JOINT.join(part) for part in parts]
+    if len(set(texts)) < len({tuple(part) for part in parts}):
+        # Labels that contain the joint themselves: quotes tell ("a | b", "c") from ("a", "b | c").
+        texts = [JOINT.join(map(repr, part)) for part in parts]
+    result: NDArray[np.object_] = np.full(len(present), None, np.object_)
+    result[present] = np.array([*texts, None], np.object_)[inverse.reshape(-1)]
+    return result
+
+
+def content_checksum(X: Any, labels: Any = None) -> str:
+    """Tell data and labels apart from all others, whatever file or type holds them.
+
+    Numbers count in single precision, dense or sparse; labels as text, without the order of
+    categories.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> from ctsne.io.columns import content_checksum
+    >>> X = np.array([[0.0, 0.1], [2.0, 0.0]])
+    >>> content_checksum(X, [1.0, 2.0]) == content_checksum(csr_array(X), ["1", "2"])
+    True
+    """
+    digest = hashlib.sha256(f"{X.shape[0]} {X.shape[1]}".encode())
+    step = max(1, _BLOCK // max(1, X.shape[1]))
+    for start in range(0, X.shape[0], step):
+        block = X[start : start + step]
+        dense = np.asarray(block.toarray() if is_sparse(block) else block, np.float32)
+        digest.update(np.ascontiguousarray(dense + np.float32(0)).data)  # -0 becomes 0
+    if labels is not None:
+        encoded = encode_labels(labels)
+        texts = [label_text(name) for name in encoded.names]
+        distinct = sorted(set(texts))
+        rank = {text: code for code, text in enumerate(distinct)}
+        lookup = np.array([*(rank[text] for text in texts), -1], np.int64)
+        digest.update(np.ascontiguousarray(lookup[encoded.codes]).data)
+        digest.update("\0".join(distinct).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()

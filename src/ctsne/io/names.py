@@ -1,0 +1,63 @@
+"""Names in messages: the right one suggested for a wrong one, long lists cut short."""
+
+from __future__ import annotations
+
+import difflib
+import fnmatch
+from collections.abc import Iterable, Sequence
+
+__all__ = ["listed", "matching", "unknown"]
+
+# Close matches are looked for among this many names: difflib is slow.
+_SEARCHED = 2000
+_SHOWN = 12
+
+
+def listed(names: Iterable[object], *, most: int = _SHOWN) -> str:
+    """Write names as a list that stays readable however many there are."""
+    texts = [repr(name) for name in names]
+    if not texts:
+        return "(none)"
+    shown = [text if len(text) <= 60 else f"{text[:57]}..." for text in texts[:most]]
+    if len(texts) > most:
+        shown.append(f"... ({len(texts)} in all)")
+    return ", ".join(shown)
+
+
+def unknown(name: object, known: Sequence[str], *, what: str, where: str) -> str:
+    """Say that a name is not there, which one may have been meant, and which there are.
+
+    Examples
+    --------
+    >>> from ctsne.io.names import unknown
+    >>> unknown("bacth", ["batch", "donor"], what="column", where="cells.csv")
+    "no column 'bacth' in cells.csv; did you mean 'batch'? There are 'batch', 'donor'"
+    """
+    text = f"no {what} {name!r:.60} in {where}"
+    folded: dict[str, str] = {}
+    for candidate in known[:_SEARCHED]:
+        folded.setdefault(candidate.casefold(), candidate)
+    close = difflib.get_close_matches(str(name).casefold(), folded, n=2)
+    if close:
+        text += f"; did you mean {' or '.join(repr(folded[match]) for match in close)}?"
+        return f"{text} There are {listed(known)}" if len(known) > 1 else text
+    return f"{text}; there are {listed(known)}" if known else f"{text}; there are none"
+
+
+def matching(patterns: Sequence[str], known: Sequence[str], *, where: str) -> list[str]:
+    """Return the names that are meant, in the order of the file; ``*`` and ``?`` stand for any.
+
+    Examples
+    --------
+    >>> from ctsne.io.names import matching
+    >>> matching(["PC*", "age"], ["age", "PC1", "PC2", "sex"], where="cells.csv")
+    ['age', 'PC1', 'PC2']
+    """
+    chosen: set[str] = set()
+    there = set(known)
+    for pattern in patterns:
+        found = [pattern] if pattern in there else fnmatch.filter(known, pattern)
+        if not found:
+            raise ValueError(unknown(pattern, known, what="column", where=where))
+        chosen.update(found)
+    return [name for name in known if name in chosen]

@@ -1,0 +1,211 @@
+"""Tables: text with commas or tabs, parquet and feather."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ctsne.io.names import listed, matching
+from ctsne.io.parts import Parts, check_labels, check_numbers
+from ctsne.io.paths import TEXT_SUFFIXES, load, suffix_of
+from ctsne.io.text import read_text
+
+__all__ = ["read_frame", "split_names", "table_parts", "tidy_columns"]
+
+# The first column holds the names of the rows if it counts them, or is called like this and tells
+# all rows apart.
+_NAME_LIKE = re.compile(
+    r"(^|[\W_])(id|ids|index|name|names|barcode|barcodes|cell|sample|row|rownames)$", re.IGNORECASE
+)
+_EARLIER_MAP = re.compile(r"ctsne_(\d|perplexity|other_share|largest_weight)")
+# A column of text in which this share of cells are numbers was meant to be numbers.
+_MOSTLY = 0.5
+
+
+def read_frame(path: Path) -> Any:
+    """Return a table as a data frame with text for column names, none of them twice."""
+    suffix = suffix_of(path)
+    if suffix in TEXT_SUFFIXES:
+        frame = read_text(path)
+    else:
+        load("pyarrow")
+        pandas = load("pandas")
+        reader = pandas.read_parquet if suffix == ".parquet" else pandas.read_feather
+        try:
+            frame = reader(path)
+        except (OSError, ValueError, KeyError) as error:
+            raise ValueError(f"{path} cannot be read as {suffix[1:]}: {error}") from error
+    frame.columns = [str(name) for name in frame.columns]
+    if frame.index.nlevels > 1:
+        raise ValueError(
+            f"the rows of {path} have several names each, or more cells than there are names of "
+            "columns; write them as columns of their own (in pandas: frame.reset_index())"
+        )
+    twice = frame.columns[frame.columns.duplicated()].unique()
+    if len(twice):
+        raise ValueError(
+            f"{path} has more than one column named {listed(twice)}; give each a name of its own"
+        )
+    if not len(frame):
+        raise ValueError(f"{path} has names of columns but no rows")
+    return frame
+
+
+def table_parts(path: Path, *, labels: Sequence[str], features: Sequence[str] | None) -> Parts:
+    """Return the numeric columns as the matrix, all others as columns."""
+    frame = read_frame(path)
+    check_labels(labels, list(frame.columns), where=str(path))
+    names, frame, notes = split_names(frame, keep={*labels, *(features or ())})
+    if features is None:
+        chosen, more = _numeric_columns(frame, set(labels))
+        notes += more
+    else:
+        known = [name for name in frame.columns if name not in set(labels)]
+        for name in set(labels) & set(features):
+            raise ValueError(f"{name!r:.60} cannot be both a label and a feature; name it once")
+        chosen = matching(features, known, where=str(path))
+        for name in chosen:
+            _refuse_text(frame[name], path)
+    if not chosen:
+        raise ValueError(
+            f"{path} has no columns of numbers to make a map of; its columns are "
+            f"{listed(frame.columns)}"
+            + "".join(f"; {note}" for note in notes if note.startswith("column"))
+        )
+    X = _matrix(frame[chosen])
+    check_numbers(X, chosen, names, path=path)
+    rest = frame.drop(columns=chosen)
+    source = f"{len(chosen)} numeric column{'' if len(chosen) == 1 else 's'}"
+    return Parts(X, tuple(chosen), tidy_columns(rest), names, source, notes)
+
+
+def split_names(
+    frame: Any, *, keep: set[str]
+) -> tuple[NDArray[np.str_] | None, Any, tuple[str, ...]]:
+    """Return row names, the frame without them, and what is to be said about it.
+
+    Names are the frame's index if it has one. Else the first column (unless it is to be kept): if
+    it has no name; if it is text that tells all rows apart; or if it counts the rows, or is called
+    like names and tells them apart.
+    """
+    pandas = load("pandas")
+    if not isinstance(frame.index, pandas.RangeIndex):
+        return np.array(frame.index.astype(str), str), frame.reset_index(drop=True), ()
+    first = frame.columns[0]
+    column = frame.iloc[:, 0]
+    unnamed = re.fullmatch(r"Unnamed: 0|", first) is not None
+    if first in keep or len(frame.columns) < 2:
+        return None, frame, ()
+    if not unnamed and not _tells_apart(column, first):
+        return None, frame, ()
+    frame = frame.iloc[:, 1:]
+    notes = () if unnamed else (f"names of the points: column {first!r}",)
+    return np.array(column.astype(str), str), frame, notes
+
+
+def _tells_apart(column: Any, name: str) -> bool:
+    types = load("pandas").api.types
+    kind = types.infer_dtype(column, skipna=False)
+    if kind == "string":
+        return bool(column.is_unique)
+    if kind != "integer":
+        return False
+    values = column.to_numpy()
+    counts = len(values) > 2 and values[0] in (0, 1) and bool((np.diff(values) == 1).all())
+    return counts or (_NAME_LIKE.search(name) is not None and bool(column.is_unique))
+
+
+def _numeric_columns(frame: Any, labels: set[str]) -> tuple[list[str], tuple[str, ...]]:
+    """Return the columns that are features, and what is to be said of the others."""
+    chosen, text, empty, earlier = [], [], [], []
+    notes = []
+    for name in frame.columns:
+        column = frame[name]
+        if name in labels:
+            continue
+        if _EARLIER_MAP.fullmatch(name):
+            earlier.append(name)
+        elif column.isna().all():
+            empty.extend([] if name.startswith("Unnamed: ") else [name])
+        elif _is_number(column):
+            chosen.append(name)
+        elif found := _example_of_text(column):
+            row, value = found
+            notes.append(f"column {name!r} is not numbers (row {row}: {value!r:.40}), left out")
+        else:
+            text.append(name)
+    if text:
+        notes.append(f"not numbers, left out: {listed(text)} (name columns with --features)")
+    if empty:
+        notes.append(f"empty, left out: {listed(empty)}")
+    if earlier:
+        notes.append(f"an earlier map, left out: {listed(earlier)}")
+    return chosen, tuple(notes)
+
+
+def _is_number(column: Any) -> bool:
+    types = load("pandas").api.types
+    return bool(
+        types.is_numeric_dtype(column.dtype)
+        and not types.is_bool_dtype(column.dtype)
+        and not types.is_complex_dtype(column.dtype)
+    )
+
+
+def _example_of_text(column: Any) -> tuple[int, str] | None:
+    """Return row (from 1) and text of the first cell that keeps a column from being numbers."""
+    pandas = load("pandas")
+    if pandas.api.types.infer_dtype(column, skipna=True) not in ("string", "mixed"):
+        return None
+    present = column.notna().to_numpy()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        numbers = pandas.to_numeric(column.where(present, None), errors="coerce")
+    wrong = present & numbers.isna().to_numpy()
+    if not wrong.any() or wrong.sum() > _MOSTLY * present.sum():
+        return None
+    row = int(wrong.argmax())
+    return row + 1, str(column.iloc[row])
+
+
+def _refuse_text(column: Any, path: Path) -> None:
+    """Refuse a column that was asked for as a feature and holds no numbers."""
+    if _is_number(column):
+        return
+    row = 1
+    value = column.iloc[0]
+    if found := _example_of_text(column):
+        row, value = found
+    raise ValueError(
+        f"column {column.name!r:.60} of {path} is not numbers (row {row}: {str(value)!r:.40}); "
+        "leave it out of --features or correct the file"
+    )
+
+
+def _matrix(frame: Any) -> NDArray[np.floating]:
+    single = all(dtype == np.float32 for dtype in frame.dtypes)
+    matrix: NDArray[np.floating] = frame.to_numpy(
+        np.float32 if single else np.float64, na_value=np.nan
+    )
+    return np.ascontiguousarray(matrix)
+
+
+def tidy_columns(frame: Any) -> dict[str, Any]:
+    """Return columns by name; whole numbers that became fractions because of gaps are whole."""
+    columns = {}
+    for name in frame.columns:
+        column = frame[name].reset_index(drop=True)
+        if name.startswith("Unnamed: ") and column.isna().all():
+            continue  # a separator at the end of each line
+        if column.dtype.kind == "f" and column.isna().any():
+            values = column.dropna().to_numpy()
+            if len(values) and (np.abs(values) < 2**53).all() and (values % 1 == 0).all():
+                column = column.astype("Int64")
+        columns[str(name)] = column
+    return columns
