@@ -52,16 +52,8 @@ class Progress:
 
     def step(self, *, worked: bool = True) -> None:
         """Count one more piece as done; one that took no work says nothing of the rest."""
+        self._done += 1
         self._worked += worked
-        self._show(self._done + 1)
-
-    def reach(self, done: int) -> None:
-        """Say that so many pieces are done by now, all of them by work."""
-        self._worked += done - self._done
-        self._show(done)
-
-    def _show(self, done: int) -> None:
-        self._done = done
         if not self._shown:
             return
         if self._rewritable:

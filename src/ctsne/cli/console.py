@@ -10,18 +10,16 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, TextIO
+from typing import Any
 
-from ctsne._progress import Progress
+from ctsne._progress import clock
 
 __all__ = ["Console", "aligned", "one_line"]
 
-# Where a line cannot be written over, runs shorter than this go without a bar.
-_SHORT_RUN = 5.0
+# Seconds between two lines about the iterations, where a line cannot be written over.
+_LOGGED_EVERY = 30.0
 # What the estimator logs at the end of a stage, and what it does next.
-_NEXT_STAGE = {"memory": "neighbours", "neighbours": "similarities", "similarities": "start"}
-# Iterations between two looks at the clock.
-WATCHED_EVERY = 25
+_NEXT_STAGE = {"memory": "neighbours", "neighbours": "similarities", "similarities": "first positions"}
 
 
 class Console:
@@ -42,6 +40,7 @@ class Console:
         self.verbose = verbose
         self.as_json = as_json
         self._begin = time.perf_counter()
+        self._results = True
         self._unfinished = False  # whether the last line can still be written over
 
     @property
@@ -51,10 +50,21 @@ class Console:
 
     def result(self, text: str, content: Mapping[str, Any]) -> None:
         """Write the result: text for people, or JSON for programs."""
+        if not self._results:
+            return
         if self.as_json:
             text = json.dumps(plain(content), indent=2, ensure_ascii=False, allow_nan=False)
         if text:
             print(text, flush=True)
+
+    @contextlib.contextmanager
+    def without_results(self) -> Iterator[None]:
+        """Keep results back: they are a step on the way to another one."""
+        self._results = False
+        try:
+            yield
+        finally:
+            self._results = True
 
     def error(self, message: object) -> None:
         """Tell why it failed, in one line."""
@@ -77,12 +87,11 @@ class Console:
 
     def stage(self, name: str) -> None:
         """Tell what is going on; the next line takes its place."""
-        stream = _stderr()
-        if self.quiet or self.verbose or not stream.isatty():
+        if self.quiet or self.verbose or not sys.stderr.isatty():
             return
         self._clear()
-        stream.write(f"ctsne: {name} ...")
-        stream.flush()
+        sys.stderr.write(f"ctsne: {name} ...")
+        sys.stderr.flush()
         self._unfinished = True
 
     def interrupted(self, what_remains: str = "") -> None:
@@ -107,25 +116,22 @@ class Console:
             log.setLevel(level)
             log.propagate, log.handlers = propagate, handlers
 
-    def watch(self, total: int) -> Callable[[int, float, object], None] | None:
-        """Return a callback that shows how far the map is and how long the rest will take."""
-        if self.quiet:
+    def log(self, total: int) -> Callable[[int, float, object], None] | None:
+        """Return a callback that tells now and then, in a log file, how far a long run is.
+
+        A terminal has the estimator's own bar.
+        """
+        if self.quiet or self.verbose or sys.stderr.isatty():
             return None
-        stream = _stderr()
-        begin = time.monotonic()
-        bar: Progress | None = None
+        begin = last = time.monotonic()
 
         def callback(iteration: int, loss: float, embedding: object) -> None:
-            nonlocal bar
-            self.detail(f"iteration {iteration}: KL divergence {loss:.4f}")
-            if bar is None:
-                whole = (time.monotonic() - begin) * total / iteration
-                shown = not self.verbose and (stream.isatty() or whole > _SHORT_RUN)
-                self._clear()
-                bar = Progress(total, "ctsne: map", shown=shown, stream=stream)
-            bar.reach(iteration)
-            if iteration + WATCHED_EVERY > total:
-                bar.close()
+            nonlocal last
+            now = time.monotonic()
+            if now - last >= _LOGGED_EVERY:
+                left = (now - begin) * (total - iteration) / iteration
+                self.say(f"map: {iteration} of {total} iterations, {clock(left)} left")
+                last = now
 
         return callback
 
@@ -133,11 +139,11 @@ class Console:
         self._clear()
         # What stands on the terminal is the user's: no control characters of a file in it.
         shown = "".join(c if c.isprintable() else "?" for c in f"ctsne: {text}")
-        print(shown, file=_stderr(), flush=True)
+        print(shown, file=sys.stderr, flush=True)
 
     def _clear(self) -> None:
         if self._unfinished:
-            _stderr().write("\r\x1b[K")
+            sys.stderr.write("\r\x1b[K")
             self._unfinished = False
 
 
@@ -200,6 +206,3 @@ def plain(value: Any) -> Any:
         return None
     return value if value is None or isinstance(value, bool | int | float) else str(value)
 
-
-def _stderr() -> TextIO:
-    return sys.stderr

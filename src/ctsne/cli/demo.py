@@ -11,20 +11,22 @@ from ctsne.cli.parser import Commands, add_command
 __all__ = ["add", "run"]
 
 _DESCRIPTION = """\
-Compute six maps of the same made-up data and compare them. No files are needed.
+Compute six maps of the same made-up data and compare them. No files are
+needed.
 
-The data have two labels. The known one (blue, orange) is strong and is factored out;
-the hidden one (circle, triangle, square) is what the map should show. t-SNE shows six
-clusters, one for each colour and shape. The original conditional t-SNE, started at
-random, merges shapes by chance: about every second seed shows wrong merges, the
-default one does. The revised, balanced and joint methods show the three shapes with
-the colours mixed."""
+The data have two labels. The known one (blue, orange) is strong and is
+factored out; the hidden one (circle, triangle, square) is what the map should
+show. t-SNE shows six clusters, one for each colour and shape. The original
+conditional t-SNE, started at random, merges shapes by chance: about every
+second seed shows wrong merges, the default one does. The revised, balanced and
+joint methods show the three shapes with the colours mixed."""
 
 _EPILOG = """\
 the table:
-  R_NX              neighbours kept, adjusted for the label: 0 random map, 1 perfect map
-  Laplacian known   neighbours of another colour: high is good, "random labels" is
-                    full mixing
+  R_NX              neighbours kept, adjusted for the label: 0 as in a random
+                    map, 1 all of them
+  Laplacian known   neighbours of another colour: high is good, "random labels"
+                    is full mixing
   Laplacian hidden  neighbours of another shape: low is good
   perplexity        effective number of neighbours of a point, mean
   s                 seconds

@@ -15,12 +15,13 @@ from ctsne.cli.parser import Commands, add_command
 __all__ = ["add", "run"]
 
 _DESCRIPTION = """\
-Show the version, the instruction set and the threads in use, and which extras are
-installed. Put it into a bug report; look here if a file cannot be read or drawn."""
+Show the version, the instruction set and the threads in use, and which extras
+are installed. Put it into a bug report; look here if a file cannot be read or
+drawn."""
 
 _EPILOG = """\
-instruction set: the fastest one the processor has is chosen when the program starts.
-Maps may differ in their last digits between instruction sets, so outputs name theirs.
+instruction set: the fastest one that the processor has is used. Maps may differ
+in their last digits from one to another, so outputs name theirs.
 
 examples:
   ctsne info

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ctsne.cli.console import Console
+from ctsne.cli.folders import SWEEP
 from ctsne.cli.options import STARTS
 from ctsne.cli.parser import command_parser, make_parser
 
 if TYPE_CHECKING:
     from ctsne.io import Dataset, InputRecord, Provenance
 
-__all__ = ["Input", "find_inputs", "options_again", "read_input", "records_of"]
+__all__ = ["Input", "file_record", "find_inputs", "options_again", "read_input", "records_of"]
 
 MOST_FEATURES = 100
 COMPONENTS = 50
@@ -44,13 +48,18 @@ class Input:
     name: str
 
     def column(self, name: str) -> Any:
-        """Return a column by its name; the combination that is factored out has one too."""
-        return self.known if name == self.name else self.dataset.labels([name])
+        """Return a column by its name, a feature too; the combination factored out has one."""
+        if name == self.name:
+            return self.known
+        if name in self.dataset.features and name not in self.dataset.columns:
+            values = self.dataset.X[:, [self.dataset.features.index(name)]]
+            return np.asarray(values.toarray() if hasattr(values, "toarray") else values).ravel()
+        return self.dataset.labels([name])
 
     def columns(self) -> dict[str, Any]:
         """Return all columns, the label factored out first."""
         own = {} if self.known is None else {self.name: self.known}
-        return own | {name: value for name, value in self.dataset.columns.items()}
+        return own | self.dataset.columns
 
 
 def read_input(
@@ -70,9 +79,10 @@ def read_input(
 
     console.stage(f"reading {options.input}")
     labels = list(options.labels or ())
+    other = getattr(options, "other", None)
     dataset = read_data(
         options.input,
-        labels=labels,
+        labels=labels if other is None else [*labels, other],
         label_file=None if options.label_file is None else Path(options.label_file),
         use_rep=options.use_rep,
         layer=options.layer,
@@ -84,7 +94,7 @@ def read_input(
             f"{options.input} has changed: its numbers or its labels are not those of before. "
             "Name the file as it was with --input FILE, or make a new output from this one"
         )
-    n, d = dataset.X.shape
+    n = dataset.X.shape[0]
     console.say(f"read {n} points from {options.input}: {dataset.source}")
     for note in dataset.notes:
         console.say(note)
@@ -126,16 +136,23 @@ def _reduced(X: Any, options: argparse.Namespace, console: Console) -> Any:
     return scores
 
 
-def records_of(
-    data: Input, options: argparse.Namespace, output: Path
-) -> list[InputRecord]:
+def records_of(data: Input, options: argparse.Namespace, output: Path) -> list[InputRecord]:
     """Describe all files that an output is made from: data, labels, start."""
-    from ctsne.io import InputRecord, file_record, input_records
+    from ctsne.io import input_records
 
     records = input_records(data.dataset, output, list(options.labels or ()))
     if options.init not in STARTS:
         records.append(file_record(Path(options.init), output))
     return records
+
+
+def file_record(path: Path, output: Path) -> InputRecord:
+    """Describe a file, or the folder of a sweep, that an output is made from."""
+    from ctsne.io import InputRecord, file_sha256
+
+    seen = os.path.relpath(path.resolve(), output.resolve().parent)
+    whole = path / SWEEP if path.is_dir() else path
+    return InputRecord(Path(seen).as_posix(), file_sha256(whole))
 
 
 def options_again(

@@ -145,6 +145,7 @@ class PerLabel(argparse.Action):
         values: Any,
         option_string: str | None = None,
     ) -> None:
+        """Read the texts after the option."""
         try:
             setattr(namespace, self.dest, per_label(values))
         except argparse.ArgumentTypeError as error:
@@ -214,7 +215,7 @@ PARAMETERS = (
         "threads; the map does not depend on it (default: -1, all)", main=True,
     ),
     Parameter(
-        "n_components", "--dimensions", 2, whole, "N", "dimensions of the map: 1, 2 or 3 (default: 2)",
+        "n_components", "--dimensions", 2, whole, "N", "1, 2 (default) or 3: those of the map",
     ),
     Parameter(
         "bandwidth", "--bandwidth", "r", one_of("r", "p"), "r|p",

@@ -4,33 +4,33 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import sys
 from collections.abc import Iterable, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
-if TYPE_CHECKING:
-    Commands = argparse._SubParsersAction["Parser"]
+__all__ = ["COMMANDS", "Commands", "Parser", "add_command", "close_to", "make_parser"]
 
-__all__ = ["COMMANDS", "Parser", "add_command", "close_to", "make_parser"]
+Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 
 # Each is a module of this package with a function ``add``; in the order of the help.
-COMMANDS = ("demo", "info")
+COMMANDS = ("embed", "sweep", "report", "evaluate", "plot", "rerun", "demo", "info")
 
 _DESCRIPTION = """\
 Draw maps of high-dimensional data without what you already know about it.
 
-Give ctsne a label you know (batch, donor, technology, last week's clusters): it is
-taken out of the map, so that what you do not know yet can be seen."""
+Give ctsne a label you know (batch, donor, technology, last week's clusters):
+it is taken out of the map, so that what you do not know yet can be seen."""
 
 _EPILOG = """\
 from a file to a decision:
-  ctsne sweep data.csv --labels batch -o sweep   maps at many strengths, measured
-  ctsne report sweep -o page.html                look at them, choose a strength
+  ctsne sweep data.csv --labels batch -o sweep    maps at many strengths
+  ctsne report sweep -o page.html                 look at them, choose one
   ctsne embed data.csv --labels batch --method joint --strength 0.6 -o map.csv
   ctsne plot map.csv --color celltype -o map.png
 
 examples:
-  ctsne demo              six maps of made-up data: a table and a picture, no file needed
+  ctsne demo              six maps of made-up data: a table and a picture
   ctsne embed --help      what a command does, its options and its output
 
 Files: csv, tsv (also .gz), parquet, feather, npy, npz and h5ad (AnnData).
@@ -47,7 +47,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """End with the usage, the message and where to read more."""
-        self.print_usage(_stderr())
+        self.print_usage(sys.stderr)
         self.exit(2, f"{self.prog}: error: {message}\n({self.prog} --help explains it all)\n")
 
     def check_names(self, arguments: Iterable[str]) -> None:
@@ -97,7 +97,7 @@ def make_parser() -> Parser:
     )
     parser.add_argument("--version", action="version", version=f"ctsne {version('ctsne')}")
     commands = parser.add_subparsers(
-        title="commands", metavar="COMMAND", dest="command", required=True
+        title="commands", metavar="COMMAND", dest="command", required=True, prog="ctsne"
     )
     for name in COMMANDS:
         import_module(f"ctsne.cli.{name}").add(commands)
@@ -116,7 +116,7 @@ def command_parser(parser: Parser, name: str) -> Parser:
 def add_command(
     commands: Commands, name: str, *, usage: str, help: str, description: str, epilog: str, run: Any
 ) -> Parser:
-    """Add a command; its own ``--help`` comes with the last group, so that the main ones stand first."""
+    """Add a command; its ``--help`` comes with the last group, so that the main ones are first."""
     parser: Parser = commands.add_parser(
         name,
         usage=f"ctsne {name} {usage}".rstrip(),
@@ -144,9 +144,3 @@ def close_to(name: str, known: Iterable[str]) -> str:
     """Say which known name is close to an unknown one, if any is."""
     close = difflib.get_close_matches(name, list(known), n=1)
     return f"; did you mean {close[0]}?" if close else ""
-
-
-def _stderr() -> Any:
-    import sys
-
-    return sys.stderr
