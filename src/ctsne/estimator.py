@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import logging
+import sys
 import time
 import warnings
 from collections.abc import Mapping
@@ -14,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ctsne._display import fitted_html
 from ctsne._memory import check_memory
 from ctsne._parameters import (
     altered,
@@ -28,6 +30,7 @@ from ctsne._pipeline import (
     layout_of,
     neighbors_of,
 )
+from ctsne._progress import Progress, in_notebook
 from ctsne._validation import check_count, check_matrix
 from ctsne.labels import Labels, encode_labels
 from ctsne.layout.descent import Callback
@@ -100,8 +103,9 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     random_state : int, RandomState instance or None, default=None
         Seed of the random start, and of the noise where a start is degenerate.
     verbose : int or bool, default=0
-        1 logs the stages and the memory needed, 2 also the loss every ``callback_every``
-        iterations (logger ``ctsne``).
+        1 logs the stages and the memory needed (logger ``ctsne``) and shows a bar with the time
+        left in terminals and notebooks, 2 logs the loss every ``callback_every`` iterations
+        instead of the bar.
 
     Attributes
     ----------
@@ -290,6 +294,15 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         tags.transformer_tags.preserves_dtype = ["float32"]
         return tags
 
+    def _repr_html_inner(self) -> str:
+        return f"{super()._repr_html_inner()}{fitted_html(self)}"
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:  # the user may have set scikit-learn to plain text
+            bundle["text/html"] += fitted_html(self)
+        return bundle
+
     def _chosen(self, matrix: Any, known: Labels | None) -> tuple[Any, Choice | None]:
         """Choose what is "auto"; all else is checked first, with a strength any data can have."""
         name = steering_on_auto(self)
@@ -304,11 +317,16 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return altered(self, **{name: choice.value}), choice
 
     def _run(self, n_iter: int, clock: _Clock) -> None:
+        bar = clock.bar(n_iter)
         try:
             self._layout.run(
-                n_iter, callback=clock.watch(self.callback), callback_every=self.callback_every
+                n_iter,
+                callback=clock.watch(self.callback),
+                callback_every=self.callback_every,
+                after_step=bar.step,
             )
         finally:  # an error in the callback does not lose the map either
+            bar.close()
             self.embedding_ = self._layout.embedding
             self.kl_divergence_ = self._layout.loss()
             self.n_iter_ = self._layout.iteration
@@ -318,7 +336,8 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 class _Clock:
     """Logs stages with the seconds they took.
 
-    Who asks for it sees it: where logging is not set up, the messages go to standard error.
+    Who asks for it sees it: where logging is not set up, the messages go to standard error, in a
+    notebook to the cell's output.
     """
 
     def __init__(self, verbose: int) -> None:
@@ -327,13 +346,21 @@ class _Clock:
         if verbose and not _log.isEnabledFor(logging.INFO):
             _log.setLevel(logging.INFO)
         if verbose and not _log.hasHandlers():
-            _log.addHandler(logging.StreamHandler())
+            # In a notebook, standard error has the red ground of errors.
+            _log.addHandler(logging.StreamHandler(sys.stdout if in_notebook() else None))
 
     def log(self, message: str) -> None:
         now = time.perf_counter()
         if self._verbose:
             _log.info("%s (%.2f s)", message, now - self._last)
         self._last = now
+
+    def bar(self, n_iter: int) -> Progress:
+        """Make a bar for the iterations, unless the loss is logged on the way.
+
+        It stands where it can be replaced only: a log has the stages.
+        """
+        return Progress(n_iter, "iterations", shown=self._verbose == 1, logged=False)
 
     def watch(self, callback: Callback | None) -> Callback | None:
         """Log the loss on the way too, if asked to."""

@@ -180,6 +180,7 @@ class Layout:
         callback: Callback | None = None,
         callback_every: int = 50,
         patience: int | None = None,
+        after_step: Callable[[], object] | None = None,
     ) -> bool:
         """Take up to ``n_iter`` more steps.
 
@@ -194,6 +195,9 @@ class Layout:
         callback_every : int
         patience : int, optional
             Stop when the loss has not improved for so many iterations after early exaggeration.
+        after_step : callable, optional
+            Called without arguments after every step, to count them; unlike ``callback`` it costs
+            nothing.
 
         Returns
         -------
@@ -204,6 +208,8 @@ class Layout:
         try:
             for _ in range(n_iter):
                 normaliser = self._step()
+                if after_step is not None:
+                    after_step()
                 if (
                     callback is not None
                     and self.iteration % callback_every == 0

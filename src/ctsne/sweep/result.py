@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ctsne._display import sweep_html
 from ctsne._validation import check_number
 from ctsne.layout import align
 from ctsne.sweep.grid import GridPoint, is_used, weakest_first
@@ -60,6 +61,9 @@ class SweepResult:
         return f"SweepResult of {len(self.maps)} maps{maps}" + (
             f"\n  ... and {more} more" if more > 0 else ""
         )
+
+    def _repr_html_(self) -> str:
+        return sweep_html(self)
 
     @property
     def table(self) -> pd.DataFrame:

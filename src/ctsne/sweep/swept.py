@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ctsne._display import swept_map_html
+
 __all__ = ["Line", "SweptMap"]
 
 
@@ -50,6 +52,9 @@ class SweptMap:
             if name in self.measures
         ]
         return f"SweptMap({self.title}: {', '.join(shown)})"
+
+    def _repr_html_(self) -> str:
+        return swept_map_html(self)
 
     @property
     def title(self) -> str:
