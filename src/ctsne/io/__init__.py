@@ -4,7 +4,10 @@ This is what the command line works with. Importing it loads NumPy only; package
 imported when a file needs them.
 """
 
+from ctsne.io.archives import read_columns, write_columns
 from ctsne.io.data import Dataset, read_data
+from ctsne.io.h5ad_maps import check_key
+from ctsne.io.maps import MapFile, read_map, write_map
 from ctsne.io.paths import (
     DATA_SUFFIXES,
     MAP_SUFFIXES,
@@ -14,7 +17,9 @@ from ctsne.io.paths import (
     file_sha256,
     suffix_of,
 )
+from ctsne.io.pictures import picture_metadata
 from ctsne.io.provenance import InputRecord, Provenance, current_versions, input_records
+from ctsne.io.stored import read_provenance
 
 __all__ = [
     "DATA_SUFFIXES",
@@ -22,12 +27,20 @@ __all__ = [
     "PICTURE_SUFFIXES",
     "Dataset",
     "InputRecord",
+    "MapFile",
     "Provenance",
     "check_input",
+    "check_key",
     "check_output",
     "current_versions",
     "file_sha256",
     "input_records",
+    "picture_metadata",
+    "read_columns",
     "read_data",
+    "read_map",
+    "read_provenance",
     "suffix_of",
+    "write_columns",
+    "write_map",
 ]

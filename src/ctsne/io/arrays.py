@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ctsne.io.names import listed, matching
 from ctsne.io.parts import Parts, check_labels, check_numbers, numbered, selected
 
-__all__ = ["array_parts", "label_array", "read_arrays", "read_npy", "with_missing"]
+__all__ = ["array_parts", "label_array", "read_arrays", "read_npy"]
 
 _SPARSE = {"format", "shape", "data"}
 
@@ -121,12 +121,7 @@ def label_array(array: NDArray[Any]) -> NDArray[Any]:
     if array.dtype.kind == "S":
         array = np.char.decode(array, "utf-8", "replace")
     if array.dtype.kind == "U" and (array == "").any():
-        return with_missing(array, array == "")
+        missing = array == ""
+        array = array.astype(object)
+        array[missing] = None
     return array
-
-
-def with_missing(array: NDArray[Any], missing: NDArray[np.bool_]) -> NDArray[np.object_]:
-    """Return objects with None where an entry is missing."""
-    objects = array.astype(object)
-    objects[missing] = None
-    return objects

@@ -7,7 +7,7 @@ import os
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -123,14 +123,10 @@ def current_versions() -> dict[str, str]:
     """
     from ctsne import _native
 
-    found = {"python": platform.python_version(), "instruction set": _native.instruction_set()}
-    for package in _PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            found[package] = "unknown"
-    return {name: found[name] for name in (_PACKAGES[0], "python", *_PACKAGES[1:])} | {
-        "instruction set": found["instruction set"]
+    return {
+        **{package: version(package) for package in _PACKAGES},
+        "python": platform.python_version(),
+        "instruction set": _native.instruction_set(),
     }
 
 

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ctsne.io.columns import label_text
 from ctsne.io.names import listed, matching
 from ctsne.io.parts import Parts, check_labels, check_numbers
 from ctsne.io.paths import TEXT_SUFFIXES, load, suffix_of
 from ctsne.io.text import read_text
 
-__all__ = ["read_frame", "split_names", "table_parts", "tidy_columns"]
+__all__ = ["read_frame", "split_names", "storable", "table_parts", "tidy_columns"]
 
 # The first column holds the names of the rows if it counts them, or is called like this and tells
 # all rows apart.
@@ -28,11 +29,14 @@ _EARLIER_MAP = re.compile(r"ctsne_(\d|perplexity|other_share|largest_weight)")
 _MOSTLY = 0.5
 
 
-def read_frame(path: Path) -> Any:
-    """Return a table as a data frame with text for column names, none of them twice."""
+def read_frame(path: Path, *, own: bool = False) -> Any:
+    """Return a table as a data frame with text for column names, none of them twice.
+
+    In a table that we wrote ourselves (``own``), text such as "NA" is text.
+    """
     suffix = suffix_of(path)
     if suffix in TEXT_SUFFIXES:
-        frame = read_text(path)
+        frame = read_text(path, own=own)
     else:
         load("pyarrow")
         pandas = load("pandas")
@@ -207,5 +211,26 @@ def tidy_columns(frame: Any) -> dict[str, Any]:
             values = column.dropna().to_numpy()
             if len(values) and (np.abs(values) < 2**53).all() and (values % 1 == 0).all():
                 column = column.astype("Int64")
+        elif load("pandas").api.types.infer_dtype(column) == "mixed":
+            column = storable(column)
         columns[str(name)] = column
     return columns
+
+
+def storable(column: Any) -> Any:
+    """Return a column as files can hold it: text instead of mixed or unusual values."""
+    pandas = load("pandas")
+    series = pandas.Series(column).reset_index(drop=True)
+    if isinstance(series.dtype, pandas.CategoricalDtype):
+        categories = series.cat.categories
+        if categories.dtype.kind not in "biuf":
+            series = series.cat.rename_categories([label_text(value) for value in categories])
+        return series
+    mixed = series.dtype == object and pandas.api.types.infer_dtype(series) not in (
+        "string",
+        "empty",
+    )
+    if mixed or series.dtype.kind == "c":
+        series = series.astype(object)
+        return series.where(series.notna(), None).map(label_text, na_action="ignore")
+    return series

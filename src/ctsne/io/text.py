@@ -19,16 +19,20 @@ def separator_of(path: Path) -> str:
     return "," if suffix_of(path).startswith(".csv") else "\t"
 
 
-def read_text(path: Path) -> Any:
+def read_text(path: Path, *, own: bool = False) -> Any:
     """Return the table as a data frame; refuse files that pandas would read as something else."""
     pandas = load("pandas")
     separator = separator_of(path)
     compression = "gzip" if path.name.lower().endswith(".gz") else None
-    options = {"sep": separator, "compression": compression, "encoding": "utf-8"}
+    options: dict[str, Any] = {"sep": separator, "compression": compression, "encoding": "utf-8"}
     try:
         head = pandas.read_csv(path, header=None, nrows=1, dtype=str, na_filter=False, **options)
         header = head.iloc[0].tolist()
         _check_header(header, separator, path)
+        if not header[0]:
+            options["converters"] = {0: str}  # names stay as they are: 007, NA
+        if own:
+            options |= {"keep_default_na": False, "na_values": [""]}
         # The slower way to read numbers gives exactly those that were written.
         return pandas.read_csv(path, float_precision="round_trip", low_memory=False, **options)
     except pandas.errors.EmptyDataError as error:
