@@ -19,7 +19,11 @@ __all__ = ["Console", "aligned", "one_line"]
 # Seconds between two lines about the iterations, where a line cannot be written over.
 _LOGGED_EVERY = 30.0
 # What the estimator logs at the end of a stage, and what it does next.
-_NEXT_STAGE = {"memory": "neighbours", "neighbours": "similarities", "similarities": "first positions"}
+_NEXT_STAGE = {
+    "memory": "neighbours",
+    "neighbours": "similarities",
+    "similarities": "first positions",
+}
 
 
 class Console:
@@ -205,4 +209,3 @@ def plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value if value is None or isinstance(value, bool | int | float) else str(value)
-

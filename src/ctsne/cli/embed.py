@@ -101,8 +101,13 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
     """Make the map; ``expect`` is the checksum that the data must have."""
     from ctsne.cli.pictures import draw_map, save_picture
     from ctsne.io import (
-        PICTURE_SUFFIXES, Provenance, check_key, check_output, current_versions, write_map,
-    )  # fmt: skip
+        PICTURE_SUFFIXES,
+        Provenance,
+        check_key,
+        check_output,
+        current_versions,
+        write_map,
+    )
 
     target = check_output(options.output)
     picture = None if options.plot is None else check_output(options.plot, PICTURE_SUFFIXES)
@@ -176,7 +181,7 @@ def _tell(
     settings: dict[str, Any],
     console: Console,
 ) -> None:
-    measures = _measures(model, data)
+    measures = _measures(model, data, options.jobs)
     n = len(model.embedding_)
     lines = [f"map: {options.output} ({n} points)"]
     if options.plot is not None:
@@ -207,7 +212,7 @@ def _tell(
     console.result("\n".join(lines), content)
 
 
-def _measures(model: ConditionalTSNE, data: Input) -> dict[str, float | None]:
+def _measures(model: ConditionalTSNE, data: Input, jobs: int) -> dict[str, float | None]:
     from ctsne.evaluate import expected_laplacian, laplacian
 
     n = len(model.embedding_)
@@ -216,7 +221,7 @@ def _measures(model: ConditionalTSNE, data: Input) -> dict[str, float | None]:
         random = expected_laplacian(data.known)
         found = laplacian(
             model.embedding_, data.known, k=min(30, n - 2), sample=min(n, _MEASURED_POINTS),
-            n_jobs=model.n_jobs,
+            n_jobs=jobs,
         )  # fmt: skip
         measures["mixing"] = found / random if random > 0 else None
     for name in _DIAGNOSTICS:

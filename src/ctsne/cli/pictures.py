@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 from ctsne._files import replaced_file
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from ctsne.sweep import SweepResult
 
 __all__ = ["draw_map", "draw_sweep", "save_picture"]
@@ -25,7 +23,7 @@ _WORDS = {
 }
 
 
-def draw_map(embedding: Any, columns: Mapping[str, Any], *, shape: Any = None) -> Figure:
+def draw_map(embedding: Any, columns: Mapping[str, Any], *, shape: Any = None) -> Any:
     """Draw a map once for each column to colour it by, or once in one colour."""
     from ctsne import pl
 
@@ -37,7 +35,7 @@ def draw_map(embedding: Any, columns: Mapping[str, Any], *, shape: Any = None) -
     panels = min(len(columns), _MOST_COLUMNS)
     rows = -(-len(columns) // panels)
     figure = _pyplot().figure(
-        facecolor="white", layout="constrained", figsize=(1.45 * _SIDE * panels, _SIDE * rows)
+        facecolor="white", layout="compressed", figsize=(1.6 * _SIDE * panels, _SIDE * rows)
     )
     axes = figure.subplots(rows, panels, squeeze=False).ravel()
     for ax, (name, values) in zip(axes, columns.items(), strict=False):
@@ -49,7 +47,7 @@ def draw_map(embedding: Any, columns: Mapping[str, Any], *, shape: Any = None) -
 
 def draw_sweep(
     result: SweepResult, kind: str, color: Any, *, shape: Any = None, other: str | None = None
-) -> Figure:
+) -> Any:
     """Draw all maps of a sweep, or its measures over the strength, or one against the other."""
     from ctsne import pl
 
@@ -68,7 +66,7 @@ def draw_sweep(
     return pl.maps(maps, color, shape=shape)[0].figure
 
 
-def _measures(result: SweepResult, other: str | None) -> Figure:
+def _measures(result: SweepResult, other: str | None) -> Any:
     """Draw a row for each measure, a column for each parameter that sets the strength."""
     from ctsne import pl
 
@@ -114,7 +112,11 @@ def save_picture(figure: Figure, path: Path, source: Path, settings: dict[str, A
     suffix = path.suffix.lower()
     with replaced_file(path) as temporary, _pyplot().rc_context({"svg.hashsalt": "ctsne"}):
         figure.savefig(
-            temporary, format=suffix[1:], dpi=_DPI, metadata=picture_metadata(provenance, suffix)
+            temporary,
+            format=suffix[1:],
+            dpi=_DPI,
+            bbox_inches="tight",
+            metadata=picture_metadata(provenance, suffix),
         )
     _pyplot().close(figure)
 

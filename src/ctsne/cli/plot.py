@@ -101,7 +101,8 @@ def _map_figure(source: Path, options: argparse.Namespace) -> Any:
     if options.kind != "maps":
         raise ValueError(f"--kind {options.kind} is for the folder of a sweep; {source} is a map")
     made = read_map(source, key=options.key)
-    labels = list(made.provenance.settings.get("labels") or ())
+    settings = {} if made.provenance is None else made.provenance.settings
+    labels = list(settings.get("labels") or ())
     columns = with_combination(made.columns, labels)
     colors = options.color or ([JOINT.join(labels)] if labels else [])
     shown = {name: pick(columns, name, source) for name in colors}

@@ -27,9 +27,9 @@ picture or a page."""
 
 _EPILOG = """\
 The input is looked for where it was, as seen from the output, and must have the
-same content: another file format, or other columns beside, do not matter. The
-same versions and instruction set (ctsne info) give the same map to the last bit;
-if they differ, it is told.
+same content: another file format, or other columns beside, do not matter. With
+the same versions and instruction set (ctsne info) the map is the same to the last
+bit; if they differ, it is told.
 
 examples:
   ctsne rerun map.csv                        made again in its place
