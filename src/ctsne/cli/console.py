@@ -114,6 +114,7 @@ class Console:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 warnings.filterwarnings("default", category=UserWarning)
+                warnings.filterwarnings("ignore", message="interrupted")  # commands tell it
                 warnings.showwarning = lambda message, *_, **__: self.warn(message)
                 yield
         finally:

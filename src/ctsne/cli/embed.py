@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -134,8 +133,10 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
         raise KeyboardInterrupt(was) from None
     if picture is not None:
         columns = ({data.name: data.known} if data.known is not None else {}) | shown
+        if options.dimensions == 3:
+            console.say("the picture shows the first two of three dimensions")
         figure = draw_map(model.embedding_, columns)
-        save_picture(figure, picture, target, {"color": list(columns), "shape": None})
+        save_picture(figure, picture, target, color=list(columns), key=options.key)
     _tell(model, data, options, settings, console)
 
 
@@ -165,11 +166,8 @@ def _fit(
         callback=console.log(options.n_iter),
         verbose=0 if console.quiet else 1 + console.verbose,
     )
-    with warnings.catch_warnings():
-        # Half a map is no result here.
-        warnings.filterwarnings("ignore", message="interrupted after iteration")
-        model.fit(data.X, labels=data.known)
-    if model.n_iter_ < options.n_iter:
+    model.fit(data.X, labels=data.known)
+    if model.n_iter_ < options.n_iter:  # half a map is no result here
         raise KeyboardInterrupt
     return model
 

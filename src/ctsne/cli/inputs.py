@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -95,13 +95,16 @@ def read_input(
             "Name the file as it was with --input FILE, or make a new output from this one"
         )
     n = dataset.X.shape[0]
-    console.say(f"read {n} points from {options.input}: {dataset.source}")
+    tell = console.say if expect is None else console.detail  # it was told the first time
+    tell(f"read {n} points from {options.input}: {dataset.source}")
     for note in dataset.notes:
-        console.say(note)
-    return Input(dataset, _reduced(dataset.X, options, console), known, JOINT.join(labels))
+        tell(note)
+    return Input(dataset, _reduced(dataset.X, options, console, tell), known, JOINT.join(labels))
 
 
-def _reduced(X: Any, options: argparse.Namespace, console: Console) -> Any:
+def _reduced(
+    X: Any, options: argparse.Namespace, console: Console, tell: Callable[[str], None]
+) -> Any:
     """Return the principal components of many features, or the features as they are."""
     from ctsne._components import principal_components
     from ctsne._pipeline import SPARSE_COMPONENTS
@@ -132,7 +135,7 @@ def _reduced(X: Any, options: argparse.Namespace, console: Console) -> Any:
     scores = principal_components(
         check_matrix(X), k, centred=options.metric != "cosine", n_jobs=check_jobs(options.jobs)
     )
-    console.say(f"reduced {d} features to {k} principal components (--pca to change it)")
+    tell(f"reduced {d} features to {k} principal components (--pca to change it)")
     return scores
 
 

@@ -356,14 +356,16 @@ def settings_of(options: argparse.Namespace) -> dict[str, Any]:
     return {name: value for name, value in vars(options).items() if name not in UNRECORDED}
 
 
-def spelled(parser: Parser, first: Sequence[str], values: Mapping[str, Any]) -> str:
+def spelled(
+    parser: Parser, first: Sequence[str], values: Mapping[str, Any], *, always: Sequence[str] = ()
+) -> str:
     """Write a command as it would be typed, with those options that differ from their default."""
     words = ["ctsne", *first]
     for action in parser.options():
         value = values.get(action.dest, action.default)
-        if value == action.default:
+        if value == action.default and action.dest not in always:
             continue
-        flag = max(action.option_strings, key=len)
+        flag = action.option_strings[0]
         if action.nargs == 0:
             words.append(flag)
         elif isinstance(value, Mapping):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,8 @@ _DPI = 150
 # Inches: the side of a panel where there are several.
 _SIDE = 4.2
 _MOST_COLUMNS = 3
+# Shares that differ by less look the same.
+_LEAST_RANGE = 0.1
 _WORDS = {
     "mixing": "mixing (1: as random labels)",
     "adjusted_rnx": "neighbours kept (adjusted R$_{NX}$)",
@@ -91,23 +93,35 @@ def _measures(result: SweepResult, other: str | None) -> Any:
                 ylabel=f"{other}: share of other labels" if "other" in name else _WORDS[name],
                 ax=ax,
             )
-        low = min(ax.get_ylim()[0] for ax in row)
-        high = max(ax.get_ylim()[1] for ax in row)
+        low = min(0.0, *(each.measures[name] for line in steered for each in line.maps))
+        high = max(_LEAST_RANGE, *(ax.get_ylim()[1] for ax in row))
         for ax in row:
             ax.set_ylim(low, high)
     return figure
 
 
 def plane(embedding: Any) -> Any:
-    """Return the first two dimensions of a map."""
+    """Return the first two dimensions of a map, which are what a picture can show."""
     return embedding[:, :2]
 
 
-def save_picture(figure: Figure, path: Path, source: Path, settings: dict[str, Any]) -> None:
-    """Write a figure, whole or not at all, with what it was made from."""
+def save_picture(
+    figure: Any,
+    path: Path,
+    source: Path,
+    *,
+    color: Sequence[str] | None,
+    shape: str | None = None,
+    kind: str = "maps",
+    key: str = "ctsne",
+) -> dict[str, Any]:
+    """Write a figure, whole or not at all, with what it was made from; return its settings."""
     from ctsne.cli.inputs import file_record
     from ctsne.io import Provenance, current_versions, picture_metadata
 
+    settings = {
+        "color": None if color is None else list(color), "shape": shape, "kind": kind, "key": key,
+    }  # fmt: skip
     provenance = Provenance("plot", settings, [file_record(source, path)], current_versions())
     suffix = path.suffix.lower()
     with replaced_file(path) as temporary, _pyplot().rc_context({"svg.hashsalt": "ctsne"}):
@@ -119,6 +133,7 @@ def save_picture(figure: Figure, path: Path, source: Path, settings: dict[str, A
             metadata=picture_metadata(provenance, suffix),
         )
     _pyplot().close(figure)
+    return settings
 
 
 def _use_no_display() -> None:

@@ -84,8 +84,10 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
     source = Path(options.input)
     console.stage(f"drawing {target}")
     figure = _sweep_figure(source, options) if source.is_dir() else _map_figure(source, options)
-    settings = {name: getattr(options, name) for name in ("color", "shape", "kind", "key")}
-    save_picture(figure, target, source, settings)
+    settings = save_picture(
+        figure, target, source, color=options.color, shape=options.shape, kind=options.kind,
+        key=options.key,
+    )  # fmt: skip
     content = {
         "command": "plot",
         "output": options.output,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +43,8 @@ the table:
   mixing      of the label factored out: 0 not at all, 1 as random labels are
   kept        share of neighbours kept, adjusted for the label (adjusted R_NX):
               0 as in a random map, 1 all of them
-  mixed       with --other: mixing of that label, which should stay low
+  ... mixed   with --other: share of neighbours with another label of it; should
+              stay low
   perplexity  effective number of neighbours of a point, mean
   largest     largest single similarity of a point, mean; near 1, outliers rule
 
@@ -160,14 +162,13 @@ def run_sweep(
     try:
         result = sweep(
             data.X, data.known, grid, other=other,
-            estimator=make_estimator({k: v for k, v in settings.items() if k != "mixing"}),
-            path=options.path, k=options.k, sample=options.sample, folder=folder,
+            estimator=make_estimator(settings), path=options.path, k=options.k,
+            sample=options.sample, folder=folder,
             progress=not console.quiet, n_jobs=options.jobs,
         )  # fmt: skip
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_goes_on(folder)) from None
-    made = sum(len(values) if isinstance(values, list) else 1 for values in _sizes(grid))
-    if len(result.maps) < made:
+    if len(result.maps) < sum(len(entry.get(steered(entry), [""])) for entry in grid):
         raise KeyboardInterrupt(_goes_on(folder))
     provenance = Provenance(
         "sweep", settings, records_of(data, options, folder), current_versions()
@@ -179,9 +180,9 @@ def _goes_on(folder: Path) -> str:
     return f"finished maps are in {folder}; the same command goes on from there"
 
 
-def _sizes(grid: list[dict[str, Any]]) -> list[Any]:
-    """Values along each line of the grid."""
-    return [entry.get("strength", entry.get("beta", 0)) for entry in grid]
+def steered(parameters: Mapping[str, Any]) -> str:
+    """Return the parameter that sets the strength of a method."""
+    return _STEERED_BY.get(parameters["method"], "")
 
 
 def make_grid(options: argparse.Namespace) -> list[dict[str, Any]]:
@@ -190,7 +191,7 @@ def make_grid(options: argparse.Namespace) -> list[dict[str, Any]]:
     for method in dict.fromkeys(options.methods):
         if method == "tsne":
             continue
-        steering = _STEERED_BY[method]
+        steering = steered({"method": method})
         values = options.strengths
         if steering == "beta":
             values = options.betas or (ORIGINAL_BETAS if method == "original" else BETAS)
@@ -214,8 +215,8 @@ def _tell(result: SweepResult, data: Input, options: argparse.Namespace, console
         command = embed_command(best, options)
         lines += [
             f"suggested: {best.title}",
-            f"  the weakest setting that mixes {data.name} to {options.mixing:g} of random and, of "
-            "those, keeps most neighbours",
+            f"  of each method the weakest setting that mixes {data.name} to {options.mixing:g} of "
+            "random;\n  of those, the one that keeps most neighbours. To make this map:",
             f"  {command}",
         ]
     lines += [
@@ -252,11 +253,11 @@ def table_text(result: SweepResult, other: str | None, best: SweptMap | None) ->
     """Lay out the measures that matter, the suggested map marked."""
     shown = {"mixing": "mixing", "adjusted_rnx": "kept"}
     if other is not None:
-        shown["other_laplacian"] = f"{other} apart"
+        shown["other_laplacian"] = f"{other} mixed"
     shown |= {"perplexity_mean": "perplexity", "largest_weight_mean": "largest"}
     rows: list[list[object]] = []
     for swept in result.maps:
-        strength = swept.parameters.get("strength", swept.parameters.get("beta"))
+        strength = swept.parameters.get(steered(swept.parameters))
         values: list[object] = [swept.measures.get(name) for name in shown]
         mark = "<- suggested" if swept is best else swept.error or ""
         setting = "-" if strength is None else f"{strength:g}"
@@ -268,4 +269,4 @@ def embed_command(swept: SweptMap, options: argparse.Namespace) -> str:
     """Write the command that makes one map of the sweep by itself."""
     parser = command_parser(make_parser(), "embed")
     values = {**vars(options), **swept.parameters, "output": "map.csv"}
-    return spelled(parser, ["embed", options.input], values)
+    return spelled(parser, ["embed", options.input], values, always=["method"])
