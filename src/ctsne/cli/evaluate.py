@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ctsne.cli.console import Console, aligned
-from ctsne.cli.inputs import JOINT, Input, options_again, read_input
+from ctsne.cli.inputs import JOINT, Input, file_record, options_again, read_input
 from ctsne.cli.options import add_messages, jobs, whole
 from ctsne.cli.parser import Commands, add_command
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["add", "run"]
+__all__ = ["add", "make", "run"]
 
 _DESCRIPTION = """\
 Measure a map that ctsne embed has made: how well it keeps the neighbourhoods
@@ -77,6 +77,11 @@ def add(commands: Commands) -> None:
 
 def run(options: argparse.Namespace, console: Console) -> None:
     """Measure the map."""
+    make(options, console)
+
+
+def make(options: argparse.Namespace, console: Console, *, expect: str | None = None) -> None:
+    """Measure the map; ``expect`` is for commands that read data themselves."""
     from ctsne.io import check_output, read_map
 
     target = None if options.output is None else check_output(options.output, (".csv", ".tsv"))
@@ -158,7 +163,14 @@ def _plain(value: Any) -> Any:
 
 def _write(table: pd.DataFrame, target: Path, options: argparse.Namespace) -> None:
     from ctsne._files import replaced_file
+    from ctsne.io import Provenance, current_versions
+    from ctsne.io.stored import sidecar_of
 
+    settings = {name: getattr(options, name) for name in ("labels", "other", "k", "sample", "key")}
+    records = [file_record(Path(options.input), target)]
+    provenance = Provenance("evaluate", settings, records, current_versions())
     separator = "\t" if target.suffix.lower() == ".tsv" else ","
     with replaced_file(target) as temporary:
         table.to_csv(temporary, index=False, sep=separator, lineterminator="\n")
+        with replaced_file(sidecar_of(target)) as beside:
+            beside.write_text(provenance.to_json(indent=1) + "\n", encoding="ascii")

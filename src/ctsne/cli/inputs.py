@@ -19,7 +19,15 @@ from ctsne.cli.parser import command_parser, make_parser
 if TYPE_CHECKING:
     from ctsne.io import Dataset, InputRecord, Provenance
 
-__all__ = ["Input", "file_record", "find_inputs", "options_again", "read_input", "records_of"]
+__all__ = [
+    "Input",
+    "checksum_of",
+    "file_record",
+    "find_inputs",
+    "options_again",
+    "read_input",
+    "records_of",
+]
 
 MOST_FEATURES = 100
 COMPONENTS = 50
@@ -151,11 +159,17 @@ def records_of(data: Input, options: argparse.Namespace, output: Path) -> list[I
 
 def file_record(path: Path, output: Path) -> InputRecord:
     """Describe a file, or the folder of a sweep, that an output is made from."""
-    from ctsne.io import InputRecord, file_sha256
+    from ctsne.io import InputRecord
 
     seen = os.path.relpath(path.resolve(), output.resolve().parent)
-    whole = path / SWEEP if path.is_dir() else path
-    return InputRecord(Path(seen).as_posix(), file_sha256(whole))
+    return InputRecord(Path(seen).as_posix(), checksum_of(path))
+
+
+def checksum_of(path: Path) -> str:
+    """Return the checksum of a file, or of what counts in the folder of a sweep."""
+    from ctsne.io import file_sha256
+
+    return file_sha256(path / SWEEP if path.is_dir() else path)
 
 
 def options_again(

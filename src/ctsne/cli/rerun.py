@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ctsne.cli.console import Console
 from ctsne.cli.folders import SWEEP, is_sweep_folder
-from ctsne.cli.inputs import options_again
+from ctsne.cli.inputs import checksum_of, find_inputs, options_again
 from ctsne.cli.options import add_messages, jobs
 from ctsne.cli.parser import Commands, add_command
 
@@ -68,9 +68,9 @@ def run(options: argparse.Namespace, console: Console) -> None:
     for name, value in (("jobs", options.jobs), ("output", options.output or str(made))):
         setattr(again, name, value)
     differing = _differing_versions(provenance)
-    for difference in differing:
-        console.warn(difference)
-    before = _content(made, options.key)
+    for message in differing + _changed_files(provenance, made, options.input):
+        console.warn(message)
+    before = _content(made, provenance.command, options.key)
     target = Path(again.output)
     command = import_module(f"ctsne.cli.{provenance.command}")
     with console.without_results():
@@ -78,7 +78,7 @@ def run(options: argparse.Namespace, console: Console) -> None:
             _replace_folder(command, again, console, made, provenance.inputs[0].data)
         else:
             command.make(again, console, expect=provenance.inputs[0].data)
-    identical = before == _content(target, options.key)
+    identical = before == _content(target, provenance.command, options.key)
     content = {
         "command": "rerun",
         "output": str(target),
@@ -104,15 +104,26 @@ def _differing_versions(provenance: Provenance) -> list[str]:
     ]
 
 
-def _content(path: Path, key: str) -> Any:
+def _changed_files(provenance: Provenance, made: Path, given: str | None) -> list[str]:
+    """Tell which files are not what they were; of data, the content is checked when it is read."""
+    messages = []
+    files = find_inputs(provenance.inputs, made, given=given)
+    for record, file in zip(provenance.inputs, files, strict=True):
+        if record.sha256 is not None and checksum_of(file) != record.sha256:
+            same = ", but its content may be the same" if record.data is not None else ""
+            messages.append(f"{file} is not the file that {made} was made from{same}")
+    return messages
+
+
+def _content(path: Path, command: str, key: str) -> Any:
     """Return what must be the same: the maps where there are some, else the bytes."""
-    from ctsne.io import MAP_SUFFIXES, read_map, suffix_of
+    from ctsne.io import read_map
     from ctsne.sweep import load_sweep
 
     if path.is_dir():
         maps = load_sweep(path / SWEEP).maps
         return [None if each.embedding is None else each.embedding.tobytes() for each in maps]
-    if suffix_of(path) in MAP_SUFFIXES:
+    if command == "embed":
         return read_map(path, key=key).embedding.tobytes()
     return path.read_bytes()
 
