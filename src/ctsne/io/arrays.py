@@ -18,7 +18,9 @@ __all__ = ["array_parts", "label_array", "read_arrays", "read_npy"]
 _SPARSE = {"format", "shape", "data"}
 
 
-def array_parts(path: Path, *, labels: Sequence[str], features: Sequence[str] | None) -> Parts:
+def array_parts(
+    path: Path, *, labels: Sequence[str], elsewhere: Sequence[str], features: Sequence[str] | None
+) -> Parts:
     """Return the matrix of a .npy or .npz, with the columns that stand beside it."""
     notes: tuple[str, ...] = ()
     if path.suffix.lower() == ".npy":
@@ -45,7 +47,7 @@ def array_parts(path: Path, *, labels: Sequence[str], features: Sequence[str] | 
     chosen = all_features if features is None else matching(features, all_features, where=str(path))
     X = check_numbers(selected(X, all_features, chosen), chosen, names, path=path)
     columns = {name: label_array(array) for name, array in arrays.items() if _is_column(array, n)}
-    check_labels(labels, list(columns), where=str(path))
+    check_labels(labels, [*columns, *elsewhere], where=str(path))
     source = f"{key} ({len(chosen)} columns)"
     return Parts(X, tuple(chosen), columns, names, source, notes)
 
@@ -53,7 +55,8 @@ def array_parts(path: Path, *, labels: Sequence[str], features: Sequence[str] | 
 def read_npy(path: Path) -> NDArray[Any]:
     """Return the array of a .npy file."""
     try:
-        array: NDArray[Any] = np.load(path, allow_pickle=False)
+        with path.open("rb") as file:
+            array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
     except (ValueError, EOFError, OSError) as error:
         raise ValueError(_refusal(path, error)) from error
     return array
@@ -64,7 +67,8 @@ def read_arrays(path: Path) -> tuple[dict[str, Any], tuple[str, ...]]:
     arrays: dict[str, Any] = {}
     pickled = []
     try:
-        with np.load(path, allow_pickle=False) as stored:
+        # Opened here, because NumPy leaves a broken file open.
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             if set(stored.files) >= _SPARSE:
                 return {"X": _read_sparse(path)}, ()
             for name in stored.files:

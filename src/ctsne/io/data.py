@@ -16,7 +16,6 @@ from ctsne.io.columns import combined, content_checksum
 from ctsne.io.h5ad import h5ad_parts
 from ctsne.io.label_files import read_label_file
 from ctsne.io.names import unknown
-from ctsne.io.parts import Parts
 from ctsne.io.paths import TABLE_SUFFIXES, check_input, file_sha256, suffix_of
 from ctsne.io.tables import table_parts
 
@@ -175,11 +174,18 @@ def read_data(
     suffix = suffix_of(source)
     if suffix != ".h5ad" and (use_rep is not None or layer is not None):
         raise ValueError(f"--use-rep and --layer are for .h5ad files; {source} is none")
-    extra, inside = None, tuple(labels)
-    if label_file is not None:
-        extra = read_label_file(label_file, labels=labels)
-        inside = tuple(name for name in labels if name not in extra.columns)
-    parts = _read(source, suffix, inside, use_rep, layer, features)
+    extra = None if label_file is None else read_label_file(label_file, labels=labels)
+    known: dict[str, Any] = {
+        "labels": labels,
+        "elsewhere": () if extra is None else tuple(extra.columns),
+        "features": features,
+    }
+    if suffix in TABLE_SUFFIXES:
+        parts = table_parts(source, **known)
+    elif suffix == ".h5ad":
+        parts = h5ad_parts(source, use_rep=use_rep, layer=layer, **known)
+    else:
+        parts = array_parts(source, **known)
     if extra is not None:
         parts = extra.joined_to(parts, source)
     return Dataset(
@@ -194,18 +200,3 @@ def read_data(
         None if extra is None else extra.path,
         None if extra is None else file_sha256(extra.path),
     )
-
-
-def _read(
-    path: Path,
-    suffix: str,
-    labels: tuple[str, ...],
-    use_rep: str | None,
-    layer: str | None,
-    features: Sequence[str] | None,
-) -> Parts:
-    if suffix in TABLE_SUFFIXES:
-        return table_parts(path, labels=labels, features=features)
-    if suffix == ".h5ad":
-        return h5ad_parts(path, labels=labels, use_rep=use_rep, layer=layer, features=features)
-    return array_parts(path, labels=labels, features=features)

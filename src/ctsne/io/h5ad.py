@@ -15,7 +15,7 @@ from ctsne.io.names import matching, unknown
 from ctsne.io.parts import Parts, check_labels, check_numbers, numbered, selected
 from ctsne.io.paths import load
 
-__all__ = ["h5ad_parts", "opened", "read_element", "read_obs"]
+__all__ = ["h5ad_parts", "opened", "read_element"]
 
 DEFAULT = "X_pca"
 
@@ -24,6 +24,7 @@ def h5ad_parts(
     path: Path,
     *,
     labels: Sequence[str],
+    elsewhere: Sequence[str],
     use_rep: str | None,
     layer: str | None,
     features: Sequence[str] | None,
@@ -34,8 +35,8 @@ def h5ad_parts(
             f"give --use-rep or --layer, not both (got {use_rep!r:.60} and {layer!r:.60})"
         )
     with opened(path) as file:
-        obs = read_obs(file, path)
-        check_labels(labels, [str(name) for name in obs.columns], where=f"obs of {path}")
+        obs = read_element(file["obs"])
+        check_labels(labels, [*map(str, obs.columns), *elsewhere], where=f"obs of {path}")
         X, known, source = _matrix(file, path, use_rep=use_rep, layer=layer)
     names = np.array(obs.index.astype(str), str)
     chosen: Sequence[str] = known
@@ -65,6 +66,11 @@ def opened(path: Path, mode: str = "r") -> Iterator[Any]:
             raise ValueError(
                 f"{path} is an HDF5 file but has no obs, so it is not an .h5ad file of AnnData"
             )
+        if not hasattr(file["obs"], "keys"):
+            raise ValueError(
+                f"{path} was written by anndata before version 0.7; read it with "
+                "anndata.read_h5ad and write it again"
+            )
         yield file
 
 
@@ -75,29 +81,6 @@ def read_element(element: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # files of older versions are read all the same
         return read_elem(element)
-
-
-def read_obs(file: Any, path: Path) -> Any:
-    """Return the table of cells."""
-    pandas = load("pandas")
-    with contextlib.suppress(Exception):  # files of very old versions fail in many ways
-        obs = read_element(file["obs"])
-        if isinstance(obs, pandas.DataFrame):
-            return obs
-    from anndata import read_h5ad
-
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            adata = read_h5ad(path, backed="r")
-            obs = adata.obs.copy()
-            adata.file.close()
-    except Exception as error:
-        raise ValueError(
-            f"obs of {path} cannot be read; the file may be of a very old version of anndata "
-            f"({error})"
-        ) from error
-    return obs
 
 
 def _matrix(

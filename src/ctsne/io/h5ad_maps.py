@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ctsne._files import replaced_file
 from ctsne.io.data import Dataset
-from ctsne.io.h5ad import opened, read_element, read_obs
+from ctsne.io.h5ad import opened, read_element
 from ctsne.io.names import unknown
 from ctsne.io.paths import load, suffix_of
 from ctsne.io.provenance import Provenance
@@ -61,11 +61,6 @@ def check_key(target: Path, *, dataset: Dataset, key: str) -> None:
     if suffix_of(target) != ".h5ad" or suffix_of(dataset.path) != ".h5ad":
         return
     with opened(dataset.path) as file:
-        if not hasattr(file["obs"], "keys"):
-            raise ValueError(
-                f"{dataset.path} was written by a very old version of anndata, so nothing can be "
-                "added to it; read and write it once with anndata, or write the map elsewhere"
-            )
         if _is_ours(file, key):
             return
         taken = [f'obsm["{key}"]'] if key in file.get("obsm", ()) else []
@@ -209,7 +204,7 @@ def read_h5ad_map(
             text = unknown(key, known, what="map", where=f"obsm of {source}")
             raise ValueError(f"{text} (name it with --key)" if known else text)
         positions = np.asarray(read_element(file[f"obsm/{key}"]), np.float32)
-        obs = read_obs(file, source)
+        obs = read_element(file["obs"])
         stored = stored_provenance(file, key)
     columns = {str(name): obs[name].reset_index(drop=True) for name in obs.columns}
     made = None if stored is None else Provenance.from_json(stored)

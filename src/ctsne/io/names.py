@@ -37,9 +37,9 @@ def unknown(name: object, known: Sequence[str], *, what: str, where: str) -> str
     folded: dict[str, str] = {}
     for candidate in known[:_SEARCHED]:
         folded.setdefault(candidate.casefold(), candidate)
-    close = difflib.get_close_matches(str(name).casefold(), folded, n=2)
+    close = difflib.get_close_matches(str(name).casefold(), folded, n=1)
     if close:
-        text += f"; did you mean {' or '.join(repr(folded[match]) for match in close)}?"
+        text += f"; did you mean {folded[close[0]]!r}?"
         return f"{text} There are {listed(known)}" if len(known) > 1 else text
     return f"{text}; there are {listed(known)}" if known else f"{text}; there are none"
 

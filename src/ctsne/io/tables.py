@@ -61,10 +61,12 @@ def read_frame(path: Path, *, own: bool = False) -> Any:
     return frame
 
 
-def table_parts(path: Path, *, labels: Sequence[str], features: Sequence[str] | None) -> Parts:
+def table_parts(
+    path: Path, *, labels: Sequence[str], elsewhere: Sequence[str], features: Sequence[str] | None
+) -> Parts:
     """Return the numeric columns as the matrix, all others as columns."""
     frame = read_frame(path)
-    check_labels(labels, list(frame.columns), where=str(path))
+    check_labels(labels, [*frame.columns, *elsewhere], where=str(path))
     names, frame, notes = split_names(frame, keep={*labels, *(features or ())})
     if features is None:
         chosen, more = _numeric_columns(frame, set(labels))

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ctsne.io.columns import combined, content_checksum
+
+TEXTS = st.none() | st.text("a| '\"\\", max_size=6)
+
+
+@given(rows=st.lists(st.tuples(TEXTS, TEXTS, st.none() | st.integers(0, 2)), min_size=1))
+def test_a_combination_tells_apart_what_its_parts_do(rows: list[tuple[object, ...]]) -> None:
+    texts = combined([list(column) for column in zip(*rows, strict=True)]).tolist()
+    for row, text in zip(rows, texts, strict=True):
+        assert (text is None) == (None in row)
+    present = {row: text for row, text in zip(rows, texts, strict=True) if text is not None}
+    assert len(set(present.values())) == len(present)
+    for row, text in zip(rows, texts, strict=True):
+        assert text == present.get(row)
+
+
+def test_combinations_read_well() -> None:
+    whole = pd.Series([1.0, 2.0, np.nan])
+    categories = pd.Categorical(["x", None, "y"], categories=["y", "x"])
+    assert combined([whole, categories]).tolist() == ["1 | x", None, None]
+    assert combined([["a | b", "a"], ["c", "b | c"]]).tolist() == ["'a | b' | 'c'", "'a' | 'b | c'"]
+
+
+def test_the_checksum_knows_content_and_not_form() -> None:
+    X = np.random.default_rng(0).normal(size=(30, 4)).astype(np.float32)
+    X[X < 0] = 0
+    labels = np.array(["b", "a", "b"] * 10)
+    checksum = content_checksum(X, labels)
+    written = np.array([[float(str(value)) for value in row] for row in X])
+    same = [
+        (np.asfortranarray(X), pd.Series(labels)),
+        (sp.csc_matrix(X), labels.tolist()),
+        (written, pd.Categorical(labels, categories=["b", "z", "a"])),
+        (np.where(X == 0, -0.0, X), labels.astype(object)),
+    ]
+    assert {content_checksum(*pair) for pair in same} == {checksum}
+    changed = X.copy()
+    changed[3, 1] += 1
+    other = [
+        (changed, labels),
+        (X[::-1], labels),
+        (X.reshape(-1, 2), labels),
+        (X, np.roll(labels, 1)),
+        (X, np.where(labels == "b", "c", labels)),
+        (X, np.where(labels == "b", None, labels)),
+        (X, None),
+    ]
+    assert len({content_checksum(*pair) for pair in other} | {checksum}) == len(other) + 1
