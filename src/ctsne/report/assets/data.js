@@ -1,0 +1,85 @@
+// What the file holds: facts as JSON, and packed arrays that are unpacked when they are asked for.
+
+function readData() {
+  const text = (id) => document.getElementById(`ctsne-${id}`).textContent;
+  const facts = JSON.parse(text("facts"));
+  const bytes = (id) => Uint8Array.from(atob(text(id)), (character) => character.charCodeAt(0));
+  const rows = new Uint32Array(bytes("rows").buffer);
+  const n = rows.length;
+  const kept = new Map();
+  const keep = (id, make) => {
+    if (!kept.has(id)) kept.set(id, make(bytes(id)));
+    return kept.get(id);
+  };
+  const whole = (array, width) =>
+    width === 1 ? array : width === 2 ? new Uint16Array(array.buffer) : new Uint32Array(array.buffer);
+  const [left, bottom, side] = facts.box;
+  const unpacked = (array) => {
+    const steps = new Uint16Array(array.buffer);
+    const x = new Float32Array(n);
+    const y = new Float32Array(n);
+    for (let i = 0; i < n; i++) {
+      x[i] = left + (steps[2 * i] * side) / 65535;
+      y[i] = bottom + (steps[2 * i + 1] * side) / 65535;
+    }
+    return { x, y };
+  };
+  let pointOf = null;
+  return {
+    facts,
+    provenance: JSON.parse(text("provenance")),
+    n,
+    rows,
+    positions: (map) => keep(`map-${map}-positions`, unpacked),
+    // Codes of labels from 1 on, or steps of a scale from 1 on; 0 is missing.
+    codes: (column) => keep(`column-${column}`, (array) => whole(array, array.length / n)),
+    diagnostic(map, name, point) {
+      const highest = facts.maps[map].highest[name];
+      if (highest === undefined) return null;
+      const values = keep(`map-${map}-${name}`, (array) => whole(array, array.length / n));
+      return (values[point] / (name === "perplexity" ? 65535 : 255)) * highest;
+    },
+    nameOf: (point) => (facts.names === null ? `row ${rows[point]}` : facts.names[point]),
+    // The shown point of a row, or undefined where the sample has it not.
+    pointOf(row) {
+      if (pointOf === null) pointOf = new Map(Array.from(rows, (of, point) => [of, point]));
+      return pointOf.get(row);
+    },
+    labelOf(column, point) {
+      const { kind, labels, low, high } = facts.columns[column];
+      const code = this.codes(column)[point];
+      if (code === 0) return "missing";
+      return kind === "labels" ? labels[code - 1] : number(low + ((code - 1) / 65534) * (high - low), 4);
+    },
+  };
+}
+
+// Numbers as people read them.
+
+function number(value, digits = 3) {
+  return Math.abs(value) >= 1e6 || (value !== 0 && Math.abs(value) < 1e-3)
+    ? value.toExponential(digits - 1)
+    : String(Number(value.toPrecision(Math.max(digits, Math.ceil(Math.log10(Math.abs(value) + 1))))));
+}
+
+function count(value) {
+  return value.toLocaleString("en");
+}
+
+function measured(map, measure) {
+  const value = map.measures[measure.key];
+  return value === undefined ? "–" : value.toFixed(measure.digits);
+}
+
+// Elements with text in them: the only way in which text of the data comes into the page.
+
+function element(name, text = "", attributes = {}) {
+  const made = document.createElement(name);
+  made.textContent = text;
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  return made;
+}
+
+function byId(id) {
+  return document.getElementById(id);
+}

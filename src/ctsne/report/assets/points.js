@@ -1,0 +1,91 @@
+// One point: what is known of it, how to find it, and those that one neighbour owns.
+
+const DIAGNOSTICS = [["perplexity", "perplexity", 1], ["other_share", "mass on other labels", 2], ["largest_weight", "largest weight", 2]];
+
+function connectPoint(data, state) {
+  const { facts } = data;
+  const show = ({ point, map }) => {
+    const list = byId("point-facts");
+    list.replaceChildren();
+    byId("point-hint").textContent = point === null ? "Point at one in a map, or find it." : "";
+    if (point === null) return;
+    const add = (name, text) => list.append(element("dt", name, { title: name, dir: "auto" }), element("dd", text, { title: text, dir: "auto" }));
+    if (facts.names !== null) add("name", facts.names[point]);
+    add("row", count(data.rows[point]));
+    facts.columns.forEach(({ name }, column) => add(name, data.labelOf(column, point)));
+    for (const [key, name, digits] of DIAGNOSTICS) {
+      const value = data.diagnostic(map, key, point);
+      if (value !== null) add(name, value.toFixed(digits));
+    }
+  };
+  state.watch(["point", "map"], show);
+  const find = byId("find");
+  find.addEventListener("input", () => {
+    const wanted = find.value.trim();
+    const point = wanted === "" ? null : lookUp(data, wanted);
+    state.set({ pinned: point, point });
+    if (wanted !== "" && point === null) byId("point-hint").textContent = "No shown point has this name or row number.";
+    else if (point !== null) say(`${data.nameOf(point)}: ${facts.columns.map((_, column) => data.labelOf(column, point)).join(", ")}`);
+  });
+  connectTip(data, state);
+}
+
+function lookUp(data, wanted) {
+  const { names } = data.facts;
+  if (names !== null) {
+    const exact = names.indexOf(wanted);
+    const found = exact >= 0 ? exact : names.findIndex((name) => name.toLowerCase().startsWith(wanted.toLowerCase()));
+    if (found >= 0) return found;
+  }
+  return /^\d+$/.test(wanted) ? (data.pointOf(Number(wanted)) ?? null) : null;
+}
+
+// The name and the label beside the pointer.
+
+function connectTip(data, state) {
+  const tip = byId("tip");
+  let over = false;
+  for (const id of ["left", "right"]) {
+    byId(id).addEventListener("pointermove", (event) => {
+      over = true;
+      tip.style.left = `${Math.min(event.clientX + 14, window.innerWidth - 290)}px`;
+      tip.style.top = `${event.clientY + 16}px`;
+    });
+    byId(id).addEventListener("pointerleave", () => {
+      over = false;
+      tip.hidden = true;
+    });
+  }
+  state.watch(["point", "column"], ({ point, column }) => {
+    tip.hidden = point === null || !over;
+    if (point === null) return;
+    tip.replaceChildren(element("div", data.nameOf(point)), element("div", data.labelOf(column, point)));
+  });
+}
+
+function connectOwned(data, state) {
+  const { facts } = data;
+  const lookAt = (changes) => {
+    state.set(changes);
+    byId("maps").scrollIntoView({ block: "nearest" });
+  };
+  state.watch(["map"], ({ map }) => {
+    const { title, dominated } = facts.maps[map];
+    const worst = dominated.worst.map(([row, weight]) => ({ point: data.pointOf(row), weight })).filter(({ point }) => point !== undefined);
+    const share = `${count(dominated.count)} of ${count(facts.n)} points`;
+    byId("owned-about").textContent = dominated.count === 0
+      ? `${title}: no point has more than half of its similarity on a single neighbour.`
+      : `${title}: ${share} ${dominated.count === 1 ? "has" : "have"} more than half of ${dominated.count === 1 ? "its" : "their"} similarity on a single neighbour, and may lie beside it for no other reason.` +
+        (dominated.count > worst.length ? ` The ${count(worst.length)} worst:` : "");
+    byId("owned-select").hidden = worst.length === 0;
+    byId("owned-select").onclick = () => lookAt({ selected: worst.map(({ point }) => point), pressed: new Set() });
+    byId("owned").replaceChildren(...worst.map(({ point, weight }) => {
+      const label = data.labelOf(facts.known, point);
+      const button = element("button", `${data.nameOf(point)}`, { type: "button", title: `${data.nameOf(point)}, ${label}` });
+      button.addEventListener("click", () => lookAt({ pinned: point, point }));
+      const item = element("li");
+      item.append(button, element("span", weight.toFixed(2), { class: "count" }));
+      return item;
+    }));
+  });
+}

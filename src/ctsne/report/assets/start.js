@@ -1,0 +1,107 @@
+// Puts the page together.
+
+function connectSettingsControls(data, state) {
+  const { facts } = data;
+  const [select, slider, play] = [byId("line"), byId("strength"), byId("play")];
+  facts.lines.forEach((line, place) => select.append(element("option", line.title, { value: place })));
+  byId("line-field").hidden = facts.lines.length === 1;
+  const place = ({ map }) => lineOf(facts, map).maps.indexOf(map);
+  select.addEventListener("change", () => {
+    const line = facts.lines[Number(select.value)];
+    // As far along the new line as along the old one.
+    const now = Number(slider.value) / Math.max(1, Number(slider.max));
+    state.set({ map: line.maps[Math.round(now * (line.maps.length - 1))] });
+  });
+  slider.addEventListener("input", () => {
+    const { maps } = lineOf(facts, state.values.map);
+    state.set({ map: maps[Number(slider.value)] });
+  });
+  let timer = null;
+  const stop = () => {
+    clearInterval(timer);
+    timer = null;
+    play.textContent = "Play";
+    play.setAttribute("aria-pressed", "false");
+  };
+  const advance = () => {
+    const { maps } = lineOf(facts, state.values.map);
+    const next = maps[place(state.values) + 1];
+    if (next === undefined) stop();
+    else state.set({ map: next });
+  };
+  play.addEventListener("click", () => {
+    if (timer !== null) return stop();
+    const { maps } = lineOf(facts, state.values.map);
+    if (place(state.values) === maps.length - 1) state.set({ map: maps[0] });
+    timer = setInterval(advance, 1100);
+    play.textContent = "Pause";
+    return play.setAttribute("aria-pressed", "true");
+  });
+  state.watch(["map"], (values) => {
+    const line = lineOf(facts, values.map);
+    const { setting, title } = facts.maps[values.map];
+    select.value = facts.lines.indexOf(line);
+    slider.max = line.maps.length - 1;
+    slider.value = place(values);
+    slider.disabled = line.maps.length === 1;
+    play.disabled = line.maps.length === 1;
+    slider.setAttribute("aria-valuetext", setting || title);
+    byId("setting").textContent = setting || title;
+  });
+}
+
+function connectSuggestion(data, state) {
+  const { facts } = data;
+  const share = byId("share");
+  byId("suggestion").hidden = facts.choices.length === 0;
+  share.addEventListener("input", () => {
+    const value = Number(share.value);
+    if (share.value !== "" && value >= 0 && value <= 1) state.set({ share: value, suggested: suggest(facts, value) });
+  });
+  byId("go").addEventListener("click", () => state.set({ map: state.values.suggested }));
+  state.watch(["suggested", "share"], ({ suggested, share: wanted }) => {
+    byId("go").disabled = suggested === null;
+    const words = byId("suggested");
+    if (facts.choices.length === 0) return;
+    if (suggested === null) {
+      const most = facts.maps[mostMixed(facts)];
+      words.textContent = `no setting mixes so far. The most is ${most.measures.mixing.toFixed(2)}, with ${most.title}.`;
+      return;
+    }
+    const { title, measures } = facts.maps[suggested];
+    const lines = facts.choices.length > 1 ? "; of all methods that get there, it keeps most neighbours" : "";
+    words.replaceChildren(element("strong", title), `, the weakest that reaches ${wanted} (${measures.mixing.toFixed(2)})${lines}.`);
+  });
+}
+
+async function start() {
+  const data = readData();
+  const { facts } = data;
+  const state = makeState(facts);
+  drawAbout(data);
+  drawProvenance(data);
+  const maps = connectMaps(data, state);
+  connectTitles(data, state);
+  connectLegend(data, state);
+  connectSelection(data, state);
+  connectPoint(data, state);
+  connectOwned(data, state);
+  connectSettingsControls(data, state);
+  connectSettings(data, state);
+  connectSuggestion(data, state);
+  const plots = [["left", maps.left.plot], ["right", maps.right.plot], ["course", course(data, state)], ["trade", tradeOff(data, state)]];
+  const views = [];
+  for (const [id, plot] of plots) if (plot !== null) views.push([id, await Bokeh.Plotting.show(plot, byId(id))]);
+  connectPrinting(views);
+  // For tests, and for the curious: what is shown, to read only.
+  window.ctsnePage = Object.freeze({
+    facts: () => structuredClone(facts),
+    state: () => ({ ...structuredClone({ ...state.values, selected: Array.from(state.values.selected) }), moving: maps.right.moving() }),
+    rows: () => Array.from(data.rows),
+    positions: (side) => structuredClone(maps[side].positions()),
+    view: (side) => maps[side].view(),
+    suggest: (share) => suggest(facts, share),
+  });
+}
+
+start();

@@ -1,0 +1,91 @@
+// The title, the settings, their measures, and the settings and versions behind them.
+
+function drawAbout(data) {
+  const { facts, n } = data;
+  byId("title").textContent = facts.title;
+  const finished = facts.maps.filter(({ error }) => error === null).length;
+  const { name, all } = facts.columns[facts.known];
+  const parts = [`${count(finished)} ${finished === 1 ? "map" : "maps"} of ${count(facts.n)} points`, `factored out: ${name} (${count(all)} labels)`];
+  if (n < facts.n) parts.push(`${count(n)} of ${count(facts.n)} points are shown, chosen at random with every label among them; measures are of the whole`);
+  if (facts.dimensions === 1) parts.push("the maps are lines: the height of a point is random and means nothing");
+  byId("about").textContent = `${parts.join(" · ")}.`;
+  const meanings = facts.measures.flatMap((measure) => [element("dt", measure.name), element("dd", measure.meaning)]);
+  meanings.push(element("dt", "largest weight"),
+    element("dd", "The largest share that a single neighbour has of a point's similarity. Near 1, that neighbour alone decides where the point lies."));
+  byId("meanings").replaceChildren(...meanings);
+}
+
+function connectTitles(data, state) {
+  const { facts } = data;
+  const main = facts.measures.filter(({ key }) => key in MEASURE_COLORS);
+  const line = (map) => main.map((measure) => `${measure.name} ${measured(facts.maps[map], measure)}`).join(" · ");
+  const { reference } = facts;
+  byId("left-title").textContent = `${facts.maps[reference].title} (for comparison)`;
+  byId("left-measures").textContent = line(reference);
+  let first = true;
+  state.watch(["map"], ({ map }) => {
+    byId("right-title").textContent = facts.maps[map].title;
+    byId("right-measures").textContent = line(map);
+    if (!first) say(`${facts.maps[map].title}: ${line(map)}`);
+    first = false;
+  });
+}
+
+function connectSettings(data, state) {
+  const { facts } = data;
+  const table = byId("settings");
+  const head = element("tr");
+  head.append(element("th", "setting", { scope: "col" }));
+  for (const { name, meaning } of facts.measures) head.append(element("th", name, { scope: "col", title: meaning }));
+  head.append(element("th", "points owned by one neighbour", { scope: "col" }), element("th", "seconds", { scope: "col" }));
+  table.tHead.append(head);
+  const rows = new Map();
+  const inLines = facts.lines.flatMap((line) => line.maps);
+  const failed = facts.maps.flatMap(({ error }, map) => (error === null ? [] : [map]));
+  for (const map of [...inLines, ...failed]) {
+    const each = facts.maps[map];
+    const row = element("tr");
+    const first = element("td");
+    row.append(first);
+    if (each.error === null) {
+      const button = element("button", each.title, { type: "button", title: `Show ${each.title}` });
+      button.addEventListener("click", () => state.set({ map }));
+      first.append(button, element("span", "", { class: "tag" }));
+      for (const measure of facts.measures) row.append(element("td", measured(each, measure)));
+      row.append(element("td", count(each.dominated.count)), element("td", each.seconds === null ? "–" : each.seconds.toFixed(1)));
+      rows.set(map, row);
+    } else {
+      first.textContent = each.title;
+      row.append(element("td", `failed: ${each.error}`, { colspan: facts.measures.length + 2, class: "error" }));
+    }
+    table.tBodies[0].append(row);
+  }
+  state.watch(["map", "suggested"], ({ map, suggested }) => {
+    for (const [each, row] of rows) {
+      row.toggleAttribute("aria-current", each === map);
+      if (each === map) row.setAttribute("aria-current", "true");
+      row.querySelector(".tag").textContent = each === suggested ? "suggested" : "";
+    }
+  });
+}
+
+function drawProvenance(data) {
+  const body = byId("provenance").tBodies[0];
+  const add = (path, value) => {
+    if (value !== null && typeof value === "object" && Object.keys(value).length > 0 && !isPlainList(value)) {
+      for (const [key, inner] of Object.entries(value)) add([...path, Array.isArray(value) ? String(Number(key) + 1) : key], inner);
+      return;
+    }
+    const row = element("tr");
+    row.append(element("th", path.join(" · "), { scope: "row" }), element("td", typeof value === "string" ? value : JSON.stringify(value)));
+    body.append(row);
+  };
+  add([], data.provenance);
+  const given = Object.keys(data.provenance).length > 0;
+  byId("again-how").hidden = !given;
+  if (!given) body.replaceChildren(element("tr", "The settings and versions behind this page were not handed to it."));
+}
+
+function isPlainList(value) {
+  return Array.isArray(value) && value.every((each) => each === null || typeof each !== "object");
+}

@@ -1,0 +1,108 @@
+"""Columns to colour by, as the page holds them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ctsne.labels import Labels, encode_labels
+from ctsne.pl.palette import palette
+
+__all__ = ["Column", "read_column"]
+
+# Numbers with more values than this are shown on a scale of colours.
+_MOST_VALUES = 30
+# A text that is longer than this is no name; the page cuts it long before.
+_LONGEST_TEXT = 500
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One column of all points: labels, or numbers on a scale.
+
+    ``numbers`` is None where the column holds labels.
+    """
+
+    name: str
+    labels: Labels
+    numbers: NDArray[np.float64] | None
+
+    def content(self, rows: NDArray[np.int64]) -> tuple[dict[str, Any], NDArray[Any]]:
+        """Return what the page must know of it, and the values of the shown rows.
+
+        Labels are codes from 1 on, numbers are steps of a scale from 1 to 65535; 0 is missing.
+        """
+        if self.numbers is not None:
+            return self._scale(self.numbers, rows)
+        labels = self.labels
+        codes = labels.codes[rows]
+        used = np.unique(codes[codes >= 0])
+        lookup = np.zeros(labels.n_labels + 1, np.int64)  # the last one is for code -1
+        lookup[used] = np.arange(1, len(used) + 1)
+        colors = palette(labels)
+        names = [labels.names[code] for code in used]
+        facts = {
+            "name": self.name,
+            "kind": "labels",
+            "labels": [label_text(name) for name in names],
+            "colors": [colors[name] for name in names],  # type: ignore[index]
+            "counts": labels.counts[used].tolist(),
+            "missing": labels.n_missing,
+            "all": labels.n_labels,
+        }
+        return facts, lookup[codes].astype(_smallest_type(len(used)))
+
+    def _scale(
+        self, numbers: NDArray[np.float64], rows: NDArray[np.int64]
+    ) -> tuple[dict[str, Any], NDArray[Any]]:
+        present = numbers[np.isfinite(numbers)]
+        low, high = float(present.min()), float(present.max())
+        values = numbers[rows]
+        found = np.isfinite(values)
+        steps = np.zeros(len(rows), np.uint16)
+        # Halves before the difference: the ends of the scale may be as far apart as numbers go.
+        share = (values[found] / 2 - low / 2) / (high / 2 - low / 2)
+        steps[found] = 1 + np.rint(share * 65534).astype(np.uint16)
+        facts = {
+            "name": self.name,
+            "kind": "numbers",
+            "low": low,
+            "high": high,
+            "missing": len(numbers) - len(present),
+        }
+        return facts, steps
+
+
+def read_column(name: str, values: Any, *, n: int, as_labels: bool) -> Column:
+    """Read a column of ``n`` points; ``as_labels`` where numbers are labels too."""
+    labels = encode_labels(values, n=n, argument=f"columns[{name!r:.60}]")
+    numbers = None if as_labels else _numbers(labels)
+    return Column(name, labels, numbers)
+
+
+def _numbers(labels: Labels) -> NDArray[np.float64] | None:
+    """Return the column's numbers, NaN where they are missing, if it is made of many."""
+    if not all(type(name) in (int, float) for name in labels.names):
+        return None
+    try:
+        values = np.array([*labels.names, np.nan], np.float64)
+    except OverflowError:  # whole numbers of hundreds of digits
+        return None
+    if len(np.unique(values[np.isfinite(values)])) <= _MOST_VALUES:
+        return None
+    return values[labels.codes]
+
+
+def label_text(label: object) -> str:
+    """Return a label as text; whole numbers that became floats by a gap are whole again."""
+    text = str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
+    return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 1] + "…"
+
+
+def _smallest_type(largest: int) -> type[np.unsignedinteger[Any]]:
+    if largest <= np.iinfo(np.uint8).max:
+        return np.uint8
+    return np.uint16 if largest <= np.iinfo(np.uint16).max else np.uint32

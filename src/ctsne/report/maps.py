@@ -1,0 +1,149 @@
+"""The maps of a sweep, as the page holds them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ctsne.sweep import Line, SweepResult, SweptMap
+
+__all__ = ["Box", "common_box", "dominated_points", "listed_lines", "map_facts", "packed_map"]
+
+# A point whose largest weight is above this has more than half of its mass on one neighbour.
+DOMINATED = 0.5
+# How many of them a page lists for each map.
+_LISTED = 50
+
+
+@dataclass(frozen=True)
+class Box:
+    """A square around all maps."""
+
+    left: float
+    bottom: float
+    side: float
+
+    def steps(self, positions: NDArray[np.floating]) -> NDArray[np.uint16]:
+        """Return positions as whole numbers, 0 to 65535 along each side."""
+        share = (positions.astype(np.float64) - [self.left, self.bottom]) / self.side
+        return np.rint(share * 65535).clip(0, 65535).astype(np.uint16)
+
+
+def flat_positions(swept: SweptMap) -> NDArray[np.floating]:
+    """Return two coordinates a point; a map on a line is spread at random across it."""
+    positions = swept.embedding
+    assert positions is not None
+    if positions.shape[1] == 2:
+        return positions
+    along = positions[:, 0].astype(np.float64)
+    across = np.random.default_rng(0).uniform(-0.05, 0.05, len(along))
+    return np.column_stack([along, across * (np.ptp(along) or 1.0)])
+
+
+def common_box(result: SweepResult, rows: NDArray[np.int64]) -> Box:
+    """Return the smallest square that holds the shown points of all maps."""
+    finished = [flat_positions(swept)[rows] for swept in result.maps if swept.error is None]
+    low = np.min([positions.min(axis=0) for positions in finished], axis=0).astype(np.float64)
+    high = np.max([positions.max(axis=0) for positions in finished], axis=0).astype(np.float64)
+    side = float((high - low).max()) or 1.0
+    left, bottom = (low + high) / 2 - side / 2
+    return Box(float(left), float(bottom), side)
+
+
+def packed_map(
+    swept: SweptMap, rows: NDArray[np.int64], box: Box
+) -> tuple[dict[str, float], dict[str, NDArray[Any]]]:
+    """Return the highest perplexity, and the arrays of the shown points, as small as they can be.
+
+    Shares have steps of 1/255, perplexities of 1/65535 of the highest.
+    """
+    arrays: dict[str, NDArray[Any]] = {"positions": box.steps(flat_positions(swept)[rows]).ravel()}
+    highest = {}
+    for name, values in swept.diagnostics.items():
+        shown = np.nan_to_num(values[rows].astype(np.float64))
+        if name == "perplexity":
+            highest[name] = float(shown.max()) or 1.0
+            arrays[name] = np.rint(shown / highest[name] * 65535).astype(np.uint16)
+        else:
+            highest[name] = 1.0
+            arrays[name] = np.rint(shown.clip(0, 1) * 255).astype(np.uint8)
+    return highest, arrays
+
+
+def dominated_points(swept: SweptMap) -> tuple[int, NDArray[np.int64]]:
+    """Count the points that one neighbour owns, and return the worst of them, the worst first."""
+    weights = swept.diagnostics.get("largest_weight")
+    if weights is None:
+        return 0, np.empty(0, np.int64)
+    found = np.flatnonzero(weights > DOMINATED)
+    worst = found[np.argsort(-weights[found], kind="stable")[:_LISTED]]
+    return len(found), worst.astype(np.int64)
+
+
+def listed_lines(result: SweepResult) -> list[dict[str, Any]]:
+    """Return the lines of the sweep, each with the places of its maps, the weakest first."""
+    place = {id(swept): index for index, swept in enumerate(result.maps)}
+    return [
+        {
+            "title": line.title,
+            "steering": line.steering,
+            "maps": [place[id(swept)] for swept in line.maps],
+        }
+        for line in result.lines()
+    ]
+
+
+def choices(result: SweepResult) -> list[list[list[int]]]:
+    """Return what :meth:`SweepResult.best` chooses from: lines, strengths on them, seeds."""
+    place = {id(swept): index for index, swept in enumerate(result.maps)}
+    try:
+        lines = result._lines()
+    except ValueError:  # nothing to choose by: a single label
+        return []
+    return [[[place[id(swept)] for swept in group] for group in line] for line in lines]
+
+
+def map_facts(result: SweepResult) -> list[dict[str, Any]]:
+    """Return title, setting, strength as a number, measures and error of every map."""
+    line_of = {id(swept): line for line in result.lines() for swept in line.maps}
+    facts = []
+    for swept in result.maps:
+        line = line_of.get(id(swept))
+        setting = _setting(swept, line)
+        value = swept.parameters.get(line.steering or "") if line is not None else None
+        facts.append(
+            {
+                "title": ", ".join(filter(None, [line.title, setting])) if line else swept.title,
+                "setting": setting,
+                "value": float(value) if isinstance(value, Real) else None,
+                "measures": {
+                    name: float(number)
+                    for name, number in swept.measures.items()
+                    if math.isfinite(number)
+                },
+                "seconds": swept.seconds if math.isfinite(swept.seconds) else None,
+                "error": swept.error,
+            }
+        )
+    return facts
+
+
+def reference_map(result: SweepResult) -> int:
+    """Return the place of the t-SNE map, or else of the weakest setting."""
+    lines = result.lines()
+    tsne = [line for line in lines if line.parameters["method"] == "tsne"]
+    first = (tsne or lines)[0].maps[0]
+    return next(index for index, swept in enumerate(result.maps) if swept is first)
+
+
+def _setting(swept: SweptMap, line: Line | None) -> str:
+    """Return the strength of a map in words."""
+    if line is None or line.steering not in swept.parameters:
+        return ""
+    value = swept.parameters[line.steering]
+    return Line({line.steering: value}, line.steering, (swept,)).title

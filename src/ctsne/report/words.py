@@ -1,0 +1,55 @@
+"""What the page says of the measures it shows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["measures_shown"]
+
+# Name in the sweep's table, name on the page, digits, meaning.
+_MEASURES = (
+    (
+        "mixing",
+        "mixing",
+        2,
+        "How far the known label is mixed among neighbours in the map, as a share of what labels "
+        "handed out at random would give: 0 is not at all, 1 is as at random.",
+    ),
+    (
+        "adjusted_rnx",
+        "adjusted R_NX",
+        2,
+        "Share of the neighbours in the data that are neighbours in the map too, beyond chance; "
+        "neighbours are counted for each known label by itself, so that mixing it costs nothing. "
+        "Higher keeps more.",
+    ),
+    (
+        "other_laplacian",
+        "other label's Laplacian",
+        2,
+        "Share of neighbours in the map that carry a different label of the column to be seen. "
+        "Lower keeps its labels apart better.",
+    ),
+    (
+        "perplexity_median",
+        "perplexity (median)",
+        1,
+        "Effective number of neighbours of a point, in the similarities the map is made of. Far "
+        "below the perplexity asked for, single points own their neighbourhoods.",
+    ),
+    (
+        "other_share_mean",
+        "mass on other labels",
+        2,
+        "Share of a point's similarity that lies on points of other known labels, on average.",
+    ),
+)
+
+
+def measures_shown(present: set[str]) -> list[dict[str, Any]]:
+    """Return key, name, digits and meaning of the measures that some map has."""
+    return [
+        {"key": key, "name": name, "digits": digits, "meaning": meaning}
+        for key, name, digits, meaning in _MEASURES
+        if key in present
+    ]
