@@ -71,60 +71,6 @@ def test_wrong_usage_ends_with_2(
     assert not calls
 
 
-def test_demo_prints_a_table_and_writes_the_picture(
-    calls: list[dict[str, Any]],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert main(["demo"]) == 0
-    out, err = capsys.readouterr()
-    picture = tmp_path / "ctsne-demo.png"
-    assert picture.read_bytes().startswith(b"\x89PNG")
-    assert out.startswith("method") and out.endswith(f"picture: {picture.resolve()}\n")
-    assert err == "ctsne: [1/1] t-SNE\n"
-    assert calls == [{"random_state": demo.SEED, "n_jobs": -1}]
-
-
-def test_demo_passes_its_options_on(calls: list[dict[str, Any]], tmp_path: Path) -> None:
-    target = tmp_path / "maps.pdf"
-    assert main(["demo", "--output", str(target), "--seed", "7", "--jobs", "2"]) == 0
-    assert calls == [{"random_state": 7, "n_jobs": 2}]
-    assert target.read_bytes().startswith(b"%PDF")
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [("no/such/folder/maps.png", "there is no folder"), ("maps.doc", "must end in")],
-)
-def test_a_picture_that_cannot_be_written_is_told_before_any_computing(
-    name: str,
-    message: str,
-    calls: list[dict[str, Any]],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert main(["demo", "--output", str(tmp_path / name)]) == 1
-    out, err = capsys.readouterr()
-    assert out == "" and err.startswith("ctsne: error: ") and message in err
-    assert err.count("\n") == 1
-    assert not calls
-
-
-def test_missing_matplotlib_is_told_before_any_computing(
-    calls: list[dict[str, Any]],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    assert main(["demo", "--output", str(tmp_path / "maps.png")]) == 1
-    out, err = capsys.readouterr()
-    assert out == "" and 'pip install "ctsne[plot]"' in err and err.count("\n") == 1
-    assert not calls
-
-
 @pytest.mark.parametrize(
     ("error", "code", "line"),
     [
@@ -159,3 +105,29 @@ def test_the_installed_program_runs() -> None:
         [program, "--version"], check=True, capture_output=True, text=True, timeout=120
     )
     assert done.stdout == f"ctsne {version('ctsne')}\n"
+
+
+def test_the_module_runs_and_a_closed_pipe_is_no_error() -> None:
+    child = subprocess.Popen(
+        [sys.executable, "-P", "-m", "ctsne.cli", "embed", "--help"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert child.stdout is not None and child.stderr is not None
+    child.stdout.close()  # as head does when it has seen enough
+    errors = child.stderr.read()
+    child.stderr.close()
+    assert child.wait(timeout=120) == 0 and errors == b""
+
+
+def test_help_and_version_load_nothing_heavy() -> None:
+    heavy = ["sklearn", "scipy", "pandas", "matplotlib", "anndata"]
+    program = (
+        "import sys; from ctsne.cli import main; main(['embed', '--help']); "
+        f"print([name for name in {heavy} if name in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", program], check=True, capture_output=True, text=True,
+        timeout=120,
+    )  # fmt: skip
+    assert done.stderr == "[]\n"

@@ -145,7 +145,7 @@ def _write(
     from ctsne.report import write_report
 
     console.stage(f"writing {target}")
-    settings = {**provenance.settings, "title": options.title}
+    settings = {"title": None} | provenance.settings | {"title": options.title}
     inputs = [
         replace(record, file=_seen_from(target, made_at, record.file))
         for record in provenance.inputs

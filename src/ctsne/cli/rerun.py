@@ -26,10 +26,10 @@ tell whether it came out the same. It may be a map, the folder of a sweep, a
 picture or a page."""
 
 _EPILOG = """\
-The input is looked for where it was, as seen from the output, and must have the
-same content: another file format, or other columns beside, do not matter. With
-the same versions and instruction set (ctsne info) the map is the same to the last
-bit; if they differ, it is told.
+The input is looked for where it was, as seen from the output, and must have
+the same content; other columns beside do not matter. With the same versions
+and instruction set (ctsne info) the map is the same to the last bit; if they
+differ, it is told.
 
 examples:
   ctsne rerun map.csv                        made again in its place
@@ -63,6 +63,8 @@ def run(options: argparse.Namespace, console: Console) -> None:
     made = Path(options.made)
     if not made.exists():
         raise ValueError(f"there is no {made}")
+    if made.suffix == ".json":
+        raise ValueError(f"{made} holds settings; name the output that they belong to")
     provenance = read_provenance(made, key=options.key)
     again = options_again(provenance, made, given=options.input)
     for name, value in (("jobs", options.jobs), ("output", options.output or str(made))):
