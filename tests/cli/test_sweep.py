@@ -47,7 +47,7 @@ def test_a_sweep_leaves_all_that_is_needed(
         "sweep", cells, "--labels", "batch", "--other", "type", "-o", "out", "--mixing", "0", *GRID,
         *quick,
     )  # fmt: skip
-    head, rule, *rows = text.split("\n\n")[0].splitlines()
+    head, _, *rows = text.split("\n\n")[0].splitlines()
     assert head.split() == [
         "method", "setting", "mixing", "kept", "type", "mixed", "perplexity", "largest",
     ]  # fmt: skip
