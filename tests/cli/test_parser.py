@@ -53,6 +53,7 @@ def test_the_path_to_a_decision_can_be_typed() -> None:
         (["embed", "x.csv", "--label", "a"], "did you mean --labels?"),
         (["embed", "x.csv", "--method", "jiont"], "got 'jiont'; did you mean joint?"),
         (["embed", "x.csv", "--init", "pac"], "got 'pac'; did you mean pca?"),
+        (["embed", "--labels", "a", "x.csv", "-o", "y.csv"], "INPUT (it stands first, before"),
         (["plot", "x", "-o", "a.png", "--kind", "tradeoff"], "did you mean trade-off?"),
     ],
 )

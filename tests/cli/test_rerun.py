@@ -129,3 +129,25 @@ def test_what_cannot_be_made_again(
     name: str, message: str, made: str, fail: Callable[..., str]
 ) -> None:
     assert message in fail("rerun", name)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"command": "demo"}, "made by 'demo', no command of ctsne"),
+        ({"command": "../x"}, "no command of ctsne"),
+        ({"settings": {"plot": "/tmp/elsewhere.png"}}, "does not know: 'plot'"),
+        ({"settings": {"new": 1}}, "does not know: 'new'; upgrade ctsne"),
+        ({"inputs": []}, "does not name"),
+        ({"ctsne provenance": 99}, "another version of ctsne"),
+    ],
+)
+def test_settings_of_strangers_are_not_trusted(
+    change: dict[str, Any], message: str, made: str, fail: Callable[..., str]
+) -> None:
+    beside = Path("map.csv.json")
+    content = json.loads(beside.read_text())
+    beside.write_text(json.dumps(content | change))
+    before = {path.name: path.read_bytes() for path in Path().iterdir()}
+    assert message in fail("rerun", made)
+    assert {path.name: path.read_bytes() for path in Path().iterdir()} == before

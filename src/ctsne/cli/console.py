@@ -56,6 +56,7 @@ class Console:
         """Write the result: text for people, or JSON for programs."""
         if not self._results:
             return
+        self._clear()
         if self.as_json:
             text = json.dumps(plain(content), indent=2, ensure_ascii=False, allow_nan=False)
         if text:
@@ -149,6 +150,7 @@ class Console:
     def _clear(self) -> None:
         if self._unfinished:
             sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
             self._unfinished = False
 
 

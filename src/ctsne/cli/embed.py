@@ -116,6 +116,7 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
         check_key(target, dataset=data.dataset, key=options.key)
         shown = {name: data.column(name) for name in options.color or ()}
         settings = settings_of(options)
+        del settings["color"]  # of the picture, which tells it itself
         model = _fit(data, settings, options, console)
         for name in ("beta", "strength"):  # what auto has chosen
             settings[name] = getattr(model, f"{name}_")

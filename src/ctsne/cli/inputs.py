@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ import numpy as np
 
 from ctsne.cli.console import Console
 from ctsne.cli.folders import SWEEP
-from ctsne.cli.options import STARTS
+from ctsne.cli.options import STARTS, UNRECORDED
 from ctsne.cli.parser import command_parser, make_parser
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ __all__ = [
 MOST_FEATURES = 100
 COMPONENTS = 50
 JOINT = " | "
+# Commands whose outputs tell how they were made.
+REPEATABLE = ("embed", "sweep", "report", "evaluate", "plot")
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,16 +178,32 @@ def options_again(
     provenance: Provenance, output: Path, *, given: str | None = None
 ) -> argparse.Namespace:
     """Return the options that an output was made with, its input files found again."""
+    if provenance.command not in REPEATABLE:
+        raise ValueError(f"{output} was made by {provenance.command!r:.40}, no command of ctsne")
     parser = command_parser(make_parser(), provenance.command)
     values = {action.dest: action.default for action in parser._actions if action.dest != "help"}
-    values |= {"run": None} | provenance.settings
-    files = find_inputs(provenance.inputs, output, given=given)
-    values["input"] = str(files.pop(0))
-    if values.get("label_file") is not None:
-        values["label_file"] = str(files.pop(0))
-    if values.get("init", "pca") not in STARTS:
-        values["init"] = str(files.pop(0))
+    # What a file says is not trusted further than that: it names no place to write to.
+    unknown = [name for name in provenance.settings if name not in values or name in UNRECORDED]
+    if unknown:
+        raise ValueError(
+            f"{output} was made with settings that this version does not know: "
+            f"{', '.join(map(repr, unknown[:3]))}; upgrade ctsne"
+        )
+    files = list(names_of_files(provenance.settings))
+    if len(provenance.inputs) != 1 + len(files):
+        raise ValueError(f"{output} does not name all files that it was made from")
+    values |= provenance.settings
+    found = find_inputs(provenance.inputs, output, given=given)
+    values |= {name: str(path) for name, path in zip(["input", *files], found, strict=True)}
     return argparse.Namespace(**values)
+
+
+def names_of_files(settings: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the options that name a further file, in the order of the records."""
+    if settings.get("label_file") is not None:
+        yield "label_file"
+    if settings.get("init", "pca") not in STARTS:
+        yield "init"
 
 
 def find_inputs(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 import traceback
@@ -38,6 +39,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     usage: ctsne demo ...
     0
     """
+    if isinstance(sys.stdout, io.TextIOWrapper):  # names in files may hold what it cannot write
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         code = _main(sys.argv[1:] if argv is None else list(argv))
         sys.stdout.flush()

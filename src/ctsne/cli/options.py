@@ -32,7 +32,7 @@ STARTS = ("pca", "random", "spectral")
 # Options that change nothing in what is written, or that are told apart from the settings.
 UNRECORDED = (
     "command", "run", "config", "help", "jobs", "json", "quiet", "verbose",
-    "input", "output", "plot", "color", "keep",
+    "input", "output", "plot", "keep",
 )  # fmt: skip
 
 

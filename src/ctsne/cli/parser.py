@@ -47,6 +47,8 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """End with the usage, the message and where to read more."""
+        if "required: INPUT" in message:  # options with several values take what follows them
+            message += " (it stands first, before options with several values such as --labels)"
         self.print_usage(sys.stderr)
         self.exit(2, f"{self.prog}: error: {message}\n({self.prog} --help explains it all)\n")
 

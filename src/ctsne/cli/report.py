@@ -14,11 +14,11 @@ from ctsne.cli.folders import check_folder, read_folder, write_folder
 from ctsne.cli.inputs import JOINT
 from ctsne.cli.options import add_messages
 from ctsne.cli.parser import Commands, add_command
-from ctsne.cli.sweep import add_sweep_options, run_sweep
+from ctsne.cli.sweep import add_sweep_options, run_sweep, suggestion
 
 if TYPE_CHECKING:
     from ctsne.io import Provenance
-    from ctsne.sweep import SweepResult
+    from ctsne.sweep import SweepResult, SweptMap
 
 __all__ = ["add", "make", "run"]
 
@@ -84,23 +84,26 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
     target = check_output(options.output, (".html",))
     source = Path(options.input)
     if source.is_dir():
-        _page_of_folder(source, target, options, console)
+        best = _page_of_folder(source, target, options, console)
     else:
-        _page_of_data(target, options, console, expect)
+        best = _page_of_data(target, options, console, expect)
     size = target.stat().st_size
     content = {
         "command": "report",
         "output": options.output,
         "bytes": size,
+        "suggested": None if best is None else best.parameters,
         "seconds": round(console.seconds, 3),
     }
-    text = f"page: {options.output} ({size / 2**20:.1f} MB); open it in a browser"
-    console.result(text, content)
+    lines = [f"page: {options.output} ({size / 2**20:.1f} MB); open it in a browser"]
+    if best is not None:
+        lines.append(f"suggested: {best.title} (see ctsne sweep --help for the rule)")
+    console.result("\n".join(lines), content)
 
 
 def _page_of_folder(
     source: Path, target: Path, options: argparse.Namespace, console: Console
-) -> None:
+) -> SweptMap | None:
     if options.labels:
         raise ValueError(
             f"--labels is for data; what the sweep in {source} factors out is settled already"
@@ -110,11 +113,12 @@ def _page_of_folder(
         sweep.result, sweep.columns, sweep.names, sweep.provenance, target, options, console,
         made_at=source,
     )  # fmt: skip
+    return suggestion(sweep.result, sweep.provenance.settings["mixing"])
 
 
 def _page_of_data(
     target: Path, options: argparse.Namespace, console: Console, expect: str | None
-) -> None:
+) -> SweptMap | None:
     if not options.labels:
         raise ValueError(
             f"--labels COLUMN says what to factor out of {options.input}, and is missing; only "
@@ -129,6 +133,7 @@ def _page_of_data(
         if options.keep is not None:
             write_folder(folder, result, columns, names, provenance)
         _write(result, columns, names, provenance, target, options, console, made_at=folder)
+    return suggestion(result, options.mixing)
 
 
 def _write(
