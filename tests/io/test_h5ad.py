@@ -5,6 +5,7 @@ from pathlib import Path
 import anndata
 import h5py
 import numpy as np
+import pandas as pd
 import pytest
 
 from ctsne.io import read_data
@@ -125,3 +126,11 @@ def test_categories_of_version_0_7(cells: Path) -> None:
         obs["type"].attrs["categories"] = obs["__categories/type"].ref
     column = read_data(cells).columns["type"]
     assert column.isna().sum() == 4 and column.dropna().tolist()[:2] == ["z", "a"]
+
+
+def test_a_representation_of_text(cells: Path) -> None:
+    adata = anndata.read_h5ad(cells)
+    adata.obsm["words"] = pd.DataFrame({"a": ["x"] * 12, "b": 1.0}, index=adata.obs_names)
+    adata.write_h5ad(cells)
+    with pytest.raises(ValueError, match="must hold real numbers in its matrix"):
+        read_data(cells, use_rep="words")

@@ -51,7 +51,25 @@ def write_columns(
 
 
 def read_columns(path: Path) -> tuple[dict[str, Any], NDArray[np.str_] | None]:
-    """Read what `write_columns` wrote: the columns, and the names of the rows or None."""
+    """Read what `write_columns` wrote.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    columns : dict
+        The columns by name.
+    names : ndarray of str or None
+        The names of the rows.
+
+    Raises
+    ------
+    ValueError
+        If the file cannot be read or was not written by `write_columns`, whose example shows both.
+    """
     arrays, _ = read_arrays(path)
     if "columns" not in arrays:
         raise ValueError(f"{path} was not written by ctsne: it does not say what its columns are")

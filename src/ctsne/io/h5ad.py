@@ -111,7 +111,9 @@ def _representation(values: Any, key: str) -> tuple[Any, tuple[str, ...], str]:
     source = f'obsm["{key}"]'
     if hasattr(values, "columns"):  # a data frame
         features = tuple(str(name) for name in values.columns)
-        return values.to_numpy(np.float64), features, source
+        with contextlib.suppress(TypeError, ValueError):  # text is refused later, by name
+            values = values.astype(np.float64)
+        return values.to_numpy(), features, source
     values = values if is_sparse(values) else np.asarray(values)
     stem = key.removeprefix("X_")
     return values, numbered("PC" if stem == "pca" else stem, values.shape[1]), source

@@ -29,6 +29,7 @@ from ctsne.io.paths import (
 from ctsne.io.provenance import Provenance
 from ctsne.io.stored import SCHEMA_KEY, schema_metadata, sidecar_of
 from ctsne.io.tables import read_frame, split_names, storable, tidy_columns
+from ctsne.io.text import separator_of
 
 __all__ = ["MapFile", "read_map", "write_map"]
 
@@ -172,9 +173,7 @@ def _write_table(
         frame.index = pandas.Index(names, dtype=object)
     with replaced_file(target) as temporary:
         if suffix in TEXT_SUFFIXES:
-            separator = "," if suffix.startswith(".csv") else "\t"
-            text = frame.to_csv(sep=separator, index=names is not None, lineterminator="\n")
-            content = text.encode("utf-8", "surrogatepass")
+            content = _as_text(frame, separator_of(target), index=names is not None)
             temporary.write_bytes(
                 gzip.compress(content, mtime=0) if suffix.endswith(".gz") else content
             )
@@ -188,6 +187,13 @@ def _write_table(
             load("pyarrow.parquet").write_table(table, temporary)
         else:
             load("pyarrow.feather").write_feather(table, str(temporary))
+
+
+def _as_text(frame: Any, separator: str, *, index: bool) -> bytes:
+    text: str = frame.to_csv(sep=separator, index=index, lineterminator="\n")
+    if "\r" in text:  # left without quotes unless it is part of what ends a line
+        text = frame.to_csv(sep=separator, index=index, lineterminator="\r\n")
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _write_sidecar(target: Path, provenance: Provenance) -> None:
@@ -217,7 +223,16 @@ def read_map(path: str | os.PathLike[str], *, key: str = "ctsne") -> MapFile:
 
     Examples
     --------
-    See `write_map`.
+    >>> import json, tempfile
+    >>> import numpy as np
+    >>> from ctsne.io import Provenance, read_map
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(f"{folder}/map.npy", np.zeros((3, 2)))
+    ...     with open(f"{folder}/map.npy.json", "w") as file:
+    ...         json.dump(Provenance("embed", {"seed": 7}).to_dict(), file)
+    ...     found = read_map(f"{folder}/map.npy")
+    >>> found.embedding.shape, found.provenance.settings
+    ((3, 2), {'seed': 7})
     """
     source = check_input(path, DATA_SUFFIXES)
     suffix = suffix_of(source)

@@ -156,9 +156,11 @@ def check_output(path: str | os.PathLike[str], suffixes: Sequence[str] = MAP_SUF
         raise ValueError(
             f"cannot write {target}: its name must end in one of {', '.join(suffixes)}"
         )
-    folder = target.parent
-    if not folder.is_dir():
-        raise ValueError(f"cannot write {target}: there is no folder {folder}; make it first")
+    folder = target.resolve().parent  # of a link, where the file itself is
+    if not target.parent.is_dir():
+        raise ValueError(
+            f"cannot write {target}: there is no folder {target.parent}; make it first"
+        )
     # The file is written beside its target and moved, so the folder must allow it.
     if not os.access(folder, os.W_OK):
         raise ValueError(f"cannot write {target}: the folder {folder} may not be written to")

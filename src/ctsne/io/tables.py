@@ -72,7 +72,7 @@ def table_parts(
         chosen, more = _numeric_columns(frame, set(labels))
         notes += more
     else:
-        known = [name for name in frame.columns if name not in set(labels)]
+        known = [name for name in frame.columns if name not in labels]
         for name in set(labels) & set(features):
             raise ValueError(f"{name!r:.60} cannot be both a label and a feature; name it once")
         chosen = matching(features, known, where=str(path))
@@ -131,13 +131,14 @@ def _numeric_columns(frame: Any, labels: set[str]) -> tuple[list[str], tuple[str
     """Return the columns that are features, and what is to be said of the others."""
     chosen, text, empty, earlier = [], [], [], []
     notes = []
+    gone = frame.isna().all().to_dict()
     for name in frame.columns:
         column = frame[name]
         if name in labels:
             continue
         if _EARLIER_MAP.fullmatch(name):
             earlier.append(name)
-        elif column.isna().all():
+        elif gone[name]:
             empty.extend([] if name.startswith("Unnamed: ") else [name])
         elif _is_number(column):
             chosen.append(name)

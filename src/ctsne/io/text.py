@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,7 @@ def _check_header(header: list[str], separator: str, path: Path) -> None:
                     f"name {_OTHERS[separator]} must stand between columns: {hint}"
                 )
     named = [name for name in header if name]
-    twice = sorted({name for name in named if named.count(name) > 1})
+    twice = sorted(name for name, count in Counter(named).items() if count > 1)
     if twice:
         raise ValueError(
             f"{path} has more than one column named {listed(twice)}; give each a name of its own"
