@@ -48,7 +48,7 @@ class Column:
             "name": self.name,
             "kind": "labels",
             "labels": [label_text(name) for name in names],
-            "colors": [colors[name] for name in names],  # type: ignore[index]
+            "colors": [colors[name] for name in names],
             "counts": labels.counts[used].tolist(),
             "missing": labels.n_missing,
             "all": labels.n_labels,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
@@ -12,7 +11,15 @@ from numpy.typing import NDArray
 
 from ctsne.sweep import Line, SweepResult, SweptMap
 
-__all__ = ["Box", "common_box", "dominated_points", "listed_lines", "map_facts", "packed_map"]
+__all__ = [
+    "DOMINATED",
+    "choices",
+    "dominated_points",
+    "listed_lines",
+    "map_facts",
+    "packed_map",
+    "reference_map",
+]
 
 # A point whose largest weight is above this has more than half of its mass on one neighbour.
 DOMINATED = 0.5
@@ -20,49 +27,32 @@ DOMINATED = 0.5
 _LISTED = 50
 
 
-@dataclass(frozen=True)
-class Box:
-    """A square around all maps."""
+def drawn_positions(swept: SweptMap, rows: NDArray[np.int64]) -> NDArray[np.uint16]:
+    """Return where the rows lie in the smallest square around them, in steps of 1/65535.
 
-    left: float
-    bottom: float
-    side: float
-
-    def steps(self, positions: NDArray[np.floating]) -> NDArray[np.uint16]:
-        """Return positions as whole numbers, 0 to 65535 along each side."""
-        share = (positions.astype(np.float64) - [self.left, self.bottom]) / self.side
-        return np.rint(share * 65535).clip(0, 65535).astype(np.uint16)
-
-
-def flat_positions(swept: SweptMap) -> NDArray[np.floating]:
-    """Return two coordinates a point; a map on a line is spread at random across it."""
-    positions = swept.embedding
-    assert positions is not None
-    if positions.shape[1] == 2:
-        return positions
-    along = positions[:, 0].astype(np.float64)
-    across = np.random.default_rng(0).uniform(-0.05, 0.05, len(along))
-    return np.column_stack([along, across * (np.ptp(along) or 1.0)])
-
-
-def common_box(result: SweepResult, rows: NDArray[np.int64]) -> Box:
-    """Return the smallest square that holds the shown points of all maps."""
-    finished = [flat_positions(swept)[rows] for swept in result.maps if swept.error is None]
-    low = np.min([positions.min(axis=0) for positions in finished], axis=0).astype(np.float64)
-    high = np.max([positions.max(axis=0) for positions in finished], axis=0).astype(np.float64)
+    Maps differ in their spread, which means nothing and would make some of them tiny beside
+    others. A map on a line is spread at random across it.
+    """
+    assert swept.embedding is not None
+    positions = swept.embedding[rows].astype(np.float64)
+    low, high = positions.min(axis=0), positions.max(axis=0)
     side = float((high - low).max()) or 1.0
-    left, bottom = (low + high) / 2 - side / 2
-    return Box(float(left), float(bottom), side)
+    share = (positions - (low + high) / 2) / side + 0.5
+    if share.shape[1] == 1:
+        across = np.random.default_rng(0).uniform(0.45, 0.55, len(share))
+        share = np.column_stack([share[:, 0], across])
+    steps: NDArray[np.uint16] = np.rint(share * 65535).astype(np.uint16)
+    return steps
 
 
 def packed_map(
-    swept: SweptMap, rows: NDArray[np.int64], box: Box
+    swept: SweptMap, rows: NDArray[np.int64]
 ) -> tuple[dict[str, float], dict[str, NDArray[Any]]]:
-    """Return the highest perplexity, and the arrays of the shown points, as small as they can be.
+    """Return the top of each diagnostic's scale, and the arrays of the rows, as small as can be.
 
     Shares have steps of 1/255, perplexities of 1/65535 of the highest.
     """
-    arrays: dict[str, NDArray[Any]] = {"positions": box.steps(flat_positions(swept)[rows]).ravel()}
+    arrays: dict[str, NDArray[Any]] = {"positions": drawn_positions(swept, rows).ravel()}
     highest = {}
     for name, values in swept.diagnostics.items():
         shown = np.nan_to_num(values[rows].astype(np.float64))

@@ -14,7 +14,6 @@ from ctsne.report.columns import label_text, read_column
 from ctsne.report.maps import (
     DOMINATED,
     choices,
-    common_box,
     dominated_points,
     listed_lines,
     map_facts,
@@ -66,12 +65,11 @@ def build_payload(
     for number, column in enumerate(read):
         facts, arrays[f"column-{number}"] = column.content(rows)
         column_facts.append(facts)
-    box = common_box(result, rows)
     maps = map_facts(result)
     for number, (swept, (count, worst)) in enumerate(zip(result.maps, dominated, strict=True)):
         if swept.error is not None:
             continue
-        highest, packed = packed_map(swept, rows, box)
+        highest, packed = packed_map(swept, rows)
         arrays.update((f"map-{number}-{name}", values) for name, values in packed.items())
         weights = swept.diagnostics.get("largest_weight", np.empty(0))[worst]
         maps[number]["highest"] = highest
@@ -91,7 +89,6 @@ def build_payload(
         "other": None if other is None else order.index(other),
         "missingColor": MISSING,
         "dominated": DOMINATED,
-        "box": [box.left, box.bottom, box.side],
         "columns": column_facts,
         "maps": maps,
         "lines": listed_lines(result),

@@ -19,9 +19,9 @@ _MEASURES = (
         "adjusted_rnx",
         "adjusted R_NX",
         2,
-        "Share of the neighbours in the data that are neighbours in the map too, beyond chance; "
-        "neighbours are counted for each known label by itself, so that mixing it costs nothing. "
-        "Higher keeps more.",
+        "Share of the neighbours in the data that the map keeps, beyond chance: 1 keeps all, 0 is "
+        "as at random. It looks among points of the same and of other known labels separately, so "
+        "that mixing the label is not held against the map.",
     ),
     (
         "other_laplacian",

@@ -32,11 +32,10 @@ function keyItem(color, text, shape = "") {
 
 // A click takes the dot nearest to it, if it is near.
 
-function onNearest(chart, id, dotsOf, choose) {
+function onNearest(chart, dotsOf, choose) {
   chart.on_event("tap", ({ x, y }) => {
-    const { clientWidth, clientHeight } = byId(id);
-    const wide = clientWidth / Math.abs(chart.x_range.end - chart.x_range.start);
-    const high = clientHeight / Math.abs(chart.y_range.end - chart.y_range.start);
+    const wide = chart.inner_width / (chart.x_range.end - chart.x_range.start);
+    const high = chart.inner_height / (chart.y_range.end - chart.y_range.start);
     let best = { distance: 30, map: null };
     for (const dot of dotsOf()) {
       const distance = Math.hypot((dot.x - x) * wide, (dot.y - y) * high);
@@ -95,7 +94,7 @@ function tradeOff(data, state) {
     markSuggested(suggested);
     target.location = share;
   });
-  onNearest(chart, "trade", () => all, (map) => state.set({ map }));
+  onNearest(chart, () => all, (map) => state.set({ map }));
   return chart;
 }
 
@@ -148,7 +147,7 @@ function course(data, state) {
   });
   const dotsOf = () =>
     sources.flatMap(({ data: { x, y } }) => x.map((each, i) => ({ x: each, y: y[i], map: shown.maps[places.indexOf(each)] })));
-  onNearest(chart, "course", dotsOf, (map) => state.set({ map }));
+  onNearest(chart, dotsOf, (map) => state.set({ map }));
   return chart;
 }
 

@@ -3,7 +3,12 @@
 function readData() {
   const text = (id) => document.getElementById(`ctsne-${id}`).textContent;
   const facts = JSON.parse(text("facts"));
-  const bytes = (id) => Uint8Array.from(atob(text(id)), (character) => character.charCodeAt(0));
+  const bytes = (id) => {
+    const characters = atob(text(id));
+    const array = new Uint8Array(characters.length);
+    for (let i = 0; i < array.length; i++) array[i] = characters.charCodeAt(i);
+    return array;
+  };
   const rows = new Uint32Array(bytes("rows").buffer);
   const n = rows.length;
   const kept = new Map();
@@ -13,14 +18,14 @@ function readData() {
   };
   const whole = (array, width) =>
     width === 1 ? array : width === 2 ? new Uint16Array(array.buffer) : new Uint32Array(array.buffer);
-  const [left, bottom, side] = facts.box;
+  // Every map fills the square from 0 to 1.
   const unpacked = (array) => {
     const steps = new Uint16Array(array.buffer);
     const x = new Float32Array(n);
     const y = new Float32Array(n);
     for (let i = 0; i < n; i++) {
-      x[i] = left + (steps[2 * i] * side) / 65535;
-      y[i] = bottom + (steps[2 * i + 1] * side) / 65535;
+      x[i] = steps[2 * i] / 65535;
+      y[i] = steps[2 * i + 1] / 65535;
     }
     return { x, y };
   };
@@ -49,7 +54,8 @@ function readData() {
       const { kind, labels, low, high } = facts.columns[column];
       const code = this.codes(column)[point];
       if (code === 0) return "missing";
-      return kind === "labels" ? labels[code - 1] : number(low + ((code - 1) / 65534) * (high - low), 4);
+      const share = (code - 1) / 65534;
+      return kind === "labels" ? labels[code - 1] : number(low * (1 - share) + high * share, 4);
     },
   };
 }

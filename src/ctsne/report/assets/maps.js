@@ -14,20 +14,18 @@ function drawsOnCard() {
 }
 
 function makeMap(id, data, onCard, events) {
-  const { n, facts } = data;
-  const [left, bottom, side] = facts.box;
-  const pad = 0.03 * side;
+  const { n } = data;
   const { ColumnDataSource, Range1d, LassoSelectTool, PanTool, WheelZoomTool } = Bokeh;
   const size = Math.min(7, Math.max(2.2, 260 / Math.sqrt(n)));
-  const range = (low) => new Range1d({ start: low - pad, end: low + side + pad });
+  const whole = { start: -0.03, end: 1.03 };
   const lasso = new LassoSelectTool();
   const pan = new PanTool();
   const wheel = new WheelZoomTool({ modifiers: { ctrl: true } });
   const plot = Bokeh.Plotting.figure({
-    x_range: range(left), y_range: range(bottom), x_axis_type: null, y_axis_type: null,
+    x_range: new Range1d(whole), y_range: new Range1d(whole), x_axis_type: null, y_axis_type: null,
     tools: [lasso, pan, wheel], toolbar_location: null, min_border: 0, outline_line_color: null,
     sizing_mode: "stretch_both", output_backend: onCard ? "webgl" : "canvas",
-    lod_threshold: 15000, lod_factor: 4, lod_timeout: 150,
+    lod_threshold: 15000, lod_factor: 8, lod_timeout: 150,
   });
   plot.toolbar.active_drag = lasso;
   plot.toolbar.active_scroll = wheel;
@@ -48,7 +46,7 @@ function makeMap(id, data, onCard, events) {
   const draw = (positions) => {
     shown = positions;
     source.data = { x: shown.x, y: shown.y, color };
-    drawRing();
+    if (ringed !== null) drawRing();
   };
   const drawRing = () => {
     ring.data = ringed === null ? { x: [], y: [] } : { x: [shown.x[ringed]], y: [shown.y[ringed]] };
@@ -123,8 +121,8 @@ function makeMap(id, data, onCard, events) {
     },
     zoom,
     whole() {
-      plot.x_range.setv({ start: left - pad, end: left + side + pad });
-      plot.y_range.setv({ start: bottom - pad, end: bottom + side + pad });
+      plot.x_range.setv(whole);
+      plot.y_range.setv(whole);
     },
     drag(how) {
       plot.toolbar.active_drag = how === "move" ? pan : lasso;

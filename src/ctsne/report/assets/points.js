@@ -2,23 +2,32 @@
 
 const DIAGNOSTICS = [["perplexity", "perplexity", 1], ["other_share", "mass on other labels", 2], ["largest_weight", "largest weight", 2]];
 
+// Name, labels and diagnostics in the map on the right, as pairs of texts.
+
+function factsOf(data, point, map) {
+  const { facts } = data;
+  const pairs = facts.names === null ? [] : [["name", facts.names[point]]];
+  pairs.push(["row", String(data.rows[point])]);
+  facts.columns.forEach(({ name }, column) => pairs.push([name, data.labelOf(column, point)]));
+  for (const [key, name, digits] of DIAGNOSTICS) {
+    const value = data.diagnostic(map, key, point);
+    if (value !== null) pairs.push([name, value.toFixed(digits)]);
+  }
+  return pairs;
+}
+
+function drawFacts(list, pairs) {
+  list.replaceChildren(...pairs.flatMap(([name, text]) => [
+    element("dt", name, { title: name, dir: "auto" }), element("dd", text, { title: text, dir: "auto" }),
+  ]));
+}
+
 function connectPoint(data, state) {
   const { facts } = data;
-  const show = ({ point, map }) => {
-    const list = byId("point-facts");
-    list.replaceChildren();
+  state.watch(["point", "map"], ({ point, map }) => {
     byId("point-hint").textContent = point === null ? "Point at one in a map, or find it." : "";
-    if (point === null) return;
-    const add = (name, text) => list.append(element("dt", name, { title: name, dir: "auto" }), element("dd", text, { title: text, dir: "auto" }));
-    if (facts.names !== null) add("name", facts.names[point]);
-    add("row", count(data.rows[point]));
-    facts.columns.forEach(({ name }, column) => add(name, data.labelOf(column, point)));
-    for (const [key, name, digits] of DIAGNOSTICS) {
-      const value = data.diagnostic(map, key, point);
-      if (value !== null) add(name, value.toFixed(digits));
-    }
-  };
-  state.watch(["point", "map"], show);
+    drawFacts(byId("point-facts"), point === null ? [] : factsOf(data, point, map));
+  });
   const find = byId("find");
   find.addEventListener("input", () => {
     const wanted = find.value.trim();
@@ -40,26 +49,32 @@ function lookUp(data, wanted) {
   return /^\d+$/.test(wanted) ? (data.pointOf(Number(wanted)) ?? null) : null;
 }
 
-// The name and the label beside the pointer.
+// The same beside the pointer, as far as there is room.
+
+const MOST_FACTS = 16;
 
 function connectTip(data, state) {
   const tip = byId("tip");
   let over = false;
   for (const id of ["left", "right"]) {
-    byId(id).addEventListener("pointermove", (event) => {
+    byId(id).addEventListener("pointermove", ({ clientX, clientY }) => {
       over = true;
-      tip.style.left = `${Math.min(event.clientX + 14, window.innerWidth - 290)}px`;
-      tip.style.top = `${event.clientY + 16}px`;
+      tip.hidden = state.values.point === null;
+      tip.style.left = `${Math.max(0, Math.min(clientX + 14, window.innerWidth - tip.offsetWidth - 8))}px`;
+      const below = clientY + 16;
+      tip.style.top = `${below + tip.offsetHeight < window.innerHeight ? below : Math.max(0, clientY - 12 - tip.offsetHeight)}px`;
     });
     byId(id).addEventListener("pointerleave", () => {
       over = false;
       tip.hidden = true;
     });
   }
-  state.watch(["point", "column"], ({ point, column }) => {
+  state.watch(["point", "map"], ({ point, map }) => {
     tip.hidden = point === null || !over;
     if (point === null) return;
-    tip.replaceChildren(element("div", data.nameOf(point)), element("div", data.labelOf(column, point)));
+    const pairs = factsOf(data, point, map);
+    const more = pairs.length - MOST_FACTS;
+    drawFacts(tip.firstElementChild, more > 0 ? [...pairs.slice(0, MOST_FACTS), ["…", `and ${more} more`]] : pairs);
   });
 }
 

@@ -91,7 +91,12 @@ async function start() {
   connectSuggestion(data, state);
   const plots = [["left", maps.left.plot], ["right", maps.right.plot], ["course", course(data, state)], ["trade", tradeOff(data, state)]];
   const views = [];
-  for (const [id, plot] of plots) if (plot !== null) views.push([id, await Bokeh.Plotting.show(plot, byId(id))]);
+  for (const [id, plot] of plots) {
+    if (plot === null) continue;
+    const view = await Bokeh.Plotting.show(plot, byId(id));
+    view.canvas.events_el.removeAttribute("tabindex"); // keys do nothing there: no stop on the way
+    views.push([id, view]);
+  }
   connectPrinting(views);
   // For tests, and for the curious: what is shown, to read only.
   window.ctsnePage = Object.freeze({

@@ -1,0 +1,417 @@
+"""The page in a real browser: mouse, keyboard, paper, and labels that mean harm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.path import Path as Polygon
+
+from ctsne.report import write_report
+
+from .conftest import Made, Opened, made_up
+
+Open = Callable[..., Opened]
+
+# Whatever the machine draws on, the page shall think that it is a graphics card.
+ON_CARD = """
+const plain = WebGLRenderingContext.prototype.getParameter;
+WebGLRenderingContext.prototype.getParameter = function (name) {
+  const value = plain.call(this, name);
+  return typeof value === "string" ? value.replace(/swiftshader|llvmpipe/gi, "card") : value;
+};
+window.programsUsed = 0;
+const use = WebGLRenderingContext.prototype.useProgram;
+WebGLRenderingContext.prototype.useProgram = function (program) {
+  window.programsUsed++;
+  return use.call(this, program);
+};
+"""
+
+
+def written(folder: Path, made: Made | None = None, **options: Any) -> Path:
+    result, columns = made or made_up()
+    path = folder / "a page.html"
+    options = {"columns": columns, "known": "batch", "other": "kind", **options}
+    write_report(result, path, **options)
+    return path
+
+
+def drag(opened: Opened, corners: np.ndarray[Any, Any]) -> None:
+    """Draw a closed line with the mouse."""
+    mouse = opened.page.mouse
+    mouse.move(*corners[0])
+    mouse.down()
+    for corner in [*corners[1:], corners[0]]:
+        mouse.move(*corner, steps=4)
+    mouse.up()
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return written(tmp_path_factory.mktemp("report"), names=[f"cell {i}" for i in range(60)])
+
+
+def test_starts_with_the_suggestion_beside_tsne(opened: Open, path: Path) -> None:
+    page = opened(path)
+    assert page.text("#left-title") == "tsne (for comparison)"
+    assert page.text("#right-title") == "joint, strength 0.5"
+    assert "joint, strength 0.5" in page.text("#suggested")
+    assert page.text("#right-measures").startswith("mixing 0.55 · adjusted R_NX 0.50")
+
+
+def test_both_ways_of_drawing_show_the_points(opened: Open, path: Path) -> None:
+    for before in ("", ON_CARD):
+        page = opened(path, before=before)
+        page.page.wait_for_timeout(300)
+        colors = page.page.evaluate(
+            """() => [...document.querySelectorAll("#right *")].flatMap(function all(each) {
+                const inner = each.shadowRoot ? [...each.shadowRoot.querySelectorAll("*")] : [];
+                return [each, ...inner.flatMap(all)];
+            }).filter(each => each instanceof HTMLCanvasElement && each.width > 0).map(canvas => {
+                const {width, height} = canvas;
+                const {data} = canvas.getContext("2d").getImageData(0, 0, width, height);
+                return data.filter((value, place) => place % 4 === 3 && value > 200).length;
+            })"""
+        )
+        assert max(colors) > 500, "no canvas has anything drawn on it"
+        if before:
+            assert page.page.evaluate("programsUsed") > 0
+
+
+def test_slider_moves_points_to_the_next_map(opened: Open, path: Path) -> None:
+    page = opened(path)
+    before = page.pixels("right")
+    page.page.locator("#strength").focus()
+    page.page.keyboard.press("ArrowRight")
+    assert page.title(page.state()["map"]) == "joint, strength 1"
+    assert page.state()["moving"]
+    page.settle()
+    assert page.text("#setting") == "strength 1"
+    assert np.abs(page.pixels("right") - before).max() > 5
+    assert "strength 1: mixing 0.80" in page.text("#said")
+    page.page.keyboard.press("Home")
+    page.page.keyboard.press("End")
+    assert page.title(page.settle()["map"]) == "joint, strength 1"
+
+
+def test_positions_are_those_of_the_map(opened: Open, path: Path) -> None:
+    result, _ = made_up()
+    page = opened(path)
+    positions = page.page.evaluate(
+        "() => {const {x, y} = ctsnePage.positions('right'); return [[...x], [...y]]}"
+    )
+    rows = page.page.evaluate("ctsnePage.rows()")
+    (swept,) = result.find(method="joint", strength=0.5)
+    assert swept.embedding is not None
+    low, high = swept.embedding.min(axis=0), swept.embedding.max(axis=0)
+    wanted = 0.5 + (swept.embedding - (low + high) / 2) / (high - low).max()
+    np.testing.assert_allclose(np.transpose(positions), wanted[rows], atol=1e-4)
+
+
+def test_no_movement_for_those_who_want_none(opened: Open, path: Path) -> None:
+    page = opened(path, reduced_motion="reduce")
+    page.page.locator("#strength").focus()
+    page.page.keyboard.press("ArrowRight")
+    assert not page.state()["moving"]
+
+
+def test_method_keeps_the_place_on_the_slider(opened: Open, path: Path) -> None:
+    page = opened(path)
+    page.page.select_option("#line", label="revised")
+    assert page.title(page.settle()["map"]) == "revised, beta 0.0001"
+    page.page.select_option("#line", label="tsne")
+    assert page.page.is_disabled("#strength") and page.page.is_disabled("#play")
+
+
+def test_play_goes_to_the_end(opened: Open, path: Path) -> None:
+    page = opened(path)
+    page.page.click("#play")
+    page.page.wait_for_function("ctsnePage.state().map === 3")
+    page.page.wait_for_selector("#play:has-text('Play')")
+
+
+def test_colour_by_any_column(opened: Open, path: Path) -> None:
+    page = opened(path)
+    assert page.text("#labels").split() == ["one", "30", "two", "30"]
+    page.page.click("text=other: kind")
+    assert page.text("#legend-title") == "kind"
+    assert page.text("#labels").split() == ["alpha", "20", "beta", "20", "gamma", "20"]
+    page.page.select_option("#column", label="depth")
+    assert page.text("#labels").split() == ["-1", "5", "missing", "1"]
+
+
+def test_lasso_selects_what_lies_inside_in_both_maps(opened: Open, path: Path) -> None:
+    page = opened(path)
+    for side in ("left", "right"):
+        places = page.pixels(side)
+        kind = np.array(page.page.evaluate("ctsnePage.rows()")) % 3
+        middle = places[kind == 1].mean(axis=0)
+        corners = middle + np.array([[-45, -70], [50, -60], [30, 75], [-50, 40]])
+        drag(page, corners)
+        inside = Polygon(corners).contains_points(places)
+        assert 5 < inside.sum() < 55
+        assert sorted(page.state()["selected"]) == np.flatnonzero(inside).tolist()
+        assert page.text("#selection-count").startswith(f"{inside.sum()} of 60 points")
+    counts = [line.split()[:2] for line in page.text("#selection-tables").splitlines()[1:]]
+    rows = np.array(page.page.evaluate("ctsnePage.rows()"))[inside]
+    assert dict(counts)["one"] == str((rows % 2 == 0).sum())
+    page.page.keyboard.press("Escape")
+    assert page.state()["selected"] == []
+
+
+def test_legend_selects_and_names_are_saved(opened: Open, path: Path) -> None:
+    page = opened(path)
+    page.page.click("text=other: kind")
+    page.page.click("#labels button:has-text('beta')")
+    rows = np.array(page.page.evaluate("ctsnePage.rows()"))
+    assert sorted(page.state()["selected"]) == np.flatnonzero(rows % 3 == 1).tolist()
+    with page.page.expect_download() as download:
+        page.page.click("#download")
+    lines = Path(download.value.path()).read_text().splitlines()
+    assert lines[0] == "row\tname"
+    assert lines[1:] == [f"{row}\tcell {row}" for row in range(1, 60, 3)]
+    page.page.click("#labels button:has-text('beta')")
+    assert page.state()["selected"] == []
+
+
+def test_hover_tells_labels_and_diagnostics(opened: Open, path: Path) -> None:
+    result, _ = made_up()
+    page = opened(path)
+    rows = page.page.evaluate("ctsnePage.rows()")
+    # A point that has no other within reach.
+    places = page.pixels("right")
+    apart = np.hypot(*(places[:, None] - places).T) + 1e9 * np.eye(60)
+    point = int(apart.min(axis=1).argmax())
+    page.page.mouse.move(*places[point] + 1)
+    page.page.wait_for_function("point => ctsnePage.state().point === point", arg=point)
+    row = rows[point]
+    told = page.page.locator("#point-facts")
+    names, texts = told.locator("dt").all_inner_texts(), told.locator("dd").all_inner_texts()
+    facts = dict(zip(names, texts, strict=True))
+    (swept,) = result.find(method="joint", strength=0.5)
+    assert facts["name"] == f"cell {row}" and facts["row"] == str(row)
+    assert facts["batch"] == ("one", "two")[row % 2]
+    assert float(facts["perplexity"]) == pytest.approx(
+        swept.diagnostics["perplexity"][row], abs=0.06
+    )
+    assert float(facts["largest weight"]) == pytest.approx(
+        swept.diagnostics["largest_weight"][row], abs=0.008
+    )
+    assert page.page.is_visible("#tip")
+    assert page.page.locator("#tip dd").all_inner_texts() == list(facts.values())
+    page.page.mouse.move(5, 5)
+    page.page.wait_for_function("ctsnePage.state().point === null")
+
+
+def test_click_on_the_trade_off_selects_the_map(opened: Open, path: Path) -> None:
+    page = opened(path)
+    page.page.locator("#trade").scroll_into_view_if_needed()
+    for wanted in (3, 6, 5, 0):
+        place = page.page.evaluate(
+            """map => {
+                const {mixing, adjusted_rnx} = ctsnePage.facts().maps[map].measures;
+                const plot = Bokeh.documents.flatMap(each => each.roots())
+                    .find(each => each.xaxes?.[0]?.axis_label?.startsWith("mixing"));
+                const {frame} = Bokeh.index.get_by_id(plot.id);
+                const {left, top} = document.getElementById("trade").getBoundingClientRect();
+                const {x_scale, y_scale} = frame;
+                return [left + x_scale.compute(mixing), top + y_scale.compute(adjusted_rnx)];
+            }""",
+            wanted,
+        )
+        page.page.wait_for_timeout(500)  # or it would be a double click
+        page.page.mouse.click(*place)
+        page.page.wait_for_function("map => ctsnePage.state().map === map", arg=wanted)
+    page.page.mouse.click(place[0], place[1] + 100)  # far from any
+    assert page.settle()["map"] == 0
+
+
+def test_table_and_suggestion_select_the_map(opened: Open, path: Path) -> None:
+    page = opened(path)
+    page.page.click("#settings button:has-text('revised, beta 1e-10')")
+    assert page.text("#right-title") == "revised, beta 1e-10"
+    assert page.page.locator("#settings tr[aria-current]").count() == 1
+    page.page.fill("#share", "0.85")
+    assert "revised, beta 1e-10" in page.text("#suggested")
+    page.page.fill("#share", "0.3")
+    page.page.click("#go")
+    assert page.text("#right-title") == "joint, strength 0.5"
+    page.page.fill("#share", "0.95")
+    assert "The most is 0.90, with revised, beta 1e-10" in page.text("#suggested")
+    assert page.page.is_disabled("#go")
+
+
+@pytest.mark.parametrize("seeds", [1, 3])
+def test_suggests_what_the_sweep_would_choose(opened: Open, tmp_path: Path, seeds: int) -> None:
+    rng = np.random.default_rng(0)
+    grid = [
+        {"method": "joint", "strength": [1, 0, 0.5], "random_state": list(range(seeds))},
+        {"method": "revised", "beta": [1e-9, 1, 1e-3], "random_state": list(range(seeds))},
+    ]
+    made = made_up(20, grid=grid, scores=[tuple(pair) for pair in rng.uniform(0, 1, (18, 2))])
+    page = opened(written(tmp_path, made))
+    for share in np.linspace(0, 1, 21):
+        try:
+            wanted = made.result.maps.index(made.result.best(mixing=share))
+        except ValueError:
+            wanted = None
+        assert page.page.evaluate("share => ctsnePage.suggest(share)", share) == wanted
+
+
+def test_points_owned_by_one_neighbour(opened: Open, path: Path) -> None:
+    page = opened(path)
+    page.page.click("#settings button:has-text('revised, beta 1e-10')")
+    assert page.text("#owned-about").startswith("revised, beta 1e-10: 6 of 60 points have")
+    assert page.page.locator("#owned button").all_inner_texts() == [f"cell {i}" for i in range(6)]
+    page.page.click("#owned button >> nth=2")
+    rows = page.page.evaluate("ctsnePage.rows()")
+    assert rows[page.state()["point"]] == 2
+    page.page.click("#owned-select")
+    assert sorted(rows[point] for point in page.state()["selected"]) == list(range(6))
+
+
+def test_find_by_name_and_row(opened: Open, path: Path) -> None:
+    page = opened(path)
+    rows = page.page.evaluate("ctsnePage.rows()")
+    for text, row in (("cell 41", 41), ("17", 17)):
+        page.page.fill("#find", text)
+        assert rows[page.state()["point"]] == row
+    page.page.fill("#find", "nobody")
+    assert page.state()["point"] is None
+    assert "No shown point" in page.text("#point-hint")
+
+
+def test_works_without_a_mouse(opened: Open, path: Path) -> None:
+    page = opened(path)
+    keyboard = page.page.keyboard
+    visited = []
+    while True:
+        keyboard.press("Tab")
+        if page.page.evaluate("document.activeElement === document.body"):
+            break
+        focus = "document.activeElement"
+        visited.append(page.page.evaluate(f"{focus}.id || {focus}.localName"))
+        outline = page.page.evaluate(f"getComputedStyle({focus}).outlineStyle")
+        assert outline != "none", visited[-1]
+    for control in ("line", "strength", "play", "column", "share", "find", "zoom-in"):
+        assert control in visited
+    page.page.locator("#labels button").first.focus()
+    keyboard.press("Enter")
+    assert len(page.state()["selected"]) == 30
+    assert "30 points selected" in page.text("#said")
+    page.page.locator("#settings button").last.focus()
+    keyboard.press("Space")
+    assert page.text("#right-title") == "revised, beta 1e-10"
+    page.page.locator("#zoom-in").focus()
+    before = page.page.evaluate("ctsnePage.view('right')")
+    keyboard.press("Enter")
+    after = page.page.evaluate("ctsnePage.view('right')")
+    assert after[1] - after[0] == pytest.approx((before[1] - before[0]) / 1.5)
+    assert after[3] - after[2] == pytest.approx(after[1] - after[0])
+
+
+EVIL = [
+    "<script>alert(1)</script>", "</script><script>alert(2)</script>",
+    "<img src=x onerror=alert(3)>", '"><b id=evil>', "' onload='alert(4)", "<!--", "]]>",
+    "&lt;b&gt;", "{{data}}", "$$x^2$$",
+    "__proto__", "constructor", "toString", "line\u2028break\u2029", "🧬🐁", "\u202eright to left",
+    "שלום עולם", "", " ", "x" * 5000, "\ud800 alone", "\x00nul", "missing", "1", "@y{safe}",
+]  # fmt: skip
+
+
+def test_hostile_text_is_only_text(opened: Open, tmp_path: Path) -> None:
+    n = 4 * len(EVIL)
+    made = made_up(n, failed=(3,))
+    labels = [EVIL[i % len(EVIL)] for i in range(n)]
+    gaps = [None if i % 7 == 0 else labels[i] for i in range(n)]
+    columns = {name: labels for name in EVIL if name} | {"gaps": gaps}
+    path = written(
+        tmp_path, made, columns=columns, known="__proto__", other="constructor",
+        names=labels, title="</title><script>alert(5)</script>\ud800",
+        provenance={"<script>alert(6)</script>": {"__proto__": "</script>\u2028<b id=evil>"}},
+    )  # fmt: skip
+    (tmp_path / "plain").mkdir()
+    plain = opened(written(tmp_path / "plain", made_up(n, failed=(3,))))
+    kinds = "[...new Set([...document.querySelectorAll('*')].map(each => each.localName))].sort()"
+    page = opened(path)
+    page.page.wait_for_timeout(200)
+    assert page.page.title().startswith("</title><script>alert(5)</script>")
+    for place in range(len(columns)):
+        page.page.select_option("#column", value=str(place))
+        shown = page.page.locator("#labels .name").evaluate_all(
+            "all => all.map(e => e.textContent)"
+        )
+        for evil in ("<script>alert(1)</script>", '"><b id=evil>', "__proto__", "שלום עולם"):
+            assert evil in shown
+    page.page.click("#labels button >> nth=0")
+    for side in ("left", "right"):
+        for place in page.pixels(side)[:20]:
+            page.page.mouse.move(*place)
+    page.page.fill("#find", "<script>")
+    assert page.page.locator("#evil").count() == 0
+    assert page.page.evaluate(kinds) == plain.page.evaluate(kinds)
+    assert (
+        page.page.evaluate("({}).polluted === undefined && Object.keys(Object.prototype).length")
+        == 0
+    )
+    assert "failed: MemoryError: <b>no</b>" in page.text("#settings")
+    assert "</script>" in page.text("#provenance")
+
+
+def test_page_of_one_map(opened: Open, tmp_path: Path) -> None:
+    made = made_up(10, grid={"method": "joint", "strength": 0.5})
+    page = opened(written(tmp_path, made, other=None))
+    assert page.page.is_disabled("#strength") and not page.page.is_visible("#line")
+    assert page.text("#left-title") == "joint, strength 0.5 (for comparison)"
+
+
+def test_page_of_maps_on_a_line(opened: Open, tmp_path: Path) -> None:
+    page = opened(written(tmp_path, made_up(30, dimensions=1)))
+    assert "the height of a point is random" in page.text("#about")
+
+
+def test_measures_that_cannot_be_measured(opened: Open, tmp_path: Path) -> None:
+    made = made_up(12, scores=[(float("nan"), float("nan"))])
+    page = opened(written(tmp_path, made))
+    assert not page.page.is_visible("#suggestion")
+    assert "could not be measured" in page.text("#trade")
+
+
+def test_strengths_for_each_label(opened: Open, tmp_path: Path) -> None:
+    betas = [{"one": 1, "two": 1}, {"one": 1e-3, "two": 1}]
+    page = opened(
+        written(tmp_path, made_up(12, grid={"beta": betas}, scores=[(0.2, 0.5), (0.7, 0.4)]))
+    )
+    assert page.text("#right-title") == "revised, beta one=0.001, two=1"
+
+
+def test_prints(opened: Open, path: Path) -> None:
+    page = opened(path)
+    page.page.emulate_media(media="print")
+    assert not page.page.is_visible("#strength") and page.page.is_visible("#settings")
+    page.page.emulate_media(media="screen")
+    assert page.page.pdf(format="A4").startswith(b"%PDF")
+    page.page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert page.page.locator("canvas.printed").count() == 4
+    page.page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert page.page.locator("canvas.printed").count() == 0
+
+
+@pytest.mark.parametrize("width", [1280, 800, 400])
+def test_nothing_is_cut_off(opened: Open, path: Path, width: int) -> None:
+    page = opened(path, viewport={"width": width, "height": 800})
+    assert page.page.evaluate("document.documentElement.scrollWidth") <= width
+    if width == 1280:  # maps and controls without scrolling
+        box = page.page.locator("#right").bounding_box()
+        assert box is not None and box["y"] + box["height"] <= 800
+    widths = page.page.evaluate(
+        "['left', 'right'].map(id => document.getElementById(id).clientWidth)"
+    )
+    heights = page.page.evaluate(
+        "['left', 'right'].map(id => document.getElementById(id).clientHeight)"
+    )
+    assert widths == heights

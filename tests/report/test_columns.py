@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ctsne import pl
+from ctsne.report.columns import label_text, read_column
+
+ROWS = np.array([3, 0, 2, 1])
+
+
+def content(values: Any, rows: Any = ROWS, **options: Any) -> tuple[dict[str, Any], list[int]]:
+    column = read_column("c", values, n=len(values), **{"as_labels": False, **options})
+    facts, packed = column.content(np.asarray(rows))
+    return facts, packed.tolist()
+
+
+def test_labels_are_codes_from_one_and_missing_is_zero() -> None:
+    facts, codes = content(["b", None, "a", "b"])
+    assert facts["labels"] == ["a", "b"] and facts["counts"] == [1, 2] and facts["missing"] == 1
+    assert codes == [2, 2, 1, 0]
+
+
+def test_colours_are_those_of_every_other_picture() -> None:
+    values = pd.Categorical(["low", "high", "low", "mid"], categories=["low", "mid", "high", "no"])
+    facts, _ = content(values)
+    assert facts["labels"] == ["low", "mid", "high"]
+    assert dict(zip(facts["labels"], facts["colors"], strict=True)) == pl.palette(values)
+
+
+def test_labels_of_points_that_are_not_shown_are_left_out() -> None:
+    facts, codes = content(list("abcdef"), rows=[4, 1])
+    assert facts["labels"] == ["b", "e"] and facts["all"] == 6
+    assert codes == [2, 1]
+
+
+def test_many_numbers_are_a_scale() -> None:
+    values = np.linspace(-2, 8, 101)
+    values[7], values[8] = np.nan, np.inf
+    facts, steps = content(values, rows=[0, 100, 50, 7, 8])
+    assert (facts["kind"], facts["low"], facts["high"], facts["missing"]) == ("numbers", -2, 8, 2)
+    assert steps == [1, 65535, 32768, 0, 0]
+    assert content(np.arange(101))[0]["kind"] == "numbers"
+
+
+@pytest.mark.parametrize("values", [
+    2 * np.linspace(-7e307, 7e307, 50), [10**400 + i for i in range(50)], np.arange(50) % 7,
+    np.arange(50) % 2 == 0, [str(i) for i in range(50)], pd.date_range("2020", periods=50),
+])  # fmt: skip
+def test_other_columns_hold_up(values: Any) -> None:
+    facts, packed = content(values, rows=np.arange(50))
+    assert min(packed) >= 1
+    many_floats = isinstance(values, np.ndarray) and values.dtype == float
+    assert facts["kind"] == ("numbers" if many_floats else "labels")
+
+
+def test_numbers_of_the_known_column_are_labels() -> None:
+    assert content(np.arange(101), as_labels=True)[0]["kind"] == "labels"
+
+
+def test_codes_take_as_few_bytes_as_they_can() -> None:
+    for n, size in ((255, 1), (256, 2), (65_535, 2), (65_536, 4)):
+        column = read_column("c", [f"{i}" for i in range(n)], n=n, as_labels=True)
+        assert column.content(np.arange(n))[1].dtype.itemsize == size
+
+
+def test_texts() -> None:
+    assert [label_text(each) for each in (3.0, 2.5, True, "x")] == ["3", "2.5", "True", "x"]
+    assert label_text("x" * 10_000) == "x" * 499 + "…"
+    assert label_text(float("inf")) == "inf"
+
+
+def test_wrong_length_names_the_column() -> None:
+    with pytest.raises(ValueError, match=r"columns\['c'\] must have one entry for each of the 3"):
+        read_column("c", ["a"], n=3, as_labels=False)

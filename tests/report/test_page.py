@@ -1,0 +1,146 @@
+"""The file itself, as a parser reads it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ctsne.report import write_report
+from ctsne.report.points import MOST_POINTS
+
+from .conftest import made_up
+
+EVIL = "</script><script>alert(1)</script>\u2028<!--"
+
+
+class Reader(HTMLParser):
+    """Collects elements, and what stands in scripts."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements: list[str] = []
+        self.scripts: list[tuple[dict[str, Any], str]] = []
+        self.policy = ""
+        self._inside = False
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append(tag)
+        self._inside = tag == "script"
+        if self._inside:
+            self.scripts.append((dict(attrs), ""))
+        if dict(attrs).get("http-equiv") == "Content-Security-Policy":
+            self.policy = str(dict(attrs)["content"])
+
+    def handle_data(self, data: str) -> None:
+        if self._inside:
+            attributes, text = self.scripts[-1]
+            self.scripts[-1] = (attributes, text + data)
+
+    def handle_endtag(self, tag: str) -> None:
+        self._inside = False
+
+    def data(self, name: str) -> Any:
+        (text,) = [text for attrs, text in self.scripts if attrs.get("id") == f"ctsne-{name}"]
+        return json.loads(text) if text.startswith("{") else base64.b64decode(text)
+
+
+def written(folder: Path, **options: Any) -> Reader:
+    result, columns = made_up()
+    path = folder / "page.html"
+    write_report(result, path, **{"columns": columns, "known": "batch", **options})
+    return Reader(path.read_text("utf-8"))
+
+
+def test_only_scripts_with_a_known_digest_may_run(tmp_path: Path) -> None:
+    page = written(tmp_path)
+    run = [text for attributes, text in page.scripts if "type" not in attributes]
+    digests = {base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in run}
+    assert digests == set(re.findall(r"'sha256-([^']+)'", page.policy))
+    assert len(run) == 4
+    assert page.policy.startswith("default-src 'none';") and "http" not in page.policy
+
+
+def test_no_text_of_the_data_becomes_an_element(tmp_path: Path) -> None:
+    plain = written(tmp_path)
+    columns = {EVIL: [EVIL, "b"] * 30, "batch": ["a", EVIL] * 30}
+    evil = written(
+        tmp_path, columns=columns, names=[EVIL] * 60, title=EVIL, provenance={EVIL: [EVIL]}
+    )
+    count = [evil.elements.count("script"), plain.elements.count("script")]
+    assert count[0] == count[1] - 1  # one column less
+    assert [each for each in evil.elements if each != "script"] == [
+        each for each in plain.elements if each != "script"
+    ]
+    assert evil.data("facts")["names"] == [EVIL] * 60
+    assert evil.data("provenance") == {EVIL: [EVIL]}
+
+
+def test_arrays_are_those_of_the_sweep(tmp_path: Path) -> None:
+    result, _ = made_up()
+    page = written(tmp_path)
+    rows = np.frombuffer(page.data("rows"), "<u4")
+    assert sorted(rows.tolist()) == list(range(60))
+    swept = result.maps[2]
+    assert swept.embedding is not None
+    steps = np.frombuffer(page.data("map-2-positions"), "<u2").reshape(-1, 2)
+    spread = np.ptp(swept.embedding, axis=0).max()
+    turned = swept.embedding[rows] - steps / 65535 * spread
+    np.testing.assert_allclose(np.ptp(turned, axis=0), 0, atol=spread / 30_000)
+    for name, kind, top in (("perplexity", "<u2", 65535), ("largest_weight", "u1", 255)):
+        highest = page.data("facts")["maps"][2]["highest"][name]
+        values = np.frombuffer(page.data(f"map-2-{name}"), kind) / top * highest
+        np.testing.assert_allclose(values, swept.diagnostics[name][rows], atol=highest / top)
+
+
+def test_dominated_points_are_counted_and_listed_worst_first(tmp_path: Path) -> None:
+    facts = written(tmp_path).data("facts")
+    for place, each in enumerate(facts["maps"]):
+        assert each["dominated"]["count"] == place
+        assert [row for row, _ in each["dominated"]["worst"]] == list(range(place))
+
+
+def test_the_same_input_gives_the_same_bytes(tmp_path: Path) -> None:
+    pages = []
+    for _ in range(2):
+        written(tmp_path, provenance={"b": 1, "a": 2})
+        pages.append((tmp_path / "page.html").read_bytes())
+    assert pages[0] == pages[1]
+
+
+def test_tells_its_size(tmp_path: Path) -> None:
+    written(tmp_path)
+    page = (tmp_path / "page.html").read_bytes()
+    (told,) = re.findall(rb"one file of ([\d.]+) MB", page)
+    assert float(told) == pytest.approx(len(page) / 1e6, abs=0.051)
+
+
+def test_size_stays_bounded(tmp_path: Path) -> None:
+    n = MOST_POINTS + 10_000
+    result, columns = made_up(n, grid={"method": "joint", "strength": [0, 1]})
+    columns["rare"] = np.where(np.arange(n) == 17, "one of a kind", "common")
+    path = tmp_path / "page.html"
+    write_report(result, path, columns=columns, known="batch")
+    page = Reader(path.read_text("utf-8"))
+    facts, rows = page.data("facts"), np.frombuffer(page.data("rows"), "<u4")
+    assert len(rows) == MOST_POINTS and facts["n"] == n
+    assert 17 in rows
+    assert facts["columns"][0]["counts"] == [n // 2, n // 2]
+
+
+def test_without_bokeh_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "bokeh", None)
+    with pytest.raises(ImportError, match=r'pip install "ctsne\[report\]"'):
+        written(tmp_path)
+    assert list(tmp_path.iterdir()) == []

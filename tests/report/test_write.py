@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ctsne.report import write_report
+
+from .conftest import made_up
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"result": 3}, TypeError, "result must be what ctsne.sweep.sweep returns, got int"),
+        ({"columns": [1]}, TypeError, "columns must be a mapping from each name"),
+        ({"columns": {1: [0] * 60}}, TypeError, "columns must have text for names, got 1"),
+        ({"columns": {"batch": [0]}}, ValueError, "one entry for each of the 60 points"),
+        ({"known": "bacth"}, ValueError, "known must be one of .* did you mean 'batch'?"),
+        ({"known": None}, ValueError, "known must be one of the columns"),
+        ({"other": "kin"}, ValueError, "other must be one of .* did you mean 'kind'?"),
+        ({"names": ["a"]}, ValueError, "names must hold one name for each of the 60 points, got 1"),
+        ({"names": "a"}, TypeError, "names must hold one name for each of the 60 points, got str"),
+        ({"title": 3}, TypeError, "title must be text, got int"),
+        ({"provenance": [1]}, TypeError, "provenance must be a mapping, got list"),
+        ({"provenance": {"a": {1, 2}}}, TypeError, "provenance must hold what JSON can hold"),
+        ({"provenance": {"a": float("nan")}}, TypeError, "provenance must hold what JSON can hold"),
+        ({"result": made_up(9, dimensions=3).result}, ValueError, "3 dimensions.*n_components=2"),
+        ({"result": made_up(9, failed=tuple(range(7))).result}, ValueError, "no finished map"),
+    ],
+)
+def test_refuses(tmp_path: Path, change: dict[str, Any], error: Any, message: str) -> None:
+    result, columns = made_up()
+    path = tmp_path / "page.html"
+    path.write_text("old")
+    given = {"result": result, "columns": columns, "known": "batch", **change}
+    with pytest.raises(error, match=message):
+        write_report(given.pop("result"), path, **given)
+    assert path.read_text() == "old" and len(list(tmp_path.iterdir())) == 1
+
+
+def test_refuses_where_it_cannot_write(tmp_path: Path) -> None:
+    result, columns = made_up()
+    for path, message in ((tmp_path, "is a folder"), (tmp_path / "no" / "page.html", "not exist")):
+        with pytest.raises(ValueError, match=message):
+            write_report(result, path, columns=columns, known="batch")
