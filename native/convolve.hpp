@@ -68,10 +68,12 @@ inline void convolve(const MeshTransform& mesh, const float* kernel, int workers
     run.convolve_columns(mesh, kernel, column, spectrum, scratch(worker));
   });
   parallel_blocks(rows, 2 * run.lanes, workers, [&](int worker, std::int64_t row, std::int64_t) {
+    // Rows beyond the nodes hold what rounding left of zero, without the kernel: on a tiny map that is
+    // more than the potential, and each shares its transform with a row of nodes.
+    const std::int64_t end = row + 2 * run.lanes, empty = std::min(std::max(rows, row), end);
+    std::fill_n(spectrum + 2 * empty * mesh.width, 2 * (end - empty) * mesh.width, 0.0f);
     run.restore_rows(mesh, spectrum, row, grid, scratch(worker));
-    // Beyond the nodes stay zeros, for the next time.
-    for (std::int64_t empty = rows; empty < row + 2 * run.lanes; ++empty)
-      std::fill_n(grid + empty * mesh.width, mesh.width, 0.0f);
+    std::fill_n(grid + empty * mesh.width, (end - empty) * mesh.width, 0.0f);  // for the next time
   });
 }
 

@@ -68,10 +68,20 @@ def test_original_without_conditioning_is_tsne(paper_data: Any) -> None:
 
 @pytest.mark.slow
 def test_original_fails_from_a_random_start_as_the_paper_says(paper_data: Any) -> None:
-    """Which clusters merge is chance, from none wrong to all: ten seeds steady the mean."""
+    """Which clusters merge is chance, from none wrong to all: ten seeds steady the mean.
+
+    At the learning rate of the authors' program; our faster one merges somewhat less at random.
+    """
     hidden = []
     for seed in range(10):
-        model = fit(paper_data, method="original", beta=1e-4, init="random", random_state=seed)
+        model = fit(
+            paper_data,
+            method="original",
+            beta=1e-4,
+            init="random",
+            learning_rate=200,
+            random_state=seed,
+        )
         hidden.append(measures(paper_data, model.embedding_)[2])
     assert np.mean(hidden) > 0.05
 

@@ -93,8 +93,8 @@ def _suggestion(result: SweepResult) -> tuple[SweptMap | None, str]:
         return None, text[0].upper() + text[1:] + "."
     return suggested, (
         f"Suggested by best(mixing={SUGGESTED_MIXING:g}): {_shortened(suggested.title)}, the "
-        "weakest conditioning that mixes the label so far; between methods, the one that keeps "
-        "most neighbours."
+        f"weakest conditioning that mixes the label to {SUGGESTED_MIXING:g} of what random labels "
+        "would give; between methods, the one that keeps most neighbours."
     )
 
 

@@ -37,8 +37,9 @@ def check_matrix(X: Any, *, argument: str = "X") -> Any:
     """Return finite float32 or float64 values of at least two points, C-contiguous or CSR."""
     if hasattr(X, "obsm") and hasattr(X, "obs"):
         raise TypeError(
-            f"{argument} is an AnnData object; pass the array of it that is meant, for example "
-            'adata.obsm["X_pca"] with labels=adata.obs["batch"]'
+            f"{argument} is an AnnData object; ctsne.tl has functions for those, such as "
+            'ctsne.tl.ctsne(adata, "batch"), or pass the array that is meant: adata.obsm["X_pca"] '
+            'with labels=adata.obs["batch"]'
         )
     if hasattr(X, "embedding") and hasattr(X, "measures"):
         raise TypeError(f"{argument} is a map of a sweep; pass its positions: .embedding")

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.fft
 from numpy.typing import NDArray
 
 from ctsne import ConditionalTSNE
-from ctsne.layout.mesh import MOST_NODES, plan_mesh
+from ctsne.layout.mesh import MOST_NODES, Mesh, MeshPlan, _spline_transform, plan_mesh
 from ctsne.layout.repulsion import Repulsion
 
 STATED_ACCURACY = 0.01
@@ -101,3 +102,27 @@ def test_a_mesh_too_coarse_is_told_and_avoided() -> None:
     assert force_error(wide, choose=True)[0] == 0  # so few points are summed exactly
     with pytest.warns(UserWarning, match="coarser mesh"):
         Repulsion(500, exact=False, n_jobs=-1)(wide)
+
+
+@pytest.mark.parametrize("spacing", [0.4, 1e-9, 3e-14])
+@pytest.mark.parametrize("nodes", [(16, 16), (18, 16), (48, 32), (60, 72), (64, 16)])
+def test_convolution_of_meshes_that_fill_no_band(nodes: tuple[int, int], spacing: float) -> None:
+    """Rows are transformed in bands; what is left over must not disturb maps however small."""
+    mesh = Mesh(MeshPlan(nodes, spacing, 1.0))
+    charges = np.random.default_rng(0).random(nodes)
+    mesh.grid[: nodes[0], : nodes[1]] = charges
+    potential, floor = mesh.convolve(1)
+    # The kernel that the mesh has for smooth charges, given to the fast transform of all of it.
+    squared = sum(np.ix_(*((np.arange(n + 1) * spacing) ** 2 for n in nodes)))
+    farthest = squared[-1, -1]
+    assert floor == pytest.approx(1 / (1 + farthest))
+    kernel = (farthest - squared) / (1 + squared) / (1 + farthest)
+    transform = scipy.fft.dctn(kernel, type=1)
+    for along, spline in zip((1, 0), map(_spline_transform, nodes), strict=True):
+        transform /= np.expand_dims(spline**2, along)
+    doubled = [2 * n for n in nodes]
+    mirror = np.r_[0 : nodes[0] + 1, nodes[0] - 1 : 0 : -1]
+    spectrum = scipy.fft.rfft2(charges, s=doubled) * transform[mirror]
+    expected = scipy.fft.irfft2(spectrum, s=doubled)[: nodes[0], : nodes[1]]
+    error = np.abs(potential[: nodes[0], : nodes[1]] - expected).max()
+    assert error < 1e-6 * np.abs(expected).max()

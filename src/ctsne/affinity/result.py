@@ -17,6 +17,10 @@ _ENTRIES_AT_ONCE = 2**24
 _MOST_RANGES = 64
 
 
+# Those that are kept with maps, in files, sweeps and AnnData: twelve bytes a point.
+KEPT_DIAGNOSTICS = ("perplexity", "other_share", "largest_weight")
+
+
 @dataclass(frozen=True, eq=False)
 class Diagnostics:
     """How the similarities of every point came out; one entry per point in each array.

@@ -20,10 +20,11 @@ from ctsne.io.paths import load, suffix_of
 from ctsne.io.provenance import Provenance
 from ctsne.io.tables import storable
 
-__all__ = ["check_key", "read_h5ad_map", "stored_provenance", "write_h5ad_map"]
+__all__ = ["check_key", "is_ours", "read_h5ad_map", "stored_provenance", "write_h5ad_map"]
 
-# The columns of a map beside its positions.
-DIAGNOSTICS = ("perplexity", "other_share", "largest_weight")
+# What ``uns`` says of a map: the first by the command line, the second by ``ctsne.tl``. Others who
+# write there, scanpy among them, use neither.
+_MARKS = ("provenance", "affinities_key")
 
 
 def check_key(target: Path, *, dataset: Dataset, key: str) -> None:
@@ -60,11 +61,15 @@ def check_key(target: Path, *, dataset: Dataset, key: str) -> None:
         raise ValueError(f"key must be a name without slashes, got {key!r:.60}")
     if suffix_of(target) != ".h5ad" or suffix_of(dataset.path) != ".h5ad":
         return
+    from ctsne.affinity.result import KEPT_DIAGNOSTICS  # loads the native core
+
     with opened(dataset.path) as file:
-        if _is_ours(file, key):
+        if is_ours(file["uns"].get(key) if "uns" in file else None):
             return
         taken = [f'obsm["{key}"]'] if key in file.get("obsm", ()) else []
-        taken += [f'obs["{key}_{name}"]' for name in DIAGNOSTICS if f"{key}_{name}" in file["obs"]]
+        taken += [
+            f'obs["{key}_{name}"]' for name in KEPT_DIAGNOSTICS if f"{key}_{name}" in file["obs"]
+        ]
         taken += [f'uns["{key}"]'] if key in file.get("uns", ()) else []
     if taken:
         raise ValueError(
@@ -73,12 +78,9 @@ def check_key(target: Path, *, dataset: Dataset, key: str) -> None:
         )
 
 
-def _is_ours(file: Any, key: str) -> bool:
-    """Whether this key was written by the command line, or by ``ctsne.tl``."""
-    place = f"uns/{key}"
-    if place not in file or not hasattr(file[place], "keys"):
-        return False
-    return any(name in file[place] for name in ("provenance", "params"))
+def is_ours(entry: Any) -> bool:
+    """Whether an entry of ``uns`` was written with a map, in a file or in memory."""
+    return hasattr(entry, "keys") and any(mark in entry for mark in _MARKS)
 
 
 def write_h5ad_map(

@@ -1,6 +1,9 @@
 """Pictures of maps and of their measures, drawn with matplotlib.
 
 Every function takes plain arrays, draws into ``ax`` (or a new pyplot figure) and returns the Axes.
+Those that draw points also take an AnnData object with the names of its columns, and those that
+compare maps a sweep: ``pl.embedding(adata, "batch")``, ``pl.trade_off(result)``.
+
 They share one way to draw: a label has the same colour in every picture of the same labels, its
 text is shown as it is (a ``$`` or a leading ``_`` means nothing), missing labels are grey, and
 legends stand beside the data. In a figure of your own, ``layout="constrained"`` makes room for

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
+from ctsne._anndata import category_colors, columns_of, is_anndata, map_of
 from ctsne.pl._look import add_key, make_look
 from ctsne.pl._matplotlib import PanelGrid, check_axes, new_figure, set_title
 from ctsne.pl._points import check_drawing, check_positions, draw_points
 
 if TYPE_CHECKING:
+    from anndata import AnnData
     from matplotlib.axes import Axes
 
 __all__ = ["embedding"]
@@ -21,10 +23,11 @@ SIDE = 4.8
 
 
 def embedding(
-    positions: ArrayLike,
+    positions: ArrayLike | AnnData,
     color: object = None,
     *,
     shape: object = None,
+    basis: str = "ctsne",
     palette: Mapping[Any, Any] | None = None,
     title: str | None = None,
     legend: bool = True,
@@ -40,12 +43,16 @@ def embedding(
 
     Parameters
     ----------
-    positions : array-like of shape (n, 2) or (n, 1)
-        Where the points are. One column is drawn as a strip, spread out at random across it.
+    positions : array-like of shape (n, 2) or (n, 1), or AnnData
+        Where the points are. One column is drawn as a strip, spread out at random across it. Of an
+        AnnData object the map ``basis`` is drawn; ``color`` and ``shape`` may then be names of
+        columns of its ``obs``, and colours that scanpy has given a column are kept.
     color : array-like of shape (n,), optional
         A label column, or floats for a colour bar. Whole numbers are labels.
     shape : array-like of shape (n,), optional
         A second label column with at most ten labels.
+    basis : str, default="ctsne"
+        The map of an AnnData object: ``obsm[basis]``, or ``obsm["X_" + basis]``.
     palette : mapping of label to colour, optional
         The colours of the labels, as :func:`ctsne.pl.palette` makes them by default.
     title : str, optional
@@ -71,6 +78,11 @@ def embedding(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['a', 'b', 'missing']
     """
+    if is_anndata(positions):
+        adata: Any = positions
+        positions = map_of(adata, basis)
+        palette = category_colors(adata, color) if palette is None else palette
+        color, shape = columns_of(adata, color=color, shape=shape)
     points = check_positions(positions)
     look = make_look(color, shape, palette, n=len(points))
     dot_size = check_drawing(look, size)

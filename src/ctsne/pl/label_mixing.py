@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ctsne._anndata import category_colors, columns_of, is_anndata, map_of
 from ctsne.evaluate import MapNeighbors, laplacian
 from ctsne.labels import encode_labels
 from ctsne.pl._legend import Entry, add_legend
@@ -16,16 +17,18 @@ from ctsne.pl._text import LITERAL, one_line
 from ctsne.pl.palette import label_colors
 
 if TYPE_CHECKING:
+    from anndata import AnnData
     from matplotlib.axes import Axes
 
 __all__ = ["label_mixing"]
 
 
 def label_mixing(
-    embedding_or_neighbors: ArrayLike | MapNeighbors,
+    embedding_or_neighbors: ArrayLike | MapNeighbors | AnnData,
     labels: object,
     *,
     k: int = 30,
+    basis: str = "ctsne",
     palette: Mapping[Any, Any] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
@@ -37,12 +40,15 @@ def label_mixing(
 
     Parameters
     ----------
-    embedding_or_neighbors : array-like of shape (n, d) or MapNeighbors
-        Positions in the map, or its neighbours (of all points or of a sample).
+    embedding_or_neighbors : array-like of shape (n, d), MapNeighbors or AnnData
+        Positions in the map, or its neighbours (of all points or of a sample). Of an AnnData object
+        the map ``basis`` is taken; ``labels`` may then be the name of a column of its ``obs``.
     labels : array-like of shape (n,)
         Any label column; points without a label are left out.
     k : int, default=30
         Neighbourhood size, from 1 to n - 2.
+    basis : str, default="ctsne"
+        The map of an AnnData object: ``obsm[basis]``, or ``obsm["X_" + basis]``.
     palette : mapping of label to colour, optional
         The colours of the labels, as :func:`ctsne.pl.palette` makes them by default.
     ax : matplotlib.axes.Axes, optional
@@ -61,6 +67,11 @@ def label_mixing(
     >>> [float(bar.get_width()) for bar in ax.patches]
     [0.0, 0.5]
     """
+    if is_anndata(embedding_or_neighbors):
+        adata: Any = embedding_or_neighbors
+        embedding_or_neighbors = map_of(adata, basis)
+        palette = category_colors(adata, labels) if palette is None else palette
+        (labels,) = columns_of(adata, labels=labels)
     column = encode_labels(labels)
     if not column.n_labels:
         raise ValueError("labels must name at least one label, but all are missing")

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ctsne._anndata import category_colors, columns_of, is_anndata, map_of
 from ctsne._validation import check_count
 from ctsne.pl._look import add_key, make_look
 from ctsne.pl._matplotlib import HEADER, PanelGrid, check_axes, new_figure, set_title
 from ctsne.pl._points import check_drawing, check_positions, draw_points
+from ctsne.pl._sweeps import swept_maps
 from ctsne.pl._text import LITERAL, label_text
+from ctsne.sweep import SweepResult
 
 if TYPE_CHECKING:
+    from anndata import AnnData
     from matplotlib.axes import Axes
 
 __all__ = ["maps"]
@@ -24,10 +28,11 @@ SIDE, TITLE_LINE = 3.1, 0.18
 
 
 def maps(
-    embeddings: Mapping[Any, ArrayLike],
+    embeddings: Mapping[Any, ArrayLike] | SweepResult | AnnData,
     color: object = None,
     *,
     shape: object = None,
+    basis: str | Sequence[str] = "ctsne",
     palette: Mapping[Any, Any] | None = None,
     ncols: int = 4,
     axes: object = None,
@@ -36,12 +41,16 @@ def maps(
 
     Parameters
     ----------
-    embeddings : mapping of title to array-like of shape (n, 2)
-        The maps; each one is drawn as :func:`ctsne.pl.embedding` does.
+    embeddings : mapping of title to array-like of shape (n, 2), SweepResult or AnnData
+        The maps; each one is drawn as :func:`ctsne.pl.embedding` does. Of a sweep all finished maps
+        are drawn, of an AnnData object those that ``basis`` names; ``color`` and ``shape`` may then
+        be names of columns of its ``obs``.
     color : array-like of shape (n,), optional
         A label column, or floats for a colour bar.
     shape : array-like of shape (n,), optional
         A second label column with at most ten labels.
+    basis : str or list of str, default="ctsne"
+        The maps of an AnnData object: ``obsm[basis]``, or ``obsm["X_" + basis]``.
     palette : mapping of label to colour, optional
         The colours of the labels, as :func:`ctsne.pl.palette` makes them by default.
     ncols : int, default=4
@@ -65,10 +74,19 @@ def maps(
     >>> [ax.get_title(loc="left") for ax in axes]
     ['before', 'after']
     """
+    if isinstance(embeddings, SweepResult):
+        embeddings = swept_maps(embeddings)
+    elif is_anndata(embeddings):
+        adata: Any = embeddings
+        names = [basis] if isinstance(basis, str) else basis
+        embeddings = {name: map_of(adata, name) for name in names}
+        palette = category_colors(adata, color) if palette is None else palette
+        color, shape = columns_of(adata, color=color, shape=shape)
     if not isinstance(embeddings, Mapping) or not embeddings:
         raise TypeError(
             "embeddings must be a mapping from titles to positions, such as "
-            f"{{'t-SNE': Y0, 'joint': Y1}}, with at least one; got {type(embeddings).__name__}"
+            "{'t-SNE': Y0, 'joint': Y1}, with at least one, a sweep or an AnnData object; got "
+            f"{type(embeddings).__name__}"
         )
     columns = check_count(ncols, "ncols", low=1)
     points = {

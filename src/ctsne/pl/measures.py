@@ -12,6 +12,8 @@ from ctsne._validation import as_numbers, check_finite, check_number
 from ctsne.pl._curves import check_curves, curve_styles
 from ctsne.pl._legend import Entry, add_legend, make_room
 from ctsne.pl._matplotlib import GREY, RULE, chart_axes, dress_chart
+from ctsne.pl._sweeps import SweptCurve, measure_text, swept_curves
+from ctsne.sweep import SweepResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,12 +25,13 @@ _LINEAR_SPAN = 100
 
 
 def measures(
-    strength: ArrayLike | Mapping[Any, ArrayLike],
-    values: Mapping[Any, ArrayLike],
+    strength: ArrayLike | Mapping[Any, ArrayLike] | SweepResult,
+    values: Mapping[Any, ArrayLike] | str = "mixing",
     *,
+    over: str | None = None,
     expected: float | None = None,
-    xlabel: str = "beta",
-    ylabel: str = "",
+    xlabel: str | None = None,
+    ylabel: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw a measure over the strength of the conditioning, a line for each method.
@@ -38,14 +41,17 @@ def measures(
 
     Parameters
     ----------
-    strength : array-like of shape (s,), or mapping of name to array-like
-        The settings, for all names or for each.
-    values : mapping of name to array-like of shape (s,) or (seeds, s)
+    strength : array-like of shape (s,), mapping of name to array-like, or SweepResult
+        The settings, for all names or for each. Of a sweep, all its lines are drawn.
+    values : mapping of name to array-like of shape (s,) or (seeds, s), or str
         The measure at each setting. With several seeds the line is their mean and the band around
-        it goes from the lowest to the highest. NaN leaves a gap.
+        it goes from the lowest to the highest. NaN leaves a gap. Of a sweep, the name of a measure,
+        a column of its table.
+    over : {"beta", "strength", "beta_low"}, optional
+        For a sweep whose methods have different parameters: draw those with this one.
     expected : float, optional
-        The value for random labels, drawn as a dotted line.
-    xlabel, ylabel : str
+        The value for random labels, drawn as a dotted line; for the mixing of a sweep that is 1.
+    xlabel, ylabel : str, optional
         What the axes show.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure if not given.
@@ -64,6 +70,13 @@ def measures(
     >>> ax.get_xscale()
     'log'
     """
+    if isinstance(strength, SweepResult):
+        measure, drawn = values, _over(swept_curves(strength, values), over)
+        strength = {name: curve.settings for name, curve in drawn.items()}
+        values = {name: curve.values for name, curve in drawn.items()}
+        xlabel = next(iter(drawn.values())).steering if xlabel is None else xlabel
+        ylabel = measure_text(str(measure)) if ylabel is None else ylabel
+        expected = 1.0 if measure == "mixing" and expected is None else expected
     curves = check_curves(values, argument="values")
     settings = _check_strengths(strength, curves)
     if expected is not None:
@@ -80,11 +93,37 @@ def measures(
     for name, curve in curves.items():
         _draw_curve(ax, settings[name], np.atleast_2d(curve), styles[name])
     ax.grid(axis="y", color=RULE, linewidth=0.6)
-    dress_chart(ax, xlabel=xlabel, ylabel=ylabel)
+    dress_chart(ax, xlabel="beta" if xlabel is None else xlabel, ylabel=ylabel or "")
     legend = add_legend(ax, [*styles.values(), *entries])
     if own:
         make_room(legend)
     return ax
+
+
+def _over(curves: dict[str, SweptCurve], over: object) -> dict[str, SweptCurve]:
+    """Return the curves that have one parameter in common, as numbers."""
+    varied: dict[str, dict[str, SweptCurve]] = {}
+    for name, curve in curves.items():
+        if curve.steering is not None:
+            varied.setdefault(curve.steering, {})[name] = curve
+    if not varied:
+        raise ValueError("no line of the sweep varies a strength: there is nothing to draw over")
+    choices = " or ".join(f"over={name!r}" for name in varied)
+    if over is None and len(varied) > 1:
+        raise ValueError(
+            f"the methods of this sweep vary {' and '.join(varied)}, which do not fit on one axis; "
+            f"choose with {choices}"
+        )
+    chosen = next(iter(varied)) if over is None else over
+    if chosen not in varied:
+        raise ValueError(f"no line of the sweep varies {over!r:.60}; choose with {choices}")
+    for name, curve in varied[str(chosen)].items():
+        if any(isinstance(setting, str) for setting in curve.settings):
+            raise ValueError(
+                f"{name} has a {chosen} for each label, which does not fit on an axis; "
+                "draw pl.trade_off instead"
+            )
+    return varied[str(chosen)]
 
 
 def _check_strengths(

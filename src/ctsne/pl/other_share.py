@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ctsne._anndata import category_colors, columns_of, is_anndata
 from ctsne._validation import as_numbers
 from ctsne.labels import Labels, encode_labels
 from ctsne.pl._legend import add_legend, color_entries, make_room
@@ -16,6 +17,7 @@ from ctsne.pl._text import LITERAL, MISSING_TEXT, label_text
 from ctsne.pl.palette import label_colors
 
 if TYPE_CHECKING:
+    from anndata import AnnData
     from matplotlib.axes import Axes
 
 __all__ = ["other_share"]
@@ -25,12 +27,13 @@ _CHARACTERS_PER_INCH = 11
 
 
 def other_share(
-    share: ArrayLike,
+    share: ArrayLike | AnnData,
     groups: object,
     *,
     by: object = None,
+    basis: str = "ctsne",
     palette: Mapping[Any, Any] | None = None,
-    ylabel: str = "share of other-label neighbours",
+    ylabel: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw box plots of the share of other-label neighbours in each group of points.
@@ -42,17 +45,21 @@ def other_share(
 
     Parameters
     ----------
-    share : array-like of shape (n,)
+    share : array-like of shape (n,) or AnnData
         A share for each point, from 0 to 1, such as ``ctsne.evaluate.laplacian(X, labels,
-        pointwise=True)``. NaN is left out.
+        pointwise=True)``. NaN is left out. Of an AnnData object the share of similarity on other
+        labels that belongs to the map ``basis`` is drawn, ``obs[basis + "_other_share"]``;
+        ``groups`` and ``by`` may then be names of columns of its ``obs``.
     groups : array-like of shape (n,)
         The label column of the groups.
     by : array-like of shape (n,), optional
         A second label column: each group has a box for each of these, in its colour.
+    basis : str, default="ctsne"
+        The map of an AnnData object, made by :func:`ctsne.tl.ctsne`.
     palette : mapping of label to colour, optional
         The colours of ``by``, or else of the groups, as :func:`ctsne.pl.palette` makes them by
         default.
-    ylabel : str
+    ylabel : str, optional
         What the axis shows.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure if not given.
@@ -70,6 +77,15 @@ def other_share(
     >>> [text.get_text() for text in ax.get_xticklabels()]
     ['alpha', 'beta']
     """
+    if ylabel is None:
+        what = "similarity on other labels" if is_anndata(share) else "other-label neighbours"
+        ylabel = f"share of {what}"
+    if is_anndata(share):
+        adata: Any = share
+        share = _share_of(adata, basis)
+        if palette is None:
+            palette = category_colors(adata, groups if by is None else by)
+        groups, by = columns_of(adata, groups=groups, by=by)
     shares = _check_share(share)
     rows = encode_labels(groups, n=len(shares), argument="groups")
     boxes = rows if by is None else encode_labels(by, n=len(shares), argument="by")
@@ -101,6 +117,16 @@ def other_share(
         if own:
             make_room(legend)
     return ax
+
+
+def _share_of(adata: Any, basis: str) -> Any:
+    name = f"{basis}_other_share"
+    if name not in adata.obs:
+        raise ValueError(
+            f"adata.obs has no column {name!r}: ctsne.tl.ctsne(adata, labels, key_added={basis!r}) "
+            'writes it, for the methods "revised", "balanced" and "joint"'
+        )
+    return adata.obs[name]
 
 
 def _check_share(share: Any) -> NDArray[np.float64]:

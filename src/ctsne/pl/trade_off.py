@@ -12,6 +12,8 @@ from ctsne.pl._curves import check_curves, curve_styles
 from ctsne.pl._legend import add_legend, make_room
 from ctsne.pl._look import MARKERS
 from ctsne.pl._matplotlib import RULE, chart_axes, dress_chart
+from ctsne.pl._sweeps import measure_text, swept_curves
+from ctsne.sweep import SweepResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,11 +25,11 @@ _SMALLEST, _LARGEST = 14.0, 64.0
 
 
 def trade_off(
-    x: Mapping[Any, ArrayLike],
-    y: Mapping[Any, ArrayLike],
+    x: Mapping[Any, ArrayLike] | SweepResult,
+    y: Mapping[Any, ArrayLike] | str = "adjusted_rnx",
     *,
-    xlabel: str = "",
-    ylabel: str = "",
+    xlabel: str | None = None,
+    ylabel: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw one measure against another, a line for each method through its settings.
@@ -38,8 +40,10 @@ def trade_off(
     Parameters
     ----------
     x, y : mapping of name to array-like of shape (s,)
-        The two measures at each setting, in order of strength, the weakest first.
-    xlabel, ylabel : str
+        The two measures at each setting, in order of strength, the weakest first. Or ``x`` is a
+        SweepResult, whose mixing is drawn, and ``y`` the name of a measure in its table; where
+        there are several seeds, their mean.
+    xlabel, ylabel : str, optional
         What the axes show.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure if not given.
@@ -58,6 +62,12 @@ def trade_off(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['joint']
     """
+    if isinstance(x, SweepResult):
+        xlabel = measure_text("mixing") if xlabel is None else xlabel
+        ylabel = measure_text(str(y)) if ylabel is None else ylabel
+        mixing, kept = swept_curves(x, "mixing"), swept_curves(x, y)
+        x = {name: curve.mean() for name, curve in mixing.items()}
+        y = {name: curve.mean() for name, curve in kept.items()}
     across, along = check_curves(x, argument="x"), check_curves(y, argument="y")
     if set(across) != set(along):
         lonely = sorted(map(repr, set(across) ^ set(along)))
@@ -76,7 +86,8 @@ def trade_off(
         ax.scatter(
             across[name],
             along[name],
-            s=np.linspace(_SMALLEST, _LARGEST, len(across[name])) * MARKERS[style.marker],
+            # From the largest back, so that a lone setting has the largest.
+            s=np.linspace(_LARGEST, _SMALLEST, len(across[name]))[::-1] * MARKERS[style.marker],
             color=style.color,
             marker=style.marker,
             linewidths=0,
@@ -84,7 +95,7 @@ def trade_off(
         )
     ax.grid(color=RULE, linewidth=0.6)
     ax.set_axisbelow(True)
-    dress_chart(ax, xlabel=xlabel, ylabel=ylabel)
+    dress_chart(ax, xlabel=xlabel or "", ylabel=ylabel or "")
     legend = add_legend(ax, list(styles.values()))
     if own:
         make_room(legend)

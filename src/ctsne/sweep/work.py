@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ctsne._parameters import Settings
 from ctsne._pipeline import affinities_of, layout_of, listed_labels, weights_of
 from ctsne._progress import Progress
+from ctsne.affinity.result import KEPT_DIAGNOSTICS
 from ctsne.evaluate.diagnostics import summarize_diagnostics
 from ctsne.evaluate.laplacian import expected_laplacian
 from ctsne.evaluate.neighborhoods import DataNeighbors
@@ -38,8 +39,6 @@ PATH_MOMENTUM = 0.9
 _RATE_EXAGGERATION = 12.0
 # The automatic rate never falls below 200; for few points, twelve times that is too much.
 _MOST_RATE = 6.0
-# What is kept of every point of every map: twelve bytes, beside the eight of its position.
-KEPT_DIAGNOSTICS = ("perplexity", "other_share", "largest_weight")
 # Iterations between two looks at whether the sweep was stopped.
 _SLICE = 10
 

@@ -1,4 +1,4 @@
-"""The scanpy face: tools that work on AnnData objects."""
+"""From counts to principal components, as the paper did it."""
 
 from __future__ import annotations
 

@@ -1,0 +1,87 @@
+"""Make notebooks of the scripts beside this file: ``python build.py [--execute] OUTPUT_FOLDER``.
+
+The scripts are in percent format, which editors know: a line ``# %%`` begins a cell of code, a line
+``# %% [markdown]`` one of text, written as comments. What stands before the first cell is left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+
+SCRIPTS = ("from_file_to_decision", "explore_digits")
+_CODE, _TEXT = "# %%", "# %% [markdown]"
+
+
+def build(name: str) -> nbformat.NotebookNode:
+    """Turn a script into a notebook.
+
+    Parameters
+    ----------
+    name : str
+        One of ``SCRIPTS``.
+
+    Returns
+    -------
+    nbformat.NotebookNode
+    """
+    script = Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
+    notebook = nbformat.v4.new_notebook(cells=list(_cells(script)))
+    notebook.metadata.kernelspec = {
+        "display_name": "Python 3", "language": "python", "name": "python3",
+    }  # fmt: skip
+    for number, cell in enumerate(notebook.cells):
+        cell.id = f"cell-{number}"  # not at random: the same script gives the same file
+    nbformat.validate(notebook)
+    return notebook
+
+
+def execute(notebook: nbformat.NotebookNode, folder: Path) -> None:
+    """Run all cells in a folder, and keep what they show.
+
+    Parameters
+    ----------
+    notebook : nbformat.NotebookNode
+    folder : Path
+        Where the notebook finds and leaves its files.
+    """
+    from nbclient import NotebookClient
+
+    NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(folder)}}).execute()
+
+
+def _cells(script: str) -> Iterator[nbformat.NotebookNode]:
+    kind, lines = "", list[str]()
+    for line in [*script.splitlines(), _CODE]:
+        if line not in (_CODE, _TEXT):
+            lines.append(line)
+            continue
+        if kind == _TEXT:
+            text = [part.removeprefix("#").removeprefix(" ") for part in lines]
+            yield nbformat.v4.new_markdown_cell("\n".join(text).strip())
+        elif kind == _CODE:
+            yield nbformat.v4.new_code_cell("\n".join(lines).strip())
+        kind, lines = line, []
+
+
+def main() -> None:
+    """Write all notebooks."""
+    parser = argparse.ArgumentParser(description="Make the tutorial notebooks of their scripts.")
+    parser.add_argument("folder", type=Path, help="where to write the .ipynb files")
+    parser.add_argument("--execute", action="store_true", help="run them, and keep the outputs")
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    for name in SCRIPTS:
+        notebook = build(name)
+        if options.execute:
+            execute(notebook, options.folder)
+        path = options.folder / f"{name}.ipynb"
+        nbformat.write(notebook, path)
+        print(path)
+
+
+if __name__ == "__main__":
+    main()

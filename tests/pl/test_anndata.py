@@ -1,0 +1,137 @@
+"""Pictures of AnnData objects are those of their arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anndata
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+
+from ctsne import pl
+
+COLORS = ["#1f77b4", "#ff7f0e", "#2ca02c"]
+
+
+@pytest.fixture
+def adata() -> Any:
+    rng = np.random.default_rng(0)
+    obs = pd.DataFrame(
+        {
+            "batch": pd.Categorical(rng.choice(["x", "y"], 40)),
+            # One category that no cell has, as after taking a part of the cells.
+            "kind": pd.Categorical(rng.choice(["a", "b"], 40), categories=["b", "gone", "a"]),
+            "ctsne_other_share": rng.uniform(size=40).astype(np.float32),
+        },
+        index=[f"cell{i}" for i in range(40)],
+    )
+    maps = {"ctsne": rng.normal(size=(40, 2)), "X_umap": rng.normal(size=(40, 2))}
+    return anndata.AnnData(obs=obs, obsm=maps, uns={"kind_colors": COLORS})
+
+
+def image(ax: Any) -> Any:
+    ax.figure.canvas.draw()
+    return np.asarray(ax.figure.canvas.buffer_rgba())
+
+
+def test_embedding(adata: Any) -> None:
+    Y, batch, kind = adata.obsm["ctsne"], adata.obs["batch"], adata.obs["kind"]
+    drawn = pl.embedding(adata, "batch", shape="kind")
+    assert_array_equal(image(drawn), image(pl.embedding(Y, batch, shape=kind)))
+    plain = pl.embedding(adata)
+    assert_array_equal(image(plain), image(pl.embedding(Y)))
+    share = adata.obs["ctsne_other_share"]
+    assert_array_equal(
+        image(pl.embedding(adata, "ctsne_other_share", basis="umap")),
+        image(pl.embedding(adata.obsm["X_umap"], share)),
+    )
+    given = pl.embedding(adata, batch.to_numpy())
+    assert_array_equal(image(given), image(pl.embedding(Y, batch)))
+
+
+def test_maps(adata: Any) -> None:
+    axes = pl.maps(adata, "batch", shape="kind", basis=["umap", "ctsne"])
+    assert [ax.get_title(loc="left") for ax in axes] == ["umap", "ctsne"]
+    maps = {"umap": adata.obsm["X_umap"], "ctsne": adata.obsm["ctsne"]}
+    expected = pl.maps(maps, adata.obs["batch"], shape=adata.obs["kind"])
+    assert_array_equal(image(axes[0]), image(expected[0]))
+    assert len(pl.maps(adata)) == 1
+
+
+def test_label_mixing(adata: Any) -> None:
+    drawn = pl.label_mixing(adata, "batch", k=5, basis="X_umap")
+    expected = pl.label_mixing(adata.obsm["X_umap"], adata.obs["batch"], k=5)
+    assert_array_equal(image(drawn), image(expected))
+
+
+def test_other_share(adata: Any) -> None:
+    drawn = pl.other_share(adata, "kind", by="batch")
+    words = "share of similarity on other labels"
+    expected = pl.other_share(
+        adata.obs["ctsne_other_share"], adata.obs["kind"], by=adata.obs["batch"], ylabel=words
+    )
+    assert_array_equal(image(drawn), image(expected))
+    own = pl.other_share(adata, "kind", ylabel="mine")
+    assert own.get_ylabel() == "mine"
+    usual = pl.other_share(adata.obs["ctsne_other_share"], adata.obs["kind"])
+    assert usual.get_ylabel() == "share of other-label neighbours"
+
+
+def legend_colors(ax: Any) -> dict[str, str]:
+    legend = ax.get_legend()
+    return {
+        text.get_text(): line.get_color()
+        for text, line in zip(legend.get_texts(), legend.get_lines(), strict=True)
+    }
+
+
+def test_colours_that_scanpy_has_given_are_kept(adata: Any) -> None:
+    scanpys = {"b": COLORS[0], "a": COLORS[2]}
+    assert legend_colors(pl.embedding(adata, "kind")) == scanpys
+    assert legend_colors(pl.embedding(adata, ["kind"])) == scanpys
+    assert legend_colors(pl.maps(adata, "kind")[0]) == scanpys
+    assert legend_colors(pl.other_share(adata, "batch", by="kind")) == scanpys
+    bars = pl.label_mixing(adata, "kind", k=5).patches
+    assert [plt.matplotlib.colors.to_hex(bar.get_facecolor()) for bar in bars] == [
+        COLORS[0],
+        COLORS[2],
+    ]
+    mine = {"a": "#111111", "b": "#222222"}
+    assert legend_colors(pl.embedding(adata, "kind", palette=mine)) == {
+        "b": "#222222",
+        "a": "#111111",
+    }
+    # Of another number of categories, they belong to another time.
+    adata.uns["kind_colors"] = COLORS[:2]
+    ours = {name: color.lower() for name, color in pl.palette(["a", "b"]).items()}
+    assert legend_colors(pl.embedding(adata, "kind")) == ours
+
+
+def test_colours_of_two_columns_together_are_our_own(adata: Any) -> None:
+    adata.uns["batch_colors"] = COLORS[:2]
+    texts = legend_colors(pl.embedding(adata, ["kind", "batch"]))
+    assert set(texts) == {"a | x", "a | y", "b | x", "b | y"}
+    assert not set(COLORS) & set(texts.values())
+
+
+def test_refuses(adata: Any) -> None:
+    for match, draw in {
+        "color: no column 'btch' in adata.obs; did you mean 'batch'": lambda: pl.embedding(
+            adata, "btch"
+        ),
+        "shape: no column 'knd'": lambda: pl.maps(adata, "batch", shape="knd"),
+        "labels: no column 'bach'": lambda: pl.label_mixing(adata, "bach"),
+        "by: no column 'bach'": lambda: pl.other_share(adata, "kind", by="bach"),
+        "basis: no map 'tsne' in adata.obsm": lambda: pl.embedding(adata, basis="tsne"),
+        r"no column 'umap_other_share': ctsne.tl.ctsne": lambda: pl.other_share(
+            adata, "kind", basis="umap"
+        ),
+    }.items():
+        with pytest.raises(ValueError, match=match):
+            draw()
+    with pytest.raises(TypeError, match="basis must be the name of a map"):
+        pl.maps(adata, basis=[1])  # type: ignore[list-item]
+    assert not plt.get_fignums()

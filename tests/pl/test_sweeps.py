@@ -1,0 +1,153 @@
+"""Pictures of a sweep: all its maps, and its measures along its lines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from ctsne import ConditionalTSNE, pl
+from ctsne.datasets import make_synthetic
+from ctsne.sweep import SweepResult, sweep
+
+
+def run(grid: Any) -> SweepResult:
+    data = make_synthetic(90, random_state=0)
+    return sweep(
+        data.X,
+        data.known,
+        grid,
+        other=data.hidden,
+        estimator=ConditionalTSNE(perplexity=5, n_iter=30, random_state=0),
+        progress=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def result() -> SweepResult:
+    return run(
+        [
+            {"method": "tsne"},
+            # In no order, and from two starts.
+            {"method": "joint", "strength": [1, 0, 0.5], "random_state": [0, 1], "init": "random"},
+            {"method": "balanced", "strength": [0, 1]},
+            {"method": "revised", "beta": [1e-6, 1]},
+        ]
+    )
+
+
+def measured(result: SweepResult, name: str, **parameters: Any) -> list[float]:
+    return [swept.measures[name] for swept in result.find(**parameters)]
+
+
+def legend(ax: Any) -> list[str]:
+    return [text.get_text().replace("\n", " ") for text in ax.get_legend().get_texts()]
+
+
+def test_maps_draws_all_that_are_finished(result: SweepResult) -> None:
+    labels = make_synthetic(90, random_state=0).known
+    axes = pl.maps(result, labels)
+    titles = [ax.get_title(loc="left").replace("\n", " ") for ax in axes]
+    assert titles[0] == "tsne" and titles[-1] == "revised, beta 1" and len(axes) == 11
+    order = np.random.default_rng(0).permutation(90)
+    embedding = result.maps[-1].embedding
+    assert embedding is not None
+    assert_array_equal(axes[-1].collections[0].get_offsets(), embedding[order])
+
+
+def test_maps_with_one_title_are_all_drawn() -> None:
+    starts = [1e-4 * np.random.default_rng(seed).normal(size=(90, 2)) for seed in (0, 1)]
+    axes = pl.maps(run({"init": starts}))
+    titles = [ax.get_title(loc="left").replace("\n", " ") for ax in axes]
+    assert titles == ["init array of shape (90, 2)", "init array of shape (90, 2) (2)"]
+
+
+def test_measures_over_one_parameter(result: SweepResult) -> None:
+    ax = pl.measures(result, over="strength")
+    assert legend(ax) == ["joint, init random", "balanced", "random labels"]
+    assert ax.get_xlabel() == "strength" and ax.get_ylabel() == "mixing"
+    random, joint, balanced = ax.lines
+    assert random.get_ydata()[0] == 1
+    assert joint.get_xdata().tolist() == [0, 0.5, 1]
+    means = [np.mean(measured(result, "mixing", strength=s, method="joint")) for s in (0, 0.5, 1)]
+    assert_allclose(joint.get_ydata(), means)
+    assert len(ax.collections) == 1  # the band of both seeds
+    assert_allclose(
+        balanced.get_ydata(),
+        [measured(result, "mixing", strength=s, method="balanced")[0] for s in (0, 1)],
+    )
+
+
+def test_other_measures_and_words(result: SweepResult) -> None:
+    ax = pl.measures(result, "adjusted_rnx", over="beta")
+    assert legend(ax) == ["revised"] and len(ax.lines) == 1
+    assert ax.get_xlabel() == "beta" and ax.get_xscale() == "log"
+    assert ax.get_ylabel() == "adjusted R_NX"
+    ax = pl.measures(result, "perplexity_mean", over="beta", expected=5, xlabel="x", ylabel="y")
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("x", "y")
+    assert ax.lines[0].get_ydata()[0] == 5
+
+
+def test_one_parameter_needs_no_choice() -> None:
+    ax = pl.measures(run({"method": "original", "beta": [1, 0.1]}))
+    assert ax.get_xlabel() == "beta" and legend(ax)[0] == "original"
+
+
+def test_trade_off_is_one_line_a_method(result: SweepResult) -> None:
+    ax = pl.trade_off(result)
+    assert legend(ax) == ["tsne", "joint, init random", "balanced", "revised"]
+    assert ax.get_xlabel() == "mixing" and ax.get_ylabel() == "adjusted R_NX"
+    revised = ax.lines[-1]
+    for values, name in ((revised.get_xdata(), "mixing"), (revised.get_ydata(), "adjusted_rnx")):
+        # The weakest first, though the grid names it last.
+        expected = [measured(result, name, beta=b, method="revised")[0] for b in (1, 1e-6)]
+        assert_allclose(values, expected)
+    joint = ax.lines[1].get_xdata()
+    weakest = measured(result, "mixing", strength=0, method="joint")
+    assert len(weakest) == 2 and joint[0] == pytest.approx(np.mean(weakest))
+    # The only map of a line is no smaller than the strongest of others.
+    sizes = [dots.get_sizes() for dots in ax.collections]
+    assert sizes[0].max() > sizes[3].min()
+    other = pl.trade_off(result, "other_laplacian", xlabel="x")
+    assert other.get_ylabel() == "Laplacian score of the other label"
+    assert other.get_xlabel() == "x"
+
+
+def test_a_measure_that_some_lines_lack_leaves_a_gap(result: SweepResult) -> None:
+    ax = pl.trade_off(result, "other_share_mean")
+    assert np.isnan(ax.lines[0].get_ydata()).all()  # t-SNE knows of no labels
+    assert np.isfinite(ax.lines[1].get_ydata()).all()
+
+
+def test_strengths_per_label_have_a_trade_off_but_no_axis() -> None:
+    labels = np.unique(make_synthetic(90, random_state=0).known)
+    weak, strong = (dict.fromkeys(labels.tolist(), beta) for beta in (1.0, 1e-8))
+    strong[labels.tolist()[0]] = 1e-3
+    result = run({"beta": [weak, strong]})
+    assert len(pl.trade_off(result).lines[0].get_xdata()) == 2
+    plt.close("all")
+    with pytest.raises(ValueError, match=r"has a beta for each label.*pl\.trade_off"):
+        pl.measures(result)
+    assert not plt.get_fignums()
+
+
+def test_refuses(result: SweepResult) -> None:
+    for match, draw in {
+        "vary strength and beta, which .*over='strength' or over='beta'": lambda: pl.measures(
+            result
+        ),
+        "no line of the sweep varies 'bta'": lambda: pl.measures(result, over="bta"),
+        "no measure 'mixng' in the sweep; did you mean 'mixing'": lambda: pl.measures(
+            result, "mixng"
+        ),
+        "no measure 'rx' in the sweep": lambda: pl.trade_off(result, "rx"),
+        "nothing to draw over": lambda: pl.measures(run({"method": "tsne"})),
+    }.items():
+        with pytest.raises(ValueError, match=match):
+            draw()
+    with pytest.raises(TypeError, match="values must be a mapping"):
+        pl.measures([0, 1], "mixing")
+    assert not plt.get_fignums()

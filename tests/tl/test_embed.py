@@ -1,0 +1,328 @@
+"""Maps of real AnnData objects: what is written, what is kept, what is refused."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+import anndata
+import matplotlib
+import numpy as np
+import pandas as pd
+import pytest
+import scanpy as sc
+from numpy.testing import assert_array_equal
+from scipy import sparse
+
+import ctsne
+from ctsne import ConditionalTSNE
+
+# So few neighbours that every label has enough.
+QUICK: dict[str, Any] = {"perplexity": 3, "n_iter": 30, "early_exaggeration_iter": 10}
+
+
+def fields(adata: Any) -> list[set[str]]:
+    return [set(part) for part in (adata.obs, adata.obsm, adata.obsp, adata.uns, adata.varm)]
+
+
+def estimated(X: Any, labels: Any, **parameters: Any) -> Any:
+    return ConditionalTSNE(**{"random_state": 0, **QUICK, **parameters}).fit_transform(
+        X, labels=labels
+    )
+
+
+def test_the_map_is_the_estimators_to_the_last_bit(blood: Any) -> None:
+    assert ctsne.tl.ctsne(blood, "phase", method="joint", **QUICK) is None
+    model = ConditionalTSNE(method="joint", random_state=0, **QUICK)
+    model.fit(blood.obsm["X_pca"], labels=blood.obs["phase"])
+    assert_array_equal(blood.obsm["ctsne"], model.embedding_)
+    assert blood.obsm["ctsne"].dtype == np.float32
+    affinities = blood.obsp[blood.uns["ctsne"]["affinities_key"]]
+    assert (affinities != sparse.csr_matrix(model.affinities_)).nnz == 0
+    for name, key in blood.uns["ctsne"]["diagnostics_keys"].items():
+        expected = getattr(model.diagnostics_, name).astype(np.float32)
+        assert_array_equal(blood.obs[key], expected)
+    assert blood.uns["ctsne"]["kl_divergence"] == model.kl_divergence_
+    assert blood.uns["ctsne"]["n_iter"] == 30
+    assert blood.uns["ctsne"]["recall"] == 1
+    share = blood.uns["ctsne"]["diagnostics"]["other_share_mean"]
+    assert share == pytest.approx(model.diagnostics_.other_share.mean())
+
+
+def test_it_writes_these_fields_and_no_others(blood: Any) -> None:
+    before = fields(blood)
+    ctsne.tl.ctsne(blood, "phase", key_added="mine", **QUICK)
+    added = [after - earlier for after, earlier in zip(fields(blood), before, strict=True)]
+    assert added == [
+        {"mine_perplexity", "mine_other_share", "mine_largest_weight"},
+        {"mine"},
+        {"mine_affinities"},
+        {"mine"},
+        set(),
+    ]
+
+
+def test_every_parameter_of_the_estimator_is_there_with_its_default() -> None:
+    theirs = inspect.signature(ConditionalTSNE).parameters
+    ours = inspect.signature(ctsne.tl.ctsne).parameters
+    assert set(theirs) <= set(ours)
+    differ = {name for name in theirs if theirs[name].default != ours[name].default}
+    assert differ == {"random_state", "init"}
+    keyword = [name for name, entry in ours.items() if entry.kind is entry.KEYWORD_ONLY]
+    assert set(ours) - set(keyword) == {"adata", "labels"}
+
+
+def test_every_parameter_arrives(blood: Any) -> None:
+    given: dict[str, Any] = {
+        "n_components": 3, "method": "balanced", "strength": 0.4, "perplexity": 7, "n_iter": 12,
+        "metric": "cosine", "recall": 0.9, "init": "random", "early_exaggeration": 8,
+        "early_exaggeration_iter": 5, "exaggeration": 2, "learning_rate": 150, "dof": 0.8,
+        "beta_low": 0.3, "random_state": 5,
+    }  # fmt: skip
+    ctsne.tl.ctsne(blood, "phase", **given)
+    expected = estimated(blood.obsm["X_pca"], blood.obs["phase"], **given)
+    assert_array_equal(blood.obsm["ctsne"], expected)
+    assert blood.uns["ctsne"]["params"] == {"labels": "phase", "use_rep": "X_pca", **given}
+
+
+def test_only_parameters_with_a_say_are_kept(blood: Any) -> None:
+    ctsne.tl.ctsne(blood, "phase", verbose=0, n_jobs=1, **QUICK)
+    params = blood.uns["ctsne"]["params"]
+    assert params["method"] == "revised" and params["beta"] == 1e-4
+    assert not {"strength", "mixing", "n_jobs", "verbose", "callback", "beta_low"} & set(params)
+
+
+def test_what_auto_chose_is_kept(blood: Any) -> None:
+    ctsne.tl.ctsne(blood, "phase", method="joint", strength="auto", mixing=0.4, perplexity=10)
+    entry = blood.uns["ctsne"]
+    assert entry["params"]["strength"] == "auto" and entry["params"]["mixing"] == 0.4
+    assert 0 <= entry["auto"]["strength"] <= 1 and entry["auto"]["mixing"] >= 0.4
+
+
+@pytest.mark.parametrize("kind", ["category", str, "codes", "bool", "object"])
+def test_columns_of_any_type(blood: Any, kind: Any) -> None:
+    phase = blood.obs["phase"]
+    blood.obs["column"] = {
+        "codes": lambda: phase.cat.codes,
+        "bool": lambda: phase == "S",
+        "object": lambda: phase.astype(object).where(phase != "G2M", None),
+    }.get(kind, lambda: phase.astype(kind))()
+    ctsne.tl.ctsne(blood, "column", **QUICK)
+    expected = estimated(blood.obsm["X_pca"], blood.obs["column"].to_numpy())
+    assert_array_equal(blood.obsm["ctsne"], expected)
+
+
+def test_several_columns_are_one(blood: Any) -> None:
+    blood.obs["half"] = np.arange(700) % 2
+    text = [f"{a} | {b}" for a, b in zip(blood.obs["phase"], blood.obs["half"], strict=True)]
+    ctsne.tl.ctsne(blood, ["phase", "half"], **QUICK)
+    assert_array_equal(blood.obsm["ctsne"], estimated(blood.obsm["X_pca"], text))
+    assert list(blood.uns["ctsne"]["params"]["labels"]) == ["phase", "half"]
+    ctsne.tl.ctsne(blood, ["phase"], key_added="one", **QUICK)
+    assert_array_equal(blood.obsm["one"], estimated(blood.obsm["X_pca"], blood.obs["phase"]))
+
+
+@pytest.mark.parametrize("convert", [np.asarray, list, pd.Categorical, lambda column: column])
+def test_labels_that_are_no_column(blood: Any, convert: Any) -> None:
+    labels = convert(blood.obs.pop("phase"))
+    ctsne.tl.ctsne(blood, labels, **QUICK)
+    assert_array_equal(blood.obsm["ctsne"], estimated(blood.obsm["X_pca"], labels))
+    assert "labels" not in blood.uns["ctsne"]["params"]
+
+
+def test_no_labels_are_plain_t_sne_with_the_estimators_warning(blood: Any) -> None:
+    blood.obs["ctsne_other_share"] = 0.5  # of a map before
+    with pytest.warns(UserWarning, match="no labels given"):
+        ctsne.tl.ctsne(blood, None, **QUICK)
+    assert_array_equal(blood.obsm["ctsne"], estimated(blood.obsm["X_pca"], None, method="tsne"))
+    # Similarities that know of no labels have no share on others.
+    assert "ctsne_other_share" not in blood.obs
+    assert set(blood.uns["ctsne"]["diagnostics_keys"]) == {"perplexity", "largest_weight"}
+    assert "other_share_mean" not in blood.uns["ctsne"]["diagnostics"]
+
+
+@pytest.mark.parametrize("backed", ["dense", "sparse"], indirect=True)
+def test_backed_by_a_file(backed: Any, small: Any, tmp_path: Path) -> None:
+    ctsne.tl.ctsne(backed, "phase", use_rep="X", **QUICK)
+    ctsne.tl.ctsne(small, "phase", use_rep="X", **QUICK)
+    assert backed.isbacked
+    assert_array_equal(backed.obsm["ctsne"], small.obsm["ctsne"])
+    with pytest.warns(UserWarning, match="principal components of X"):
+        ctsne.tl.ctsne(backed, "phase", key_added="pcs", **QUICK)
+    backed.write_h5ad(tmp_path / "other.h5ad")
+    read = anndata.read_h5ad(tmp_path / "other.h5ad")
+    assert_array_equal(read.obsm["ctsne"], small.obsm["ctsne"])
+    assert {"pcs", "X_pca"} <= set(read.obsm) and read.uns["pcs"]["params"]["labels"] == "phase"
+
+
+def test_view_of_a_file(backed: Any) -> None:
+    view = backed[:60]
+    with pytest.raises(ValueError, match=r"view of an object backed by a file.*to_memory\(\)"):
+        ctsne.tl.ctsne(view, "phase", use_rep="X_umap", **QUICK)
+    result = ctsne.tl.ctsne(view, "phase", use_rep="X_umap", copy=True, **QUICK)
+    assert result is not None and not result.isbacked and result.obsm["ctsne"].shape == (60, 2)
+    whole = ctsne.tl.ctsne(backed, "phase", use_rep="X_umap", copy=True, **QUICK)
+    assert whole is not None and not whole.isbacked and "ctsne" not in backed.obsm
+
+
+def test_view_becomes_an_object_of_its_own(blood: Any) -> None:
+    view = blood[blood.obs["phase"] != "G2M"]
+    with pytest.warns(anndata.ImplicitModificationWarning, match="view"):
+        ctsne.tl.ctsne(view, "phase", **QUICK)
+    assert not view.is_view and view.obsm["ctsne"].shape == (683, 2)
+    assert "ctsne" not in blood.obsm and "ctsne" not in blood.uns
+    assert "ctsne_perplexity" not in blood.obs
+
+
+def test_copy(blood: Any) -> None:
+    before = fields(blood)
+    result = ctsne.tl.ctsne(blood, "phase", copy=True, **QUICK)
+    assert result is not None and fields(blood) == before
+    ctsne.tl.ctsne(blood, "phase", **QUICK)
+    assert_array_equal(result.obsm["ctsne"], blood.obsm["ctsne"])
+
+
+@pytest.mark.filterwarnings("ignore:Observation names are not unique:UserWarning")
+def test_repeated_cell_names_are_no_harm(blood: Any) -> None:
+    expected = estimated(blood.obsm["X_pca"], blood.obs["phase"])
+    blood.obs_names = ["same"] * 700
+    ctsne.tl.ctsne(blood, "phase", **QUICK)
+    assert_array_equal(blood.obsm["ctsne"], expected)
+    result = ctsne.tl.ctsne(blood, blood.obs["phase"], copy=True, **QUICK)
+    assert result is not None
+    assert_array_equal(result.obsm["ctsne"], expected)
+
+
+@pytest.mark.filterwarnings("ignore:Writing zarr v2 data:UserWarning")
+@pytest.mark.parametrize("suffix", ["h5ad", "zarr"])
+def test_file_keeps_everything(blood: Any, tmp_path: Path, suffix: str) -> None:
+    blood.obs["kind"] = blood.obs["bulk_labels"].astype(str)  # some contain "/"
+    beta = dict.fromkeys(blood.obs["kind"].unique(), 0.1)
+    ctsne.tl.ctsne(
+        blood, "kind", beta=beta, init=1e-4 * blood.obsm["X_umap"], random_state=None, **QUICK
+    )
+    path = tmp_path / f"cells.{suffix}"
+    if suffix == "h5ad":
+        blood.write_h5ad(path)
+        read = anndata.read_h5ad(path)
+    else:
+        pytest.importorskip("zarr")
+        blood.write_zarr(path)
+        read = anndata.io.read_zarr(path)
+    assert_array_equal(read.obsm["ctsne"], blood.obsm["ctsne"])
+    assert (read.obsp["ctsne_affinities"] != blood.obsp["ctsne_affinities"]).nnz == 0
+    assert_array_equal(read.obs["ctsne_other_share"], blood.obs["ctsne_other_share"])
+    written, found = blood.uns["ctsne"], read.uns["ctsne"]
+    assert set(found) == set(written) and found["diagnostics"] == written["diagnostics"]
+    assert dict(zip(*found["params"]["beta"].values(), strict=True)) == beta
+    assert found["params"]["init"] == "array" and "random_state" not in found["params"]
+    ctsne.tl.ctsne(read, "kind", beta=beta, init=1e-4 * read.obsm["X_umap"], **QUICK)
+    assert_array_equal(read.obsm["ctsne"], blood.obsm["ctsne"])
+
+
+# scanpy 1.11 with matplotlib 3.11
+@pytest.mark.filterwarnings("ignore:The set_bad function:PendingDeprecationWarning")
+def test_scanpy_draws_it(blood: Any) -> None:
+    ctsne.tl.ctsne(blood, "phase", **QUICK)
+    axes = sc.pl.embedding(
+        blood, "ctsne", color=["phase", "ctsne_other_share", "ctsne_perplexity"], show=False
+    )
+    assert [ax.get_title() for ax in axes] == ["phase", "ctsne_other_share", "ctsne_perplexity"]
+    drawn = np.ma.getdata(axes[0].collections[0].get_offsets())
+    assert_array_equal(np.sort(drawn[:, 0]), np.sort(blood.obsm["ctsne"][:, 0]))
+    assert axes[0].get_xlabel() == "ctsne1"
+    matplotlib.pyplot.close("all")
+
+
+def without(adata: Any, part: str, key: str) -> Any:
+    del getattr(adata, part)[key]
+    return adata
+
+
+@pytest.mark.parametrize(
+    ("change", "arguments", "error", "match"),
+    [
+        (lambda a: a.X, {}, TypeError, "adata must be an AnnData object, got ndarray"),
+        (lambda a: a, {"labels": "phse"}, ValueError, r"'phse' in adata.obs; did you .*'phase'\?"),
+        (lambda a: a, {"labels": ["phase", "louvian"]}, ValueError, "did you mean 'louvain'"),
+        (lambda a: a, {"labels": np.zeros(5)}, ValueError, "each of the 700 points.* got 5"),
+        (
+            lambda a: a,
+            {"labels": pd.Series(["a"] * 700)},
+            ValueError,
+            "labels and X have different row names",
+        ),
+        (lambda a: a, {"use_rep": "X_pc"}, ValueError, "use_rep: .*did you mean 'X_pca'"),
+        (lambda a: a, {"n_pcs": 51}, ValueError, "n_pcs must be from 1 to 50, got 51"),
+        (lambda a: a, {"n_pcs": 2.5}, TypeError, "n_pcs must be a whole number"),
+        (lambda a: a, {"use_rep": "X", "n_pcs": 5}, ValueError, 'use_rep="X" takes all of X'),
+        (lambda a: a, {"key_added": ""}, ValueError, "key_added must be a name without slashes"),
+        (lambda a: a, {"key_added": "a/b"}, ValueError, "without slashes, .* got 'a/b'"),
+        (lambda a: a, {"key_added": "neighbors"}, ValueError, "which is no map of ctsne"),
+        (lambda a: a, {"key_added": "X_pca"}, ValueError, "would replace what the map is made of"),
+        (lambda a: a, {"metric": "precomputed"}, ValueError, "graph of them with neighbors_key"),
+        (lambda a: a, {"method": "jont"}, ValueError, "method must be one of"),
+        (lambda a: a, {"neighbors_key": "neighbours"}, ValueError, "did you mean 'neighbors'"),
+        (
+            lambda a: without(a, "uns", "neighbors"),
+            {"neighbors_key": "neighbors"},
+            ValueError,
+            r"there are none; scanpy.pp.neighbors\(adata\) makes one",
+        ),
+        (
+            lambda a: without(a, "obsp", "distances"),
+            {"neighbors_key": "neighbors"},
+            ValueError,
+            r"names adata.obsp\['distances'\], which is not there",
+        ),
+        (
+            lambda a: a,
+            {"neighbors_key": "neighbors"},
+            ValueError,
+            r"perplexity=10 needs more neighbours than the 9 .*n_neighbors=31\)",
+        ),
+        (
+            lambda a: a,
+            {"neighbors_key": "neighbors", "metric": "cosine"},
+            ValueError,
+            "metric='cosine' is of no use with neighbors_key",
+        ),
+        (
+            lambda a: a,
+            {"neighbors_key": "neighbors", "n_pcs": 5},
+            ValueError,
+            "n_pcs=5 is of no use with neighbors_key",
+        ),
+        (
+            lambda a: anndata.AnnData(obs=a.obs, obsm={"latent": a.X}),
+            {},
+            ValueError,
+            "adata has no X; name with use_rep .*'latent'",
+        ),
+    ],
+)
+def test_refuses_with_nothing_changed(
+    blood: Any, change: Any, arguments: Any, error: Any, match: str
+) -> None:
+    data = change(blood)
+    before = fields(blood)
+    with pytest.raises(error, match=match):
+        ctsne.tl.ctsne(data, **{"labels": "phase", "perplexity": 10, **arguments})
+    assert fields(blood) == before
+
+
+def test_infinite_values_are_named_by_their_place(blood: Any) -> None:
+    blood.obsm["X_pca"][3, 2] = np.nan
+    with pytest.raises(ValueError, match=r"obsm\['X_pca'\] contains 1 NaN .*row 3, column 2"):
+        ctsne.tl.ctsne(blood, "phase")
+
+
+def test_failure_after_the_components_leaves_nothing(small: Any) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("mine")
+
+    before = fields(small)
+    with pytest.warns(UserWarning, match="components"), pytest.raises(RuntimeError, match="mine"):
+        ctsne.tl.ctsne(small, "phase", callback=fail, callback_every=1, **QUICK)
+    assert fields(small) == before

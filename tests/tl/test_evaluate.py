@@ -1,0 +1,106 @@
+"""The table of an AnnData object is that of its arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anndata
+import pandas as pd
+import pytest
+import scanpy as sc
+from scipy import sparse
+
+import ctsne
+from ctsne._components import principal_components
+from ctsne.evaluate import evaluate
+
+QUICK: dict[str, Any] = {"perplexity": 3, "n_iter": 30, "early_exaggeration_iter": 10}
+
+
+def test_names_and_arrays_give_the_same_table(blood: Any) -> None:
+    ctsne.tl.ctsne(blood, "phase", **QUICK)
+    before = set(blood.uns)
+    table = ctsne.tl.evaluate(blood, "phase", other="bulk_labels", k=10, sample=0.5)
+    expected = evaluate(
+        blood.obsm["ctsne"],
+        blood.obsm["X_pca"],
+        blood.obs["phase"],
+        other=blood.obs["bulk_labels"],
+        k=10,
+        sample=0.5,
+    )
+    pd.testing.assert_frame_equal(table, expected)
+    assert set(table["label"].dropna()) == {"phase", "bulk_labels"}
+    assert set(blood.uns) == before
+    unadjusted = ctsne.tl.evaluate(blood, k=10)
+    assert "adjusted_rnx" not in set(unadjusted["measure"])
+
+
+def test_columns_together_have_a_name(blood: Any) -> None:
+    table = ctsne.tl.evaluate(blood, ["phase", "louvain"], basis="umap", k=10)
+    assert "phase | louvain" in set(table["label"])
+
+
+def rnx(table: pd.DataFrame) -> float:
+    return float(table.set_index("measure")["value"]["adjusted_rnx"])
+
+
+@pytest.mark.parametrize("options", [{"use_rep": "X"}, {"n_pcs": 3}, {"use_rep": "X_umap"}])
+def test_a_map_is_compared_with_what_it_was_made_of(blood: Any, options: Any) -> None:
+    ctsne.tl.ctsne(blood, "phase", **options, **QUICK)
+    data = {"X": blood.X, "X_umap": blood.obsm["X_umap"]}.get(
+        options.get("use_rep"), blood.obsm["X_pca"][:, :3]
+    )
+    Y = blood.obsm["ctsne"]
+    table = ctsne.tl.evaluate(blood, "phase", k=10)
+    assert rnx(table) == rnx(evaluate(Y, data, blood.obs["phase"], k=10))
+    given = ctsne.tl.evaluate(blood, "phase", use_rep="X_pca", k=10)
+    assert rnx(given) == rnx(evaluate(Y, blood.obsm["X_pca"], blood.obs["phase"], k=10))
+    # Another map by another tool: what a map of ours would be made of.
+    other = ctsne.tl.evaluate(blood, "phase", basis="X_umap", k=10)
+    expected = evaluate(blood.obsm["X_umap"], blood.obsm["X_pca"], blood.obs["phase"], k=10)
+    assert rnx(other) == rnx(expected)
+
+
+def test_map_of_a_graph_is_compared_with_what_the_graph_was_made_of(blood: Any) -> None:
+    sc.pp.neighbors(blood, n_neighbors=12, n_pcs=5, use_rep="X_pca", method="gauss")
+    with pytest.warns(UserWarning, match="no neighbour with another label"):
+        ctsne.tl.ctsne(blood, "phase", neighbors_key="neighbors", **QUICK)
+    table = ctsne.tl.evaluate(blood, "phase", k=10)
+    data = blood.obsm["X_pca"][:, :5]
+    assert rnx(table) == rnx(evaluate(blood.obsm["ctsne"], data, blood.obs["phase"], k=10))
+
+
+def test_sparse_data_are_reduced_as_for_the_map(small: Any) -> None:
+    small.X = sparse.csr_matrix(small.X)
+    few = small[:, :20].copy()
+    for adata, data in (
+        (small, principal_components(small.X, 50, n_jobs=1)),
+        (few, few.X.toarray()),
+    ):
+        table = ctsne.tl.evaluate(adata, "phase", basis="umap", use_rep="X", k=10)
+        expected = evaluate(adata.obsm["X_umap"], data, adata.obs["phase"], k=10)
+        assert rnx(table) == rnx(expected)
+
+
+def test_missing_components_are_made_but_not_kept(small: Any) -> None:
+    with pytest.warns(UserWarning, match="making 50 principal components"):
+        ctsne.tl.evaluate(small, "phase", basis="umap", k=10)
+    assert set(small.obsm) == {"X_umap"} and "pca" not in small.uns
+
+
+def test_refuses(blood: Any) -> None:
+    for match, arguments in {
+        "no map 'ctsne' in adata.obsm.*ctsne.tl.ctsne": {"labels": "phase"},
+        "no map 'umpa' .*did you mean": {"labels": "phase", "basis": "umpa"},
+        "labels: no column 'pase' .*'phase'": {"labels": "pase", "basis": "umap"},
+        "other: no column 'kind'": {"labels": "phase", "other": "kind", "basis": "umap"},
+        "k must be at most 698": {"labels": "phase", "k": 1000, "basis": "umap"},
+    }.items():
+        with pytest.raises(ValueError, match=match):
+            ctsne.tl.evaluate(blood, **arguments)
+    with pytest.raises(TypeError, match="basis must be the name of a map"):
+        ctsne.tl.evaluate(blood, basis=blood.obsm["X_umap"])
+    with pytest.raises(TypeError, match="adata must be an AnnData object, got ndarray"):
+        ctsne.tl.evaluate(blood.X)
+    assert isinstance(blood, anndata.AnnData)
