@@ -74,11 +74,12 @@ def test_the_suggested_command_makes_that_map(
 ) -> None:
     swept = run_json(
         "sweep", cells, "--labels", "batch", "type", "-o", "out", "--mixing", "0.3",
-        "--features", "PC[1-4]", "--seed", "3", *GRID, *quick,
+        "--features", "PC[1-4]", "--seed", "3", "--jobs", "2", *GRID, *quick,
     )["suggested"]  # fmt: skip
     assert swept["parameters"]["method"] in ("balanced", "tsne")
     words = shlex.split(swept["command"])
     assert words[:2] == ["ctsne", "embed"] and "--n-iter" in words
+    assert not {"--json", "--mixing", "--jobs"} & set(words)
     made = run_json(*words[1:])
     assert made["measures"]["mixing"] == pytest.approx(swept["mixing"], abs=1e-9)
     assert made["measures"]["kl_divergence"] == pytest.approx(swept["kl_divergence"])

@@ -272,5 +272,6 @@ def table_text(result: SweepResult, other: str | None, best: SweptMap | None) ->
 def embed_command(swept: SweptMap, options: argparse.Namespace) -> str:
     """Write the command that makes one map of the sweep by itself."""
     parser = command_parser(make_parser(), "embed")
-    values = {**vars(options), **swept.parameters, "output": "map.csv"}
+    values = {**settings_of(options), **swept.parameters, "output": "map.csv"}
+    del values["mixing"]  # of a map with a given strength it says nothing
     return spelled(parser, ["embed", options.input], values, always=["method"])
