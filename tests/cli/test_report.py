@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from ctsne.cli import main
 from ctsne.io import read_provenance
+from ctsne.sweep import work
 
 GRID = ["--methods", "balanced", "--strengths", "0", "1"]
 
@@ -55,3 +57,18 @@ def test_what_cannot_work(
 ) -> None:
     Path("empty").mkdir()
     assert message in fail("report", *arguments)
+
+
+def test_ctrl_c_tells_how_to_go_on(
+    cells: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(work, "_make", stop)
+    command = ["report", cells, "--labels", "batch", "-o", "page.html", "--jobs", "1"]
+    assert main(command) == 130
+    assert "interrupted: nothing was written; with --keep FOLDER" in capsys.readouterr().err
+    assert main([*command, "--keep", "kept"]) == 130
+    assert "finished maps are in kept; the same command goes on" in capsys.readouterr().err
+    assert not Path("page.html").exists()

@@ -13,6 +13,7 @@ import pytest
 
 from ctsne.cli import main
 from ctsne.io import read_map
+from ctsne.sweep import work
 
 GRID = ["--methods", "balanced", "--strengths", "0", "1"]
 
@@ -91,6 +92,25 @@ def test_a_sweep_is_made_anew(cells: str, run: Callable[..., str], quick: list[s
     again = {path: path.stat().st_mtime_ns for path in Path("out").glob("map-*.npz")}
     assert set(maps) == set(again) and not set(maps.values()) & set(again.values())
     assert {name: Path("out", name).read_bytes() for name in before} == before
+    assert sorted(path.name for path in Path().iterdir()) == ["cells.csv", "out"]
+
+
+def test_ctrl_c_leaves_the_old_sweep(
+    cells: str,
+    run: Callable[..., str],
+    quick: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    run("sweep", cells, "--labels", "batch", "-o", "out", *GRID, *quick)
+    before = {path: path.read_bytes() for path in Path("out").iterdir()}
+    monkeypatch.setattr(work, "_make", stop)
+    assert main(["rerun", "out", "--jobs", "1"]) == 130
+    assert capsys.readouterr().err.endswith("ctsne: interrupted: out is as it was\n")
+    assert {path: path.read_bytes() for path in Path("out").iterdir()} == before
     assert sorted(path.name for path in Path().iterdir()) == ["cells.csv", "out"]
 
 

@@ -128,7 +128,14 @@ def _page_of_data(
         check_folder(Path(options.keep))
     with tempfile.TemporaryDirectory(prefix="ctsne-") as temporary:
         folder = Path(options.keep or temporary)
-        result, data, provenance = run_sweep(options, console, folder, expect=expect)
+        try:
+            result, data, provenance = run_sweep(options, console, folder, expect=expect)
+        except KeyboardInterrupt:
+            if options.keep is not None:
+                raise
+            raise KeyboardInterrupt(
+                "nothing was written; with --keep FOLDER finished maps are kept to go on from"
+            ) from None
         columns, names = data.columns(), data.dataset.names
         if options.keep is not None:
             write_folder(folder, result, columns, names, provenance)

@@ -141,6 +141,8 @@ def _replace_folder(
         command.make(again, console, expect=expect)
         made.rename(old)
         new.rename(made)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"{made} is as it was") from None
     finally:
         if not made.exists() and old.exists():
             old.rename(made)
