@@ -87,12 +87,12 @@ def test_tells_how_it_came_out(
 def test_a_picture_in_the_same_command(
     cells: str, run: Callable[..., str], quick: list[str]
 ) -> None:
-    picture = ["--plot", "map.png", "--color", "type", "PC1"]
+    picture = ["--plot", "map.png", "--color", "type"]
     text = run("embed", cells, "--labels", "batch", "-o", "map.csv", *picture, *quick)
     assert "picture: map.png" in text
     assert Path("map.png").read_bytes().startswith(b"\x89PNG")
     made = read_provenance("map.png")
-    assert made.settings["color"] == ["batch", "type", "PC1"]
+    assert made.settings["color"] == ["batch", "type"]
     assert made.inputs[0].file == "map.csv"
 
 
@@ -152,6 +152,10 @@ def test_without_labels_for_tsne_only(
         (
             ["cells.csv", "--labels", "batch", "-o", "m.csv", "--plot", "m.png", "--color", "typ"],
             "did you mean 'type'?",
+        ),
+        (
+            ["cells.csv", "--labels", "batch", "-o", "m.csv", "--plot", "m.png", "--color", "PC1"],
+            "one of the features",
         ),
         (["cells.csv", "--labels", "batch", "-o", "m.csv", "--perplexity", "500"], "perplexity"),
         (["cells.csv", "--labels", "batch", "-o", "m.csv", "--beta", "7"], "beta"),

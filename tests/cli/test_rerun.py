@@ -44,7 +44,7 @@ def test_output_and_input_moved_together(made: str, run: Callable[..., str]) -> 
     Path("away").mkdir()
     for name in ("cells.csv", "map.csv", "map.csv.json"):
         Path(name).rename(Path("away", name))
-    assert "identical" in run("rerun", "away/map.csv")
+    assert "again, identical" in run("rerun", "away/map.csv")
 
 
 def test_data_that_have_changed_are_refused_and_nothing_is_lost(
@@ -61,7 +61,7 @@ def test_more_columns_beside_do_not_matter(
     made: str, frame: pd.DataFrame, run: Callable[..., str]
 ) -> None:
     frame.drop(columns="plate").assign(note="x").to_csv("cells.csv", index=False)
-    assert "identical to the one before" in run("rerun", made)
+    assert "again, identical" in run("rerun", made)
 
 
 def test_pictures_tables_and_pages(made: str, run: Callable[..., str], quick: list[str]) -> None:
@@ -124,7 +124,15 @@ def test_a_start_and_labels_from_files(
         "embed", "X.npy", "--label-file", "labels.csv", "--labels", "batch", "--init", "start.npy",
         "-o", "map.npy", *quick,
     )  # fmt: skip
-    assert "identical" in run("rerun", "map.npy")
+    assert "again, identical" in run("rerun", "map.npy")
+
+
+@pytest.mark.parametrize(("name", "more"), [("map.tsv", []), ("map.h5ad", ["--key", "mine"])])
+def test_a_map_of_another_name(
+    name: str, more: list[str], cells: str, run: Callable[..., str], quick: list[str]
+) -> None:
+    run("embed", cells, "--labels", "batch", "-o", name, "--key", "mine", *quick)
+    assert "again, identical" in run("rerun", name, *more)
 
 
 def test_other_versions_are_told(made: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -114,7 +114,7 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
     try:
         data = read_input(options, console, expect=expect)
         check_key(target, dataset=data.dataset, key=options.key)
-        shown = {name: data.column(name) for name in options.color or ()}
+        shown = {name: _color(data, name) for name in options.color or ()}
         settings = settings_of(options)
         del settings["color"]  # of the picture, which tells it itself
         model = _fit(data, settings, options, console)
@@ -157,6 +157,15 @@ def _check_options(options: argparse.Namespace, target: Path) -> None:
             f"the output would replace the input {source}; only a map in an h5ad file can be "
             "written into the file it was made from"
         )
+
+
+def _color(data: Input, name: str) -> Any:
+    """Return a column to colour by; it must be kept in the map, to draw the picture again."""
+    if name in data.dataset.features and name not in data.dataset.columns:
+        raise ValueError(
+            f"--color {name}: this is one of the features that the map is made of, not a label"
+        )
+    return data.column(name)
 
 
 def _fit(

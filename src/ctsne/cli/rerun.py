@@ -72,7 +72,8 @@ def run(options: argparse.Namespace, console: Console) -> None:
     differing = _differing_versions(provenance)
     for message in differing + _changed_files(provenance, made, options.input):
         console.warn(message)
-    before = _content(made, provenance.command, options.key)
+    key = provenance.settings.get("key", options.key)
+    before = _content(made, provenance.command, key)
     target = Path(again.output)
     command = import_module(f"ctsne.cli.{provenance.command}")
     with console.without_results():
@@ -80,7 +81,7 @@ def run(options: argparse.Namespace, console: Console) -> None:
             _replace_folder(command, again, console, made, provenance.inputs[0].data)
         else:
             command.make(again, console, expect=provenance.inputs[0].data)
-    identical = before == _content(target, provenance.command, options.key)
+    identical = before == _content(target, provenance.command, key)
     content = {
         "command": "rerun",
         "output": str(target),
