@@ -208,14 +208,15 @@ PARAMETERS = (
     ),
     Parameter(
         "random_state", "--seed", 0, seed, "N",
-        "the same seed gives the same map (default: 0)", main=True,
+        "of all that is random, such as --init random; the same seed gives the same map "
+        "(default: 0)", main=True,
     ),
     Parameter(
         "n_jobs", "--jobs", -1, jobs, "N",
         "threads; the map does not depend on it (default: -1, all)", main=True,
     ),
     Parameter(
-        "n_components", "--dimensions", 2, whole, "N", "1, 2 (default) or 3: those of the map",
+        "n_components", "--dimensions", 2, whole, "N", "of the map: 1, 2 or 3 (default: 2)",
     ),
     Parameter(
         "bandwidth", "--bandwidth", "r", one_of("r", "p"), "r|p",
