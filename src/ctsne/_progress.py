@@ -9,7 +9,7 @@ import time
 from importlib import import_module
 from typing import Any, TextIO
 
-__all__ = ["Progress", "in_notebook"]
+__all__ = ["Progress", "clock", "in_notebook"]
 
 _WIDTH = 30
 # Where a line cannot be written over (a log file), a new one appears after this share of the work.
@@ -117,10 +117,10 @@ class Progress:
 
     def _times(self, now: float) -> str:
         elapsed = now - self._begin
-        text = f"in {_clock(elapsed)}"
+        text = f"in {clock(elapsed)}"
         if self._worked and self._done < self._total and not self._ended:
             left = elapsed / self._worked * (self._total - self._done)
-            text += f", {_clock(left)} left"
+            text += f", {clock(left)} left"
         return text
 
 
@@ -153,7 +153,8 @@ def in_notebook() -> bool:
     return any(kind.__name__ == "ZMQInteractiveShell" for kind in kinds)
 
 
-def _clock(seconds: float) -> str:
+def clock(seconds: float) -> str:
+    """Write a time as a clock shows it: minutes and seconds, hours if there are any."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

@@ -1,10 +1,8 @@
-"""The command line: what it prints, where, and how it ends."""
+"""``ctsne demo``: its table, its picture, and what is refused before any computing."""
 
 from __future__ import annotations
 
-import subprocess
 import sys
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -30,45 +28,6 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
     monkeypatch.setattr(demo, "run", run)
     return seen
-
-
-def test_version(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--version"]) == 0
-    assert capsys.readouterr().out == f"ctsne {version('ctsne')}\n"
-
-
-@pytest.mark.parametrize("arguments", [["--help"], ["demo", "--help"]])
-def test_help_teaches_by_example(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(arguments) == 0
-    out, err = capsys.readouterr()
-    assert out.startswith("usage: ctsne") and "examples:" in out and "ctsne demo" in out
-    assert err == ""
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ([], "required"),
-        (["dance"], "dance"),
-        (["demo", "--colour"], "--colour"),
-        (["demo", "--seed", "one"], "must be a whole number, got 'one'"),
-        (["demo", "--seed", "-1"], "must be from 0 to"),
-        (["demo", "--seed", str(2**32)], "must be from 0 to"),
-        (["demo", "--jobs", "0"], "must be 1 or more, or -1 for all"),
-        (["demo", "--jobs", "-2"], "must be 1 or more, or -1 for all"),
-        (["demo", "--out", "a.png"], "--out"),
-    ],
-)
-def test_wrong_usage_ends_with_2(
-    arguments: list[str],
-    message: str,
-    calls: list[dict[str, Any]],
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert main(arguments) == 2
-    out, err = capsys.readouterr()
-    assert out == "" and "usage: ctsne" in err and message in err
-    assert not calls
 
 
 def test_demo_prints_a_table_and_writes_the_picture(
@@ -123,39 +82,3 @@ def test_missing_matplotlib_is_told_before_any_computing(
     out, err = capsys.readouterr()
     assert out == "" and 'pip install "ctsne[plot]"' in err and err.count("\n") == 1
     assert not calls
-
-
-@pytest.mark.parametrize(
-    ("error", "code", "line"),
-    [
-        (ValueError("first line\n  second line"), 1, "ctsne: error: first line second line\n"),
-        (MemoryError(), 1, "ctsne: error: MemoryError\n"),
-        (KeyboardInterrupt(), 130, "ctsne: interrupted\n"),
-    ],
-)
-def test_errors_are_one_line(
-    error: BaseException,
-    code: int,
-    line: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    def run(**options: Any) -> demo.Demo:
-        raise error
-
-    monkeypatch.setattr(demo, "run", run)
-    assert main(["demo", "--output", str(tmp_path / "maps.png")]) == code
-    out, err = capsys.readouterr()
-    assert out == "" and err == line
-    assert not list(tmp_path.iterdir())
-
-
-def test_the_installed_program_runs() -> None:
-    program = Path(sys.executable).with_name("ctsne")
-    if not program.exists():
-        pytest.skip("the program is not installed beside the interpreter")
-    done = subprocess.run(
-        [program, "--version"], check=True, capture_output=True, text=True, timeout=120
-    )
-    assert done.stdout == f"ctsne {version('ctsne')}\n"

@@ -1,0 +1,8 @@
+"""``python -m ctsne.cli``, where the program ``ctsne`` is not on the path."""
+
+import sys
+
+from ctsne.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

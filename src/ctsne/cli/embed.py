@@ -1,0 +1,238 @@
+"""``ctsne embed``: from a file to a map."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ctsne.cli.console import Console
+from ctsne.cli.inputs import Input, read_input, records_of
+from ctsne.cli.options import (
+    add_input,
+    add_messages,
+    add_parameters,
+    make_estimator,
+    settings_of,
+)
+from ctsne.cli.parser import Commands, add_command
+
+if TYPE_CHECKING:
+    from ctsne.estimator import ConditionalTSNE
+
+__all__ = ["add", "make", "run"]
+
+_DESCRIPTION = """\
+Make one map of a dataset with a known label factored out.
+
+INPUT has a row for each point: numbers to make the map of, and one or more
+columns that are known. With --labels batch, points of different batches that
+are alike lie together; what the batches have in common can be seen. Several
+label columns count as one: each combination of their values is a label.
+
+To find out how much to factor out, run ctsne sweep first."""
+
+_EPILOG = """\
+the output:
+  OUTPUT holds the positions (ctsne_1, ctsne_2), three diagnostics of each point
+  and the columns of INPUT. Its name tells the kind of file: csv, tsv (also with
+  .gz), parquet, feather, npz, npy (positions only) or h5ad (obsm["ctsne"]; it
+  may be INPUT itself, and the map is added to it). All settings, versions and
+  the checksum of the input are kept with it: ctsne rerun OUTPUT makes it again.
+    ctsne_perplexity      effective number of neighbours of the point
+    ctsne_other_share     share of its similarity that goes to other labels
+    ctsne_largest_weight  near 1, one neighbour decides where the point lies
+
+examples:
+  ctsne embed cells.csv --labels batch -o map.csv
+  ctsne embed cells.csv --labels batch -o map.csv --plot map.png --color type
+  ctsne embed cells.h5ad --labels donor batch --method joint --strength 0.6 \\
+      -o cells.h5ad
+  ctsne embed X.npy --label-file labels.csv --labels batch --strength auto \\
+      --method joint --mixing 0.6 -o map.npz
+  ctsne embed cells.csv --labels tech --beta inDrop=1e-8 CELSeq=1e-2 -o map.tsv
+  ctsne embed cells.csv --config settings.toml -o map.csv"""
+
+_DIAGNOSTICS = ("perplexity", "other_share", "largest_weight")
+_MEASURED_POINTS = 5000
+
+
+def add(commands: Commands) -> None:
+    """Add the command to the parser."""
+    parser = add_command(
+        commands, "embed", usage="INPUT --labels COLUMN [COLUMN ...] -o OUTPUT [options]",
+        description=_DESCRIPTION, epilog=_EPILOG, run=run,
+        help="make a map of a file, a known label factored out",
+    )  # fmt: skip
+    main = parser.add_argument_group("options")
+    main.add_argument("input", metavar="INPUT", help="the file with the data")
+    main.add_argument(
+        "--labels", metavar="COLUMN", nargs="+",
+        help="what you know: the column, or columns, to factor out",
+    )  # fmt: skip
+    main.add_argument(
+        "-o", "--output", metavar="OUTPUT", required=True,
+        help="the file to write; replaced if it exists",
+    )  # fmt: skip
+    main.add_argument("--plot", metavar="FILE", help="draw the map too: a png, pdf or svg file")
+    main.add_argument(
+        "--color", metavar="COLUMN", nargs="+",
+        help="columns to colour the picture by, a panel each, beside the label factored out",
+    )  # fmt: skip
+    add_input(parser)
+    output = parser.add_argument_group("output")
+    output.add_argument(
+        "--key", metavar="KEY", default="ctsne",
+        help="what the names of new columns begin with; h5ad: the key of obsm and uns "
+        "(default: ctsne)",
+    )  # fmt: skip
+    add_parameters(parser, main=main)
+    add_messages(parser)
+
+
+def run(options: argparse.Namespace, console: Console) -> None:
+    """Make the map, and tell how it came out."""
+    make(options, console)
+
+
+def make(options: argparse.Namespace, console: Console, *, expect: str | None = None) -> None:
+    """Make the map; ``expect`` is the checksum that the data must have."""
+    from ctsne.cli.pictures import draw_map, save_picture
+    from ctsne.io import (
+        PICTURE_SUFFIXES,
+        Provenance,
+        check_key,
+        check_output,
+        current_versions,
+        write_map,
+    )
+
+    target = check_output(options.output)
+    picture = None if options.plot is None else check_output(options.plot, PICTURE_SUFFIXES)
+    _check_options(options, target)
+    try:
+        data = read_input(options, console, expect=expect)
+        check_key(target, dataset=data.dataset, key=options.key)
+        shown = {name: _color(data, name) for name in options.color or ()}
+        settings = settings_of(options)
+        del settings["color"]  # of the picture, which tells it itself
+        model = _fit(data, settings, options, console)
+        for name in ("beta", "strength"):  # what auto has chosen
+            settings[name] = getattr(model, f"{name}_")
+        provenance = Provenance(
+            "embed", settings, records_of(data, options, target), current_versions()
+        )
+        diagnostics = {name: getattr(model.diagnostics_, name) for name in _DIAGNOSTICS}
+        console.stage(f"writing {target}")
+        write_map(
+            target, model.embedding_, dataset=data.dataset, diagnostics=diagnostics,
+            provenance=provenance, key=options.key,
+        )  # fmt: skip
+    except KeyboardInterrupt:
+        was = f"{target} is as it was" if target.exists() else "nothing was written"
+        raise KeyboardInterrupt(was) from None
+    if picture is not None:
+        columns = ({data.name: data.known} if data.known is not None else {}) | shown
+        if options.dimensions == 3:
+            console.say("the picture shows the first two of three dimensions")
+        figure = draw_map(model.embedding_, columns)
+        save_picture(figure, picture, target, color=list(columns), key=options.key)
+    _tell(model, data, options, settings, console)
+
+
+def _check_options(options: argparse.Namespace, target: Path) -> None:
+    """Refuse what cannot go together, before anything is read."""
+    if not options.labels and options.method != "tsne":
+        raise ValueError(
+            "--labels COLUMN says what to factor out, and is missing; only --method tsne goes "
+            "without"
+        )
+    if options.color and options.plot is None:
+        raise ValueError("--color is for the picture: name one with --plot FILE, such as map.png")
+    source = Path(options.input)
+    same = source.exists() and target.exists() and os.path.samefile(source, target)
+    if same and target.suffix.lower() != ".h5ad":
+        raise ValueError(
+            f"the output would replace the input {source}; only a map in an h5ad file can be "
+            "written into the file it was made from"
+        )
+
+
+def _color(data: Input, name: str) -> Any:
+    """Return a column to colour by; it must be kept in the map, to draw the picture again."""
+    if name in data.dataset.features and name not in data.dataset.columns:
+        raise ValueError(
+            f"--color {name}: this is one of the features that the map is made of, not a label"
+        )
+    return data.column(name)
+
+
+def _fit(
+    data: Input, settings: dict[str, Any], options: argparse.Namespace, console: Console
+) -> ConditionalTSNE:
+    model = make_estimator(
+        {**settings, "jobs": options.jobs},
+        callback=console.log(options.n_iter),
+        verbose=0 if console.quiet else 1 + console.verbose,
+    )
+    model.fit(data.X, labels=data.known)
+    if model.n_iter_ < options.n_iter:  # half a map is no result here
+        raise KeyboardInterrupt
+    return model
+
+
+def _tell(
+    model: ConditionalTSNE,
+    data: Input,
+    options: argparse.Namespace,
+    settings: dict[str, Any],
+    console: Console,
+) -> None:
+    measures = _measures(model, data, options.jobs)
+    n = len(model.embedding_)
+    lines = [f"map: {options.output} ({n} points)"]
+    if options.plot is not None:
+        lines.append(f"picture: {options.plot}")
+    for name in ("beta", "strength"):
+        if getattr(options, name) == "auto":
+            lines.append(f"{name}: {settings[name]:g} chosen")
+    if measures.get("mixing") is not None:
+        lines.append(
+            f"mixing of {data.name}: {measures['mixing']:.2f} of what random labels would give"
+        )
+    weight = measures["largest_weight"]
+    lines.append(
+        f"a point's similarities, on average: perplexity {measures['perplexity']:.1f}, other "
+        f"labels {measures['other_share']:.2f}, largest {weight:.2f}"
+    )
+    if options.plot is None:
+        lines.append(f"next: ctsne plot {options.output} -o map.png")
+    content = {
+        "command": "embed",
+        "output": options.output,
+        "picture": options.plot,
+        "points": n,
+        "settings": settings,
+        "measures": measures,
+        "seconds": round(console.seconds, 3),
+    }
+    console.result("\n".join(lines), content)
+
+
+def _measures(model: ConditionalTSNE, data: Input, jobs: int) -> dict[str, float | None]:
+    from ctsne.evaluate import expected_laplacian, laplacian
+
+    n = len(model.embedding_)
+    measures: dict[str, float | None] = {"kl_divergence": float(model.kl_divergence_)}
+    if data.known is not None and n > 3:
+        random = expected_laplacian(data.known)
+        found = laplacian(
+            model.embedding_, data.known, k=min(30, n - 2), sample=min(n, _MEASURED_POINTS),
+            n_jobs=jobs,
+        )  # fmt: skip
+        measures["mixing"] = found / random if random > 0 else None
+    for name in _DIAGNOSTICS:
+        measures[name] = float(getattr(model.diagnostics_, name).mean())
+    measures["recall"] = float(model.diagnostics_.recall)
+    return measures

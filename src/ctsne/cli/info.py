@@ -1,0 +1,85 @@
+"""``ctsne info``: what is installed, and what this machine can do."""
+
+from __future__ import annotations
+
+import argparse
+import platform
+from importlib.metadata import version
+from importlib.util import find_spec
+from typing import Any
+
+from ctsne.cli.console import Console
+from ctsne.cli.options import add_messages
+from ctsne.cli.parser import Commands, add_command
+
+__all__ = ["add", "run"]
+
+_DESCRIPTION = """\
+Show the version, the instruction set and the threads in use, and which extras
+are installed. Put it into a bug report; look here if a file cannot be read or
+drawn."""
+
+_EPILOG = """\
+instruction set: the fastest one that the processor has is used. Maps may differ
+in their last digits from one to another, so outputs name theirs.
+
+examples:
+  ctsne info
+  ctsne info --json"""
+
+# What the extras are for, by their name, with the modules that must be there.
+_EXTRAS = {
+    "cli": ("reading and writing tables and h5ad files", ("anndata", "pandas", "pyarrow")),
+    "plot": ("pictures", ("matplotlib",)),
+    "report": ("the interactive page", ("bokeh",)),
+    "scanpy": ("ctsne.tl on AnnData", ("anndata", "scanpy", "skmisc")),
+    "dask": ("sweeps on a cluster", ("distributed",)),
+}
+_LIBRARIES = ("numpy", "scipy", "scikit-learn")
+
+
+def add(commands: Commands) -> None:
+    """Add the command to the parser."""
+    parser = add_command(
+        commands, "info", usage="[--json]", description=_DESCRIPTION, epilog=_EPILOG, run=run,
+        help="version, instruction set, threads, extras installed or missing",
+    )  # fmt: skip
+    add_messages(parser, config=False)
+
+
+def run(options: argparse.Namespace, console: Console) -> None:
+    """Look, and tell."""
+    from ctsne import _native
+    from ctsne._jobs import usable_cpus
+    from ctsne._memory import free_memory
+
+    free = free_memory()
+    content: dict[str, Any] = {
+        "ctsne": version("ctsne"),
+        "instruction set": _native.instruction_set(),
+        "threads": usable_cpus(),
+        "memory free": None if free is None else f"{free / 2**30:.1f} GiB",
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        **{name: version(name) for name in _LIBRARIES},
+        "extras": {name: _extra(name) for name in _EXTRAS},
+    }
+    lines = [f"{name:16} {value}" for name, value in content.items() if name != "extras"]
+    lines += ["", "extras"]
+    for name, found in content["extras"].items():
+        state = "installed"
+        if found["missing"]:
+            state = f"missing {', '.join(found['missing'])}: {found['install']}"
+        lines.append(f"  {name:8} {found['for']:46} {state}")
+    console.result("\n".join(lines), content)
+
+
+def _extra(name: str) -> dict[str, Any]:
+    purpose, modules = _EXTRAS[name]
+    missing = [module for module in modules if find_spec(module) is None]
+    return {
+        "for": purpose,
+        "installed": not missing,
+        "missing": missing,
+        "install": f'pip install "ctsne[{name}]"',
+    }

@@ -1,0 +1,239 @@
+"""What the commands read: the data with its labels, reduced if it has many features."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ctsne.cli.console import Console
+from ctsne.cli.folders import SWEEP
+from ctsne.cli.options import STARTS, UNRECORDED
+from ctsne.cli.parser import command_parser, make_parser
+
+if TYPE_CHECKING:
+    from ctsne.io import Dataset, InputRecord, Provenance
+
+__all__ = [
+    "Input",
+    "checksum_of",
+    "file_record",
+    "find_inputs",
+    "options_again",
+    "read_input",
+    "records_of",
+]
+
+MOST_FEATURES = 100
+COMPONENTS = 50
+JOINT = " | "
+# Commands whose outputs tell how they were made.
+REPEATABLE = ("embed", "sweep", "report", "evaluate", "plot")
+
+
+@dataclass(frozen=True, eq=False)
+class Input:
+    """The data of a command.
+
+    Attributes
+    ----------
+    dataset : Dataset
+        As it was read.
+    X : array or sparse matrix
+        What the map is made of: the features, or their principal components.
+    known : array or None
+        The label to be factored out.
+    name : str
+        What it is called; of several columns, their names joined.
+    """
+
+    dataset: Dataset
+    X: Any
+    known: Any
+    name: str
+
+    def column(self, name: str) -> Any:
+        """Return a column by its name, a feature too; the combination factored out has one."""
+        if name == self.name:
+            return self.known
+        if name in self.dataset.features and name not in self.dataset.columns:
+            values = self.dataset.X[:, [self.dataset.features.index(name)]]
+            return np.asarray(values.toarray() if hasattr(values, "toarray") else values).ravel()
+        return self.dataset.labels([name])
+
+    def columns(self) -> dict[str, Any]:
+        """Return all columns, the label factored out first."""
+        own = {} if self.known is None else {self.name: self.known}
+        return own | self.dataset.columns
+
+
+def read_input(
+    options: argparse.Namespace, console: Console, *, expect: str | None = None
+) -> Input:
+    """Read the data that the options name.
+
+    Parameters
+    ----------
+    options : Namespace
+    console : Console
+        Told what was read, and what was left out.
+    expect : str, optional
+        Checksum that the content must have.
+    """
+    from ctsne.io import read_data
+
+    console.stage(f"reading {options.input}")
+    labels = list(options.labels or ())
+    other = getattr(options, "other", None)
+    dataset = read_data(
+        options.input,
+        labels=labels if other is None else [*labels, other],
+        label_file=None if options.label_file is None else Path(options.label_file),
+        use_rep=options.use_rep,
+        layer=options.layer,
+        features=options.features,
+    )
+    known = dataset.labels(labels) if labels else None
+    if expect is not None and dataset.checksum(labels) != expect:
+        raise ValueError(
+            f"{options.input} has changed: its numbers or its labels are not those of before. "
+            "Name the file as it was with --input FILE, or make a new output from this one"
+        )
+    n = dataset.X.shape[0]
+    tell = console.say if expect is None else console.detail  # it was told the first time
+    tell(f"read {n} points from {options.input}: {dataset.source}")
+    for note in dataset.notes:
+        tell(note)
+    return Input(dataset, _reduced(dataset.X, options, console, tell), known, JOINT.join(labels))
+
+
+def _reduced(
+    X: Any, options: argparse.Namespace, console: Console, tell: Callable[[str], None]
+) -> Any:
+    """Return the principal components of many features, or the features as they are."""
+    from ctsne._components import principal_components
+    from ctsne._pipeline import SPARSE_COMPONENTS
+    from ctsne._validation import check_jobs, check_matrix, is_sparse
+
+    if options.metric == "precomputed":
+        if options.pca not in (None, "none"):
+            raise ValueError("--pca needs features, but --metric precomputed reads distances")
+        return X
+    n, d = X.shape
+    k = options.pca
+    if is_sparse(X) and d > SPARSE_COMPONENTS and k == "none":
+        raise ValueError(
+            f"--pca none is not for sparse data with more than {SPARSE_COMPONENTS} columns (these "
+            f"have {d}), which are reduced in any case; name the number of components: --pca 50"
+        )
+    if k is None and d > (SPARSE_COMPONENTS if is_sparse(X) else MOST_FEATURES):
+        k = min(COMPONENTS, n)
+    if k is None or k == "none":
+        return X
+    if k > min(n, d):
+        raise ValueError(
+            f"--pca {k} asks for more components than there are: {n} points with {d} features have "
+            f"at most {min(n, d)}"
+        )
+    console.stage("principal components")
+    # Angles are measured from the origin, so for them the data must not be centred.
+    scores = principal_components(
+        check_matrix(X), k, centred=options.metric != "cosine", n_jobs=check_jobs(options.jobs)
+    )
+    tell(f"reduced {d} features to {k} principal components (--pca to change it)")
+    return scores
+
+
+def records_of(data: Input, options: argparse.Namespace, output: Path) -> list[InputRecord]:
+    """Describe all files that an output is made from: data, labels, start."""
+    from ctsne.io import input_records
+
+    records = input_records(data.dataset, output, list(options.labels or ()))
+    if options.init not in STARTS:
+        records.append(file_record(Path(options.init), output))
+    return records
+
+
+def file_record(path: Path, output: Path) -> InputRecord:
+    """Describe a file, or the folder of a sweep, that an output is made from."""
+    from ctsne.io import InputRecord
+
+    seen = os.path.relpath(path.resolve(), output.resolve().parent)
+    return InputRecord(Path(seen).as_posix(), checksum_of(path))
+
+
+def checksum_of(path: Path) -> str:
+    """Return the checksum of a file, or of what counts in the folder of a sweep."""
+    from ctsne.io import file_sha256
+
+    return file_sha256(path / SWEEP if path.is_dir() else path)
+
+
+def options_again(
+    provenance: Provenance, output: Path, *, given: str | None = None
+) -> argparse.Namespace:
+    """Return the options that an output was made with, its input files found again."""
+    if provenance.command not in REPEATABLE:
+        raise ValueError(f"{output} was made by {provenance.command!r:.40}, no command of ctsne")
+    parser = command_parser(make_parser(), provenance.command)
+    values = {action.dest: action.default for action in parser._actions if action.dest != "help"}
+    # What a file says is not trusted further than that: it names no place to write to.
+    unknown = [name for name in provenance.settings if name not in values or name in UNRECORDED]
+    if unknown:
+        raise ValueError(
+            f"{output} was made with settings that this version does not know: "
+            f"{', '.join(map(repr, unknown[:3]))}; upgrade ctsne"
+        )
+    files = list(names_of_files(provenance.settings))
+    if len(provenance.inputs) != 1 + len(files):
+        raise ValueError(f"{output} does not name all files that it was made from")
+    values |= provenance.settings
+    found = find_inputs(provenance.inputs, output, given=given)
+    values |= {name: str(path) for name, path in zip(["input", *files], found, strict=True)}
+    return argparse.Namespace(**values)
+
+
+def names_of_files(settings: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the options that name a further file, in the order of the records."""
+    if settings.get("label_file") is not None:
+        yield "label_file"
+    if settings.get("init", "pca") not in STARTS:
+        yield "init"
+
+
+def find_inputs(
+    records: Sequence[InputRecord], output: Path, *, given: str | None = None
+) -> list[Path]:
+    """Find the files that an output was made from: beside it, then from here.
+
+    Raises
+    ------
+    ValueError
+        If one is in neither place, with the way to name it.
+    """
+    found = []
+    for place, record in enumerate(records):
+        candidates = [output.resolve().parent / record.file, Path(record.file)]
+        if place == 0 and given is not None:
+            candidates = [Path(given)]
+        there = [candidate for candidate in candidates if candidate.exists()]
+        if not there:
+            how = "; name it with --input FILE" if place == 0 and given is None else ""
+            raise ValueError(
+                f"{output} was made from {record.file}, but there is no {candidates[0]}{how}"
+            )
+        found.append(_short(there[0]))
+    return found
+
+
+def _short(path: Path) -> Path:
+    """Write a path as seen from here, if that is shorter."""
+    try:
+        return path.resolve().relative_to(Path.cwd())
+    except ValueError:
+        return path

@@ -1,0 +1,175 @@
+"""``ctsne report``: the page to decide by."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ctsne.cli.console import Console
+from ctsne.cli.folders import check_folder, read_folder, write_folder
+from ctsne.cli.inputs import JOINT
+from ctsne.cli.options import add_messages
+from ctsne.cli.parser import Commands, add_command
+from ctsne.cli.sweep import add_sweep_options, run_sweep, suggestion
+
+if TYPE_CHECKING:
+    from ctsne.io import Provenance
+    from ctsne.sweep import SweepResult, SweptMap
+
+__all__ = ["add", "make", "run"]
+
+_DESCRIPTION = """\
+Write an interactive page for choosing a strength and for showing the result:
+all maps of a sweep, linked, with their measures. It is one file that opens in
+any browser, offline.
+
+Given the folder of a ctsne sweep, it is written at once. Given data, the sweep
+is run first: one command from a file to a page."""
+
+_EPILOG = """\
+the page:
+  Move the slider over the strengths; colour by any column; mark points with the
+  lasso to see them in all maps. The settings are at its end: ctsne rerun
+  page.html makes it again.
+
+examples:
+  ctsne report sweep -o page.html
+  ctsne report cells.csv --labels batch --other celltype -o page.html
+  ctsne report cells.h5ad --labels batch --keep sweep -o page.html
+
+Needs bokeh (pip install "ctsne[report]")."""
+
+
+def add(commands: Commands) -> None:
+    """Add the command to the parser."""
+    parser = add_command(
+        commands, "report", usage="SWEEP -o PAGE.html\n       ctsne report INPUT --labels COLUMN "
+        "[COLUMN ...] -o PAGE.html [options]",
+        description=_DESCRIPTION, epilog=_EPILOG, run=run,
+        help="write an interactive page: the maps of a sweep, linked",
+    )  # fmt: skip
+    main = parser.add_argument_group("options")
+    main.add_argument(
+        "input", metavar="SWEEP_OR_INPUT", help="the folder of a sweep, or a file with data"
+    )
+    main.add_argument(
+        "-o", "--output", metavar="PAGE", required=True,
+        help="the page to write, an html file; replaced if it exists",
+    )  # fmt: skip
+    main.add_argument("--title", metavar="TEXT", help="what stands at the top of the page")
+    main.add_argument(
+        "--labels", metavar="COLUMN", nargs="+",
+        help="for data: the column, or columns, to factor out",
+    )  # fmt: skip
+    main.add_argument(
+        "--keep", metavar="FOLDER", help="for data: keep the sweep there, to go on with it later"
+    )
+    add_sweep_options(parser, main)
+    add_messages(parser)
+
+
+def run(options: argparse.Namespace, console: Console) -> None:
+    """Write the page."""
+    make(options, console)
+
+
+def make(options: argparse.Namespace, console: Console, *, expect: str | None = None) -> None:
+    """Write the page; ``expect`` is the checksum that the data must have."""
+    from ctsne.io import check_output
+
+    target = check_output(options.output, (".html",))
+    source = Path(options.input)
+    if source.is_dir():
+        best = _page_of_folder(source, target, options, console)
+    else:
+        best = _page_of_data(target, options, console, expect)
+    size = target.stat().st_size
+    content = {
+        "command": "report",
+        "output": options.output,
+        "bytes": size,
+        "suggested": None if best is None else best.parameters,
+        "seconds": round(console.seconds, 3),
+    }
+    lines = [f"page: {options.output} ({size / 2**20:.1f} MB); open it in a browser"]
+    if best is not None:
+        lines.append(f"suggested: {best.title} (see ctsne sweep --help for the rule)")
+    console.result("\n".join(lines), content)
+
+
+def _page_of_folder(
+    source: Path, target: Path, options: argparse.Namespace, console: Console
+) -> SweptMap | None:
+    if options.labels:
+        raise ValueError(
+            f"--labels is for data; what the sweep in {source} factors out is settled already"
+        )
+    sweep = read_folder(source)
+    _write(
+        sweep.result, sweep.columns, sweep.names, sweep.provenance, target, options, console,
+        made_at=source,
+    )  # fmt: skip
+    return suggestion(sweep.result, sweep.provenance.settings["mixing"])
+
+
+def _page_of_data(
+    target: Path, options: argparse.Namespace, console: Console, expect: str | None
+) -> SweptMap | None:
+    if not options.labels:
+        raise ValueError(
+            f"--labels COLUMN says what to factor out of {options.input}, and is missing; only "
+            "the folder of a sweep goes without"
+        )
+    if options.keep is not None:
+        check_folder(Path(options.keep))
+    with tempfile.TemporaryDirectory(prefix="ctsne-") as temporary:
+        folder = Path(options.keep or temporary)
+        try:
+            result, data, provenance = run_sweep(options, console, folder, expect=expect)
+        except KeyboardInterrupt:
+            if options.keep is not None:
+                raise
+            raise KeyboardInterrupt(
+                "nothing was written; with --keep FOLDER finished maps are kept to go on from"
+            ) from None
+        columns, names = data.columns(), data.dataset.names
+        if options.keep is not None:
+            write_folder(folder, result, columns, names, provenance)
+        _write(result, columns, names, provenance, target, options, console, made_at=folder)
+    return suggestion(result, options.mixing)
+
+
+def _write(
+    result: SweepResult,
+    columns: dict[str, Any],
+    names: Any,
+    provenance: Provenance,
+    target: Path,
+    options: argparse.Namespace,
+    console: Console,
+    *,
+    made_at: Path,
+) -> None:
+    from ctsne.report import write_report
+
+    console.stage(f"writing {target}")
+    settings = {"title": None} | provenance.settings | {"title": options.title}
+    inputs = [
+        replace(record, file=_seen_from(target, made_at, record.file))
+        for record in provenance.inputs
+    ]
+    made = replace(provenance, command="report", settings=settings, inputs=inputs)
+    write_report(
+        result, target, columns=columns, known=JOINT.join(settings["labels"]),
+        other=settings["other"], names=names, title=options.title, provenance=made.to_dict(),
+    )  # fmt: skip
+
+
+def _seen_from(target: Path, made_at: Path, file: str) -> str:
+    """Return a path as seen from the page's folder, given as seen from beside the sweep's."""
+    absolute = os.path.normpath(made_at.resolve().parent / file)
+    return Path(os.path.relpath(absolute, target.resolve().parent)).as_posix()

@@ -1,0 +1,151 @@
+"""``ctsne rerun``: makes an output again from what is stored with it."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import uuid
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ctsne.cli.console import Console
+from ctsne.cli.folders import SWEEP, is_sweep_folder
+from ctsne.cli.inputs import checksum_of, find_inputs, options_again
+from ctsne.cli.options import add_messages, jobs
+from ctsne.cli.parser import Commands, add_command
+
+if TYPE_CHECKING:
+    from ctsne.io import Provenance
+
+__all__ = ["add", "run"]
+
+_DESCRIPTION = """\
+Make an output of ctsne again, with the settings that are stored with it, and
+tell whether it came out the same. It may be a map, the folder of a sweep, a
+picture or a page."""
+
+_EPILOG = """\
+The input is looked for where it was, as seen from the output, and must have
+the same content; other columns beside do not matter. With the same versions
+and instruction set (ctsne info) the map is the same to the last bit; if they
+differ, it is told.
+
+examples:
+  ctsne rerun map.csv                        made again in its place
+  ctsne rerun map.csv -o again.csv           beside it
+  ctsne rerun page.html --input cells.csv    the data have moved"""
+
+
+def add(commands: Commands) -> None:
+    """Add the command to the parser."""
+    parser = add_command(
+        commands, "rerun", usage="OUTPUT [options]", description=_DESCRIPTION, epilog=_EPILOG,
+        run=run, help="make an output again, from the settings stored with it",
+    )  # fmt: skip
+    main = parser.add_argument_group("options")
+    main.add_argument("made", metavar="OUTPUT", help="what ctsne has written")
+    main.add_argument(
+        "-o", "--output", metavar="NEW", help="where to write (default: in the place of OUTPUT)"
+    )
+    main.add_argument("--input", metavar="FILE", help="the data, if they are not where they were")
+    main.add_argument(
+        "--key", metavar="KEY", default="ctsne", help="h5ad: the name of the map (default: ctsne)"
+    )
+    main.add_argument("--jobs", metavar="N", type=jobs, default=-1, help="threads (default: all)")
+    add_messages(parser, config=False)
+
+
+def run(options: argparse.Namespace, console: Console) -> None:
+    """Make it again, and compare."""
+    from ctsne.io import read_provenance
+
+    made = Path(options.made)
+    if not made.exists():
+        raise ValueError(f"there is no {made}")
+    if made.suffix == ".json":
+        raise ValueError(f"{made} holds settings; name the output that they belong to")
+    provenance = read_provenance(made, key=options.key)
+    again = options_again(provenance, made, given=options.input)
+    for name, value in (("jobs", options.jobs), ("output", options.output or str(made))):
+        setattr(again, name, value)
+    differing = _differing_versions(provenance)
+    for message in differing + _changed_files(provenance, made, options.input):
+        console.warn(message)
+    key = provenance.settings.get("key", options.key)
+    before = _content(made, provenance.command, key)
+    target = Path(again.output)
+    command = import_module(f"ctsne.cli.{provenance.command}")
+    with console.without_results():
+        if is_sweep_folder(made) and target.exists() and target.samefile(made):
+            _replace_folder(command, again, console, made, provenance.inputs[0].data)
+        else:
+            command.make(again, console, expect=provenance.inputs[0].data)
+    identical = before == _content(target, provenance.command, key)
+    content = {
+        "command": "rerun",
+        "output": str(target),
+        "made by": provenance.command,
+        "settings": provenance.settings,
+        "identical": identical,
+        "differing versions": differing,
+        "seconds": round(console.seconds, 3),
+    }
+    verdict = "identical to the one before" if identical else "NOT identical to the one before"
+    console.result(f"{target}: made again, {verdict}", content)
+
+
+def _differing_versions(provenance: Provenance) -> list[str]:
+    from ctsne.io import current_versions
+
+    now = current_versions()
+    return [
+        f"it was made with {name} {then}, this is {now.get(name, 'unknown')}: the result may "
+        "differ in small things"
+        for name, then in provenance.versions.items()
+        if now.get(name) != then
+    ]
+
+
+def _changed_files(provenance: Provenance, made: Path, given: str | None) -> list[str]:
+    """Tell which files are not what they were; of data, the content is checked when it is read."""
+    messages = []
+    files = find_inputs(provenance.inputs, made, given=given)
+    for record, file in zip(provenance.inputs, files, strict=True):
+        if record.sha256 is not None and checksum_of(file) != record.sha256:
+            same = ", but its content may be the same" if record.data is not None else ""
+            messages.append(f"{file} is not the file that {made} was made from{same}")
+    return messages
+
+
+def _content(path: Path, command: str, key: str) -> Any:
+    """Return what must be the same: the maps where there are some, else the bytes."""
+    from ctsne.io import read_map
+    from ctsne.sweep import load_sweep
+
+    if path.is_dir():
+        maps = load_sweep(path / SWEEP).maps
+        return [None if each.embedding is None else each.embedding.tobytes() for each in maps]
+    if command == "embed":
+        return read_map(path, key=key).embedding.tobytes()
+    return path.read_bytes()
+
+
+def _replace_folder(
+    command: Any, again: argparse.Namespace, console: Console, made: Path, expect: str | None
+) -> None:
+    """Make a sweep anew beside the old one, whose finished maps must not be taken for new."""
+    beside = made.resolve().parent / f".{made.name}.{uuid.uuid4().hex}"
+    new, old = Path(f"{beside}.new"), Path(f"{beside}.old")
+    try:
+        again.output = str(new)
+        command.make(again, console, expect=expect)
+        made.rename(old)
+        new.rename(made)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"{made} is as it was") from None
+    finally:
+        if not made.exists() and old.exists():
+            old.rename(made)
+        shutil.rmtree(new, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)

@@ -1,0 +1,277 @@
+"""``ctsne sweep``: maps at many strengths, measured, and the choice of one."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ctsne.cli.console import Console, aligned
+from ctsne.cli.folders import check_folder, write_folder
+from ctsne.cli.inputs import Input, read_input, records_of
+from ctsne.cli.options import (
+    add_input,
+    add_messages,
+    add_parameters,
+    make_estimator,
+    number,
+    one_of,
+    settings_of,
+    spelled,
+    whole,
+)
+from ctsne.cli.parser import Commands, Parser, add_command, command_parser, make_parser
+
+if TYPE_CHECKING:
+    from ctsne.io import Provenance
+    from ctsne.sweep import SweepResult, SweptMap
+
+__all__ = ["add", "add_sweep_options", "make", "run", "run_sweep"]
+
+_DESCRIPTION = """\
+Make maps at many strengths on one search of neighbours, measure them, and
+suggest one.
+
+How much of a label can be taken out without harm depends on the data. A sweep
+shows it: t-SNE first, then each method from weak to strong. Finished maps are
+kept in the folder, so a sweep that was interrupted goes on when the same
+command is run again."""
+
+_EPILOG = """\
+the table:
+  mixing      of the label factored out: 0 not at all, 1 as random labels are
+  kept        share of neighbours kept, adjusted for the label (adjusted R_NX):
+              0 as in a random map, 1 all of them
+  ... mixed   with --other: share of neighbours with another label of it; should
+              stay low
+  perplexity  effective number of neighbours of a point, mean
+  largest     largest single similarity of a point, mean; near 1, outliers rule
+
+the suggestion:
+  the weakest setting whose mixing reaches --mixing; between methods, the one
+  that keeps most neighbours. Look at the maps before you believe it:
+  ctsne report FOLDER -o page.html
+
+the output:
+  FOLDER holds table.csv (all measures), sweep.npz (the maps; in Python,
+  ctsne.sweep.load_sweep), columns.npz (the labels) and settings.json (all
+  settings; ctsne rerun FOLDER makes it again).
+
+examples:
+  ctsne sweep cells.csv --labels batch -o sweep
+  ctsne sweep cells.h5ad --labels batch --other celltype --mixing 0.7 -o sweep
+  ctsne sweep cells.csv --labels batch --methods balanced --strengths 0 .5 1 \\
+      -o sweep
+  ctsne sweep cells.csv --labels batch --path -o quick      a fifth of the work"""
+
+# A first look over all that there is in at most sixteen maps.
+STRENGTHS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+BETAS = (1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8, 1e-12, 1e-20)
+ORIGINAL_BETAS = (1.0, 0.6, 0.3, 0.1, 0.03, 1e-2, 1e-3, 1e-4)
+_STEERED_BY = {"joint": "strength", "balanced": "strength", "revised": "beta", "original": "beta"}
+
+
+def add(commands: Commands) -> None:
+    """Add the command to the parser."""
+    parser = add_command(
+        commands, "sweep", usage="INPUT --labels COLUMN [COLUMN ...] -o FOLDER [options]",
+        description=_DESCRIPTION, epilog=_EPILOG, run=run,
+        help="make and measure maps at many strengths, and suggest one",
+    )  # fmt: skip
+    main = parser.add_argument_group("options")
+    main.add_argument("input", metavar="INPUT", help="the file with the data")
+    main.add_argument(
+        "--labels", metavar="COLUMN", nargs="+", required=True,
+        help="what you know: the column, or columns, to factor out",
+    )  # fmt: skip
+    main.add_argument(
+        "-o", "--output", metavar="FOLDER", required=True,
+        help="where maps and measures are kept; what is finished there is not made again",
+    )  # fmt: skip
+    add_sweep_options(parser, main)
+    add_messages(parser)
+
+
+def add_sweep_options(parser: Parser, main: Any) -> None:
+    """Add what says which maps to make, and of what."""
+    main.add_argument(
+        "--other", metavar="COLUMN",
+        help="a label you hope to see in the map, to be measured too",
+    )  # fmt: skip
+    main.add_argument(
+        "--methods", metavar="NAME", nargs="+", type=one_of("tsne", *_STEERED_BY),
+        default=["joint", "revised"],
+        help="joint, revised, balanced, original (default: joint revised); t-SNE is always "
+        "made too",
+    )  # fmt: skip
+    main.add_argument(
+        "--strengths", metavar="T", nargs="+", type=number, default=list(STRENGTHS),
+        help="for joint and balanced, from 0 to 1 (default: 0 .2 .4 .6 .8 1)",
+    )  # fmt: skip
+    main.add_argument(
+        "--betas", metavar="B", nargs="+", type=number,
+        help="for revised and original, from 1 down (default: from 1 to 1e-20 for revised, to "
+        "1e-4 for original)",
+    )  # fmt: skip
+    main.add_argument(
+        "--mixing", metavar="SHARE", type=number, default=0.5,
+        help="mixing that the suggestion should reach, 0 to 1 (default: 0.5)",
+    )  # fmt: skip
+    main.add_argument(
+        "--path", action="store_true",
+        help="start each map from the next weaker one: several times faster, to look only",
+    )  # fmt: skip
+    add_input(parser)
+    measures = parser.add_argument_group("measures")
+    measures.add_argument(
+        "-k", "--k", metavar="N", type=whole, help="size of the neighbourhoods (default: 30)"
+    )
+    measures.add_argument(
+        "--sample", metavar="N", type=whole, default=5000,
+        help="points measured, at most (default: 5000)",
+    )  # fmt: skip
+    add_parameters(parser, main=main, leave_out=("method", "strength", "beta", "mixing"))
+
+
+def run(options: argparse.Namespace, console: Console) -> None:
+    """Make the maps, and tell which to take."""
+    make(options, console)
+
+
+def make(options: argparse.Namespace, console: Console, *, expect: str | None = None) -> None:
+    """Make the maps; ``expect`` is the checksum that the data must have."""
+    folder = Path(options.output)
+    check_folder(folder)
+    result, data, provenance = run_sweep(options, console, folder, expect=expect)
+    write_folder(folder, result, data.columns(), data.dataset.names, provenance)
+    _tell(result, data, options, console)
+
+
+def run_sweep(
+    options: argparse.Namespace, console: Console, folder: Path, *, expect: str | None = None
+) -> tuple[SweepResult, Input, Provenance]:
+    """Make all maps, those that the folder does not have yet."""
+    from ctsne.io import Provenance, current_versions
+    from ctsne.sweep import sweep
+
+    data = read_input(options, console, expect=expect)
+    other = None if options.other is None else data.column(options.other)
+    settings = settings_of(options)
+    grid = make_grid(options)
+    try:
+        result = sweep(
+            data.X, data.known, grid, other=other,
+            estimator=make_estimator(settings), path=options.path, k=options.k,
+            sample=options.sample, folder=folder,
+            progress=not console.quiet, n_jobs=options.jobs,
+        )  # fmt: skip
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(_goes_on(folder)) from None
+    if len(result.maps) < sum(len(entry.get(steered(entry), [""])) for entry in grid):
+        raise KeyboardInterrupt(_goes_on(folder))
+    provenance = Provenance(
+        "sweep", settings, records_of(data, options, folder), current_versions()
+    )
+    # The same command twice gives the same bytes, so what is written knows no times.
+    maps = tuple(replace(swept, seconds=math.nan) for swept in result.maps)
+    return replace(result, maps=maps), data, provenance
+
+
+def _goes_on(folder: Path) -> str:
+    return f"finished maps are in {folder}; the same command goes on from there"
+
+
+def steered(parameters: Mapping[str, Any]) -> str:
+    """Return the parameter that sets the strength of a method."""
+    return _STEERED_BY.get(parameters["method"], "")
+
+
+def make_grid(options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Return the settings of all maps: t-SNE, then each method from weak to strong."""
+    grid: list[dict[str, Any]] = [{"method": "tsne"}]
+    for method in dict.fromkeys(options.methods):
+        if method == "tsne":
+            continue
+        steering = steered({"method": method})
+        values = options.strengths
+        if steering == "beta":
+            values = options.betas or (ORIGINAL_BETAS if method == "original" else BETAS)
+        ordered = sorted(set(values), reverse=steering == "beta")
+        grid.append({"method": method, steering: ordered})
+    return grid
+
+
+def _tell(result: SweepResult, data: Input, options: argparse.Namespace, console: Console) -> None:
+    folder = options.output
+    best = suggestion(result, options.mixing)
+    lines = [table_text(result, options.other, best), ""]
+    command = None
+    if best is None:
+        most = result.most_mixed()
+        lines.append(
+            f"suggested: none, as no setting mixes {data.name} to {options.mixing:g} of random; "
+            f"the most is {most.measures['mixing']:.2f} ({most.title}). Ask for less with --mixing."
+        )
+    else:
+        command = embed_command(best, options)
+        lines += [
+            f"suggested: {best.title}",
+            f"  of each method the weakest setting that mixes {data.name} to {options.mixing:g} of "
+            "random;\n  of those, the one that keeps most neighbours. To make this map:",
+            f"  {command}",
+        ]
+    lines += [
+        "",
+        f"look at the maps: ctsne report {folder} -o page.html",
+        f"all measures: {Path(folder) / 'table.csv'}",
+    ]
+    content = {
+        "command": "sweep",
+        "output": folder,
+        "points": len(data.X) if hasattr(data.X, "__len__") else data.X.shape[0],
+        "settings": settings_of(options),
+        "maps": [row_of(swept) for swept in result.maps],
+        "suggested": None if best is None else {**row_of(best), "command": command},
+        "seconds": round(console.seconds, 3),
+    }
+    console.result("\n".join(lines), content)
+
+
+def suggestion(result: SweepResult, mixing: float) -> SweptMap | None:
+    """Return the map to take by the rule of the sweep, if one mixes so far."""
+    try:
+        return result.best(mixing)
+    except ValueError:
+        return None
+
+
+def row_of(swept: SweptMap) -> dict[str, Any]:
+    """Return what is known of a map, for JSON."""
+    return {"parameters": swept.parameters, **swept.measures, "error": swept.error}
+
+
+def table_text(result: SweepResult, other: str | None, best: SweptMap | None) -> str:
+    """Lay out the measures that matter, the suggested map marked."""
+    shown = {"mixing": "mixing", "adjusted_rnx": "kept"}
+    if other is not None:
+        shown["other_laplacian"] = f"{other} mixed"
+    shown |= {"perplexity_mean": "perplexity", "largest_weight_mean": "largest"}
+    rows: list[list[object]] = []
+    for swept in result.maps:
+        strength = swept.parameters.get(steered(swept.parameters))
+        values: list[object] = [swept.measures.get(name) for name in shown]
+        mark = "<- suggested" if swept is best else swept.error or ""
+        setting = "-" if strength is None else f"{strength:g}"
+        rows.append([swept.parameters["method"], setting, *values, mark])
+    return aligned(["method", "setting", *shown.values(), ""], rows)
+
+
+def embed_command(swept: SweptMap, options: argparse.Namespace) -> str:
+    """Write the command that makes one map of the sweep by itself."""
+    parser = command_parser(make_parser(), "embed")
+    values = {**settings_of(options), **swept.parameters, "output": "map.csv"}
+    del values["mixing"]  # of a map with a given strength it says nothing
+    return spelled(parser, ["embed", options.input], values, always=["method"])

@@ -1,0 +1,85 @@
+"""A small dataset as a file, in a folder of its own where commands are run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ctsne.cli import main
+from ctsne.datasets import make_synthetic
+
+N = 120
+# Few iterations: what a map looks like is tested elsewhere.
+QUICK = ["--perplexity", "8", "--n-iter", "40", "--early-exaggeration-iter", "20"]
+
+
+@pytest.fixture
+def frame() -> pd.DataFrame:
+    """Two labels as text, one as numbers, ten features, names."""
+    data = make_synthetic(N, random_state=0)
+    frame = pd.DataFrame(data.X, columns=[f"PC{i}" for i in range(1, data.X.shape[1] + 1)])
+    frame.insert(0, "cell", [f"c{i}" for i in range(N)])
+    frame["batch"] = data.known
+    frame["type"] = data.hidden
+    frame["plate"] = np.arange(N) % 3
+    return frame
+
+
+@pytest.fixture
+def cells(frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """``cells.csv`` in the working folder."""
+    monkeypatch.chdir(tmp_path)
+    frame.drop(columns="plate").to_csv("cells.csv", index=False)
+    return "cells.csv"
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """Run a command that must succeed, and return what it prints."""
+
+    def command(*arguments: str) -> str:
+        code = main(list(arguments))
+        out, err = capsys.readouterr()
+        assert code == 0, err
+        return out
+
+    return command
+
+
+@pytest.fixture
+def run_json(run: Callable[..., str]) -> Callable[..., dict[str, Any]]:
+    """Run a command that must succeed, and return its JSON."""
+
+    def command(*arguments: str) -> dict[str, Any]:
+        content: dict[str, Any] = json.loads(run(*arguments, "--json"))
+        return content
+
+    return command
+
+
+@pytest.fixture
+def fail(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """Run a command that must fail in one line, and return that line."""
+
+    def command(*arguments: str, code: int = 1) -> str:
+        assert main(list(arguments)) == code
+        out, err = capsys.readouterr()
+        last = err.splitlines()[-1] if code == 1 else err
+        assert out == ""
+        if code == 1:
+            assert last.startswith("ctsne: error: "), err
+        return last
+
+    return command
+
+
+@pytest.fixture
+def quick() -> list[str]:
+    """Options for a map that is made at once."""
+    return list(QUICK)

@@ -1,0 +1,118 @@
+"""What is told, and where."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+from ctsne.cli import console as console_module
+from ctsne.cli.console import Console, aligned, one_line, plain
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_results_go_to_standard_output_all_else_to_standard_error(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    console = Console()
+    console.say("reading")
+    console.detail("nobody asked")
+    console.stage("neighbours")  # for terminals only
+    console.warn("few\n  points")
+    console.error(ValueError("no\nfile"))
+    console.result("a table", {"a": 1})
+    out, err = capsys.readouterr()
+    assert out == "a table\n"
+    assert err.splitlines() == [
+        "ctsne: reading", "ctsne: warning: few points", "ctsne: error: no file",
+    ]  # fmt: skip
+
+
+def test_quiet_leaves_errors_and_the_result(capsys: pytest.CaptureFixture[str]) -> None:
+    console = Console(quiet=True)
+    console.say("reading")
+    console.warn("few points")
+    console.error("no file")
+    console.result("a table", {})
+    out, err = capsys.readouterr()
+    assert (out, err) == ("a table\n", "ctsne: error: no file\n")
+    assert console.log(100) is None
+
+
+def test_json_is_one_object_of_plain_values(capsys: pytest.CaptureFixture[str]) -> None:
+    console = Console(as_json=True)
+    console.result("a table", {"a": np.float32(0.5), "b": [np.nan, np.int64(3)], "c": {1: None}})
+    with console.without_results():
+        console.result("a table", {"not": "shown"})
+    assert json.loads(capsys.readouterr().out) == {"a": 0.5, "b": [None, 3], "c": {"1": None}}
+
+
+def test_warnings_and_logs_of_the_library_are_told_in_the_words_of_a_program(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    log = logging.getLogger("ctsne")
+    before = (log.level, log.propagate, list(log.handlers))
+    with Console(verbose=True).library():
+        warnings.warn("few points", UserWarning, stacklevel=1)
+        warnings.warn("old function", FutureWarning, stacklevel=1)
+        warnings.warn("interrupted after iteration 3: ...", UserWarning, stacklevel=1)
+        log.info("neighbours: 90 (0.1 s)")
+    assert (log.level, log.propagate, list(log.handlers)) == before
+    assert capsys.readouterr().err.splitlines() == [
+        "ctsne: warning: few points", "ctsne: neighbours: 90 (0.1 s)",
+    ]  # fmt: skip
+
+
+def test_a_terminal_sees_the_stages_on_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    console = Console()
+    with console.library():
+        console.stage("reading cells.csv")
+        logging.getLogger("ctsne").info("memory: little")
+        logging.getLogger("ctsne").info("neighbours: 90")
+        console.say("done")
+    text = stream.getvalue()
+    assert text.count("\n") == 1 and text.endswith("\r\x1b[Kctsne: done\n")
+    assert "ctsne: neighbours ..." in text and "ctsne: similarities ..." in text
+
+
+def test_a_log_file_hears_of_long_runs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock = iter([0.0, 20.0, 40.0, 60.0, 80.0])
+    monkeypatch.setattr(console_module.time, "monotonic", lambda: next(clock))
+    callback = Console().log(200)
+    assert callback is not None
+    for iteration in (50, 100, 150, 200):
+        callback(iteration, 1.0, None)
+    assert capsys.readouterr().err.splitlines() == [
+        "ctsne: map: 100 of 200 iterations, 0:40 left",
+        "ctsne: map: 200 of 200 iterations, 0:00 left",
+    ]
+
+
+def test_text_of_files_cannot_steer_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    Console().error("no column '\x1b[2Jbatch\x07'")
+    assert capsys.readouterr().err == "ctsne: error: no column '?[2Jbatch?'\n"
+
+
+def test_tables_line_up() -> None:
+    text = aligned(["name", "value"], [["a", 0.5], ["long", None], ["b", float("nan")]])
+    assert text.splitlines() == [
+        "name  value", "----  -----", "a     0.500", "long      -", "b         -",
+    ]  # fmt: skip
+
+
+def test_errors_without_words_have_their_name() -> None:
+    assert one_line(MemoryError()) == "MemoryError"
+    assert plain({"path": __import__("pathlib").Path("a")}) == {"path": "a"}

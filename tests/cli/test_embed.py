@@ -1,0 +1,243 @@
+"""``ctsne embed``: from a file to a map, whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ctsne import ConditionalTSNE
+from ctsne.cli import main
+from ctsne.io import read_map, read_provenance
+from ctsne.layout.descent import Layout
+
+
+def test_the_map_is_that_of_the_estimator(
+    cells: str, frame: pd.DataFrame, run: Callable[..., str], quick: list[str]
+) -> None:
+    run("embed", cells, "--labels", "batch", "-o", "map.csv", *quick)
+    # As text has it: shortest digits that give the number back.
+    X = frame.filter(like="PC").to_numpy()
+    model = ConditionalTSNE(
+        perplexity=8, n_iter=40, early_exaggeration_iter=20, random_state=0
+    ).fit(X, labels=frame["batch"])
+    made = read_map("map.csv")
+    assert np.array_equal(made.embedding, model.embedding_)
+    assert np.allclose(made.columns["ctsne_perplexity"], model.diagnostics_.perplexity)
+    assert list(made.columns["type"]) == list(frame["type"])
+    assert made.names is not None and list(made.names) == list(frame["cell"])
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["map.csv", "map.tsv.gz", "map.parquet", "map.feather", "map.npz", "map.npy", "map.h5ad"],
+)
+def test_the_same_command_twice_gives_the_same_bytes(
+    name: str, cells: str, run: Callable[..., str], quick: list[str]
+) -> None:
+    sums = []
+    for _ in range(2):
+        run("embed", cells, "--labels", "batch", "-o", name, *quick)
+        sums.append({p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in Path().iterdir()})
+    assert sums[0] == sums[1]
+    assert read_provenance(name).settings["labels"] == ["batch"]
+
+
+def test_into_the_h5ad(
+    frame: pd.DataFrame,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    run: Callable[..., str],
+    quick: list[str],
+) -> None:
+    import anndata
+
+    monkeypatch.chdir(tmp_path)
+    obs = frame.set_index("cell")[["batch", "type"]].astype("category")
+    adata = anndata.AnnData(np.zeros((len(frame), 3), np.float32), obs=obs)
+    adata.obsm["X_pca"] = frame.filter(like="PC").to_numpy()
+    adata.write_h5ad("cells.h5ad")
+    run("embed", "cells.h5ad", "--labels", "batch", "type", "-o", "cells.h5ad", *quick)
+    again = anndata.read_h5ad("cells.h5ad")
+    assert again.obsm["ctsne"].shape == (len(frame), 2)
+    assert np.array_equal(again.obsm["X_pca"], adata.obsm["X_pca"])
+    assert read_provenance("cells.h5ad").inputs[0].sha256 is None
+
+
+def test_tells_how_it_came_out(
+    cells: str, run: Callable[..., str], run_json: Callable[..., dict[str, Any]], quick: list[str]
+) -> None:
+    text = run("embed", cells, "--labels", "batch", "-o", "map.csv", *quick)
+    assert text.startswith("map: map.csv (120 points)\nmixing of batch: ")
+    content = run_json("embed", cells, "--labels", "batch", "-o", "map.csv", *quick)
+    assert content["output"] == "map.csv" and content["settings"]["perplexity"] == 8
+    assert 0 <= content["measures"]["mixing"] <= 1.2 and content["seconds"] > 0
+
+
+def test_a_picture_in_the_same_command(
+    cells: str, run: Callable[..., str], quick: list[str]
+) -> None:
+    picture = ["--plot", "map.png", "--color", "type"]
+    text = run("embed", cells, "--labels", "batch", "-o", "map.csv", *picture, *quick)
+    assert "picture: map.png" in text
+    assert Path("map.png").read_bytes().startswith(b"\x89PNG")
+    made = read_provenance("map.png")
+    assert made.settings["color"] == ["batch", "type"]
+    assert made.inputs[0].file == "map.csv"
+
+
+def test_numbers_for_each_label_and_auto(
+    cells: str, run_json: Callable[..., dict[str, Any]], quick: list[str]
+) -> None:
+    command = ["embed", cells, "--labels", "batch", "-o", "map.csv", *quick]
+    labels = sorted(set(pd.read_csv(cells)["batch"]))
+    pairs = [f"{label}=1e-{place + 1}" for place, label in enumerate(labels)]
+    content = run_json(*command, "--beta", *pairs)
+    assert content["settings"]["beta"] == {
+        label: 10 ** -(place + 1.0) for place, label in enumerate(labels)
+    }
+    content = run_json(*command, "--method", "balanced", "--strength", "auto", "--mixing", "0.2")
+    assert isinstance(content["settings"]["strength"], float)
+    assert read_provenance("map.csv").settings["strength"] == content["settings"]["strength"]
+
+
+def test_many_features_are_reduced_and_that_is_said(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    quick: list[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    np.savez("wide.npz", X=rng.normal(size=(90, 101)), batch=np.arange(90) % 2)
+    command = ["embed", "wide.npz", "--labels", "batch", "-o", "map.npz", *quick]
+    said = "reduced 101 features to {} principal components (--pca to change it)"
+    assert main(command) == 0
+    assert said.format(50) in capsys.readouterr().err
+    assert main([*command, "--pca", "7"]) == 0
+    assert said.format(7) in capsys.readouterr().err
+    assert main([*command, "--pca", "none"]) == 0
+    assert "reduced" not in capsys.readouterr().err
+    assert main([*command, "--pca", "91"]) == 1
+    assert "at most 90" in capsys.readouterr().err
+
+
+def test_without_labels_for_tsne_only(
+    cells: str, run: Callable[..., str], fail: Callable[..., str], quick: list[str]
+) -> None:
+    assert "--labels COLUMN" in fail("embed", cells, "-o", "map.csv", *quick)
+    assert "mixing" not in run("embed", cells, "--method", "tsne", "-o", "map.csv", *quick)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["cells.csv", "--labels", "bacth", "-o", "map.csv"], "did you mean 'batch'?"),
+        (["cell.csv", "--labels", "batch", "-o", "map.csv"], "did you mean cells.csv?"),
+        (["cells.csv", "--labels", "batch", "-o", "map.doc"], "its name must end in one of"),
+        (["cells.csv", "--labels", "batch", "-o", "no/map.csv"], "there is no folder no"),
+        (["cells.csv", "--labels", "batch", "-o", "cells.csv"], "would replace the input"),
+        (["cells.csv", "--labels", "batch", "-o", "m.csv", "--plot", "m.gif"], ".png, .svg, .pdf"),
+        (["cells.csv", "--labels", "batch", "-o", "m.csv", "--color", "type"], "--plot FILE"),
+        (
+            ["cells.csv", "--labels", "batch", "-o", "m.csv", "--plot", "m.png", "--color", "typ"],
+            "did you mean 'type'?",
+        ),
+        (
+            ["cells.csv", "--labels", "batch", "-o", "m.csv", "--plot", "m.png", "--color", "PC1"],
+            "one of the features",
+        ),
+        (["cells.csv", "--labels", "batch", "-o", "m.csv", "--perplexity", "500"], "perplexity"),
+        (["cells.csv", "--labels", "batch", "-o", "m.csv", "--beta", "7"], "beta"),
+        (["cells.csv", "--labels", "batch", "-o", "m.csv", "--use-rep", "X"], "--use-rep"),
+        (["cells.csv", "--labels", "batch", "-o", "m.csv", "--init", "none.npy"], "none.npy"),
+    ],
+)
+def test_what_cannot_work_is_told_before_any_computing(
+    arguments: list[str],
+    message: str,
+    cells: str,
+    fail: Callable[..., str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError("computed")
+
+    monkeypatch.setattr(Layout, "run", never)
+    assert message in fail("embed", *arguments)
+    assert [path.name for path in Path().iterdir()] == ["cells.csv"]
+
+
+def test_ctrl_c_leaves_the_old_output(
+    cells: str,
+    run: Callable[..., str],
+    quick: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run("embed", cells, "--labels", "batch", "-o", "map.csv", *quick)
+    before = Path("map.csv").read_bytes()
+
+    def stop(layout: Layout) -> float:
+        if layout.iteration >= 10:
+            raise KeyboardInterrupt
+        return original(layout)
+
+    original = Layout._step
+    monkeypatch.setattr(Layout, "_step", stop)
+    command = ["embed", cells, "--labels", "batch", "--seed", "5", *quick]
+    assert main([*command, "-o", "map.csv"]) == 130
+    out, err = capsys.readouterr()
+    assert out == "" and err.endswith("ctsne: interrupted: map.csv is as it was\n")
+    assert Path("map.csv").read_bytes() == before
+    assert main([*command, "-o", "new.csv"]) == 130
+    assert capsys.readouterr().err.endswith("ctsne: interrupted: nothing was written\n")
+
+
+def test_a_killed_run_leaves_the_old_output(
+    cells: str, run: Callable[..., str], quick: list[str]
+) -> None:
+    run("embed", cells, "--labels", "batch", "-o", "map.csv", *quick)
+    before = {path.name: path.read_bytes() for path in Path().iterdir()}
+    endless = ["embed", cells, "--labels", "batch", "-o", "map.csv", "--n-iter", "100000000"]
+    child = subprocess.Popen(
+        [sys.executable, "-P", "-m", "ctsne.cli", *endless, "--perplexity", "8", "--verbose"],
+        stderr=subprocess.PIPE, text=True, env=dict(os.environ),
+    )  # fmt: skip
+    assert child.stderr is not None
+    for line in child.stderr:
+        if "iteration 100:" in line:
+            break
+    child.send_signal(signal.SIGKILL)
+    child.stderr.close()
+    assert child.wait(timeout=60) == -signal.SIGKILL
+    assert {path.name: path.read_bytes() for path in Path().iterdir()} == before
+
+
+def test_ctrl_c_in_a_process_ends_with_130(cells: str) -> None:
+    endless = ["embed", cells, "--labels", "batch", "-o", "map.csv", "--n-iter", "100000000"]
+    child = subprocess.Popen(
+        [sys.executable, "-P", "-m", "ctsne.cli", *endless, "--perplexity", "8", "--verbose"],
+        stderr=subprocess.PIPE, text=True, env=dict(os.environ),
+    )  # fmt: skip
+    assert child.stderr is not None
+    for line in child.stderr:
+        if "iteration 100:" in line:
+            break
+    begin = time.monotonic()
+    child.send_signal(signal.SIGINT)
+    rest = child.stderr.read()
+    assert child.wait(timeout=60) == 130 and time.monotonic() - begin < 30
+    assert rest.endswith("ctsne: interrupted: nothing was written\n")
+    child.stderr.close()
+    assert not Path("map.csv").exists()

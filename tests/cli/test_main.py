@@ -1,0 +1,133 @@
+"""The command line: what it prints, where, and how it ends."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ctsne import demo
+from ctsne.cli import main
+from ctsne.datasets import make_synthetic
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """Replace the computing by something quick and write down how it was called."""
+    seen: list[dict[str, Any]] = []
+
+    def run(*, progress: Any, **options: Any) -> demo.Demo:
+        seen.append(options)
+        progress("[1/1] t-SNE")
+        data = make_synthetic(30, random_state=0)
+        panel = demo.Panel(demo.SETTINGS[0], np.zeros((30, 2)), 0.5, 0.25, 0.125, 30.0, 1.5)
+        return demo.Demo(data, (panel,), 0.48, 0.667)
+
+    monkeypatch.setattr(demo, "run", run)
+    return seen
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"ctsne {version('ctsne')}\n"
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["demo", "--help"]])
+def test_help_teaches_by_example(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("usage: ctsne") and "examples:" in out and "ctsne demo" in out
+    assert err == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "required"),
+        (["dance"], "dance"),
+        (["demo", "--colour"], "--colour"),
+        (["demo", "--seed", "one"], "must be a whole number, got 'one'"),
+        (["demo", "--seed", "-1"], "must be from 0 to"),
+        (["demo", "--seed", str(2**32)], "must be from 0 to"),
+        (["demo", "--jobs", "0"], "must be 1 or more, or -1 for all"),
+        (["demo", "--jobs", "-2"], "must be 1 or more, or -1 for all"),
+        (["demo", "--out", "a.png"], "--out"),
+    ],
+)
+def test_wrong_usage_ends_with_2(
+    arguments: list[str],
+    message: str,
+    calls: list[dict[str, Any]],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and "usage: ctsne" in err and message in err
+    assert not calls
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "line"),
+    [
+        (ValueError("first line\n  second line"), 1, "ctsne: error: first line second line\n"),
+        (MemoryError(), 1, "ctsne: error: MemoryError\n"),
+        (KeyboardInterrupt(), 130, "ctsne: interrupted\n"),
+    ],
+)
+def test_errors_are_one_line(
+    error: BaseException,
+    code: int,
+    line: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def run(**options: Any) -> demo.Demo:
+        raise error
+
+    monkeypatch.setattr(demo, "run", run)
+    assert main(["demo", "--output", str(tmp_path / "maps.png")]) == code
+    out, err = capsys.readouterr()
+    assert out == "" and err == line
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_installed_program_runs() -> None:
+    program = Path(sys.executable).with_name("ctsne")
+    if not program.exists():
+        pytest.skip("the program is not installed beside the interpreter")
+    done = subprocess.run(
+        [program, "--version"], check=True, capture_output=True, text=True, timeout=120
+    )
+    assert done.stdout == f"ctsne {version('ctsne')}\n"
+
+
+def test_the_module_runs_and_a_closed_pipe_is_no_error() -> None:
+    child = subprocess.Popen(
+        [sys.executable, "-P", "-m", "ctsne.cli", "embed", "--help"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert child.stdout is not None and child.stderr is not None
+    child.stdout.close()  # as head does when it has seen enough
+    errors = child.stderr.read()
+    child.stderr.close()
+    assert child.wait(timeout=120) == 0 and errors == b""
+
+
+def test_help_and_version_load_nothing_heavy() -> None:
+    heavy = ["sklearn", "scipy", "pandas", "matplotlib", "anndata"]
+    program = (
+        "import sys; from ctsne.cli import main; main(['embed', '--help']); "
+        f"print([name for name in {heavy} if name in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", program], check=True, capture_output=True, text=True,
+        timeout=120,
+    )  # fmt: skip
+    assert done.stderr == "[]\n"

@@ -1,0 +1,88 @@
+"""``ctsne plot``: pictures of maps and sweeps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ctsne.io import read_provenance
+
+STARTS = {".png": b"\x89PNG", ".pdf": b"%PDF", ".svg": b"<?xml"}
+
+
+@pytest.fixture
+def made(cells: str, run: Callable[..., str], quick: list[str]) -> str:
+    run("embed", cells, "--labels", "batch", "type", "-o", "map.csv", *quick)
+    return "map.csv"
+
+
+@pytest.fixture
+def swept(cells: str, run: Callable[..., str], quick: list[str]) -> str:
+    grid = ["--methods", "balanced", "revised", "--strengths", "0", "1", "--betas", "1", "1e-6"]
+    run("sweep", cells, "--labels", "batch", "--other", "type", "-o", "out", *grid, *quick)
+    return "out"
+
+
+@pytest.mark.parametrize("suffix", STARTS)
+def test_pictures_of_a_map_are_the_same_each_time(
+    suffix: str, made: str, run: Callable[..., str]
+) -> None:
+    name = f"map{suffix}"
+    assert run("plot", made, "-o", name) == f"picture: {name}\n"
+    first = Path(name).read_bytes()
+    assert first.startswith(STARTS[suffix])
+    run("plot", made, "-o", name)
+    assert Path(name).read_bytes() == first
+    assert read_provenance(name).inputs[0].file == "map.csv"
+
+
+def test_a_panel_for_each_colour(made: str, run_json: Callable[..., dict[str, Any]]) -> None:
+    import matplotlib.image
+
+    one = run_json("plot", made, "-o", "one.png", "--color", "type", "--shape", "batch")
+    assert one["settings"]["color"] == ["type"] and one["settings"]["shape"] == "batch"
+    run_json("plot", made, "-o", "three.png", "--color", "type", "batch", "ctsne_perplexity")
+    wide = matplotlib.image.imread("three.png").shape[1]
+    assert wide > 2 * matplotlib.image.imread("one.png").shape[1]
+
+
+def test_three_dimensions_are_seen_from_one_side(
+    cells: str, run: Callable[..., str], quick: list[str]
+) -> None:
+    run("embed", cells, "--labels", "batch", "-o", "map.npz", "--dimensions", "3", *quick)
+    run("plot", "map.npz", "-o", "map.png")
+
+
+@pytest.mark.parametrize("kind", ["maps", "measures", "trade-off"])
+def test_pictures_of_a_sweep_need_no_data(
+    kind: str, swept: str, cells: str, run: Callable[..., str]
+) -> None:
+    Path(cells).unlink()
+    run("plot", swept, "-o", "a.png", "--kind", kind, "--color", "type")
+    assert Path("a.png").read_bytes().startswith(STARTS[".png"])
+    assert read_provenance("a.png").settings["kind"] == kind
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["map.csv", "-o", "a.png", "--color", "tpye"], "did you mean 'type'?"),
+        (["map.csv", "-o", "a.png", "--shape", "tpye"], "did you mean 'type'?"),
+        (["map.csv", "-o", "a.png", "--kind", "measures"], "is for the folder of a sweep"),
+        (["map.csv", "-o", "a.gif"], "must end in one of .png, .svg, .pdf"),
+        (["cells.csv", "-o", "a.png"], "not a map"),
+        (["no.csv", "-o", "a.png"], "there is no file no.csv"),
+    ],
+)
+def test_what_cannot_work(
+    arguments: list[str], message: str, made: str, fail: Callable[..., str]
+) -> None:
+    assert message in fail("plot", *arguments)
+    assert not list(Path().glob("*.png"))
+
+
+def test_one_colour_for_many_maps(swept: str, fail: Callable[..., str]) -> None:
+    assert "one colour" in fail("plot", swept, "-o", "a.png", "--color", "type", "batch")

@@ -1,0 +1,74 @@
+"""``ctsne report``: a page from a sweep, or from data in one command."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ctsne.cli import main
+from ctsne.io import read_provenance
+from ctsne.sweep import work
+
+GRID = ["--methods", "balanced", "--strengths", "0", "1"]
+
+
+def test_a_page_of_a_sweep_and_of_data_are_the_same(
+    cells: str, run: Callable[..., str], quick: list[str]
+) -> None:
+    data = ["--labels", "batch", "type", *GRID, *quick]
+    for folder in ("a", "b"):
+        Path(folder).mkdir()
+    run("sweep", cells, *data, "-o", "out")
+    text = run("report", "out", "-o", "a/page.html")
+    assert text.startswith("page: a/page.html (") and "MB" in text
+    run("report", cells, *data, "-o", "b/page.html", "--keep", "kept")
+    assert Path("a/page.html").read_bytes() == Path("b/page.html").read_bytes()
+    made = read_provenance("a/page.html")
+    assert made.command == "report" and made.inputs[0].file == "../cells.csv"
+    assert Path("kept/sweep.npz").read_bytes() == Path("out/sweep.npz").read_bytes()
+
+
+def test_json(
+    cells: str, run: Callable[..., str], run_json: Callable[..., dict[str, Any]], quick: list[str]
+) -> None:
+    run("sweep", cells, "--labels", "batch", "-o", "out", *GRID, *quick)
+    content = run_json("report", "out", "-o", "page.html", "--title", "Mine")
+    assert content["output"] == "page.html"
+    assert content["bytes"] == Path("page.html").stat().st_size
+    assert read_provenance("page.html").settings["title"] == "Mine"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["cells.csv", "-o", "page.html"], "--labels COLUMN says what to factor out"),
+        (["cells.csv", "--labels", "batch", "-o", "page.pdf"], "must end in one of .html"),
+        (["cells.csv", "--labels", "batch", "-o", "p.html", "--keep", "."], "holds other files"),
+        (["empty", "-o", "page.html"], "holds no finished sweep"),
+        (["empty", "--labels", "batch", "-o", "page.html"], "--labels is for data"),
+        (["emptyy", "-o", "page.html", "--labels", "a"], "there is no file emptyy"),
+    ],
+)
+def test_what_cannot_work(
+    arguments: list[str], message: str, cells: str, fail: Callable[..., str]
+) -> None:
+    Path("empty").mkdir()
+    assert message in fail("report", *arguments)
+
+
+def test_ctrl_c_tells_how_to_go_on(
+    cells: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(work, "_make", stop)
+    command = ["report", cells, "--labels", "batch", "-o", "page.html", "--jobs", "1"]
+    assert main(command) == 130
+    assert "interrupted: nothing was written; with --keep FOLDER" in capsys.readouterr().err
+    assert main([*command, "--keep", "kept"]) == 130
+    assert "finished maps are in kept; the same command goes on" in capsys.readouterr().err
+    assert not Path("page.html").exists()

@@ -1,0 +1,181 @@
+"""``ctsne rerun``: any output again, from what is stored with it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ctsne.cli import main
+from ctsne.io import read_map
+from ctsne.sweep import work
+
+GRID = ["--methods", "balanced", "--strengths", "0", "1"]
+
+
+@pytest.fixture
+def made(cells: str, run: Callable[..., str], quick: list[str]) -> str:
+    run("embed", cells, "--labels", "batch", "-o", "map.csv", "--plot", "map.png", *quick)
+    return "map.csv"
+
+
+def test_a_map_in_its_place(made: str, run: Callable[..., str]) -> None:
+    before = {path.name: path.read_bytes() for path in Path().iterdir()}
+    assert run("rerun", made) == "map.csv: made again, identical to the one before\n"
+    assert {path.name: path.read_bytes() for path in Path().iterdir()} == before
+
+
+def test_a_map_elsewhere_and_from_moved_data(
+    made: str, run_json: Callable[..., dict[str, Any]], fail: Callable[..., str]
+) -> None:
+    Path("cells.csv").rename("moved.csv")
+    assert "name it with --input FILE" in fail("rerun", made)
+    content = run_json("rerun", made, "-o", "again.npz", "--input", "moved.csv")
+    assert content["identical"] is True and content["output"] == "again.npz"
+    assert np.array_equal(read_map("again.npz").embedding, read_map(made).embedding)
+
+
+def test_output_and_input_moved_together(made: str, run: Callable[..., str]) -> None:
+    Path("away").mkdir()
+    for name in ("cells.csv", "map.csv", "map.csv.json"):
+        Path(name).rename(Path("away", name))
+    assert "again, identical" in run("rerun", "away/map.csv")
+
+
+def test_data_that_have_changed_are_refused_and_nothing_is_lost(
+    made: str, frame: pd.DataFrame, fail: Callable[..., str]
+) -> None:
+    before = Path(made).read_bytes()
+    frame.loc[3, "batch"] = "another"
+    frame.drop(columns="plate").to_csv("cells.csv", index=False)
+    assert "cells.csv has changed: its numbers or its labels" in fail("rerun", made)
+    assert Path(made).read_bytes() == before
+
+
+def test_more_columns_beside_do_not_matter(
+    made: str, frame: pd.DataFrame, run: Callable[..., str]
+) -> None:
+    frame.drop(columns="plate").assign(note="x").to_csv("cells.csv", index=False)
+    assert "again, identical" in run("rerun", made)
+
+
+def test_pictures_tables_and_pages(made: str, run: Callable[..., str], quick: list[str]) -> None:
+    run("evaluate", made, "-o", "measures.tsv")
+    run("report", "cells.csv", "--labels", "batch", "-o", "page.html", *GRID, *quick)
+    for name in ("map.png", "measures.tsv", "page.html"):
+        assert run("rerun", name) == f"{name}: made again, identical to the one before\n"
+
+
+def test_a_picture_of_another_map_is_told(
+    made: str,
+    run: Callable[..., str],
+    quick: list[str],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run("embed", "cells.csv", "--labels", "batch", "--beta", "1", "-o", made, *quick)
+    assert main(["rerun", "map.png"]) == 0
+    out, err = capsys.readouterr()
+    assert out == "map.png: made again, NOT identical to the one before\n"
+    assert "warning: map.csv is not the file that map.png was made from" in err
+
+
+def test_a_sweep_is_made_anew(cells: str, run: Callable[..., str], quick: list[str]) -> None:
+    run("sweep", cells, "--labels", "batch", "-o", "out", *GRID, *quick)
+    maps = {path: path.stat().st_mtime_ns for path in Path("out").glob("map-*.npz")}
+    before = {name: Path("out", name).read_bytes() for name in ("sweep.npz", "settings.json")}
+    assert run("rerun", "out") == "out: made again, identical to the one before\n"
+    again = {path: path.stat().st_mtime_ns for path in Path("out").glob("map-*.npz")}
+    assert set(maps) == set(again) and not set(maps.values()) & set(again.values())
+    assert {name: Path("out", name).read_bytes() for name in before} == before
+    assert sorted(path.name for path in Path().iterdir()) == ["cells.csv", "out"]
+
+
+def test_ctrl_c_leaves_the_old_sweep(
+    cells: str,
+    run: Callable[..., str],
+    quick: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    run("sweep", cells, "--labels", "batch", "-o", "out", *GRID, *quick)
+    before = {path: path.read_bytes() for path in Path("out").iterdir()}
+    monkeypatch.setattr(work, "_make", stop)
+    assert main(["rerun", "out", "--jobs", "1"]) == 130
+    assert capsys.readouterr().err.endswith("ctsne: interrupted: out is as it was\n")
+    assert {path: path.read_bytes() for path in Path("out").iterdir()} == before
+    assert sorted(path.name for path in Path().iterdir()) == ["cells.csv", "out"]
+
+
+def test_a_start_and_labels_from_files(
+    cells: str, frame: pd.DataFrame, run: Callable[..., str], quick: list[str]
+) -> None:
+    np.save("start.npy", np.random.default_rng(0).normal(size=(len(frame), 2)) * 1e-4)
+    np.save("X.npy", frame.filter(like="PC").to_numpy())
+    frame[["batch"]].to_csv("labels.csv", index=False)
+    run(
+        "embed", "X.npy", "--label-file", "labels.csv", "--labels", "batch", "--init", "start.npy",
+        "-o", "map.npy", *quick,
+    )  # fmt: skip
+    assert "again, identical" in run("rerun", "map.npy")
+
+
+@pytest.mark.parametrize(("name", "more"), [("map.tsv", []), ("map.h5ad", ["--key", "mine"])])
+def test_a_map_of_another_name(
+    name: str, more: list[str], cells: str, run: Callable[..., str], quick: list[str]
+) -> None:
+    run("embed", cells, "--labels", "batch", "-o", name, "--key", "mine", *quick)
+    assert "again, identical" in run("rerun", name, *more)
+
+
+def test_other_versions_are_told(made: str, capsys: pytest.CaptureFixture[str]) -> None:
+    beside = Path("map.csv.json")
+    content = json.loads(beside.read_text())
+    content["versions"] |= {"numpy": "1.0", "instruction set": "abacus"}
+    beside.write_text(json.dumps(content))
+    assert main(["rerun", made]) == 0
+    err = capsys.readouterr().err
+    assert "made with numpy 1.0, this is" in err and "instruction set abacus" in err
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("none.csv", "there is no none.csv"),
+        ("cells.csv", "does not say how it was made"),
+        ("map.csv.json", "name the output that they belong to"),
+    ],
+)
+def test_what_cannot_be_made_again(
+    name: str, message: str, made: str, fail: Callable[..., str]
+) -> None:
+    assert message in fail("rerun", name)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"command": "demo"}, "made by 'demo', no command of ctsne"),
+        ({"command": "../x"}, "no command of ctsne"),
+        ({"settings": {"plot": "/tmp/elsewhere.png"}}, "does not know: 'plot'"),
+        ({"settings": {"new": 1}}, "does not know: 'new'; upgrade ctsne"),
+        ({"inputs": []}, "does not name"),
+        ({"ctsne provenance": 99}, "another version of ctsne"),
+    ],
+)
+def test_settings_of_strangers_are_not_trusted(
+    change: dict[str, Any], message: str, made: str, fail: Callable[..., str]
+) -> None:
+    beside = Path("map.csv.json")
+    content = json.loads(beside.read_text())
+    beside.write_text(json.dumps(content | change))
+    before = {path.name: path.read_bytes() for path in Path().iterdir()}
+    assert message in fail("rerun", made)
+    assert {path.name: path.read_bytes() for path in Path().iterdir()} == before

@@ -1,0 +1,154 @@
+"""``ctsne sweep``: maps, measures, a suggestion that can be typed, and going on."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from ctsne.cli import main
+from ctsne.cli.parser import make_parser
+from ctsne.cli.sweep import make_grid
+from ctsne.io import read_columns, read_provenance
+from ctsne.sweep import load_sweep, work
+
+GRID = ["--methods", "balanced", "--strengths", "1", "0", "0.5"]
+
+
+def grid_of(*words: str) -> list[dict[str, Any]]:
+    return make_grid(make_parser().parse_args(["sweep", "x", "--labels", "a", "-o", "y", *words]))
+
+
+def test_the_first_look_is_sixteen_maps_at_most() -> None:
+    grid = grid_of()
+    assert [entry["method"] for entry in grid] == ["tsne", "joint", "revised"]
+    assert 1 + len(grid[1]["strength"]) + len(grid[2]["beta"]) <= 16
+    assert grid[1]["strength"][0] == 0 and grid[2]["beta"][0] == 1
+
+
+def test_grids_go_from_weak_to_strong() -> None:
+    words = ["--methods", "original", "joint", "joint", "--betas", "1e-3", "1", "--strengths", "1"]
+    assert grid_of(*words) == [
+        {"method": "tsne"},
+        {"method": "original", "beta": [1.0, 1e-3]},
+        {"method": "joint", "strength": [1.0]},
+    ]
+
+
+def test_a_sweep_leaves_all_that_is_needed(
+    cells: str, run: Callable[..., str], quick: list[str]
+) -> None:
+    text = run(
+        "sweep", cells, "--labels", "batch", "--other", "type", "-o", "out", "--mixing", "0", *GRID,
+        *quick,
+    )  # fmt: skip
+    head, _, *rows = text.split("\n\n")[0].splitlines()
+    assert head.split() == [
+        "method", "setting", "mixing", "kept", "type", "mixed", "perplexity", "largest",
+    ]  # fmt: skip
+    assert [row.split()[:2] for row in rows] == [
+        ["tsne", "-"], ["balanced", "0"], ["balanced", "0.5"], ["balanced", "1"],
+    ]  # fmt: skip
+    assert sum("<- suggested" in row for row in rows) == 1
+    assert "ctsne report out -o page.html" in text
+    result = load_sweep("out/sweep.npz")
+    assert [swept.title for swept in result.maps][:2] == ["tsne", "balanced, strength 0"]
+    table = pd.read_csv("out/table.csv")
+    assert list(table["method"]) == ["tsne"] + 3 * ["balanced"] and "seconds" not in table
+    columns, names = read_columns(Path("out/columns.npz"))
+    assert list(columns) == ["batch", "type"] and names is not None and names[1] == "c1"
+    made = read_provenance("out")
+    assert made.command == "sweep" and made.inputs[0].file == "cells.csv"
+    assert made.settings["strengths"] == [1.0, 0.0, 0.5]
+
+
+def test_the_suggested_command_makes_that_map(
+    cells: str,
+    run_json: Callable[..., dict[str, Any]],
+    quick: list[str],
+) -> None:
+    swept = run_json(
+        "sweep", cells, "--labels", "batch", "type", "-o", "out", "--mixing", "0.3",
+        "--features", "PC[1-4]", "--seed", "3", "--jobs", "2", *GRID, *quick,
+    )["suggested"]  # fmt: skip
+    assert swept["parameters"]["method"] in ("balanced", "tsne")
+    words = shlex.split(swept["command"])
+    assert words[:2] == ["ctsne", "embed"] and "--n-iter" in words
+    assert not {"--json", "--mixing", "--jobs"} & set(words)
+    made = run_json(*words[1:])
+    assert made["measures"]["mixing"] == pytest.approx(swept["mixing"], abs=1e-9)
+    assert made["measures"]["kl_divergence"] == pytest.approx(swept["kl_divergence"])
+
+
+def test_the_same_command_goes_on_where_it_was_stopped(
+    cells: str,
+    run: Callable[..., str],
+    quick: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    command = ["sweep", cells, "--labels", "batch", "-o", "out", *GRID, *quick, "--jobs", "1"]
+    original, made = work._make, []
+
+    def make(*arguments: Any) -> Any:
+        if len(made) == 2:
+            raise KeyboardInterrupt
+        made.append(1)
+        return original(*arguments)
+
+    monkeypatch.setattr(work, "_make", make)
+    assert main(command) == 130
+    out, err = capsys.readouterr()
+    assert out == "" and err.splitlines()[-1] == (
+        "ctsne: interrupted: finished maps are in out; the same command goes on from there"
+    )
+    assert not Path("out/settings.json").exists()
+    more = []
+    monkeypatch.setattr(work, "_make", lambda *a: (more.append(1), original(*a))[1])
+    run(*command)
+    assert len(more) == 2  # those that were missing
+    files = {path.name: path.read_bytes() for path in Path("out").iterdir()}
+    run(*command)
+    assert len(more) == 2
+    assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == files
+
+
+def test_no_setting_mixes_so_far(cells: str, run: Callable[..., str], quick: list[str]) -> None:
+    text = run(
+        "sweep", cells, "--labels", "batch", "-o", "out", "--mixing", "1", "--methods", "tsne",
+        *quick,
+    )  # fmt: skip
+    assert "suggested: none, as no setting mixes batch to 1 of random; the most is" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--labels", "batch", "-o", "cells.csv"], "cells.csv is a file"),
+        (["--labels", "batch", "-o", "no/out"], "there is no folder no"),
+        (["--labels", "batch", "-o", "."], "holds other files (cells.csv)"),
+        (["--labels", "batch", "-o", "out", "--other", "typ"], "did you mean 'type'?"),
+        (["--labels", "batch", "-o", "out", "--mixing", "2"], "mixing must be a number"),
+        (["--labels", "batch", "-o", "out", "--betas", "0"], "beta must be a number above 0"),
+    ],
+)
+def test_what_cannot_work_is_told_before_any_computing(
+    arguments: list[str], message: str, cells: str, fail: Callable[..., str]
+) -> None:
+    assert message in fail("sweep", cells, *arguments)
+    assert [path.name for path in Path().iterdir()] == ["cells.csv"]
+
+
+def test_a_label_in_numbers_is_no_feature(
+    frame: pd.DataFrame, cells: str, run: Callable[..., str], quick: list[str]
+) -> None:
+    frame.to_csv(cells, index=False)  # with the plate, a number
+    run("sweep", cells, "--labels", "batch", "--other", "plate", "-o", "out", *GRID, *quick)
+    with_other = json.loads(Path("out/settings.json").read_text())["inputs"][0]["data"]
+    run("sweep", cells, "--labels", "batch", "--features", "PC*", "-o", "out2", *GRID, *quick)
+    assert json.loads(Path("out2/settings.json").read_text())["inputs"][0]["data"] == with_other
