@@ -150,10 +150,9 @@ def _value(value: Any) -> str:
 def _neighborhoods(model: Any) -> Iterable[tuple[str, str]]:
     diagnostics: Diagnostics = model.diagnostics_
     n = len(diagnostics.reached)
-    # The rows of the other methods know of no labels.
-    if model.method in ("revised", "joint", "balanced") and _is_labelled(model):
-        share = float(np.mean(diagnostics.other_share))
-        yield "reach", f"{share:.0%} of the points' weight lies on other labels, on average"
+    share = model._kept_diagnostics().get("other_share")
+    if share is not None:
+        yield "reach", f"{share.mean():.0%} of the points' weight lies on other labels, on average"
     missed = int(n - np.count_nonzero(diagnostics.reached))
     yield "perplexity", f"not reached by {_count(missed, n)}" if missed else "reached by all points"
     yield "dominated", _dominated(diagnostics.largest_weight)

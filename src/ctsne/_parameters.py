@@ -31,6 +31,8 @@ from ctsne.layout.start import STARTS
 # Farther apart than this, single precision sees no repulsion any more.
 LARGEST_START = 1e5
 METHODS = ("tsne", "original", "revised", "balanced", "joint")
+# Those whose similarities know of labels.
+CONDITIONED_ABOVE = ("revised", "balanced", "joint")
 
 
 @dataclass(frozen=True)

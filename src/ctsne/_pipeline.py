@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from ctsne._components import principal_components
-from ctsne._parameters import Settings, all_identical
+from ctsne._parameters import CONDITIONED_ABOVE, Settings, all_identical
 from ctsne._validation import is_sparse
 from ctsne.affinity import (
     Affinities,
@@ -53,7 +53,7 @@ def features_of(matrix: Any, settings: Settings) -> NDArray[np.floating] | None:
 
 def listed_labels(settings: Settings) -> Labels | None:
     """Labels that part the neighbours of a point in two lists; None where the method wants one."""
-    return settings.labels if settings.method in ("revised", "joint", "balanced") else None
+    return settings.labels if settings.method in CONDITIONED_ABOVE else None
 
 
 def list_lengths(settings: Settings, n: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

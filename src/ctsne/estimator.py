@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ctsne._display import fitted_html
 from ctsne._memory import check_memory
 from ctsne._parameters import (
+    CONDITIONED_ABOVE,
     altered,
     check_callback,
     check_same_rows,
@@ -32,6 +33,7 @@ from ctsne._pipeline import (
 )
 from ctsne._progress import Progress, in_notebook
 from ctsne._validation import check_count, check_matrix
+from ctsne.affinity.result import kept_diagnostics
 from ctsne.labels import Labels, encode_labels
 from ctsne.layout.descent import Callback
 from ctsne.sweep.auto import Choice, choose_strength, steering_on_auto
@@ -315,6 +317,12 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             return altered(self, **{name: 1.0}), None
         choice = choose_strength(trial, name, matrix, known)
         return altered(self, **{name: choice.value}), choice
+
+    def _kept_diagnostics(self) -> dict[str, NDArray[np.float32]]:
+        """Return what is kept of every point with a map, in files and AnnData."""
+        labelled = self.labels_ is not None and self.labels_.n_labels > 1
+        know_labels = labelled and self.method in CONDITIONED_ABOVE
+        return kept_diagnostics(self.diagnostics_, know_labels=know_labels)
 
     def _run(self, n_iter: int, clock: _Clock) -> None:
         bar = clock.bar(n_iter)

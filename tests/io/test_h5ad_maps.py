@@ -57,6 +57,23 @@ def test_into_the_file_itself_again_and_again(cells: Path) -> None:
     assert {"ctsne", "second"} <= set(anndata.read_h5ad(cells).obsm)
 
 
+def test_nothing_remains_of_an_earlier_map(cells: Path) -> None:
+    write(cells, cells)
+    with h5py.File(cells, "r+") as file:
+        file["obsp"].create_dataset("ctsne_affinities", data=np.eye(len(file["obs/_index"])))
+    data = read_data(cells)
+    positions = np.zeros((len(data.X), 2), np.float32)
+    perplexity = np.full(len(data.X), 5.0)
+    about = Provenance("embed", {}, input_records(data, cells))
+    write_map(
+        cells, positions, dataset=data, diagnostics={"perplexity": perplexity}, provenance=about
+    )
+    stored = anndata.read_h5ad(cells)
+    assert [name for name in stored.obs if name.startswith("ctsne")] == ["ctsne_perplexity"]
+    assert stored.obs["ctsne_perplexity"].eq(5).all()
+    assert "ctsne_affinities" not in stored.obsp
+
+
 def test_checksums_of_a_file_that_is_written_into(cells: Path, tmp_path: Path) -> None:
     data = read_data(cells)
     (other,) = input_records(data, tmp_path / "map.csv", ["batch"])

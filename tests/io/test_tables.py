@@ -40,7 +40,7 @@ def test_every_format_gives_the_same(name: str, tmp_path: Path, table: pd.DataFr
     assert str(data.columns["batch"].dtype) == "Int64"
     assert data.columns["type"].isna().tolist() == table["type"].isna().tolist()
     assert data.labels(["batch", "type"])[2] == "3 | <script>alert('x')</script>"
-    assert data.notes == ("not numbers, left out: 'type' (name columns with --features)",)
+    assert data.notes == ("not numbers, so not part of the map: 'type'",)
 
 
 def test_the_content_has_one_checksum(tmp_path: Path, table: pd.DataFrame) -> None:

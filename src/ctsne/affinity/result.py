@@ -17,10 +17,6 @@ _ENTRIES_AT_ONCE = 2**24
 _MOST_RANGES = 64
 
 
-# Those that are kept with maps, in files, sweeps and AnnData: twelve bytes a point.
-KEPT_DIAGNOSTICS = ("perplexity", "other_share", "largest_weight")
-
-
 @dataclass(frozen=True, eq=False)
 class Diagnostics:
     """How the similarities of every point came out; one entry per point in each array.
@@ -62,6 +58,22 @@ class Diagnostics:
     largest_weight: NDArray[np.float64]
     reached: NDArray[np.bool_]
     recall: float = 1.0
+
+
+# Those that are kept with maps, in files, sweeps and AnnData: twelve bytes a point.
+KEPT_DIAGNOSTICS = ("perplexity", "other_share", "largest_weight")
+
+
+def kept_diagnostics(
+    diagnostics: Diagnostics, *, know_labels: bool
+) -> dict[str, NDArray[np.float32]]:
+    """Return what is kept of every point with a map.
+
+    Similarities that know of no labels, those of t-SNE and of the original method, have no share of
+    other labels to tell.
+    """
+    names = [name for name in KEPT_DIAGNOSTICS if know_labels or name != "other_share"]
+    return {name: getattr(diagnostics, name).astype(np.float32) for name in names}
 
 
 @dataclass(frozen=True, eq=False)

@@ -54,7 +54,6 @@ examples:
   ctsne embed cells.csv --labels tech --beta inDrop=1e-8 CELSeq=1e-2 -o map.tsv
   ctsne embed cells.csv --config settings.toml -o map.csv"""
 
-_DIAGNOSTICS = ("perplexity", "other_share", "largest_weight")
 _MEASURED_POINTS = 5000
 
 
@@ -123,10 +122,9 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
         provenance = Provenance(
             "embed", settings, records_of(data, options, target), current_versions()
         )
-        diagnostics = {name: getattr(model.diagnostics_, name) for name in _DIAGNOSTICS}
         console.stage(f"writing {target}")
         write_map(
-            target, model.embedding_, dataset=data.dataset, diagnostics=diagnostics,
+            target, model.embedding_, dataset=data.dataset, diagnostics=model._kept_diagnostics(),
             provenance=provenance, key=options.key,
         )  # fmt: skip
     except KeyboardInterrupt:
@@ -201,10 +199,11 @@ def _tell(
         lines.append(
             f"mixing of {data.name}: {measures['mixing']:.2f} of what random labels would give"
         )
-    weight = measures["largest_weight"]
+    share = measures.get("other_share")
+    others = "" if share is None else f", on other labels {share:.2f}"
     lines.append(
-        f"a point's similarities, on average: perplexity {measures['perplexity']:.1f}, other "
-        f"labels {measures['other_share']:.2f}, largest {weight:.2f}"
+        f"a point's similarities, on average: perplexity {measures['perplexity']:.1f}{others}, "
+        f"largest {measures['largest_weight']:.2f}"
     )
     if options.plot is None:
         lines.append(f"next: ctsne plot {options.output} -o map.png")
@@ -232,7 +231,7 @@ def _measures(model: ConditionalTSNE, data: Input, jobs: int) -> dict[str, float
             n_jobs=jobs,
         )  # fmt: skip
         measures["mixing"] = found / random if random > 0 else None
-    for name in _DIAGNOSTICS:
-        measures[name] = float(getattr(model.diagnostics_, name).mean())
+    for name, values in model._kept_diagnostics().items():
+        measures[name] = float(values.mean())
     measures["recall"] = float(model.diagnostics_.recall)
     return measures

@@ -121,15 +121,28 @@ def _add(
     for group in ("obsm", "uns"):
         if group not in file:
             _write(file, group, {})
-    _write(file["obsm"], key, positions)
-    _write(file["uns"], key, about)
     # Columns of a file of labels are not in obs yet.
     new = {name: column for name, column in dataset.columns.items() if name not in order}
+    _forget(file, order, key)
+    _write(file["obsm"], key, positions)
+    _write(file["uns"], key, about)
     for name, column in {**new, **diagnostics}.items():
         place = _safe(name)
         _write(obs, place, _element(column))
         order += [] if place in order else [place]
     obs.attrs["column-order"] = np.array(order, dtype=load("h5py").string_dtype())
+
+
+def _forget(file: Any, order: list[str], key: str) -> None:
+    """Remove what an earlier map of this name left beside its positions: not all maps have all."""
+    from ctsne.affinity.result import KEPT_DIAGNOSTICS  # loads the native core
+
+    for name in (f"{key}_{kept}" for kept in KEPT_DIAGNOSTICS):
+        if name in order:
+            order.remove(name)
+            del file["obs"][name]
+    if f"{key}_affinities" in file.get("obsp", ()):
+        del file["obsp"][f"{key}_affinities"]
 
 
 def _write(group: Any, name: str, value: Any) -> None:

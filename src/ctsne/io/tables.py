@@ -148,7 +148,7 @@ def _numeric_columns(frame: Any, labels: set[str]) -> tuple[list[str], tuple[str
         else:
             text.append(name)
     if text:
-        notes.append(f"not numbers, left out: {listed(text)} (name columns with --features)")
+        notes.append(f"not numbers, so not part of the map: {listed(text)}")
     if empty:
         notes.append(f"empty, left out: {listed(empty)}")
     if earlier:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ctsne._parameters import Settings
 from ctsne._pipeline import affinities_of, layout_of, listed_labels, weights_of
 from ctsne._progress import Progress
-from ctsne.affinity.result import KEPT_DIAGNOSTICS
+from ctsne.affinity.result import kept_diagnostics
 from ctsne.evaluate.diagnostics import summarize_diagnostics
 from ctsne.evaluate.laplacian import expected_laplacian
 from ctsne.evaluate.neighborhoods import DataNeighbors
@@ -190,14 +190,12 @@ def _make(
             raise _Stopped
         layout.advance(min(_SLICE, n_iter - done))
     similarities = summarize_diagnostics(affinities.diagnostics)
-    diagnostics = {
-        name: getattr(affinities.diagnostics, name).astype(np.float32) for name in KEPT_DIAGNOSTICS
-    }
-    if listed_labels(settings) is None:  # their rows know of no labels
+    know_labels = listed_labels(settings) is not None
+    if not know_labels:
         similarities = {
             name: value for name, value in similarities.items() if "other_share" not in name
         }
-        del diagnostics["other_share"]
+    diagnostics = kept_diagnostics(affinities.diagnostics, know_labels=know_labels)
     facts = Facts(layout.loss(), layout.iteration, time.perf_counter() - begin, similarities)
     return FinishedMap(layout.embedding, facts, diagnostics)
 

@@ -14,27 +14,23 @@ from ctsne.evaluate.diagnostics import summarize_diagnostics
 from ctsne.sweep.auto import steering_on_auto
 from ctsne.sweep.grid import is_used
 
-__all__ = ["CONDITIONED_ABOVE", "kept_params", "store_map"]
+__all__ = ["kept_params", "store_map"]
 
 # Parameters that never change the map.
 _NOT_KEPT = ("callback", "callback_every", "n_jobs", "verbose")
-# Methods whose similarities know of labels.
-CONDITIONED_ABOVE = ("revised", "balanced", "joint")
 
 
 def store_map(target: Any, key: str, model: Any, params: Mapping[str, Any]) -> None:
     """Write the map of a fitted estimator and all that is known of it."""
     diagnostics = model.diagnostics_
     summary = summarize_diagnostics(diagnostics)
-    names = list(KEPT_DIAGNOSTICS)
-    labels = model.labels_
-    if model.method not in CONDITIONED_ABOVE or labels is None or labels.n_labels < 2:
-        names.remove("other_share")
+    kept = model._kept_diagnostics()
+    if "other_share" not in kept:
         summary = {name: value for name, value in summary.items() if "other_share" not in name}
     target.obsm[key] = model.embedding_  # first, as it makes a view an object of its own
     for name in KEPT_DIAGNOSTICS:
-        if name in names:
-            target.obs[f"{key}_{name}"] = getattr(diagnostics, name).astype(np.float32)
+        if name in kept:
+            target.obs[f"{key}_{name}"] = kept[name]
         elif f"{key}_{name}" in target.obs:  # of an earlier map of this name
             del target.obs[f"{key}_{name}"]
     target.obsp[f"{key}_affinities"] = sp.csr_matrix(model.affinities_)
@@ -44,7 +40,7 @@ def store_map(target: Any, key: str, model: Any, params: Mapping[str, Any]) -> N
         "n_iter": int(model.n_iter_),
         "recall": float(diagnostics.recall),
         "affinities_key": f"{key}_affinities",
-        "diagnostics_keys": {name: f"{key}_{name}" for name in names},
+        "diagnostics_keys": {name: f"{key}_{name}" for name in kept},
         "diagnostics": summary,
     }
     chosen = steering_on_auto(model)

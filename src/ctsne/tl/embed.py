@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ctsne._anndata import column_of
-from ctsne._parameters import altered, check_settings
+from ctsne._parameters import CONDITIONED_ABOVE, altered, check_settings
 from ctsne.estimator import ConditionalTSNE
 from ctsne.io.h5ad_maps import is_ours
 from ctsne.labels import Labels, encode_labels
@@ -20,7 +20,7 @@ from ctsne.tl._representation import (
     choose_representation,
     neighbor_graph,
 )
-from ctsne.tl._results import CONDITIONED_ABOVE, kept_params, store_map
+from ctsne.tl._results import kept_params, store_map
 
 if TYPE_CHECKING:
     from anndata import AnnData
