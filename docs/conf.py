@@ -1,0 +1,87 @@
+"""How Sphinx builds the site; ``make docs`` runs it and checks the links.
+
+Nothing is fetched from the network. What can be made from the code, from the root's pages or from
+measured results is made before each build (``docs/tools``) and put into ``docs/_generated``, so it
+is never stale and never committed.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import version as installed_version
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "tools"))
+
+import api_pages  # noqa: E402
+import commands  # noqa: E402
+import formulas  # noqa: E402
+import pictures  # noqa: E402
+import root_pages  # noqa: E402
+import speed  # noqa: E402
+
+project = "ctsne"
+author = "The ctsne authors"
+copyright = author
+version = release = installed_version("ctsne")
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "myst_parser",
+]
+exclude_patterns = ["_build", "tools", "notebooks"]
+templates_path = ["_templates"]
+# A reference that leads nowhere is an error; only other libraries' names cannot be looked up.
+nitpicky = True
+nitpick_ignore_regex = [("py:.*", r"(sklearn|numpy|scipy|pandas|matplotlib|anndata|scanpy)\..*")]
+
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 4
+
+autosummary_generate = True
+# Types stand in the docstrings, in words.
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = False
+
+html_theme = "pydata_sphinx_theme"
+html_title = "ctsne"
+html_static_path = ["_static"]
+html_css_files = ["ctsne.css"]
+html_show_sourcelink = False
+html_copy_source = False
+html_theme_options: dict[str, Any] = {
+    "show_prev_next": True,
+    "show_toc_level": 2,
+    "navbar_end": ["theme-switcher"],
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "navigation_with_keys": False,
+}
+html_math_renderer = "mathml"
+
+
+def setup(app: Any) -> None:
+    """Make the generated pages and pictures, and write formulas as MathML."""
+    formulas.add_renderer(app)
+    app.connect("autodoc-skip-member", _skip_foreign)
+    generated = HERE / "_generated"
+    generated.mkdir(exist_ok=True)
+    api_pages.write(generated)
+    commands.write(generated)
+    root_pages.write(HERE.parent, generated)
+    speed.write(HERE.parent / "benchmarks" / "results", generated)
+    pictures.write(generated)
+
+
+def _skip_foreign(
+    app: Any, what: str, name: str, obj: Any, skip: bool, options: Any
+) -> bool | None:
+    """Leave out methods that scikit-learn adds to an estimator; None lets autodoc decide."""
+    return True if str(getattr(obj, "__module__", "") or "").startswith("sklearn") else None
