@@ -7,6 +7,7 @@ is never stale and never committed.
 
 from __future__ import annotations
 
+import shutil
 import sys
 from importlib.metadata import version as installed_version
 from pathlib import Path
@@ -33,6 +34,10 @@ extensions = [
     "numpydoc",
     "myst_parser",
 ]
+# Options begin with two dashes, and strings in code with straight quotes.
+smartquotes = False
+highlight_language = "none"
+toc_object_entries_show_parents = "hide"
 exclude_patterns = ["_build", "tools", "notebooks"]
 templates_path = ["_templates"]
 # A reference that leads nowhere is an error; only other libraries' names cannot be looked up.
@@ -72,7 +77,8 @@ def setup(app: Any) -> None:
     formulas.add_renderer(app)
     app.connect("autodoc-skip-member", _skip_foreign)
     generated = HERE / "_generated"
-    generated.mkdir(exist_ok=True)
+    shutil.rmtree(generated, ignore_errors=True)  # pages of what is no more
+    generated.mkdir()
     api_pages.write(generated)
     commands.write(generated)
     root_pages.write(HERE.parent, generated)

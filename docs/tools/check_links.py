@@ -171,11 +171,8 @@ def main(arguments: list[str]) -> int:
     wrong = check_site(site) + check_repository(ROOT)
     for line in wrong:
         print(line, file=sys.stderr)
-    print(
-        f"{len(_pages(site))} pages and {len(list(_markdown(ROOT)))} files of the repository: ",
-        end="",
-    )
-    print(f"{len(wrong)} wrong links" if wrong else "all links lead somewhere")
+    read = f"{len(_pages(site))} pages and {len(list(_markdown(ROOT)))} files of the repository"
+    print(f"{read}: {len(wrong)} wrong links" if wrong else f"{read}: all links lead somewhere")
     return 1 if wrong else 0
 
 

@@ -6,14 +6,14 @@ import argparse
 import re
 from pathlib import Path
 
-from ctsne.cli import _parser
+from ctsne.cli.parser import make_parser
 
 _WIDTH = 88
 
 
 def write(folder: Path) -> None:
     """Write ``commands.md`` into a folder."""
-    (folder / "commands.md").write_text(page(_parser()), encoding="utf-8")
+    (folder / "commands.md").write_text(page(make_parser()), encoding="utf-8")
 
 
 def page(parser: argparse.ArgumentParser) -> str:
@@ -51,7 +51,7 @@ def _body(parser: argparse.ArgumentParser) -> list[str]:
         rows = [row for action in group._group_actions for row in _rows(parser, action)]
         if rows:
             title = (group.title or "").capitalize()
-            head = "| | |\n| --- | --- |"
+            head = f"| {'command' if title == 'Commands' else 'option'} | |\n| --- | --- |"
             parts += [f"**{title}**", *filter(None, [_text(group.description or "")])]
             parts += ["\n".join([head, *rows])]
     return [*parts, *_epilog(parser.epilog or "")]

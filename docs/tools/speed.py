@@ -38,7 +38,8 @@ def _sizes(runs: list[dict[str, Any]]) -> str:
             "not run" if peer is None else _peer_seconds(peer),
             "" if peer is None else f"{peer['seconds'] / own['seconds']:.0f}",
         ]
-        lines.append(f"| {' | '.join(cells)} |")
+        unbroken = [cell.replace(" ", "\N{NO-BREAK SPACE}") for cell in cells]
+        lines.append(f"| {' | '.join(unbroken)} |")
     commands = "\n".join(run["command"] for run in runs)
     return "\n".join(lines) + f"\n\n{_machine(runs[-1])}\n\n```\n{commands}\n```\n"
 
