@@ -22,6 +22,7 @@ import formulas  # noqa: E402
 import pictures  # noqa: E402
 import root_pages  # noqa: E402
 import speed  # noqa: E402
+import tutorials  # noqa: E402
 
 project = "ctsne"
 author = "The ctsne authors"
@@ -32,7 +33,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "numpydoc",
-    "myst_parser",
+    "myst_nb",
 ]
 # Options begin with two dashes, and strings in code with straight quotes.
 smartquotes = False
@@ -46,6 +47,10 @@ nitpick_ignore_regex = [("py:.*", r"(sklearn|numpy|scipy|pandas|matplotlib|annda
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4
+
+# They have been run already, each in a folder of its own.
+nb_execution_mode = "off"
+nb_merge_streams = True
 
 autosummary_generate = True
 # Types stand in the docstrings, in words.
@@ -84,6 +89,7 @@ def setup(app: Any) -> None:
     root_pages.write(HERE.parent, generated)
     speed.write(HERE.parent / "benchmarks" / "results", generated)
     pictures.write(generated)
+    tutorials.write(HERE / "notebooks", generated)
 
 
 def _skip_foreign(
