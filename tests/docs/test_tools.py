@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable
-from pathlib import Path
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -87,7 +87,8 @@ def test_tables_of_speed_are_those_measured(tool: Tool, tmp_path: Path) -> None:
     run = json.loads((results / "maps-100000.json").read_text())
     seconds = {each["name"]: each["seconds"] for each in run["results"]}
     table = (tmp_path / "speed-sizes.txt").read_text()
-    (line,) = [line for line in table.splitlines() if line.startswith("| 100,000")]
+    lines = table.replace("\N{NO-BREAK SPACE}", " ").splitlines()
+    (line,) = [line for line in lines if line.startswith("| 100,000")]
     assert f"{seconds['ctsne revised-r']:.2g} s" in line
     assert f"{seconds['openTSNE-FFT'] / seconds['ctsne revised-r']:.0f} |" in line
     assert run["command"] in table
