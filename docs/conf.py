@@ -63,6 +63,8 @@ html_theme = "pydata_sphinx_theme"
 html_title = "ctsne"
 html_static_path = ["_static"]
 html_css_files = ["ctsne.css"]
+# Pages without others beside them.
+html_sidebars: dict[str, list[str]] = {"index": [], "start": []}
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options: dict[str, Any] = {

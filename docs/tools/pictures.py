@@ -182,7 +182,11 @@ def swept() -> Any:
         estimator=ConditionalTSNE(random_state=SEED), progress=False,
     )  # fmt: skip
     axes = pl.maps(
-        {f"strength {swept.parameters['strength']:g}": swept.embedding for swept in result.maps},
+        {
+            f"strength {swept.parameters['strength']:g}\nmixed {swept.measures['mixing']:.2f}, "
+            f"kept {swept.measures['adjusted_rnx']:.2f}": swept.embedding
+            for swept in result.maps
+        },
         data.known,
         shape=data.hidden,
         ncols=3,
