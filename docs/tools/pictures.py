@@ -183,7 +183,7 @@ def swept() -> Any:
     )  # fmt: skip
     axes = pl.maps(
         {
-            f"strength {swept.parameters['strength']:g}\nmixed {swept.measures['mixing']:.2f}, "
+            f"{swept.parameters['strength']:g}: mixed {swept.measures['mixing']:.2f}, "
             f"kept {swept.measures['adjusted_rnx']:.2f}": swept.embedding
             for swept in result.maps
         },
