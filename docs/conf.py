@@ -83,6 +83,7 @@ def setup(app: Any) -> None:
     """Make the generated pages and pictures, and write formulas as MathML."""
     formulas.add_renderer(app)
     app.connect("autodoc-skip-member", _skip_foreign)
+    app.connect("autodoc-process-signature", _hide_private)
     generated = HERE / "_generated"
     shutil.rmtree(generated, ignore_errors=True)  # pages of what is no more
     generated.mkdir()
@@ -99,3 +100,10 @@ def _skip_foreign(
 ) -> bool | None:
     """Leave out methods that scikit-learn adds to an estimator; None lets autodoc decide."""
     return True if str(getattr(obj, "__module__", "") or "").startswith("sklearn") else None
+
+
+def _hide_private(
+    app: Any, what: str, name: str, obj: Any, options: Any, signature: str | None, returns: Any
+) -> tuple[str, Any] | None:
+    """Show no signature of what nobody makes by hand: a class with private parts."""
+    return ("", returns) if what == "class" and ", _" in (signature or "") else None
