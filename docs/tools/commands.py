@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from pathlib import Path
+from typing import Any
 
 from ctsne.cli.parser import make_parser
 
@@ -57,10 +58,10 @@ def _body(parser: argparse.ArgumentParser) -> list[str]:
     return [*parts, *_epilog(parser.epilog or "")]
 
 
-def _wide(formatter: type[argparse.HelpFormatter]) -> type[argparse.HelpFormatter]:
+def _wide(formatter: Any) -> type[argparse.HelpFormatter]:
     """Make a formatter that does not ask how wide the terminal is."""
 
-    class Wide(formatter):  # type: ignore[valid-type, misc]
+    class Wide(formatter):  # type: ignore[misc]
         def __init__(self, prog: str) -> None:
             super().__init__(prog, width=_WIDTH)
 

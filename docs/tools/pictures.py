@@ -6,7 +6,7 @@ Example: python docs/tools/pictures.py some-folder
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -48,8 +48,8 @@ def write(folder: Path) -> None:
 
 
 def made_up(
-    centres: dict[str, tuple[float, ...]],
-    shifts: dict[str, tuple[float, ...]],
+    centres: Mapping[str, tuple[float, ...]],
+    shifts: Mapping[str, tuple[float, ...]],
     *,
     n: int = 100,
     spread: float | tuple[float, ...] = 0.55,
@@ -70,7 +70,7 @@ def made_up(
 
 
 def sheets(
-    further: dict[str, tuple[float, ...]] | None = None, without: tuple[str, str] | None = None
+    further: Mapping[str, tuple[float, ...]] | None = None, without: tuple[str, str] | None = None
 ) -> Cells:
     """Make data of three features: two for the types, and a step in the third for the batch."""
     centres: dict[str, tuple[float, ...]] = {
@@ -206,7 +206,7 @@ def one_batch() -> Any:
     return _drawn(cells, settings)
 
 
-def _drawn(cells: Cells, settings: dict[str, dict[str, Any]]) -> Any:
+def _drawn(cells: Cells, settings: Mapping[str, dict[str, Any]]) -> Any:
     maps = {
         title: ConditionalTSNE(
             perplexity=PERPLEXITY, random_state=SEED, **parameters
