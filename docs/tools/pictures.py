@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ctsne import ConditionalTSNE, oracle, pl
 from ctsne.datasets import make_synthetic
+from ctsne.evaluate import laplacian
 from ctsne.labels import encode_labels
 from ctsne.neighbors import find_neighbors, paper_lengths
 from ctsne.sweep import sweep
@@ -69,17 +70,13 @@ def made_up(
     return Cells(np.vstack(X), np.array(batch), np.array(kind))
 
 
-def sheets(
-    further: Mapping[str, tuple[float, ...]] | None = None, without: tuple[str, str] | None = None
-) -> Cells:
+def sheets() -> Cells:
     """Make data of three features: two for the types, and a step in the third for the batch."""
-    centres: dict[str, tuple[float, ...]] = {
-        "T cell": (0.0, 0.0, 0.0),
-        "B cell": (4.0, 0.5, 0.0),
-        "monocyte": (1.5, 4.0, 0.0),
-    }
-    shifts = {"batch 1": (0.0, 0.0, 0.0), "batch 2": (0.0, 0.0, HEIGHT)}
-    return made_up({**centres, **(further or {})}, shifts, spread=(0.7, 0.7, 0.06), without=without)
+    return made_up(
+        {"T cell": (0.0, 0.0, 0.0), "B cell": (4.0, 0.5, 0.0), "monocyte": (1.5, 4.0, 0.0)},
+        {"batch 1": (0.0, 0.0, 0.0), "batch 2": (0.0, 0.0, HEIGHT)},
+        spread=(0.7, 0.7, 0.06),
+    )
 
 
 def near() -> Any:
@@ -164,13 +161,16 @@ def pull() -> Any:
 def place() -> Any:
     """Draw where the points go."""
     cells = sheets()
-    settings: dict[str, dict[str, Any]] = {
-        "t-SNE": {"method": "tsne"},
-        "revised, beta 1e-20": {"method": "revised", "beta": 1e-20},
-        "joint, strength 1": {"method": "joint"},
-        "balanced, strength 1": {"method": "balanced"},
-    }
-    return _drawn(cells, settings)
+    maps = _maps(
+        cells,
+        {
+            "t-SNE": {"method": "tsne"},
+            "revised, beta 1e-20": {"method": "revised", "beta": 1e-20},
+            "joint, strength 1": {"method": "joint"},
+            "balanced, strength 1": {"method": "balanced"},
+        },
+    )
+    return pl.maps(maps, cells.batch, shape=cells.type, ncols=2)[0].figure
 
 
 def swept() -> Any:
@@ -196,24 +196,42 @@ def swept() -> Any:
 
 def one_batch() -> Any:
     """Draw what happens to a type that only one batch has."""
-    cells = sheets({"plasma cell": (6.4, 1.3, 0.0)}, without=("batch 2", "plasma cell"))
-    settings: dict[str, dict[str, Any]] = {
-        "t-SNE": {"method": "tsne"},
-        "joint, strength 0.5": {"method": "joint", "strength": 0.5},
-        "joint, strength 1": {"method": "joint"},
-        "balanced, strength 1": {"method": "balanced"},
-    }
-    return _drawn(cells, settings)
+    cells = made_up(
+        {
+            "T cell": (0.0, 0.0, 0.0, 0.0),
+            "B cell": (4.0, 0.5, 0.0, 0.0),
+            "monocyte": (1.5, 4.0, 0.0, 0.0),
+            "plasma cell": (4.0, 0.5, 0.0, 2.0),
+        },
+        {"batch 1": (0.0, 0.0, 0.0, 0.0), "batch 2": (0.0, 0.0, HEIGHT, 0.0)},
+        spread=(0.7, 0.7, 0.06, 0.06),
+        without=("batch 2", "plasma cell"),
+    )
+    lonely = cells.type == "plasma cell"
+    maps = {}
+    for title, embedding in _maps(
+        cells,
+        {
+            "t-SNE": {"method": "tsne"},
+            "joint 0.4": {"method": "joint", "strength": 0.4},
+            "joint 1": {"method": "joint"},
+            "balanced 1": {"method": "balanced"},
+        },
+    ).items():
+        wrong = laplacian(embedding, cells.type, pointwise=True)[lonely].mean()
+        maps[f"{title}: {wrong:.2f} wrong"] = embedding
+    return pl.maps(maps, cells.type, shape=cells.batch, ncols=2)[0].figure
 
 
-def _drawn(cells: Cells, settings: Mapping[str, dict[str, Any]]) -> Any:
-    maps = {
+def _maps(
+    cells: Cells, settings: Mapping[str, Mapping[str, Any]]
+) -> dict[str, NDArray[np.float32]]:
+    return {
         title: ConditionalTSNE(
             perplexity=PERPLEXITY, random_state=SEED, **parameters
         ).fit_transform(cells.X, labels=cells.batch)
         for title, parameters in settings.items()
     }
-    return pl.maps(maps, cells.batch, shape=cells.type, ncols=2)[0].figure
 
 
 PICTURES: dict[str, Callable[[], Any]] = {
