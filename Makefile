@@ -10,15 +10,16 @@ BIN    := $(VENV)/bin
 SOURCES := pyproject.toml CMakeLists.txt \
            $(shell find src native -not -name '*.pyc' -not -name '__pycache__' 2>/dev/null)
 
-# A stamp says "installed from these sources". The test environment contains the demo's.
+# A stamp says "installed from these sources". The test environment contains the demo's and the docs'.
 MADE     := $(VENV)/.made
 FOR_DEMO := $(VENV)/.for-demo
 FOR_TEST := $(VENV)/.for-test
 FOR_BENCH := $(VENV)/.for-bench
 FOR_EXPERIMENTS := $(VENV)/.for-experiments
+FOR_DOCS := $(VENV)/.for-docs
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench experiments clean
+.PHONY: help demo test lint docs bench experiments clean
 # One environment is shared by all targets: two installs at once would break it.
 .NOTPARALLEL:
 
@@ -36,6 +37,10 @@ lint: $(FOR_TEST) ## check style and types only
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
+docs: $(FOR_DOCS) ## build the site into docs/_build/html, no warnings, links checked
+	$(BIN)/sphinx-build -q -W -n --keep-going docs docs/_build/html
+	$(BIN)/python docs/tools/check_links.py docs/_build/html
+
 bench: $(FOR_BENCH) ## time ctsne against its peers, renew benchmarks/RESULTS.md (< 15 minutes)
 	$(BIN)/python benchmarks/run.py short
 
@@ -43,7 +48,8 @@ experiments: $(FOR_EXPERIMENTS) ## the paper's figures again; needs CTSNE_REFERE
 	$(BIN)/python experiments/run.py figure1 figure2 figure3 figure4 figure5
 
 clean: ## remove the environment and everything built
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis ctsne-demo.png
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis ctsne-demo.png \
+	  docs/_build docs/_generated
 
 # --clear, because a half-made environment looks like a made one.
 $(MADE):
@@ -59,7 +65,11 @@ $(FOR_DEMO): $(MADE) $(SOURCES)
 
 $(FOR_TEST): $(MADE) $(SOURCES)
 	$(BIN)/pip install --disable-pip-version-check ".[test]"
-	@touch $(FOR_DEMO) $@
+	@touch $(FOR_DEMO) $(FOR_DOCS) $@
+
+$(FOR_DOCS): $(MADE) $(SOURCES)
+	$(BIN)/pip install --disable-pip-version-check ".[docs]"
+	@touch $@
 
 $(FOR_BENCH): $(FOR_DEMO) benchmarks/requirements.txt
 	$(BIN)/pip install --disable-pip-version-check -r benchmarks/requirements.txt

@@ -1,0 +1,246 @@
+"""The pictures of the site, drawn by ctsne itself from made-up data.
+
+Example: python docs/tools/pictures.py some-folder
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import matplotlib
+import numpy as np
+from numpy.typing import NDArray
+
+from ctsne import ConditionalTSNE, oracle, pl
+from ctsne.datasets import make_synthetic
+from ctsne.evaluate import laplacian
+from ctsne.labels import encode_labels
+from ctsne.neighbors import find_neighbors, paper_lengths
+from ctsne.sweep import sweep
+
+matplotlib.use("Agg")
+from matplotlib import pyplot as plt
+
+DPI = 110
+GREY, INK = "#c8c8c8", "#222222"
+SEED = 0
+PERPLEXITY = 20
+# How far the batches are apart in the data of the stages.
+HEIGHT = 2.5
+
+
+class Cells(NamedTuple):
+    """Made-up cells with a batch, which is known, and a type, which is looked for."""
+
+    X: NDArray[np.float64]
+    batch: NDArray[np.str_]
+    type: NDArray[np.str_]
+
+
+def write(folder: Path) -> None:
+    """Draw every picture into a folder."""
+    for name, draw in PICTURES.items():
+        figure = draw()
+        figure.savefig(folder / f"{name}.png", dpi=DPI, metadata={"Software": None})
+        plt.close(figure)
+
+
+def made_up(
+    centres: Mapping[str, tuple[float, ...]],
+    shifts: Mapping[str, tuple[float, ...]],
+    *,
+    n: int = 100,
+    spread: float | tuple[float, ...] = 0.55,
+    without: tuple[str, str] | None = None,
+) -> Cells:
+    """Draw n cells of every type in every batch; the batch shifts them, ``without`` is left out."""
+    rng = np.random.default_rng(SEED)
+    X, batch, kind = [], [], []
+    for which, shift in shifts.items():
+        for name, centre in centres.items():
+            if (which, name) != without:
+                X.append(
+                    np.add(centre, shift) + np.multiply(spread, rng.normal(size=(n, len(centre))))
+                )
+                batch += [which] * n
+                kind += [name] * n
+    return Cells(np.vstack(X), np.array(batch), np.array(kind))
+
+
+def sheets() -> Cells:
+    """Make data of three features: two for the types, and a step in the third for the batch."""
+    return made_up(
+        {"T cell": (0.0, 0.0, 0.0), "B cell": (4.0, 0.5, 0.0), "monocyte": (1.5, 4.0, 0.0)},
+        {"batch 1": (0.0, 0.0, 0.0), "batch 2": (0.0, 0.0, HEIGHT)},
+        spread=(0.7, 0.7, 0.06),
+    )
+
+
+def near() -> Any:
+    """Draw one point with the neighbours that t-SNE gives it, and with the two lists."""
+    cells = sheets()
+    point = _middle(cells)
+    same, other = paper_lengths(encode_labels(cells.batch), len(cells.X), PERPLEXITY)
+    lists = {
+        "The data": None,
+        "t-SNE: one list, the nearest": find_neighbors(cells.X, k_same=same + other),
+        "ctsne: two lists": find_neighbors(cells.X, cells.batch, k_same=same, k_other=other),
+    }
+    figure, axes = plt.subplots(1, len(lists), figsize=(9, 3.6), layout="constrained")
+    seen, colors = _from_the_side(cells.X), pl.palette(cells.batch)
+    for ax, (title, found) in zip(axes, lists.items(), strict=True):
+        _draw_sheets(ax)
+        chosen = np.arange(len(seen)) if found is None else found.indices[point]
+        ax.scatter(*seen.T, s=5, color=GREY, linewidths=0)
+        drawn = [colors[name] for name in cells.batch[chosen]]
+        ax.scatter(*seen[chosen].T, s=9, c=drawn, linewidths=0)
+        ax.set_title(title, loc="left", fontsize="medium", fontweight="bold")
+        if found is not None:
+            ax.scatter(*seen[point], s=90, marker="*", color=INK, zorder=3)
+    for name, color in colors.items():
+        axes[0].scatter([], [], s=20, color=color, label=name)
+    axes[0].legend(frameon=False, loc="upper left", fontsize="small")
+    return figure
+
+
+def _middle(cells: Cells) -> int:
+    """Choose the point whose neighbours are shown: the middle of the B cells of one batch."""
+    mine = np.flatnonzero((cells.batch == "batch 1") & (cells.type == "B cell"))
+    centre = cells.X[mine].mean(axis=0)
+    return int(mine[np.linalg.norm(cells.X[mine] - centre, axis=1).argmin()])
+
+
+def _from_the_side(X: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Look at three features obliquely from above."""
+    return np.column_stack([X[:, 0] + 0.45 * X[:, 1], 0.42 * X[:, 1] + 1.9 * X[:, 2]])
+
+
+def _draw_sheets(ax: Any) -> None:
+    corners = np.array([(-2.2, -2.4), (6.2, -2.4), (6.2, 6.2), (-2.2, 6.2), (-2.2, -2.4)])
+    for height in (0.0, HEIGHT):
+        edge = _from_the_side(np.column_stack([corners, np.full(len(corners), height)]))
+        ax.plot(*edge.T, color=GREY, linewidth=0.8)
+    ax.set_axis_off()
+
+
+def pull() -> Any:
+    """Draw how much the neighbours of one point pull, before and after conditioning."""
+    cells = sheets()
+    point = _middle(cells)
+    labels = encode_labels(cells.batch)
+    same, other = paper_lengths(labels, len(cells.X), PERPLEXITY)
+    found = find_neighbors(cells.X, labels, k_same=same, k_other=other)
+    squared = oracle.squared_distances(cells.X)
+    lists = (squared, found.indices)
+    rows = {
+        "before": oracle.tsne_rows(*lists, PERPLEXITY),
+        "revised, beta 1e-20": oracle.revised_rows(
+            *lists, labels.codes, PERPLEXITY, 1e-20, scale=found.scale
+        ),
+        "balanced, strength 1": oracle.balanced_rows(
+            *lists, found.n_same, labels.codes, PERPLEXITY, 1.0
+        ),
+    }
+    figure, axes = plt.subplots(1, len(rows), figsize=(9, 3.2), sharey=True, layout="constrained")
+    for ax, (title, row) in zip(axes, rows.items(), strict=True):
+        pl.similarity_profile(
+            found.distances[point], row[point], cells.batch[found.indices[point]], ax=ax
+        )
+        ax.set_title(title, loc="left", fontsize="medium", pad=40)
+        if ax is not axes[-1]:
+            ax.get_legend().remove()
+        if ax is not axes[0]:
+            ax.set_ylabel("")
+    axes[0].set_ylim(0, 1.05 * max(row[point].max() for row in rows.values()))
+    return figure
+
+
+def place() -> Any:
+    """Draw where the points go."""
+    cells = sheets()
+    maps = _maps(
+        cells,
+        {
+            "t-SNE": {"method": "tsne"},
+            "revised, beta 1e-20": {"method": "revised", "beta": 1e-20},
+            "joint, strength 1": {"method": "joint"},
+            "balanced, strength 1": {"method": "balanced"},
+        },
+    )
+    return pl.maps(maps, cells.batch, shape=cells.type, ncols=2)[0].figure
+
+
+def swept() -> Any:
+    """Draw a sweep over strengths: maps above, measures below."""
+    data = make_synthetic(900, random_state=SEED)
+    strengths = [0, 0.2, 0.4, 0.6, 0.8, 1]
+    result = sweep(
+        data.X, data.known, {"method": "joint", "strength": strengths}, other=data.hidden,
+        estimator=ConditionalTSNE(random_state=SEED), progress=False,
+    )  # fmt: skip
+    axes = pl.maps(
+        {
+            f"{swept.parameters['strength']:g}: mixed {swept.measures['mixing']:.2f}, "
+            f"kept {swept.measures['adjusted_rnx']:.2f}": swept.embedding
+            for swept in result.maps
+        },
+        data.known,
+        shape=data.hidden,
+        ncols=3,
+    )
+    return axes[0].figure
+
+
+def one_batch() -> Any:
+    """Draw what happens to a type that only one batch has."""
+    cells = made_up(
+        {
+            "T cell": (0.0, 0.0, 0.0, 0.0),
+            "B cell": (4.0, 0.5, 0.0, 0.0),
+            "monocyte": (1.5, 4.0, 0.0, 0.0),
+            "plasma cell": (4.0, 0.5, 0.0, 2.0),
+        },
+        {"batch 1": (0.0, 0.0, 0.0, 0.0), "batch 2": (0.0, 0.0, HEIGHT, 0.0)},
+        spread=(0.7, 0.7, 0.06, 0.06),
+        without=("batch 2", "plasma cell"),
+    )
+    lonely = cells.type == "plasma cell"
+    maps = {}
+    for title, embedding in _maps(
+        cells,
+        {
+            "t-SNE": {"method": "tsne"},
+            "joint 0.4": {"method": "joint", "strength": 0.4},
+            "joint 1": {"method": "joint"},
+            "balanced 1": {"method": "balanced"},
+        },
+    ).items():
+        wrong = laplacian(embedding, cells.type, pointwise=True)[lonely].mean()
+        maps[f"{title}: {wrong:.2f} wrong"] = embedding
+    return pl.maps(maps, cells.type, shape=cells.batch, ncols=2)[0].figure
+
+
+def _maps(
+    cells: Cells, settings: Mapping[str, Mapping[str, Any]]
+) -> dict[str, NDArray[np.float32]]:
+    return {
+        title: ConditionalTSNE(
+            perplexity=PERPLEXITY, random_state=SEED, **parameters
+        ).fit_transform(cells.X, labels=cells.batch)
+        for title, parameters in settings.items()
+    }
+
+
+PICTURES: dict[str, Callable[[], Any]] = {
+    "near": near,
+    "pull": pull,
+    "place": place,
+    "swept": swept,
+    "one_batch": one_batch,
+}
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]))

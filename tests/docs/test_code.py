@@ -1,0 +1,85 @@
+"""The code on the pages and in the README: Python runs as it stands, commands are understood."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ctsne.cli.parser import make_parser
+from ctsne.datasets import make_synthetic
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+_BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def _code(page: Path, language: str) -> list[str]:
+    return [code for name, code in _BLOCK.findall(page.read_text()) if name == language]
+
+
+def _commands(page: Path) -> list[str]:
+    lines = "".join(_code(page, "")).replace("\\\n", " ").splitlines()
+    return [line.split("  #")[0].strip() for line in lines if line.startswith("ctsne ")]
+
+
+WITH_PYTHON = [page for page in PAGES if _code(page, "python")]
+COMMANDS = [(page.name, line) for page in PAGES for line in _commands(page)]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Go to a folder with the files that the pages speak of."""
+    anndata = pytest.importorskip("anndata")
+    pandas = pytest.importorskip("pandas")
+    data = make_synthetic(300, random_state=0)
+    names = [f"cell{i}" for i in range(300)]
+    labels = {"batch": data.known, "cell_type": data.hidden}
+    table = pandas.DataFrame(data.X, names, [f"PC{i}" for i in range(1, 11)]).assign(**labels)
+    table.to_csv(tmp_path / "cells.csv")
+    adata = anndata.AnnData(data.X.astype("float32"), pandas.DataFrame(labels, names))
+    adata.obsm["X_pca"] = adata.X.copy()
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    return tmp_path
+
+
+def _run(*arguments: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-P", *arguments], check=False, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+def test_pages_have_code_of_both_kinds() -> None:
+    assert {"README.md", "start.md", "strength.md"} <= {page.name for page in WITH_PYTHON}
+    assert {"start.md", "strength.md"} <= {name for name, _ in COMMANDS}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", WITH_PYTHON, ids=lambda page: page.name)
+def test_python_on_a_page_runs(page: Path, folder: Path) -> None:
+    program = folder / "page.py"
+    program.write_text("\n".join(_code(page, "python")))
+    _run(os.fspath(program))
+
+
+@pytest.mark.parametrize(("page", "line"), COMMANDS, ids=lambda value: value)
+def test_command_lines_are_understood(page: str, line: str) -> None:
+    program, *arguments = shlex.split(line)
+    assert program == "ctsne"
+    make_parser().parse_args(arguments)  # ends the process if it does not understand
+
+
+@pytest.mark.slow
+def test_commands_of_the_first_page_do_what_it_says(folder: Path) -> None:
+    for line in _commands(ROOT / "docs" / "start.md"):
+        _run("-m", "ctsne.cli", *shlex.split(line)[1:])
+    made = {"map.csv", "map.png", "page.html"}
+    assert made <= {file.name for file in folder.iterdir()}

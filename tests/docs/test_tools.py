@@ -1,0 +1,94 @@
+"""The programs that make pages from what the repository has."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from ctsne.cli.parser import make_parser
+
+Tool = Callable[[str], ModuleType]
+ROOT = Path(__file__).parents[2]
+
+
+def test_reference_of_a_parser(tool: Tool) -> None:
+    parser = argparse.ArgumentParser("prog", description="It works.")
+    commands = parser.add_subparsers(title="commands")
+    make = commands.add_parser("make", help="make <it>", epilog="examples:\n  prog make a|b")
+    make.add_argument("--size", metavar="N", default=3, help="how *large* (default: %(default)s)")
+    make.add_argument("--secret", help=argparse.SUPPRESS)
+    page = tool("commands").page(parser)
+    assert "It works." in page
+    assert "| [`make`](#prog-make) | make \\<it\\> |" in page
+    assert "| `--size N` | how \\*large\\* (default: 3) |" in page
+    assert "**Examples**\n\n```text\nprog make a|b\n```" in page
+    assert "--secret" not in page
+
+
+def test_reference_has_every_option_of_every_command(tool: Tool) -> None:
+    module = tool("commands")
+    parser = make_parser()
+    page = module.page(parser)
+    for name, command in module.subcommands(parser).items():
+        section = page.split(f"\n## ctsne {name}\n")[1].split("\n## ")[0]
+        for action in command._actions:
+            if action.help != argparse.SUPPRESS:
+                assert all(f"{option}" in section for option in action.option_strings)
+
+
+def test_every_public_module_has_a_page(tool: Tool, tmp_path: Path) -> None:
+    module = tool("api_pages")
+    module.write(tmp_path)
+    overview = (tmp_path / "api.md").read_text()
+    for name in {"ConditionalTSNE", "evaluate", "sweep", "tl", "pl", "report", "neighbors"}:
+        assert name in overview
+    for name in ("evaluate", "sweep", "tl", "pl", "report", "neighbors"):
+        page = (tmp_path / f"api-{name}.md").read_text()
+        assert all(f"   {each}\n" in page for each in import_module(f"ctsne.{name}").__all__)
+
+
+def test_a_module_without_a_place_is_an_error(
+    tool: Tool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = tool("api_pages")
+    monkeypatch.setattr(module, "GROUPS", {"All": ("evaluate",)})
+    with pytest.raises(ValueError, match="no place for ctsne"):
+        module.write(tmp_path)
+
+
+def test_pages_of_the_root_lead_to_each_other(tool: Tool, tmp_path: Path) -> None:
+    tool("root_pages").write(ROOT, tmp_path)
+    assert "(changelog.md)" in (tmp_path / "contributing.md").read_text()
+    assert (
+        "(files/experiments/results/figure1.png)"
+        in (tmp_path / "experiments-results.md").read_text()
+    )
+    assert (tmp_path / "files/experiments/results/figure1.png").is_file()
+    citing = (tmp_path / "citing.md").read_text()
+    assert citing.startswith("# Citing\n")
+    assert "Heiter" in citing and "\n## " not in citing
+
+
+def test_a_link_of_the_root_that_leads_nowhere_is_an_error(tool: Tool, tmp_path: Path) -> None:
+    module = tool("root_pages")
+    with pytest.raises(FileNotFoundError):
+        module._target("missing.csv", ROOT, ROOT, tmp_path)
+
+
+def test_tables_of_speed_are_those_measured(tool: Tool, tmp_path: Path) -> None:
+    results = ROOT / "benchmarks" / "results"
+    tool("speed").write(results, tmp_path)
+    run = json.loads((results / "maps-100000.json").read_text())
+    seconds = {each["name"]: each["seconds"] for each in run["results"]}
+    table = (tmp_path / "speed-sizes.txt").read_text()
+    lines = table.replace("\N{NO-BREAK SPACE}", " ").splitlines()
+    (line,) = [line for line in lines if line.startswith("| 100,000")]
+    assert f"{seconds['ctsne revised-r']:.2g} s" in line
+    assert f"{seconds['openTSNE-FFT'] / seconds['ctsne revised-r']:.0f} |" in line
+    assert run["command"] in table
