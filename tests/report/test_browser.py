@@ -41,10 +41,11 @@ def written(folder: Path, made: Made | None = None, **options: Any) -> Path:
 
 
 def drag(opened: Opened, corners: np.ndarray[Any, Any]) -> None:
-    """Draw a closed line with the mouse."""
+    """Draw a closed line with the mouse, without haste."""
     mouse = opened.page.mouse
     mouse.move(*corners[0])
     mouse.down()
+    opened.page.wait_for_timeout(400)
     for corner in [*corners[1:], corners[0]]:
         mouse.move(*corner, steps=4)
     mouse.up()

@@ -18,7 +18,7 @@ function makeMap(id, data, onCard, events) {
   const { ColumnDataSource, Range1d, LassoSelectTool, PanTool, WheelZoomTool } = Bokeh;
   const size = Math.min(7, Math.max(2.2, 260 / Math.sqrt(n)));
   const whole = { start: -0.03, end: 1.03 };
-  const lasso = new LassoSelectTool();
+  const lasso = new LassoSelectTool({ continuous: false }); // selecting at every step is slow
   const pan = new PanTool();
   const wheel = new WheelZoomTool({ modifiers: { ctrl: true } });
   const plot = Bokeh.Plotting.figure({
@@ -36,7 +36,7 @@ function makeMap(id, data, onCard, events) {
   });
   const ring = new ColumnDataSource({ data: { x: [], y: [] } });
   for (const [color, width] of [["#ffffff", 5], [INK, 2.5]]) {
-    plot.scatter({ x: { field: "x" }, y: { field: "y" }, source: ring, size: 16, fill_color: null, line_color: color, line_width: width });
+    plot.scatter({ x: { field: "x" }, y: { field: "y" }, source: ring, size: 16, fill_color: null, line_color: color, line_width: width, level: "overlay" });
   }
   let shown = { x: new Float32Array(n), y: new Float32Array(n) };
   let color = [];
@@ -179,6 +179,8 @@ function connectMaps(data, state) {
     },
     tap: (point) => state.set({ pinned: point, point }),
   };
+  // Or else Bokeh takes a mouse that rests before it draws for one that wants something else.
+  Bokeh.require("core/ui_gestures").UIGestures.press_threshold = 1e9;
   const maps = [makeMap("left", data, onCard, events), makeMap("right", data, onCard, events)];
   const [left, right] = maps;
   left.show(data.positions(facts.reference), false);
