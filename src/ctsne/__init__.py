@@ -2,7 +2,8 @@
 
 The whole pipeline is :class:`ConditionalTSNE`; its stages are ``ctsne.neighbors``,
 ``ctsne.affinity`` and ``ctsne.layout``, the measures ``ctsne.evaluate``, many maps at once
-``ctsne.sweep``, pictures ``ctsne.pl``, and every formula once more in plain NumPy ``ctsne.oracle``.
+``ctsne.sweep``, pictures ``ctsne.pl``, the interactive page ``ctsne.report``, AnnData objects
+``ctsne.tl``, and every formula once more in plain NumPy ``ctsne.oracle``.
 
 Everything is loaded when it is first used, so that importing the package costs nothing.
 """
@@ -13,7 +14,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ctsne import affinity, datasets, evaluate, labels, layout, neighbors, oracle, pl, sweep, tl
+    from ctsne import (
+        affinity,
+        datasets,
+        evaluate,
+        labels,
+        layout,
+        neighbors,
+        oracle,
+        pl,
+        report,
+        sweep,
+        tl,
+    )
     from ctsne.estimator import ConditionalTSNE
 
     __version__: str
@@ -29,6 +42,7 @@ __all__ = [
     "neighbors",
     "oracle",
     "pl",
+    "report",
     "sweep",
     "tl",
 ]
