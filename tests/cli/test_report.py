@@ -48,7 +48,8 @@ def test_json(
         (["cells.csv", "--labels", "batch", "-o", "page.pdf"], "must end in one of .html"),
         (["cells.csv", "--labels", "batch", "-o", "p.html", "--keep", "."], "holds other files"),
         (["empty", "-o", "page.html"], "holds no finished sweep"),
-        (["empty", "--labels", "batch", "-o", "page.html"], "--labels is for data"),
+        (["empty", "--labels", "batch", "-o", "page.html"], "--labels: only for data"),
+        (["empty", "--perplexity", "5", "--path", "-o", "p.html"], "--path, --perplexity: only"),
         (["emptyy", "-o", "page.html", "--labels", "a"], "there is no file emptyy"),
     ],
 )

@@ -13,7 +13,7 @@ from ctsne.cli.console import Console
 from ctsne.cli.folders import check_folder, read_folder, write_folder
 from ctsne.cli.inputs import JOINT
 from ctsne.cli.options import add_messages
-from ctsne.cli.parser import Commands, add_command
+from ctsne.cli.parser import Commands, add_command, command_parser, make_parser
 from ctsne.cli.sweep import add_sweep_options, run_sweep, suggestion
 
 if TYPE_CHECKING:
@@ -42,6 +42,10 @@ examples:
   ctsne report cells.h5ad --labels batch --keep sweep -o page.html
 
 Needs bokeh (pip install "ctsne[report]")."""
+
+
+# Options that are of use with a finished sweep too.
+_ALWAYS = ("output", "title", "config", "json", "quiet", "verbose", "help")
 
 
 def add(commands: Commands) -> None:
@@ -104,16 +108,28 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
 def _page_of_folder(
     source: Path, target: Path, options: argparse.Namespace, console: Console
 ) -> SweptMap | None:
-    if options.labels:
-        raise ValueError(
-            f"--labels is for data; what the sweep in {source} factors out is settled already"
-        )
+    _check_settled(source, options)
     sweep = read_folder(source)
     _write(
         sweep.result, sweep.columns, sweep.names, sweep.provenance, target, options, console,
         made_at=source,
     )  # fmt: skip
     return suggestion(sweep.result, sweep.provenance.settings["mixing"])
+
+
+def _check_settled(source: Path, options: argparse.Namespace) -> None:
+    """Refuse options that have no say any more once there is a sweep."""
+    own = command_parser(make_parser(), "report")
+    given = [
+        action.option_strings[-1]
+        for action in own.options()
+        if action.dest not in _ALWAYS and getattr(options, action.dest, None) != action.default
+    ]
+    if given:
+        raise ValueError(
+            f"{', '.join(given)}: only for data; the sweep in {source} has its settings already. "
+            "Make another one with ctsne sweep, or name the data instead of the folder"
+        )
 
 
 def _page_of_data(
