@@ -128,6 +128,7 @@ function makeMap(id, data, onCard, events) {
       plot.toolbar.active_drag = how === "move" ? pan : lasso;
     },
     positions: () => shown,
+    highlighted: () => Array.from(source.selected.indices),
     moving: () => frame !== null,
     view: () => [plot.x_range.start, plot.x_range.end, plot.y_range.start, plot.y_range.end],
   };
