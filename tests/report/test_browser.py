@@ -110,6 +110,17 @@ def test_no_movement_for_those_who_want_none(opened: Open, path: Path) -> None:
     assert not page.state()["moving"]
 
 
+def test_movements_in_quick_succession_end_at_the_last_map(opened: Open, path: Path) -> None:
+    page = opened(path)
+    page.page.click("#settings button:has-text('tsne')")
+    for title in ("revised, beta 1e-10", "joint, strength 1", "tsne"):
+        page.page.click(f"#settings button:has-text('{title}')")
+        page.page.wait_for_timeout(60)
+    page.settle()
+    apart = page.pixels("right") - page.pixels("left")
+    np.testing.assert_allclose(np.ptp(apart, axis=0), 0, atol=0.01)
+
+
 def test_method_keeps_the_place_on_the_slider(opened: Open, path: Path) -> None:
     page = opened(path)
     page.page.select_option("#line", label="revised")

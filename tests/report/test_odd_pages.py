@@ -90,5 +90,13 @@ def test_more_points_than_can_be_shown(opened: Open, tmp_path: Path) -> None:
     page = opened(written(tmp_path, made))
     assert "50,000 of 60,000 points are shown, chosen at random" in page.text("#about")
     assert page.text("#labels").split() == ["one", "30,000", "two", "30,000"]
+    # Some of the points move; then all are where they belong, and what is selected still is.
+    page.page.click("#labels button:has-text('two')")
     page.page.click("#settings button:has-text('strength 0')")
     assert page.title(page.settle()["map"]) == "joint, strength 0"
+    same = """() => {
+        const [left, right] = ["left", "right"].map(ctsnePage.positions);
+        return left.x.every((x, i) => x === right.x[i] && left.y[i] === right.y[i]);
+    }"""
+    assert page.page.evaluate(same)
+    assert len(page.page.evaluate("ctsnePage.highlighted('right')")) > 20_000
