@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from ctsne import ConditionalTSNE
+from ctsne.report import write_report
 from ctsne.sweep import SweepResult, SweptMap
 from ctsne.sweep.grid import expand_grid
 
@@ -71,9 +72,19 @@ def made_up(
     return Made(result, columns)
 
 
-@pytest.fixture(scope="session")
+def written(folder: Path, made: Made | None = None, **options: Any) -> Path:
+    """Write a page of a made-up sweep."""
+    result, columns = made or made_up()
+    path = folder / "a page.html"
+    options = {"columns": columns, "known": "batch", "other": "kind", **options}
+    write_report(result, path, **options)
+    return path
+
+
+# Not for the whole session: while it runs, no other test could start an event loop of its own.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """Start the system's Chromium once for all tests."""
+    """Start the system's Chromium once for all tests of a file."""
     names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
     found = next(filter(None, map(shutil.which, names)), None)
     if found is None:

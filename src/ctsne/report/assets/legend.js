@@ -54,7 +54,7 @@ function drawLegend(data, state, column) {
     const button = element("button", "", { type: "button", title: entry.text, "aria-pressed": "false", "data-code": entry.code });
     const swatch = element("span", "", { class: "swatch" });
     swatch.style.background = entry.color;
-    const name = element("span", entry.text === "" ? "(empty)" : entry.text, { class: "name", dir: "auto" });
+    const name = element("span", entry.text.trim() === "" ? "(empty)" : entry.text, { class: "name", dir: "auto" });
     button.append(swatch, name, element("span", count(entry.points), { class: "count" }));
     button.addEventListener("click", () => press(data, state, entry.code));
     const item = element("li");

@@ -1,7 +1,11 @@
 // The two maps: drawing, moving, the lasso and the pointer.
 
 const MOVE_MS = 450;
+// Points that move when there is no graphics card; they stand in random order, so the first of each
+// few are a fair sample.
+const MOST_MOVING = 5000;
 const INK = "#222222";
+const [ALPHA, FADED] = [0.85, 0.06];
 
 // Without a graphics card, plain drawing is faster than drawing that pretends to one.
 function drawsOnCard() {
@@ -25,15 +29,18 @@ function makeMap(id, data, onCard, events) {
     x_range: new Range1d(whole), y_range: new Range1d(whole), x_axis_type: null, y_axis_type: null,
     tools: [lasso, pan, wheel], toolbar_location: null, min_border: 0, outline_line_color: null,
     sizing_mode: "stretch_both", output_backend: onCard ? "webgl" : "canvas",
-    lod_threshold: 15000, lod_factor: 8, lod_timeout: 150,
+    lod_threshold: 15000, lod_factor: 8,
   });
   plot.toolbar.active_drag = lasso;
   plot.toolbar.active_scroll = wheel;
   const source = new ColumnDataSource({ data: { x: [], y: [], color: [] } });
-  plot.scatter({
-    x: { field: "x" }, y: { field: "y" }, source, size, fill_color: { field: "color" }, line_color: null,
-    fill_alpha: 0.85, nonselection_fill_alpha: 0.06, nonselection_line_color: null, selection_fill_alpha: 1,
+  const look = { x: { field: "x" }, y: { field: "y" }, size, fill_color: { field: "color" }, line_color: null };
+  const points = plot.scatter({
+    ...look, source, fill_alpha: ALPHA, nonselection_fill_alpha: FADED, nonselection_line_color: null, selection_fill_alpha: 1,
   });
+  // In their place while they move, if they are too many: some of them.
+  const some = new ColumnDataSource({ data: { x: [], y: [], color: [], alpha: [] } });
+  const movers = plot.scatter({ ...look, source: some, fill_alpha: { field: "alpha" }, visible: false });
   const ring = new ColumnDataSource({ data: { x: [], y: [] } });
   for (const [color, width] of [["#ffffff", 5], [INK, 2.5]]) {
     plot.scatter({ x: { field: "x" }, y: { field: "y" }, source: ring, size: 16, fill_color: null, line_color: color, line_width: width, level: "overlay" });
@@ -41,7 +48,7 @@ function makeMap(id, data, onCard, events) {
   let shown = { x: new Float32Array(n), y: new Float32Array(n) };
   let color = [];
   let ringed = null;
-  let frame = null;
+  let stop = null; // ends a movement where it is
 
   const draw = (positions) => {
     shown = positions;
@@ -51,33 +58,46 @@ function makeMap(id, data, onCard, events) {
   const drawRing = () => {
     ring.data = ringed === null ? { x: [], y: [] } : { x: [shown.x[ringed]], y: [shown.y[ringed]] };
   };
+  const stride = onCard ? 1 : Math.ceil(n / MOST_MOVING);
+  const swap = (isMoving) => {
+    if (stride === 1) return;
+    movers.visible = isMoving;
+    points.visible = !isMoving;
+  };
+  const every = (values) => values.filter((_, place) => place % stride === 0);
+  const alphas = () => {
+    const { indices } = source.selected;
+    const alpha = new Float32Array(n).fill(indices.length > 0 ? FADED : ALPHA);
+    for (const point of indices) alpha[point] = 1;
+    return alpha;
+  };
   const move = (to) => {
     const from = shown;
+    const sample = stride === 1 ? null : { color: asColors(every(color)), alpha: every(alphas()) };
     const begin = performance.now();
     const step = (now) => {
       const t = Math.min(1, Math.max(0, (now - begin) / MOVE_MS));
       if (t === 1) {
-        frame = null;
-        plot.document.interactive_stop();
+        stop = null;
+        swap(false);
         draw(to);
         return;
       }
       const share = t < 0.5 ? 4 * t ** 3 : 1 - (2 - 2 * t) ** 3 / 2;
-      const x = new Float32Array(n);
-      const y = new Float32Array(n);
-      for (let i = 0; i < n; i++) {
-        x[i] = from.x[i] + share * (to.x[i] - from.x[i]);
-        y[i] = from.y[i] + share * (to.y[i] - from.y[i]);
-      }
-      plot.document.interactive_start(plot); // Bokeh thins out what it draws without a card
-      draw({ x, y });
-      frame = requestAnimationFrame(step);
+      if (sample === null) draw(between(from, to, share, 1));
+      else some.data = { ...between(from, to, share, stride), ...sample };
+      const frame = requestAnimationFrame(step);
+      stop = () => {
+        cancelAnimationFrame(frame);
+        shown = between(from, to, share, 1);
+      };
     };
-    frame = requestAnimationFrame(step);
+    swap(true);
+    step(begin);
   };
 
   source.selected.properties.indices.change.connect(() => events.select(source.selected.indices));
-  plot.on_event("mousemove", ({ x, y, sx, sy }) => events.hover(frame === null ? nearest(x, y) : null, sx, sy));
+  plot.on_event("mousemove", ({ x, y }) => events.hover(stop === null ? nearest(x, y) : null));
   plot.on_event("mouseleave", () => events.hover(null));
   plot.on_event("tap", ({ x, y }) => events.tap(nearest(x, y)));
 
@@ -102,10 +122,14 @@ function makeMap(id, data, onCard, events) {
   return {
     plot,
     show(positions, smoothly) {
-      if (frame !== null) cancelAnimationFrame(frame);
-      frame = null;
-      if (smoothly) move(positions);
-      else draw(positions);
+      stop?.();
+      stop = null;
+      if (smoothly) {
+        move(positions);
+      } else {
+        swap(false);
+        draw(positions);
+      }
     },
     paint(colors) {
       color = colors;
@@ -128,12 +152,29 @@ function makeMap(id, data, onCard, events) {
       plot.toolbar.active_drag = how === "move" ? pan : lasso;
     },
     positions: () => shown,
-    moving: () => frame !== null,
+    highlighted: () => Array.from(source.selected.indices),
+    moving: () => stop !== null,
     view: () => [plot.x_range.start, plot.x_range.end, plot.y_range.start, plot.y_range.end],
   };
 }
 
+// Every so many-th point on its way from one map to the next.
+
+function between(from, to, share, stride) {
+  const length = Math.ceil(from.x.length / stride);
+  const [x, y] = [new Float32Array(length), new Float32Array(length)];
+  for (let place = 0, i = 0; place < length; place++, i += stride) {
+    x[place] = from.x[i] + share * (to.x[i] - from.x[i]);
+    y[place] = from.y[i] + share * (to.y[i] - from.y[i]);
+  }
+  return { x, y };
+}
+
 // One colour a point, as whole numbers 0xRRGGBBAA in the array type that Bokeh takes for colours.
+
+function asColors(numbers) {
+  return Bokeh.require("core/util/ndarray").ndarray(Uint32Array.from(numbers), { dtype: "uint32", shape: [numbers.length] });
+}
 
 function pointColors(data, column) {
   const facts = data.facts.columns[column];
@@ -147,7 +188,7 @@ function pointColors(data, column) {
     const code = codes[i];
     colors[i] = table[facts.kind === "labels" || code === 0 ? code : 1 + Math.round(((code - 1) / 65534) * 255)];
   }
-  return Bokeh.require("core/util/ndarray").ndarray(colors, { dtype: "uint32", shape: [data.n] });
+  return asColors(colors);
 }
 
 // From dark blue over green to yellow, evenly in lightness.

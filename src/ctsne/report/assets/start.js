@@ -104,6 +104,7 @@ async function start() {
     state: () => ({ ...structuredClone({ ...state.values, selected: Array.from(state.values.selected) }), moving: maps.right.moving() }),
     rows: () => Array.from(data.rows),
     positions: (side) => structuredClone(maps[side].positions()),
+    highlighted: (side) => maps[side].highlighted(),
     view: (side) => maps[side].view(),
     suggest: (share) => suggest(facts, share),
   });

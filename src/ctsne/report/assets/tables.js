@@ -6,7 +6,7 @@ function drawAbout(data) {
   const finished = facts.maps.filter(({ error }) => error === null).length;
   const { name, all } = facts.columns[facts.known];
   const parts = [`${count(finished)} ${finished === 1 ? "map" : "maps"} of ${count(facts.n)} points`, `factored out: ${name} (${count(all)} labels)`];
-  if (n < facts.n) parts.push(`${count(n)} of ${count(facts.n)} points are shown, chosen at random with every label among them; measures are of the whole`);
+  if (n < facts.n) parts.push(`${count(n)} of ${count(facts.n)} points are shown, chosen at random with rare labels among them; measures are of the whole data`);
   if (facts.dimensions === 1) parts.push("the maps are lines: the height of a point is random and means nothing");
   byId("about").textContent = `${parts.join(" · ")}.`;
   const meanings = facts.measures.flatMap((measure) => [element("dt", measure.name), element("dd", measure.meaning)]);
@@ -81,9 +81,10 @@ function drawProvenance(data) {
     body.append(row);
   };
   add([], data.provenance);
-  const given = Object.keys(data.provenance).length > 0;
-  byId("again-how").hidden = !given;
-  if (!given) body.replaceChildren(element("tr", "The settings and versions behind this page were not handed to it."));
+  byId("again-how").hidden = !Object.hasOwn(data.provenance, "command");
+  if (Object.keys(data.provenance).length === 0) {
+    body.rows[0].replaceChildren(element("td", "The settings and versions behind this page were not handed to it."));
+  }
 }
 
 function isPlainList(value) {

@@ -1,0 +1,102 @@
+"""Pages of odd data in a real browser: text that means harm, and sweeps that lack something."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from .conftest import Opened, made_up, written
+
+Open = Callable[..., Opened]
+
+EVIL = [
+    "<script>alert(1)</script>", "</script><script>alert(2)</script>",
+    "<img src=x onerror=alert(3)>", '"><b id=evil>', "' onload='alert(4)", "<!--", "]]>",
+    "&lt;b&gt;", "{{data}}", "$$x^2$$",
+    "__proto__", "constructor", "toString", "line\u2028break\u2029", "🧬🐁", "\u202eright to left",
+    "שלום עולם", "", " ", "x" * 5000, "\ud800 alone", "\x00nul", "missing", "1", "@y{safe}",
+]  # fmt: skip
+
+
+def test_hostile_text_is_only_text(opened: Open, tmp_path: Path) -> None:
+    n = 4 * len(EVIL)
+    made = made_up(n, failed=(3,))
+    labels = [EVIL[i % len(EVIL)] for i in range(n)]
+    gaps = [None if i % 7 == 0 else labels[i] for i in range(n)]
+    columns = {name: labels for name in EVIL if name} | {"gaps": gaps}
+    path = written(
+        tmp_path, made, columns=columns, known="__proto__", other="constructor",
+        names=labels, title="</title><script>alert(5)</script>\ud800",
+        provenance={"<script>alert(6)</script>": {"__proto__": "</script>\u2028<b id=evil>"}},
+    )  # fmt: skip
+    (tmp_path / "plain").mkdir()
+    plain = opened(written(tmp_path / "plain", made_up(n, failed=(3,))))
+    kinds = "[...new Set([...document.querySelectorAll('*')].map(each => each.localName))].sort()"
+    page = opened(path)
+    page.page.wait_for_timeout(200)
+    assert page.page.title().startswith("</title><script>alert(5)</script>")
+    for place in range(len(columns)):
+        page.page.select_option("#column", value=str(place))
+        shown = page.page.locator("#labels .name").evaluate_all(
+            "all => all.map(e => e.textContent)"
+        )
+        for evil in ("<script>alert(1)</script>", '"><b id=evil>', "__proto__", "שלום עולם"):
+            assert evil in shown
+    page.page.click("#labels button >> nth=0")
+    for side in ("left", "right"):
+        for place in page.pixels(side)[:20]:
+            page.page.mouse.move(*place)
+    page.page.fill("#find", "<script>")
+    assert page.page.locator("#evil").count() == 0
+    assert page.page.evaluate(kinds) == plain.page.evaluate(kinds)
+    assert (
+        page.page.evaluate("({}).polluted === undefined && Object.keys(Object.prototype).length")
+        == 0
+    )
+    assert "failed: MemoryError: <b>no</b>" in page.text("#settings")
+    assert "</script>" in page.text("#provenance")
+
+
+def test_page_of_one_map(opened: Open, tmp_path: Path) -> None:
+    made = made_up(10, grid={"method": "joint", "strength": 0.5})
+    page = opened(written(tmp_path, made, other=None))
+    assert page.page.is_disabled("#strength") and not page.page.is_visible("#line")
+    assert page.text("#left-title") == "joint, strength 0.5 (for comparison)"
+
+
+def test_page_of_maps_on_a_line(opened: Open, tmp_path: Path) -> None:
+    page = opened(written(tmp_path, made_up(30, dimensions=1)))
+    assert "the height of a point is random" in page.text("#about")
+
+
+def test_measures_that_cannot_be_measured(opened: Open, tmp_path: Path) -> None:
+    made = made_up(12, scores=[(float("nan"), float("nan"))])
+    page = opened(written(tmp_path, made))
+    assert not page.page.is_visible("#suggestion")
+    assert "could not be measured" in page.text("#trade")
+
+
+def test_strengths_for_each_label(opened: Open, tmp_path: Path) -> None:
+    betas = [{"one": 1, "two": 1}, {"one": 1e-3, "two": 1}]
+    page = opened(
+        written(tmp_path, made_up(12, grid={"beta": betas}, scores=[(0.2, 0.5), (0.7, 0.4)]))
+    )
+    assert page.text("#right-title") == "revised, beta one=0.001, two=1"
+
+
+def test_more_points_than_can_be_shown(opened: Open, tmp_path: Path) -> None:
+    grid = {"method": "joint", "strength": [0, 1]}
+    made = made_up(60_000, grid=grid, scores=[(0.1, 0.5), (0.8, 0.4)])
+    page = opened(written(tmp_path, made))
+    assert "50,000 of 60,000 points are shown, chosen at random" in page.text("#about")
+    assert page.text("#labels").split() == ["one", "30,000", "two", "30,000"]
+    # Some of the points move; then all are where they belong, and what is selected still is.
+    page.page.click("#labels button:has-text('two')")
+    page.page.click("#settings button:has-text('strength 0')")
+    assert page.title(page.settle()["map"]) == "joint, strength 0"
+    same = """() => {
+        const [left, right] = ["left", "right"].map(ctsnePage.positions);
+        return left.x.every((x, i) => x === right.x[i] && left.y[i] === right.y[i]);
+    }"""
+    assert page.page.evaluate(same)
+    assert len(page.page.evaluate("ctsnePage.highlighted('right')")) > 20_000
