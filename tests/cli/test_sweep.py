@@ -57,7 +57,7 @@ def test_a_sweep_leaves_all_that_is_needed(
     assert sum("<- suggested" in row for row in rows) == 1
     assert "ctsne report out -o page.html" in text
     result = load_sweep("out/sweep.npz")
-    assert [swept.title for swept in result.maps][:2] == ["tsne", "balanced, strength 0"]
+    assert [swept.title for swept in result.maps][:2] == ["t-SNE", "balanced, strength 0"]
     table = pd.read_csv("out/table.csv")
     assert list(table["method"]) == ["tsne"] + 3 * ["balanced"] and "seconds" not in table
     columns, names = read_columns(Path("out/columns.npz"))

@@ -51,7 +51,7 @@ def test_maps_draws_all_that_are_finished(result: SweepResult) -> None:
     labels = make_synthetic(90, random_state=0).known
     axes = pl.maps(result, labels)
     titles = [ax.get_title(loc="left").replace("\n", " ") for ax in axes]
-    assert titles[0] == "tsne" and titles[-1] == "revised, beta 1" and len(axes) == 11
+    assert titles[0] == "t-SNE" and titles[-1] == "revised, beta 1" and len(axes) == 11
     order = np.random.default_rng(0).permutation(90)
     embedding = result.maps[-1].embedding
     assert embedding is not None

@@ -48,7 +48,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_starts_with_the_suggestion_beside_tsne(opened: Open, path: Path) -> None:
     page = opened(path)
-    assert page.text("#left-title") == "tsne (for comparison)"
+    assert page.text("#left-title") == "t-SNE (for comparison)"
     assert page.text("#right-title") == "joint, strength 0.5"
     assert "joint, strength 0.5" in page.text("#suggested")
     assert page.text("#right-measures").startswith("mixing 0.55 · adjusted R_NX 0.50")
@@ -112,8 +112,8 @@ def test_no_movement_for_those_who_want_none(opened: Open, path: Path) -> None:
 
 def test_movements_in_quick_succession_end_at_the_last_map(opened: Open, path: Path) -> None:
     page = opened(path)
-    page.page.click("#settings button:has-text('tsne')")
-    for title in ("revised, beta 1e-10", "joint, strength 1", "tsne"):
+    page.page.click("#settings button:has-text('t-SNE')")
+    for title in ("revised, beta 1e-10", "joint, strength 1", "t-SNE"):
         page.page.click(f"#settings button:has-text('{title}')")
         page.page.wait_for_timeout(60)
     page.settle()
@@ -125,7 +125,7 @@ def test_method_keeps_the_place_on_the_slider(opened: Open, path: Path) -> None:
     page = opened(path)
     page.page.select_option("#line", label="revised")
     assert page.title(page.settle()["map"]) == "revised, beta 0.0001"
-    page.page.select_option("#line", label="tsne")
+    page.page.select_option("#line", label="t-SNE")
     assert page.page.is_disabled("#strength") and page.page.is_disabled("#play")
 
 

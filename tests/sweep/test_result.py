@@ -162,7 +162,7 @@ def test_lines_hold_what_differs_in_strength_alone() -> None:
     swept = result(grid, [0.1] * 7, [0.3] * 7)
     lines = swept.lines()
     assert [line.title for line in lines] == [
-        "tsne", "joint", "revised, bandwidth p", "revised, bandwidth r",
+        "t-SNE", "joint", "revised, bandwidth p", "revised, bandwidth r",
     ]  # fmt: skip
     assert [line.steering for line in lines] == [None, "strength", "beta", "beta"]
     assert lines[1].maps == (swept.maps[2], swept.maps[1])  # the weakest first

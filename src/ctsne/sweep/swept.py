@@ -13,6 +13,9 @@ from ctsne._display import swept_map_html
 
 __all__ = ["Line", "SweptMap"]
 
+# Methods that are written otherwise in texts than in code.
+_METHOD_NAMES = {"tsne": "t-SNE"}
+
 
 @dataclass(frozen=True, eq=False)
 class SweptMap:
@@ -88,7 +91,7 @@ class Line:
 
 def _in_words(parameters: Mapping[str, Any]) -> str:
     return ", ".join(
-        _short(value) if name == "method" else f"{name} {_short(value)}"
+        _METHOD_NAMES.get(value, str(value)) if name == "method" else f"{name} {_short(value)}"
         for name, value in parameters.items()
     )
 

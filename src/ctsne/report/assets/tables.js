@@ -37,7 +37,9 @@ function connectSettings(data, state) {
   const head = element("tr");
   head.append(element("th", "setting", { scope: "col" }));
   for (const { name, meaning } of facts.measures) head.append(element("th", name, { scope: "col", title: meaning }));
-  head.append(element("th", "points owned by one neighbour", { scope: "col" }), element("th", "seconds", { scope: "col" }));
+  head.append(element("th", "points owned by one neighbour", { scope: "col" }));
+  const timed = facts.maps.some(({ seconds }) => seconds !== null);
+  if (timed) head.append(element("th", "seconds", { scope: "col" }));
   table.tHead.append(head);
   const rows = new Map();
   const inLines = facts.lines.flatMap((line) => line.maps);
@@ -52,11 +54,12 @@ function connectSettings(data, state) {
       button.addEventListener("click", () => state.set({ map }));
       first.append(button, element("span", "", { class: "tag" }));
       for (const measure of facts.measures) row.append(element("td", measured(each, measure)));
-      row.append(element("td", count(each.dominated.count)), element("td", each.seconds === null ? "–" : each.seconds.toFixed(1)));
+      row.append(element("td", count(each.dominated.count)));
+      if (timed) row.append(element("td", each.seconds === null ? "–" : each.seconds.toFixed(1)));
       rows.set(map, row);
     } else {
       first.textContent = each.title;
-      row.append(element("td", `failed: ${each.error}`, { colspan: facts.measures.length + 2, class: "error" }));
+      row.append(element("td", `failed: ${each.error}`, { colspan: facts.measures.length + 1 + timed, class: "error" }));
     }
     table.tBodies[0].append(row);
   }
