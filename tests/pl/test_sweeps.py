@@ -98,7 +98,7 @@ def test_one_parameter_needs_no_choice() -> None:
 
 def test_trade_off_is_one_line_a_method(result: SweepResult) -> None:
     ax = pl.trade_off(result)
-    assert legend(ax) == ["tsne", "joint, init random", "balanced", "revised"]
+    assert legend(ax) == ["t-SNE", "joint, init random", "balanced", "revised"]
     assert ax.get_xlabel() == "mixing" and ax.get_ylabel() == "adjusted R_NX"
     revised = ax.lines[-1]
     for values, name in ((revised.get_xdata(), "mixing"), (revised.get_ydata(), "adjusted_rnx")):
