@@ -424,7 +424,7 @@ GOOD_TABLES: dict[str, Any] = {
     "read-only": READ_ONLY,
     "list": WHOLE.tolist(),
     "tuples": tuple(map(tuple, WHOLE.tolist())),
-    "matrix": np.asmatrix(WHOLE),
+    "matrix": WHOLE.view(np.matrix),
     "masked, nothing masked": np.ma.masked_array(WHOLE),
     "csr": sp.csr_array(WHOLE),
     "csc": sp.csc_matrix(WHOLE),
@@ -660,6 +660,7 @@ def test_many_labels_on_many_points() -> None:
     ],
 )
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.filterwarnings("ignore:.* has no effect with method:UserWarning")
 def test_extremes_work(method: str, parameters: dict[str, Any]) -> None:
     check_map(make(**{"method": method, **parameters}).fit(X, labels=LABELS), 120)
 

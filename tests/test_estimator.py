@@ -197,6 +197,7 @@ def test_tsne_does_not_look_at_labels(data: Synthetic) -> None:
 
 @pytest.mark.parametrize("dof", [0.5, 1, 3])
 @pytest.mark.parametrize("way", WAYS, ids=name)
+@pytest.mark.filterwarnings("ignore:.* has no effect with method:UserWarning")
 def test_affinities_and_loss_are_the_oracles(way: dict[str, Any], dof: float) -> None:
     made = make_synthetic(60, random_state=2)
     labels = np.where(np.arange(60) % 7 == 0, None, made.known)
@@ -245,6 +246,7 @@ def test_one_number_for_each_label(data: Synthetic, method: str, parameter: str)
     assert not np.array_equal(equal, mapped(0.6))
 
 
+@pytest.mark.filterwarnings("ignore:.* has no effect with method:UserWarning")
 def test_low_dimensional_conditioning_goes_with_any_method(data: Synthetic) -> None:
     def mapped(**parameters: Any) -> Any:
         return make(**parameters).fit_transform(data.X, labels=data.known)
@@ -281,6 +283,7 @@ def test_dimensions_and_degrees_of_freedom(data: Synthetic, n_components: int, d
 
 
 @pytest.mark.parametrize("way", WAYS, ids=name)
+@pytest.mark.filterwarnings("ignore:.* has no effect with method:UserWarning")
 def test_precomputed_distances_and_graphs(grid: Synthetic, way: dict[str, Any]) -> None:
     # A mild beta: with a small one several bandwidths can fit, and which is found depends on the
     # width of the data, of which distances to neighbours tell less than features do.
@@ -632,3 +635,16 @@ def test_labels_passed_as_y_are_noticed() -> None:
     X = np.random.default_rng(0).normal(size=(40, 3))
     with pytest.warns(UserWarning, match="passed as y is ignored: labels go to labels="):
         ConditionalTSNE(perplexity=5, n_iter=10).fit(X, np.arange(40) % 2)
+
+
+def test_a_strength_of_another_method_is_told() -> None:
+    cases: list[tuple[dict[str, Any], str]] = [
+        ({"strength": 0.5}, 'strength=0.5 has no effect with method="revised": it is for'),
+        ({"method": "joint", "beta": 1e-8}, 'beta=1e-08 has no effect with method="joint"'),
+        ({"method": "tsne", "beta": {"a": 0.5, "b": 0.1}}, "has no effect"),
+        ({"method": "original", "beta": 0.5, "beta_low": 0.1}, "and a beta_low: it is for"),
+    ]
+    for parameters, message in cases:
+        model = ConditionalTSNE(perplexity=5, n_iter=2, early_exaggeration_iter=1, **parameters)
+        with pytest.warns(UserWarning, match=message):
+            model.fit(np.eye(20), labels=["a", "b"] * 10)

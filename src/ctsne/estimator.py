@@ -7,7 +7,7 @@ import logging
 import sys
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -37,6 +37,7 @@ from ctsne.affinity.result import kept_diagnostics
 from ctsne.labels import Labels, encode_labels
 from ctsne.layout.descent import Callback
 from ctsne.sweep.auto import Choice, choose_strength, steering_on_auto
+from ctsne.sweep.grid import USED_BY, is_used
 
 _log = logging.getLogger("ctsne")
 
@@ -223,7 +224,7 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         clock = _Clock(check_verbose(self))
         model, choice = self._chosen(matrix, known)
         settings = check_settings(model, matrix, known, y_given=y is not None)
-        for message in settings.warnings:
+        for message in (*settings.warnings, *self._idle_strengths()):
             warnings.warn(message, UserWarning, stacklevel=2)
         if choice is not None:
             clock.log(f"strength: {choice.value:g} mixes to {choice.mixing:.2f} of random")
@@ -317,6 +318,18 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             return altered(self, **{name: 1.0}), None
         choice = choose_strength(trial, name, matrix, known)
         return altered(self, **{name: choice.value}), choice
+
+    def _idle_strengths(self) -> Iterator[str]:
+        """Tell of a strength that was given to a method steered by another one."""
+        given, usual = self.get_params(deep=False), ConditionalTSNE().get_params(deep=False)
+        for name in ("beta", "strength"):
+            if is_used(name, given) or given[name] == usual[name]:
+                continue
+            methods = " and ".join(f'"{method}"' for method in USED_BY[name])
+            yield (
+                f'{name}={given[name]!r:.60} has no effect with method="{self.method}"'
+                f"{' and a beta_low' if self.method in USED_BY[name] else ''}: it is for {methods}."
+            )
 
     def _kept_diagnostics(self) -> dict[str, NDArray[np.float32]]:
         """Return what is kept of every point with a map, in files and AnnData."""

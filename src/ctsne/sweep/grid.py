@@ -34,7 +34,7 @@ _DEFAULTS: dict[str, tuple[float, ...]] = {
     "joint": STRENGTHS,
 }
 # Parameters that only some methods look at.
-_USED_BY = {
+USED_BY = {
     "beta": ("original", "revised"),
     "bandwidth": ("revised",),
     "strength": ("balanced", "joint"),
@@ -96,7 +96,7 @@ def expand_grid(grid: Grid, estimator: Any) -> list[GridPoint]:
     points: dict[str, GridPoint] = {}
     for entry in entries:
         values = _check_entry(entry, given)
-        idle = dict.fromkeys(name for name in values if name in _USED_BY)
+        idle = dict.fromkeys(name for name in values if name in USED_BY)
         for combination in product(*values.values()):
             named = dict(zip(values, combination, strict=True))
             whole = {**given, **named}
@@ -118,7 +118,7 @@ def expand_grid(grid: Grid, estimator: Any) -> list[GridPoint]:
         for name in idle:
             raise ValueError(
                 f"grid names {name!r}, of which the method makes no use; name one that does, for "
-                f'example {{"method": "{_USED_BY[name][-1]}", "{name}": ...}}'
+                f'example {{"method": "{USED_BY[name][-1]}", "{name}": ...}}'
             )
     if not points:
         raise ValueError('grid holds no setting; give for example {"beta": [1, 0.1, 1e-2]}')
@@ -130,7 +130,7 @@ def is_used(name: str, parameters: Mapping[str, Any]) -> bool:
     method = parameters["method"]
     if name == "beta" and method == "original" and parameters["beta_low"] is not None:
         return False
-    return method in _USED_BY.get(name, (method,))
+    return method in USED_BY.get(name, (method,))
 
 
 def weakest_first(points: list[GridPoint], indices: Iterable[int]) -> list[int]:
