@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ctsne._files import replaced_file
+from ctsne._validation import check_number
 from ctsne.report.page import build_page
 from ctsne.report.payload import build_payload
 from ctsne.sweep import SweepResult
@@ -24,6 +25,7 @@ def write_report(
     columns: Mapping[str, Any],
     known: str,
     other: str | None = None,
+    mixing: float = 0.5,
     names: Any = None,
     title: str | None = None,
     provenance: Mapping[str, Any] | None = None,
@@ -49,6 +51,9 @@ def write_report(
         Which of the columns was factored out.
     other : str, optional
         Which of them should be seen in the map.
+    mixing : float, default=0.5
+        Mixing that the suggested map must reach, as for :meth:`ctsne.sweep.SweepResult.best`; it
+        can be changed on the page.
     names : array-like of length n, optional
         Names of the points; by default their row numbers, from 0.
     title : str, optional
@@ -84,9 +89,10 @@ def write_report(
     target = Path(path)
     _check_target(target)
     _check_columns(columns, known, other)
+    share = check_number(mixing, "mixing", low=0, high=1)
     payload = build_payload(
-        result, columns, known, other, names=names, title=_title(title, known),
-        provenance=_plain_provenance(provenance),
+        result, columns, known, other, mixing=share, names=names,
+        title=_title(title, known), provenance=_plain_provenance(provenance),
     )  # fmt: skip
     page = build_page(payload, file_name=target.name)
     with replaced_file(target) as temporary:
