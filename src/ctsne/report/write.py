@@ -35,8 +35,8 @@ def write_report(
     The page is a single HTML file without any connection to the network: t-SNE beside the chosen
     map, a slider over the strengths, colours by any column, measures, and a suggestion. Up to
     50,000 points are shown; of more a random sample of 50,000, with every label in it (of columns
-    with up to 1,000). A page takes 1.7 MB, and at 50,000 points about half a megabyte for each map
-    and a few hundred kilobytes for each column. The same input gives the same bytes.
+    with up to 1,000 of them). A page takes 1.7 MB, and at 50,000 points about half a megabyte for
+    each map and a few hundred kilobytes for each column. The same input gives the same bytes.
 
     Parameters
     ----------
@@ -46,7 +46,8 @@ def write_report(
         The HTML file; replaced if it exists.
     columns : mapping of str to array-like of length n
         Columns to colour by, with their names. Numbers with more than 30 values become a scale of
-        colours, all else is a label.
+        colours, all else is a label. With more than 1,000 labels a column other than ``known`` and
+        ``other`` is not coloured by, but told of the point that is pointed at.
     known : str
         Which of the columns was factored out.
     other : str, optional
