@@ -28,6 +28,7 @@ class Entry:
     color: str = INK
     marker: str = "o"
     line: str = "none"
+    heading: bool = False
 
 
 def color_entries(labels: Labels, colors: list[str]) -> list[Entry]:
@@ -94,7 +95,7 @@ def add_legend(
         **placing,
     )
     for text, entry in zip(legend.get_texts(), entries, strict=True):
-        text.set(text=entry.text, **LITERAL)
+        text.set(text=entry.text, fontweight="bold" if entry.heading else "normal", **LITERAL)
     return legend
 
 
