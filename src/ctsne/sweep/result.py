@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from ctsne._display import sweep_html
 from ctsne._validation import check_number
+from ctsne._warnings import warn
 from ctsne.layout import align
 from ctsne.sweep.grid import GridPoint, is_used, weakest_first
 from ctsne.sweep.store import plain_value
@@ -287,11 +287,9 @@ def collect(
     failed = [swept for swept in maps.values() if swept.error is not None]
     if failed:
         first = failed[0]
-        warnings.warn(
+        warn(
             f"{len(failed)} of {len(points)} settings failed; the first, {first.parameters}, with "
-            f"{first.error}",
-            UserWarning,
-            stacklevel=4,
+            f"{first.error}"
         )
     chosen = tuple(points[index] for index in maps)
     return SweepResult(tuple(maps.values()), chosen, estimator)
