@@ -6,7 +6,6 @@ import copy
 import logging
 import sys
 import time
-import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
@@ -33,6 +32,7 @@ from ctsne._pipeline import (
 )
 from ctsne._progress import Progress, in_notebook
 from ctsne._validation import check_count, check_matrix
+from ctsne._warnings import warn
 from ctsne.affinity.result import kept_diagnostics
 from ctsne.labels import Labels, encode_labels
 from ctsne.layout.descent import Callback
@@ -225,7 +225,7 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         model, choice = self._chosen(matrix, known)
         settings = check_settings(model, matrix, known, y_given=y is not None)
         for message in (*settings.warnings, *self._idle_strengths()):
-            warnings.warn(message, UserWarning, stacklevel=2)
+            warn(message)
         if choice is not None:
             clock.log(f"strength: {choice.value:g} mixes to {choice.mixing:.2f} of random")
         clock.log(f"memory: {check_memory(matrix, settings)}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from ctsne import _native
 from ctsne._validation import check_finite, check_jobs
+from ctsne._warnings import warn
 from ctsne.layout.order import spatial_order
 from ctsne.layout.pairs import PairWeights
 from ctsne.layout.repulsion import Extent, Repulsion
@@ -224,11 +224,7 @@ class Layout:
                     elif self.iteration - best_at >= patience:
                         return True
         except KeyboardInterrupt:
-            warnings.warn(
-                f"interrupted after iteration {self.iteration}: the map reached so far is kept",
-                UserWarning,
-                stacklevel=2,
-            )
+            warn(f"interrupted after iteration {self.iteration}: the map reached so far is kept")
             return True
         return False
 

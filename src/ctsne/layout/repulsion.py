@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from ctsne import _native
 from ctsne._validation import check_jobs
+from ctsne._warnings import warn
 from ctsne.layout.mesh import Mesh, MeshPlan, plan_mesh
 from ctsne.layout.pairs import PairWeights
 
@@ -196,11 +196,9 @@ class Repulsion:
             )  # fmt: skip
         if not (plan.accurate or self._warned):
             self._warned = True
-            warnings.warn(
+            warn(
                 f"the map is so wide ({np.ptp(view.y, axis=0).max():.0f}) that its forces are "
-                "computed on a coarser mesh, less exact than 1 %; a map of fewer dimensions is not",
-                UserWarning,
-                stacklevel=2,
+                "computed on a coarser mesh, less exact than 1 %; a map of fewer dimensions is not"
             )
         if self._mesh is None or self._mesh.plan != plan:
             self._mesh = Mesh(plan)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from ctsne._parameters import METHODS, altered
 from ctsne._validation import check_choice
+from ctsne._warnings import warn
 from ctsne.labels import Labels
 from ctsne.sweep.grid import STEERED_BY, GridPoint, default_grid, expand_grid, is_used
 from ctsne.sweep.result import SweepResult
@@ -64,7 +64,7 @@ def choose_strength(estimator: Any, name: str, matrix: Any, known: Labels) -> Ch
     strengths = [float(point.parameters[name]) for point in points]
     path = _sweep(estimator, points, matrix, known)
     if not any(np.isfinite(swept.measures.get("mixing", np.nan)) for swept in path.maps):
-        _warn(
+        warn(
             f"the mixing of the labels cannot be measured, as hardly any point has one: {name}="
             f"{strengths[0]:g} is taken, which conditions nothing"
         )
@@ -83,7 +83,7 @@ def choose_strength(estimator: Any, name: str, matrix: Any, known: Labels) -> Ch
         share = _NEAR_MOST * max(checked.values())
     value, mixing = next(each for each in checked.items() if each[1] >= share or not reachable)
     if mixing < estimator.mixing:
-        _warn(
+        warn(
             f"no {name} was found that mixes the labels to mixing={estimator.mixing:g} of what "
             f"random labels would give: {name}={value:g} is taken, with {mixing:.2f}"
         )
@@ -104,7 +104,3 @@ def _sweep(estimator: Any, points: list[GridPoint], matrix: Any, known: Labels) 
         progress=bool(estimator.verbose),
         until=estimator.mixing,
     )
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, UserWarning, stacklevel=5)

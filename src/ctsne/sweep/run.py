@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,7 @@ from ctsne._parameters import Settings, altered, check_same_rows, check_settings
 from ctsne._pipeline import features_of
 from ctsne._progress import Progress
 from ctsne._validation import check_jobs, check_matrix, check_workers, is_sparse
+from ctsne._warnings import warn
 from ctsne.evaluate._inputs import check_k, sample_points
 from ctsne.labels import Labels, encode_labels
 from ctsne.layout import start_positions
@@ -121,7 +121,7 @@ def sweep(
     points = expand_grid(default_grid(base.method) if grid is None else grid, base)
     settings = check_points(points, base, matrix, known)
     for message in dict.fromkeys(text for each in settings for text in each.warnings):
-        warnings.warn(message, UserWarning, stacklevel=2)
+        warn(message)
     return run_sweep(
         matrix, known, points, settings, base, hidden=hidden, path=path, k=k, sample=sample,
         folder=folder, progress=progress,
@@ -174,18 +174,10 @@ def run_sweep(
     outcomes = watch.outcomes.values()
     unsaved = [outcome.unsaved for outcome in outcomes if outcome.unsaved is not None]
     if unsaved:
-        warnings.warn(
-            f"{len(unsaved)} maps could not be kept in the folder: {unsaved[0]}",
-            UserWarning,
-            stacklevel=3,
-        )
+        warn(f"{len(unsaved)} maps could not be kept in the folder: {unsaved[0]}")
     if len(outcomes) < len(points) and until is None:
         kept = "" if store is None else "; run it again with the same folder to go on"
-        warnings.warn(
-            f"interrupted: {len(outcomes)} of {len(points)} maps are finished{kept}",
-            UserWarning,
-            stacklevel=3,
-        )
+        warn(f"interrupted: {len(outcomes)} of {len(points)} maps are finished{kept}")
     return collect(points, _lines(points, path=True), outcomes, base.get_params(deep=False))
 
 

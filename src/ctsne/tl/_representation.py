@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,11 +11,18 @@ import scipy.sparse as sp
 
 from ctsne._anndata import is_anndata
 from ctsne._validation import check_count, check_matrix, check_perplexity, is_sparse
+from ctsne._warnings import warn
 from ctsne.io.names import unknown
 from ctsne.labels import Labels
 from ctsne.neighbors.lists import different_labels
 
-__all__ = ["Representation", "check_adata", "choose_representation", "neighbor_graph"]
+__all__ = [
+    "Representation",
+    "check_adata",
+    "check_writable",
+    "choose_representation",
+    "neighbor_graph",
+]
 
 # As scanpy has it: more columns of X than this are reduced to so many principal components.
 N_PCS = 50
@@ -54,6 +60,15 @@ def check_adata(adata: Any) -> None:
         raise TypeError(
             f"adata must be an AnnData object, got {type(adata).__name__}; arrays go to "
             "ctsne.ConditionalTSNE, ctsne.sweep and ctsne.evaluate"
+        )
+
+
+def check_writable(adata: Any, *, instead: str) -> None:
+    """Refuse what nothing can be written into."""
+    if adata.is_view and adata.isbacked:
+        raise ValueError(
+            "adata is a view of an object backed by a file, which cannot be written to; pass "
+            f"adata.to_memory(), or {instead}"
         )
 
 
@@ -140,13 +155,11 @@ def _warn_of_lonely_labels(labels: Labels | None, row: Any, column: Any, n: int,
     others = np.bincount(row[different_labels(labels, row, column)], minlength=n)
     lonely = int(((others == 0) & (labels.codes >= 0)).sum())
     if lonely:
-        warnings.warn(
+        warn(
             f"{lonely} of {n} points have no neighbour with another label in "
             f"adata.obsp[{name!r}], so there is nothing to bring them together with. Leave "
             "neighbors_key out to have such neighbours searched, or use a graph made label by "
-            "label, as bbknn does.",
-            UserWarning,
-            stacklevel=4,
+            "label, as bbknn does."
         )
 
 
@@ -177,12 +190,10 @@ def _with_components(adata: Any, X: Any, count: int | None) -> Representation:
     largest = min(adata.n_obs, n_columns) - 1
     if count is not None:
         check_count(count, "n_pcs", low=1, high=largest)
-    warnings.warn(
+    warn(
         f"adata.obsm has no 'X_pca': making {count or min(N_PCS, largest)} principal components of "
         f"X ({adata.n_vars} columns) with scanpy.pp.pca and its defaults. Make your own before to "
         'choose genes and scaling, or pass use_rep="X" to take X as it is.',
-        UserWarning,
-        stacklevel=4,
     )
     # Of sparse formats scanpy knows the older class only; nothing is copied here.
     reduced = AnnData(sp.csr_matrix(X) if is_sparse(X) else X, var=chosen.copy())

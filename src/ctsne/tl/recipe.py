@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ctsne._validation import check_count, check_matrix, is_sparse
+from ctsne._warnings import warn
 from ctsne.labels import Labels, encode_labels
 
 if TYPE_CHECKING:
@@ -227,11 +227,7 @@ def _at_most(largest: int, value: object, argument: str, what: str) -> int:
     if largest < 1:
         raise ValueError(f"{argument} must be at least 1, but {what} allow none")
     if number > largest:
-        warnings.warn(
-            f"{argument}={number} is more than {what} allow; using {largest}",
-            UserWarning,
-            stacklevel=3,
-        )
+        warn(f"{argument}={number} is more than {what} allow; using {largest}")
     return min(number, largest)
 
 
@@ -240,18 +236,14 @@ def _warn_of_wrong_values(X: Any, *, normalize: bool) -> None:
     values = X.data if is_sparse(X) else X
     small = X.max() < LARGEST_LOG
     if normalize and small and (values % 1).any():
-        warnings.warn(
+        warn(
             f"adata.X holds fractions and nothing above {X.max():.3g}, as if it were log-normalised"
-            " already, and is normalised again; pass normalize=False if it is",
-            UserWarning,
-            stacklevel=3,
+            " already, and is normalised again; pass normalize=False if it is"
         )
     if not normalize and not (values % 1).any():
-        warnings.warn(
+        warn(
             "adata.X holds whole numbers only, as if they were counts, and is taken as "
-            "log-normalised; pass normalize=True if it is not",
-            UserWarning,
-            stacklevel=3,
+            "log-normalised; pass normalize=True if it is not"
         )
 
 
@@ -260,11 +252,9 @@ def _totals(X: Any) -> NDArray[np.float64]:
     totals = np.asarray(X.sum(axis=1, dtype=np.float64)).ravel()
     empty = np.flatnonzero(totals == 0)
     if len(empty):
-        warnings.warn(
+        warn(
             f"{len(empty)} cells have no counts (the first is {empty[0]}) and stay zero; "
-            "scanpy.pp.filter_cells(adata, min_counts=1) removes them",
-            UserWarning,
-            stacklevel=3,
+            "scanpy.pp.filter_cells(adata, min_counts=1) removes them"
         )
         totals[empty] = 1.0
     return totals
