@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctsne.io.columns import combined, content_checksum
+from ctsne.io.columns import combined, content_checksum, first_difference
 
 TEXTS = st.none() | st.text("a| '\"\\", max_size=6)
 
@@ -54,3 +55,20 @@ def test_the_checksum_knows_content_and_not_form() -> None:
         (X, None),
     ]
     assert len({content_checksum(*pair) for pair in other} | {checksum}) == len(other) + 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "row"),
+    [
+        (["a", "b"], pd.Categorical(["a", "b"]), None),
+        (["a", None], ["a", np.nan], None),
+        (["a", None], ["a", "b"], 1),
+        (["x", "1.0", "y"], ["x", 1, "z"], 2),
+        (np.float32([0.1, 0.2]), [0.1, 0.2], None),
+        (np.float32([0.1, 0.2]), [0.1, 0.21], 1),
+        ([True, False], ["True", "False"], None),
+    ],
+)
+def test_where_columns_differ(one: object, other: object, row: int | None) -> None:
+    assert first_difference(one, other) == row
+    assert first_difference(other, one) == row

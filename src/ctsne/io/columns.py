@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from ctsne._validation import is_sparse
 from ctsne.labels import encode_labels
 
-__all__ = ["combined", "content_checksum", "label_text"]
+__all__ = ["combined", "content_checksum", "first_difference", "label_text"]
 
 JOINT = " | "
 # Rows that are made dense at a time for the checksum hold about this many numbers.
@@ -51,6 +52,42 @@ def combined(columns: Sequence[Any]) -> NDArray[np.object_]:
     result: NDArray[np.object_] = np.full(len(present), None, np.object_)
     result[present] = np.array([*texts, None], np.object_)[inverse.reshape(-1)]
     return result
+
+
+def first_difference(one: Any, other: Any) -> int | None:
+    """Return the first row in which two columns have different labels; None if there is none.
+
+    Labels are the same if their text is, or the number that it stands for in single precision: a
+    column that went through a file of another kind is still the same.
+
+    Examples
+    --------
+    >>> from ctsne.io.columns import first_difference
+    >>> first_difference(["1.0", None, "b"], [1, None, "c"])
+    2
+    """
+    first, second = encode_labels(one), encode_labels(other)
+    width = second.n_labels + 1
+    pairs = (first.codes + 1).astype(np.int64) * width + (second.codes + 1)
+    found, rows = np.unique(pairs, return_index=True)
+    names, others = (None, *first.names), (None, *second.names)
+    different = [
+        row
+        for pair, row in zip(found.tolist(), rows.tolist(), strict=True)
+        if not _alike(names[pair // width], others[pair % width])
+    ]
+    return min(different, default=None)
+
+
+def _alike(one: object, other: object) -> bool:
+    if one is None or other is None:
+        return one is other
+    if label_text(one) == label_text(other):
+        return True
+    try:
+        return math.isclose(float(str(one)), float(str(other)), rel_tol=1e-6)
+    except ValueError:
+        return False
 
 
 def content_checksum(X: Any, labels: Any = None) -> str:

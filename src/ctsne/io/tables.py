@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +14,16 @@ from ctsne.io.columns import label_text
 from ctsne.io.names import listed, matching
 from ctsne.io.parts import Parts, check_labels, check_numbers
 from ctsne.io.paths import TEXT_SUFFIXES, load, suffix_of
-from ctsne.io.text import read_text
+from ctsne.io.text import example_of_text, read_text
 
-__all__ = ["read_frame", "split_names", "storable", "table_parts", "tidy_columns"]
+__all__ = [
+    "like_missing",
+    "read_frame",
+    "split_names",
+    "storable",
+    "table_parts",
+    "tidy_columns",
+]
 
 # The first column holds the names of the rows if it counts them, or is called like this and tells
 # all rows apart.
@@ -25,8 +31,8 @@ _NAME_LIKE = re.compile(
     r"(^|[\W_])(id|ids|index|name|names|barcode|barcodes|cell|sample|row|rownames)$", re.IGNORECASE
 )
 _EARLIER_MAP = re.compile(r"ctsne_(\d|perplexity|other_share|largest_weight)")
-# A column of text in which this share of cells are numbers was meant to be numbers.
-_MOSTLY = 0.5
+# Text that many programs write for what is missing.
+_LIKE_MISSING = {"#N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "None", "n/a", "null"}
 
 
 def read_frame(path: Path, *, own: bool = False) -> Any:
@@ -86,9 +92,10 @@ def table_parts(
         )
     X = _matrix(frame[chosen])
     check_numbers(X, chosen, names, path=path)
-    rest = frame.drop(columns=chosen)
+    columns = tidy_columns(frame.drop(columns=chosen))
+    notes += like_missing(columns)
     source = f"{len(chosen)} numeric column{'' if len(chosen) == 1 else 's'}"
-    return Parts(X, tuple(chosen), tidy_columns(rest), names, source, notes)
+    return Parts(X, tuple(chosen), columns, names, source, notes)
 
 
 def split_names(
@@ -142,7 +149,7 @@ def _numeric_columns(frame: Any, labels: set[str]) -> tuple[list[str], tuple[str
             empty.extend([] if name.startswith("Unnamed: ") else [name])
         elif _is_number(column):
             chosen.append(name)
-        elif found := _example_of_text(column):
+        elif found := example_of_text(column):
             row, value = found
             notes.append(f"column {name!r} is not numbers (row {row}: {value!r:.40}), left out")
         else:
@@ -165,29 +172,13 @@ def _is_number(column: Any) -> bool:
     )
 
 
-def _example_of_text(column: Any) -> tuple[int, str] | None:
-    """Return row (from 1) and text of the first cell that keeps a column from being numbers."""
-    pandas = load("pandas")
-    if pandas.api.types.infer_dtype(column, skipna=True) not in ("string", "mixed"):
-        return None
-    present = column.notna().to_numpy()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        numbers = pandas.to_numeric(column.where(present, None), errors="coerce")
-    wrong = present & numbers.isna().to_numpy()
-    if not wrong.any() or wrong.sum() > _MOSTLY * present.sum():
-        return None
-    row = int(wrong.argmax())
-    return row + 1, str(column.iloc[row])
-
-
 def _refuse_text(column: Any, path: Path) -> None:
     """Refuse a column that was asked for as a feature and holds no numbers."""
     if _is_number(column):
         return
     row = 1
     value = column.iloc[0]
-    if found := _example_of_text(column):
+    if found := example_of_text(column):
         row, value = found
     raise ValueError(
         f"column {column.name!r:.60} of {path} is not numbers (row {row}: {str(value)!r:.40}); "
@@ -218,6 +209,22 @@ def tidy_columns(frame: Any) -> dict[str, Any]:
             column = storable(column)
         columns[str(name)] = column
     return columns
+
+
+def like_missing(columns: Mapping[str, Any]) -> tuple[str, ...]:
+    """Say which columns hold labels that may have been meant to be missing."""
+    notes = []
+    for name, column in columns.items():
+        if not hasattr(column, "unique"):
+            continue  # arrays of NumPy, in which text is what it is
+        if load("pandas").api.types.infer_dtype(column, skipna=True) in ("string", "categorical"):
+            found = sorted(_LIKE_MISSING.intersection(column.unique().tolist()))
+            if found:
+                notes.append(
+                    f"column {name!r:.60} holds {listed(found)}, a label like any other here; "
+                    "leave cells empty where the label is missing"
+                )
+    return tuple(notes)
 
 
 def storable(column: Any) -> Any:
