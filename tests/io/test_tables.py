@@ -235,3 +235,19 @@ def test_text_with_gaps_of_a_table_as_r_writes_it(tmp_path: Path) -> None:
     found = data.columns["ba\ntch"]
     assert found.where(found.notna(), None).tolist() == ["NA", None, "a\nb"]
     assert data.names is not None and data.names.tolist() == ["x", "y", "z"]
+
+
+def test_empty_text_is_missing_in_every_format(tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        {"x": [1.0, 2, 3], "a": ["", "u", "v"], "b": pd.Categorical(["", "", "w"])}
+    )
+    frame["c"] = pd.array(["", "s", None], "string")
+    for name, write in WRITERS.items():
+        write(frame, tmp_path / name)
+        data = read_data(tmp_path / name)
+        missing = {name: column.isna().tolist() for name, column in data.columns.items()}
+        assert missing == {
+            "a": [True, False, False],
+            "b": [True, True, False],
+            "c": [True, False, True],
+        }

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ctsne._files import replaced_file
 from ctsne.io.columns import first_difference
 from ctsne.io.data import Dataset
-from ctsne.io.h5ad import opened, read_element
+from ctsne.io.h5ad import obs_columns, opened, read_element
 from ctsne.io.names import unknown
 from ctsne.io.paths import file_sha256, load, suffix_of
 from ctsne.io.provenance import Provenance
@@ -232,9 +232,8 @@ def read_h5ad_map(
         positions = np.asarray(read_element(file[f"obsm/{key}"]), np.float32)
         obs = read_element(file["obs"])
         stored = stored_provenance(file, key)
-    columns = {str(name): obs[name].reset_index(drop=True) for name in obs.columns}
     made = None if stored is None else Provenance.from_json(stored)
-    return positions, columns, np.array(obs.index.astype(str), str), made
+    return positions, obs_columns(obs), np.array(obs.index.astype(str), str), made
 
 
 def stored_provenance(file: Any, key: str) -> str | None:

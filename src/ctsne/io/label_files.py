@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne._validation import is_sparse
-from ctsne.io.arrays import label_array, read_arrays, read_npy
+from ctsne.io.arrays import columns_from, is_ours, label_array, read_arrays, read_npy
 from ctsne.io.columns import first_difference, label_text
 from ctsne.io.names import unknown
 from ctsne.io.parts import Parts
@@ -196,6 +196,10 @@ def read_label_file(path: str | os.PathLike[str], *, labels: Sequence[str]) -> L
 
 def _from_arrays(source: Path, sha256: str, labels: Sequence[str]) -> LabelFile:
     arrays, _ = read_arrays(source)
+    if is_ours(arrays):
+        own = columns_from(arrays)
+        length = len(next(iter(own.values()), ()))
+        return LabelFile(source, sha256, own, arrays.get("names"), length, asked=labels)
     columns = {name: array for name, array in arrays.items() if getattr(array, "ndim", 2) == 1}
     lengths = {len(columns[name]) for name in labels if name in columns}
     if not lengths:  # the longest are the columns; shorter ones describe something else

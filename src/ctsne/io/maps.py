@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ctsne._files import replaced_file
-from ctsne.io.archives import column_arrays, columns_from, write_archive
-from ctsne.io.arrays import read_arrays, read_npy
+from ctsne.io.archives import column_arrays, write_archive
+from ctsne.io.arrays import columns_from, is_ours, read_arrays, read_npy
 from ctsne.io.data import Dataset
 from ctsne.io.h5ad_maps import check_key, read_h5ad_map, write_h5ad_map
 from ctsne.io.paths import (
@@ -240,7 +240,7 @@ def read_map(path: str | os.PathLike[str], *, key: str = "ctsne") -> MapFile:
         return MapFile(*read_h5ad_map(source, key=key))
     if suffix == ".npz":
         arrays, _ = read_arrays(source)
-        if not {"embedding", "columns", "provenance"} <= arrays.keys():
+        if not ({"embedding", "provenance"} <= arrays.keys() and is_ours(arrays)):
             raise ValueError(_no_map(source))
         made = Provenance.from_json(str(arrays["provenance"]))
         positions = np.asarray(arrays["embedding"], np.float32)

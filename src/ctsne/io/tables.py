@@ -18,6 +18,7 @@ from ctsne.io.text import example_of_text, read_text
 
 __all__ = [
     "like_missing",
+    "no_empty_text",
     "read_frame",
     "split_names",
     "storable",
@@ -207,8 +208,17 @@ def tidy_columns(frame: Any) -> dict[str, Any]:
                 column = column.astype("Int64")
         elif load("pandas").api.types.infer_dtype(column) == "mixed":
             column = storable(column)
-        columns[str(name)] = column
+        columns[str(name)] = no_empty_text(column)
     return columns
+
+
+def no_empty_text(column: Any) -> Any:
+    """Return a column in which empty text is missing, as it is in files of text."""
+    if hasattr(column, "cat"):
+        empty = [""] if "" in column.cat.categories else []
+        return column.cat.remove_categories(empty) if empty else column
+    empty = column.eq("").fillna(False).astype(bool) if column.dtype.kind == "O" else None
+    return column if empty is None or not empty.any() else column.mask(empty, None)
 
 
 def like_missing(columns: Mapping[str, Any]) -> tuple[str, ...]:
