@@ -163,9 +163,18 @@ def test_unusual_columns_can_be_stored(name: str, tmp_path: Path) -> None:
 
 
 def test_an_earlier_map_is_replaced(tmp_path: Path, data: Dataset) -> None:
-    data.columns["ctsne_1"] = np.zeros(12)
-    write(tmp_path / "m.csv", data)
-    np.testing.assert_array_equal(read_map(tmp_path / "m.csv").embedding, values(12))
+    for name in ("ctsne_1", "ctsne_3", "ctsne_largest_weight", "other_1"):
+        data.columns[name] = np.zeros(12)
+    for name in NAMES:
+        write(tmp_path / name, data)
+        found = read_map(tmp_path / name)
+        np.testing.assert_array_equal(found.embedding, values(12))
+        assert [column for column in found.columns if "_" in column] == [
+            *(["other_1"] if name.endswith("h5ad") else []),
+            "ctsne_perplexity",
+            "ctsne_other_share",
+            *([] if name.endswith("h5ad") else ["other_1"]),
+        ]
 
 
 def test_another_name(tmp_path: Path, data: Dataset) -> None:

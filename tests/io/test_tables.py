@@ -134,6 +134,13 @@ def test_features_chosen(tmp_path: Path) -> None:
 
 
 def test_an_earlier_map_is_not_data(tmp_path: Path) -> None:
+    text = (
+        "a,old_1,old_2,old_12,old_perplexity,old_largest_weight,old\n1,2,3,4,5,6,7\n5,6,7,8,9,1,2\n"
+    )
+    data = read(tmp_path, text)
+    assert data.features == ("a", "old")
+    assert data.notes[0].startswith("an earlier map, left out: 'old_1', 'old_2', 'old_12'")
+    assert read(tmp_path, "old_1,old_2,old_perplexity\n1,2,3\n4,5,7\n").X.shape == (2, 3)
     data = read(tmp_path, "a,ctsne_1,ctsne_2,ctsne_score\n1,2,3,4\n5,6,7,8\n")
     assert data.features == ("a", "ctsne_score")
     assert data.notes == ("an earlier map, left out: 'ctsne_1', 'ctsne_2'",)

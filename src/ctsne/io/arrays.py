@@ -148,7 +148,7 @@ def label_array(array: NDArray[Any]) -> NDArray[Any]:
 
 def is_ours(arrays: Mapping[str, Any]) -> bool:
     """Tell whether an archive says itself what its columns are."""
-    return {"columns", "kinds"} <= arrays.keys() and len(arrays["columns"]) == len(arrays["kinds"])
+    return {"columns", "kinds"} <= arrays.keys() and arrays["columns"].size == arrays["kinds"].size
 
 
 def place_of(name: str, number: int) -> str:

@@ -96,7 +96,7 @@ def write_h5ad_map(
 ) -> None:
     """Write a map into a copy of the .h5ad that it was made of, or into a new one."""
     about = {"provenance": provenance.to_json(), "params": _parameters(provenance.settings)}
-    with replaced_file(target.resolve()) as temporary:  # a link stays a link
+    with replaced_file(target) as temporary:
         if suffix_of(dataset.path) == ".h5ad":
             shutil.copyfile(dataset.path, temporary)
             if file_sha256(temporary) != dataset.sha256:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import os
 import re
@@ -28,7 +29,7 @@ from ctsne.io.paths import (
 )
 from ctsne.io.provenance import Provenance
 from ctsne.io.stored import SCHEMA_KEY, schema_metadata, sidecar_of
-from ctsne.io.tables import read_frame, split_names, storable, tidy_columns
+from ctsne.io.tables import is_of_map, read_frame, split_names, storable, tidy_columns
 from ctsne.io.text import separator_of
 
 __all__ = ["MapFile", "read_map", "write_map"]
@@ -120,12 +121,13 @@ def write_map(
     positions = _check_positions(embedding, dataset)
     added = {f"{key}_{name}": _check_length(name, v, dataset) for name, v in diagnostics.items()}
     suffix = suffix_of(target)
+    # Columns of an earlier map give way to those of this one, which may have fewer.
+    kept = {name: v for name, v in dataset.columns.items() if not is_of_map(name, key)}
     if suffix == ".h5ad":
+        dataset = dataclasses.replace(dataset, columns=kept)
         write_h5ad_map(target, positions, dataset, added, provenance, key=key)
         return
     axes = {f"{key}_{axis + 1}": positions[:, axis] for axis in range(positions.shape[1])}
-    # Columns of an earlier map give way to those of this one.
-    kept = {name: column for name, column in dataset.columns.items() if name not in axes | added}
     if suffix == ".npz":
         arrays = column_arrays(added | kept, dataset.names)
         stored = {"embedding": positions, **arrays, "provenance": np.array(provenance.to_json())}

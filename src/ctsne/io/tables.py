@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from ctsne.io.paths import TEXT_SUFFIXES, load, suffix_of
 from ctsne.io.text import example_of_text, read_text
 
 __all__ = [
+    "is_of_map",
     "like_missing",
     "no_empty_text",
     "read_frame",
@@ -31,7 +32,9 @@ __all__ = [
 _NAME_LIKE = re.compile(
     r"(^|[\W_])(id|ids|index|name|names|barcode|barcodes|cell|sample|row|rownames)$", re.IGNORECASE
 )
-_EARLIER_MAP = re.compile(r"ctsne_(\d|perplexity|other_share|largest_weight)")
+_OF_MAP = re.compile(r"(.+)_(\d+|perplexity|other_share|largest_weight)")
+# A table with all of these holds a map, whatever its key.
+_COMPANIONS = ("1", "perplexity", "largest_weight")
 # Text that many programs write for what is missing.
 _LIKE_MISSING = {"#N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "None", "n/a", "null"}
 
@@ -139,12 +142,13 @@ def _numeric_columns(frame: Any, labels: set[str]) -> tuple[list[str], tuple[str
     """Return the columns that are features, and what is to be said of the others."""
     chosen, text, empty, earlier = [], [], [], []
     notes = []
+    keys = {"ctsne", *_keys_of_maps(frame.columns)}
     gone = frame.isna().all().to_dict()
     for name in frame.columns:
         column = frame[name]
         if name in labels:
             continue
-        if _EARLIER_MAP.fullmatch(name):
+        if any(is_of_map(name, key) for key in keys):
             earlier.append(name)
         elif gone[name]:
             empty.extend([] if name.startswith("Unnamed: ") else [name])
@@ -162,6 +166,19 @@ def _numeric_columns(frame: Any, labels: set[str]) -> tuple[list[str], tuple[str
     if earlier:
         notes.append(f"an earlier map, left out: {listed(earlier)}")
     return chosen, tuple(notes)
+
+
+def is_of_map(name: str, key: str) -> bool:
+    """Tell whether a column is named like positions or diagnostics of a map of this key."""
+    match = _OF_MAP.fullmatch(name)
+    return match is not None and match[1] == key
+
+
+def _keys_of_maps(names: Any) -> Iterator[str]:
+    there = set(names)
+    for match in filter(None, map(_OF_MAP.fullmatch, names)):
+        if match[2] == "1" and there.issuperset(f"{match[1]}_{part}" for part in _COMPANIONS):
+            yield match[1]
 
 
 def _is_number(column: Any) -> bool:
@@ -215,10 +232,11 @@ def tidy_columns(frame: Any) -> dict[str, Any]:
 def no_empty_text(column: Any) -> Any:
     """Return a column in which empty text is missing, as it is in files of text."""
     if hasattr(column, "cat"):
-        empty = [""] if "" in column.cat.categories else []
-        return column.cat.remove_categories(empty) if empty else column
-    empty = column.eq("").fillna(False).astype(bool) if column.dtype.kind == "O" else None
-    return column if empty is None or not empty.any() else column.mask(empty, None)
+        return column.cat.remove_categories([""]) if "" in column.cat.categories else column
+    if column.dtype.kind != "O":
+        return column
+    empty = column.eq("").fillna(False).astype(bool)
+    return column.mask(empty, None) if empty.any() else column
 
 
 def like_missing(columns: Mapping[str, Any]) -> tuple[str, ...]:
