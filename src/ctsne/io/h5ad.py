@@ -14,7 +14,7 @@ from ctsne._validation import is_sparse
 from ctsne.io.names import matching, unknown
 from ctsne.io.parts import Parts, check_labels, check_numbers, numbered, selected
 from ctsne.io.paths import load
-from ctsne.io.tables import no_empty_text
+from ctsne.io.tables import no_empty_text, storable
 
 __all__ = ["h5ad_parts", "obs_columns", "opened", "read_element"]
 
@@ -52,8 +52,12 @@ def h5ad_parts(
 
 
 def obs_columns(obs: Any) -> dict[str, Any]:
-    """Return the columns of ``obs`` by name."""
-    return {str(name): no_empty_text(obs[name].reset_index(drop=True)) for name in obs.columns}
+    """Return the columns of ``obs`` by name; complex numbers, which are no labels, as text."""
+    columns = {str(name): obs[name].reset_index(drop=True) for name in obs.columns}
+    return {
+        name: storable(column) if column.dtype.kind == "c" else no_empty_text(column)
+        for name, column in columns.items()
+    }
 
 
 @contextlib.contextmanager

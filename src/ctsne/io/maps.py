@@ -25,10 +25,11 @@ from ctsne.io.paths import (
     check_input,
     check_output,
     load,
+    sidecar_of,
     suffix_of,
 )
 from ctsne.io.provenance import Provenance
-from ctsne.io.stored import SCHEMA_KEY, schema_metadata, sidecar_of
+from ctsne.io.stored import SCHEMA_KEY, schema_metadata
 from ctsne.io.tables import is_of_map, read_frame, split_names, storable, tidy_columns
 from ctsne.io.text import separator_of
 

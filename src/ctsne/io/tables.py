@@ -261,14 +261,18 @@ def storable(column: Any) -> Any:
     series = pandas.Series(column).reset_index(drop=True)
     if isinstance(series.dtype, pandas.CategoricalDtype):
         categories = series.cat.categories
-        if categories.dtype.kind not in "biuf":
-            series = series.cat.rename_categories([label_text(value) for value in categories])
+        if categories.dtype.kind in "biuf":
+            return series
+        texts = [label_text(value) for value in categories]
+        if len(set(texts)) == len(texts):
+            return series.cat.rename_categories(texts)
+    if isinstance(series.dtype, pandas.SparseDtype):
+        series = series.sparse.to_dense()
+    if series.dtype.kind == "f":
+        return pandas.Series(series.to_numpy(series.dtype.type, na_value=np.nan))
+    kind = pandas.api.types.infer_dtype(series)
+    # Numbers, true and false, and dates are what they are; of the rest, only text.
+    if series.dtype.kind in "biufmM" or kind in ("string", "empty"):
         return series
-    mixed = series.dtype == object and pandas.api.types.infer_dtype(series) not in (
-        "string",
-        "empty",
-    )
-    if mixed or series.dtype.kind == "c":
-        series = series.astype(object)
-        return series.where(series.notna(), None).map(label_text, na_action="ignore")
-    return series
+    series = series.astype(object)
+    return series.where(series.notna(), None).map(label_text, na_action="ignore")
