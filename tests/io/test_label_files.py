@@ -136,3 +136,13 @@ def test_a_column_of_both_must_be_the_same(cells: Path, tmp_path: Path) -> None:
         ValueError, match=r"a column 'type', and they differ \(point 4: 'z' and 'a'"
     ):
         read_data(cells, labels=["type"], label_file=tmp_path / "labels.csv")
+
+
+def test_ranks_are_not_taken_for_names(tmp_path: Path) -> None:
+    pd.DataFrame(X, columns=["a", "b"]).to_csv(tmp_path / "m.csv")  # named 0 to 3
+    (tmp_path / "labels.csv").write_text("batch,rank\nu,3\nv,2\nw,1\nx,0\n")
+    data = read_data(tmp_path / "m.csv", labels=["batch"], label_file=tmp_path / "labels.csv")
+    assert data.labels(["batch"]).tolist() == ["u", "v", "w", "x"]
+    (tmp_path / "labels.csv").write_text("batch,cell\nu,3\nv,2\nw,1\nx,0\n")
+    data = read_data(tmp_path / "m.csv", labels=["batch"], label_file=tmp_path / "labels.csv")
+    assert data.labels(["batch"]).tolist() == ["x", "w", "v", "u"]

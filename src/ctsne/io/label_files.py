@@ -18,8 +18,8 @@ from ctsne.io.columns import first_difference, label_text
 from ctsne.io.names import unknown
 from ctsne.io.parts import Parts
 from ctsne.io.paths import TABLE_SUFFIXES, check_input, file_sha256, suffix_of
-from ctsne.io.tables import like_missing, read_frame, split_names, tidy_columns
-from ctsne.labels import encode_labels
+from ctsne.io.tables import called_like_names, like_missing, read_frame, split_names, tidy_columns
+from ctsne.labels import Labels, encode_labels
 
 __all__ = ["LabelFile", "read_label_file"]
 
@@ -109,6 +109,9 @@ class LabelFile:
             if names is not None:
                 yield self.called, wanted, names, "by the names of the rows"
             for name, texts in own.items():
+                # Numbers that only happen to be a count of the rows, such as ranks, are no names.
+                if _is_number(self.columns[name]) and not called_like_names(name):
+                    continue
                 yield name, wanted, texts, f"by the names of the rows (column {name!r:.60})"
         if names is not None and self.called is not None:
             own[self.called] = names
@@ -117,7 +120,7 @@ class LabelFile:
             if known is not None and None not in known and len(set(known)) == len(known):
                 yield shared, known, own[shared], f"by column {shared!r:.60} of both"
         for shared in (name for name in own if name in parts.features):
-            known = _texts(_feature(parts, shared))
+            known = _texts(encode_labels(_feature(parts, shared)))
             if len(set(known)) == len(known) and set(known) <= set(own[shared]):
                 yield shared, known, own[shared], f"by column {shared!r:.60} of both"
 
@@ -147,11 +150,14 @@ def _identifiers(column: Any) -> _Texts | None:
     whole = all(isinstance(name, int) and not isinstance(name, bool) for name in labels.names)
     if not (text or (whole and labels.n_labels == labels.n_points)):
         return None
-    return _texts(column)
+    return _texts(labels)
 
 
-def _texts(column: Any) -> _Texts:
-    labels = encode_labels(column)
+def _is_number(column: Any) -> bool:
+    return getattr(column.dtype, "kind", "O") in "iuf"
+
+
+def _texts(labels: Labels) -> _Texts:
     texts = np.array([*map(label_text, labels.names), None], object)
     found: _Texts = texts[labels.codes].tolist()
     return found

@@ -81,7 +81,8 @@ def write_map(
     path : path
         The file; the end of its name tells its format. An .h5ad made from an .h5ad is a copy of
         it with the map added, and may take its place. Of a map in .csv, .tsv or .npy, the
-        provenance stands beside it in ``PATH.json``.
+        provenance stands beside it in ``PATH.json``. An .npz holds text as codes, and what they
+        stand for (JSON) under ``NAME/labels``.
     embedding : array of shape (n, k)
         The positions; kept in single precision.
     dataset : Dataset

@@ -17,6 +17,7 @@ from ctsne.io.paths import TEXT_SUFFIXES, load, suffix_of
 from ctsne.io.text import example_of_text, read_text
 
 __all__ = [
+    "called_like_names",
     "is_of_map",
     "like_missing",
     "no_empty_text",
@@ -135,7 +136,12 @@ def _tells_apart(column: Any, name: str) -> bool:
         return False
     values = column.to_numpy()
     counts = len(values) > 2 and values[0] in (0, 1) and bool((np.diff(values) == 1).all())
-    return counts or (_NAME_LIKE.search(name) is not None and bool(column.is_unique))
+    return counts or (called_like_names(name) and bool(column.is_unique))
+
+
+def called_like_names(column: str) -> bool:
+    """Tell whether a column is called as columns of names often are."""
+    return _NAME_LIKE.search(column) is not None
 
 
 def _numeric_columns(frame: Any, labels: set[str]) -> tuple[list[str], tuple[str, ...]]:
