@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,10 +17,16 @@ def replaced_file(target: Path) -> Iterator[Path]:
     """Give a new empty file that takes the target's place at the end.
 
     Moving within one folder is atomic, so a run that is killed never leaves half a file; after an
-    error the target is as it was.
+    error the target is as it was. A link stays a link, and a file keeps who may read it.
     """
+    target = target.resolve()
+    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
     with file_beside(target) as temporary:
+        if mode is not None:  # before there is anything to read
+            temporary.chmod(mode | stat.S_IWUSR)
         yield temporary
+        if mode is not None:
+            temporary.chmod(mode)
         os.replace(temporary, target)
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import tempfile
+import tracemalloc
 import zipfile
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ctsne.io import read_columns, write_columns
+from ctsne.io import read_columns, read_data, write_columns
 
 # No zero bytes (NumPy's text and archives end at them), no halves of characters.
 TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=8)
@@ -19,7 +20,7 @@ TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])
 @settings(max_examples=40)
 @given(
     columns=st.dictionaries(
-        TEXT | st.sampled_from(["names", "columns", "X", "file", "a/b", "../up", "x.npy"]),
+        TEXT | st.sampled_from(["names", "columns", "X", "x", "a/b", "../up", "x.npy", "x/labels"]),
         st.lists(st.none() | TEXT.filter(bool), min_size=3, max_size=3),
         max_size=4,
     ),
@@ -58,7 +59,8 @@ def test_types_come_back(tmp_path: Path) -> None:
     assert np.isnat(again["when"]).tolist() == [False, True, False]
     assert again["ordered"].cat.categories.tolist() == ["lo", "mid", "hi"]
     assert again["ordered"].isna().tolist() == [False, True, False]
-    assert again["numbered"].cat.categories.tolist() == ["2", "1"]
+    assert again["numbered"].cat.categories.tolist() == [2, 1]
+    assert again["numbered"].cat.codes.tolist() == [0, 1, -1]
     assert again["maybe"].tolist() == ["True", None, "False"]
     assert again["mixed"].tolist() == ["1", "a", None]
 
@@ -75,3 +77,47 @@ def test_archives_of_others(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", X=np.eye(2))
     with pytest.raises(ValueError, match="was not written by ctsne"):
         read_columns(tmp_path / "a.npz")
+
+
+def test_names_that_numpy_takes_for_each_other(tmp_path: Path) -> None:
+    columns = {"foo": np.arange(3), "foo.npy": np.arange(3) * 2, "kinds": ["a", "b", "c"]}
+    write_columns(tmp_path / "c.npz", columns)
+    again, _ = read_columns(tmp_path / "c.npz")
+    assert {name: list(column) for name, column in again.items()} == {
+        name: list(column) for name, column in columns.items()
+    }
+
+
+def test_empty_text_is_missing(tmp_path: Path) -> None:
+    columns = {"a": ["", "x"], "b": pd.Series(pd.Categorical(["", "y"]))}
+    write_columns(tmp_path / "c.npz", columns)
+    again, _ = read_columns(tmp_path / "c.npz")
+    assert again["a"].tolist() == [None, "x"]
+    assert again["b"].isna().tolist() == [True, False]
+    assert again["b"].cat.categories.tolist() == ["y"]
+
+
+def test_categories_of_the_same_text(tmp_path: Path) -> None:
+    write_columns(tmp_path / "c.npz", {"a": pd.Series(pd.Categorical([1, "1", "b"]))})
+    again, _ = read_columns(tmp_path / "c.npz")
+    assert again["a"].tolist() == ["1", "1", "b"]
+
+
+def test_one_long_text_does_not_make_all_long(tmp_path: Path) -> None:
+    texts = [*map(str, range(20_000)), "x" * 5_000]
+    tracemalloc.start()
+    write_columns(tmp_path / "c.npz", {"a": texts})
+    again, _ = read_columns(tmp_path / "c.npz")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert again["a"].tolist() == texts
+    assert peak < 20e6
+
+
+def test_an_archive_of_ours_as_data_and_as_labels(tmp_path: Path) -> None:
+    columns = {"batch": ["a", None, "b"], "when/then": pd.Series(pd.Categorical(["y", "x", "y"]))}
+    write_columns(tmp_path / "c.npz", columns, names=np.array(["u", "v", "w"]))
+    (tmp_path / "t.csv").write_text(",x\nw,1\nu,2\nv,3\n")
+    data = read_data(tmp_path / "t.csv", labels=["batch"], label_file=tmp_path / "c.npz")
+    assert data.columns["batch"].tolist() == ["b", "a", None]
+    assert data.columns["when/then"].tolist() == ["y", "y", "x"]

@@ -134,3 +134,15 @@ def test_a_representation_of_text(cells: Path) -> None:
     adata.write_h5ad(cells)
     with pytest.raises(ValueError, match="must hold real numbers in its matrix"):
         read_data(cells, use_rep="words")
+
+
+def test_empty_text_is_missing(cells: Path) -> None:
+    adata = anndata.read_h5ad(cells)
+    adata.obs["batch"] = pd.Categorical(["", "a", "b"] * 4)
+    adata.obs["text"] = ["x" * i for i in range(12)]
+    adata.obs["complex"] = np.arange(12) * 1j
+    adata.write_h5ad(cells)
+    data = read_data(cells, labels=["batch"])
+    assert encode_labels(data.labels(["batch"])).describe() == "2 labels (a: 4, b: 4), 4 missing"
+    assert data.columns["text"].isna().sum() == 1
+    assert data.columns["complex"].tolist()[1] == "1j"

@@ -142,7 +142,7 @@ def test_a_table_can_be_read_by_anyone(tmp_path: Path, data: Dataset) -> None:
     assert pd.read_parquet(tmp_path / "m.parquet").index.tolist()[:2] == ["cell0", "cell1"]
 
 
-@pytest.mark.parametrize("name", ["m.parquet", "m.feather", "m.h5ad"])
+@pytest.mark.parametrize("name", NAMES)
 def test_unusual_columns_can_be_stored(name: str, tmp_path: Path) -> None:
     columns = {
         "mixed": [1, "a", None],
@@ -152,20 +152,46 @@ def test_unusual_columns_can_be_stored(name: str, tmp_path: Path) -> None:
         "a/b": ["x", "y", "x"],
         "_index": ["x", "y", "x"],
         "maybe": pd.Series([True, None, False], dtype="boolean"),
+        "period": pd.Series(pd.period_range("2020-01", periods=3, freq="M")),
+        "interval": pd.Series(pd.interval_range(0, 3)),
+        "zone": pd.Series(pd.date_range("2020-01-01", periods=3, tz="Europe/Vienna")),
+        "took": pd.Series(pd.to_timedelta([1, None, 3], "s")),
+        "gaps": pd.Series([0.5, None, 1.5], dtype="Float64"),
+        "half": np.float16([0.5, 1, 2]),
+        "same text": pd.Series(pd.Categorical([1, "1", "b"])),
+        "flags": pd.Series(pd.Categorical([True, False, None])),
+        "days": pd.Series(pd.Categorical(pd.to_datetime(["2020-01-02", None, "2021-01-01"]))),
+        "string": pd.Series(["a", None, "b"], dtype="string"),
+        "sparse": pd.Series(pd.arrays.SparseArray([0, 0, 1])),
+        "nothing": [None, None, None],
+        "lists": pd.Series([[1], [2], None]),
     }
+    if name == "m.npz":  # no reader gives these
+        del columns["complex"], columns["lists"]
     data = Dataset(np.eye(3), ("a", "b", "c"), columns, None, "", (), tmp_path / "t.csv", "")
     write(tmp_path / name, data)
     found = read_map(tmp_path / name)
     assert len(found.columns) == len(columns) + 2
     assert encode_labels(found.columns["mixed"]).describe() == "2 labels (1: 1, a: 1), 1 missing"
     assert encode_labels(found.columns["when"]).n_missing == 1
-    assert encode_labels(found.columns["bins"]).n_labels == 3
+    for column in ("bins", "period", "interval", "zone", "half"):
+        assert encode_labels(found.columns[column]).n_labels == 3
+    assert encode_labels(found.columns["gaps"]).n_missing == 1
 
 
 def test_an_earlier_map_is_replaced(tmp_path: Path, data: Dataset) -> None:
-    data.columns["ctsne_1"] = np.zeros(12)
-    write(tmp_path / "m.csv", data)
-    np.testing.assert_array_equal(read_map(tmp_path / "m.csv").embedding, values(12))
+    for name in ("ctsne_1", "ctsne_3", "ctsne_largest_weight", "other_1"):
+        data.columns[name] = np.zeros(12)
+    for name in NAMES:
+        write(tmp_path / name, data)
+        found = read_map(tmp_path / name)
+        np.testing.assert_array_equal(found.embedding, values(12))
+        assert [column for column in found.columns if "_" in column] == [
+            *(["other_1"] if name.endswith("h5ad") else []),
+            "ctsne_perplexity",
+            "ctsne_other_share",
+            *([] if name.endswith("h5ad") else ["other_1"]),
+        ]
 
 
 def test_another_name(tmp_path: Path, data: Dataset) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ctsne.io import check_input, check_output, file_sha256, suffix_of
+from ctsne.io import Provenance, check_input, check_output, file_sha256, suffix_of
 
 LOADED = "pandas anndata h5py pyarrow sklearn matplotlib bokeh"
 
@@ -68,3 +68,16 @@ def test_checksum_of_a_file(tmp_path: Path) -> None:
     content = bytes(range(256)) * 5000
     (tmp_path / "a").write_bytes(content)
     assert file_sha256(tmp_path / "a") == hashlib.sha256(content).hexdigest()
+
+
+def test_a_file_of_others_beside_the_output(tmp_path: Path) -> None:
+    for name in ("map.csv", "map.tsv.gz", "map.npy"):
+        beside = tmp_path / f"{name}.json"
+        for content in ('{"mine": 1}', "[1]", "no JSON", '{"ctsne provenance": 1}'):
+            beside.write_text(content)
+            with pytest.raises(ValueError, match=rf"{name}\.json, which is there and not written"):
+                check_output(tmp_path / name)
+        beside.write_text(Provenance("embed", {}).to_json())
+        check_output(tmp_path / name)
+    (tmp_path / "map.npz.json").write_text("mine")
+    check_output(tmp_path / "map.npz")

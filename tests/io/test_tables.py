@@ -134,6 +134,13 @@ def test_features_chosen(tmp_path: Path) -> None:
 
 
 def test_an_earlier_map_is_not_data(tmp_path: Path) -> None:
+    text = (
+        "a,old_1,old_2,old_12,old_perplexity,old_largest_weight,old\n1,2,3,4,5,6,7\n5,6,7,8,9,1,2\n"
+    )
+    data = read(tmp_path, text)
+    assert data.features == ("a", "old")
+    assert data.notes[0].startswith("an earlier map, left out: 'old_1', 'old_2', 'old_12'")
+    assert read(tmp_path, "old_1,old_2,old_perplexity\n1,2,3\n4,5,7\n").X.shape == (2, 3)
     data = read(tmp_path, "a,ctsne_1,ctsne_2,ctsne_score\n1,2,3,4\n5,6,7,8\n")
     assert data.features == ("a", "ctsne_score")
     assert data.notes == ("an earlier map, left out: 'ctsne_1', 'ctsne_2'",)
@@ -208,3 +215,46 @@ def test_numbers_are_read_to_the_last_bit(tmp_path: Path) -> None:
 def test_options_of_other_formats(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"are for \.h5ad files"):
         read(tmp_path, "a\n1\n2\n", use_rep="X_pca")
+
+
+@pytest.mark.parametrize("first", ["id,", ",", ""])
+def test_text_such_as_na_is_a_label(tmp_path: Path, first: str) -> None:
+    cells = ["NA", "None", "", "nan", "a", "null"]
+    rows = [f"{f'n{i},' if first else ''}{i % 4},{cell},x" for i, cell in enumerate(cells)]
+    data = read(tmp_path, f"{first}PC1,batch,sex\n" + "\n".join(rows) + "\n")
+    found = data.columns["batch"]
+    assert found.where(found.notna(), None).tolist() == ["NA", "None", None, None, "a", "null"]
+    assert data.columns["sex"].eq("x").all()
+    assert data.notes[-1].startswith("column 'batch' holds 'NA', 'None', 'null', a label like any")
+
+
+def test_text_such_as_na_among_numbers_is_missing(tmp_path: Path) -> None:
+    data = read(tmp_path, "PC1,batch\n1,1\n2,NA\n5,3\n", labels=["batch"])
+    assert data.columns["batch"].isna().tolist() == [False, True, False]
+    with pytest.raises(ValueError, match="missing number in row 2, column 'batch'"):
+        read(tmp_path, "PC1,batch\n1,1\n2,NA\n5,3\n")
+    data = read(tmp_path, "PC1,a\n1,1\n2,NA\n5,oh\n7,4\n")
+    assert data.notes == ("column 'a' is not numbers (row 3: 'oh'), left out",)
+
+
+def test_text_with_gaps_of_a_table_as_r_writes_it(tmp_path: Path) -> None:
+    data = read(tmp_path, 'PC1,"ba\ntch"\nx,1,NA\n\ny,2,\nz,4,"a\nb"\n')
+    found = data.columns["ba\ntch"]
+    assert found.where(found.notna(), None).tolist() == ["NA", None, "a\nb"]
+    assert data.names is not None and data.names.tolist() == ["x", "y", "z"]
+
+
+def test_empty_text_is_missing_in_every_format(tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        {"x": [1.0, 2, 3], "a": ["", "u", "v"], "b": pd.Categorical(["", "", "w"])}
+    )
+    frame["c"] = pd.array(["", "s", None], "string")
+    for name, write in WRITERS.items():
+        write(frame, tmp_path / name)
+        data = read_data(tmp_path / name)
+        missing = {name: column.isna().tolist() for name, column in data.columns.items()}
+        assert missing == {
+            "a": [True, False, False],
+            "b": [True, True, False],
+            "c": [True, False, True],
+        }

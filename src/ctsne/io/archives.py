@@ -1,7 +1,13 @@
-"""NumPy archives (.npz) of columns: any name, categories in their order, no pickle, fixed bytes."""
+"""NumPy archives (.npz) of columns: any name, categories in their order, no pickle, fixed bytes.
+
+Numbers and dates are arrays as they are. Of text and categories there are codes (-1 where it is
+missing) under the column's name, and what they stand for under ``NAME/labels``: numbers, or a list
+of text in JSON, because an array of text is as wide in every row as its longest entry.
+"""
 
 from __future__ import annotations
 
+import json
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,15 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne._files import replaced_file
-from ctsne.io.arrays import label_array, read_arrays
+from ctsne.io.arrays import columns_from, is_ours, place_of, read_arrays
 from ctsne.io.columns import label_text
-from ctsne.io.paths import load
 from ctsne.labels import encode_labels
 
-__all__ = ["column_arrays", "columns_from", "read_columns", "write_archive", "write_columns"]
-
-# Names that are taken; a column of such a name has its own folder in the archive.
-_TAKEN = ("X", "categories", "columns", "embedding", "features", "names", "provenance")
+__all__ = ["column_arrays", "read_columns", "write_archive", "write_columns"]
 
 
 def write_columns(
@@ -71,7 +73,7 @@ def read_columns(path: Path) -> tuple[dict[str, Any], NDArray[np.str_] | None]:
         If the file cannot be read or was not written by `write_columns`, whose example shows both.
     """
     arrays, _ = read_arrays(path)
-    if "columns" not in arrays:
+    if not is_ours(arrays):
         raise ValueError(f"{path} was not written by ctsne: it does not say what its columns are")
     return columns_from(arrays), arrays.get("names")
 
@@ -92,41 +94,45 @@ def column_arrays(
     columns: Mapping[str, Any], names: NDArray[np.str_] | None
 ) -> dict[str, NDArray[Any]]:
     """Return columns as arrays without objects, and what is needed to make columns of them."""
-    arrays: dict[str, NDArray[Any]] = {"columns": np.array(list(columns), str)}
+    kinds = []
+    stored: dict[str, NDArray[Any]] = {}
+    for number, (name, column) in enumerate(columns.items()):
+        place = place_of(name, number)
+        values = _plain_array(column)
+        if values is not None:
+            kinds.append("values")
+            stored[place] = values
+            continue
+        kinds.append("categories" if hasattr(column, "cat") else "text")
+        stored[place], stored[f"{place}/labels"] = _encoded(column)
+    arrays = {"columns": np.array(list(columns), str), "kinds": np.array(kinds, str)}
     if names is not None:
         arrays["names"] = np.asarray(names, str)
-    for name, column in columns.items():
-        arrays[_place(name)] = _plain_array(column)
-        if hasattr(column, "cat"):
-            categories = [label_text(value) for value in column.cat.categories.tolist()]
-            arrays[f"categories/{name}"] = np.array(categories, str)
-    return arrays
+    return arrays | stored
 
 
-def columns_from(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
-    """Return the columns that `column_arrays` took apart."""
-    columns: dict[str, Any] = {}
-    for name in arrays["columns"].tolist():
-        column = label_array(arrays[_place(name)])
-        categories = arrays.get(f"categories/{name}")
-        if categories is not None:
-            pandas = load("pandas")
-            column = pandas.Series(pandas.Categorical(column, categories=categories.tolist()))
-        columns[name] = column
-    return columns
-
-
-def _place(name: str) -> str:
-    return f"columns/{name}" if name in _TAKEN or "/" in name else name
-
-
-def _plain_array(column: Any) -> NDArray[Any]:
-    """Return numbers, dates or text; of missing entries, NaN or empty text."""
+def _plain_array(column: Any) -> NDArray[Any] | None:
+    """Return numbers or dates, NaN where they are missing; None if the column holds others."""
     dtype = getattr(column, "dtype", None)
-    if isinstance(dtype, np.dtype) and dtype.kind in "biufUmM":
+    if isinstance(dtype, np.dtype) and dtype.kind in "biufmM":
         return np.asarray(column)
     if getattr(dtype, "kind", "O") in "iuf" and not hasattr(column, "cat"):  # with gaps, of pandas
         return np.asarray(column.to_numpy(np.float64, na_value=np.nan))
-    labels = encode_labels(column)
-    texts = np.array([*map(label_text, labels.names), ""], str)
-    return np.asarray(texts[labels.codes])
+    return None
+
+
+def _encoded(column: Any) -> tuple[NDArray[np.int32], NDArray[Any]]:
+    """Return codes, and what they stand for; empty text is missing."""
+    if hasattr(column, "cat"):
+        codes, known = column.cat.codes.to_numpy(), column.cat.categories
+        if known.dtype.kind in "biuf":
+            return codes.astype(np.int32), known.to_numpy()
+        values = known.tolist()
+    else:
+        labels = encode_labels(column)
+        codes, values = labels.codes, labels.names
+    texts = [label_text(value) for value in values]
+    distinct = [text for text in dict.fromkeys(texts) if text]
+    rank = {text: code for code, text in enumerate(distinct)} | {"": -1}
+    lookup = np.array([*(rank[text] for text in texts), -1], np.int32)
+    return lookup[codes], np.array(json.dumps(distinct))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,21 @@ from numpy.typing import NDArray
 
 from ctsne.io.names import listed, matching
 from ctsne.io.parts import Parts, check_labels, check_numbers, numbered, selected
+from ctsne.io.paths import load
 
-__all__ = ["array_parts", "label_array", "read_arrays", "read_npy"]
+__all__ = [
+    "array_parts",
+    "columns_from",
+    "is_ours",
+    "label_array",
+    "place_of",
+    "read_arrays",
+    "read_npy",
+]
 
 _SPARSE = {"format", "shape", "data"}
+# Names that are taken in an archive of ours; a column of such a name has a number.
+_TAKEN = ("X", "columns", "embedding", "features", "kinds", "names", "provenance")
 
 
 def array_parts(
@@ -46,7 +58,10 @@ def array_parts(
         names = None
     chosen = all_features if features is None else matching(features, all_features, where=str(path))
     X = check_numbers(selected(X, all_features, chosen), chosen, names, path=path)
-    columns = {name: label_array(array) for name, array in arrays.items() if _is_column(array, n)}
+    if is_ours(arrays):
+        columns = columns_from(arrays)
+    else:
+        columns = {name: label_array(a) for name, a in arrays.items() if _is_column(a, n)}
     check_labels(labels, [*columns, *elsewhere], where=str(path))
     source = f"{key} ({len(chosen)} columns)"
     return Parts(X, tuple(chosen), columns, names, source, notes)
@@ -129,3 +144,34 @@ def label_array(array: NDArray[Any]) -> NDArray[Any]:
         array = array.astype(object)
         array[missing] = None
     return array
+
+
+def is_ours(arrays: Mapping[str, Any]) -> bool:
+    """Tell whether an archive says itself what its columns are."""
+    return {"columns", "kinds"} <= arrays.keys() and arrays["columns"].size == arrays["kinds"].size
+
+
+def place_of(name: str, number: int) -> str:
+    """Return where a column stands in an archive of ours: under its name, or else its number."""
+    # NumPy takes ".npy" off a name.
+    plain = name not in _TAKEN and "/" not in name and not name.endswith(".npy")
+    return name if plain else f"columns/{number}"
+
+
+def columns_from(arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns of an archive of ours; see `ctsne.io.archives`."""
+    columns: dict[str, Any] = {}
+    pairs = zip(arrays["columns"].tolist(), arrays["kinds"].tolist(), strict=True)
+    for number, (name, kind) in enumerate(pairs):
+        place = place_of(name, number)
+        column = arrays[place]
+        if kind != "values":
+            stored = arrays[f"{place}/labels"]
+            labels = json.loads(stored.item()) if stored.dtype.kind == "U" else stored.tolist()
+            if kind == "categories":
+                pandas = load("pandas")
+                column = pandas.Series(pandas.Categorical.from_codes(column, categories=labels))
+            else:
+                column = np.array([*labels, None], object)[column]
+        columns[name] = column
+    return columns

@@ -138,8 +138,9 @@ def read_data(
     labels : sequence of str
         Columns that are labels, even if they hold numbers.
     label_file : path, optional
-        A table or NumPy file with more columns for the same points. Joined by row names if both
-        files have them, else by order.
+        A table or NumPy file with more columns for the same points. Joined by row names, or by a
+        column of the same name that tells the points apart, if both files have them, else by
+        order. A column of both must be the same in both.
     use_rep : str, optional
         For .h5ad: a key of ``obsm``, or ``"X"``.
     layer : str, optional
@@ -174,6 +175,8 @@ def read_data(
     suffix = suffix_of(source)
     if suffix != ".h5ad" and (use_rep is not None or layer is not None):
         raise ValueError(f"--use-rep and --layer are for .h5ad files; {source} is none")
+    # Before the content: a file that is replaced meanwhile must not pass for what was read.
+    sha256 = file_sha256(source)
     extra = None if label_file is None else read_label_file(label_file, labels=labels)
     known: dict[str, Any] = {
         "labels": labels,
@@ -196,7 +199,7 @@ def read_data(
         parts.source,
         parts.notes,
         source,
-        file_sha256(source),
+        sha256,
         None if extra is None else extra.path,
-        None if extra is None else file_sha256(extra.path),
+        None if extra is None else extra.sha256,
     )

@@ -14,8 +14,9 @@ from ctsne._validation import is_sparse
 from ctsne.io.names import matching, unknown
 from ctsne.io.parts import Parts, check_labels, check_numbers, numbered, selected
 from ctsne.io.paths import load
+from ctsne.io.tables import no_empty_text, storable
 
-__all__ = ["h5ad_parts", "opened", "read_element"]
+__all__ = ["h5ad_parts", "obs_columns", "opened", "read_element"]
 
 DEFAULT = "X_pca"
 
@@ -45,9 +46,18 @@ def h5ad_parts(
     X = check_numbers(selected(X, known, chosen), chosen, names, path=path)
     if X.shape[0] != len(obs):
         raise ValueError(f"{path} is damaged: {source} has {X.shape[0]} rows, obs has {len(obs)}")
-    columns = {str(name): obs[name].reset_index(drop=True) for name in obs.columns}
+    columns = obs_columns(obs)
     what = "genes" if source.startswith(("X", "layers")) else "columns"
     return Parts(X, tuple(chosen), columns, names, f"{source} ({len(chosen)} {what})")
+
+
+def obs_columns(obs: Any) -> dict[str, Any]:
+    """Return the columns of ``obs`` by name; complex numbers, which are no labels, as text."""
+    columns = {str(name): obs[name].reset_index(drop=True) for name in obs.columns}
+    return {
+        name: storable(column) if column.dtype.kind == "c" else no_empty_text(column)
+        for name, column in columns.items()
+    }
 
 
 @contextlib.contextmanager

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import shutil
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne._files import replaced_file
+from ctsne.io.columns import first_difference
 from ctsne.io.data import Dataset
-from ctsne.io.h5ad import opened, read_element
+from ctsne.io.h5ad import obs_columns, opened, read_element
 from ctsne.io.names import unknown
-from ctsne.io.paths import load, suffix_of
+from ctsne.io.paths import file_sha256, load, suffix_of
 from ctsne.io.provenance import Provenance
 from ctsne.io.tables import storable
 
@@ -94,9 +96,14 @@ def write_h5ad_map(
 ) -> None:
     """Write a map into a copy of the .h5ad that it was made of, or into a new one."""
     about = {"provenance": provenance.to_json(), "params": _parameters(provenance.settings)}
-    with replaced_file(target.resolve()) as temporary:  # a link stays a link
+    with replaced_file(target) as temporary:
         if suffix_of(dataset.path) == ".h5ad":
             shutil.copyfile(dataset.path, temporary)
+            if file_sha256(temporary) != dataset.sha256:
+                raise ValueError(
+                    f"{dataset.path} has changed since it was read, so the map may not belong to "
+                    "its cells any more; run the command again"
+                )
             with opened(temporary, "r+") as file:
                 _add(file, positions, dataset, diagnostics, about, key)
         else:
@@ -113,11 +120,6 @@ def _add(
 ) -> None:
     obs = file["obs"]
     order = [str(name) for name in obs.attrs.get("column-order", ())]
-    length = obs[obs.attrs["_index"]].shape[0]
-    if length != len(positions):
-        raise ValueError(
-            f"{dataset.path} has changed since it was read: {length} cells, not {len(positions)}"
-        )
     for group in ("obsm", "uns"):
         if group not in file:
             _write(file, group, {})
@@ -126,10 +128,15 @@ def _add(
     _forget(file, order, key)
     _write(file["obsm"], key, positions)
     _write(file["uns"], key, about)
+    before = {name: dataset.columns[name] for name in order if name in dataset.columns}
     for name, column in {**new, **diagnostics}.items():
-        place = _safe(name)
-        _write(obs, place, _element(column))
-        order += [] if place in order else [place]
+        for place in _places(name):
+            if place not in obs:  # the names of the cells are a member of obs too
+                _write(obs, place, _element(column))
+                order.append(place)
+                break
+            if place in before and first_difference(before[place], column) is None:
+                break  # written by an earlier run with the same file of labels
     obs.attrs["column-order"] = np.array(order, dtype=load("h5py").string_dtype())
 
 
@@ -168,10 +175,13 @@ def _without_dates(series: Any) -> Any:
     return series.astype(object).where(series.notna(), None).map(str, na_action="ignore")
 
 
-def _safe(name: str) -> str:
-    """Return a name that HDF5 can hold and AnnData does not use itself."""
+def _places(name: str) -> Iterator[str]:
+    """Yield names that HDF5 can hold and AnnData does not use itself, for if the first is taken."""
     name = name.replace("/", "_")
-    return f"column {name}" if name in ("", ".", "..", "_index") else name
+    name = f"column {name}" if name in ("", ".", "..", "_index") else name
+    yield name
+    for number in count(2):
+        yield f"{name}_{number}"
 
 
 def _new_file(
@@ -187,10 +197,11 @@ def _new_file(
     n = len(positions)
     columns = {**dataset.columns, **diagnostics}
     names = [str(row) for row in range(n)] if dataset.names is None else dataset.names.tolist()
-    obs = pandas.DataFrame(
-        {_safe(name): _element(column) for name, column in columns.items()},
-        index=pandas.Index(names, dtype=object),
-    )
+    elements: dict[str, Any] = {}
+    for name, column in columns.items():
+        place = next(place for place in _places(name) if place not in elements)
+        elements[place] = _element(column)
+    obs = pandas.DataFrame(elements, index=pandas.Index(names, dtype=object))
     var = pandas.DataFrame(index=pandas.Index(dataset.features, dtype=object))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # row names may occur twice
@@ -221,9 +232,8 @@ def read_h5ad_map(
         positions = np.asarray(read_element(file[f"obsm/{key}"]), np.float32)
         obs = read_element(file["obs"])
         stored = stored_provenance(file, key)
-    columns = {str(name): obs[name].reset_index(drop=True) for name in obs.columns}
     made = None if stored is None else Provenance.from_json(stored)
-    return positions, columns, np.array(obs.index.astype(str), str), made
+    return positions, obs_columns(obs), np.array(obs.index.astype(str), str), made
 
 
 def stored_provenance(file: Any, key: str) -> str | None:

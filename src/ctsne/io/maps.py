@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import os
 import re
@@ -14,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ctsne._files import replaced_file
-from ctsne.io.archives import column_arrays, columns_from, write_archive
-from ctsne.io.arrays import read_arrays, read_npy
+from ctsne.io.archives import column_arrays, write_archive
+from ctsne.io.arrays import columns_from, is_ours, read_arrays, read_npy
 from ctsne.io.data import Dataset
 from ctsne.io.h5ad_maps import check_key, read_h5ad_map, write_h5ad_map
 from ctsne.io.paths import (
@@ -24,11 +25,12 @@ from ctsne.io.paths import (
     check_input,
     check_output,
     load,
+    sidecar_of,
     suffix_of,
 )
 from ctsne.io.provenance import Provenance
-from ctsne.io.stored import SCHEMA_KEY, schema_metadata, sidecar_of
-from ctsne.io.tables import read_frame, split_names, storable, tidy_columns
+from ctsne.io.stored import SCHEMA_KEY, schema_metadata
+from ctsne.io.tables import is_of_map, read_frame, split_names, storable, tidy_columns
 from ctsne.io.text import separator_of
 
 __all__ = ["MapFile", "read_map", "write_map"]
@@ -79,7 +81,8 @@ def write_map(
     path : path
         The file; the end of its name tells its format. An .h5ad made from an .h5ad is a copy of
         it with the map added, and may take its place. Of a map in .csv, .tsv or .npy, the
-        provenance stands beside it in ``PATH.json``.
+        provenance stands beside it in ``PATH.json``. An .npz holds text as codes, and what they
+        stand for (JSON) under ``NAME/labels``.
     embedding : array of shape (n, k)
         The positions; kept in single precision.
     dataset : Dataset
@@ -120,12 +123,13 @@ def write_map(
     positions = _check_positions(embedding, dataset)
     added = {f"{key}_{name}": _check_length(name, v, dataset) for name, v in diagnostics.items()}
     suffix = suffix_of(target)
+    # Columns of an earlier map give way to those of this one, which may have fewer.
+    kept = {name: v for name, v in dataset.columns.items() if not is_of_map(name, key)}
     if suffix == ".h5ad":
+        dataset = dataclasses.replace(dataset, columns=kept)
         write_h5ad_map(target, positions, dataset, added, provenance, key=key)
         return
     axes = {f"{key}_{axis + 1}": positions[:, axis] for axis in range(positions.shape[1])}
-    # Columns of an earlier map give way to those of this one.
-    kept = {name: column for name, column in dataset.columns.items() if name not in axes | added}
     if suffix == ".npz":
         arrays = column_arrays(added | kept, dataset.names)
         stored = {"embedding": positions, **arrays, "provenance": np.array(provenance.to_json())}
@@ -240,7 +244,7 @@ def read_map(path: str | os.PathLike[str], *, key: str = "ctsne") -> MapFile:
         return MapFile(*read_h5ad_map(source, key=key))
     if suffix == ".npz":
         arrays, _ = read_arrays(source)
-        if not {"embedding", "columns", "provenance"} <= arrays.keys():
+        if not ({"embedding", "provenance"} <= arrays.keys() and is_ours(arrays)):
             raise ValueError(_no_map(source))
         made = Provenance.from_json(str(arrays["provenance"]))
         positions = np.asarray(arrays["embedding"], np.float32)

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ctsne.io.provenance import Provenance
+
 __all__ = [
     "DATA_SUFFIXES",
     "MAP_SUFFIXES",
@@ -18,6 +20,7 @@ __all__ = [
     "check_output",
     "file_sha256",
     "load",
+    "sidecar_of",
     "suffix_of",
 ]
 
@@ -60,6 +63,11 @@ def load(module: str, *, extra: str = "cli") -> Any:
             f"this kind of file needs {module.split('.')[0]}, which cannot be imported ({error}): "
             f'pip install "ctsne[{extra}]"'
         ) from error
+
+
+def sidecar_of(path: Path) -> Path:
+    """Return the file that says how a table was made, beside it."""
+    return path.with_name(f"{path.name}.json")
 
 
 def check_input(path: str | os.PathLike[str], suffixes: Sequence[str] = DATA_SUFFIXES) -> Path:
@@ -136,7 +144,8 @@ def check_output(path: str | os.PathLike[str], suffixes: Sequence[str] = MAP_SUF
     Raises
     ------
     ValueError
-        If the suffix is unknown, or the folder is not there or cannot be written to.
+        If the suffix is unknown, or the folder is not there or cannot be written to, or a file
+        stands beside it that is not ours and has the name of the one that tells how it was made.
     ImportError
         If this kind of file needs a package that is not installed.
 
@@ -164,10 +173,26 @@ def check_output(path: str | os.PathLike[str], suffixes: Sequence[str] = MAP_SUF
     # The file is written beside its target and moved, so the folder must allow it.
     if not os.access(folder, os.W_OK):
         raise ValueError(f"cannot write {target}: the folder {folder} may not be written to")
+    if suffix in (*TEXT_SUFFIXES, ".npy"):
+        _check_sidecar(target)
     modules, extra = _NEEDED.get(suffix, ((), ""))
     for module in modules:
         load(module, extra=extra)
     return target
+
+
+def _check_sidecar(target: Path) -> None:
+    """Refuse to write over a file of the user's own that has the name of the one beside ours."""
+    beside = sidecar_of(target)
+    if not beside.exists():
+        return
+    try:
+        Provenance.from_json(beside.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ValueError(
+            f"cannot write {target}: how it is made would be written to {beside}, which is there "
+            "and not written by ctsne; move it, or choose another name"
+        ) from error
 
 
 def file_sha256(path: Path) -> str:

@@ -8,7 +8,14 @@ from pathlib import Path
 from ctsne.io.arrays import read_arrays
 from ctsne.io.h5ad import opened
 from ctsne.io.h5ad_maps import stored_provenance
-from ctsne.io.paths import MAP_SUFFIXES, PICTURE_SUFFIXES, check_input, load, suffix_of
+from ctsne.io.paths import (
+    MAP_SUFFIXES,
+    PICTURE_SUFFIXES,
+    check_input,
+    load,
+    sidecar_of,
+    suffix_of,
+)
 from ctsne.io.pictures import PICTURE_READERS
 from ctsne.io.provenance import Provenance
 
@@ -16,11 +23,6 @@ __all__ = ["SCHEMA_KEY", "read_provenance", "schema_metadata", "sidecar_of"]
 
 SCHEMA_KEY = b"ctsne"
 SETTINGS = "settings.json"
-
-
-def sidecar_of(path: Path) -> Path:
-    """Return the file that says how a table was made, beside it."""
-    return path.with_name(f"{path.name}.json")
 
 
 def schema_metadata(path: Path) -> dict[bytes, bytes]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,18 +14,30 @@ from ctsne.io.columns import label_text
 from ctsne.io.names import listed, matching
 from ctsne.io.parts import Parts, check_labels, check_numbers
 from ctsne.io.paths import TEXT_SUFFIXES, load, suffix_of
-from ctsne.io.text import read_text
+from ctsne.io.text import example_of_text, read_text
 
-__all__ = ["read_frame", "split_names", "storable", "table_parts", "tidy_columns"]
+__all__ = [
+    "called_like_names",
+    "is_of_map",
+    "like_missing",
+    "no_empty_text",
+    "read_frame",
+    "split_names",
+    "storable",
+    "table_parts",
+    "tidy_columns",
+]
 
 # The first column holds the names of the rows if it counts them, or is called like this and tells
 # all rows apart.
 _NAME_LIKE = re.compile(
     r"(^|[\W_])(id|ids|index|name|names|barcode|barcodes|cell|sample|row|rownames)$", re.IGNORECASE
 )
-_EARLIER_MAP = re.compile(r"ctsne_(\d|perplexity|other_share|largest_weight)")
-# A column of text in which this share of cells are numbers was meant to be numbers.
-_MOSTLY = 0.5
+_OF_MAP = re.compile(r"(.+)_(\d+|perplexity|other_share|largest_weight)")
+# A table with all of these holds a map, whatever its key.
+_COMPANIONS = ("1", "perplexity", "largest_weight")
+# Text that many programs write for what is missing.
+_LIKE_MISSING = {"#N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "None", "n/a", "null"}
 
 
 def read_frame(path: Path, *, own: bool = False) -> Any:
@@ -86,9 +97,10 @@ def table_parts(
         )
     X = _matrix(frame[chosen])
     check_numbers(X, chosen, names, path=path)
-    rest = frame.drop(columns=chosen)
+    columns = tidy_columns(frame.drop(columns=chosen))
+    notes += like_missing(columns)
     source = f"{len(chosen)} numeric column{'' if len(chosen) == 1 else 's'}"
-    return Parts(X, tuple(chosen), tidy_columns(rest), names, source, notes)
+    return Parts(X, tuple(chosen), columns, names, source, notes)
 
 
 def split_names(
@@ -124,25 +136,31 @@ def _tells_apart(column: Any, name: str) -> bool:
         return False
     values = column.to_numpy()
     counts = len(values) > 2 and values[0] in (0, 1) and bool((np.diff(values) == 1).all())
-    return counts or (_NAME_LIKE.search(name) is not None and bool(column.is_unique))
+    return counts or (called_like_names(name) and bool(column.is_unique))
+
+
+def called_like_names(column: str) -> bool:
+    """Tell whether a column is called as columns of names often are."""
+    return _NAME_LIKE.search(column) is not None
 
 
 def _numeric_columns(frame: Any, labels: set[str]) -> tuple[list[str], tuple[str, ...]]:
     """Return the columns that are features, and what is to be said of the others."""
     chosen, text, empty, earlier = [], [], [], []
     notes = []
+    keys = {"ctsne", *_keys_of_maps(frame.columns)}
     gone = frame.isna().all().to_dict()
     for name in frame.columns:
         column = frame[name]
         if name in labels:
             continue
-        if _EARLIER_MAP.fullmatch(name):
+        if any(is_of_map(name, key) for key in keys):
             earlier.append(name)
         elif gone[name]:
             empty.extend([] if name.startswith("Unnamed: ") else [name])
         elif _is_number(column):
             chosen.append(name)
-        elif found := _example_of_text(column):
+        elif found := example_of_text(column):
             row, value = found
             notes.append(f"column {name!r} is not numbers (row {row}: {value!r:.40}), left out")
         else:
@@ -156,6 +174,19 @@ def _numeric_columns(frame: Any, labels: set[str]) -> tuple[list[str], tuple[str
     return chosen, tuple(notes)
 
 
+def is_of_map(name: str, key: str) -> bool:
+    """Tell whether a column is named like positions or diagnostics of a map of this key."""
+    match = _OF_MAP.fullmatch(name)
+    return match is not None and match[1] == key
+
+
+def _keys_of_maps(names: Any) -> Iterator[str]:
+    there = set(names)
+    for match in filter(None, map(_OF_MAP.fullmatch, names)):
+        if match[2] == "1" and there.issuperset(f"{match[1]}_{part}" for part in _COMPANIONS):
+            yield match[1]
+
+
 def _is_number(column: Any) -> bool:
     types = load("pandas").api.types
     return bool(
@@ -165,29 +196,13 @@ def _is_number(column: Any) -> bool:
     )
 
 
-def _example_of_text(column: Any) -> tuple[int, str] | None:
-    """Return row (from 1) and text of the first cell that keeps a column from being numbers."""
-    pandas = load("pandas")
-    if pandas.api.types.infer_dtype(column, skipna=True) not in ("string", "mixed"):
-        return None
-    present = column.notna().to_numpy()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        numbers = pandas.to_numeric(column.where(present, None), errors="coerce")
-    wrong = present & numbers.isna().to_numpy()
-    if not wrong.any() or wrong.sum() > _MOSTLY * present.sum():
-        return None
-    row = int(wrong.argmax())
-    return row + 1, str(column.iloc[row])
-
-
 def _refuse_text(column: Any, path: Path) -> None:
     """Refuse a column that was asked for as a feature and holds no numbers."""
     if _is_number(column):
         return
     row = 1
     value = column.iloc[0]
-    if found := _example_of_text(column):
+    if found := example_of_text(column):
         row, value = found
     raise ValueError(
         f"column {column.name!r:.60} of {path} is not numbers (row {row}: {str(value)!r:.40}); "
@@ -216,8 +231,34 @@ def tidy_columns(frame: Any) -> dict[str, Any]:
                 column = column.astype("Int64")
         elif load("pandas").api.types.infer_dtype(column) == "mixed":
             column = storable(column)
-        columns[str(name)] = column
+        columns[str(name)] = no_empty_text(column)
     return columns
+
+
+def no_empty_text(column: Any) -> Any:
+    """Return a column in which empty text is missing, as it is in files of text."""
+    if hasattr(column, "cat"):
+        return column.cat.remove_categories([""]) if "" in column.cat.categories else column
+    if column.dtype.kind != "O":
+        return column
+    empty = column.eq("").fillna(False).astype(bool)
+    return column.mask(empty, None) if empty.any() else column
+
+
+def like_missing(columns: Mapping[str, Any]) -> tuple[str, ...]:
+    """Say which columns hold labels that may have been meant to be missing."""
+    notes = []
+    for name, column in columns.items():
+        if not hasattr(column, "unique"):
+            continue  # arrays of NumPy, in which text is what it is
+        if load("pandas").api.types.infer_dtype(column, skipna=True) in ("string", "categorical"):
+            found = sorted(_LIKE_MISSING.intersection(column.unique().tolist()))
+            if found:
+                notes.append(
+                    f"column {name!r:.60} holds {listed(found)}, a label like any other here; "
+                    "leave cells empty where the label is missing"
+                )
+    return tuple(notes)
 
 
 def storable(column: Any) -> Any:
@@ -226,14 +267,18 @@ def storable(column: Any) -> Any:
     series = pandas.Series(column).reset_index(drop=True)
     if isinstance(series.dtype, pandas.CategoricalDtype):
         categories = series.cat.categories
-        if categories.dtype.kind not in "biuf":
-            series = series.cat.rename_categories([label_text(value) for value in categories])
+        if categories.dtype.kind in "biuf":
+            return series
+        texts = [label_text(value) for value in categories]
+        if len(set(texts)) == len(texts):
+            return series.cat.rename_categories(texts)
+    if isinstance(series.dtype, pandas.SparseDtype):
+        series = series.sparse.to_dense()
+    if series.dtype.kind == "f":
+        return pandas.Series(series.to_numpy(series.dtype.type, na_value=np.nan))
+    kind = pandas.api.types.infer_dtype(series)
+    # Numbers, true and false, and dates are what they are; of the rest, only text.
+    if series.dtype.kind in "biufmM" or kind in ("string", "empty"):
         return series
-    mixed = series.dtype == object and pandas.api.types.infer_dtype(series) not in (
-        "string",
-        "empty",
-    )
-    if mixed or series.dtype.kind == "c":
-        series = series.astype(object)
-        return series.where(series.notna(), None).map(label_text, na_action="ignore")
-    return series
+    series = series.astype(object)
+    return series.where(series.notna(), None).map(label_text, na_action="ignore")

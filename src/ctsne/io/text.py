@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,12 @@ from typing import Any
 from ctsne.io.names import listed
 from ctsne.io.paths import load, suffix_of
 
-__all__ = ["read_text", "separator_of"]
+__all__ = ["example_of_text", "read_text", "separator_of"]
 
+# Of text, only this is missing: "NA" or "None" may well be the name of something.
+_MISSING = ("", "NaN", "nan")
+# A column of text in which this share of cells are numbers was meant to be numbers.
+_MOSTLY = 0.5
 _OTHERS = {";": "semicolons", "\t": "tabs", ",": "commas"}
 
 
@@ -35,7 +40,8 @@ def read_text(path: Path, *, own: bool = False) -> Any:
         if own:
             options |= {"keep_default_na": False, "na_values": [""]}
         # The slower way to read numbers gives exactly those that were written.
-        return pandas.read_csv(path, float_precision="round_trip", low_memory=False, **options)
+        frame = pandas.read_csv(path, float_precision="round_trip", low_memory=False, **options)
+        return frame if own else _with_text(frame, path, options)
     except pandas.errors.EmptyDataError as error:
         raise ValueError(f"{path} is empty") from error
     except pandas.errors.ParserError as error:
@@ -49,6 +55,52 @@ def read_text(path: Path, *, own: bool = False) -> Any:
         ) from error
     except (OSError, EOFError) as error:
         raise ValueError(f"{path} cannot be read: {error}") from error
+
+
+def _with_text(frame: Any, path: Path, options: dict[str, Any]) -> Any:
+    """Return the table with text as it is, where pandas takes much of it for missing numbers."""
+    pandas = load("pandas")
+    infer = pandas.api.types.infer_dtype
+    columns = [
+        position
+        for position, (_, column) in enumerate(frame.items())
+        if column.isna().any()
+        and infer(column, skipna=True) == "string"
+        and example_of_text(column) is None
+    ]
+    if not columns:
+        return frame
+    before = 0 if isinstance(frame.index, pandas.RangeIndex) else frame.index.nlevels
+    width = before + len(frame.columns)
+    texts = pandas.read_csv(
+        path,
+        header=None,
+        names=range(width),
+        usecols=[before + position for position in columns],
+        dtype=str,
+        na_filter=False,
+        **{name: options[name] for name in ("sep", "compression", "encoding")},
+    ).iloc[1:]
+    for position in columns:
+        column = texts[before + position].set_axis(frame.index)
+        frame.isetitem(position, column.where(~column.isin(_MISSING), None))
+    return frame
+
+
+def example_of_text(column: Any) -> tuple[int, str] | None:
+    """Return row (from 1) and text of the first cell that keeps a column from being numbers."""
+    pandas = load("pandas")
+    if pandas.api.types.infer_dtype(column, skipna=True) not in ("string", "mixed"):
+        return None
+    present = column.notna().to_numpy()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        numbers = pandas.to_numeric(column.where(present, None), errors="coerce")
+    wrong = present & numbers.isna().to_numpy()
+    if not wrong.any() or wrong.sum() > _MOSTLY * present.sum():
+        return None
+    row = int(wrong.argmax())
+    return row + 1, str(column.iloc[row])
 
 
 def _check_header(header: list[str], separator: str, path: Path) -> None:
