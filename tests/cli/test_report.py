@@ -47,6 +47,14 @@ def test_json(
         (["cells.csv", "-o", "page.html"], "--labels COLUMN says what to factor out"),
         (["cells.csv", "--labels", "batch", "-o", "page.pdf"], "must end in one of .html"),
         (["cells.csv", "--labels", "batch", "-o", "p.html", "--keep", "."], "holds other files"),
+        (
+            ["cells.csv", "--labels", "batch", "--dimensions", "3", "-o", "page.html"],
+            "a page shows flat maps only",
+        ),
+        (
+            ["cells.csv", "--labels", "batch", "-o", "own.html", "--config", "own.html"],
+            "would replace the input own.html",
+        ),
         (["empty", "-o", "page.html"], "holds no finished sweep"),
         (["empty", "--labels", "batch", "-o", "page.html"], "--labels: only for data"),
         (["empty", "--perplexity", "5", "--path", "-o", "p.html"], "--path, --perplexity: only"),
@@ -54,9 +62,18 @@ def test_json(
     ],
 )
 def test_what_cannot_work(
-    arguments: list[str], message: str, cells: str, fail: Callable[..., str]
+    arguments: list[str],
+    message: str,
+    cells: str,
+    fail: Callable[..., str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    def never(*_: object) -> None:
+        raise AssertionError("computed")
+
+    monkeypatch.setattr(work, "_make", never)
     Path("empty").mkdir()
+    Path("own.html").write_text("seed = 1\n")
     assert message in fail("report", *arguments)
 
 

@@ -7,8 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ctsne.cli.console import Console, aligned
-from ctsne.cli.inputs import JOINT, Input, file_record, options_again, read_input
-from ctsne.cli.options import add_messages, jobs, whole
+from ctsne.cli.inputs import (
+    Input,
+    check_outputs,
+    file_record,
+    joint_name,
+    options_again,
+    read_input,
+)
+from ctsne.cli.options import add_messages, jobs, settings_of, whole
 from ctsne.cli.parser import Commands, add_command
 
 if TYPE_CHECKING:
@@ -83,10 +90,13 @@ def run(options: argparse.Namespace, console: Console) -> None:
 def make(options: argparse.Namespace, console: Console, *, expect: str | None = None) -> None:
     """Measure the map; ``expect`` is for commands that read data themselves."""
     from ctsne.io import check_output, read_map
+    from ctsne.io.stored import sidecar_of
 
     target = None if options.output is None else check_output(options.output, (".csv", ".tsv"))
+    outputs = [] if target is None else [target, sidecar_of(target)]
+    check_outputs(outputs, options)
     made = read_map(options.input, key=options.key)
-    data = _data(options, console)
+    data = _data(options, console, outputs)
     n = data.X.shape[0]
     if n != len(made.embedding):
         raise ValueError(
@@ -94,7 +104,7 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
         )
     known, known_name = data.known, data.name
     if options.labels:
-        known, known_name = data.dataset.labels(options.labels), JOINT.join(options.labels)
+        known, known_name = data.labels(options.labels), joint_name(options.labels)
     other = None if options.other is None else data.column(options.other)
     console.stage("measuring")
     table = _table(made.embedding, data, known, other, options)
@@ -115,12 +125,13 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
     console.result(text, content)
 
 
-def _data(options: argparse.Namespace, console: Console) -> Input:
+def _data(options: argparse.Namespace, console: Console, outputs: list[Path]) -> Input:
     """Read what the map was made of, in the way it was read then."""
     from ctsne.io import read_provenance
 
     provenance = read_provenance(Path(options.input), key=options.key)
     then = options_again(provenance, Path(options.input), given=options.data)
+    check_outputs(outputs, then)
     then.jobs = options.jobs
     return read_input(then, console, expect=provenance.inputs[0].data)
 
@@ -166,8 +177,9 @@ def _write(table: pd.DataFrame, target: Path, options: argparse.Namespace) -> No
     from ctsne.io import Provenance, current_versions
     from ctsne.io.stored import sidecar_of
 
-    settings = {name: getattr(options, name) for name in ("labels", "other", "k", "sample", "key")}
-    records = [file_record(Path(options.input), target)]
+    settings = settings_of(options)
+    files = [options.input, *([] if options.data is None else [options.data])]
+    records = [file_record(Path(file), target) for file in files]
     provenance = Provenance("evaluate", settings, records, current_versions())
     separator = "\t" if target.suffix.lower() == ".tsv" else ","
     with replaced_file(target) as temporary:

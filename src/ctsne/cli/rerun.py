@@ -82,7 +82,7 @@ def run(options: argparse.Namespace, console: Console) -> None:
     differing = _differing_versions(provenance)
     for message in differing + _changed_files(provenance, made, options.input):
         console.warn(message)
-    key = provenance.settings.get("key", options.key)
+    key = getattr(again, "key", options.key)
     before = content_of(made, key=key)
     target = Path(again.output)
     command = import_module(f"ctsne.cli.{provenance.command}")
