@@ -110,12 +110,11 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
         suffix_of,
         write_map,
     )
-    from ctsne.io.stored import sidecar_of
 
     target = check_output(options.output)
     picture = None if options.plot is None else check_output(options.plot, PICTURE_SUFFIXES)
     _check_options(options)
-    outputs = [target, sidecar_of(target), *([] if picture is None else [picture])]
+    outputs = [target, *([] if picture is None else [picture])]
     check_outputs(outputs, options, into_input=suffix_of(target) == ".h5ad")
     try:
         data = read_input(options, console, expect=expect)
@@ -167,7 +166,8 @@ def _color(data: Input, name: str) -> Any:
     """Return a column to colour by; it must be kept in the map, to draw the picture again."""
     if name in data.dataset.features and name not in data.dataset.columns:
         raise ValueError(
-            f"--color {name}: this is one of the features that the map is made of, not a label"
+            f"--color {name}: this is one of the features that the map is made of, not a label; "
+            f"with --other {name} it is left out of them"
         )
     return data.column(name)
 

@@ -90,10 +90,9 @@ def run(options: argparse.Namespace, console: Console) -> None:
 def make(options: argparse.Namespace, console: Console, *, expect: str | None = None) -> None:
     """Measure the map; ``expect`` is for commands that read data themselves."""
     from ctsne.io import check_output, read_map
-    from ctsne.io.stored import sidecar_of
 
     target = None if options.output is None else check_output(options.output, (".csv", ".tsv"))
-    outputs = [] if target is None else [target, sidecar_of(target)]
+    outputs = [] if target is None else [target]
     check_outputs(outputs, options)
     made = read_map(options.input, key=options.key)
     data = _data(options, console, outputs)

@@ -56,7 +56,10 @@ def add(commands: Commands) -> None:
     main.add_argument(
         "-o", "--output", metavar="NEW", help="where to write (default: in the place of OUTPUT)"
     )
-    main.add_argument("--input", metavar="FILE", help="the data, if they are not where they were")
+    main.add_argument(
+        "--input", metavar="FILE",
+        help="the data (of a picture or a table: the map), if not where they were",
+    )  # fmt: skip
     main.add_argument(
         "--key", metavar="KEY", default="ctsne", help="h5ad: the name of the map (default: ctsne)"
     )
