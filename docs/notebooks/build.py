@@ -50,7 +50,13 @@ def execute(notebook: nbformat.NotebookNode, folder: Path) -> None:
     """
     from nbclient import NotebookClient
 
-    NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(folder)}}).execute()
+    NotebookClient(
+        notebook,
+        timeout=600,
+        resources={"metadata": {"path": str(folder)}},
+        # It warns of connections without encryption, which here never leave the machine.
+        extra_arguments=["--log-level=ERROR"],
+    ).execute()
 
 
 def _cells(script: str) -> Iterator[nbformat.NotebookNode]:

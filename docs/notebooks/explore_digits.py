@@ -8,6 +8,9 @@
 # in the way. This notebook does one round of exploration, and begins the next, on scikit-learn's
 # 1,797 images of handwritten digits: **the first map shows which digit it is, the second how it
 # was written.**
+#
+# As in any exploration, this was not the first attempt: method and perplexity were chosen after a
+# look at several maps, and the third map has another perplexity than the first two.
 
 # %%
 import matplotlib.pyplot as plt

@@ -10,7 +10,7 @@
 #
 # The data are made up, so that we know what is true: three cell types that both labs have, and
 # one, the NK cells, that **only lab 2 has**. They resemble T cells. Watch them: they are the
-# usual trap.
+# usual trap. The data were chosen so that it shows; in yours it may be harder to see.
 
 # %%
 import numpy as np

@@ -67,10 +67,13 @@ def category_colors(adata: Any, column: Any) -> dict[Any, str] | None:
     if len(names) != 1 or f"{names[0]}_colors" not in adata.uns:
         return None
     (name,) = names
-    categories = getattr(getattr(adata.obs[name], "cat", None), "categories", ())
+    # The column may be gone, or have no categories any more: its colours stay behind.
+    categories = getattr(getattr(adata.obs.get(name), "cat", None), "categories", ())
     colors = list(adata.uns[f"{name}_colors"])
     # As in scanpy: colours of another number of categories are of another time.
-    return dict(zip(categories, colors, strict=True)) if len(colors) == len(categories) else None
+    if not colors or len(colors) != len(categories):
+        return None
+    return dict(zip(categories, colors, strict=True))
 
 
 def _names(adata: Any, column: Any) -> Sequence[str] | None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne.affinity.result import Diagnostics
+from ctsne.affinity.result import DOMINATED, Diagnostics
 
 if TYPE_CHECKING:
     from ctsne.sweep.result import SweepResult
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["fitted_html", "sweep_html", "swept_map_html"]
 
-# A neighbour with more than this share of a point's weight dominates it.
-DOMINATED = 0.5
 # The share of random mixing that a sweep's suggestion has, as ``best()`` by default.
 SUGGESTED_MIXING = 0.5
 _LONGEST = 200

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Labels", "encode_labels"]
+__all__ = ["Labels", "encode_labels", "label_text"]
 
 # What a message spells out at most, so that a million labels still give a readable one.
 _SHOWN_LABELS = 5
@@ -79,7 +79,7 @@ class Labels:
         '2 labels (a: 1, b: 2), 1 missing'
         """
         pairs = islice(zip(self.names, self.counts, strict=True), _SHOWN_LABELS)
-        shown = [f"{_shorten(_text(name))}: {count}" for name, count in pairs]
+        shown = [f"{_shorten(label_text(name))}: {count}" for name, count in pairs]
         if self.n_labels > _SHOWN_LABELS:
             shown.append("...")
         text = f"{self.n_labels} label{'' if self.n_labels == 1 else 's'}"
@@ -135,11 +135,11 @@ class Labels:
         by_text: dict[str, set[int]] = {}
         if any(key not in by_value for key in mapping):
             for code, name in enumerate(self.names):
-                for text in (str(name), _text(name)):
+                for text in (str(name), label_text(name)):
                     by_text.setdefault(text, set()).add(code)
         key_of: dict[int, Any] = {}
         for key in mapping:
-            found = {by_value[key]} if key in by_value else by_text.get(_text(key), set())
+            found = {by_value[key]} if key in by_value else by_text.get(label_text(key), set())
             if len(found) != 1:
                 raise ValueError(self._unknown_key(key, argument))
             (code,) = found
@@ -152,8 +152,8 @@ class Labels:
         return key_of
 
     def _unknown_key(self, key: object, argument: str) -> str:
-        texts = {_text(name): name for name in self.names[:_SEARCHED_LABELS]}
-        close = [texts[text] for text in difflib.get_close_matches(_text(key), texts, n=3)]
+        texts = {label_text(name): name for name in self.names[:_SEARCHED_LABELS]}
+        close = [texts[text] for text in difflib.get_close_matches(label_text(key), texts, n=3)]
         hint = f"; did you mean {_listing(close, joint=' or ')}?" if close else ""
         known = _listing(self.names) if self.names else "none"
         return f"{argument} names {key!r}, not one of the labels ({known}){hint}"
@@ -331,7 +331,7 @@ def _encode_objects(entries: list[Any], argument: str) -> _Encoded:
         raise TypeError(
             f"{argument} must hold values such as text, numbers or dates, got others: {error}"
         ) from None
-    names = _in_order([value for value in distinct if not _is_missing(value)])
+    names = _in_order([each for each in distinct if type(each) is str or not _is_missing(each)])
     code_of = dict.fromkeys(distinct, -1)
     code_of.update((name, code) for code, name in enumerate(names))
     codes = np.fromiter(map(code_of.__getitem__, entries), np.int32, len(entries))
@@ -375,8 +375,16 @@ def _number(value: object, argument: str) -> float:
     return float(value)
 
 
-def _text(value: object) -> str:
-    # Whole numbers become floats as soon as a column has a gap; "3" should still find 3.0.
+def label_text(value: object) -> str:
+    """Return a label as text, whole numbers without a fraction.
+
+    Examples
+    --------
+    >>> from ctsne.labels import label_text
+    >>> label_text(3.0), label_text(2.5), label_text("x")
+    ('3', '2.5', 'x')
+    """
+    # Whole numbers become floats as soon as a column has a gap; 3.0 is still the label 3.
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value)

@@ -126,6 +126,24 @@ def test_callback_sees_the_run_and_stops_it() -> None:
     assert all(np.isfinite(loss) and shape == (50, 2) for _, loss, shape in calls)
 
 
+def test_every_step_is_told_of() -> None:
+    layout = Layout(similarities(50), start(50))
+    told: list[tuple[str, int]] = []
+    stopped = layout.run(
+        20,
+        callback=lambda iteration, *_: told.append(("callback", iteration)) or iteration == 10,
+        callback_every=5,
+        after_step=lambda: told.append(("step", layout.iteration)),
+    )
+    steps = [iteration for name, iteration in told if name == "step"]
+    assert stopped and steps == list(range(1, 11))
+    # Of a step whose map a callback sees, too, it is told first.
+    assert told[4:6] == [("step", 5), ("callback", 5)]
+    silent = Layout(similarities(50), start(50))
+    silent.run(10)
+    assert np.array_equal(layout.embedding, silent.embedding)
+
+
 def test_interrupt_keeps_what_was_reached() -> None:
     def callback(iteration: int, loss: float, embedding: NDArray[np.float32]) -> None:
         raise KeyboardInterrupt

@@ -108,6 +108,12 @@ def test_colours_that_scanpy_has_given_are_kept(adata: Any) -> None:
     adata.uns["kind_colors"] = COLORS[:2]
     ours = {name: color.lower() for name, color in pl.palette(["a", "b"]).items()}
     assert legend_colors(pl.embedding(adata, "kind")) == ours
+    adata.uns["kind_colors"] = []
+    adata.obs["kind"] = adata.obs["kind"].astype(str)
+    assert legend_colors(pl.embedding(adata, "kind")) == ours
+    del adata.obs["kind"]
+    with pytest.raises(ValueError, match=r"color: no column 'kind' in adata.obs"):
+        pl.embedding(adata, "kind")
 
 
 def test_colours_of_two_columns_together_are_our_own(adata: Any) -> None:

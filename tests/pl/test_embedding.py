@@ -91,6 +91,21 @@ def test_shapes_stand_for_the_second_label() -> None:
     ax.figure.canvas.draw()
 
 
+def test_legend_names_two_columns() -> None:
+    positions = made_up(4)
+    table = pd.DataFrame({"batch": list("abab"), "a $type$": list("uvuv"), "depth": [0.5] * 4})
+    ax = pl.embedding(positions, table["batch"], shape=table["a $type$"])
+    assert legend_of(ax) == ["batch", "a", "b", "a $type$", "u", "v"]
+    weights = [text.get_fontweight() for text in ax.get_legend().get_texts()]
+    assert weights == ["bold", "normal", "normal"] * 2
+    unnamed = polars.Series(list("uvuv"))
+    for color, shape in (
+        (table["batch"], None), (table["batch"], table["batch"]), (table["batch"], unnamed),
+        (table["depth"], table["batch"]), (list("abab"), table["batch"]),
+    ):  # fmt: skip
+        assert "batch" not in legend_of(pl.embedding(positions, color, shape=shape))
+
+
 def test_floats_have_a_colour_bar() -> None:
     positions = made_up(5)
     values = [0.0, 2.0, 4.0, float("nan"), 1.0]

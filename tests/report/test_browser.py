@@ -54,6 +54,13 @@ def test_starts_with_the_suggestion_beside_tsne(opened: Open, path: Path) -> Non
     assert page.text("#right-measures").startswith("mixing 0.55 · adjusted R_NX 0.50")
 
 
+def test_suggests_for_the_mixing_asked_for(opened: Open, tmp_path: Path) -> None:
+    page = opened(written(tmp_path, mixing=0.72))
+    assert page.page.input_value("#share") == "0.72"
+    assert page.text("#right-title") == "joint, strength 1"
+    assert "joint, strength 1, the weakest that reaches 0.72" in page.text("#suggested")
+
+
 def test_both_ways_of_drawing_show_the_points(opened: Open, path: Path) -> None:
     for before in ("", ON_CARD):
         page = opened(path, before=before)

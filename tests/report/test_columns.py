@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from ctsne import pl
-from ctsne.report.columns import label_text, read_column
+from ctsne.report.columns import read_column, short_text
 
 ROWS = np.array([3, 0, 2, 1])
 
@@ -61,6 +61,14 @@ def test_numbers_of_the_known_column_are_labels() -> None:
     assert content(np.arange(101), as_labels=True)[0]["kind"] == "labels"
 
 
+def test_very_many_labels_are_texts_to_read() -> None:
+    names = [f"cell {i}" for i in range(1_001)]
+    facts, codes = content(names, rows=[4, 1])
+    assert facts["kind"] == "texts" and facts["labels"] == ["cell 1", "cell 4"]
+    assert facts["all"] == 1_001 and "colors" not in facts and codes == [2, 1]
+    assert content(names[1:])[0]["kind"] == content(names, as_labels=True)[0]["kind"] == "labels"
+
+
 def test_codes_take_as_few_bytes_as_they_can() -> None:
     for n, size in ((255, 1), (256, 2), (65_535, 2), (65_536, 4)):
         column = read_column("c", [f"{i}" for i in range(n)], n=n, as_labels=True)
@@ -68,9 +76,9 @@ def test_codes_take_as_few_bytes_as_they_can() -> None:
 
 
 def test_texts() -> None:
-    assert [label_text(each) for each in (3.0, 2.5, True, "x")] == ["3", "2.5", "True", "x"]
-    assert label_text("x" * 10_000) == "x" * 499 + "…"
-    assert label_text(float("inf")) == "inf"
+    assert [short_text(each) for each in (3.0, 2.5, True, "x")] == ["3", "2.5", "True", "x"]
+    assert short_text("x" * 10_000) == "x" * 499 + "…"
+    assert short_text(float("inf")) == "inf"
 
 
 def test_wrong_length_names_the_column() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from .conftest import Opened, made_up, written
+from .conftest import Made, Opened, made_up, written
 
 Open = Callable[..., Opened]
 
@@ -84,11 +84,27 @@ def test_strengths_for_each_label(opened: Open, tmp_path: Path) -> None:
     assert page.text("#right-title") == "revised, beta one=0.001, two=1"
 
 
+def test_more_labels_than_can_be_shown(opened: Open, tmp_path: Path) -> None:
+    n = 60_000
+    result, columns = made_up(n, grid={"method": "joint", "strength": [0]}, scores=[(0.1, 0.5)])
+    columns["donor"] = [f"donor {i // 2}" for i in range(n)]
+    columns["barcode"] = [f"barcode {i}" for i in range(n)]
+    page = opened(written(tmp_path, Made(result, columns), other="donor"))
+    assert "chosen at random so that some rare labels are not among them" in page.text("#about")
+    option = page.page.locator("#column option", has_text="barcode")
+    assert option.text_content() == "barcode (60,000 different texts: no colours)"
+    assert option.is_disabled()
+    row = page.page.evaluate("ctsnePage.rows()[7]")
+    page.page.fill("#find", str(row))
+    assert f"barcode {row}" in page.text("#point-facts")
+
+
 def test_more_points_than_can_be_shown(opened: Open, tmp_path: Path) -> None:
     grid = {"method": "joint", "strength": [0, 1]}
     made = made_up(60_000, grid=grid, scores=[(0.1, 0.5), (0.8, 0.4)])
     page = opened(written(tmp_path, made))
-    assert "50,000 of 60,000 points are shown, chosen at random" in page.text("#about")
+    shown = "50,000 of 60,000 points are shown, chosen at random with every label among them"
+    assert shown in page.text("#about")
     assert page.text("#labels").split() == ["one", "30,000", "two", "30,000"]
     # Some of the points move; then all are where they belong, and what is selected still is.
     page.page.click("#labels button:has-text('two')")

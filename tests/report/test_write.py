@@ -20,6 +20,8 @@ from .conftest import made_up
         ({"known": "bacth"}, ValueError, "known must be one of .* did you mean 'batch'?"),
         ({"known": None}, ValueError, "known must be one of the columns"),
         ({"other": "kin"}, ValueError, "other must be one of .* did you mean 'kind'?"),
+        ({"mixing": 1.5}, ValueError, "mixing must be"),
+        ({"mixing": "half"}, TypeError, "mixing must be"),
         ({"names": ["a"]}, ValueError, "names must hold one name for each of the 60 points, got 1"),
         ({"names": "a"}, TypeError, "names must hold one name for each of the 60 points, got str"),
         ({"title": 3}, TypeError, "title must be text, got int"),

@@ -16,7 +16,7 @@ SMALL = ConditionalTSNE(perplexity=10, n_iter=60, early_exaggeration_iter=20, ra
 
 @pytest.fixture(scope="module")
 def result() -> SweepResult:
-    start = np.random.default_rng(0).normal(size=(120, 2))
+    start = np.random.default_rng(0).normal(size=(120, 2)).astype(np.float32)
     grid = [
         {"method": "tsne"},
         {"method": "joint", "strength": [1, 0]},
@@ -40,6 +40,8 @@ def test_a_sweep_reads_back_as_it_was(result: SweepResult, tmp_path: Path) -> No
             assert np.array_equal(stored.diagnostics[name], values)
     assert loaded.maps[3].parameters["beta"] == {0: 0.1, 1: 0.5}
     assert np.array_equal(loaded.maps[3].parameters["init"], result.maps[3].parameters["init"])
+    start = result.maps[3].parameters["init"]
+    assert len(loaded.find(init=start)) == len(result.find(init=start)) == 1
     assert loaded.best(0.0).title == result.best(0.0).title
     assert [line.title for line in loaded.lines()] == [line.title for line in result.lines()]
 

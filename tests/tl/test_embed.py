@@ -133,6 +133,7 @@ def test_labels_that_are_no_column(blood: Any, convert: Any) -> None:
 
 def test_no_labels_are_plain_t_sne_with_the_estimators_warning(blood: Any) -> None:
     blood.obs["ctsne_other_share"] = 0.5  # of a map before
+    blood.uns["ctsne"] = {"affinities_key": "ctsne_affinities"}
     with pytest.warns(UserWarning, match="no labels given"):
         ctsne.tl.ctsne(blood, None, **QUICK)
     assert_array_equal(blood.obsm["ctsne"], estimated(blood.obsm["X_pca"], None, method="tsne"))
@@ -235,6 +236,11 @@ def test_scanpy_draws_it(blood: Any) -> None:
     matplotlib.pyplot.close("all")
 
 
+def with_obs(adata: Any, name: str) -> Any:
+    adata.obs[name] = "mine"
+    return adata
+
+
 def without(adata: Any, part: str, key: str) -> Any:
     del getattr(adata, part)[key]
     return adata
@@ -259,8 +265,20 @@ def without(adata: Any, part: str, key: str) -> Any:
         (lambda a: a, {"use_rep": "X", "n_pcs": 5}, ValueError, 'use_rep="X" takes all of X'),
         (lambda a: a, {"key_added": ""}, ValueError, "key_added must be a name without slashes"),
         (lambda a: a, {"key_added": "a/b"}, ValueError, "without slashes, .* got 'a/b'"),
-        (lambda a: a, {"key_added": "neighbors"}, ValueError, "which is no map of ctsne"),
-        (lambda a: a, {"key_added": "X_pca"}, ValueError, "would replace what the map is made of"),
+        (lambda a: a, {"key_added": "neighbors"}, ValueError, r'replace adata.uns\["neighbors"\]'),
+        (lambda a: a, {"key_added": "X_umap"}, ValueError, r'replace adata.obsm\["X_umap"\], not'),
+        (
+            lambda a: a,
+            {"use_rep": "X", "key_added": "X_pca"},
+            ValueError,
+            r'replace adata.obsm\["X_pca"\], not written by ctsne; .* "X_pca_map"',
+        ),
+        (
+            lambda a: with_obs(a, "foo_perplexity"),
+            {"key_added": "foo"},
+            ValueError,
+            r'replace adata.obs\["foo_perplexity"\]',
+        ),
         (lambda a: a, {"metric": "precomputed"}, ValueError, "graph of them with neighbors_key"),
         (lambda a: a, {"method": "jont"}, ValueError, "method must be one of"),
         (lambda a: a, {"neighbors_key": "neighbours"}, ValueError, "did you mean 'neighbors'"),
@@ -310,6 +328,14 @@ def test_refuses_with_nothing_changed(
     with pytest.raises(error, match=match):
         ctsne.tl.ctsne(data, **{"labels": "phase", "perplexity": 10, **arguments})
     assert fields(blood) == before
+
+
+def test_never_replaces_what_the_map_is_made_of(blood: Any) -> None:
+    ctsne.tl.ctsne(blood, "phase", **QUICK)
+    before = blood.obsm["ctsne"].copy()
+    with pytest.raises(ValueError, match="would replace what the map is made of"):
+        ctsne.tl.ctsne(blood, "phase", use_rep="ctsne", **QUICK)
+    assert_array_equal(blood.obsm["ctsne"], before)
 
 
 def test_infinite_values_are_named_by_their_place(blood: Any) -> None:

@@ -48,6 +48,15 @@ def test_missing_components_are_made_and_kept(small: Any) -> None:
     assert small.obsm["X_pca"].shape == (100, 20) and small.varm["PCs"].shape == (765, 20)
 
 
+def test_view_of_a_file(backed: Any) -> None:
+    view = backed[:60]
+    options: dict[str, Any] = {"estimator": quick(), "progress": False}
+    with pytest.raises(ValueError, match=r"view of an object backed by a file.*use_rep"):
+        ctsne.tl.sweep(view, "phase", GRID, **options)
+    result = ctsne.tl.sweep(view, "phase", GRID, use_rep="X_umap", **options)
+    assert result.maps[0].embedding.shape == (60, 2)
+
+
 def test_refuses_with_nothing_changed(small: Any) -> None:
     with (
         pytest.warns(UserWarning, match="principal components"),

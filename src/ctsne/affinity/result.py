@@ -62,6 +62,8 @@ class Diagnostics:
 
 # Those that are kept with maps, in files, sweeps and AnnData: twelve bytes a point.
 KEPT_DIAGNOSTICS = ("perplexity", "other_share", "largest_weight")
+# A neighbour with more than this share of a point's weight dominates it.
+DOMINATED = 0.5
 
 
 def kept_diagnostics(

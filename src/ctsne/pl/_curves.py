@@ -12,7 +12,7 @@ from ctsne._validation import as_numbers
 from ctsne.labels import encode_labels
 from ctsne.pl._legend import Entry
 from ctsne.pl._look import MARKERS
-from ctsne.pl._text import label_text
+from ctsne.pl._text import shown_text
 from ctsne.pl.palette import palette
 
 
@@ -36,6 +36,6 @@ def curve_styles(names: list[Any]) -> dict[Any, Entry]:
     markers = list(MARKERS)
     ranks = encode_labels(texts).codes.tolist()
     return {
-        name: Entry(label_text(text), colors[text], markers[rank % len(markers)], "-")
+        name: Entry(shown_text(text), colors[text], markers[rank % len(markers)], "-")
         for name, text, rank in zip(names, texts, ranks, strict=True)
     }

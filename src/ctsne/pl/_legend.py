@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ctsne.labels import Labels
 from ctsne.pl._matplotlib import GREY, INK, SMALL_SIZE, load
-from ctsne.pl._text import LITERAL, MISSING_TEXT, label_text
+from ctsne.pl._text import LITERAL, MISSING_TEXT, shown_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,12 +28,13 @@ class Entry:
     color: str = INK
     marker: str = "o"
     line: str = "none"
+    heading: bool = False
 
 
 def color_entries(labels: Labels, colors: list[str]) -> list[Entry]:
     """One entry a label in its colour, and one for missing labels."""
     shown = labels.names[:MOST_ENTRIES]
-    entries = [Entry(label_text(name), color) for name, color in zip(shown, colors, strict=False)]
+    entries = [Entry(shown_text(name), color) for name, color in zip(shown, colors, strict=False)]
     if labels.n_labels > MOST_ENTRIES:
         entries.append(Entry(f"... and {labels.n_labels - MOST_ENTRIES} more", marker=""))
     if labels.n_missing:
@@ -44,7 +45,7 @@ def color_entries(labels: Labels, colors: list[str]) -> list[Entry]:
 def marker_entries(labels: Labels, markers: list[str]) -> list[Entry]:
     """One entry a label in its marker, and one for missing labels."""
     entries = [
-        Entry(label_text(name), GREY, marker)
+        Entry(shown_text(name), GREY, marker)
         for name, marker in zip(labels.names, markers, strict=False)
     ]
     if labels.n_missing:
@@ -94,7 +95,7 @@ def add_legend(
         **placing,
     )
     for text, entry in zip(legend.get_texts(), entries, strict=True):
-        text.set(text=entry.text, **LITERAL)
+        text.set(text=entry.text, fontweight="bold" if entry.heading else "normal", **LITERAL)
     return legend
 
 

@@ -20,7 +20,7 @@ from ctsne.pl._legend import (
     size_in_inches,
 )
 from ctsne.pl._matplotlib import INK, RULE, SMALL_SIZE, load
-from ctsne.pl._text import MISSING_TEXT
+from ctsne.pl._text import MISSING_TEXT, shown_text
 from ctsne.pl.palette import MISSING, label_colors
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ class Look:
     values: NDArray[np.float64] | None
     shapes: Labels | None
     markers: list[str]
+    headings: tuple[str, str] | None = None  # of colours and of shapes
 
     @property
     def missing(self) -> NDArray[np.bool_]:
@@ -91,13 +92,15 @@ class Look:
         return np.asarray(table[codes])
 
     def entries(self) -> list[Entry]:
-        """Return the lines of the legend: colours, then shapes."""
-        entries = [] if self.labels is None else color_entries(self.labels, self.colors)
+        """Return the lines of the legend: colours, then shapes, under headings if they have any."""
+        colors = [] if self.labels is None else color_entries(self.labels, self.colors)
         if self.values is not None and self.missing.any():
-            entries.append(Entry(MISSING_TEXT, MISSING))
-        if self.shapes is not None:
-            entries += marker_entries(self.shapes, self.markers)
-        return entries
+            colors.append(Entry(MISSING_TEXT, MISSING))
+        shapes = [] if self.shapes is None else marker_entries(self.shapes, self.markers)
+        if self.headings is None:
+            return colors + shapes
+        above, below = (Entry(text, INK, "", heading=True) for text in self.headings)
+        return [above, *colors, below, *shapes]
 
 
 def make_look(color: object, shape: object, palette: Mapping[Any, Any] | None, *, n: int) -> Look:
@@ -115,7 +118,16 @@ def make_look(color: object, shape: object, palette: Mapping[Any, Any] | None, *
             "show this column by color instead"
         )
     markers = [*list(MARKERS)[: shapes.n_labels if shapes else 1], MISSING_MARKER]
-    return Look(n, labels, colors, values, shapes, markers)
+    headings = _headings(color, shape) if labels and shapes else None
+    return Look(n, labels, colors, values, shapes, markers, headings)
+
+
+def _headings(color: object, shape: object) -> tuple[str, str] | None:
+    """Return the names of two columns where a legend must tell them apart, and they have some."""
+    names = [getattr(column, "name", None) for column in (color, shape)]
+    if None in names or "" in names or names[0] == names[1]:
+        return None
+    return shown_text(names[0]), shown_text(names[1])
 
 
 def _is_continuous(color: Any) -> bool:

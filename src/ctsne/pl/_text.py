@@ -5,6 +5,8 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
+from ctsne.labels import label_text
+
 # Properties of a matplotlib text that is shown as it is, with nothing read as mathematics.
 LITERAL: dict[str, Any] = {"parse_math": False, "usetex": False}
 MISSING_TEXT = "missing"
@@ -13,9 +15,9 @@ _START, _END = 28, 17
 _LINE = 26
 
 
-def label_text(label: object) -> str:
+def shown_text(label: object) -> str:
     """Return a label's text on one line or a few, cut if it is very long."""
-    text = " ".join(str(label).split())
+    text = " ".join(label_text(label).split())
     if len(text) > _START + _END + 1:
         text = f"{text[:_START].rstrip()}…{text[-_END:].lstrip()}"
     return "\n".join(textwrap.wrap(text, _LINE)) or "(empty)"
@@ -23,4 +25,4 @@ def label_text(label: object) -> str:
 
 def one_line(label: object) -> str:
     """Return a label's text for the tick of an axis."""
-    return label_text(label).replace("\n", " ")
+    return shown_text(label).replace("\n", " ")

@@ -50,7 +50,8 @@ def embedding(
     color : array-like of shape (n,), optional
         A label column, or floats for a colour bar. Whole numbers are labels.
     shape : array-like of shape (n,), optional
-        A second label column with at most ten labels.
+        A second label column with at most ten labels. Where both columns have names, as those of
+        pandas do, the legend tells them.
     basis : str, default="ctsne"
         The map of an AnnData object: ``obsm[basis]``, or ``obsm["X_" + basis]``.
     palette : mapping of label to colour, optional

@@ -14,7 +14,7 @@ from ctsne.pl._look import add_key, make_look
 from ctsne.pl._matplotlib import HEADER, PanelGrid, check_axes, new_figure, set_title
 from ctsne.pl._points import check_drawing, check_positions, draw_points
 from ctsne.pl._sweeps import swept_maps
-from ctsne.pl._text import LITERAL, label_text
+from ctsne.pl._text import LITERAL, shown_text
 from ctsne.sweep import SweepResult
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def maps(
         )
     look = make_look(color, shape, palette, n=sizes.pop())
     check_drawing(look, None)
-    titles = [label_text(title) for title in points]
+    titles = [shown_text(title) for title in points]
     lines = max(title.count("\n") for title in titles)
     grid = PanelGrid(len(points), columns, SIDE, header=HEADER + lines * TITLE_LINE)
     if axes is None:

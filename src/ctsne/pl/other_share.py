@@ -13,7 +13,7 @@ from ctsne._validation import as_numbers
 from ctsne.labels import Labels, encode_labels
 from ctsne.pl._legend import add_legend, color_entries, make_room
 from ctsne.pl._matplotlib import RULE, chart_axes, dress_chart, load
-from ctsne.pl._text import LITERAL, MISSING_TEXT, label_text
+from ctsne.pl._text import LITERAL, MISSING_TEXT, shown_text
 from ctsne.pl.palette import label_colors
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def _draw_box(
 
 
 def _write_groups(ax: Axes, rows: Labels) -> None:
-    texts = [label_text(name) for name in rows.names] + [MISSING_TEXT] * bool(rows.n_missing)
+    texts = [shown_text(name) for name in rows.names] + [MISSING_TEXT] * bool(rows.n_missing)
     root: Any = ax.get_figure(root=True)
     slot = ax.bbox.width / root.dpi / len(texts)
     slanted = max(map(len, texts)) > slot * _CHARACTERS_PER_INCH

@@ -3,30 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne.labels import Labels, encode_labels
+from ctsne.labels import Labels, encode_labels, label_text
 from ctsne.pl.palette import palette
 
-__all__ = ["Column", "read_column"]
+__all__ = ["MOST_LABELS", "Column", "read_column", "short_text"]
 
 # Numbers with more values than this are shown on a scale of colours.
 _MOST_VALUES = 30
+# Columns with more labels than this are names rather, such as barcodes.
+MOST_LABELS = 1_000
 # A text that is longer than this is no name; the page cuts it long before.
 _LONGEST_TEXT = 500
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """One column of all points: labels, or numbers on a scale.
+    """One column of all points: labels, numbers on a scale, or texts to read.
 
-    ``numbers`` is None where the column holds labels.
+    ``numbers`` is None where the column is no scale. Texts are told of a point, but are too many to
+    be colours.
     """
 
     name: str
+    kind: Literal["labels", "numbers", "texts"]
     labels: Labels
     numbers: NDArray[np.float64] | None
 
@@ -42,17 +46,18 @@ class Column:
         used = np.unique(codes[codes >= 0])
         lookup = np.zeros(labels.n_labels + 1, np.int64)  # the last one is for code -1
         lookup[used] = np.arange(1, len(used) + 1)
-        colors = palette(labels)
         names = [labels.names[code] for code in used]
         facts = {
             "name": self.name,
-            "kind": "labels",
-            "labels": [label_text(name) for name in names],
-            "colors": [colors[name] for name in names],
-            "counts": labels.counts[used].tolist(),
+            "kind": self.kind,
+            "labels": [short_text(name) for name in names],
             "missing": labels.n_missing,
             "all": labels.n_labels,
         }
+        if self.kind == "labels":
+            colors = palette(labels)
+            facts["colors"] = [colors[name] for name in names]
+            facts["counts"] = labels.counts[used].tolist()
         return facts, lookup[codes].astype(_smallest_type(len(used)))
 
     def _scale(
@@ -68,7 +73,7 @@ class Column:
         steps[found] = 1 + np.rint(share * 65534).astype(np.uint16)
         facts = {
             "name": self.name,
-            "kind": "numbers",
+            "kind": self.kind,
             "low": low,
             "high": high,
             "missing": len(numbers) - len(present),
@@ -77,10 +82,14 @@ class Column:
 
 
 def read_column(name: str, values: Any, *, n: int, as_labels: bool) -> Column:
-    """Read a column of ``n`` points; ``as_labels`` where numbers are labels too."""
+    """Read a column of ``n`` points; ``as_labels`` where all that it holds are labels."""
     labels = encode_labels(values, n=n, argument=f"columns[{name!r:.60}]")
-    numbers = None if as_labels else _numbers(labels)
-    return Column(name, labels, numbers)
+    if as_labels:
+        return Column(name, "labels", labels, None)
+    numbers = _numbers(labels)
+    if numbers is not None:
+        return Column(name, "numbers", labels, numbers)
+    return Column(name, "labels" if labels.n_labels <= MOST_LABELS else "texts", labels, None)
 
 
 def _numbers(labels: Labels) -> NDArray[np.float64] | None:
@@ -96,9 +105,9 @@ def _numbers(labels: Labels) -> NDArray[np.float64] | None:
     return values[labels.codes]
 
 
-def label_text(label: object) -> str:
-    """Return a label as text; whole numbers that became floats by a gap are whole again."""
-    text = str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
+def short_text(label: object) -> str:
+    """Return a label as text, cut if no one would read the whole of it."""
+    text = label_text(label)
     return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 1] + "…"
 
 

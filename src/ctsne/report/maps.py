@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ctsne.affinity.result import DOMINATED
 from ctsne.sweep import Line, SweepResult, SweptMap
 
 __all__ = [
-    "DOMINATED",
     "choices",
     "dominated_points",
     "listed_lines",
@@ -21,9 +21,7 @@ __all__ = [
     "reference_map",
 ]
 
-# A point whose largest weight is above this has more than half of its mass on one neighbour.
-DOMINATED = 0.5
-# How many of them a page lists for each map.
+# How many dominated points a page lists for each map.
 _LISTED = 50
 
 
@@ -92,7 +90,7 @@ def choices(result: SweepResult) -> list[list[list[int]]]:
     """Return what :meth:`SweepResult.best` chooses from: lines, strengths on them, seeds."""
     place = {id(swept): index for index, swept in enumerate(result.maps)}
     try:
-        lines = result._lines()
+        lines = result.candidates()
     except ValueError:  # nothing to choose by: a single label
         return []
     return [[[place[id(swept)] for swept in group] for group in line] for line in lines]

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne.pl.palette import MISSING
-from ctsne.report.columns import label_text, read_column
+from ctsne.report.columns import read_column, short_text
 from ctsne.report.maps import (
-    DOMINATED,
     choices,
     dominated_points,
     listed_lines,
@@ -42,6 +41,7 @@ def build_payload(
     known: str,
     other: str | None,
     *,
+    mixing: float,
     names: Any,
     title: str,
     provenance: dict[str, Any],
@@ -57,7 +57,7 @@ def build_payload(
     rows = choose_points(
         n,
         (column.labels.codes for column in sorted(read, key=lambda c: c.name != known)
-         if column.numbers is None),
+         if column.kind == "labels"),
         np.concatenate([worst for _, worst in dominated]),
     )  # fmt: skip
     arrays: dict[str, NDArray[Any]] = {"rows": rows.astype(np.uint32)}
@@ -87,15 +87,15 @@ def build_payload(
         "dimensions": dimensions,
         "known": order.index(known),
         "other": None if other is None else order.index(other),
+        "mixing": mixing,
         "missingColor": MISSING,
-        "dominated": DOMINATED,
         "columns": column_facts,
         "maps": maps,
         "lines": listed_lines(result),
         "choices": choices(result),
         "reference": reference_map(result),
         "measures": measures_shown(present),
-        "names": None if named is None else [label_text(named[row]) for row in rows],
+        "names": None if named is None else [short_text(named[row]) for row in rows],
     }
     return Payload(facts, arrays, provenance)
 

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from ctsne.report.columns import MOST_LABELS
+
 __all__ = ["MOST_POINTS", "choose_points"]
 
 # What browsers move smoothly.
 MOST_POINTS = 50_000
-# Columns with more labels than this cannot have each of them in a sample.
-_MOST_LABELS = 1_000
 
 
 def choose_points(
@@ -24,8 +24,9 @@ def choose_points(
 ) -> NDArray[np.int64]:
     """Return the rows to show, in random order so that no label lies above all others.
 
-    Of more than ``most`` points a random sample is taken. It has a point of every label of the
-    columns in ``codes``, and the rows ``wanted``, as far as half of it can hold them.
+    Of more than ``most`` points a random sample is taken. It has the rows ``wanted`` and a
+    point of every label of the columns in ``codes``, as far as half of it can hold them; columns of
+    more than 1,000 labels are left to chance.
     """
     order = np.random.default_rng(0).permutation(n)
     if n <= most:
@@ -34,7 +35,7 @@ def choose_points(
     for column in codes:
         labels, first = np.unique(column[order], return_index=True)
         together = np.union1d(required, order[first])
-        if len(labels) <= _MOST_LABELS and len(together) <= most // 2:
+        if len(labels) <= MOST_LABELS and len(together) <= most // 2:
             required = together
     is_required = np.zeros(n, bool)
     is_required[required] = True

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ctsne._files import replaced_file
+from ctsne._validation import check_number
 from ctsne.report.page import build_page
 from ctsne.report.payload import build_payload
 from ctsne.sweep import SweepResult
@@ -24,6 +25,7 @@ def write_report(
     columns: Mapping[str, Any],
     known: str,
     other: str | None = None,
+    mixing: float = 0.5,
     names: Any = None,
     title: str | None = None,
     provenance: Mapping[str, Any] | None = None,
@@ -33,8 +35,8 @@ def write_report(
     The page is a single HTML file without any connection to the network: t-SNE beside the chosen
     map, a slider over the strengths, colours by any column, measures, and a suggestion. Up to
     50,000 points are shown; of more a random sample of 50,000, with every label in it (of columns
-    with up to 1,000). A page takes 1.7 MB, and at 50,000 points about half a megabyte for each map
-    and a few hundred kilobytes for each column. The same input gives the same bytes.
+    with up to 1,000 of them). A page takes 1.7 MB, and at 50,000 points about half a megabyte for
+    each map and a few hundred kilobytes for each column. The same input gives the same bytes.
 
     Parameters
     ----------
@@ -44,11 +46,15 @@ def write_report(
         The HTML file; replaced if it exists.
     columns : mapping of str to array-like of length n
         Columns to colour by, with their names. Numbers with more than 30 values become a scale of
-        colours, all else is a label.
+        colours, all else is a label. With more than 1,000 labels a column other than ``known`` and
+        ``other`` is not coloured by, but told of the point that is pointed at.
     known : str
         Which of the columns was factored out.
     other : str, optional
         Which of them should be seen in the map.
+    mixing : float, default=0.5
+        Mixing that the suggested map must reach, as for :meth:`ctsne.sweep.SweepResult.best`; it
+        can be changed on the page.
     names : array-like of length n, optional
         Names of the points; by default their row numbers, from 0.
     title : str, optional
@@ -84,9 +90,10 @@ def write_report(
     target = Path(path)
     _check_target(target)
     _check_columns(columns, known, other)
+    share = check_number(mixing, "mixing", low=0, high=1)
     payload = build_payload(
-        result, columns, known, other, names=names, title=_title(title, known),
-        provenance=_plain_provenance(provenance),
+        result, columns, known, other, mixing=share, names=names,
+        title=_title(title, known), provenance=_plain_provenance(provenance),
     )  # fmt: skip
     page = build_page(payload, file_name=target.name)
     with replaced_file(target) as temporary:

@@ -115,7 +115,8 @@ def _packed(parameters: Mapping[str, Any], arrays: dict[str, Any]) -> dict[str, 
             packed[name] = {"labels": list(value.items())}
         elif isinstance(value, np.ndarray | list | tuple):  # a start
             key = f"array-{len(arrays)}"
-            arrays[key] = np.asarray(value, np.float64)
+            array = np.asarray(value)  # in its own type, or ``find`` would not find it again
+            arrays[key] = array if array.dtype.kind in "iuf" else array.astype(np.float64)
             packed[name] = {"array": key}
         else:
             packed[name] = value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -112,18 +112,18 @@ class SweepResult:
             If no setting mixes the label so far; the message says how far they do.
         """
         share = check_number(mixing, "mixing", low=0, high=1)
-        candidates = []
-        for line in self._lines():
+        weakest = []
+        for line in self.candidates():
             reached = (group for group in line if _mean(group, "mixing") >= share)
-            candidates += [group for group in [next(reached, None)] if group is not None]
-        if not candidates:
+            weakest += [group for group in [next(reached, None)] if group is not None]
+        if not weakest:
             most = self.most_mixed()
             raise ValueError(
                 f"no setting reaches mixing={share:g} of what random labels would give: the most "
                 f"is {most.measures['mixing']:.2f}, with {most.parameters}; ask for less, or try "
                 "stronger conditioning or another method"
             )
-        chosen = max(candidates, key=lambda group: _mean(group, "adjusted_rnx"))
+        chosen = max(weakest, key=lambda group: _mean(group, "adjusted_rnx"))
         reaching = [swept for swept in chosen if swept.measures["mixing"] >= share]
         return max(reaching, key=lambda swept: swept.measures["adjusted_rnx"])
 
@@ -211,6 +211,34 @@ class SweepResult:
             lines.append(Line(common, first.steering, maps))
         return tuple(lines)
 
+    def candidates(self) -> tuple[tuple[tuple[SweptMap, ...], ...], ...]:
+        """Group the maps as :meth:`best` looks at them, without those that cannot be measured.
+
+        Returns
+        -------
+        tuple of tuple of tuple of SweptMap
+            For each line its strengths, the weakest first, and for each strength its maps, which
+            differ in their seeds only.
+
+        Raises
+        ------
+        ValueError
+            If there is no map to choose from, or nothing to choose by.
+        """
+        measured = set(map(id, self._finished()))
+        lines: dict[str, list[int]] = {}
+        for index, point in enumerate(self._points):
+            if id(self.maps[index]) in measured:
+                lines.setdefault(point.seedless_line, []).append(index)
+        grouped = []
+        for line in lines.values():
+            groups: dict[str, list[SweptMap]] = {}
+            for index in weakest_first(list(self._points), line):
+                strength = self.maps[index].parameters.get(self._points[index].steering or "")
+                groups.setdefault(repr(strength), []).append(self.maps[index])
+            grouped.append(tuple(map(tuple, groups.values())))
+        return tuple(grouped)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all of it to one file, for :func:`ctsne.sweep.load_sweep`.
 
@@ -234,22 +262,6 @@ class SweepResult:
                 "all points have the same one, or hardly any point has one"
             )
         return measured
-
-    def _lines(self) -> list[list[list[SweptMap]]]:
-        """Group maps by line, there by strength, weakest first; in a group only seeds differ."""
-        measured = set(map(id, self._finished()))
-        lines: dict[str, list[int]] = {}
-        for index, point in enumerate(self._points):
-            if id(self.maps[index]) in measured:
-                lines.setdefault(point.seedless_line, []).append(index)
-        grouped = []
-        for line in lines.values():
-            groups: dict[str, list[SweptMap]] = {}
-            for index in weakest_first(list(self._points), line):
-                strength = self.maps[index].parameters.get(self._points[index].steering or "")
-                groups.setdefault(repr(strength), []).append(self.maps[index])
-            grouped.append(list(groups.values()))
-        return grouped
 
 
 def collect(
@@ -304,5 +316,5 @@ def _aligned(
     return aligned
 
 
-def _mean(group: list[SweptMap], measure: str) -> float:
+def _mean(group: Sequence[SweptMap], measure: str) -> float:
     return float(np.mean([swept.measures[measure] for swept in group]))

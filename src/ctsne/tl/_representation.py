@@ -16,7 +16,13 @@ from ctsne.io.names import unknown
 from ctsne.labels import Labels
 from ctsne.neighbors.lists import different_labels
 
-__all__ = ["Representation", "check_adata", "choose_representation", "neighbor_graph"]
+__all__ = [
+    "Representation",
+    "check_adata",
+    "check_writable",
+    "choose_representation",
+    "neighbor_graph",
+]
 
 # As scanpy has it: more columns of X than this are reduced to so many principal components.
 N_PCS = 50
@@ -54,6 +60,15 @@ def check_adata(adata: Any) -> None:
         raise TypeError(
             f"adata must be an AnnData object, got {type(adata).__name__}; arrays go to "
             "ctsne.ConditionalTSNE, ctsne.sweep and ctsne.evaluate"
+        )
+
+
+def check_writable(adata: Any, *, instead: str) -> None:
+    """Refuse what nothing can be written into."""
+    if adata.is_view and adata.isbacked:
+        raise ValueError(
+            "adata is a view of an object backed by a file, which cannot be written to; pass "
+            f"adata.to_memory(), or {instead}"
         )
 
 

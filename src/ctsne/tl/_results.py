@@ -14,7 +14,7 @@ from ctsne.evaluate.diagnostics import summarize_diagnostics
 from ctsne.sweep.auto import steering_on_auto
 from ctsne.sweep.grid import is_used
 
-__all__ = ["kept_params", "store_map"]
+__all__ = ["kept_params", "store_map", "taken_fields"]
 
 # Parameters that never change the map.
 _NOT_KEPT = ("callback", "callback_every", "n_jobs", "verbose")
@@ -33,13 +33,13 @@ def store_map(target: Any, key: str, model: Any, params: Mapping[str, Any]) -> N
             target.obs[f"{key}_{name}"] = kept[name]
         elif f"{key}_{name}" in target.obs:  # of an earlier map of this name
             del target.obs[f"{key}_{name}"]
-    target.obsp[f"{key}_affinities"] = sp.csr_matrix(model.affinities_)
+    target.obsp[_affinities_key(key)] = sp.csr_matrix(model.affinities_)
     target.uns[key] = {
         "params": dict(params),
         "kl_divergence": float(model.kl_divergence_),
         "n_iter": int(model.n_iter_),
         "recall": float(diagnostics.recall),
-        "affinities_key": f"{key}_affinities",
+        "affinities_key": _affinities_key(key),
         "diagnostics_keys": {name: f"{key}_{name}" for name in kept},
         "diagnostics": summary,
     }
@@ -47,6 +47,17 @@ def store_map(target: Any, key: str, model: Any, params: Mapping[str, Any]) -> N
     if chosen is not None and model.mixing_ is not None:
         value = float(getattr(model, f"{chosen}_"))
         target.uns[key]["auto"] = {chosen: value, "mixing": float(model.mixing_)}
+
+
+def taken_fields(adata: Any, key: str) -> list[str]:
+    """Name what :func:`store_map` would replace."""
+    fields = [("obsm", key), *(("obs", f"{key}_{name}") for name in KEPT_DIAGNOSTICS)]
+    fields += [("obsp", _affinities_key(key)), ("uns", key)]
+    return [f'adata.{part}["{name}"]' for part, name in fields if name in getattr(adata, part)]
+
+
+def _affinities_key(key: str) -> str:
+    return f"{key}_affinities"
 
 
 def kept_params(model: Any) -> dict[str, Any]:

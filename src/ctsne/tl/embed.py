@@ -17,10 +17,11 @@ from ctsne.layout.descent import Callback
 from ctsne.sweep.auto import steering_on_auto
 from ctsne.tl._representation import (
     check_adata,
+    check_writable,
     choose_representation,
     neighbor_graph,
 )
-from ctsne.tl._results import kept_params, store_map
+from ctsne.tl._results import kept_params, store_map, taken_fields
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -192,16 +193,14 @@ callback_every, n_jobs, verbose
 def _check_target(adata: Any, key: object, *, copy: bool) -> None:
     if not isinstance(key, str) or not key or "/" in key:
         raise ValueError(f'key_added must be a name without slashes, like "ctsne", got {key!r:.60}')
-    if key in adata.uns and not is_ours(adata.uns[key]):
+    taken = [] if is_ours(adata.uns.get(key)) else taken_fields(adata, key)
+    if taken:
         raise ValueError(
-            f"key_added={key!r} would replace adata.uns[{key!r}], which is no map of ctsne; choose "
-            "another name"
+            f"key_added={key!r} would replace {' and '.join(taken[:3])}, not written by ctsne; "
+            f'choose another name, such as "{key}_map"'
         )
-    if adata.is_view and adata.isbacked and not copy:
-        raise ValueError(
-            "adata is a view of an object backed by a file, which cannot be written to; pass "
-            "adata.to_memory(), or copy=True to have a copy with the results"
-        )
+    if not copy:
+        check_writable(adata, instead="copy=True to have a copy with the results")
 
 
 def _check_metric(metric: str, neighbors_key: str | None) -> str:

@@ -10,7 +10,7 @@ from ctsne.sweep import SweepResult
 from ctsne.sweep import sweep as sweep_arrays
 from ctsne.sweep.grid import Grid
 from ctsne.sweep.run import MEASURED_POINTS
-from ctsne.tl._representation import check_adata, choose_representation
+from ctsne.tl._representation import check_adata, check_writable, choose_representation
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -40,7 +40,7 @@ def sweep(
 
     Nothing is written into ``adata``, but for principal components where they had to be made. The
     setting you choose goes on to :func:`ctsne.tl.ctsne`, with what the sweep's estimator had of its
-    own; or keep the map as it is: ``adata.obsm["ctsne"] = result.best().embedding``.
+    own; or keep the map as it is: ``adata.obsm["chosen"] = result.best().embedding``.
 
     Parameters
     ----------
@@ -80,7 +80,11 @@ def sweep(
     check_adata(adata)
     known = column_of(adata, labels, argument="labels")
     hidden = None if other is None else column_of(adata, other, argument="other")
-    source = choose_representation(adata, use_rep, n_pcs)
+    # New components are kept, which must not fail after all the work.
+    instead = "name with use_rep what the maps are made of"
+    source = choose_representation(
+        adata, use_rep, n_pcs, check=lambda _: check_writable(adata, instead=instead)
+    )
     result = sweep_arrays(
         source.matrix,
         known,

@@ -55,7 +55,7 @@ function readData() {
       const code = this.codes(column)[point];
       if (code === 0) return "missing";
       const share = (code - 1) / 65534;
-      return kind === "labels" ? labels[code - 1] : number(low * (1 - share) + high * share, 4);
+      return kind === "numbers" ? number(low * (1 - share) + high * share, 4) : labels[code - 1];
     },
   };
 }

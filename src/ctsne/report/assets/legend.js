@@ -5,7 +5,11 @@ const MOST_LABELS = 60;
 function connectLegend(data, state) {
   const { facts } = data;
   const select = byId("column");
-  facts.columns.forEach(({ name }, place) => select.append(element("option", name, { value: place })));
+  facts.columns.forEach(({ name, kind, all }, place) => {
+    const option = element("option", kind === "texts" ? `${name} (${count(all)} different texts: no colours)` : name, { value: place });
+    option.disabled = kind === "texts";
+    select.append(option);
+  });
   select.addEventListener("change", () => state.set({ column: Number(select.value), pressed: new Set() }));
   for (const [role, place] of [["known", facts.known], ["other", facts.other]]) {
     if (place === null) continue;

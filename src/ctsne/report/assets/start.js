@@ -53,6 +53,7 @@ function connectSettingsControls(data, state) {
 function connectSuggestion(data, state) {
   const { facts } = data;
   const share = byId("share");
+  share.value = state.values.share;
   byId("suggestion").hidden = facts.choices.length === 0;
   share.addEventListener("input", () => {
     const value = Number(share.value);

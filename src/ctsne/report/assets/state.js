@@ -2,8 +2,7 @@
 
 function makeState(facts) {
   const listeners = [];
-  const share = 0.5;
-  const suggested = suggest(facts, share);
+  const suggested = suggest(facts, facts.mixing);
   const values = {
     map: suggested ?? mostMixed(facts) ?? facts.lines.at(-1).maps.at(-1), // the one on the right
     column: facts.known, // the colours
@@ -11,7 +10,7 @@ function makeState(facts) {
     pressed: new Set(), // codes in the legend that make up the selection
     point: null, // under the pointer, or looked for
     pinned: null, // looked for, and shown when nothing is under the pointer
-    share, // of random mixing, that a suggestion must reach
+    share: facts.mixing, // of random mixing, that a suggestion must reach
     suggested,
   };
   return {

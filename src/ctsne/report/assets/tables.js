@@ -6,7 +6,9 @@ function drawAbout(data) {
   const finished = facts.maps.filter(({ error }) => error === null).length;
   const { name, all } = facts.columns[facts.known];
   const parts = [`${count(finished)} ${finished === 1 ? "map" : "maps"} of ${count(facts.n)} points`, `factored out: ${name} (${count(all)} labels)`];
-  if (n < facts.n) parts.push(`${count(n)} of ${count(facts.n)} points are shown, chosen at random with rare labels among them; measures are of the whole data`);
+  const whole = facts.columns.every((column) => column.kind !== "labels" || column.labels.length === column.all);
+  const rare = whole ? "with every label among them" : "so that some rare labels are not among them";
+  if (n < facts.n) parts.push(`${count(n)} of ${count(facts.n)} points are shown, chosen at random ${rare}; measures are of the whole data`);
   if (facts.dimensions === 1) parts.push("the maps are lines: the height of a point is random and means nothing");
   byId("about").textContent = `${parts.join(" · ")}.`;
   const meanings = facts.measures.flatMap((measure) => [element("dt", measure.name), element("dd", measure.meaning)]);
