@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from ctsne.cli import main
+from ctsne.cli.contents import content_of
 from ctsne.io import read_provenance
 from ctsne.sweep import work
 
@@ -29,6 +31,15 @@ def test_a_page_of_a_sweep_and_of_data_are_the_same(
     made = read_provenance("a/page.html")
     assert made.command == "report" and made.inputs[0].file == "../cells.csv"
     assert Path("kept/sweep.npz").read_bytes() == Path("out/sweep.npz").read_bytes()
+
+
+def test_the_page_asks_for_the_mixing_of_the_sweep(
+    cells: str, run: Callable[..., str], quick: list[str]
+) -> None:
+    run("sweep", cells, "--labels", "batch", "--mixing", "0.3", "-o", "out", *GRID, *quick)
+    run("report", "out", "-o", "page.html")
+    facts = dict(content_of(Path("page.html"), key="ctsne"))[b"facts"]
+    assert json.loads(facts)["mixing"] == 0.3
 
 
 def test_json(

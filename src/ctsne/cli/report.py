@@ -187,7 +187,8 @@ def _write(
     made = replace(provenance, command="report", settings=settings, inputs=inputs)
     write_report(
         result, target, columns=columns, known=joint_name(settings["labels"]),
-        other=settings["other"], names=names, title=options.title, provenance=made.to_dict(),
+        other=settings["other"], mixing=settings["mixing"], names=names, title=options.title,
+        provenance=made.to_dict(),
     )  # fmt: skip
 
 
