@@ -48,6 +48,20 @@ def test_quiet_leaves_errors_and_the_result(capsys: pytest.CaptureFixture[str]) 
     assert console.log(100) is None
 
 
+@pytest.mark.parametrize("as_json", [False, True])
+def test_control_characters_do_not_reach_the_terminal(
+    as_json: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = "\x1b[2J\x9b1m\x07\u202eé"
+    Console(as_json=as_json).result(f"a\n{name}", {"name": name})
+    out = capsys.readouterr().out
+    assert all(character.isprintable() for character in out.replace("\n", ""))
+    if as_json:
+        assert json.loads(out) == {"name": name}
+    else:
+        assert out == "a\n?[2J?1m??é\n"
+
+
 def test_json_is_one_object_of_plain_values(capsys: pytest.CaptureFixture[str]) -> None:
     console = Console(as_json=True)
     console.result("a table", {"a": np.float32(0.5), "b": [np.nan, np.int64(3)], "c": {1: None}})

@@ -53,13 +53,9 @@ def test_the_same_command_twice_gives_the_same_bytes(
     assert read_provenance(name).settings["labels"] == ["batch"]
 
 
-def test_into_the_h5ad(
-    frame: pd.DataFrame,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    run: Callable[..., str],
-    quick: list[str],
-) -> None:
+@pytest.fixture
+def adata(frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """What ``cells.h5ad`` in the working folder holds."""
     import anndata
 
     monkeypatch.chdir(tmp_path)
@@ -67,11 +63,85 @@ def test_into_the_h5ad(
     adata = anndata.AnnData(np.zeros((len(frame), 3), np.float32), obs=obs)
     adata.obsm["X_pca"] = frame.filter(like="PC").to_numpy()
     adata.write_h5ad("cells.h5ad")
+    return adata
+
+
+def test_into_the_h5ad(
+    adata: Any, frame: pd.DataFrame, run: Callable[..., str], quick: list[str]
+) -> None:
+    import anndata
+
     run("embed", "cells.h5ad", "--labels", "batch", "type", "-o", "cells.h5ad", *quick)
     again = anndata.read_h5ad("cells.h5ad")
     assert again.obsm["ctsne"].shape == (len(frame), 2)
     assert np.array_equal(again.obsm["X_pca"], adata.obsm["X_pca"])
     assert read_provenance("cells.h5ad").inputs[0].sha256 is None
+
+
+def test_what_the_map_is_made_of_is_not_replaced_by_it(
+    adata: Any, run: Callable[..., str], fail: Callable[..., str], quick: list[str]
+) -> None:
+    command = ["embed", "cells.h5ad", "--labels", "batch", "-o", "cells.h5ad", *quick]
+    run(*command)
+    before = Path("cells.h5ad").read_bytes()
+    assert "which it is made of; choose another name with --key" in fail(
+        *command, "--use-rep", "ctsne"
+    )
+    assert Path("cells.h5ad").read_bytes() == before
+    run(*command, "--use-rep", "ctsne", "--key", "second")
+
+
+@pytest.mark.parametrize(
+    ("output", "name"),
+    [
+        (["-o", "labels.csv"], "labels.csv"),
+        (["-o", "start.npy"], "start.npy"),
+        (["-o", "link.npy"], "X.npy"),
+        (["-o", "other.csv", "--plot", "settings.png"], "settings.png"),
+    ],
+)
+def test_no_output_replaces_an_input(
+    output: list[str],
+    name: str,
+    frame: pd.DataFrame,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    fail: Callable[..., str],
+    quick: list[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    np.save("X.npy", frame.filter(like="PC").to_numpy())
+    np.save("start.npy", np.random.default_rng(0).normal(size=(len(frame), 2)) * 1e-4)
+    frame[["batch"]].to_csv("labels.csv", index=False)
+    Path("link.npy").symlink_to("X.npy")
+    config = name if name == "settings.png" else "settings.toml"
+    Path(config).write_text("seed = 1\n")
+    before = {path.name: path.read_bytes() for path in Path().iterdir()}
+    message = fail(
+        "embed", "X.npy", "--label-file", "labels.csv", "--labels", "batch", "--init", "start.npy",
+        "--config", config, *output, *quick,
+    )  # fmt: skip
+    assert f"the output would replace the input {name}; name another output" in message
+    assert {path.name: path.read_bytes() for path in Path().iterdir()} == before
+
+
+def test_the_other_label_is_measured_and_no_feature(
+    cells: str, frame: pd.DataFrame, run_json: Callable[..., dict[str, Any]], quick: list[str]
+) -> None:
+    frame.to_csv(cells, index=False)  # with the plate, a number
+    command = ["embed", cells, "--labels", "batch", *quick]
+    content = run_json(*command, "--other", "plate", "-o", "a.csv")
+    run_json(*command, "--features", "PC*", "-o", "b.csv")
+    assert np.array_equal(read_map("a.csv").embedding, read_map("b.csv").embedding)
+    assert 0.5 < content["measures"]["other_mixing"] < 1.5  # it is random
+
+
+def test_a_column_with_the_name_of_the_combination(
+    cells: str, frame: pd.DataFrame, fail: Callable[..., str], quick: list[str]
+) -> None:
+    frame.assign(**{"batch | type": "x"}).to_csv(cells, index=False)
+    message = fail("embed", cells, "--labels", "batch", "type", "-o", "map.csv", *quick)
+    assert "has a column 'batch | type', which is what the combination" in message
 
 
 def test_tells_how_it_came_out(
@@ -155,7 +225,7 @@ def test_without_labels_for_tsne_only(
         ),
         (
             ["cells.csv", "--labels", "batch", "-o", "m.csv", "--plot", "m.png", "--color", "PC1"],
-            "one of the features",
+            "not a label; with --other PC1 it is left out",
         ),
         (["cells.csv", "--labels", "batch", "-o", "m.csv", "--perplexity", "500"], "perplexity"),
         (["cells.csv", "--labels", "batch", "-o", "m.csv", "--beta", "7"], "beta"),

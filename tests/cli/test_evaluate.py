@@ -53,7 +53,12 @@ def test_a_table_to_read_and_to_keep(made: str, run: Callable[..., str]) -> None
 def test_data_that_have_moved(made: str, run: Callable[..., str], fail: Callable[..., str]) -> None:
     Path("cells.csv").rename("moved.csv")
     assert "was made from cells.csv" in fail("evaluate", made)
-    run("evaluate", made, "--data", "moved.csv")
+    assert "--data FILE" in fail("evaluate", made)
+    run("evaluate", made, "--data", "moved.csv", "-o", "measures.csv")
+    assert [record.file for record in read_provenance("measures.csv").inputs] == [
+        "map.csv", "moved.csv",
+    ]  # fmt: skip
+    assert "again, identical" in run("rerun", "measures.csv")
 
 
 def test_data_that_have_changed(made: str, frame: pd.DataFrame, fail: Callable[..., str]) -> None:
@@ -70,12 +75,30 @@ def test_data_that_have_changed(made: str, frame: pd.DataFrame, fail: Callable[.
         (["map.csv", "--other", "typ"], "did you mean 'type'?"),
         (["map.csv", "-o", "table.doc"], "must end in one of .csv, .tsv"),
         (["map.csv", "-k", "500"], "k must be"),
+        (["map.csv", "-o", "map.csv"], "would replace the input map.csv"),
+        (["map.csv", "-o", "cells.csv"], "would replace the input cells.csv"),
     ],
 )
 def test_what_cannot_work(
     arguments: list[str], message: str, made: str, fail: Callable[..., str]
 ) -> None:
+    before = {path.name: path.read_bytes() for path in Path().iterdir()}
     assert message in fail("evaluate", *arguments)
+    assert {path.name: path.read_bytes() for path in Path().iterdir()} == before
+
+
+def test_labels_that_were_features(
+    cells: str,
+    frame: pd.DataFrame,
+    run: Callable[..., str],
+    run_json: Callable[..., dict[str, Any]],
+    quick: list[str],
+) -> None:
+    frame.to_csv(cells, index=False)  # with the plate, a number
+    run("embed", cells, "--labels", "batch", "-o", "map.csv", *quick)
+    for labels, name in ((["plate"], "plate"), (["plate", "type"], "plate | type")):
+        rows = run_json("evaluate", "map.csv", "--labels", *labels)["measures"]
+        assert ("laplacian", name) in {(row["measure"], row["label"]) for row in rows}
 
 
 def test_a_map_without_its_settings(made: str, fail: Callable[..., str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from ctsne.cli import main
+from ctsne.cli.contents import content_of
 from ctsne.io import read_provenance
 from ctsne.sweep import work
 
@@ -31,6 +33,15 @@ def test_a_page_of_a_sweep_and_of_data_are_the_same(
     assert Path("kept/sweep.npz").read_bytes() == Path("out/sweep.npz").read_bytes()
 
 
+def test_the_page_asks_for_the_mixing_of_the_sweep(
+    cells: str, run: Callable[..., str], quick: list[str]
+) -> None:
+    run("sweep", cells, "--labels", "batch", "--mixing", "0.3", "-o", "out", *GRID, *quick)
+    run("report", "out", "-o", "page.html")
+    facts = dict(content_of(Path("page.html"), key="ctsne"))[b"facts"]
+    assert json.loads(facts)["mixing"] == 0.3
+
+
 def test_json(
     cells: str, run: Callable[..., str], run_json: Callable[..., dict[str, Any]], quick: list[str]
 ) -> None:
@@ -47,6 +58,14 @@ def test_json(
         (["cells.csv", "-o", "page.html"], "--labels COLUMN says what to factor out"),
         (["cells.csv", "--labels", "batch", "-o", "page.pdf"], "must end in one of .html"),
         (["cells.csv", "--labels", "batch", "-o", "p.html", "--keep", "."], "holds other files"),
+        (
+            ["cells.csv", "--labels", "batch", "--dimensions", "3", "-o", "page.html"],
+            "a page shows flat maps only",
+        ),
+        (
+            ["cells.csv", "--labels", "batch", "-o", "own.html", "--config", "own.html"],
+            "would replace the input own.html",
+        ),
         (["empty", "-o", "page.html"], "holds no finished sweep"),
         (["empty", "--labels", "batch", "-o", "page.html"], "--labels: only for data"),
         (["empty", "--perplexity", "5", "--path", "-o", "p.html"], "--path, --perplexity: only"),
@@ -54,9 +73,18 @@ def test_json(
     ],
 )
 def test_what_cannot_work(
-    arguments: list[str], message: str, cells: str, fail: Callable[..., str]
+    arguments: list[str],
+    message: str,
+    cells: str,
+    fail: Callable[..., str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    def never(*_: object) -> None:
+        raise AssertionError("computed")
+
+    monkeypatch.setattr(work, "_make", never)
     Path("empty").mkdir()
+    Path("own.html").write_text("seed = 1\n")
     assert message in fail("report", *arguments)
 
 

@@ -95,6 +95,76 @@ def test_a_sweep_is_made_anew(cells: str, run: Callable[..., str], quick: list[s
     assert sorted(path.name for path in Path().iterdir()) == ["cells.csv", "out"]
 
 
+@pytest.mark.parametrize("name", ["out", "link", "."])
+def test_a_folder_keeps_its_place_and_other_files(
+    name: str,
+    cells: str,
+    run: Callable[..., str],
+    quick: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    Path("far").mkdir()
+    command = ["sweep", cells, "--labels", "batch", "-o", "far/out", *GRID, *quick]
+    run(*command)
+    Path("link").symlink_to("far/out")
+    run("report", "far/out", "-o", "far/out/page.html")
+    Path("far/out/notes.txt").write_text("mine")
+    run(*command)  # goes on, whatever else is there
+    files = {path.name: path.read_bytes() for path in Path("far/out").iterdir()}
+    home = Path.cwd()
+    monkeypatch.chdir({"out": "far", "link": ".", ".": "far/out"}[name])
+    assert "made again, identical" in run("rerun", name)
+    monkeypatch.chdir(home)
+    again = {path.name: path.read_bytes() for path in Path("far/out").iterdir()}
+    # Kept maps know how long they took.
+    assert again.keys() == files.keys()
+    assert {name: again[name] for name in files if "map-" not in name} == {
+        name: files[name] for name in files if "map-" not in name
+    }
+    assert Path("link").is_symlink()
+    assert [path.name for path in Path("far").iterdir()] == ["out"]
+
+
+def test_maps_of_another_folder_are_not_taken_for_new(
+    cells: str, run: Callable[..., str], quick: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder in ("a", "b"):
+        run("sweep", cells, "--labels", "batch", "-o", folder, *GRID, *quick)
+    original, made = work._make, []
+    monkeypatch.setattr(work, "_make", lambda *a: (made.append(1), original(*a))[1])
+    assert "b: made again, identical" in run("rerun", "a", "-o", "b", "--jobs", "1")
+    assert len(made) == 3
+
+
+def test_measures_count_too(
+    cells: str, frame: pd.DataFrame, run: Callable[..., str], quick: list[str]
+) -> None:
+    run("sweep", cells, "--labels", "batch", "--other", "type", "-o", "out", *GRID, *quick)
+    shuffled = frame["type"].sample(frac=1, random_state=0).to_numpy()
+    frame.assign(type=shuffled).drop(columns="plate").to_csv(cells, index=False)
+    assert "NOT identical" in run("rerun", "out")
+
+
+def test_outputs_made_again_elsewhere(
+    made: str, run: Callable[..., str], run_json: Callable[..., dict[str, Any]], quick: list[str]
+) -> None:
+    Path("sub").mkdir()
+    run("report", "cells.csv", "--labels", "batch", "-o", "page.html", *GRID, *quick)
+    run("evaluate", made, "-o", "measures.csv")
+    for name, target in (
+        ("page.html", "sub/again.html"), ("map.png", "sub/map.png"), ("measures.csv", "a.tsv"),
+    ):  # fmt: skip
+        assert "again, identical" in run("rerun", name, "-o", target)
+    assert run_json("rerun", "map.png", "-o", "map.svg")["identical"] is None
+
+
+def test_a_link_to_a_map(made: str, run: Callable[..., str]) -> None:
+    Path("sub").mkdir()
+    Path("sub/link.csv").symlink_to("../map.csv")
+    assert "again, identical" in run("rerun", "sub/link.csv")
+    assert Path("sub/link.csv").is_symlink() and len(list(Path("sub").iterdir())) == 1
+
+
 def test_ctrl_c_leaves_the_old_sweep(
     cells: str,
     run: Callable[..., str],
@@ -166,6 +236,13 @@ def test_what_cannot_be_made_again(
         ({"command": "../x"}, "no command of ctsne"),
         ({"settings": {"plot": "/tmp/elsewhere.png"}}, "does not know: 'plot'"),
         ({"settings": {"new": 1}}, "does not know: 'new'; upgrade ctsne"),
+        ({"settings": {"features": {"a": 1}}}, "map.csv cannot be read: features must be one"),
+        ({"settings": {"perplexity": [3]}}, "map.csv cannot be read: perplexity must be one"),
+        ({"settings": {"perplexity": None}}, "map.csv cannot be read: perplexity must be one"),
+        ({"settings": {"n_iter": 2.5}}, "cannot be read: n_iter must be a whole number"),
+        ({"settings": {"beta": {"a": "b"}}}, "cannot be read: beta must be a number"),
+        ({"settings": {"method": "best"}}, "cannot be read: method must be one of"),
+        ({"settings": {"features": 5, "method": "tsne"}}, "no column '5'"),
         ({"inputs": []}, "does not name"),
         ({"ctsne provenance": 99}, "another version of ctsne"),
     ],

@@ -85,6 +85,77 @@ def test_the_suggested_command_makes_that_map(
     assert made["measures"]["kl_divergence"] == pytest.approx(swept["kl_divergence"])
 
 
+def test_the_suggested_command_leaves_out_the_same_columns(
+    cells: str,
+    frame: pd.DataFrame,
+    run_json: Callable[..., dict[str, Any]],
+    quick: list[str],
+) -> None:
+    frame.to_csv(cells, index=False)  # with the plate, a number
+    swept = run_json(
+        "sweep", cells, "--labels", "batch", "--other", "plate", "-o", "out", "--mixing", "0",
+        "--beta-low", "0.9", "--dof", "0.8", "--pca", "4", "--metric", "cosine", *GRID, *quick,
+    )["suggested"]  # fmt: skip
+    made = run_json(*shlex.split(swept["command"])[1:])
+    assert made["measures"]["kl_divergence"] == pytest.approx(swept["kl_divergence"])
+
+
+def test_maps_on_a_path_are_not_promised_again(
+    cells: str, run: Callable[..., str], quick: list[str]
+) -> None:
+    command = ["sweep", cells, "--labels", "batch", "--mixing", "0", *GRID, *quick]
+    assert "To make this map:\n  ctsne embed" in run(*command, "-o", "a")
+    assert "To make it from its own start:\n  ctsne embed" in run(*command, "-o", "b", "--path")
+
+
+@pytest.mark.parametrize("label", ["x", None])
+def test_nothing_to_factor_out(
+    label: str | None,
+    cells: str,
+    frame: pd.DataFrame,
+    run: Callable[..., str],
+    run_json: Callable[..., dict[str, Any]],
+    quick: list[str],
+) -> None:
+    frame.assign(batch=label).to_csv(cells, index=False)
+    command = ["sweep", cells, "--labels", "batch", *GRID, *quick, "-o", "out"]
+    content = run_json(*command)
+    assert content["suggested"] is None and len(content["maps"]) == 4
+    assert "suggested: none, as there is nothing to choose by" in run(*command)
+    run("report", "out", "-o", "page.html")
+
+
+def test_no_map_at_all(
+    cells: str, quick: list[str], monkeypatch: pytest.MonkeyPatch, fail: Callable[..., str]
+) -> None:
+    def broken(*_: object) -> None:
+        raise ValueError("no such luck")
+
+    monkeypatch.setattr(work, "_make", broken)
+    message = fail("sweep", cells, "--labels", "batch", *GRID, *quick, "-o", "out", "--jobs", "1")
+    assert "no map could be made: " in message and "no such luck" in message
+    assert not Path("out/settings.json").exists()
+
+
+def test_a_stranger_s_table_is_not_replaced(
+    cells: str, fail: Callable[..., str], quick: list[str]
+) -> None:
+    Path("out").mkdir()
+    Path("out/table.csv").write_text("mine")
+    assert "holds other files (table.csv)" in fail("sweep", cells, "--labels", "batch", "-o", "out")
+    assert Path("out/table.csv").read_text() == "mine"
+
+
+def test_the_own_labels_are_not_replaced(
+    cells: str, run: Callable[..., str], fail: Callable[..., str], quick: list[str]
+) -> None:
+    command = ["sweep", cells, "--labels", "batch", "-o", "out", *GRID, *quick]
+    run(*command)
+    assert "would replace the input out/columns.npz" in fail(
+        *command, "--label-file", "out/columns.npz"
+    )
+
+
 def test_the_same_command_goes_on_where_it_was_stopped(
     cells: str,
     run: Callable[..., str],

@@ -11,7 +11,7 @@ from typing import Any
 from ctsne.cli.options import PerLabel, per_label
 from ctsne.cli.parser import COMMANDS, Parser, close_to, command_parser
 
-__all__ = ["apply_config", "config_in"]
+__all__ = ["apply_config", "config_in", "value_of"]
 
 # They say what to do now, not how.
 _NOT_IN_FILES = ("config", "help")
@@ -57,7 +57,7 @@ def apply_config(parser: Parser, command: str, path: str) -> None:
         if action is None:
             raise ValueError(f"{path}: {name} {_not_an_option(parser, command, name)}")
         try:
-            own.set_defaults(**{action.dest: _read(action, value)})
+            own.set_defaults(**{action.dest: value_of(action, value)})
         except argparse.ArgumentTypeError as error:
             raise ValueError(f"{path}: {name} {error}") from None
         action.required = False
@@ -83,7 +83,7 @@ def _not_an_option(parser: Parser, command: str, name: str) -> str:
     return f"is no option of {command}{close_to(name.replace('_', '-'), known)}"
 
 
-def _read(action: argparse.Action, value: Any) -> Any:
+def value_of(action: argparse.Action, value: Any) -> Any:
     """Return what the option would have if the value stood on the command line."""
     if action.nargs == 0:
         if not isinstance(value, bool):

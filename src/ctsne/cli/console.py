@@ -58,9 +58,9 @@ class Console:
             return
         self._clear()
         if self.as_json:
-            text = json.dumps(plain(content), indent=2, ensure_ascii=False, allow_nan=False)
+            text = json.dumps(plain(content), indent=2, allow_nan=False)
         if text:
-            print(text, flush=True)
+            print("\n".join(map(_printable, text.split("\n"))), flush=True)
 
     @contextlib.contextmanager
     def without_results(self) -> Iterator[None]:
@@ -143,9 +143,7 @@ class Console:
 
     def _line(self, text: str) -> None:
         self._clear()
-        # What stands on the terminal is the user's: no control characters of a file in it.
-        shown = "".join(c if c.isprintable() else "?" for c in f"ctsne: {text}")
-        print(shown, file=sys.stderr, flush=True)
+        print(_printable(f"ctsne: {text}"), file=sys.stderr, flush=True)
 
     def _clear(self) -> None:
         if self._unfinished:
@@ -172,6 +170,11 @@ class _Stages(logging.Handler):
 def one_line(message: object) -> str:
     """Put a message, or what an error is called, on one line."""
     return " ".join(str(message).split()) or type(message).__name__
+
+
+def _printable(line: str) -> str:
+    """Put a sign in the place of control characters: what a file holds must not rule a terminal."""
+    return "".join(c if c.isprintable() else "?" for c in line)
 
 
 def aligned(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ctsne.cli.console import Console
-from ctsne.cli.inputs import Input, read_input, records_of
+from ctsne.cli.inputs import Input, check_outputs, read_input, records_of
 from ctsne.cli.options import (
     add_input,
     add_messages,
@@ -79,6 +77,11 @@ def add(commands: Commands) -> None:
         "--color", metavar="COLUMN", nargs="+",
         help="columns to colour the picture by, a panel each, beside the label factored out",
     )  # fmt: skip
+    main.add_argument(
+        "--other", metavar="COLUMN",
+        help="a label you hope to see in the map, to be measured too; no feature, even if it is "
+        "a number",
+    )  # fmt: skip
     add_input(parser)
     output = parser.add_argument_group("output")
     output.add_argument(
@@ -104,15 +107,24 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
         check_key,
         check_output,
         current_versions,
+        suffix_of,
         write_map,
     )
 
     target = check_output(options.output)
     picture = None if options.plot is None else check_output(options.plot, PICTURE_SUFFIXES)
-    _check_options(options, target)
+    _check_options(options)
+    outputs = [target, *([] if picture is None else [picture])]
+    check_outputs(outputs, options, into_input=suffix_of(target) == ".h5ad")
     try:
         data = read_input(options, console, expect=expect)
         check_key(target, dataset=data.dataset, key=options.key)
+        place = f'obsm["{options.key}"]'
+        if suffix_of(target) == ".h5ad" and data.dataset.source.startswith(place):
+            raise ValueError(
+                f"the map would replace {place}, which it is made of; choose another name with "
+                "--key"
+            )
         shown = {name: _color(data, name) for name in options.color or ()}
         settings = settings_of(options)
         del settings["color"]  # of the picture, which tells it itself
@@ -139,7 +151,7 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
     _tell(model, data, options, settings, console)
 
 
-def _check_options(options: argparse.Namespace, target: Path) -> None:
+def _check_options(options: argparse.Namespace) -> None:
     """Refuse what cannot go together, before anything is read."""
     if not options.labels and options.method != "tsne":
         raise ValueError(
@@ -148,20 +160,14 @@ def _check_options(options: argparse.Namespace, target: Path) -> None:
         )
     if options.color and options.plot is None:
         raise ValueError("--color is for the picture: name one with --plot FILE, such as map.png")
-    source = Path(options.input)
-    same = source.exists() and target.exists() and os.path.samefile(source, target)
-    if same and target.suffix.lower() != ".h5ad":
-        raise ValueError(
-            f"the output would replace the input {source}; only a map in an h5ad file can be "
-            "written into the file it was made from"
-        )
 
 
 def _color(data: Input, name: str) -> Any:
     """Return a column to colour by; it must be kept in the map, to draw the picture again."""
     if name in data.dataset.features and name not in data.dataset.columns:
         raise ValueError(
-            f"--color {name}: this is one of the features that the map is made of, not a label"
+            f"--color {name}: this is one of the features that the map is made of, not a label; "
+            f"with --other {name} it is left out of them"
         )
     return data.column(name)
 
@@ -187,7 +193,7 @@ def _tell(
     settings: dict[str, Any],
     console: Console,
 ) -> None:
-    measures = _measures(model, data, options.jobs)
+    measures = _measures(model, data, options)
     n = len(model.embedding_)
     lines = [f"map: {options.output} ({n} points)"]
     if options.plot is not None:
@@ -195,10 +201,11 @@ def _tell(
     for name in ("beta", "strength"):
         if getattr(options, name) == "auto":
             lines.append(f"{name}: {settings[name]:g} chosen")
-    if measures.get("mixing") is not None:
-        lines.append(
-            f"mixing of {data.name}: {measures['mixing']:.2f} of what random labels would give"
-        )
+    for name, label in (("mixing", data.name), ("other_mixing", options.other)):
+        if measures.get(name) is not None:
+            lines.append(
+                f"mixing of {label}: {measures[name]:.2f} of what random labels would give"
+            )
     share = measures.get("other_share")
     others = "" if share is None else f", on other labels {share:.2f}"
     lines.append(
@@ -219,18 +226,23 @@ def _tell(
     console.result("\n".join(lines), content)
 
 
-def _measures(model: ConditionalTSNE, data: Input, jobs: int) -> dict[str, float | None]:
+def _measures(
+    model: ConditionalTSNE, data: Input, options: argparse.Namespace
+) -> dict[str, float | None]:
     from ctsne.evaluate import expected_laplacian, laplacian
 
     n = len(model.embedding_)
     measures: dict[str, float | None] = {"kl_divergence": float(model.kl_divergence_)}
-    if data.known is not None and n > 3:
-        random = expected_laplacian(data.known)
+    other = None if options.other is None else data.column(options.other)
+    for name, label in (("mixing", data.known), ("other_mixing", other)):
+        if label is None or n <= 3:
+            continue
+        random = expected_laplacian(label)
         found = laplacian(
-            model.embedding_, data.known, k=min(30, n - 2), sample=min(n, _MEASURED_POINTS),
-            n_jobs=jobs,
+            model.embedding_, label, k=min(30, n - 2), sample=min(n, _MEASURED_POINTS),
+            n_jobs=options.jobs,
         )  # fmt: skip
-        measures["mixing"] = found / random if random > 0 else None
+        measures[name] = found / random if random > 0 else None
     for name, values in model._kept_diagnostics().items():
         measures[name] = float(values.mean())
     measures["recall"] = float(model.diagnostics_.recall)

@@ -7,8 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ctsne.cli.console import Console, aligned
-from ctsne.cli.inputs import JOINT, Input, file_record, options_again, read_input
-from ctsne.cli.options import add_messages, jobs, whole
+from ctsne.cli.inputs import (
+    Input,
+    check_outputs,
+    file_record,
+    joint_name,
+    options_again,
+    read_input,
+)
+from ctsne.cli.options import add_messages, jobs, settings_of, whole
 from ctsne.cli.parser import Commands, add_command
 
 if TYPE_CHECKING:
@@ -85,8 +92,10 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
     from ctsne.io import check_output, read_map
 
     target = None if options.output is None else check_output(options.output, (".csv", ".tsv"))
+    outputs = [] if target is None else [target]
+    check_outputs(outputs, options)
     made = read_map(options.input, key=options.key)
-    data = _data(options, console)
+    data = _data(options, console, outputs)
     n = data.X.shape[0]
     if n != len(made.embedding):
         raise ValueError(
@@ -94,7 +103,7 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
         )
     known, known_name = data.known, data.name
     if options.labels:
-        known, known_name = data.dataset.labels(options.labels), JOINT.join(options.labels)
+        known, known_name = data.labels(options.labels), joint_name(options.labels)
     other = None if options.other is None else data.column(options.other)
     console.stage("measuring")
     table = _table(made.embedding, data, known, other, options)
@@ -115,12 +124,13 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
     console.result(text, content)
 
 
-def _data(options: argparse.Namespace, console: Console) -> Input:
+def _data(options: argparse.Namespace, console: Console, outputs: list[Path]) -> Input:
     """Read what the map was made of, in the way it was read then."""
     from ctsne.io import read_provenance
 
     provenance = read_provenance(Path(options.input), key=options.key)
     then = options_again(provenance, Path(options.input), given=options.data)
+    check_outputs(outputs, then)
     then.jobs = options.jobs
     return read_input(then, console, expect=provenance.inputs[0].data)
 
@@ -164,13 +174,13 @@ def _plain(value: Any) -> Any:
 def _write(table: pd.DataFrame, target: Path, options: argparse.Namespace) -> None:
     from ctsne._files import replaced_file
     from ctsne.io import Provenance, current_versions
-    from ctsne.io.stored import sidecar_of
+    from ctsne.io.maps import _write_sidecar
 
-    settings = {name: getattr(options, name) for name in ("labels", "other", "k", "sample", "key")}
-    records = [file_record(Path(options.input), target)]
+    settings = settings_of(options)
+    files = [options.input, *([] if options.data is None else [options.data])]
+    records = [file_record(Path(file), target) for file in files]
     provenance = Provenance("evaluate", settings, records, current_versions())
     separator = "\t" if target.suffix.lower() == ".tsv" else ","
     with replaced_file(target) as temporary:
         table.to_csv(temporary, index=False, sep=separator, lineterminator="\n")
-        with replaced_file(sidecar_of(target)) as beside:
-            beside.write_text(provenance.to_json(indent=1) + "\n", encoding="ascii")
+        _write_sidecar(target, provenance)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +15,19 @@ if TYPE_CHECKING:
     from ctsne.io import Provenance
     from ctsne.sweep import SweepResult
 
-__all__ = ["SweepFolder", "check_folder", "is_sweep_folder", "read_folder", "write_folder"]
+__all__ = [
+    "SweepFolder",
+    "check_folder",
+    "files_of",
+    "is_sweep_folder",
+    "move_folder",
+    "read_folder",
+    "write_folder",
+]
 
 SETTINGS, SWEEP, COLUMNS, TABLE = "settings.json", "sweep.npz", "columns.npz", "table.csv"
+# Maps that :mod:`ctsne.sweep.store` keeps.
+_KEPT_MAP = re.compile(r"map-[0-9a-f]{32}\.npz")
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +46,7 @@ def is_sweep_folder(path: Path) -> bool:
 
 
 def check_folder(path: Path) -> None:
-    """Refuse a folder that holds other things than a sweep, before any work is done."""
+    """Refuse a folder that is somebody else's, before any work is done."""
     from ctsne.io.paths import load
 
     load("pandas")  # for the table
@@ -44,13 +56,41 @@ def check_folder(path: Path) -> None:
         if not path.absolute().parent.is_dir():
             raise ValueError(f"cannot make {path}: there is no folder {path.parent}")
         return
-    ours = {SETTINGS, SWEEP, COLUMNS, TABLE}
-    for each in sorted(path.iterdir()):
-        if each.name not in ours and not each.name.startswith((".", "map-")):
-            raise ValueError(
-                f"the folder {path} holds other files ({each.name}); a sweep needs a folder of its "
-                "own, which need not exist yet"
-            )
+    if _is_ours(path):
+        return
+    others = sorted(each.name for each in path.iterdir() if not each.name.startswith("."))
+    if others:
+        raise ValueError(
+            f"the folder {path} holds other files ({others[0]}); a sweep needs a folder of its "
+            "own, which need not exist yet"
+        )
+
+
+def _is_ours(path: Path) -> bool:
+    """Tell whether a sweep was made here, or begun; names such as table.csv anybody may use."""
+    from ctsne.io import read_provenance
+
+    if (path / SETTINGS).is_file():
+        try:
+            return read_provenance(path).command == "sweep"
+        except ValueError:
+            return False
+    return any(_KEPT_MAP.fullmatch(each.name) for each in path.iterdir())
+
+
+def files_of(path: Path) -> list[Path]:
+    """Return the files that :func:`write_folder` writes."""
+    return [path / name for name in (SWEEP, COLUMNS, TABLE, SETTINGS)]
+
+
+def move_folder(new: Path, target: Path) -> None:
+    """Put a finished sweep in its place; files beside it that are not its own stay."""
+    if not target.exists():
+        new.rename(target)
+        return
+    for each in sorted(new.iterdir(), key=lambda each: each.name == SETTINGS):
+        os.replace(each, target / each.name)
+    new.rmdir()
 
 
 def write_folder(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ctsne.cli.config import value_of
 from ctsne.cli.console import Console
 from ctsne.cli.folders import SWEEP
 from ctsne.cli.options import STARTS, UNRECORDED
@@ -21,9 +22,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Input",
+    "check_outputs",
     "checksum_of",
     "file_record",
     "find_inputs",
+    "joint_name",
     "options_again",
     "read_input",
     "records_of",
@@ -31,7 +34,10 @@ __all__ = [
 
 MOST_FEATURES = 100
 COMPONENTS = 50
-JOINT = " | "
+# Options that name a file to read.
+_READ = ("input", "label_file", "init", "data", "config")
+# How to name a file that is not where it was.
+_HOW = "--input FILE for rerun, --data FILE for evaluate"
 # Commands whose outputs tell how they were made.
 REPEATABLE = ("embed", "sweep", "report", "evaluate", "plot")
 
@@ -66,10 +72,45 @@ class Input:
             return np.asarray(values.toarray() if hasattr(values, "toarray") else values).ravel()
         return self.dataset.labels([name])
 
+    def labels(self, names: Sequence[str]) -> Any:
+        """Return a column, or the combination of several, features too."""
+        from ctsne.io.columns import combined
+
+        columns = [self.column(name) for name in names]
+        return columns[0] if len(columns) == 1 else combined(columns)
+
     def columns(self) -> dict[str, Any]:
         """Return all columns, the label factored out first."""
         own = {} if self.known is None else {self.name: self.known}
         return own | self.dataset.columns
+
+
+def joint_name(labels: Sequence[str]) -> str:
+    """Return what the combination of label columns is called."""
+    from ctsne.io.columns import JOINT
+
+    return JOINT.join(labels)
+
+
+def check_outputs(
+    outputs: Iterable[Path], options: argparse.Namespace, *, into_input: bool = False
+) -> None:
+    """Refuse an output that would replace a file that the options name to be read.
+
+    Parameters
+    ----------
+    outputs : iterable of Path
+        All files that will be written.
+    options : Namespace
+    into_input : bool
+        Whether an output may be written into the input.
+    """
+    named = [getattr(options, name, None) for name in _READ if name != "input" or not into_input]
+    read = [Path(name) for name in named if name is not None]
+    for output in outputs:
+        for file in read:
+            if output.exists() and file.exists() and output.samefile(file):
+                raise ValueError(f"the output would replace the input {file}; name another output")
 
 
 def read_input(
@@ -98,18 +139,23 @@ def read_input(
         layer=options.layer,
         features=options.features,
     )
-    known = dataset.labels(labels) if labels else None
+    known, name = dataset.labels(labels) if labels else None, joint_name(labels)
+    if len(labels) > 1 and name in dataset.columns:
+        raise ValueError(
+            f"{options.input} has a column {name!r:.60}, which is what the combination of --labels "
+            "is called here; give that column another name"
+        )
     if expect is not None and dataset.checksum(labels) != expect:
         raise ValueError(
             f"{options.input} has changed: its numbers or its labels are not those of before. "
-            "Name the file as it was with --input FILE, or make a new output from this one"
+            f"Give the file as it was ({_HOW}), or make a new output from this one"
         )
     n = dataset.X.shape[0]
     tell = console.say if expect is None else console.detail  # it was told the first time
     tell(f"read {n} points from {options.input}: {dataset.source}")
     for note in dataset.notes:
         tell(note)
-    return Input(dataset, _reduced(dataset.X, options, console, tell), known, JOINT.join(labels))
+    return Input(dataset, _reduced(dataset.X, options, console, tell), known, name)
 
 
 def _reduced(
@@ -181,7 +227,8 @@ def options_again(
     if provenance.command not in REPEATABLE:
         raise ValueError(f"{output} was made by {provenance.command!r:.40}, no command of ctsne")
     parser = command_parser(make_parser(), provenance.command)
-    values = {action.dest: action.default for action in parser._actions if action.dest != "help"}
+    actions = {action.dest: action for action in parser._actions if action.dest != "help"}
+    values = {name: action.default for name, action in actions.items()}
     # What a file says is not trusted further than that: it names no place to write to.
     unknown = [name for name in provenance.settings if name not in values or name in UNRECORDED]
     if unknown:
@@ -192,10 +239,23 @@ def options_again(
     files = list(names_of_files(provenance.settings))
     if len(provenance.inputs) != 1 + len(files):
         raise ValueError(f"{output} does not name all files that it was made from")
-    values |= provenance.settings
+    for name, value in provenance.settings.items():
+        values[name] = _setting(actions[name], value, output)
     found = find_inputs(provenance.inputs, output, given=given)
     values |= {name: str(path) for name, path in zip(["input", *files], found, strict=True)}
     return argparse.Namespace(**values)
+
+
+def _setting(action: argparse.Action, value: Any, output: Path) -> Any:
+    """Return a stored setting as the command line would have read it."""
+    if value is None and action.default is None:
+        return None
+    try:
+        return value_of(action, value)
+    except argparse.ArgumentTypeError as error:
+        raise ValueError(
+            f"the settings stored in {output} cannot be read: {action.dest} {error}"
+        ) from None
 
 
 def names_of_files(settings: Mapping[str, Any]) -> Iterator[str]:
@@ -204,6 +264,8 @@ def names_of_files(settings: Mapping[str, Any]) -> Iterator[str]:
         yield "label_file"
     if settings.get("init", "pca") not in STARTS:
         yield "init"
+    if settings.get("data") is not None:
+        yield "data"
 
 
 def find_inputs(
@@ -223,7 +285,7 @@ def find_inputs(
             candidates = [Path(given)]
         there = [candidate for candidate in candidates if candidate.exists()]
         if not there:
-            how = "; name it with --input FILE" if place == 0 and given is None else ""
+            how = f"; name it with {_HOW}" if place == 0 and given is None else ""
             raise ValueError(
                 f"{output} was made from {record.file}, but there is no {candidates[0]}{how}"
             )

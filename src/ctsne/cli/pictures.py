@@ -52,19 +52,15 @@ def draw_sweep(
 ) -> Any:
     """Draw all maps of a sweep, or its measures over the strength, or one against the other."""
     from ctsne import pl
+    from ctsne.pl._sweeps import swept_maps
 
     _use_no_display()
     if kind == "measures":
         return _measures(result, other)
     if kind == "trade-off":
-        lines = [line for line in result.lines() if line.maps]
-        across, along = (
-            {line.title: [each.measures[name] for each in line.maps] for line in lines}
-            for name in ("mixing", "adjusted_rnx")
-        )
-        axis = pl.trade_off(across, along, xlabel=_WORDS["mixing"], ylabel=_WORDS["adjusted_rnx"])
+        axis = pl.trade_off(result, xlabel=_WORDS["mixing"], ylabel=_WORDS["adjusted_rnx"])
         return axis.figure
-    maps = {each.title: plane(each.embedding) for each in result.maps if each.error is None}
+    maps = {title: plane(positions) for title, positions in swept_maps(result).items()}
     return pl.maps(maps, color, shape=shape)[0].figure
 
 
@@ -73,7 +69,7 @@ def _measures(result: SweepResult, other: str | None) -> Any:
     from ctsne import pl
 
     names = ["mixing", "adjusted_rnx", *(["other_laplacian"] if other is not None else [])]
-    steered = [line for line in result.lines() if line.steering is not None and len(line.maps) > 1]
+    steered = [line for line in result.lines() if line.steering is not None]
     if not steered:
         raise ValueError("the sweep has no line of maps that differ in strength, so none to draw")
     parameters = list(dict.fromkeys(line.steering or "" for line in steered))
@@ -84,17 +80,15 @@ def _measures(result: SweepResult, other: str | None) -> Any:
     axes = figure.subplots(len(names), len(parameters), squeeze=False)
     for row, name in zip(axes, names, strict=True):
         for ax, parameter in zip(row, parameters, strict=True):
-            lines = [line for line in steered if line.steering == parameter]
             pl.measures(
-                {line.title: [each.parameters[parameter] for each in line.maps] for line in lines},
-                {line.title: [each.measures[name] for each in line.maps] for line in lines},
-                expected=1.0 if name == "mixing" else None,
-                xlabel=parameter,
+                result,
+                name,
+                over=parameter,
                 ylabel=f"{other}: share of other labels" if "other" in name else _WORDS[name],
                 ax=ax,
             )
         low = min(0.0, *(each.measures[name] for line in steered for each in line.maps))
-        high = max(_LEAST_RANGE, *(ax.get_ylim()[1] for ax in row))
+        high = max(_LEAST_RANGE, *(1.03 * ax.get_ylim()[1] for ax in row))  # with room for a dot
         for ax in row:
             ax.set_ylim(low, high)
     return figure

@@ -9,7 +9,7 @@ from typing import Any
 
 from ctsne.cli.console import Console
 from ctsne.cli.folders import read_folder
-from ctsne.cli.inputs import JOINT
+from ctsne.cli.inputs import check_outputs, joint_name
 from ctsne.cli.options import add_messages, one_of
 from ctsne.cli.parser import Commands, add_command
 from ctsne.cli.pictures import draw_map, draw_sweep, save_picture
@@ -82,6 +82,7 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
 
     target = check_output(options.output, PICTURE_SUFFIXES)
     source = Path(options.input)
+    check_outputs([target], options)
     console.stage(f"drawing {target}")
     figure = _sweep_figure(source, options) if source.is_dir() else _map_figure(source, options)
     settings = save_picture(
@@ -106,7 +107,7 @@ def _map_figure(source: Path, options: argparse.Namespace) -> Any:
     settings = {} if made.provenance is None else made.provenance.settings
     labels = list(settings.get("labels") or ())
     columns = with_combination(made.columns, labels)
-    colors = options.color or ([JOINT.join(labels)] if labels else [])
+    colors = options.color or ([joint_name(labels)] if labels else [])
     shown = {name: pick(columns, name, source) for name in colors}
     shape = None if options.shape is None else pick(columns, options.shape, source)
     return draw_map(made.embedding, shown, shape=shape)
@@ -114,7 +115,7 @@ def _map_figure(source: Path, options: argparse.Namespace) -> Any:
 
 def _sweep_figure(source: Path, options: argparse.Namespace) -> Any:
     sweep = read_folder(source)
-    known = JOINT.join(sweep.provenance.settings["labels"])
+    known = joint_name(sweep.provenance.settings["labels"])
     colors = options.color or [known]
     if len(colors) > 1:
         raise ValueError("the maps of a sweep are drawn in one colour each time: --color COLUMN")
@@ -131,7 +132,7 @@ def with_combination(columns: Mapping[str, Any], labels: list[str]) -> dict[str,
 
     if len(labels) < 2:
         return dict(columns)
-    return {**columns, JOINT.join(labels): combined([columns[name] for name in labels])}
+    return {**columns, joint_name(labels): combined([columns[name] for name in labels])}
 
 
 def pick(columns: Mapping[str, Any], name: str, source: Path) -> Any:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ctsne.cli.console import Console
-from ctsne.cli.folders import check_folder, read_folder, write_folder
-from ctsne.cli.inputs import JOINT
+from ctsne.cli.folders import check_folder, files_of, read_folder, write_folder
+from ctsne.cli.inputs import check_outputs, joint_name
 from ctsne.cli.options import add_messages
 from ctsne.cli.parser import Commands, add_command, command_parser, make_parser
 from ctsne.cli.sweep import add_sweep_options, run_sweep, suggestion
@@ -87,6 +87,7 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
 
     target = check_output(options.output, (".html",))
     source = Path(options.input)
+    check_outputs([target], options)
     if source.is_dir():
         best = _page_of_folder(source, target, options, console)
     else:
@@ -140,8 +141,13 @@ def _page_of_data(
             f"--labels COLUMN says what to factor out of {options.input}, and is missing; only "
             "the folder of a sweep goes without"
         )
+    if options.dimensions > 2:
+        raise ValueError(
+            f"--dimensions {options.dimensions}: a page shows flat maps only; leave it out"
+        )
     if options.keep is not None:
         check_folder(Path(options.keep))
+        check_outputs(files_of(Path(options.keep)), options)
     with tempfile.TemporaryDirectory(prefix="ctsne-") as temporary:
         folder = Path(options.keep or temporary)
         try:
@@ -180,8 +186,9 @@ def _write(
     ]
     made = replace(provenance, command="report", settings=settings, inputs=inputs)
     write_report(
-        result, target, columns=columns, known=JOINT.join(settings["labels"]),
-        other=settings["other"], names=names, title=options.title, provenance=made.to_dict(),
+        result, target, columns=columns, known=joint_name(settings["labels"]),
+        other=settings["other"], mixing=settings["mixing"], names=names, title=options.title,
+        provenance=made.to_dict(),
     )  # fmt: skip
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ctsne.cli.console import Console
-from ctsne.cli.folders import SWEEP, is_sweep_folder
+from ctsne.cli.contents import content_of
+from ctsne.cli.folders import check_folder, move_folder
 from ctsne.cli.inputs import checksum_of, find_inputs, options_again
 from ctsne.cli.options import add_messages, jobs
 from ctsne.cli.parser import Commands, add_command
@@ -37,6 +38,13 @@ examples:
   ctsne rerun page.html --input cells.csv    the data have moved"""
 
 
+_VERDICTS = {
+    True: "identical to the one before",
+    False: "NOT identical to the one before",
+    None: "but not compared: it is another kind of picture",
+}
+
+
 def add(commands: Commands) -> None:
     """Add the command to the parser."""
     parser = add_command(
@@ -48,7 +56,10 @@ def add(commands: Commands) -> None:
     main.add_argument(
         "-o", "--output", metavar="NEW", help="where to write (default: in the place of OUTPUT)"
     )
-    main.add_argument("--input", metavar="FILE", help="the data, if they are not where they were")
+    main.add_argument(
+        "--input", metavar="FILE",
+        help="the data (of a picture or a table: the map), if not where they were",
+    )  # fmt: skip
     main.add_argument(
         "--key", metavar="KEY", default="ctsne", help="h5ad: the name of the map (default: ctsne)"
     )
@@ -65,6 +76,8 @@ def run(options: argparse.Namespace, console: Console) -> None:
         raise ValueError(f"there is no {made}")
     if made.suffix == ".json":
         raise ValueError(f"{made} holds settings; name the output that they belong to")
+    if made.is_symlink():
+        made = made.resolve()  # what is stored with it is seen from where it lies
     provenance = read_provenance(made, key=options.key)
     again = options_again(provenance, made, given=options.input)
     for name, value in (("jobs", options.jobs), ("output", options.output or str(made))):
@@ -72,16 +85,18 @@ def run(options: argparse.Namespace, console: Console) -> None:
     differing = _differing_versions(provenance)
     for message in differing + _changed_files(provenance, made, options.input):
         console.warn(message)
-    key = provenance.settings.get("key", options.key)
-    before = _content(made, provenance.command, key)
+    key = getattr(again, "key", options.key)
+    before = content_of(made, key=key)
     target = Path(again.output)
     command = import_module(f"ctsne.cli.{provenance.command}")
     with console.without_results():
-        if is_sweep_folder(made) and target.exists() and target.samefile(made):
-            _replace_folder(command, again, console, made, provenance.inputs[0].data)
+        if provenance.command == "sweep":
+            _sweep_anew(command, again, console, expect=provenance.inputs[0].data)
         else:
             command.make(again, console, expect=provenance.inputs[0].data)
-    identical = before == _content(target, provenance.command, key)
+    identical = None  # two kinds of pictures cannot be compared
+    if provenance.command != "plot" or target.suffix.lower() == made.suffix.lower():
+        identical = before == content_of(target, key=key)
     content = {
         "command": "rerun",
         "output": str(target),
@@ -91,8 +106,7 @@ def run(options: argparse.Namespace, console: Console) -> None:
         "differing versions": differing,
         "seconds": round(console.seconds, 3),
     }
-    verdict = "identical to the one before" if identical else "NOT identical to the one before"
-    console.result(f"{target}: made again, {verdict}", content)
+    console.result(f"{target}: made again, {_VERDICTS[identical]}", content)
 
 
 def _differing_versions(provenance: Provenance) -> list[str]:
@@ -118,34 +132,20 @@ def _changed_files(provenance: Provenance, made: Path, given: str | None) -> lis
     return messages
 
 
-def _content(path: Path, command: str, key: str) -> Any:
-    """Return what must be the same: the maps where there are some, else the bytes."""
-    from ctsne.io import read_map
-    from ctsne.sweep import load_sweep
-
-    if path.is_dir():
-        maps = load_sweep(path / SWEEP).maps
-        return [None if each.embedding is None else each.embedding.tobytes() for each in maps]
-    if command == "embed":
-        return read_map(path, key=key).embedding.tobytes()
-    return path.read_bytes()
-
-
-def _replace_folder(
-    command: Any, again: argparse.Namespace, console: Console, made: Path, expect: str | None
+def _sweep_anew(
+    command: Any, again: argparse.Namespace, console: Console, *, expect: str | None
 ) -> None:
-    """Make a sweep anew beside the old one, whose finished maps must not be taken for new."""
-    beside = made.resolve().parent / f".{made.name}.{uuid.uuid4().hex}"
-    new, old = Path(f"{beside}.new"), Path(f"{beside}.old")
+    """Make a sweep in a folder of its own first: finished maps must not be taken for new."""
+    target = Path(again.output)
+    check_folder(target)
+    place = target.resolve()
+    new = place.with_name(f".{place.name}.{uuid.uuid4().hex}.new")
     try:
         again.output = str(new)
         command.make(again, console, expect=expect)
-        made.rename(old)
-        new.rename(made)
+        move_folder(new, place)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"{made} is as it was") from None
+        was = f"{target} is as it was" if target.exists() else "nothing was written"
+        raise KeyboardInterrupt(was) from None
     finally:
-        if not made.exists() and old.exists():
-            old.rename(made)
         shutil.rmtree(new, ignore_errors=True)
-        shutil.rmtree(old, ignore_errors=True)

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ctsne.cli.console import Console, aligned
-from ctsne.cli.folders import check_folder, write_folder
-from ctsne.cli.inputs import Input, read_input, records_of
+from ctsne.cli.folders import check_folder, files_of, write_folder
+from ctsne.cli.inputs import Input, check_outputs, read_input, records_of
 from ctsne.cli.options import (
     add_input,
     add_messages,
@@ -145,6 +145,7 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
     """Make the maps; ``expect`` is the checksum that the data must have."""
     folder = Path(options.output)
     check_folder(folder)
+    check_outputs(files_of(folder), options)
     result, data, provenance = run_sweep(options, console, folder, expect=expect)
     write_folder(folder, result, data.columns(), data.dataset.names, provenance)
     _tell(result, data, options, console)
@@ -172,6 +173,8 @@ def run_sweep(
         raise KeyboardInterrupt(_goes_on(folder)) from None
     if len(result.maps) < sum(len(entry.get(steered(entry), [""])) for entry in grid):
         raise KeyboardInterrupt(_goes_on(folder))
+    if all(swept.error is not None for swept in result.maps):
+        raise ValueError(f"no map could be made: {result.maps[0].error}")
     provenance = Provenance(
         "sweep", settings, records_of(data, options, folder), current_versions()
     )
@@ -210,17 +213,14 @@ def _tell(result: SweepResult, data: Input, options: argparse.Namespace, console
     lines = [table_text(result, options.other, best), ""]
     command = None
     if best is None:
-        most = result.most_mixed()
-        lines.append(
-            f"suggested: none, as no setting mixes {data.name} to {options.mixing:g} of random; "
-            f"the most is {most.measures['mixing']:.2f} ({most.title}). Ask for less with --mixing."
-        )
+        lines.append(f"suggested: none, as {_why_none(result, data.name, options.mixing)}")
     else:
         command = embed_command(best, options)
+        how = "To make it from its own start" if options.path else "To make this map"
         lines += [
             f"suggested: {best.title}",
             f"  of each method the weakest setting that mixes {data.name} to {options.mixing:g} of "
-            "random;\n  of those, the one that keeps most neighbours. To make this map:",
+            f"random;\n  of those, the one that keeps most neighbours. {how}:",
             f"  {command}",
         ]
     lines += [
@@ -238,6 +238,17 @@ def _tell(result: SweepResult, data: Input, options: argparse.Namespace, console
         "seconds": round(console.seconds, 3),
     }
     console.result("\n".join(lines), content)
+
+
+def _why_none(result: SweepResult, name: str, mixing: float) -> str:
+    try:
+        most = result.most_mixed()
+    except ValueError as error:  # it cannot be measured
+        return str(error)
+    return (
+        f"no setting mixes {name} to {mixing:g} of random; the most is "
+        f"{most.measures['mixing']:.2f} ({most.title}). Ask for less with --mixing."
+    )
 
 
 def suggestion(result: SweepResult, mixing: float) -> SweptMap | None:

@@ -1,0 +1,62 @@
+"""Folders of sweeps: whose they are, and what stays in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ctsne.cli.folders import check_folder, move_folder
+from ctsne.io import Provenance
+
+KEPT_MAP = f"map-{'0' * 32}.npz"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("table.csv", "mine"),
+        ("settings.json", '{"theme": "dark"}'),
+        ("settings.json", Provenance("embed", {}).to_json()),
+        ("columns.npz", ""),
+        ("sweep.npz", ""),
+        ("map-of-town.npz", ""),
+        ("notes.txt", ""),
+    ],
+)
+def test_folders_of_others_are_refused(name: str, content: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(content)
+    with pytest.raises(ValueError, match=f"holds other files .{name}"):
+        check_folder(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("settings.json", Provenance("sweep", {}).to_json()), (KEPT_MAP, "")],
+)
+def test_a_folder_of_ours_may_hold_other_files(name: str, content: str, tmp_path: Path) -> None:
+    for other in ("page.html", "table.csv"):
+        (tmp_path / other).touch()
+    (tmp_path / name).write_text(content)
+    check_folder(tmp_path)
+
+
+def test_empty_folders_are_free(tmp_path: Path) -> None:
+    (tmp_path / ".hidden").touch()
+    check_folder(tmp_path)
+    check_folder(tmp_path / "new")
+
+
+def test_moving_keeps_what_is_not_replaced(tmp_path: Path) -> None:
+    new, target = tmp_path / "new", tmp_path / "target"
+    for folder, content in ((new, "new"), (target, "old")):
+        folder.mkdir()
+        (folder / "settings.json").write_text(content)
+    (target / "notes.txt").write_text("mine")
+    move_folder(new, target)
+    assert {each.name: each.read_text() for each in target.iterdir()} == {
+        "settings.json": "new", "notes.txt": "mine",
+    }  # fmt: skip
+    assert not new.exists()
+    move_folder(target, new)
+    assert (new / "notes.txt").exists() and not target.exists()
