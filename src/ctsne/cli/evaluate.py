@@ -174,7 +174,7 @@ def _plain(value: Any) -> Any:
 def _write(table: pd.DataFrame, target: Path, options: argparse.Namespace) -> None:
     from ctsne._files import replaced_file
     from ctsne.io import Provenance, current_versions
-    from ctsne.io.maps import _write_sidecar
+    from ctsne.io.maps import write_sidecar
 
     settings = settings_of(options)
     files = [options.input, *([] if options.data is None else [options.data])]
@@ -183,4 +183,4 @@ def _write(table: pd.DataFrame, target: Path, options: argparse.Namespace) -> No
     separator = "\t" if target.suffix.lower() == ".tsv" else ","
     with replaced_file(target) as temporary:
         table.to_csv(temporary, index=False, sep=separator, lineterminator="\n")
-        _write_sidecar(target, provenance)
+        write_sidecar(target, provenance)

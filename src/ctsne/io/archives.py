@@ -1,8 +1,9 @@
 """NumPy archives (.npz) of columns: any name, categories in their order, no pickle, fixed bytes.
 
-Numbers and dates are arrays as they are. Of text and categories there are codes (-1 where it is
-missing) under the column's name, and what they stand for under ``NAME/labels``: numbers, or a list
-of text in JSON, because an array of text is as wide in every row as its longest entry.
+Numbers and dates are arrays as they are, and so is text, empty where it is missing; the order of
+categories is in ``NAME/labels``, as JSON. An array of text is as wide in every row as its longest
+entry: where one is very long, and of categories that are numbers, there are codes instead (-1 where
+they are missing), which count ``NAME/labels``.
 """
 
 from __future__ import annotations
@@ -18,8 +19,10 @@ from numpy.typing import NDArray
 
 from ctsne._files import replaced_file
 from ctsne.io.arrays import columns_from, is_ours, place_of, read_arrays
-from ctsne.io.columns import label_text
-from ctsne.labels import encode_labels
+from ctsne.labels import encode_labels, label_text
+
+# Text up to this many characters stands as it is.
+_LONGEST_TEXT = 200
 
 __all__ = ["column_arrays", "read_columns", "write_archive", "write_columns"]
 
@@ -104,7 +107,11 @@ def column_arrays(
             stored[place] = values
             continue
         kinds.append("categories" if hasattr(column, "cat") else "text")
-        stored[place], stored[f"{place}/labels"] = _encoded(column)
+        codes, labels = _encoded(column)
+        stored[place] = codes
+        stored[f"{place}/labels"] = np.array(json.dumps(labels))
+        if all(isinstance(label, str) and len(label) <= _LONGEST_TEXT for label in labels):
+            stored[place] = np.array([*labels, ""], str)[codes]
     arrays = {"columns": np.array(list(columns), str), "kinds": np.array(kinds, str)}
     if names is not None:
         arrays["names"] = np.asarray(names, str)
@@ -121,12 +128,12 @@ def _plain_array(column: Any) -> NDArray[Any] | None:
     return None
 
 
-def _encoded(column: Any) -> tuple[NDArray[np.int32], NDArray[Any]]:
+def _encoded(column: Any) -> tuple[NDArray[np.int32], list[Any]]:
     """Return codes, and what they stand for; empty text is missing."""
     if hasattr(column, "cat"):
         codes, known = column.cat.codes.to_numpy(), column.cat.categories
         if known.dtype.kind in "biuf":
-            return codes.astype(np.int32), known.to_numpy()
+            return codes.astype(np.int32), known.tolist()
         values = known.tolist()
     else:
         labels = encode_labels(column)
@@ -135,4 +142,4 @@ def _encoded(column: Any) -> tuple[NDArray[np.int32], NDArray[Any]]:
     distinct = [text for text in dict.fromkeys(texts) if text]
     rank = {text: code for code, text in enumerate(distinct)} | {"": -1}
     lookup = np.array([*(rank[text] for text in texts), -1], np.int32)
-    return lookup[codes], np.array(json.dumps(distinct))
+    return lookup[codes], distinct

@@ -166,12 +166,12 @@ def columns_from(arrays: Mapping[str, Any]) -> dict[str, Any]:
         place = place_of(name, number)
         column = arrays[place]
         if kind != "values":
-            stored = arrays[f"{place}/labels"]
-            labels = json.loads(stored.item()) if stored.dtype.kind == "U" else stored.tolist()
+            labels = json.loads(arrays[f"{place}/labels"].item())
+            if column.dtype.kind != "U":
+                column = np.array([*labels, None], object)[column]
+            column = label_array(column)
             if kind == "categories":
                 pandas = load("pandas")
-                column = pandas.Series(pandas.Categorical.from_codes(column, categories=labels))
-            else:
-                column = np.array([*labels, None], object)[column]
+                column = pandas.Series(pandas.Categorical(column, categories=labels))
         columns[name] = column
     return columns

@@ -11,21 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne._validation import is_sparse
-from ctsne.labels import encode_labels
+from ctsne.labels import encode_labels, label_text
 
-__all__ = ["combined", "content_checksum", "first_difference", "label_text"]
+__all__ = ["combined", "content_checksum", "first_difference"]
 
 JOINT = " | "
 # Rows that are made dense at a time for the checksum hold about this many numbers.
 _BLOCK = 2**22
-
-
-def label_text(value: object) -> str:
-    """Return a label as text, whole numbers without a fraction."""
-    # Whole numbers become floats as soon as a column has a gap; 3.0 is still the label 3.
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value)
 
 
 def combined(columns: Sequence[Any]) -> NDArray[np.object_]:

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from ctsne._validation import is_sparse
 from ctsne.io.arrays import columns_from, is_ours, label_array, read_arrays, read_npy
-from ctsne.io.columns import first_difference, label_text
+from ctsne.io.columns import first_difference
 from ctsne.io.names import unknown
 from ctsne.io.parts import Parts
 from ctsne.io.paths import TABLE_SUFFIXES, check_input, file_sha256, suffix_of
 from ctsne.io.tables import called_like_names, like_missing, read_frame, split_names, tidy_columns
-from ctsne.labels import Labels, encode_labels
+from ctsne.labels import Labels, encode_labels, label_text
 
 __all__ = ["LabelFile", "read_label_file"]
 

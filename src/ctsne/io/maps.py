@@ -33,7 +33,7 @@ from ctsne.io.stored import SCHEMA_KEY, schema_metadata
 from ctsne.io.tables import is_of_map, read_frame, split_names, storable, tidy_columns
 from ctsne.io.text import separator_of
 
-__all__ = ["MapFile", "read_map", "write_map"]
+__all__ = ["MapFile", "read_map", "write_map", "write_sidecar"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,8 +81,7 @@ def write_map(
     path : path
         The file; the end of its name tells its format. An .h5ad made from an .h5ad is a copy of
         it with the map added, and may take its place. Of a map in .csv, .tsv or .npy, the
-        provenance stands beside it in ``PATH.json``. An .npz holds text as codes, and what they
-        stand for (JSON) under ``NAME/labels``.
+        provenance stands beside it in ``PATH.json``.
     embedding : array of shape (n, k)
         The positions; kept in single precision.
     dataset : Dataset
@@ -138,7 +137,7 @@ def write_map(
         with replaced_file(target) as temporary:
             with temporary.open("wb") as file:
                 np.save(file, positions)
-            _write_sidecar(target, provenance)
+            write_sidecar(target, provenance)
     else:
         _write_table(target, axes | added | kept, dataset.names, provenance)
 
@@ -181,7 +180,7 @@ def _write_table(
             temporary.write_bytes(
                 gzip.compress(content, mtime=0) if suffix.endswith(".gz") else content
             )
-            _write_sidecar(target, provenance)
+            write_sidecar(target, provenance)
             return
         pyarrow = load("pyarrow")
         table = pyarrow.Table.from_pandas(frame, preserve_index=names is not None)
@@ -200,7 +199,7 @@ def _as_text(frame: Any, separator: str, *, index: bool) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def _write_sidecar(target: Path, provenance: Provenance) -> None:
+def write_sidecar(target: Path, provenance: Provenance) -> None:
     with replaced_file(sidecar_of(target)) as temporary:
         temporary.write_text(provenance.to_json(indent=1) + "\n", encoding="ascii")
 

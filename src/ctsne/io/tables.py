@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne.io.columns import label_text
 from ctsne.io.names import listed, matching
 from ctsne.io.parts import Parts, check_labels, check_numbers
 from ctsne.io.paths import TEXT_SUFFIXES, load, suffix_of
 from ctsne.io.text import example_of_text, read_text
+from ctsne.labels import label_text
 
 __all__ = [
     "called_like_names",
