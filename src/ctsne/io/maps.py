@@ -200,6 +200,7 @@ def _as_text(frame: Any, separator: str, *, index: bool) -> bytes:
 
 
 def write_sidecar(target: Path, provenance: Provenance) -> None:
+    """Write how an output was made beside it."""
     with replaced_file(sidecar_of(target)) as temporary:
         temporary.write_text(provenance.to_json(indent=1) + "\n", encoding="ascii")
 
