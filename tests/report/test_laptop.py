@@ -97,6 +97,8 @@ def test_all_labels_and_panels_are_in_sight(opened: Open, path: Path) -> None:
     page = opened(path, viewport=LAPTOP)
     page.page.click("text=other: kind")
     last = page.page.locator("#labels button").last
+    assert bottom(page, "#labels button >> nth=12") <= bottom(page, "#labels") + 1
+    assert not page.page.is_visible("#labels-below")
     for selector in ("#right", "#copy", "#selection-count", "#find"):
         assert bottom(page, selector) <= 768, selector
     last.click()
@@ -105,10 +107,8 @@ def test_all_labels_and_panels_are_in_sight(opened: Open, path: Path) -> None:
     for selector in ("#right", "#copy", "#clear", "#find", "#point"):
         assert bottom(page, selector) <= 768, selector
     assert bottom(page, "#legend") <= bottom(page, "#selection") <= bottom(page, "#point")
-    first, second = page.page.locator("#point-facts dd").all()[:2]
-    boxes = first.bounding_box(), second.bounding_box()
-    assert boxes[0] is not None and boxes[1] is not None
-    assert boxes[1]["y"] >= boxes[0]["y"] + boxes[0]["height"] > boxes[0]["y"] + 10
+    assert bottom(page, "#point-facts dd >> nth=2") <= bottom(page, "#point")
+    assert bottom(page, "#point-facts dd >> nth=1") > bottom(page, "#point-facts dd >> nth=0") + 10
 
 
 def test_tells_how_many_labels_are_below(opened: Open, path: Path) -> None:
