@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,9 +14,16 @@ import pytest
 from ctsne.cli import main
 from ctsne.cli.contents import content_of
 from ctsne.io import read_provenance
-from ctsne.sweep import work
+from ctsne.sweep import load_sweep, work
 
 GRID = ["--methods", "balanced", "--strengths", "0", "1"]
+
+
+def commands_in(page: str) -> list[str]:
+    found = re.search(r'id="ctsne-commands">(.*?)</script>', Path(page).read_text("utf-8"))
+    assert found is not None
+    commands: list[str] = json.loads(found[1])
+    return commands
 
 
 def test_a_page_of_a_sweep_and_of_data_are_the_same(
@@ -25,7 +34,8 @@ def test_a_page_of_a_sweep_and_of_data_are_the_same(
         Path(folder).mkdir()
     run("sweep", cells, *data, "-o", "out")
     text = run("report", "out", "-o", "a/page.html")
-    assert text.startswith("page: a/page.html (") and "MB" in text
+    size = Path("a/page.html").stat().st_size
+    assert text.startswith(f"page: a/page.html ({size / 1e6:.1f} MB)")
     run("report", cells, *data, "-o", "b/page.html", "--keep", "kept")
     assert Path("a/page.html").read_bytes() == Path("b/page.html").read_bytes()
     made = read_provenance("a/page.html")
@@ -40,6 +50,38 @@ def test_the_page_asks_for_the_mixing_of_the_sweep(
     run("report", "out", "-o", "page.html")
     facts = dict(content_of(Path("page.html"), key="ctsne"))[b"facts"]
     assert json.loads(facts)["mixing"] == 0.3
+
+
+def test_the_commands_on_the_page_make_its_maps(
+    cells: str,
+    run: Callable[..., str],
+    run_json: Callable[..., dict[str, Any]],
+    quick: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    grid = ["--methods", "joint", "revised", "--strengths", "1", "--betas", "1e-4"]
+    more = ["--seed", "3", "--bandwidth", "p", "--label-file", cells, *grid, *quick]
+    run("sweep", cells, "--labels", "batch", "-o", "out", *more)
+    Path("sub").mkdir()
+    run("report", "out", "-o", "sub/page.html")
+    maps, commands = load_sweep("out/sweep.npz").maps, commands_in("sub/page.html")
+    monkeypatch.chdir("sub")
+    assert len(commands) == 3
+    for swept, command, setting in zip(
+        maps, commands, ["--method tsne", "--strength 1", "--bandwidth p"], strict=True
+    ):
+        assert command.startswith("ctsne embed ../cells.csv --labels batch")
+        assert setting in command and ("--bandwidth" in command) == (setting == "--bandwidth p")
+        made = run_json(*shlex.split(command)[1:])
+        assert made["measures"]["kl_divergence"] == pytest.approx(swept.measures["kl_divergence"])
+
+
+def test_maps_on_a_path_are_not_promised_again(
+    cells: str, run: Callable[..., str], quick: list[str]
+) -> None:
+    run("report", cells, "--labels", "batch", "-o", "page.html", "--path", *GRID, *quick)
+    for command in commands_in("page.html"):
+        assert command.endswith("  # from its own start, so it may differ")
 
 
 def test_json(

@@ -51,7 +51,7 @@ def test_starts_with_the_suggestion_beside_tsne(opened: Open, path: Path) -> Non
     assert page.text("#left-title") == "t-SNE (for comparison)"
     assert page.text("#right-title") == "joint, strength 0.5"
     assert "joint, strength 0.5" in page.text("#suggested")
-    assert page.text("#right-measures").startswith("mixing 0.55 · adjusted R_NX 0.50")
+    assert page.text("#right-measures").startswith("mixing of batch 0.55 · neighbours kept 0.50")
 
 
 def test_suggests_for_the_mixing_asked_for(opened: Open, tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_slider_moves_points_to_the_next_map(opened: Open, path: Path) -> None:
     page.settle()
     assert page.text("#setting") == "strength 1"
     assert np.abs(page.pixels("right") - before).max() > 5
-    assert "strength 1: mixing 0.80" in page.text("#said")
+    assert "strength 1: mixing of batch 0.80" in page.text("#said")
     page.page.keyboard.press("Home")
     page.page.keyboard.press("End")
     assert page.title(page.settle()["map"]) == "joint, strength 1"

@@ -54,6 +54,7 @@ def test_hostile_text_is_only_text(opened: Open, tmp_path: Path) -> None:
         == 0
     )
     assert "failed: MemoryError: <b>no</b>" in page.text("#settings")
+    page.page.click("summary")
     assert "</script>" in page.text("#provenance")
 
 

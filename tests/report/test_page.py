@@ -51,7 +51,7 @@ class Reader(HTMLParser):
 
     def data(self, name: str) -> Any:
         (text,) = [text for attrs, text in self.scripts if attrs.get("id") == f"ctsne-{name}"]
-        return json.loads(text) if text.startswith("{") else base64.b64decode(text)
+        return json.loads(text) if text[0] in "{[" else base64.b64decode(text)
 
 
 def written(folder: Path, **options: Any) -> Reader:
@@ -122,6 +122,29 @@ def test_tells_its_size(tmp_path: Path) -> None:
     page = (tmp_path / "page.html").read_bytes()
     (told,) = re.findall(rb"one file of ([\d.]+) MB", page)
     assert float(told) == pytest.approx(len(page) / 1e6, abs=0.051)
+
+
+def test_technical_names_stand_in_the_explanations_only(tmp_path: Path) -> None:
+    measures = written(tmp_path, other="kind").data("facts")["measures"]
+    names = {each["key"]: each["name"] for each in measures}
+    assert names["mixing"] == "mixing of batch"
+    assert names["adjusted_rnx"] == "neighbours kept" and names["other_laplacian"] == "kind mixed"
+    explained = " ".join(each["meaning"] for each in measures)
+    assert "adjusted R_NX" in explained and "Laplacian score" in explained
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert page.count("R_NX") == 1 and page.count("Laplacian") == 2
+
+
+def test_long_names_of_columns_are_cut_in_those_of_measures(tmp_path: Path) -> None:
+    columns = {"x" * 300: ["a", "b"] * 30}
+    measures = written(tmp_path, columns=columns, known="x" * 300).data("facts")["measures"]
+    assert measures[0]["name"] == "mixing of " + "x" * 39 + "…"
+
+
+def test_holds_a_command_for_each_map(tmp_path: Path) -> None:
+    page = written(tmp_path, commands=[f"make {EVIL} {i}" for i in range(7)])
+    assert page.data("commands") == [f"make {EVIL} {i}" for i in range(7)]
+    assert page.elements == written(tmp_path).elements
 
 
 def test_size_stays_bounded(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def _of_sweep(folder: Path) -> Any:
 def _of_page(content: bytes) -> Any:
     """Return the data that a page holds; the rest is the same on every page but for its name."""
     parts = re.findall(rb'<script[^>]*\bid="ctsne-([^"]*)"[^>]*>(.*?)</script>', content, re.DOTALL)
-    return [part for part in parts if part[0] != b"provenance"]
+    return [part for part in parts if part[0] not in (b"commands", b"provenance")]
 
 
 def _of_picture(path: Path, suffix: str) -> Any:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from ctsne.cli.console import Console
 from ctsne.cli.folders import check_folder, files_of, read_folder, write_folder
-from ctsne.cli.inputs import check_outputs, joint_name
+from ctsne.cli.inputs import check_outputs, joint_name, names_of_files
 from ctsne.cli.options import add_messages
 from ctsne.cli.parser import Commands, add_command, command_parser, make_parser
-from ctsne.cli.sweep import add_sweep_options, run_sweep, suggestion
+from ctsne.cli.sweep import add_sweep_options, embed_command, run_sweep, suggestion
 
 if TYPE_CHECKING:
     from ctsne.io import Provenance
@@ -100,7 +100,7 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
         "suggested": None if best is None else best.parameters,
         "seconds": round(console.seconds, 3),
     }
-    lines = [f"page: {options.output} ({size / 2**20:.1f} MB); open it in a browser"]
+    lines = [f"page: {options.output} ({size / 1e6:.1f} MB); open it in a browser"]
     if best is not None:
         lines.append(f"suggested: {best.title} (see ctsne sweep --help for the rule)")
     console.result("\n".join(lines), content)
@@ -188,8 +188,18 @@ def _write(
     write_report(
         result, target, columns=columns, known=joint_name(settings["labels"]),
         other=settings["other"], mixing=settings["mixing"], names=names, title=options.title,
-        provenance=made.to_dict(),
+        commands=_commands(result, made), provenance=made.to_dict(),
     )  # fmt: skip
+
+
+def _commands(result: SweepResult, made: Provenance) -> list[str]:
+    """Write the command for each map, with its files as seen from the page's folder."""
+    file, *more = (record.file for record in made.inputs)
+    settings = made.settings | dict(zip(names_of_files(made.settings), more, strict=True))
+    commands = [embed_command(swept, file, settings) for swept in result.maps]
+    if made.settings["path"]:
+        return [f"{each}  # from its own start, so it may differ" for each in commands]
+    return commands
 
 
 def _seen_from(target: Path, made_at: Path, file: str) -> str:

@@ -215,7 +215,7 @@ def _tell(result: SweepResult, data: Input, options: argparse.Namespace, console
     if best is None:
         lines.append(f"suggested: none, as {_why_none(result, data.name, options.mixing)}")
     else:
-        command = embed_command(best, options)
+        command = embed_command(best, options.input, settings_of(options))
         how = "To make it from its own start" if options.path else "To make this map"
         lines += [
             f"suggested: {best.title}",
@@ -280,9 +280,13 @@ def table_text(result: SweepResult, other: str | None, best: SweptMap | None) ->
     return aligned(["method", "setting", *shown.values(), ""], rows)
 
 
-def embed_command(swept: SweptMap, options: argparse.Namespace) -> str:
+def embed_command(swept: SweptMap, file: str, settings: Mapping[str, Any]) -> str:
     """Write the command that makes one map of the sweep by itself."""
+    from ctsne.sweep.grid import is_used
+
     parser = command_parser(make_parser(), "embed")
-    values = {**settings_of(options), **swept.parameters, "output": "map.csv"}
-    del values["mixing"]  # of a map with a given strength it says nothing
-    return spelled(parser, ["embed", options.input], values, always=["method"])
+    whole = {**settings, **swept.parameters, "output": "map.csv"}
+    del whole["mixing"]  # of a map with a given strength it says nothing
+    values = {name: value for name, value in whole.items() if is_used(name, whole)}
+    always = ["method", steered(swept.parameters)]
+    return spelled(parser, ["embed", file], values, always=always)

@@ -20,7 +20,7 @@ _LIBRARY = ("bokeh.min.js", "bokeh-gl.min.js", "bokeh-api.min.js")
 # Functions only, so their order does not matter; ``start.js`` calls them.
 _SCRIPTS = (
     "data.js", "state.js", "maps.js", "charts.js", "legend.js", "selection.js", "points.js",
-    "tables.js", "printing.js", "start.js",
+    "tables.js", "copying.js", "printing.js", "start.js",
 )  # fmt: skip
 # Nothing from outside and no script but ours. ``unsafe-eval`` is for the library's drawing on the
 # graphics card, which writes its own code; styles are set on elements one by one by the library.
@@ -36,6 +36,7 @@ def build_page(payload: Payload, *, file_name: str) -> bytes:
     hashes = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
     data = [
         f'<script type="application/json" id="ctsne-facts">{_json(payload.facts)}</script>',
+        f'<script type="application/json" id="ctsne-commands">{_json(payload.commands)}</script>',
         f'<script type="application/json" id="ctsne-provenance">{_json(payload.provenance)}'
         "</script>",
         *(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,10 +28,14 @@ __all__ = ["Payload", "build_payload"]
 
 @dataclass(frozen=True, eq=False)
 class Payload:
-    """What the page's scripts read: facts for JSON, and arrays of the shown points by name."""
+    """What the page's scripts read: facts for JSON, and arrays of the shown points by name.
+
+    The commands are no facts, as they depend on where the page lies.
+    """
 
     facts: dict[str, Any]
     arrays: dict[str, NDArray[Any]]
+    commands: list[str]
     provenance: dict[str, Any]
 
 
@@ -44,6 +48,7 @@ def build_payload(
     mixing: float,
     names: Any,
     title: str,
+    commands: Sequence[str],
     provenance: dict[str, Any],
 ) -> Payload:
     """Check the input, choose the points to show, and pack all that is shown of them."""
@@ -94,10 +99,10 @@ def build_payload(
         "lines": listed_lines(result),
         "choices": choices(result),
         "reference": reference_map(result),
-        "measures": measures_shown(present),
+        "measures": measures_shown(present, known, other),
         "names": None if named is None else [short_text(named[row]) for row in rows],
     }
-    return Payload(facts, arrays, provenance)
+    return Payload(facts, arrays, list(commands), provenance)
 
 
 def _shape(result: SweepResult) -> tuple[int, int]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import difflib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ctsne._files import replaced_file
 from ctsne._validation import check_number
+from ctsne.report.calls import constructor_calls
 from ctsne.report.page import build_page
 from ctsne.report.payload import build_payload
 from ctsne.sweep import SweepResult
@@ -28,6 +29,7 @@ def write_report(
     mixing: float = 0.5,
     names: Any = None,
     title: str | None = None,
+    commands: Sequence[str] | None = None,
     provenance: Mapping[str, Any] | None = None,
 ) -> None:
     """Write a sweep as one interactive page, to decide on a strength and to show the result.
@@ -59,6 +61,9 @@ def write_report(
         Names of the points; by default their row numbers, from 0.
     title : str, optional
         The page's title.
+    commands : sequence of str, optional
+        How to make each map of ``result.maps``, shown to be copied; by default the call of
+        :class:`ctsne.ConditionalTSNE`.
     provenance : mapping, optional
         Settings and versions to make the page again, as JSON can hold them: shown at the end, and
         kept in the page for programs, in the element ``ctsne-provenance``.
@@ -93,7 +98,8 @@ def write_report(
     share = check_number(mixing, "mixing", low=0, high=1)
     payload = build_payload(
         result, columns, known, other, mixing=share, names=names,
-        title=_title(title, known), provenance=_plain_provenance(provenance),
+        title=_title(title, known), commands=_commands(commands, result),
+        provenance=_plain_provenance(provenance),
     )  # fmt: skip
     page = build_page(payload, file_name=target.name)
     with replaced_file(target) as temporary:
@@ -131,6 +137,21 @@ def _title(title: object, known: str) -> str:
     if not isinstance(title, str):
         raise TypeError(f"title must be text, got {type(title).__name__}")
     return title
+
+
+def _commands(commands: object, result: SweepResult) -> Sequence[str]:
+    if commands is None:
+        return constructor_calls(result)
+    if not isinstance(commands, list | tuple) or not all(isinstance(c, str) for c in commands):
+        raise TypeError(
+            f"commands must be a list of one text for each map, got {type(commands).__name__}"
+        )
+    if len(commands) != len(result.maps):
+        raise ValueError(
+            f"commands must hold one text for each of the {len(result.maps)} maps, got "
+            f"{len(commands)} of them"
+        )
+    return commands
 
 
 def _plain_provenance(provenance: object) -> dict[str, Any]:

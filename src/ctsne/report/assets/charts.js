@@ -61,9 +61,10 @@ function tradeOff(data, state) {
     return { start: low - pad, end: high + pad };
   };
   const { Range1d, ColumnDataSource, Span } = Bokeh;
+  const nameOf = (key) => facts.measures.find((measure) => measure.key === key).name;
   const chart = makeChart({
     x_range: new Range1d(span(all.map(({ x }) => x))), y_range: new Range1d(span(all.map(({ y }) => y))),
-    x_axis_label: "mixing of the known label (1 is as at random)", y_axis_label: "neighbours kept (adjusted R_NX)",
+    x_axis_label: `${nameOf("mixing")} (1 is as at random)`, y_axis_label: nameOf("adjusted_rnx"),
   });
   const target = new Span({ dimension: "height", line_dash: "dashed", line_color: SUGGESTED, line_alpha: 0.7 });
   chart.add_layout(target);

@@ -32,6 +32,7 @@ function readData() {
   let pointOf = null;
   return {
     facts,
+    commands: JSON.parse(text("commands")),
     provenance: JSON.parse(text("provenance")),
     n,
     rows,

@@ -22,12 +22,24 @@ function connectLegend(data, state) {
   state.watch(["column"], ({ column }) => {
     select.value = column;
     drawLegend(data, state, column);
+    tellBelow();
   });
+  byId("labels").addEventListener("scroll", tellBelow);
+  new ResizeObserver(tellBelow).observe(byId("labels"));
   state.watch(["pressed"], ({ pressed }) => {
     for (const button of byId("labels").querySelectorAll("button")) {
       button.setAttribute("aria-pressed", pressed.has(Number(button.dataset.code)));
     }
   });
+}
+
+// Not every system shows that a list goes on.
+
+function tellBelow() {
+  const list = byId("labels");
+  const end = list.getBoundingClientRect().bottom;
+  const below = Array.from(list.children).filter((item) => item.getBoundingClientRect().bottom > end + 6).length;
+  byId("labels-below").textContent = below === 0 ? "" : `${below} more`;
 }
 
 function drawLegend(data, state, column) {

@@ -1,8 +1,12 @@
-// On paper, drawings are pictures as wide as their column.
+// On paper, drawings are pictures as wide as their column, and nothing is folded.
 
 function connectPrinting(views) {
   const taken = [];
+  const folded = byId("again-all");
+  let wasOpen = false;
   window.addEventListener("beforeprint", () => {
+    wasOpen = folded.open;
+    folded.open = true;
     for (const [id, view] of views) {
       const picture = view.export("png", true).canvas;
       picture.className = "printed";
@@ -12,6 +16,7 @@ function connectPrinting(views) {
     }
   });
   window.addEventListener("afterprint", () => {
+    folded.open = wasOpen;
     for (const picture of taken.splice(0)) picture.remove();
   });
 }

@@ -53,6 +53,8 @@ function connectSettingsControls(data, state) {
 function connectSuggestion(data, state) {
   const { facts } = data;
   const share = byId("share");
+  const apart = facts.measures.find(({ key }) => key === "other_laplacian");
+  const judge = apart === undefined ? "your eyes say" : `“${apart.name}” (or your eyes) says`;
   share.value = state.values.share;
   byId("suggestion").hidden = facts.choices.length === 0;
   share.addEventListener("input", () => {
@@ -62,6 +64,7 @@ function connectSuggestion(data, state) {
   byId("go").addEventListener("click", () => state.set({ map: state.values.suggested }));
   state.watch(["suggested", "share"], ({ suggested, share: wanted }) => {
     byId("go").disabled = suggested === null;
+    byId("start-not-law").textContent = `${wanted} is a start, not a law: go on to stronger settings as long as ${judge} that nothing merges that should not.`;
     const words = byId("suggested");
     if (facts.choices.length === 0) return;
     if (suggested === null) {
@@ -90,6 +93,7 @@ async function start() {
   connectSettingsControls(data, state);
   connectSettings(data, state);
   connectSuggestion(data, state);
+  connectCommand(data, state);
   const plots = [["left", maps.left.plot], ["right", maps.right.plot], ["course", course(data, state)], ["trade", tradeOff(data, state)]];
   const views = [];
   for (const [id, plot] of plots) {

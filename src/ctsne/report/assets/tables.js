@@ -77,7 +77,8 @@ function connectSettings(data, state) {
 function drawProvenance(data) {
   const body = byId("provenance").tBodies[0];
   const add = (path, value) => {
-    if (value !== null && typeof value === "object" && Object.keys(value).length > 0 && !isPlainList(value)) {
+    if (value === null) return;
+    if (typeof value === "object" && Object.keys(value).length > 0 && !isPlainList(value)) {
       for (const [key, inner] of Object.entries(value)) add([...path, Array.isArray(value) ? String(Number(key) + 1) : key], inner);
       return;
     }
@@ -86,7 +87,7 @@ function drawProvenance(data) {
     body.append(row);
   };
   add([], data.provenance);
-  byId("again-how").hidden = !Object.hasOwn(data.provenance, "command");
+  byId("again-how").hidden = !isCommandLine(data);
   if (Object.keys(data.provenance).length === 0) {
     body.rows[0].replaceChildren(element("td", "The settings and versions behind this page were not handed to it."));
   }

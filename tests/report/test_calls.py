@@ -1,0 +1,54 @@
+"""The estimator of each map, as it would be typed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ctsne import ConditionalTSNE
+from ctsne.report.calls import constructor_calls
+from ctsne.sweep.grid import is_used
+from ctsne.sweep.store import IRRELEVANT, plain_value
+
+from .conftest import made_up
+
+
+def calls(grid: Any, **estimator: Any) -> list[str]:
+    result, _ = made_up(12, grid=grid)
+    given = ConditionalTSNE(random_state=0).get_params(deep=False) | estimator
+    return constructor_calls(replace(result, _estimator=given))
+
+
+def test_names_the_setting_then_what_is_no_default() -> None:
+    grid = [{"method": "tsne"}, {"method": "joint", "strength": [0.6, 1]}]
+    assert calls(grid, perplexity=20, n_jobs=2, bandwidth="p") == [
+        'ConditionalTSNE(method="tsne", perplexity=20, random_state=0)',
+        'ConditionalTSNE(method="joint", strength=0.6, perplexity=20, random_state=0)',
+        'ConditionalTSNE(method="joint", strength=1, perplexity=20, random_state=0)',
+    ]
+
+
+def test_values_of_the_grid_win_over_those_of_the_estimator() -> None:
+    (call,) = calls({"perplexity": np.array([5]), "random_state": 3}, perplexity=20, beta=1e-9)
+    assert call == "ConditionalTSNE(perplexity=5, random_state=3, beta=1e-09)"
+
+
+def test_a_start_is_named_by_its_shape() -> None:
+    (call,) = calls({"method": "tsne"}, init=np.zeros((12, 2)))
+    assert "init=<positions of shape (12, 2)>" in call
+
+
+def test_typed_again_it_is_the_same_estimator() -> None:
+    grid = [
+        {"beta": [{"it's": 1e-3, 'a "b"\\': np.float64(1)}], "bandwidth": ["p"]},
+        {"method": "original", "beta_low": [0.1], "dof": [0.5]},
+    ]
+    result, _ = made_up(12, grid=grid)
+    for swept, call in zip(result.maps, constructor_calls(result), strict=True):
+        again = eval(call, {"ConditionalTSNE": ConditionalTSNE}).get_params(deep=False)
+        wanted = {**result._estimator, **swept.parameters}
+        for name, value in wanted.items():
+            if name not in IRRELEVANT and is_used(name, wanted):
+                assert plain_value(again[name]) == plain_value(value), name
