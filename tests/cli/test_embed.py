@@ -154,6 +154,20 @@ def test_tells_how_it_came_out(
     assert 0 <= content["measures"]["mixing"] <= 1.2 and content["seconds"] > 0
 
 
+def test_what_the_map_is_made_of_is_named(
+    cells: str, frame: pd.DataFrame, quick: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    frame.to_csv(cells, index=False)  # with the plate, a number
+    command = ["embed", cells, "-o", "map.csv", *quick]
+    assert main([*command, "--labels", "batch"]) == 0
+    err = capsys.readouterr().err
+    assert "ctsne: features: PC1 ... PC10, plate\n" in err
+    assert "ctsne: warning: whole numbers among fractions: 'plate'" in err
+    assert main([*command, "--labels", "cell", "--features", "PC*"]) == 0
+    err = capsys.readouterr().err
+    assert "ctsne: warning: 'cell' has 120 different values for 120 points: is it a label?" in err
+
+
 def test_a_picture_in_the_same_command(
     cells: str, run: Callable[..., str], quick: list[str]
 ) -> None:

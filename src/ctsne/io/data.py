@@ -47,6 +47,8 @@ class Dataset:
         Checksum of its bytes.
     label_path, label_sha256 : optional
         The file of labels, if there is one.
+    warnings : tuple of str
+        What may not be as the user thinks: features that were hardly meant, or are missing.
 
     Examples
     --------
@@ -72,6 +74,7 @@ class Dataset:
     sha256: str
     label_path: Path | None = None
     label_sha256: str | None = None
+    warnings: tuple[str, ...] = ()
 
     def labels(self, names: Sequence[str]) -> Any:
         """Return a label column, or the combination of several.
@@ -202,4 +205,5 @@ def read_data(
         sha256,
         None if extra is None else extra.path,
         None if extra is None else extra.sha256,
+        parts.warnings,
     )

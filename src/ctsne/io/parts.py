@@ -26,6 +26,7 @@ class Parts:
     names: NDArray[np.str_] | None
     source: str
     notes: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = field(default=())
 
 
 def numbered(prefix: str, count: int) -> tuple[str, ...]:

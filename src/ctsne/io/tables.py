@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ctsne.io.names import listed, matching
 from ctsne.io.parts import Parts, check_labels, check_numbers
 from ctsne.io.paths import TEXT_SUFFIXES, load, suffix_of
+from ctsne.io.suspects import suspects
 from ctsne.io.text import example_of_text, read_text
 from ctsne.labels import label_text
 
@@ -79,8 +80,9 @@ def table_parts(
     frame = read_frame(path)
     check_labels(labels, [*frame.columns, *elsewhere], where=str(path))
     names, frame, notes = split_names(frame, keep={*labels, *(features or ())})
+    warnings: tuple[str, ...] = ()
     if features is None:
-        chosen, more = _numeric_columns(frame, set(labels))
+        chosen, more, warnings = _numeric_columns(frame, set(labels))
         notes += more
     else:
         known = [name for name in frame.columns if name not in labels]
@@ -92,15 +94,16 @@ def table_parts(
     if not chosen:
         raise ValueError(
             f"{path} has no columns of numbers to make a map of; its columns are "
-            f"{listed(frame.columns)}"
-            + "".join(f"; {note}" for note in notes if note.startswith("column"))
+            f"{listed(frame.columns)}" + "".join(f"; {warning}" for warning in warnings)
         )
     X = _matrix(frame[chosen])
     check_numbers(X, chosen, names, path=path)
     columns = tidy_columns(frame.drop(columns=chosen))
     notes += like_missing(columns)
     source = f"{len(chosen)} numeric column{'' if len(chosen) == 1 else 's'}"
-    return Parts(X, tuple(chosen), columns, names, source, notes)
+    if features is None:  # those that were named were meant
+        warnings += suspects(X, chosen)
+    return Parts(X, tuple(chosen), columns, names, source, notes, warnings)
 
 
 def split_names(
@@ -144,10 +147,12 @@ def called_like_names(column: str) -> bool:
     return _NAME_LIKE.search(column) is not None
 
 
-def _numeric_columns(frame: Any, labels: set[str]) -> tuple[list[str], tuple[str, ...]]:
-    """Return the columns that are features, and what is to be said of the others."""
+def _numeric_columns(
+    frame: Any, labels: set[str]
+) -> tuple[list[str], tuple[str, ...], tuple[str, ...]]:
+    """Return the columns that are features, notes on the others, and warnings."""
     chosen, text, empty, earlier = [], [], [], []
-    notes = []
+    notes, warnings = [], []
     keys = {"ctsne", *_keys_of_maps(frame.columns)}
     gone = frame.isna().all().to_dict()
     for name in frame.columns:
@@ -162,7 +167,10 @@ def _numeric_columns(frame: Any, labels: set[str]) -> tuple[list[str], tuple[str
             chosen.append(name)
         elif found := example_of_text(column):
             row, value = found
-            notes.append(f"column {name!r} is not numbers (row {row}: {value!r:.40}), left out")
+            warnings.append(
+                f"column {name!r:.60} is left out of the map: it is numbers but for some text (row "
+                f"{row}: {value!r:.40})"
+            )
         else:
             text.append(name)
     if text:
@@ -171,7 +179,7 @@ def _numeric_columns(frame: Any, labels: set[str]) -> tuple[list[str], tuple[str
         notes.append(f"empty, left out: {listed(empty)}")
     if earlier:
         notes.append(f"an earlier map, left out: {listed(earlier)}")
-    return chosen, tuple(notes)
+    return chosen, tuple(notes), tuple(warnings)
 
 
 def is_of_map(name: str, key: str) -> bool:
