@@ -74,7 +74,7 @@ def test_the_suggested_command_makes_that_map(
 ) -> None:
     swept = run_json(
         "sweep", cells, "--labels", "batch", "type", "-o", "out", "--mixing", "0.3",
-        "--features", "PC[1-4]", "--seed", "3", "--jobs", "2", *GRID, *quick,
+        "--features", "PC[1-4]", "--seed", "3", "--jobs", "2", "--bandwidth", "p", *GRID, *quick,
     )["suggested"]  # fmt: skip
     assert swept["parameters"]["method"] in ("balanced", "tsne")
     words = shlex.split(swept["command"])
@@ -83,6 +83,7 @@ def test_the_suggested_command_makes_that_map(
     made = run_json(*words[1:])
     assert made["measures"]["mixing"] == pytest.approx(swept["mixing"], abs=1e-9)
     assert made["measures"]["kl_divergence"] == pytest.approx(swept["kl_divergence"])
+    assert made["measures"]["adjusted_rnx"] == pytest.approx(swept["adjusted_rnx"], abs=1e-9)
 
 
 def test_the_suggested_command_leaves_out_the_same_columns(
@@ -98,6 +99,7 @@ def test_the_suggested_command_leaves_out_the_same_columns(
     )["suggested"]  # fmt: skip
     made = run_json(*shlex.split(swept["command"])[1:])
     assert made["measures"]["kl_divergence"] == pytest.approx(swept["kl_divergence"])
+    assert made["measures"]["adjusted_rnx"] == pytest.approx(swept["adjusted_rnx"], abs=1e-9)
 
 
 def test_maps_on_a_path_are_not_promised_again(

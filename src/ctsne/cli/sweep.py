@@ -13,6 +13,7 @@ from ctsne.cli.console import Console, aligned
 from ctsne.cli.folders import check_folder, files_of, write_folder
 from ctsne.cli.inputs import Input, check_outputs, read_input, records_of
 from ctsne.cli.options import (
+    STEERED_BY,
     add_input,
     add_messages,
     add_parameters,
@@ -71,7 +72,6 @@ examples:
 STRENGTHS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 BETAS = (1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8, 1e-12, 1e-20)
 ORIGINAL_BETAS = (1.0, 0.6, 0.3, 0.1, 0.03, 1e-2, 1e-3, 1e-4)
-_STEERED_BY = {"joint": "strength", "balanced": "strength", "revised": "beta", "original": "beta"}
 
 
 def add(commands: Commands) -> None:
@@ -102,7 +102,7 @@ def add_sweep_options(parser: Parser, main: Any) -> None:
         help="a label you hope to see in the map, to be measured too",
     )  # fmt: skip
     main.add_argument(
-        "--methods", metavar="NAME", nargs="+", type=one_of("tsne", *_STEERED_BY),
+        "--methods", metavar="NAME", nargs="+", type=one_of("tsne", *STEERED_BY),
         default=["joint", "revised"],
         help="joint, revised, balanced, original (default: joint revised); t-SNE is always "
         "made too",
@@ -189,7 +189,7 @@ def _goes_on(folder: Path) -> str:
 
 def steered(parameters: Mapping[str, Any]) -> str:
     """Return the parameter that sets the strength of a method."""
-    return _STEERED_BY.get(parameters["method"], "")
+    return STEERED_BY.get(parameters["method"], "")
 
 
 def make_grid(options: argparse.Namespace) -> list[dict[str, Any]]:
@@ -285,4 +285,6 @@ def embed_command(swept: SweptMap, options: argparse.Namespace) -> str:
     parser = command_parser(make_parser(), "embed")
     values = {**settings_of(options), **swept.parameters, "output": "map.csv"}
     del values["mixing"]  # of a map with a given strength it says nothing
+    if swept.parameters["method"] != "revised":
+        del values["bandwidth"]  # heeded by that method alone
     return spelled(parser, ["embed", options.input], values, always=["method"])
