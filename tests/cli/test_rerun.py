@@ -158,6 +158,16 @@ def test_outputs_made_again_elsewhere(
     assert run_json("rerun", "map.png", "-o", "map.svg")["identical"] is None
 
 
+def test_a_sweep_that_a_page_has_kept(
+    cells: str, run: Callable[..., str], quick: list[str]
+) -> None:
+    run(
+        "report", cells, "--labels", "batch", "-o", "page.html", "--title", "mine", "--keep", "out",
+        *GRID, *quick,
+    )  # fmt: skip
+    assert "again, identical" in run("rerun", "out")
+
+
 def test_a_link_to_a_map(made: str, run: Callable[..., str]) -> None:
     Path("sub").mkdir()
     Path("sub/link.csv").symlink_to("../map.csv")

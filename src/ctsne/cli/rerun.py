@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from ctsne.cli.console import Console
 from ctsne.cli.contents import content_of
-from ctsne.cli.folders import check_folder, move_folder
+from ctsne.cli.folders import check_folder, is_sweep_folder, move_folder
 from ctsne.cli.inputs import checksum_of, find_inputs, options_again
-from ctsne.cli.options import add_messages, jobs
-from ctsne.cli.parser import Commands, add_command
+from ctsne.cli.options import add_messages, jobs, spelled
+from ctsne.cli.parser import Commands, add_command, command_parser, make_parser
 
 if TYPE_CHECKING:
     from ctsne.io import Provenance
@@ -80,6 +80,10 @@ def run(options: argparse.Namespace, console: Console) -> None:
         made = made.resolve()  # what is stored with it is seen from where it lies
     provenance = read_provenance(made, key=options.key)
     again = options_again(provenance, made, given=options.input)
+    if made.is_dir() and not is_sweep_folder(made):
+        parser = command_parser(make_parser(), "sweep")
+        command = spelled(parser, ["sweep", again.input], {**vars(again), "output": options.made})
+        raise ValueError(f"the sweep in {options.made} is not finished; to go on, run {command}")
     for name, value in (("jobs", options.jobs), ("output", options.output or str(made))):
         setattr(again, name, value)
     differing = _differing_versions(provenance)
@@ -88,12 +92,12 @@ def run(options: argparse.Namespace, console: Console) -> None:
     key = getattr(again, "key", options.key)
     before = content_of(made, key=key)
     target = Path(again.output)
-    command = import_module(f"ctsne.cli.{provenance.command}")
+    module = import_module(f"ctsne.cli.{provenance.command}")
     with console.without_results():
         if provenance.command == "sweep":
-            _sweep_anew(command, again, console, expect=provenance.inputs[0].data)
+            _sweep_anew(module, again, console, expect=provenance.inputs[0].data)
         else:
-            command.make(again, console, expect=provenance.inputs[0].data)
+            module.make(again, console, expect=provenance.inputs[0].data)
     identical = None  # two kinds of pictures cannot be compared
     if provenance.command != "plot" or target.suffix.lower() == made.suffix.lower():
         identical = before == content_of(target, key=key)

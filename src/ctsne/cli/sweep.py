@@ -10,7 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ctsne.cli.console import Console, aligned
-from ctsne.cli.folders import check_folder, files_of, write_folder
+from ctsne.cli.folders import (
+    begin_folder,
+    check_folder,
+    check_same_data,
+    files_of,
+    write_folder,
+)
 from ctsne.cli.inputs import Input, check_outputs, read_input, records_of
 from ctsne.cli.options import (
     STEERED_BY,
@@ -161,7 +167,12 @@ def run_sweep(
     data = read_input(options, console, expect=expect)
     other = None if options.other is None else data.column(options.other)
     settings = settings_of(options)
+    settings.pop("title", None)  # of the page, which tells it itself
     grid = make_grid(options)
+    provenance = Provenance(
+        "sweep", settings, records_of(data, options, folder), current_versions()
+    )
+    check_same_data(folder, provenance)
     try:
         result = sweep(
             data.X, data.known, grid, other=other,
@@ -169,22 +180,24 @@ def run_sweep(
             sample=options.sample, folder=folder,
             progress=not console.quiet, n_jobs=options.jobs,
         )  # fmt: skip
+        finished = len(result.maps)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(_goes_on(folder)) from None
-    if len(result.maps) < sum(len(entry.get(steered(entry), [""])) for entry in grid):
-        raise KeyboardInterrupt(_goes_on(folder))
+        finished = 0
+    total = sum(len(entry.get(steered(entry), [""])) for entry in grid)
+    if finished < total:
+        if folder.is_dir():
+            begin_folder(folder, provenance)
+        raise KeyboardInterrupt(
+            f"{finished} of {total} maps are finished in {folder}; the same command goes on from "
+            "there"
+            if finished
+            else "before the first map was finished"
+        )
     if all(swept.error is not None for swept in result.maps):
         raise ValueError(f"no map could be made: {result.maps[0].error}")
-    provenance = Provenance(
-        "sweep", settings, records_of(data, options, folder), current_versions()
-    )
     # The same command twice gives the same bytes, so what is written knows no times.
     maps = tuple(replace(swept, seconds=math.nan) for swept in result.maps)
     return replace(result, maps=maps), data, provenance
-
-
-def _goes_on(folder: Path) -> str:
-    return f"finished maps are in {folder}; the same command goes on from there"
 
 
 def steered(parameters: Mapping[str, Any]) -> str:
