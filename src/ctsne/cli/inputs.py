@@ -292,7 +292,9 @@ def names_of_files(settings: Mapping[str, Any]) -> Iterator[str]:
 def find_inputs(
     records: Sequence[InputRecord], output: Path, *, given: str | None = None
 ) -> list[Path]:
-    """Find the files that an output was made from: beside it, then from here.
+    """Find the files that an output was made from: as seen from it, from here, beside either.
+
+    Their content is checked afterwards.
 
     Raises
     ------
@@ -301,7 +303,9 @@ def find_inputs(
     """
     found = []
     for place, record in enumerate(records):
-        candidates = [output.resolve().parent / record.file, Path(record.file)]
+        beside = output.resolve().parent
+        named = Path(record.file)
+        candidates = [beside / named, named, beside / named.name, Path(named.name)]
         if place == 0 and given is not None:
             candidates = [Path(given)]
         there = [candidate for candidate in candidates if candidate.exists()]

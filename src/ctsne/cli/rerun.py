@@ -87,8 +87,9 @@ def run(options: argparse.Namespace, console: Console) -> None:
     for name, value in (("jobs", options.jobs), ("output", options.output or str(made))):
         setattr(again, name, value)
     differing = _differing_versions(provenance)
-    for message in differing + _changed_files(provenance, made, options.input):
+    for message in differing:
         console.warn(message)
+    changed = _changed_files(provenance, made, options.input)
     key = getattr(again, "key", options.key)
     before = content_of(made, key=key)
     target = Path(again.output)
@@ -98,6 +99,8 @@ def run(options: argparse.Namespace, console: Console) -> None:
             _sweep_anew(module, again, console, expect=provenance.inputs[0].data)
         else:
             module.make(again, console, expect=provenance.inputs[0].data)
+    for message in changed:  # not before: if the content has changed too, that is what counts
+        console.warn(message)
     identical = None  # two kinds of pictures cannot be compared
     if provenance.command != "plot" or target.suffix.lower() == made.suffix.lower():
         identical = before == content_of(target, key=key)
@@ -131,7 +134,7 @@ def _changed_files(provenance: Provenance, made: Path, given: str | None) -> lis
     files = find_inputs(provenance.inputs, made, given=given)
     for record, file in zip(provenance.inputs, files, strict=True):
         if record.sha256 is not None and checksum_of(file) != record.sha256:
-            same = ", but its content may be the same" if record.data is not None else ""
+            same = ", but the data in it are the same" if record.data is not None else ""
             messages.append(f"{file} is not the file that {made} was made from{same}")
     return messages
 
