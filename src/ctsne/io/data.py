@@ -49,6 +49,8 @@ class Dataset:
         The file of labels, if there is one.
     warnings : tuple of str
         What may not be as the user thinks: features that were hardly meant, or are missing.
+    called : str, optional
+        What the file calls the names of the rows.
 
     Examples
     --------
@@ -75,6 +77,7 @@ class Dataset:
     label_path: Path | None = None
     label_sha256: str | None = None
     warnings: tuple[str, ...] = ()
+    called: str | None = None
 
     def labels(self, names: Sequence[str]) -> Any:
         """Return a label column, or the combination of several.
@@ -206,4 +209,5 @@ def read_data(
         None if extra is None else extra.path,
         None if extra is None else extra.sha256,
         parts.warnings,
+        parts.called,
     )

@@ -21,6 +21,7 @@ __all__ = [
     "called_like_names",
     "is_of_map",
     "like_missing",
+    "name_of_names",
     "no_empty_text",
     "read_frame",
     "split_names",
@@ -41,10 +42,11 @@ _COMPANIONS = ("1", "perplexity", "largest_weight")
 _LIKE_MISSING = {"#N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "None", "n/a", "null"}
 
 
-def read_frame(path: Path, *, own: bool = False) -> Any:
+def read_frame(path: Path, *, own: str | None = None) -> Any:
     """Return a table as a data frame with text for column names, none of them twice.
 
-    In a table that we wrote ourselves (``own``), text such as "NA" is text.
+    In a table that we wrote ourselves, which has this column first (``own``) or only names of rows
+    before it, text such as "NA" is text.
     """
     suffix = suffix_of(path)
     if suffix in TEXT_SUFFIXES:
@@ -77,9 +79,9 @@ def table_parts(
     path: Path, *, labels: Sequence[str], elsewhere: Sequence[str], features: Sequence[str] | None
 ) -> Parts:
     """Return the numeric columns as the matrix, all others as columns."""
-    frame = read_frame(path)
-    check_labels(labels, [*frame.columns, *elsewhere], where=str(path))
-    names, frame, notes = split_names(frame, keep={*labels, *(features or ())})
+    whole = read_frame(path)
+    check_labels(labels, [*whole.columns, *elsewhere], where=str(path))
+    names, frame, notes = split_names(whole, keep={*labels, *(features or ())})
     warnings: tuple[str, ...] = ()
     if features is None:
         chosen, more, warnings = _numeric_columns(frame, set(labels))
@@ -103,7 +105,8 @@ def table_parts(
     source = f"{len(chosen)} numeric column{'' if len(chosen) == 1 else 's'}"
     if features is None:  # those that were named were meant
         warnings += suspects(X, chosen)
-    return Parts(X, tuple(chosen), columns, names, source, notes, warnings)
+    called = name_of_names(whole, frame)
+    return Parts(X, tuple(chosen), columns, names, source, notes, warnings, called)
 
 
 def split_names(
@@ -128,6 +131,13 @@ def split_names(
     frame = frame.iloc[:, 1:]
     notes = () if unnamed else (f"names of the points: column {first!r}",)
     return np.array(column.astype(str), str), frame, notes
+
+
+def name_of_names(whole: Any, frame: Any) -> str | None:
+    """Return what the names of the rows are called, given what :func:`split_names` left."""
+    gone = [name for name in whole.columns if name not in frame.columns]
+    name = next((name for name in gone if name not in ("Unnamed: 0", "")), whole.index.name)
+    return None if name is None else str(name)
 
 
 def _tells_apart(column: Any, name: str) -> bool:
