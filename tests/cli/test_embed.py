@@ -148,10 +148,61 @@ def test_tells_how_it_came_out(
     cells: str, run: Callable[..., str], run_json: Callable[..., dict[str, Any]], quick: list[str]
 ) -> None:
     text = run("embed", cells, "--labels", "batch", "-o", "map.csv", *quick)
-    assert text.startswith("map: map.csv (120 points)\nmixing of batch: ")
+    assert text.startswith("map: map.csv (120 points; revised, beta 0.0001)\nmixing of batch: ")
+    assert "\nneighbours kept: 0." in text and " (adjusted R_NX; ctsne sweep shows" in text
     content = run_json("embed", cells, "--labels", "batch", "-o", "map.csv", *quick)
     assert content["output"] == "map.csv" and content["settings"]["perplexity"] == 8
     assert 0 <= content["measures"]["mixing"] <= 1.2 and content["seconds"] > 0
+    assert 0 < content["measures"]["adjusted_rnx"] < 1
+
+
+def test_an_option_of_another_method_in_a_file(
+    cells: str, run: Callable[..., str], fail: Callable[..., str], quick: list[str]
+) -> None:
+    Path("c.toml").write_text("strength = 0.5\n")
+    command = ["embed", cells, "--labels", "batch", "-o", "map.csv", "--config", "c.toml", *quick]
+    assert "--strength is for joint and balanced" in fail(*command)
+    assert "; balanced, strength 0.5)" in run(*command, "--method", "balanced")
+
+
+@pytest.mark.parametrize("graph", [False, True])
+def test_neighbours_kept_by_given_distances(
+    graph: bool,
+    frame: pd.DataFrame,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    run_json: Callable[..., dict[str, Any]],
+    quick: list[str],
+) -> None:
+    import scipy.sparse as sp
+    from scipy.spatial.distance import cdist
+
+    monkeypatch.chdir(tmp_path)
+    X = frame.filter(like="PC").to_numpy()
+    frame[["batch"]].to_csv("labels.csv", index=False)
+    labels = ["--label-file", "labels.csv", "--labels", "batch", "-o", "map.npz", *quick]
+    np.save("X.npy", X)
+    kept = run_json("embed", "X.npy", *labels, "--init", "random")["measures"]["adjusted_rnx"]
+    distances = cdist(X, X)
+    np.save("D.npy", distances)
+    sp.save_npz("G.npz", sp.csr_array(distances))
+    command = ["embed", "G.npz" if graph else "D.npy", *labels, "--metric", "precomputed"]
+    found = run_json(*command, "--init", "random")["measures"]["adjusted_rnx"]
+    assert found is None if graph else found == pytest.approx(kept, abs=0.02)
+
+
+def test_what_the_map_is_made_of_is_named(
+    cells: str, frame: pd.DataFrame, quick: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    frame.to_csv(cells, index=False)  # with the plate, a number
+    command = ["embed", cells, "-o", "map.csv", *quick]
+    assert main([*command, "--labels", "batch"]) == 0
+    err = capsys.readouterr().err
+    assert "ctsne: features: PC1 ... PC10, plate\n" in err
+    assert "ctsne: warning: whole numbers among fractions: 'plate'" in err
+    assert main([*command, "--labels", "cell", "--features", "PC*"]) == 0
+    err = capsys.readouterr().err
+    assert "ctsne: warning: 'cell' has 120 different values for 120 points: is it a label?" in err
 
 
 def test_a_picture_in_the_same_command(
@@ -206,7 +257,9 @@ def test_without_labels_for_tsne_only(
     cells: str, run: Callable[..., str], fail: Callable[..., str], quick: list[str]
 ) -> None:
     assert "--labels COLUMN" in fail("embed", cells, "-o", "map.csv", *quick)
-    assert "mixing" not in run("embed", cells, "--method", "tsne", "-o", "map.csv", *quick)
+    text = run("embed", cells, "--method", "tsne", "-o", "map.csv", *quick)
+    assert text.startswith("map: map.csv (120 points; t-SNE)\nneighbours kept: ")
+    assert "mixing" not in text and " (R_NX; " in text
 
 
 @pytest.mark.parametrize(
@@ -230,6 +283,18 @@ def test_without_labels_for_tsne_only(
         (["cells.csv", "--labels", "batch", "-o", "m.csv", "--perplexity", "500"], "perplexity"),
         (["cells.csv", "--labels", "batch", "-o", "m.csv", "--beta", "7"], "beta"),
         (["cells.csv", "--labels", "batch", "-o", "m.csv", "--use-rep", "X"], "--use-rep"),
+        (
+            ["none.csv", "--labels", "batch", "-o", "m.csv", "--strength", "0.5"],
+            "--strength is for joint and balanced, and the method is revised: add --method joint",
+        ),
+        (
+            ["none.csv", "--labels", "a", "-o", "m.csv", "--method", "joint", "--beta", "a=1e-2"],
+            "--beta is for revised and original, and the method is joint: add --method revised",
+        ),
+        (
+            ["none.csv", "--labels", "a", "-o", "m.csv", "--method", "tsne", "--bandwidth", "p"],
+            "--bandwidth is for revised, and the method is tsne: add --method revised",
+        ),
         (["cells.csv", "--labels", "batch", "-o", "m.csv", "--init", "none.npy"], "none.npy"),
     ],
 )

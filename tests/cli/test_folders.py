@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ctsne.cli.folders import check_folder, move_folder
+from ctsne.cli.folders import check_folder, move_folder, read_folder
 from ctsne.io import Provenance
 
 KEPT_MAP = f"map-{'0' * 32}.npz"
@@ -60,3 +60,14 @@ def test_moving_keeps_what_is_not_replaced(tmp_path: Path) -> None:
     assert not new.exists()
     move_folder(target, new)
     assert (new / "notes.txt").exists() and not target.exists()
+
+
+def test_what_is_not_finished_is_told_apart(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="holds no finished sweep; make one"):
+        read_folder(tmp_path)
+    (tmp_path / KEPT_MAP).touch()
+    with pytest.raises(ValueError, match=r"or was made in Python.*ctsne\.report\.write_report"):
+        read_folder(tmp_path)
+    (tmp_path / "settings.json").write_text(Provenance("sweep", {}).to_json())
+    with pytest.raises(ValueError, match=r"is not finished; ctsne rerun .* tells how to go on"):
+        read_folder(tmp_path)

@@ -141,5 +141,5 @@ def test_ctrl_c_tells_how_to_go_on(
     assert main(command) == 130
     assert "interrupted: nothing was written; with --keep FOLDER" in capsys.readouterr().err
     assert main([*command, "--keep", "kept"]) == 130
-    assert "finished maps are in kept; the same command goes on" in capsys.readouterr().err
+    assert "interrupted: before the first map was finished" in capsys.readouterr().err
     assert not Path("page.html").exists()

@@ -47,13 +47,25 @@ def test_output_and_input_moved_together(made: str, run: Callable[..., str]) -> 
     assert "again, identical" in run("rerun", "away/map.csv")
 
 
+def test_only_the_output_moved(cells: str, run: Callable[..., str], quick: list[str]) -> None:
+    Path("deep/down").mkdir(parents=True)
+    run("sweep", cells, "--labels", "batch", "-o", "deep/down/out", *GRID, *quick)
+    run("report", "deep/down/out", "-o", "deep/page.html")
+    Path("deep").rename("moved")
+    Path("moved/down/out").rename("moved/out")
+    for name in ("moved/out", "moved/page.html"):
+        assert "again, identical" in run("rerun", name)
+
+
 def test_data_that_have_changed_are_refused_and_nothing_is_lost(
-    made: str, frame: pd.DataFrame, fail: Callable[..., str]
+    made: str, frame: pd.DataFrame, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = Path(made).read_bytes()
     frame.loc[3, "batch"] = "another"
     frame.drop(columns="plate").to_csv("cells.csv", index=False)
-    assert "cells.csv has changed: its numbers or its labels" in fail("rerun", made)
+    assert main(["rerun", made]) == 1
+    (line,) = capsys.readouterr().err.splitlines()  # no warning before
+    assert "cells.csv has changed: its numbers or its labels" in line
     assert Path(made).read_bytes() == before
 
 
@@ -156,6 +168,16 @@ def test_outputs_made_again_elsewhere(
     ):  # fmt: skip
         assert "again, identical" in run("rerun", name, "-o", target)
     assert run_json("rerun", "map.png", "-o", "map.svg")["identical"] is None
+
+
+def test_a_sweep_that_a_page_has_kept(
+    cells: str, run: Callable[..., str], quick: list[str]
+) -> None:
+    run(
+        "report", cells, "--labels", "batch", "-o", "page.html", "--title", "mine", "--keep", "out",
+        *GRID, *quick,
+    )  # fmt: skip
+    assert "again, identical" in run("rerun", "out")
 
 
 def test_a_link_to_a_map(made: str, run: Callable[..., str]) -> None:

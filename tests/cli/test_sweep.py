@@ -74,7 +74,7 @@ def test_the_suggested_command_makes_that_map(
 ) -> None:
     swept = run_json(
         "sweep", cells, "--labels", "batch", "type", "-o", "out", "--mixing", "0.3",
-        "--features", "PC[1-4]", "--seed", "3", "--jobs", "2", *GRID, *quick,
+        "--features", "PC[1-4]", "--seed", "3", "--jobs", "2", "--bandwidth", "p", *GRID, *quick,
     )["suggested"]  # fmt: skip
     assert swept["parameters"]["method"] in ("balanced", "tsne")
     words = shlex.split(swept["command"])
@@ -83,6 +83,7 @@ def test_the_suggested_command_makes_that_map(
     made = run_json(*words[1:])
     assert made["measures"]["mixing"] == pytest.approx(swept["mixing"], abs=1e-9)
     assert made["measures"]["kl_divergence"] == pytest.approx(swept["kl_divergence"])
+    assert made["measures"]["adjusted_rnx"] == pytest.approx(swept["adjusted_rnx"], abs=1e-9)
 
 
 def test_the_suggested_command_leaves_out_the_same_columns(
@@ -98,6 +99,7 @@ def test_the_suggested_command_leaves_out_the_same_columns(
     )["suggested"]  # fmt: skip
     made = run_json(*shlex.split(swept["command"])[1:])
     assert made["measures"]["kl_divergence"] == pytest.approx(swept["kl_divergence"])
+    assert made["measures"]["adjusted_rnx"] == pytest.approx(swept["adjusted_rnx"], abs=1e-9)
 
 
 def test_maps_on_a_path_are_not_promised_again(
@@ -159,6 +161,7 @@ def test_the_own_labels_are_not_replaced(
 def test_the_same_command_goes_on_where_it_was_stopped(
     cells: str,
     run: Callable[..., str],
+    fail: Callable[..., str],
     quick: list[str],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -176,9 +179,14 @@ def test_the_same_command_goes_on_where_it_was_stopped(
     assert main(command) == 130
     out, err = capsys.readouterr()
     assert out == "" and err.splitlines()[-1] == (
-        "ctsne: interrupted: finished maps are in out; the same command goes on from there"
+        "ctsne: interrupted: 2 of 4 maps are finished in out; the same command goes on from there"
     )
-    assert not Path("out/settings.json").exists()
+    assert "the sweep in out is not finished; ctsne rerun out tells" in fail(
+        "report", "out", "-o", "page.html"
+    )
+    message = fail("rerun", "out")
+    assert "the sweep in out is not finished; to go on, run ctsne sweep cells.csv" in message
+    command = [*shlex.split(message.partition("run ctsne ")[2]), "--jobs", "1"]
     more = []
     monkeypatch.setattr(work, "_make", lambda *a: (more.append(1), original(*a))[1])
     run(*command)
@@ -187,6 +195,48 @@ def test_the_same_command_goes_on_where_it_was_stopped(
     run(*command)
     assert len(more) == 2
     assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == files
+
+
+def test_stopped_before_the_first_map(
+    cells: str,
+    quick: list[str],
+    run: Callable[..., str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    command = ["sweep", cells, "--labels", "batch", "-o", "out", *GRID, *quick, "--jobs", "1"]
+    with monkeypatch.context() as patch:
+        patch.setattr(work, "_make", stop)
+        assert main(command) == 130
+    assert capsys.readouterr().err.endswith("interrupted: before the first map was finished\n")
+    run(*command)
+    before = {path.name: path.read_bytes() for path in Path("out").iterdir()}
+    monkeypatch.setattr(work, "_make", stop)
+    assert main([*command, "--seed", "1"]) == 130
+    assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == before
+
+
+def test_a_folder_with_a_sweep_of_something_else_is_left_alone(
+    cells: str,
+    frame: pd.DataFrame,
+    run: Callable[..., str],
+    fail: Callable[..., str],
+    quick: list[str],
+) -> None:
+    run("sweep", cells, "--labels", "batch", "-o", "out", *GRID, *quick)
+    run("sweep", cells, "--labels", "batch", "-o", "out", *GRID, *quick, "--seed", "1")
+    before = {path.name: path.read_bytes() for path in Path("out").iterdir()}
+    message = fail("sweep", cells, "--labels", "type", "-o", "out", *GRID, *quick)
+    assert "out holds a sweep of other labels (batch), which would be lost; name another" in message
+    frame.drop(columns=["plate", "PC1"]).to_csv(cells, index=False)
+    command = ["sweep", cells, "--labels", "batch", "-o", "out", *GRID, *quick]
+    assert "holds a sweep of other data, or other features of them" in fail(*command)
+    page = ["report", cells, "--labels", "batch", "--keep", "out", "-o", "page.html", *quick]
+    assert "holds a sweep of other data" in fail(*page)
+    assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == before
 
 
 def test_no_setting_mixes_so_far(cells: str, run: Callable[..., str], quick: list[str]) -> None:

@@ -271,3 +271,26 @@ def test_a_table_that_lost_its_companion_is_still_a_map(tmp_path: Path, data: Da
     assert read_map(tmp_path / "m.csv").provenance is None
     with pytest.raises(ValueError, match=r"stands in m\.csv\.json beside it"):
         read_provenance(tmp_path / "m.csv")
+
+
+@pytest.mark.parametrize("name", ["m.csv", "m.tsv.gz", "m.parquet", "m.feather"])
+@pytest.mark.parametrize("called", ["id", "anything", "b"])
+def test_the_names_of_the_points_keep_their_name(tmp_path: Path, name: str, called: str) -> None:
+    names = np.array(["007", "NA", "x"])
+    columns = {"b": np.array(["u", "v", "u"])}
+    data = Dataset(np.eye(3), (), columns, names, "", (), Path("t.csv"), "", called=called)
+    target = tmp_path / name
+    write_map(target, np.eye(3), dataset=data, diagnostics={}, provenance=Provenance("embed", {}))
+    if name == "m.csv":
+        head = target.read_text().splitlines()[0]
+        assert head == ("" if called == "b" else called) + ",ctsne_1,ctsne_2,ctsne_3,b"
+    again = read_map(target)
+    assert again.names is not None and again.names.tolist() == names.tolist()
+    assert list(again.columns) == ["b"] and again.embedding.shape == (3, 3)
+
+
+def test_the_name_of_names_is_read(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("cell,a,b\nx,1,0.5\ny,2,3\n")
+    assert read_data(tmp_path / "t.csv").called == "cell"
+    (tmp_path / "t.csv").write_text(",a,b\nx,1,0.5\ny,2,3\n")
+    assert read_data(tmp_path / "t.csv").called is None

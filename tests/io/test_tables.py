@@ -61,7 +61,10 @@ def test_a_column_spoilt_by_a_few_cells_is_named_with_one_of_them(tmp_path: Path
     rows = "\n".join(f"{i},{i * 2}" for i in range(3, 19))
     data = read(tmp_path, f"PC1,PC3\n{rows}\n7,none so far\n8,-\n")
     assert data.features == ("PC1",)
-    assert data.notes == ("column 'PC3' is not numbers (row 17: 'none so far'), left out",)
+    assert data.notes == () and data.warnings == (
+        "column 'PC3' is left out of the map: it is numbers but for some text (row 17: "
+        "'none so far')",
+    )
 
 
 def test_what_is_no_number_is_a_column(tmp_path: Path) -> None:
@@ -234,7 +237,7 @@ def test_text_such_as_na_among_numbers_is_missing(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="missing number in row 2, column 'batch'"):
         read(tmp_path, "PC1,batch\n1,1\n2,NA\n5,3\n")
     data = read(tmp_path, "PC1,a\n1,1\n2,NA\n5,oh\n7,4\n")
-    assert data.notes == ("column 'a' is not numbers (row 3: 'oh'), left out",)
+    assert len(data.warnings) == 1 and "column 'a' is left out" in data.warnings[0]
 
 
 def test_text_with_gaps_of_a_table_as_r_writes_it(tmp_path: Path) -> None:
@@ -258,3 +261,28 @@ def test_empty_text_is_missing_in_every_format(tmp_path: Path) -> None:
             "b": [True, True, False],
             "c": [True, False, True],
         }
+
+
+def test_columns_that_were_hardly_meant_are_warned_of(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(40, 6)), columns=[f"PC{i}" for i in range(1, 7)])
+    frame["PC1"] *= 1e5  # may be that large
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    assert read_data(tmp_path / "t.csv").warnings == ()
+    frame["PC1"] /= 1e5
+    frame["n_counts"] = rng.integers(1000, 20000, size=40) + 0.5
+    frame["cluster"] = np.arange(40) % 7
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    first, second = read_data(tmp_path / "t.csv").warnings
+    assert first.startswith("column 'n_counts' has 100 % of the variance of all features")
+    assert second.startswith("whole numbers among fractions: 'cluster', part of the map")
+    assert all('--features "PC*"' in each for each in (first, second))
+    assert read_data(tmp_path / "t.csv", features=["PC*", "n_counts"]).warnings == ()
+    assert len(read_data(tmp_path / "t.csv", labels=["cluster"]).warnings) == 1
+
+
+def test_a_table_of_counts_is_not_warned_of(tmp_path: Path) -> None:
+    counts = np.random.default_rng(0).poisson(3, size=(40, 6))
+    frame = pd.DataFrame(counts, columns=["Ins1", "Gcg", "Sst", "Ppy", "Ghrl", "Actb"])
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    assert read_data(tmp_path / "t.csv").warnings == ()

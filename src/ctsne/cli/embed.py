@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from ctsne.cli.console import Console
 from ctsne.cli.inputs import Input, check_outputs, read_input, records_of
+from ctsne.cli.measures import measures_of
 from ctsne.cli.options import (
     add_input,
     add_messages,
     add_parameters,
+    check_steering,
     make_estimator,
     settings_of,
+    title_of,
 )
 from ctsne.cli.parser import Commands, add_command
 
@@ -51,8 +54,6 @@ examples:
       --method joint --mixing 0.6 -o map.npz
   ctsne embed cells.csv --labels tech --beta inDrop=1e-8 CELSeq=1e-2 -o map.tsv
   ctsne embed cells.csv --config settings.toml -o map.csv"""
-
-_MEASURED_POINTS = 5000
 
 
 def add(commands: Commands) -> None:
@@ -95,6 +96,7 @@ def add(commands: Commands) -> None:
 
 def run(options: argparse.Namespace, console: Console) -> None:
     """Make the map, and tell how it came out."""
+    check_steering(options)  # settings of a map that is made again are what they were
     make(options, console)
 
 
@@ -193,9 +195,9 @@ def _tell(
     settings: dict[str, Any],
     console: Console,
 ) -> None:
-    measures = _measures(model, data, options)
+    measures = measures_of(model, data, options)
     n = len(model.embedding_)
-    lines = [f"map: {options.output} ({n} points)"]
+    lines = [f"map: {options.output} ({n} points; {title_of(settings)})"]
     if options.plot is not None:
         lines.append(f"picture: {options.plot}")
     for name in ("beta", "strength"):
@@ -206,6 +208,13 @@ def _tell(
             lines.append(
                 f"mixing of {label}: {measures[name]:.2f} of what random labels would give"
             )
+    kept = measures["adjusted_rnx"]
+    if kept is not None:
+        what = "R_NX" if data.known is None else "adjusted R_NX"
+        lines.append(
+            f"neighbours kept: {kept:.2f} ({what}; ctsne sweep shows whether another setting keeps "
+            "more)"
+        )
     share = measures.get("other_share")
     others = "" if share is None else f", on other labels {share:.2f}"
     lines.append(
@@ -224,26 +233,3 @@ def _tell(
         "seconds": round(console.seconds, 3),
     }
     console.result("\n".join(lines), content)
-
-
-def _measures(
-    model: ConditionalTSNE, data: Input, options: argparse.Namespace
-) -> dict[str, float | None]:
-    from ctsne.evaluate import expected_laplacian, laplacian
-
-    n = len(model.embedding_)
-    measures: dict[str, float | None] = {"kl_divergence": float(model.kl_divergence_)}
-    other = None if options.other is None else data.column(options.other)
-    for name, label in (("mixing", data.known), ("other_mixing", other)):
-        if label is None or n <= 3:
-            continue
-        random = expected_laplacian(label)
-        found = laplacian(
-            model.embedding_, label, k=min(30, n - 2), sample=min(n, _MEASURED_POINTS),
-            n_jobs=options.jobs,
-        )  # fmt: skip
-        measures[name] = found / random if random > 0 else None
-    for name, values in model._kept_diagnostics().items():
-        measures[name] = float(values.mean())
-    measures["recall"] = float(model.diagnostics_.recall)
-    return measures

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SweepFolder",
+    "begin_folder",
     "check_folder",
+    "check_same_data",
     "files_of",
     "is_sweep_folder",
     "move_folder",
@@ -78,6 +80,25 @@ def _is_ours(path: Path) -> bool:
     return any(_KEPT_MAP.fullmatch(each.name) for each in path.iterdir())
 
 
+def check_same_data(path: Path, provenance: Provenance) -> None:
+    """Refuse a folder with a sweep of other data, or of other labels; other settings may join."""
+    from ctsne.io import read_provenance
+
+    if not (path / SETTINGS).is_file():
+        return
+    before = read_provenance(path)
+    labels = [each.settings.get("labels") for each in (before, provenance)]
+    if labels[0] != labels[1]:
+        what = f"other labels ({', '.join(map(str, labels[0] or ()))})"
+    elif before.inputs[0].data != provenance.inputs[0].data:
+        what = "other data, or other features of them"
+    else:
+        return
+    raise ValueError(
+        f"the folder {path} holds a sweep of {what}, which would be lost; name another folder"
+    )
+
+
 def files_of(path: Path) -> list[Path]:
     """Return the files that :func:`write_folder` writes."""
     return [path / name for name in (SWEEP, COLUMNS, TABLE, SETTINGS)]
@@ -91,6 +112,12 @@ def move_folder(new: Path, target: Path) -> None:
     for each in sorted(new.iterdir(), key=lambda each: each.name == SETTINGS):
         os.replace(each, target / each.name)
     new.rmdir()
+
+
+def begin_folder(path: Path, provenance: Provenance) -> None:
+    """Leave beside the maps of a sweep that was stopped how to go on; a finished one stays."""
+    if not (path / SWEEP).exists():
+        _write_settings(path, provenance)
 
 
 def write_folder(
@@ -107,6 +134,10 @@ def write_folder(
     write_columns(path / COLUMNS, columns, names=names)
     with replaced_file(path / TABLE) as temporary:
         result.table.drop(columns="seconds").to_csv(temporary, index=False, lineterminator="\n")
+    _write_settings(path, provenance)
+
+
+def _write_settings(path: Path, provenance: Provenance) -> None:
     with replaced_file(path / SETTINGS) as temporary:
         temporary.write_text(provenance.to_json(indent=2) + "\n", encoding="utf-8")
 
@@ -125,9 +156,20 @@ def read_folder(path: Path) -> SweepFolder:
     if not path.is_dir():
         raise ValueError(f"there is no folder {path}")
     if not is_sweep_folder(path):
-        raise ValueError(
-            f"{path} holds no finished sweep; make one with ctsne sweep INPUT --labels COLUMN "
-            f"-o {path}, or run the same command again to go on"
-        )
+        raise ValueError(_not_finished(path))
     columns, names = read_columns(path / COLUMNS)
     return SweepFolder(load_sweep(path / SWEEP), columns, names, read_provenance(path))
+
+
+def _not_finished(path: Path) -> str:
+    if (path / SETTINGS).is_file():
+        return f"the sweep in {path} is not finished; ctsne rerun {path} tells how to go on"
+    if any(_KEPT_MAP.fullmatch(each.name) for each in path.iterdir()):
+        return (
+            f"{path} holds maps of a sweep that was not finished, or was made in Python. Run the "
+            "same ctsne sweep again to go on; in Python, ctsne.report.write_report(result, ...) "
+            "makes the page"
+        )
+    return (
+        f"{path} holds no finished sweep; make one with ctsne sweep INPUT --labels COLUMN -o {path}"
+    )

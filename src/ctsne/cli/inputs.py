@@ -126,7 +126,9 @@ def read_input(
     expect : str, optional
         Checksum that the content must have.
     """
-    from ctsne.io import read_data
+    from ctsne.io import read_data, suffix_of
+    from ctsne.io.names import folded
+    from ctsne.io.paths import TABLE_SUFFIXES
 
     console.stage(f"reading {options.input}")
     labels = list(options.labels or ())
@@ -153,9 +155,28 @@ def read_input(
     n = dataset.X.shape[0]
     tell = console.say if expect is None else console.detail  # it was told the first time
     tell(f"read {n} points from {options.input}: {dataset.source}")
+    if suffix_of(dataset.path) in TABLE_SUFFIXES:
+        tell(f"features: {folded(dataset.features)}")
     for note in dataset.notes:
         tell(note)
+    if expect is None:
+        for warning in (*dataset.warnings, *_no_label(known, name)):
+            console.warn(warning)
     return Input(dataset, _reduced(dataset.X, options, console, tell), known, name)
+
+
+def _no_label(known: Any, name: str) -> Iterator[str]:
+    """Warn of labels that most points have to themselves, so that nothing can be mixed."""
+    from ctsne.labels import encode_labels
+
+    if known is None:
+        return
+    counts = encode_labels(known).counts
+    if 2 * np.count_nonzero(counts == 1) > len(known):
+        yield (
+            f"{name!r:.60} has {len(counts)} different values for {len(known)} points: is it a "
+            "label?"
+        )
 
 
 def _reduced(
@@ -271,7 +292,9 @@ def names_of_files(settings: Mapping[str, Any]) -> Iterator[str]:
 def find_inputs(
     records: Sequence[InputRecord], output: Path, *, given: str | None = None
 ) -> list[Path]:
-    """Find the files that an output was made from: beside it, then from here.
+    """Find the files that an output was made from: as seen from it, from here, beside either.
+
+    Their content is checked afterwards.
 
     Raises
     ------
@@ -280,7 +303,9 @@ def find_inputs(
     """
     found = []
     for place, record in enumerate(records):
-        candidates = [output.resolve().parent / record.file, Path(record.file)]
+        beside = output.resolve().parent
+        named = Path(record.file)
+        candidates = [beside / named, named, beside / named.name, Path(named.name)]
         if place == 0 and given is not None:
             candidates = [Path(given)]
         there = [candidate for candidate in candidates if candidate.exists()]

@@ -22,12 +22,16 @@ __all__ = [
     "add_input",
     "add_messages",
     "add_parameters",
+    "check_steering",
     "make_estimator",
     "settings_of",
     "spelled",
+    "title_of",
 ]
 
 METHODS = ("revised", "joint", "balanced", "original", "tsne")
+# What sets the strength of a method.
+STEERED_BY = {"joint": "strength", "balanced": "strength", "revised": "beta", "original": "beta"}
 STARTS = ("pca", "random", "spectral")
 # Options that change nothing in what is written, or that are told apart from the settings.
 UNRECORDED = (
@@ -327,6 +331,33 @@ def add_messages(parser: Parser, *, json: bool = True, config: bool = True) -> N
 def option_name(flag: str) -> str:
     """Return what an option is called in settings and configuration files."""
     return flag.removeprefix("--").replace("-", "_")
+
+
+def check_steering(options: argparse.Namespace) -> None:
+    """Refuse an option that the method does not heed: another method was meant."""
+    heeded = {
+        name: [method for method in METHODS if STEERED_BY.get(method) == name]
+        for name in ("strength", "beta")
+    } | {"bandwidth": ["revised"]}
+    for parameter in PARAMETERS:
+        methods = heeded.get(parameter.name, METHODS)
+        given = getattr(options, option_name(parameter.flag)) != parameter.default
+        if given and options.method not in methods:
+            raise ValueError(
+                f"{parameter.flag} is for {' and '.join(methods)}, and the method is "
+                f"{options.method}: add --method {methods[0]}, or leave {parameter.flag} out"
+            )
+
+
+def title_of(settings: Mapping[str, Any]) -> str:
+    """Write method and strength in a few words."""
+    steering = STEERED_BY.get(settings["method"])
+    if steering is None:
+        return "t-SNE"
+    value = settings[steering]
+    if isinstance(value, Mapping):
+        value = ", ".join(f"{label}={_short(each)}" for label, each in value.items())
+    return f"{settings['method']}, {steering} {_short(value)}"
 
 
 def make_estimator(settings: Mapping[str, Any], **more: Any) -> ConditionalTSNE:

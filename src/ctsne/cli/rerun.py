@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from ctsne.cli.console import Console
 from ctsne.cli.contents import content_of
-from ctsne.cli.folders import check_folder, move_folder
+from ctsne.cli.folders import check_folder, is_sweep_folder, move_folder
 from ctsne.cli.inputs import checksum_of, find_inputs, options_again
-from ctsne.cli.options import add_messages, jobs
-from ctsne.cli.parser import Commands, add_command
+from ctsne.cli.options import add_messages, jobs, spelled
+from ctsne.cli.parser import Commands, add_command, command_parser, make_parser
 
 if TYPE_CHECKING:
     from ctsne.io import Provenance
@@ -80,20 +80,27 @@ def run(options: argparse.Namespace, console: Console) -> None:
         made = made.resolve()  # what is stored with it is seen from where it lies
     provenance = read_provenance(made, key=options.key)
     again = options_again(provenance, made, given=options.input)
+    if made.is_dir() and not is_sweep_folder(made):
+        parser = command_parser(make_parser(), "sweep")
+        command = spelled(parser, ["sweep", again.input], {**vars(again), "output": options.made})
+        raise ValueError(f"the sweep in {options.made} is not finished; to go on, run {command}")
     for name, value in (("jobs", options.jobs), ("output", options.output or str(made))):
         setattr(again, name, value)
     differing = _differing_versions(provenance)
-    for message in differing + _changed_files(provenance, made, options.input):
+    for message in differing:
         console.warn(message)
+    changed = _changed_files(provenance, made, options.input)
     key = getattr(again, "key", options.key)
     before = content_of(made, key=key)
     target = Path(again.output)
-    command = import_module(f"ctsne.cli.{provenance.command}")
+    module = import_module(f"ctsne.cli.{provenance.command}")
     with console.without_results():
         if provenance.command == "sweep":
-            _sweep_anew(command, again, console, expect=provenance.inputs[0].data)
+            _sweep_anew(module, again, console, expect=provenance.inputs[0].data)
         else:
-            command.make(again, console, expect=provenance.inputs[0].data)
+            module.make(again, console, expect=provenance.inputs[0].data)
+    for message in changed:  # not before: if the content has changed too, that is what counts
+        console.warn(message)
     identical = None  # two kinds of pictures cannot be compared
     if provenance.command != "plot" or target.suffix.lower() == made.suffix.lower():
         identical = before == content_of(target, key=key)
@@ -127,7 +134,7 @@ def _changed_files(provenance: Provenance, made: Path, given: str | None) -> lis
     files = find_inputs(provenance.inputs, made, given=given)
     for record, file in zip(provenance.inputs, files, strict=True):
         if record.sha256 is not None and checksum_of(file) != record.sha256:
-            same = ", but its content may be the same" if record.data is not None else ""
+            same = ", but the data in it are the same" if record.data is not None else ""
             messages.append(f"{file} is not the file that {made} was made from{same}")
     return messages
 

@@ -10,9 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ctsne.cli.console import Console, aligned
-from ctsne.cli.folders import check_folder, files_of, write_folder
+from ctsne.cli.folders import (
+    begin_folder,
+    check_folder,
+    check_same_data,
+    files_of,
+    write_folder,
+)
 from ctsne.cli.inputs import Input, check_outputs, read_input, records_of
 from ctsne.cli.options import (
+    STEERED_BY,
     add_input,
     add_messages,
     add_parameters,
@@ -71,7 +78,6 @@ examples:
 STRENGTHS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 BETAS = (1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8, 1e-12, 1e-20)
 ORIGINAL_BETAS = (1.0, 0.6, 0.3, 0.1, 0.03, 1e-2, 1e-3, 1e-4)
-_STEERED_BY = {"joint": "strength", "balanced": "strength", "revised": "beta", "original": "beta"}
 
 
 def add(commands: Commands) -> None:
@@ -102,7 +108,7 @@ def add_sweep_options(parser: Parser, main: Any) -> None:
         help="a label you hope to see in the map, to be measured too",
     )  # fmt: skip
     main.add_argument(
-        "--methods", metavar="NAME", nargs="+", type=one_of("tsne", *_STEERED_BY),
+        "--methods", metavar="NAME", nargs="+", type=one_of("tsne", *STEERED_BY),
         default=["joint", "revised"],
         help="joint, revised, balanced, original (default: joint revised); t-SNE is always "
         "made too",
@@ -161,7 +167,12 @@ def run_sweep(
     data = read_input(options, console, expect=expect)
     other = None if options.other is None else data.column(options.other)
     settings = settings_of(options)
+    settings.pop("title", None)  # of the page, which tells it itself
     grid = make_grid(options)
+    provenance = Provenance(
+        "sweep", settings, records_of(data, options, folder), current_versions()
+    )
+    check_same_data(folder, provenance)
     try:
         result = sweep(
             data.X, data.known, grid, other=other,
@@ -169,27 +180,29 @@ def run_sweep(
             sample=options.sample, folder=folder,
             progress=not console.quiet, n_jobs=options.jobs,
         )  # fmt: skip
+        finished = len(result.maps)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(_goes_on(folder)) from None
-    if len(result.maps) < sum(len(entry.get(steered(entry), [""])) for entry in grid):
-        raise KeyboardInterrupt(_goes_on(folder))
+        finished = 0
+    total = sum(len(entry.get(steered(entry), [""])) for entry in grid)
+    if finished < total:
+        if folder.is_dir():
+            begin_folder(folder, provenance)
+        raise KeyboardInterrupt(
+            f"{finished} of {total} maps are finished in {folder}; the same command goes on from "
+            "there"
+            if finished
+            else "before the first map was finished"
+        )
     if all(swept.error is not None for swept in result.maps):
         raise ValueError(f"no map could be made: {result.maps[0].error}")
-    provenance = Provenance(
-        "sweep", settings, records_of(data, options, folder), current_versions()
-    )
     # The same command twice gives the same bytes, so what is written knows no times.
     maps = tuple(replace(swept, seconds=math.nan) for swept in result.maps)
     return replace(result, maps=maps), data, provenance
 
 
-def _goes_on(folder: Path) -> str:
-    return f"finished maps are in {folder}; the same command goes on from there"
-
-
 def steered(parameters: Mapping[str, Any]) -> str:
     """Return the parameter that sets the strength of a method."""
-    return _STEERED_BY.get(parameters["method"], "")
+    return STEERED_BY.get(parameters["method"], "")
 
 
 def make_grid(options: argparse.Namespace) -> list[dict[str, Any]]:

@@ -47,6 +47,10 @@ class Dataset:
         Checksum of its bytes.
     label_path, label_sha256 : optional
         The file of labels, if there is one.
+    warnings : tuple of str
+        What may not be as the user thinks: features that were hardly meant, or are missing.
+    called : str, optional
+        What the file calls the names of the rows.
 
     Examples
     --------
@@ -72,6 +76,8 @@ class Dataset:
     sha256: str
     label_path: Path | None = None
     label_sha256: str | None = None
+    warnings: tuple[str, ...] = ()
+    called: str | None = None
 
     def labels(self, names: Sequence[str]) -> Any:
         """Return a label column, or the combination of several.
@@ -202,4 +208,6 @@ def read_data(
         sha256,
         None if extra is None else extra.path,
         None if extra is None else extra.sha256,
+        parts.warnings,
+        parts.called,
     )

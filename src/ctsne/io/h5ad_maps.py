@@ -22,7 +22,14 @@ from ctsne.io.paths import file_sha256, load, suffix_of
 from ctsne.io.provenance import Provenance
 from ctsne.io.tables import storable
 
-__all__ = ["check_key", "is_ours", "read_h5ad_map", "stored_provenance", "write_h5ad_map"]
+__all__ = [
+    "check_key",
+    "is_ours",
+    "made_in_python",
+    "read_h5ad_map",
+    "stored_provenance",
+    "write_h5ad_map",
+]
 
 # What ``uns`` says of a map: the first by the command line, the second by ``ctsne.tl``. Others who
 # write there, scanpy among them, use neither.
@@ -240,3 +247,19 @@ def stored_provenance(file: Any, key: str) -> str | None:
     """Return the provenance of a map in an open .h5ad, if it has one."""
     place = f"uns/{key}/provenance"
     return str(read_element(file[place])) if place in file else None
+
+
+def made_in_python(file: Any, key: str) -> str | None:
+    """Return the parameters of a map in an open .h5ad that ``ctsne.tl`` made, in words."""
+    entry = file.get(f"uns/{key}")
+    if not is_ours(entry) or "params" not in entry:
+        return None
+    params = read_element(entry["params"])
+    return ", ".join(f"{name}={_shown(value)!r:.60}" for name, value in params.items())
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, Mapping):  # a number for each label
+        pairs = [_shown(value.get(part, ())) for part in ("label", "value")]
+        return dict(zip(*pairs, strict=False))
+    return value.tolist() if hasattr(value, "tolist") else value

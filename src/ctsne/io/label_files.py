@@ -18,7 +18,14 @@ from ctsne.io.columns import first_difference
 from ctsne.io.names import unknown
 from ctsne.io.parts import Parts
 from ctsne.io.paths import TABLE_SUFFIXES, check_input, file_sha256, suffix_of
-from ctsne.io.tables import called_like_names, like_missing, read_frame, split_names, tidy_columns
+from ctsne.io.tables import (
+    called_like_names,
+    like_missing,
+    name_of_names,
+    read_frame,
+    split_names,
+    tidy_columns,
+)
 from ctsne.labels import Labels, encode_labels, label_text
 
 __all__ = ["LabelFile", "read_label_file"]
@@ -184,8 +191,7 @@ def read_label_file(path: str | os.PathLike[str], *, labels: Sequence[str]) -> L
     if suffix in TABLE_SUFFIXES:
         whole = read_frame(source)
         names, frame, _ = split_names(whole, keep=set(labels))
-        gone = [name for name in whole.columns if name not in frame.columns]
-        called = next((name for name in gone if name != "Unnamed: 0"), whole.index.name)
+        called = name_of_names(whole, frame)
         columns = tidy_columns(frame)
         return LabelFile(source, sha256, columns, names, len(frame), called, labels)
     if suffix == ".npy":

@@ -139,7 +139,9 @@ def write_map(
                 np.save(file, positions)
             write_sidecar(target, provenance)
     else:
-        _write_table(target, axes | added | kept, dataset.names, provenance)
+        columns = axes | added | kept
+        called = None if dataset.called in columns else dataset.called
+        _write_table(target, columns, dataset.names, called, provenance)
 
 
 def _check_positions(embedding: ArrayLike, dataset: Dataset) -> NDArray[np.float32]:
@@ -167,13 +169,14 @@ def _write_table(
     target: Path,
     columns: Mapping[str, Any],
     names: NDArray[np.str_] | None,
+    called: str | None,
     provenance: Provenance,
 ) -> None:
     pandas = load("pandas")
     suffix = suffix_of(target)
     frame = pandas.DataFrame({name: storable(column) for name, column in columns.items()})
     if names is not None:
-        frame.index = pandas.Index(names, dtype=object)
+        frame.index = pandas.Index(names, dtype=object, name=called)
     with replaced_file(target) as temporary:
         if suffix in TEXT_SUFFIXES:
             content = _as_text(frame, separator_of(target), index=names is not None)
@@ -258,11 +261,14 @@ def read_map(path: str | os.PathLike[str], *, key: str = "ctsne") -> MapFile:
 
 
 def _read_table(source: Path, key: str) -> MapFile:
-    frame = read_frame(source, own=True)
-    names, frame, _ = split_names(frame, keep=set(frame.columns) - {"Unnamed: 0"})
+    first = f"{key}_1"
+    frame = read_frame(source, own=first)
+    if suffix_of(source) in TEXT_SUFFIXES and first in frame.columns[1:2]:  # names before it
+        frame = frame.set_index(frame.columns[0])
+    names, frame, _ = split_names(frame, keep=set(frame.columns))
     axes = [name for name in frame.columns if re.fullmatch(rf"{re.escape(key)}_\d+", name)]
     if not axes:
-        raise ValueError(f"{_no_map(source)}: there is no column {key}_1")
+        raise ValueError(f"{_no_map(source)}: there is no column {first}")
     positions = np.ascontiguousarray(frame[axes].to_numpy(np.float32))
     made = _sidecar(source)
     if suffix_of(source) not in TEXT_SUFFIXES:

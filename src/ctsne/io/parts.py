@@ -18,7 +18,10 @@ __all__ = ["Parts", "check_labels", "check_numbers", "numbered", "selected"]
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """The content of a file: a matrix (not in a file of labels), columns and row names."""
+    """The content of a file: a matrix (not in a file of labels), columns and row names.
+
+    ``called`` is the name of the column that the row names stood in, if it had one.
+    """
 
     X: Any
     features: tuple[str, ...]
@@ -26,6 +29,8 @@ class Parts:
     names: NDArray[np.str_] | None
     source: str
     notes: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = field(default=())
+    called: str | None = None
 
 
 def numbered(prefix: str, count: int) -> tuple[str, ...]:

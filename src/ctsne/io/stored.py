@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ctsne.io.arrays import read_arrays
 from ctsne.io.h5ad import opened
-from ctsne.io.h5ad_maps import stored_provenance
+from ctsne.io.h5ad_maps import made_in_python, stored_provenance
 from ctsne.io.paths import (
     MAP_SUFFIXES,
     PICTURE_SUFFIXES,
@@ -86,7 +86,14 @@ def _stored_text(source: Path, key: str) -> str | None:
         return source.read_text(encoding="utf-8")
     if suffix == ".h5ad":
         with opened(source) as file:
-            return stored_provenance(file, key)
+            text = stored_provenance(file, key)
+            params = made_in_python(file, key) if text is None else None
+        if params is not None:
+            raise ValueError(
+                f"the map {key!r:.60} in {source} was made in Python, by ctsne.tl.ctsne with "
+                f"{params}: make it again there, and measure it with ctsne.tl.evaluate"
+            )
+        return text
     if suffix == ".npz":
         arrays, _ = read_arrays(source)
         return str(arrays["provenance"]) if "provenance" in arrays else None

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ctsne.io.names import listed, matching
 from ctsne.io.parts import Parts, check_labels, check_numbers
 from ctsne.io.paths import TEXT_SUFFIXES, load, suffix_of
+from ctsne.io.suspects import suspects
 from ctsne.io.text import example_of_text, read_text
 from ctsne.labels import label_text
 
@@ -20,6 +21,7 @@ __all__ = [
     "called_like_names",
     "is_of_map",
     "like_missing",
+    "name_of_names",
     "no_empty_text",
     "read_frame",
     "split_names",
@@ -40,10 +42,11 @@ _COMPANIONS = ("1", "perplexity", "largest_weight")
 _LIKE_MISSING = {"#N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "None", "n/a", "null"}
 
 
-def read_frame(path: Path, *, own: bool = False) -> Any:
+def read_frame(path: Path, *, own: str | None = None) -> Any:
     """Return a table as a data frame with text for column names, none of them twice.
 
-    In a table that we wrote ourselves (``own``), text such as "NA" is text.
+    In a table that we wrote ourselves, which has this column first (``own``) or only names of rows
+    before it, text such as "NA" is text.
     """
     suffix = suffix_of(path)
     if suffix in TEXT_SUFFIXES:
@@ -76,11 +79,12 @@ def table_parts(
     path: Path, *, labels: Sequence[str], elsewhere: Sequence[str], features: Sequence[str] | None
 ) -> Parts:
     """Return the numeric columns as the matrix, all others as columns."""
-    frame = read_frame(path)
-    check_labels(labels, [*frame.columns, *elsewhere], where=str(path))
-    names, frame, notes = split_names(frame, keep={*labels, *(features or ())})
+    whole = read_frame(path)
+    check_labels(labels, [*whole.columns, *elsewhere], where=str(path))
+    names, frame, notes = split_names(whole, keep={*labels, *(features or ())})
+    warnings: tuple[str, ...] = ()
     if features is None:
-        chosen, more = _numeric_columns(frame, set(labels))
+        chosen, more, warnings = _numeric_columns(frame, set(labels))
         notes += more
     else:
         known = [name for name in frame.columns if name not in labels]
@@ -92,15 +96,17 @@ def table_parts(
     if not chosen:
         raise ValueError(
             f"{path} has no columns of numbers to make a map of; its columns are "
-            f"{listed(frame.columns)}"
-            + "".join(f"; {note}" for note in notes if note.startswith("column"))
+            f"{listed(frame.columns)}" + "".join(f"; {warning}" for warning in warnings)
         )
     X = _matrix(frame[chosen])
     check_numbers(X, chosen, names, path=path)
     columns = tidy_columns(frame.drop(columns=chosen))
     notes += like_missing(columns)
     source = f"{len(chosen)} numeric column{'' if len(chosen) == 1 else 's'}"
-    return Parts(X, tuple(chosen), columns, names, source, notes)
+    if features is None:  # those that were named were meant
+        warnings += suspects(X, chosen)
+    called = name_of_names(whole, frame)
+    return Parts(X, tuple(chosen), columns, names, source, notes, warnings, called)
 
 
 def split_names(
@@ -127,6 +133,13 @@ def split_names(
     return np.array(column.astype(str), str), frame, notes
 
 
+def name_of_names(whole: Any, frame: Any) -> str | None:
+    """Return what the names of the rows are called, given what :func:`split_names` left."""
+    gone = [name for name in whole.columns if name not in frame.columns]
+    name = next((name for name in gone if name not in ("Unnamed: 0", "")), whole.index.name)
+    return None if name is None else str(name)
+
+
 def _tells_apart(column: Any, name: str) -> bool:
     types = load("pandas").api.types
     kind = types.infer_dtype(column, skipna=False)
@@ -144,10 +157,12 @@ def called_like_names(column: str) -> bool:
     return _NAME_LIKE.search(column) is not None
 
 
-def _numeric_columns(frame: Any, labels: set[str]) -> tuple[list[str], tuple[str, ...]]:
-    """Return the columns that are features, and what is to be said of the others."""
+def _numeric_columns(
+    frame: Any, labels: set[str]
+) -> tuple[list[str], tuple[str, ...], tuple[str, ...]]:
+    """Return the columns that are features, notes on the others, and warnings."""
     chosen, text, empty, earlier = [], [], [], []
-    notes = []
+    notes, warnings = [], []
     keys = {"ctsne", *_keys_of_maps(frame.columns)}
     gone = frame.isna().all().to_dict()
     for name in frame.columns:
@@ -162,7 +177,10 @@ def _numeric_columns(frame: Any, labels: set[str]) -> tuple[list[str], tuple[str
             chosen.append(name)
         elif found := example_of_text(column):
             row, value = found
-            notes.append(f"column {name!r} is not numbers (row {row}: {value!r:.40}), left out")
+            warnings.append(
+                f"column {name!r:.60} is left out of the map: it is numbers but for some text (row "
+                f"{row}: {value!r:.40})"
+            )
         else:
             text.append(name)
     if text:
@@ -171,7 +189,7 @@ def _numeric_columns(frame: Any, labels: set[str]) -> tuple[list[str], tuple[str
         notes.append(f"empty, left out: {listed(empty)}")
     if earlier:
         notes.append(f"an earlier map, left out: {listed(earlier)}")
-    return chosen, tuple(notes)
+    return chosen, tuple(notes), tuple(warnings)
 
 
 def is_of_map(name: str, key: str) -> bool:

@@ -25,8 +25,11 @@ def separator_of(path: Path) -> str:
     return "," if suffix_of(path).startswith(".csv") else "\t"
 
 
-def read_text(path: Path, *, own: bool = False) -> Any:
-    """Return the table as a data frame; refuse files that pandas would read as something else."""
+def read_text(path: Path, *, own: str | None = None) -> Any:
+    """Return the table as a data frame; refuse files that pandas would read as something else.
+
+    ``own`` is as in :func:`ctsne.io.tables.read_frame`.
+    """
     pandas = load("pandas")
     separator = separator_of(path)
     compression = "gzip" if path.name.lower().endswith(".gz") else None
@@ -35,13 +38,13 @@ def read_text(path: Path, *, own: bool = False) -> Any:
         head = pandas.read_csv(path, header=None, nrows=1, dtype=str, na_filter=False, **options)
         header = head.iloc[0].tolist()
         _check_header(header, separator, path)
-        if not header[0]:
+        if not header[0] or own in header[1:2]:
             options["converters"] = {0: str}  # names stay as they are: 007, NA
-        if own:
+        if own is not None:
             options |= {"keep_default_na": False, "na_values": [""]}
         # The slower way to read numbers gives exactly those that were written.
         frame = pandas.read_csv(path, float_precision="round_trip", low_memory=False, **options)
-        return frame if own else _with_text(frame, path, options)
+        return frame if own is not None else _with_text(frame, path, options)
     except pandas.errors.EmptyDataError as error:
         raise ValueError(f"{path} is empty") from error
     except pandas.errors.ParserError as error:
