@@ -88,7 +88,8 @@ def test_what_the_map_is_made_of_is_not_replaced_by_it(
         *command, "--use-rep", "ctsne"
     )
     assert Path("cells.h5ad").read_bytes() == before
-    run(*command, "--use-rep", "ctsne", "--key", "second")
+    text = run(*command, "--use-rep", "ctsne", "--key", "second")
+    assert text.endswith("next: ctsne plot cells.h5ad --key second -o map.png\n")
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def test_what_is_no_number_for_labels(texts: list[str], message: str) -> None:
         (["--jobs", "0"], "--jobs: must be 1 or more"),
         (["--pca", "0"], "--pca: must be a whole number from 1 up, or none"),
         (["--beta", "a=1", "a=2"], "--beta: names the label 'a' twice"),
-        (["--quiet", "--verbose"], "not allowed with"),
+        (["-q", "--verbose"], "not allowed with"),
     ],
 )
 def test_values_that_no_option_can_have(

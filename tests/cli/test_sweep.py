@@ -55,6 +55,7 @@ def test_a_sweep_leaves_all_that_is_needed(
         ["tsne", "-"], ["balanced", "0"], ["balanced", "0.5"], ["balanced", "1"],
     ]  # fmt: skip
     assert sum("<- suggested" in row for row in rows) == 1
+    assert "0 is a start, not a law: go on to stronger settings as long as type mixed says" in text
     assert "ctsne report out -o page.html" in text
     result = load_sweep("out/sweep.npz")
     assert [swept.title for swept in result.maps][:2] == ["t-SNE", "balanced, strength 0"]

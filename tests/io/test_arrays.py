@@ -95,6 +95,12 @@ def test_pickles_are_never_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     data = read_data("labels.npz")
     assert list(data.columns) == ["good"]
     assert data.notes == ("Python objects, not read: 'batch' (save them with .astype(str))",)
+    refused = r"'batch' in .* holds Python objects \(a pickle\).*save it with batch\.astype\(str\)"
+    with pytest.raises(ValueError, match=refused):
+        read_data("labels.npz", labels=["batch"])
+    np.save("X.npy", X)
+    with pytest.raises(ValueError, match=refused):
+        read_data("X.npy", labels=["batch"], label_file="labels.npz")
     np.savez("matrix.npz", X=harm, batch=np.arange(5))
     np.save("matrix.npy", harm)
     for name in ("matrix.npz", "matrix.npy"):

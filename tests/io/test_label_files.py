@@ -68,7 +68,7 @@ def test_labels_by_the_names_of_an_h5ad(cells: Path, tmp_path: Path) -> None:
 def test_labels_that_do_not_fit(named: Path, matrix: Path, tmp_path: Path) -> None:
     labels = tmp_path / "labels.csv"
     labels.write_text("cell,batch\nw,1\nx,2\nY,3\nz,4\n")
-    with pytest.raises(ValueError, match=r"1 of the 4 rows .*no row 'y' .*did you mean 'Y'\?"):
+    with pytest.raises(ValueError, match=r"1 of the 4 rows .* have no row of that name .*: 'y'$"):
         read_data(named, labels=["batch"], label_file=labels)
     labels.write_text("batch\n1\n1\n2\n")
     with pytest.raises(ValueError, match=r"has 3 rows, but .* has 4;.*first line is read as"):

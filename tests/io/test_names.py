@@ -38,3 +38,10 @@ def test_numbered_names_are_folded() -> None:
     assert folded([*many, "n_counts", "cluster"]) == "PC1 ... PC50, n_counts, cluster"
     assert folded(["7", "8", "9", "a1", "a3", "b1", "b2"]) == "7 ... 9, a1, a3, b1, b2"
     assert folded([f"gene_{i}_x" for i in range(99)]).endswith("_x, ... (99 in all)")
+
+
+def test_names_with_commas_between() -> None:
+    known = ["study", "cell_type"]
+    text = unknown("study, cell_type", known, what="column", where="x.csv")
+    assert text.endswith("several names stand apart, without commas: study cell_type")
+    assert "commas" not in unknown("study,sex", known, what="column", where="x.csv")

@@ -81,3 +81,13 @@ def test_a_file_of_others_beside_the_output(tmp_path: Path) -> None:
         check_output(tmp_path / name)
     (tmp_path / "map.npz.json").write_text("mine")
     check_output(tmp_path / "map.npz")
+
+
+def test_files_that_may_have_been_meant(tmp_path: Path) -> None:
+    for name in ("one.csv", "cells.csv", "cells.h5ad"):
+        (tmp_path / name).touch()
+    for wrong, right in (("cels.csv", "cells.csv"), ("cell.h5ad", "cells.h5ad")):
+        with pytest.raises(ValueError, match=f"did you mean .*{right}\\?"):
+            check_input(tmp_path / wrong)
+    with pytest.raises(ValueError, match=r"nofile\.csv \(looked in"):
+        check_input(tmp_path / "nofile.csv")

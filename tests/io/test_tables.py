@@ -155,7 +155,6 @@ def test_an_earlier_map_is_not_data(tmp_path: Path) -> None:
         ("", "is empty"),
         ("a,b\n", "has names of columns but no rows"),
         ("a,b,a\n1,2,3\n", "more than one column named 'a'"),
-        ("a;b\n1;2\n", "one column only, but semicolons in its first line"),
         ("a\tb\n1\t2\n", r"tabs in its first line.*name it \.tsv"),
         ("0.5,1.5\n2.5,3.5\n", "put a line with the names of the columns before it"),
         ("a,b\n1,2\n1,2,3,4,5\n", "is not a table with commas"),
@@ -286,3 +285,20 @@ def test_a_table_of_counts_is_not_warned_of(tmp_path: Path) -> None:
     frame = pd.DataFrame(counts, columns=["Ins1", "Gcg", "Sst", "Ppy", "Ghrl", "Actb"])
     frame.to_csv(tmp_path / "t.csv", index=False)
     assert read_data(tmp_path / "t.csv").warnings == ()
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.csv.gz"])
+@pytest.mark.parametrize("decimal", [".", ","])
+def test_semicolons(tmp_path: Path, name: str, decimal: str, table: pd.DataFrame) -> None:
+    table.to_csv(tmp_path / name, sep=";", decimal=decimal)
+    data = read_data(tmp_path / name, labels=["batch"])
+    np.testing.assert_array_equal(data.X, table[["PC1", "PC2"]].to_numpy())
+    assert data.names is not None and data.names.tolist() == table.index.tolist()
+    assert data.columns["type"].isna().tolist() == table["type"].isna().tolist()
+    assert data.labels(["batch", "type"])[2] == "3 | <script>alert('x')</script>"
+    assert data.notes[0].startswith("read with semicolons between columns")
+
+
+def test_semicolons_within_cells_are_text(tmp_path: Path) -> None:
+    data = read(tmp_path, "a,b;c\n1,x;y\n2,x;z\n")
+    assert data.features == ("a",) and list(data.columns) == ["b;c"]

@@ -18,7 +18,7 @@ The data have two labels. The known one (blue, orange) is strong and is
 factored out; the hidden one (circle, triangle, square) is what the map should
 show. t-SNE shows six clusters, one for each colour and shape. The original
 conditional t-SNE, started at random, merges shapes by chance: about every
-second seed shows wrong merges, the default one does. The revised, balanced and
+third seed shows wrong merges, the default one does. The revised, balanced and
 joint methods show the three shapes with the colours mixed."""
 
 _EPILOG = """\

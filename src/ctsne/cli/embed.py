@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from ctsne.cli.console import Console
@@ -222,7 +223,9 @@ def _tell(
         f"largest {measures['largest_weight']:.2f}"
     )
     if options.plot is None:
-        lines.append(f"next: ctsne plot {options.output} -o map.png")
+        key = [] if options.key == "ctsne" else ["--key", options.key]
+        command = shlex.join(["ctsne", "plot", options.output, *key, "-o", "map.png"])
+        lines.append(f"next: {command}")
     content = {
         "command": "embed",
         "output": options.output,

@@ -323,7 +323,9 @@ def add_messages(parser: Parser, *, json: bool = True, config: bool = True) -> N
             "--json", action="store_true", help="the result as one JSON object, for programs"
         )
     loud = group.add_mutually_exclusive_group()
-    loud.add_argument("--quiet", action="store_true", help="no messages but errors, and the result")
+    loud.add_argument(
+        "-q", "--quiet", action="store_true", help="no messages but errors, and the result"
+    )
     loud.add_argument("--verbose", action="store_true", help="tell every stage, memory and loss")
     group.add_argument("-h", "--help", action="help", help="show this text and end")
 

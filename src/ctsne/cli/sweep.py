@@ -233,7 +233,10 @@ def _tell(result: SweepResult, data: Input, options: argparse.Namespace, console
         lines += [
             f"suggested: {best.title}",
             f"  of each method the weakest setting that mixes {data.name} to {options.mixing:g} of "
-            f"random;\n  of those, the one that keeps most neighbours. {how}:",
+            "random;\n  of those, the one that keeps most neighbours.",
+            f"  {options.mixing:g} is a start, not a law: go on to stronger settings as long as "
+            f"{'your eyes say' if options.other is None else f'{options.other} mixed says'}\n"
+            f"  that nothing merges that should not. {how}:",
             f"  {command}",
         ]
     lines += [

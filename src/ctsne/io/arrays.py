@@ -23,6 +23,7 @@ __all__ = [
     "place_of",
     "read_arrays",
     "read_npy",
+    "refuse_pickled",
 ]
 
 _SPARSE = {"format", "shape", "data"}
@@ -39,7 +40,10 @@ def array_parts(
         arrays = {"X": read_npy(path)}
         key = "X"
     else:
-        arrays, notes = read_arrays(path)
+        arrays, pickled = read_arrays(path)
+        refuse_pickled(labels, [name for name in pickled if name not in elsewhere], path)
+        if pickled:
+            notes = (f"Python objects, not read: {listed(pickled)} (save them with .astype(str))",)
         key = _matrix_key(arrays, path)
     X = arrays.pop(key)
     if len(X.shape) != 2:
@@ -78,7 +82,7 @@ def read_npy(path: Path) -> NDArray[Any]:
 
 
 def read_arrays(path: Path) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return the arrays of a .npz file, and a note of those that are pickles and stay unread."""
+    """Return the arrays of a .npz file, and the names of those that are pickles: left unread."""
     arrays: dict[str, Any] = {}
     pickled = []
     try:
@@ -97,9 +101,17 @@ def read_arrays(path: Path) -> tuple[dict[str, Any], tuple[str, ...]]:
         raise ValueError(_refusal(path, error)) from error
     if pickled and (not arrays or "X" in pickled):
         raise ValueError(_refusal(path, "allow_pickle"))
-    if not pickled:
-        return arrays, ()
-    return arrays, (f"Python objects, not read: {listed(pickled)} (save them with .astype(str))",)
+    return arrays, tuple(pickled)
+
+
+def refuse_pickled(labels: Sequence[str], pickled: Sequence[str], path: Path) -> None:
+    """Refuse a label that is there but cannot be read."""
+    for name in labels:
+        if name in pickled:
+            raise ValueError(
+                f"{name!r:.60} in {path} holds Python objects (a pickle), which are not read "
+                f"because they could run any program; save it with {name}.astype(str)"
+            )
 
 
 def _read_sparse(path: Path) -> Any:

@@ -13,9 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne._validation import is_sparse
-from ctsne.io.arrays import columns_from, is_ours, label_array, read_arrays, read_npy
+from ctsne.io.arrays import (
+    columns_from,
+    is_ours,
+    label_array,
+    read_arrays,
+    read_npy,
+    refuse_pickled,
+)
 from ctsne.io.columns import first_difference
-from ctsne.io.names import unknown
+from ctsne.io.names import listed
 from ctsne.io.parts import Parts
 from ctsne.io.paths import TABLE_SUFFIXES, check_input, file_sha256, suffix_of
 from ctsne.io.tables import (
@@ -141,11 +148,9 @@ class LabelFile:
                 )
         absent = [name for name in wanted if name not in row_of]
         if absent:
-            known = [name for name in row_of if name is not None]
-            text = unknown(absent[0], known[:1000], what="row", where=str(self.path))
             raise ValueError(
                 f"{len(absent)} of the {len(wanted)} rows of {path} have no row of that name in "
-                f"the file of labels: {text}"
+                f"the file of labels, {self.path}: {listed(absent, most=3)}"
             )
         return np.array([row_of[name] for name in wanted], np.intp)
 
@@ -207,7 +212,8 @@ def read_label_file(path: str | os.PathLike[str], *, labels: Sequence[str]) -> L
 
 
 def _from_arrays(source: Path, sha256: str, labels: Sequence[str]) -> LabelFile:
-    arrays, _ = read_arrays(source)
+    arrays, pickled = read_arrays(source)
+    refuse_pickled(labels, pickled, source)
     if is_ours(arrays):
         own = columns_from(arrays)
         length = len(next(iter(own.values()), ()))

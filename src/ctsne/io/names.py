@@ -38,6 +38,9 @@ def unknown(name: object, known: Sequence[str], *, what: str, where: str) -> str
     "no column 'bacth' in cells.csv; did you mean 'batch'? There are 'batch', 'donor'"
     """
     text = f"no {what} {name!r:.60} in {where}"
+    parts = [part.strip() for part in str(name).split(",")]
+    if len(parts) > 1 and set(parts) <= set(known):
+        return f"{text}; several names stand apart, without commas: {' '.join(parts)}"
     folded: dict[str, str] = {}
     for candidate in known[:_SEARCHED]:
         folded.setdefault(candidate.casefold(), candidate)

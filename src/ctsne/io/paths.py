@@ -121,9 +121,13 @@ def _missing_hint(source: Path) -> str:
     folder = source.parent
     if not folder.is_dir():
         return f": there is no folder {folder}"
-    there = sorted(entry.name for entry in folder.iterdir())
-    close = difflib.get_close_matches(source.name, there, n=1)
-    return f"; did you mean {folder / close[0]}?" if close else f" (looked in {folder.resolve()})"
+    # By their stems, as the same suffix makes any two short names look alike.
+    entries = sorted(folder.iterdir(), key=lambda entry: (entry.suffix == source.suffix, entry))
+    there = {entry.stem: entry.name for entry in entries}
+    close = difflib.get_close_matches(source.stem, there, n=1)
+    if not close:
+        return f" (looked in {folder.resolve()})"
+    return f"; did you mean {folder / there[close[0]]}?"
 
 
 def check_output(path: str | os.PathLike[str], suffixes: Sequence[str] = MAP_SUFFIXES) -> Path:

@@ -14,7 +14,7 @@ from ctsne.io.names import listed, matching
 from ctsne.io.parts import Parts, check_labels, check_numbers
 from ctsne.io.paths import TEXT_SUFFIXES, load, suffix_of
 from ctsne.io.suspects import suspects
-from ctsne.io.text import example_of_text, read_text
+from ctsne.io.text import example_of_text, has_semicolons, read_text
 from ctsne.labels import label_text
 
 __all__ = [
@@ -82,6 +82,8 @@ def table_parts(
     whole = read_frame(path)
     check_labels(labels, [*whole.columns, *elsewhere], where=str(path))
     names, frame, notes = split_names(whole, keep={*labels, *(features or ())})
+    if suffix_of(path) in TEXT_SUFFIXES and has_semicolons(path):
+        notes += ("read with semicolons between columns, and decimal commas if there are any",)
     warnings: tuple[str, ...] = ()
     if features is None:
         chosen, more, warnings = _numeric_columns(frame, set(labels))

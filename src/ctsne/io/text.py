@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 import warnings
 from collections import Counter
@@ -11,7 +12,7 @@ from typing import Any
 from ctsne.io.names import listed
 from ctsne.io.paths import load, suffix_of
 
-__all__ = ["example_of_text", "read_text", "separator_of"]
+__all__ = ["example_of_text", "has_semicolons", "read_text", "separator_of"]
 
 # Of text, only this is missing: "NA" or "None" may well be the name of something.
 _MISSING = ("", "NaN", "nan")
@@ -25,6 +26,16 @@ def separator_of(path: Path) -> str:
     return "," if suffix_of(path).startswith(".csv") else "\t"
 
 
+def has_semicolons(path: Path) -> bool:
+    """Tell a .csv of spreadsheets in countries where the comma is for decimals by its header."""
+    if separator_of(path) != ",":
+        return False
+    zipped = path.name.lower().endswith(".gz")
+    with gzip.open(path, "rb") if zipped else path.open("rb") as file:
+        header: bytes = file.readline()
+    return b";" in header and b"," not in header and b"\t" not in header
+
+
 def read_text(path: Path, *, own: str | None = None) -> Any:
     """Return the table as a data frame; refuse files that pandas would read as something else.
 
@@ -35,6 +46,8 @@ def read_text(path: Path, *, own: str | None = None) -> Any:
     compression = "gzip" if path.name.lower().endswith(".gz") else None
     options: dict[str, Any] = {"sep": separator, "compression": compression, "encoding": "utf-8"}
     try:
+        if own is None and has_semicolons(path):
+            options["sep"] = separator = ";"
         head = pandas.read_csv(path, header=None, nrows=1, dtype=str, na_filter=False, **options)
         header = head.iloc[0].tolist()
         _check_header(header, separator, path)
@@ -43,7 +56,12 @@ def read_text(path: Path, *, own: str | None = None) -> Any:
         if own is not None:
             options |= {"keep_default_na": False, "na_values": [""]}
         # The slower way to read numbers gives exactly those that were written.
-        frame = pandas.read_csv(path, float_precision="round_trip", low_memory=False, **options)
+        exact: dict[str, Any] = {"float_precision": "round_trip", "low_memory": False}
+        frame = pandas.read_csv(path, **exact, **options)
+        if separator == ";":
+            with_commas = pandas.read_csv(path, decimal=",", **exact, **options)
+            if _n_numeric(with_commas) > _n_numeric(frame):
+                frame = with_commas
         return frame if own is not None else _with_text(frame, path, options)
     except pandas.errors.EmptyDataError as error:
         raise ValueError(f"{path} is empty") from error
@@ -58,6 +76,10 @@ def read_text(path: Path, *, own: str | None = None) -> Any:
         ) from error
     except (OSError, EOFError) as error:
         raise ValueError(f"{path} cannot be read: {error}") from error
+
+
+def _n_numeric(frame: Any) -> int:
+    return int(frame.select_dtypes("number").shape[1])
 
 
 def _with_text(frame: Any, path: Path, options: dict[str, Any]) -> Any:
