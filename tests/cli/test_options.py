@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from ctsne import ConditionalTSNE
-from ctsne.cli.options import PARAMETERS, make_estimator, per_label, settings_of, spelled
+from ctsne.cli.options import PARAMETERS, make_estimator, settings_of, spelled
 from ctsne.cli.parser import command_parser, make_parser
+from ctsne.cli.values import per_label
 
 # What a file cannot hold, and what has an option of another meaning.
 NOT_OPTIONS = {"callback", "callback_every", "verbose"}

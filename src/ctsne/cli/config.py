@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ctsne.cli.options import PerLabel, per_label
 from ctsne.cli.parser import COMMANDS, Parser, close_to, command_parser
+from ctsne.cli.values import PerLabel, per_label
 
 __all__ = ["apply_config", "config_in", "value_of"]
 

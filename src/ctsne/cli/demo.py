@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 
 from ctsne.cli.console import Console
-from ctsne.cli.options import add_messages, jobs, seed
+from ctsne.cli.options import add_messages
 from ctsne.cli.parser import Commands, add_command
+from ctsne.cli.values import jobs, seed
 
 __all__ = ["add", "run"]
 

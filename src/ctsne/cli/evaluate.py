@@ -15,8 +15,9 @@ from ctsne.cli.inputs import (
     options_again,
     read_input,
 )
-from ctsne.cli.options import add_messages, jobs, settings_of, whole
+from ctsne.cli.options import add_messages, settings_of
 from ctsne.cli.parser import Commands, add_command
+from ctsne.cli.values import jobs, whole
 
 if TYPE_CHECKING:
     import pandas as pd

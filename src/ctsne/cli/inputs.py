@@ -14,8 +14,9 @@ import numpy as np
 from ctsne.cli.config import value_of
 from ctsne.cli.console import Console
 from ctsne.cli.folders import SWEEP
-from ctsne.cli.options import STARTS, UNRECORDED
+from ctsne.cli.options import UNRECORDED
 from ctsne.cli.parser import command_parser, make_parser
+from ctsne.cli.values import STARTS
 
 if TYPE_CHECKING:
     from ctsne.io import Dataset, InputRecord, Provenance

@@ -10,9 +10,10 @@ from typing import Any
 from ctsne.cli.console import Console
 from ctsne.cli.folders import read_folder
 from ctsne.cli.inputs import check_outputs, joint_name
-from ctsne.cli.options import add_messages, one_of
+from ctsne.cli.options import add_messages
 from ctsne.cli.parser import Commands, add_command
 from ctsne.cli.pictures import draw_map, draw_sweep, save_picture
+from ctsne.cli.values import one_of
 
 __all__ = ["add", "make", "run"]
 

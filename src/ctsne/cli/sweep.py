@@ -24,13 +24,11 @@ from ctsne.cli.options import (
     add_messages,
     add_parameters,
     make_estimator,
-    number,
-    one_of,
     settings_of,
     spelled,
-    whole,
 )
 from ctsne.cli.parser import Commands, Parser, add_command, command_parser, make_parser
+from ctsne.cli.values import number, one_of, whole
 
 if TYPE_CHECKING:
     from ctsne.io import Provenance
