@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from ctsne.cli import main
 from ctsne.io import read_provenance
 
 STARTS = {".png": b"\x89PNG", ".pdf": b"%PDF", ".svg": b"<?xml"}
@@ -47,6 +48,16 @@ def test_a_panel_for_each_colour(made: str, run_json: Callable[..., dict[str, An
     run_json("plot", made, "-o", "three.png", "--color", "type", "batch", "ctsne_perplexity")
     wide = matplotlib.image.imread("three.png").shape[1]
     assert wide > 2 * matplotlib.image.imread("one.png").shape[1]
+
+
+def test_positions_alone_are_drawn_without_colour(
+    cells: str, quick: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["embed", cells, "--labels", "batch", "type", "-o", "map.npy", *quick]) == 0
+    assert main(["plot", "map.npy", "-o", "map.png"]) == 0
+    told = capsys.readouterr().err
+    assert "map.npy has no column 'batch | type' to colour by; --color names another" in told
+    assert Path("map.png").exists()
 
 
 def test_three_dimensions_are_seen_from_one_side(

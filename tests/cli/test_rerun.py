@@ -278,3 +278,14 @@ def test_settings_of_strangers_are_not_trusted(
     before = {path.name: path.read_bytes() for path in Path().iterdir()}
     assert message in fail("rerun", made)
     assert {path.name: path.read_bytes() for path in Path().iterdir()} == before
+
+
+def test_a_map_written_through_a_link(
+    cells: str, run: Callable[..., str], quick: list[str]
+) -> None:
+    Path("far").mkdir()
+    Path("map.csv").symlink_to("far/real.csv")
+    run("embed", cells, "--labels", "batch", "-o", "map.csv", *quick)
+    assert Path("map.csv").is_symlink() and Path("far/real.csv.json").exists()
+    assert "identical to the one before" in run("rerun", "map.csv")
+    assert Path("map.csv").is_symlink()

@@ -138,6 +138,17 @@ def test_a_column_of_both_must_be_the_same(cells: Path, tmp_path: Path) -> None:
         read_data(cells, labels=["type"], label_file=tmp_path / "labels.csv")
 
 
+def test_a_column_named_like_a_feature_must_be_the_same(named: Path, tmp_path: Path) -> None:
+    labels = tmp_path / "labels.csv"
+    frame = pd.DataFrame({"a": X[:, 0], "batch": list("uvuv")}, index=NAMES)
+    frame[::-1].to_csv(labels)
+    data = read_data(named, labels=["batch"], label_file=labels)
+    assert list(data.columns) == ["batch"] and data.features == ("a", "b")
+    frame.assign(a="text").to_csv(labels)
+    with pytest.raises(ValueError, match="both have a column 'a', and they differ"):
+        read_data(named, labels=["batch"], label_file=labels)
+
+
 def test_ranks_are_not_taken_for_names(tmp_path: Path) -> None:
     pd.DataFrame(X, columns=["a", "b"]).to_csv(tmp_path / "m.csv")  # named 0 to 3
     (tmp_path / "labels.csv").write_text("batch,rank\nu,3\nv,2\nw,1\nx,0\n")

@@ -85,7 +85,9 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
     source = Path(options.input)
     check_outputs([target], options)
     console.stage(f"drawing {target}")
-    figure = _sweep_figure(source, options) if source.is_dir() else _map_figure(source, options)
+    figure = (
+        _sweep_figure(source, options) if source.is_dir() else _map_figure(source, options, console)
+    )
     settings = save_picture(
         figure, target, source, color=options.color, shape=options.shape, kind=options.kind,
         key=options.key,
@@ -99,7 +101,7 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
     console.result(f"picture: {options.output}", content)
 
 
-def _map_figure(source: Path, options: argparse.Namespace) -> Any:
+def _map_figure(source: Path, options: argparse.Namespace, console: Console) -> Any:
     from ctsne.io import read_map
 
     if options.kind != "maps":
@@ -108,7 +110,10 @@ def _map_figure(source: Path, options: argparse.Namespace) -> Any:
     settings = {} if made.provenance is None else made.provenance.settings
     labels = list(settings.get("labels") or ())
     columns = with_combination(made.columns, labels)
-    colors = options.color or ([joint_name(labels)] if labels else [])
+    known = joint_name(labels)
+    if labels and not options.color and known not in columns:  # positions alone, or another name
+        console.say(f"{source} has no column {known!r:.60} to colour by; --color names another")
+    colors = options.color or [name for name in [known] if name in columns]
     shown = {name: pick(columns, name, source) for name in colors}
     shape = None if options.shape is None else pick(columns, options.shape, source)
     return draw_map(made.embedding, shown, shape=shape)
@@ -131,7 +136,7 @@ def with_combination(columns: Mapping[str, Any], labels: list[str]) -> dict[str,
     """Add the combination of several label columns, under their joined names."""
     from ctsne.io.columns import combined
 
-    if len(labels) < 2:
+    if len(labels) < 2 or not columns.keys() >= set(labels):
         return dict(columns)
     return {**columns, joint_name(labels): combined([columns[name] for name in labels])}
 

@@ -71,9 +71,14 @@ class LabelFile:
             compared[self.called] = _taken(self.names, order)
         for name in compared.keys() & parts.columns.keys():
             self._check_same(name, parts.columns[name], compared[name], path)
+        for name in columns.keys() & set(parts.features):
+            feature = parts.X[:, [parts.features.index(name)]]
+            values = feature.toarray() if is_sparse(feature) else feature
+            self._check_same(name, values.ravel(), columns[name], path)
         note = f"labels of {self.path} joined {how}"
         # What is the same in both stays as the data have it, with the order of categories.
-        new = {name: column for name, column in columns.items() if name not in parts.columns}
+        there = {*parts.columns, *parts.features}
+        new = {name: column for name, column in columns.items() if name not in there}
         notes = (*parts.notes, note, *like_missing(new))
         return dataclasses.replace(parts, columns=parts.columns | new, notes=notes)
 

@@ -66,7 +66,8 @@ def load(module: str, *, extra: str = "cli") -> Any:
 
 
 def sidecar_of(path: Path) -> Path:
-    """Return the file that says how a table was made, beside it."""
+    """Return the file that says how a table was made, beside it; of a link, beside the table."""
+    path = path.resolve() if path.is_symlink() else path
     return path.with_name(f"{path.name}.json")
 
 
