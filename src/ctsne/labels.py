@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Labels", "encode_labels", "label_text"]
+from ctsne._label_text import label_text
+
+__all__ = ["Labels", "encode_labels"]
 
 # What a message spells out at most, so that a million labels still give a readable one.
 _SHOWN_LABELS = 5
@@ -373,21 +375,6 @@ def _number(value: object, argument: str) -> float:
     if not math.isfinite(value):
         raise ValueError(f"{argument} must be finite, got {value}")
     return float(value)
-
-
-def label_text(value: object) -> str:
-    """Return a label as text, whole numbers without a fraction.
-
-    Examples
-    --------
-    >>> from ctsne.labels import label_text
-    >>> label_text(3.0), label_text(2.5), label_text("x")
-    ('3', '2.5', 'x')
-    """
-    # Whole numbers become floats as soon as a column has a gap; 3.0 is still the label 3.
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value)
 
 
 def _shorten(text: str) -> str:

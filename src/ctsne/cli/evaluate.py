@@ -7,16 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ctsne.cli.console import Console, aligned
-from ctsne.cli.inputs import (
-    Input,
-    check_outputs,
-    file_record,
-    joint_name,
-    options_again,
-    read_input,
-)
+from ctsne.cli.inputs import Input, check_outputs, joint_name, read_input
 from ctsne.cli.options import add_messages, settings_of
 from ctsne.cli.parser import Commands, add_command
+from ctsne.cli.records import file_record, options_again
 from ctsne.cli.values import jobs, whole
 
 if TYPE_CHECKING:

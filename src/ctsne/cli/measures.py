@@ -12,26 +12,24 @@ if TYPE_CHECKING:
 
 __all__ = ["measures_of"]
 
-_NEIGHBORHOOD = 30
-_MEASURED_POINTS = 5000
-
 
 def measures_of(
     model: ConditionalTSNE, data: Input, options: argparse.Namespace
 ) -> dict[str, float | None]:
     """Measure a map as a sweep does, on a sample; None is what cannot be measured."""
     from ctsne.evaluate import expected_laplacian, laplacian
+    from ctsne.sweep.run import MEASURED_POINTS, NEIGHBORHOOD
 
     n = len(model.embedding_)
     measures: dict[str, float | None] = {"kl_divergence": float(model.kl_divergence_)}
     other = None if options.other is None else data.column(options.other)
-    k = min(_NEIGHBORHOOD, n - 2)
+    k = min(NEIGHBORHOOD, n - 2)
     for name, label in (("mixing", data.known), ("other_mixing", other)):
         if label is None or k < 2:
             continue
         random = expected_laplacian(label)
         found = laplacian(
-            model.embedding_, label, k=k, sample=min(n, _MEASURED_POINTS), n_jobs=options.jobs
+            model.embedding_, label, k=k, sample=min(n, MEASURED_POINTS), n_jobs=options.jobs
         )
         measures[name] = found / random if random > 0 else None
     measures["adjusted_rnx"] = _kept(model, data, k, options) if k >= 2 else None
@@ -49,11 +47,12 @@ def _kept(model: ConditionalTSNE, data: Input, k: int, options: argparse.Namespa
     from ctsne.evaluate.neighborhoods import DataNeighbors
     from ctsne.labels import encode_labels
     from ctsne.neighbors import find_neighbors, neighbors_from_distances
+    from ctsne.sweep.run import MEASURED_POINTS
 
     X: Any = data.X
     n = X.shape[0]
     known = None if data.known is None else encode_labels(data.known)
-    points = sample_points(n, min(n, _MEASURED_POINTS), 0)
+    points = sample_points(n, min(n, MEASURED_POINTS), 0)
     k_other = 0 if known is None else k
     if options.metric == "precomputed":
         if is_sparse(X):  # a graph, which does not hold all neighbours

@@ -110,7 +110,7 @@ def save_picture(
     key: str = "ctsne",
 ) -> dict[str, Any]:
     """Write a figure, whole or not at all, with what it was made from; return its settings."""
-    from ctsne.cli.inputs import file_record
+    from ctsne.cli.records import file_record
     from ctsne.io import Provenance, current_versions, picture_metadata
 
     settings = {

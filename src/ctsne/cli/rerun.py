@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from ctsne.cli.console import Console
 from ctsne.cli.contents import content_of
 from ctsne.cli.folders import check_folder, is_sweep_folder, move_folder
-from ctsne.cli.inputs import checksum_of, find_inputs, options_again
 from ctsne.cli.options import add_messages, spelled
 from ctsne.cli.parser import Commands, add_command, command_parser, make_parser
+from ctsne.cli.records import checksum_of, find_inputs, options_again
 from ctsne.cli.values import jobs
 
 if TYPE_CHECKING:

@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne._files import replaced_file
+from ctsne._label_text import label_text
 from ctsne.io.arrays import columns_from, is_ours, place_of, read_arrays
-from ctsne.labels import encode_labels, label_text
+from ctsne.labels import encode_labels
 
 # Text up to this many characters stands as it is.
 _LONGEST_TEXT = 200

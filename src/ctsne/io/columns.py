@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ctsne._label_text import label_text
 from ctsne._validation import is_sparse
-from ctsne.labels import encode_labels, label_text
+from ctsne.labels import encode_labels
 
 __all__ = ["combined", "content_checksum", "first_difference"]
 

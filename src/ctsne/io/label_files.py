@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ctsne._label_text import label_text
 from ctsne._validation import is_sparse
 from ctsne.io.arrays import (
     columns_from,
@@ -23,7 +24,7 @@ from ctsne.io.arrays import (
 )
 from ctsne.io.columns import first_difference
 from ctsne.io.names import listed
-from ctsne.io.parts import Parts
+from ctsne.io.parts import Parts, feature_values
 from ctsne.io.paths import TABLE_SUFFIXES, check_input, file_sha256, suffix_of
 from ctsne.io.tables import (
     called_like_names,
@@ -33,7 +34,7 @@ from ctsne.io.tables import (
     split_names,
     tidy_columns,
 )
-from ctsne.labels import Labels, encode_labels, label_text
+from ctsne.labels import Labels, encode_labels
 
 __all__ = ["LabelFile", "read_label_file"]
 
@@ -72,9 +73,8 @@ class LabelFile:
         for name in compared.keys() & parts.columns.keys():
             self._check_same(name, parts.columns[name], compared[name], path)
         for name in columns.keys() & set(parts.features):
-            feature = parts.X[:, [parts.features.index(name)]]
-            values = feature.toarray() if is_sparse(feature) else feature
-            self._check_same(name, values.ravel(), columns[name], path)
+            feature = feature_values(parts.X, parts.features, name)
+            self._check_same(name, feature, columns[name], path)
         note = f"labels of {self.path} joined {how}"
         # What is the same in both stays as the data have it, with the order of categories.
         there = {*parts.columns, *parts.features}

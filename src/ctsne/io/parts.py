@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ctsne._validation import is_sparse
 from ctsne.io.names import listed, unknown
 
-__all__ = ["Parts", "check_labels", "check_numbers", "numbered", "selected"]
+__all__ = ["Parts", "check_labels", "check_numbers", "feature_values", "numbered", "selected"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +44,12 @@ def selected(X: Any, features: tuple[str, ...], chosen: Sequence[str]) -> Any:
         return X
     kept = set(chosen)
     return X[:, [position for position, name in enumerate(features) if name in kept]]
+
+
+def feature_values(X: Any, features: Sequence[str], name: str) -> NDArray[Any]:
+    """Return one column of a matrix, dense, by its name."""
+    values = X[:, [features.index(name)]]
+    return np.asarray(values.toarray() if is_sparse(values) else values).ravel()
 
 
 def check_labels(labels: Sequence[str], known: Sequence[str], *, where: str) -> None:

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ctsne._label_text import label_text
 from ctsne.io.names import listed, matching
 from ctsne.io.parts import Parts, check_labels, check_numbers
 from ctsne.io.paths import TEXT_SUFFIXES, load, suffix_of
 from ctsne.io.suspects import suspects
 from ctsne.io.text import example_of_text, has_semicolons, read_text
-from ctsne.labels import label_text
 
 __all__ = [
     "called_like_names",

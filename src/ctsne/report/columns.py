@@ -8,7 +8,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne.labels import Labels, encode_labels, label_text
+from ctsne._label_text import label_text
+from ctsne.labels import Labels, encode_labels
 from ctsne.pl.palette import palette
 
 __all__ = ["MOST_LABELS", "Column", "read_column", "short_text"]

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["sweep"]
 
-_NEIGHBORHOOD = 30
+NEIGHBORHOOD = 30
 # Enough for a standard error below .003 in R_NX and the Laplacian score.
 MEASURED_POINTS = 5000
 # Several maps at once on one thread each are faster than one map on all of them, as long as their
@@ -145,7 +145,7 @@ def run_sweep(
 ) -> SweepResult:
     """Sweep over checked input; ``until`` ends a path at a share of random mixing."""
     n = matrix.shape[0]
-    k = check_k(min(_NEIGHBORHOOD, n - 2) if k is None else k, n=n)
+    k = check_k(min(NEIGHBORHOOD, n - 2) if k is None else k, n=n)
     measured = sample_points(n, min(sample, n) if isinstance(sample, int) else sample, 0)
     lines = _lines(points, path=path)
     workers = 1 if n > _POINTS_AT_ONCE else min(check_workers(base.n_jobs), len(lines))
