@@ -103,13 +103,7 @@ result
 # little.
 
 # %%
-lines = {line.title: line.maps for line in result.lines()}
-ax = pl.trade_off(
-    {name: [swept.measures["mixing"] for swept in line] for name, line in lines.items()},
-    {name: [swept.measures["adjusted_rnx"] for swept in line] for name, line in lines.items()},
-    xlabel="mixing of the labs (1: as at random)",
-    ylabel="neighbours kept (adjusted $R_{NX}$)",
-)
+ax = pl.trade_off(result)
 
 # %% [markdown]
 # ## Look at the suggested map, and at too much

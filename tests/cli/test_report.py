@@ -112,6 +112,7 @@ def test_json(
         (["empty", "--labels", "batch", "-o", "page.html"], "--labels: only for data"),
         (["empty", "--perplexity", "5", "--path", "-o", "p.html"], "--path, --perplexity: only"),
         (["emptyy", "-o", "page.html", "--labels", "a"], "there is no file emptyy"),
+        (["emptyy", "-o", "page.html"], "there is no file emptyy; did you mean empty?"),
     ],
 )
 def test_what_cannot_work(

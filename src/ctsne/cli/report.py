@@ -137,6 +137,9 @@ def _check_settled(source: Path, options: argparse.Namespace) -> None:
 def _page_of_data(
     target: Path, options: argparse.Namespace, console: Console, expect: str | None
 ) -> SweptMap | None:
+    from ctsne.io import check_input
+
+    check_input(options.input)
     if not options.labels:
         raise ValueError(
             f"--labels COLUMN says what to factor out of {options.input}, and is missing; only "
