@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne.affinity.result import DOMINATED, Diagnostics
+from ctsne.methods import METHODS, is_used
 
 if TYPE_CHECKING:
     from ctsne.sweep.result import SweepResult
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["fitted_html", "sweep_html", "swept_map_html"]
 
-# The share of random mixing that a sweep's suggestion has, as ``best()`` by default.
-SUGGESTED_MIXING = 0.5
 _LONGEST = 200
 _LEFT = "text-align:left;vertical-align:top"
 _NUMBER = "text-align:right;font-variant-numeric:tabular-nums"
@@ -48,7 +47,7 @@ def fitted_html(model: Any) -> str:
         *_neighborhoods(model),
     ]
     if model.mixing_ is not None:
-        facts.insert(3, ("mixing", f"{model.mixing_:.2f} of what random labels would give"))
+        facts.insert(3, ("mixing", f"{model.mixing_:.2f} of random"))
     return _facts(facts)
 
 
@@ -85,15 +84,14 @@ def sweep_html(result: SweepResult) -> str:
 
 def _suggestion(result: SweepResult) -> tuple[SweptMap | None, str]:
     try:
-        suggested = result.best(SUGGESTED_MIXING)
+        suggested = result.suggest()
     except ValueError as error:  # it says why, and what to do
         text = str(error)
         return None, text[0].upper() + text[1:] + "."
-    return suggested, (
-        f"Suggested by best(mixing={SUGGESTED_MIXING:g}): {_shortened(suggested.title)}, the "
-        f"weakest conditioning that mixes the label to {SUGGESTED_MIXING:g} of what random labels "
-        "would give; between methods, the one that keeps most neighbours."
-    )
+    if suggested.map is None:
+        return None, f"No map is suggested: {suggested.reason}."
+    title = _shortened(suggested.map.title)
+    return suggested.map, f"Suggested by suggest(): {title}; {suggested.reason}."
 
 
 def _row(swept: SweptMap, measures: list[str], *, chosen: bool) -> str:
@@ -121,19 +119,18 @@ def _measured(value: float) -> str:
 
 
 def _setting(model: Any) -> str:
-    from ctsne.sweep.grid import STEERED_BY, is_used  # the sweep needs this file
-
-    conditioned = model.method != "tsne" or model.beta_low is not None
-    if not conditioned or not _is_labelled(model):
+    method = METHODS[model.method]
+    below = {name: getattr(model, name) for name in ("odds", "beta_low")}
+    given = {name: value for name, value in below.items() if value is not None}
+    if not _is_labelled(model) or (method.knob is None and not given):
         return "t-SNE: nothing is factored out"
-    words = [str(model.method)]
-    name = STEERED_BY.get(model.method)
-    if name is not None and is_used(name, model.get_params(deep=False)):
-        chosen = ' (chosen by "auto")' if model.mixing_ is not None else ""
-        words.append(f"{name} {_value(getattr(model, f'{name}_'))}{chosen}")
-    if model.beta_low is not None:
-        words.append(f"beta_low {_value(model.beta_low)}")
-    return ", ".join(words)
+    words = [method.title]
+    if method.knob is not None and is_used(method.knob, model.get_params(deep=False)):
+        found = f" (found for mixing {model.mixing:g})" if model.mixing is not None else ""
+        words.append(f"{method.knob} {_value(getattr(model, f'{method.knob}_'))}{found}")
+    if model.diagnostics_.alignment != "none":
+        words.append(f"align {model.diagnostics_.alignment}")
+    return ", ".join([*words, *(f"{name} {_value(value)}" for name, value in given.items())])
 
 
 def _is_labelled(model: Any) -> bool:

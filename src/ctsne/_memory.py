@@ -105,18 +105,20 @@ def map_memory(shape: tuple[int, int], settings: Settings, *, sparse: bool = Fal
     MapMemory
     """
     n, columns = shape
-    neighbors = n * min(ceil(3 * settings.perplexity), n - 1)
+    stored_length = min(ceil(settings.method.row_length * settings.perplexity), n - 1)
+    neighbors = n * stored_length
     stored = STORED_PER_NEIGHBOR * neighbors
     any_fit = ANY_FIT + POINT * n
-    lists = LIST_ENTRY * neighbors
+    lists = LIST_ENTRY * n * min(ceil(settings.method.list_length * settings.perplexity), n - 1)
     matrix = STORED_ENTRY * stored
     features = 0
     if sparse and settings.metric != "precomputed":
         columns = min(columns, SPARSE_COMPONENTS)
         features = 8 * n * columns
     ordered = settings.labels is not None and (
-        settings.method in ("original", "joint") or settings.beta_low is not None
+        settings.method.beta_low is not None or settings.beta_low is not None
     )
+    kept = 0 if settings.mixing is None else lists  # for the correction of the mixing
     spectral = isinstance(settings.init, str) and settings.init == "spectral"
     making = SPECTRAL_ENTRY * stored if spectral else START_SPACE
     running = _mesh(n, settings.n_components)
@@ -128,10 +130,13 @@ def map_memory(shape: tuple[int, int], settings: Settings, *, sparse: bool = Fal
         making = max(making, REORDERING_ENTRY * stored)
         running += REORDERED_ENTRY * stored
     transposed = min(SYMMETRIZED_AT_ONCE, LIST_ENTRY * neighbors)
+    selected = LIST_ENTRY * neighbors if settings.method.list_length > settings.method.row_length else 0
     return MapMemory(
         search=int(any_fit + features + _search(n, columns, lists, settings)),
-        similarities=int(any_fit + features + lists + ROW_ENTRY * neighbors + matrix + transposed),
-        layout=int(any_fit + features + matrix + max(making, running)),
+        similarities=int(
+            any_fit + features + lists + selected + ROW_ENTRY * neighbors + matrix + transposed
+        ),
+        layout=int(any_fit + features + kept + matrix + max(making, running)),
         lists=int(features + lists),
     )
 
@@ -142,6 +147,8 @@ def _search(n: int, columns: int, lists: int, settings: Settings) -> int:
         return lists
     numbers = n * columns
     unit = UNIT_NUMBER * numbers if settings.metric == "cosine" else 0
+    if not (isinstance(settings.align, str) and settings.align == "none"):
+        unit += (UNIT_NUMBER + SEARCHED_NUMBER) * numbers  # the aligned points
     by_cells = is_approximate(n, settings.recall)
     searched = CELLS_NUMBER if by_cells else SEARCHED_NUMBER
     return unit + max(PREPARED_NUMBER * numbers, searched * numbers + lists)

@@ -24,22 +24,67 @@ from ctsne._validation import (
     check_perplexity,
     is_sparse,
 )
+from ctsne.affinity import beta_from_odds
 from ctsne.labels import Labels
 from ctsne.layout import Schedule
 from ctsne.layout.start import STARTS
+from ctsne.methods import DEFAULT_METHOD, KNOBS, METHODS, Method, is_used, users_of
+from ctsne.neighbors.alignment import ALIGNMENTS
 
 # Farther apart than this, single precision sees no repulsion any more.
 LARGEST_START = 1e5
-METHODS = ("tsne", "original", "revised", "balanced", "joint")
-# Those whose similarities know of labels.
-CONDITIONED_ABOVE = ("revised", "balanced", "joint")
+# More would leave next to nothing of the repulsion between labels.
+LARGEST_ODDS = 1e6
+# Every parameter of the estimator with its default, for those who make maps without one.
+DEFAULTS: dict[str, Any] = {
+    "n_components": 2,
+    "method": DEFAULT_METHOD,
+    "mixing": None,
+    "strength": None,
+    "beta": None,
+    "align": None,
+    "odds": None,
+    "beta_low": None,
+    "bandwidth": "r",
+    "perplexity": 30,
+    "metric": "euclidean",
+    "recall": 0.99,
+    "init": "pca",
+    "n_iter": 750,
+    "early_exaggeration": 12,
+    "early_exaggeration_iter": 250,
+    "exaggeration": 1,
+    "learning_rate": "auto",
+    "dof": 1,
+    "callback": None,
+    "callback_every": 50,
+    "n_jobs": -1,
+    "random_state": None,
+    "verbose": 0,
+}
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What the estimator was asked for, in the form the stages take it."""
+    """What the estimator was asked for, in the form the stages take it.
 
-    method: str
+    Attributes that need a word:
+
+    knob : ndarray, shape (n_labels,)
+        The value of what steers the method, strength or beta.
+    beta_low : ndarray, shape (n_labels,), or None
+        Conditioning of the map, where the user asked for it.
+    align : str or ndarray
+        Where points of other labels are searched.
+    mixing : float or None
+        The share of random mixing that the knob is to be found for.
+    """
+
+    method: Method
+    knob: NDArray[np.float64]
+    beta_low: NDArray[np.float64] | None
+    align: str | NDArray[np.floating]
+    mixing: float | None
     bandwidth: str
     perplexity: float
     metric: str
@@ -53,18 +98,7 @@ class Settings:
     verbose: int
     rng: np.random.Generator
     labels: Labels | None
-    beta: NDArray[np.float64]
-    strength: NDArray[np.float64]
-    beta_low: NDArray[np.float64] | None
     warnings: list[str] = field(default_factory=list)
-
-
-def altered(estimator: Any, **parameters: Any) -> Any:
-    """Make an unfitted estimator with other parameters.
-
-    Unlike scikit-learn's ``clone`` it copies no values: a callback may hold what cannot be copied.
-    """
-    return type(estimator)(**{**estimator.get_params(deep=False), **parameters})
 
 
 def check_same_rows(X: Any, labels: Any, *, argument: str = "labels") -> None:
@@ -82,7 +116,7 @@ def check_same_rows(X: Any, labels: Any, *, argument: str = "labels") -> None:
 
 
 def check_settings(
-    estimator: Any, X: Any, labels: Labels | None, *, y_given: bool = False
+    given: Mapping[str, Any], X: Any, labels: Labels | None, *, y_given: bool = False
 ) -> Settings:
     """Check every parameter of an estimator against numbers ``X``, dense or sparse.
 
@@ -90,9 +124,9 @@ def check_settings(
     """
     n = X.shape[0]
     warnings: list[str] = []
-    method = check_choice(estimator.method, "method", METHODS)
-    perplexity = check_perplexity(estimator.perplexity, n)
-    metric = check_choice(estimator.metric, "metric", (*METRICS, "precomputed"))
+    method = METHODS[check_choice(given["method"], "method", tuple(METHODS))]
+    perplexity = check_perplexity(given["perplexity"], n)
+    metric = check_choice(given["metric"], "metric", (*METRICS, "precomputed"))
     if metric == "precomputed":
         _check_distances(X, perplexity)
     if metric == "cosine":
@@ -102,55 +136,163 @@ def check_settings(
             "all points of X are identical: there is no structure to show, so where they lie in "
             "the map means nothing."
         )
-    n_components = check_count(estimator.n_components, "n_components", low=1, high=3)
-    check_callback(estimator)
-    check_number(estimator.mixing, "mixing", low=0, high=1)
-    beta = _check_per_label(estimator.beta, "beta", labels, open_low=True)
-    strength = _check_per_label(estimator.strength, "strength", labels, open_low=False)
-    beta_low = None
-    if estimator.beta_low is not None:
-        beta_low = _check_per_label(estimator.beta_low, "beta_low", labels, open_low=True)
+    n_components = check_count(given["n_components"], "n_components", low=1, high=3)
+    check_callback(given)
+    mixing = _check_mixing(given, method)
+    knobs = _check_knobs(given, labels)
+    beta_low = _check_below(given, labels)
+    align = _check_align(given, X, method, metric)
     used = _usable_labels(method, beta_low is not None, labels, warnings, y_given=y_given)
-    if used is not None and method in ("revised", "joint", "balanced"):
-        _warn_of_small_labels(
-            used, perplexity, strength if method == "balanced" else None, warnings
-        )
+    if used is None:
+        method, mixing = METHODS["tsne"], None
+    knob = knobs.get(method.knob or "", np.empty(0))
+    if used is not None and method.two_lists:
+        _warn_of_small_labels(used, method, perplexity, warnings)
+    warnings += _unused_knobs(given)
     return Settings(
-        method=method if used is not None else "tsne",
-        bandwidth=check_choice(estimator.bandwidth, "bandwidth", ("r", "p")),
+        method=method,
+        knob=knob,
+        beta_low=beta_low,
+        align=align if used is not None and method.two_lists else "none",
+        mixing=mixing,
+        bandwidth=check_choice(given["bandwidth"], "bandwidth", ("r", "p")),
         perplexity=perplexity,
         metric=metric,
-        recall=check_number(estimator.recall, "recall", low=0.5, high=1),
+        recall=check_number(given["recall"], "recall", low=0.5, high=1),
         n_components=n_components,
-        init=_check_init(estimator.init, n, n_components, metric),
-        n_iter=check_count(estimator.n_iter, "n_iter", low=1),
-        schedule=_check_schedule(estimator, n),
-        dof=check_number(estimator.dof, "dof", low=0.05, high=1000),
-        n_jobs=check_jobs(estimator.n_jobs),
-        verbose=check_verbose(estimator),
+        init=_check_init(given["init"], n, n_components, metric),
+        n_iter=check_count(given["n_iter"], "n_iter", low=1),
+        schedule=_check_schedule(given, n),
+        dof=check_number(given["dof"], "dof", low=0.05, high=1000),
+        n_jobs=check_jobs(given["n_jobs"]),
+        verbose=check_verbose(given["verbose"]),
         labels=used,
-        beta=beta,
-        strength=strength,
-        beta_low=beta_low,
         warnings=warnings,
-        rng=_generator(estimator.random_state),  # last: it moves a RandomState on
+        rng=_generator(given["random_state"]),  # last: it moves a RandomState on
     )
 
 
-def check_callback(estimator: Any) -> None:
+def knob_value(given: Mapping[str, Any]) -> Any:
+    """Return what steers the method: the value given, or the method's default."""
+    method = METHODS[given["method"]]
+    if method.knob is None:
+        return None
+    return method.default if given[method.knob] is None else given[method.knob]
+
+
+def check_callback(given: Mapping[str, Any]) -> None:
     """Refuse a callback that cannot be called, or not every so many iterations."""
-    if estimator.callback is not None and not callable(estimator.callback):
+    if given["callback"] is not None and not callable(given["callback"]):
         raise TypeError(
             f"callback must be a function of (iteration, loss, embedding) or None, "
-            f"got {estimator.callback!r:.60}"
+            f"got {given['callback']!r:.60}"
         )
-    check_count(estimator.callback_every, "callback_every", low=1)
+    check_count(given["callback_every"], "callback_every", low=1)
 
 
-def check_verbose(estimator: Any) -> int:
+def check_verbose(verbose: Any) -> int:
     """Return how much to log; True is 1."""
-    verbose = estimator.verbose
     return check_count(int(verbose) if isinstance(verbose, bool) else verbose, "verbose", low=0)
+
+
+def _check_mixing(given: Mapping[str, Any], method: Method) -> float | None:
+    """Return the mixing to aim at; refuse what would contradict it."""
+    if given["mixing"] is None:
+        return None
+    mixing = check_number(given["mixing"], "mixing", low=0, high=1)
+    if method.knob is None:
+        raise ValueError(
+            f"mixing={mixing:g} needs a method that conditions, but "
+            f'method="{method.name}" does not use labels; leave one of them out'
+        )
+    for name in KNOBS:
+        if given[name] is not None:
+            raise ValueError(
+                f"mixing={mixing:g} finds the value of {method.knob} by itself, but "
+                f"{name}={given[name]!r:.60} was given too; leave one of them out"
+            )
+    if not is_used(method.knob, given):
+        raise ValueError(
+            f'mixing={mixing:g} cannot be reached with method="{method.name}" and a given odds or '
+            f"beta_low, which takes the place of {method.knob}; leave that out"
+        )
+    return mixing
+
+
+def _check_knobs(
+    given: Mapping[str, Any], labels: Labels | None
+) -> dict[str, NDArray[np.float64]]:
+    """Check what is given for any knob, and return that of the method for each label."""
+    values = {name: given[name] for name in KNOBS if given[name] is not None}
+    knob = METHODS[given["method"]].knob
+    if knob is not None:
+        values[knob] = knob_value(given)
+    return {
+        name: _check_per_label(value, name, labels, high=1.0, open_low=name == "beta")
+        for name, value in values.items()
+    }
+
+
+def _check_below(given: Mapping[str, Any], labels: Labels | None) -> NDArray[np.float64] | None:
+    """Return the conditioning of the map that was asked for, as the paper's beta."""
+    odds, beta_low = given["odds"], given["beta_low"]
+    if odds is not None and beta_low is not None:
+        raise ValueError(
+            f"odds={odds!r:.60} and beta_low={beta_low!r:.60} are two ways to say the same; leave "
+            "one of them out"
+        )
+    if beta_low is not None:
+        return _check_per_label(beta_low, "beta_low", labels, high=1.0, open_low=True)
+    if odds is None:
+        return None
+    values = _check_per_label(odds, "odds", labels, low=1.0, high=LARGEST_ODDS)
+    return values if labels is None else beta_from_odds(labels, values)
+
+
+def _check_align(
+    given: Mapping[str, Any], X: Any, method: Method, metric: str
+) -> str | NDArray[np.floating]:
+    align = given["align"]
+    if align is None:
+        return "none" if metric == "precomputed" else method.align
+    if isinstance(align, str):
+        check_choice(align, "align", (*ALIGNMENTS, "auto"))
+        if align == "none":
+            return align
+    if metric == "precomputed":
+        raise ValueError(
+            'align needs features to move, but metric="precomputed" has only distances; leave '
+            'align out, or use align="none"'
+        )
+    if isinstance(align, str):
+        return align
+    if is_sparse(align):
+        raise TypeError("align must be a dense array with a row for each point, got a sparse one")
+    points = as_numbers(align, argument="align")
+    if points.ndim != 2 or len(points) != X.shape[0] or points.shape[1] == 0:
+        raise ValueError(
+            f"align must be one of {', '.join(map(repr, (*ALIGNMENTS, 'auto')))}, or an array with "
+            f"a row for each of the {X.shape[0]} points, such as a representation corrected for "
+            f"the label; got an array of shape {points.shape}"
+        )
+    check_finite(points, argument="align", columns=getattr(align, "columns", None))
+    return np.asarray(points)
+
+
+def _unused_knobs(given: Mapping[str, Any]) -> list[str]:
+    """Name what was given to a method that does not look at it."""
+    messages = []
+    for name in (*KNOBS, "align"):
+        if given[name] is None or is_used(name, given):
+            continue
+        methods = " and ".join(f'"{method}"' for method in users_of(name))
+        below = " and a given odds or beta_low" if given["method"] in users_of(name) else ""
+        value = f"{given[name]!r:.60}" if np.ndim(given[name]) == 0 else "..."
+        messages.append(
+            f'{name}={value} has no effect with method="{given["method"]}"{below}: it is for '
+            f"{methods}."
+        )
+    return messages
 
 
 def _check_distances(X: Any, perplexity: float) -> None:
@@ -189,24 +331,28 @@ def all_identical(X: Any, metric: str) -> bool:
 
 
 def _check_per_label(
-    value: Any, argument: str, labels: Labels | None, *, open_low: bool
+    value: Any,
+    argument: str,
+    labels: Labels | None,
+    *,
+    low: float = 0.0,
+    high: float,
+    open_low: bool = False,
 ) -> NDArray[np.float64]:
-    """One number in the unit interval for each label; without labels none, but checked alike."""
+    """One number for each label; without labels none, but checked alike."""
     hint = "or a mapping from each label to such a number"
-    if argument != "beta_low":
-        hint += ', or "auto"'
     numbers = (
         {f"{argument}[{key!r:.40}]": number for key, number in value.items()}
         if isinstance(value, Mapping)
         else {argument: value}
     )
     for name, number in numbers.items():
-        check_number(number, name, low=0, high=1, open_low=open_low, hint=hint)
+        check_number(number, name, low=low, high=high, open_low=open_low, hint=hint)
     return np.empty(0) if labels is None else labels.per_label(value, argument=argument)
 
 
 def _usable_labels(
-    method: str,
+    method: Method,
     conditioned_below: bool,
     labels: Labels | None,
     warnings: list[str],
@@ -214,11 +360,11 @@ def _usable_labels(
     y_given: bool,
 ) -> Labels | None:
     """Return the labels if there is something to factor out, else None with a warning."""
-    if method == "tsne" and not conditioned_below:
+    if method.knob is None and not conditioned_below:
         return None
     if labels is None:
         warnings.append(
-            f'no labels given, so method="{method}" has nothing to factor out: this is plain '
+            f'no labels given, so method="{method.name}" has nothing to factor out: this is plain '
             't-SNE. Pass labels=... to fit, or method="tsne" if that is what you want.'
             + (" What you passed as y is ignored: labels go to labels=." if y_given else "")
         )
@@ -234,27 +380,19 @@ def _usable_labels(
 
 def _warn_of_small_labels(
     labels: Labels,
+    method: Method,
     perplexity: float,
-    strength: NDArray[np.float64] | None,
     warnings: list[str],
 ) -> None:
-    """Warn of labels that cannot fill their points' lists of same-label neighbours.
-
-    The lists are those of :func:`ctsne.neighbors.paper_lengths`, or with a strength those of
-    :func:`ctsne.neighbors.balanced_lengths`.
-    """
-    n = labels.n_points
-    total = min(ceil(3 * perplexity), n - 1)
-    wanted = np.full(labels.n_labels, (total + 1) // 2)
-    if strength is not None:
-        share = strength * (labels.counts.sum() - labels.counts) / (n - 1)
-        wanted = total - np.minimum(np.ceil(3 * share * perplexity), total - 1).astype(np.int64)
+    """Warn of labels that cannot fill half of their points' neighbours."""
+    length = min(ceil(method.row_length * perplexity), labels.n_points - 1)
+    wanted = (length + 1) // 2
     small = np.flatnonzero(labels.counts - 1 + labels.n_missing < wanted)
     if len(small):
         shown = ", ".join(f"{labels.names[i]!s:.40} ({labels.counts[i]})" for i in small[:5])
         warnings.append(
             f"{len(small)} of {labels.n_labels} labels have too few points for their share of "
-            f"neighbours (up to {wanted[small].max()} others with the same label): {shown}"
+            f"neighbours ({wanted} others with the same label): {shown}"
             f"{', ...' if len(small) > 5 else ''}. Points of other labels take their place; a "
             "smaller perplexity or larger groups would avoid that."
         )
@@ -288,19 +426,19 @@ def _check_init(init: Any, n: int, n_components: int, metric: str) -> str | NDAr
     return np.asarray(array, np.float32)
 
 
-def _check_schedule(estimator: Any, n: int) -> Schedule:
-    early = check_number(estimator.early_exaggeration, "early_exaggeration", low=0, open_low=True)
-    late = check_number(estimator.exaggeration, "exaggeration", low=0, open_low=True)
-    rate, early_rate = estimator.learning_rate, None
+def _check_schedule(given: Mapping[str, Any], n: int) -> Schedule:
+    early = check_number(given["early_exaggeration"], "early_exaggeration", low=0, open_low=True)
+    late = check_number(given["exaggeration"], "exaggeration", low=0, open_low=True)
+    rate, early_rate = given["learning_rate"], None
     if isinstance(rate, str):
         check_choice(rate, "learning_rate", ("auto",))
         # Larger steps give wider maps; in space these take meshes that are slow or too coarse.
-        least = 12.0 if estimator.n_components == 3 else 1.0
+        least = 12.0 if given["n_components"] == 3 else 1.0
         rate, early_rate = (max(200.0, n / max(least, factor)) for factor in (late, early))
     return Schedule(
         early_exaggeration=early,
         early_exaggeration_iter=check_count(
-            estimator.early_exaggeration_iter, "early_exaggeration_iter", low=0
+            given["early_exaggeration_iter"], "early_exaggeration_iter", low=0
         ),
         exaggeration=late,
         learning_rate=check_number(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -9,27 +10,18 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from ctsne._components import principal_components
-from ctsne._parameters import CONDITIONED_ABOVE, Settings, all_identical
+from ctsne._parameters import Settings, all_identical
 from ctsne._validation import is_sparse
-from ctsne.affinity import (
-    Affinities,
-    balanced_affinities,
-    balanced_share,
-    joint_affinities,
-    joint_beta_low,
-    revised_affinities,
-    tsne_affinities,
-)
+from ctsne.affinity import Affinities
 from ctsne.labels import Labels
 from ctsne.layout import Layout, PairWeights, pair_weights, start_positions
 from ctsne.neighbors import (
     Neighbors,
-    balanced_lengths,
     find_neighbors,
     neighbors_from_distances,
     neighbors_from_graph,
-    paper_lengths,
 )
+from ctsne.neighbors.alignment import TRIED_ALIGNMENTS, align_points, commuting_share
 
 # Sparse features are reduced to so many principal components before anything else.
 SPARSE_COMPONENTS = 50
@@ -53,55 +45,74 @@ def features_of(matrix: Any, settings: Settings) -> NDArray[np.floating] | None:
 
 def listed_labels(settings: Settings) -> Labels | None:
     """Labels that part the neighbours of a point in two lists; None where the method wants one."""
-    return settings.labels if settings.method in CONDITIONED_ABOVE else None
+    return settings.labels if settings.method.two_lists else None
 
 
-def list_lengths(settings: Settings, n: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Lengths of both lists of every point that the method wants."""
-    labels = listed_labels(settings)
-    if settings.method == "balanced" and labels is not None:
-        share = balanced_share(labels, settings.strength)
-        return balanced_lengths(labels, settings.perplexity, share)
-    return paper_lengths(labels, n, settings.perplexity)
+@dataclass(frozen=True, eq=False)
+class Alignment:
+    """Where points of other labels are searched.
+
+    Attributes
+    ----------
+    name : str
+        One of :data:`ctsne.neighbors.alignment.ALIGNMENTS`, or ``"array"``.
+    points : ndarray or None
+        The aligned points; None where they are the data.
+    scores : dict of str to float
+        How well each alignment tried commutes, where one had to be chosen.
+    """
+
+    name: str
+    points: NDArray[np.floating] | None
+    scores: dict[str, float] = field(default_factory=dict)
 
 
-def neighbors_of(features: Any, settings: Settings) -> Neighbors:
+def alignment_of(features: Any, settings: Settings) -> Alignment:
+    """Align the points as the settings say, or as commutes best."""
+    how, labels = settings.align, listed_labels(settings)
+    if not isinstance(how, str):
+        return Alignment("array", how)
+    if how == "none" or labels is None:
+        return Alignment("none", None)
+    given = {"metric": settings.metric, "n_jobs": settings.n_jobs}
+    if how != "auto":
+        return Alignment(how, align_points(features, labels, how, **given))
+    best, scores = Alignment("none", None), {}
+    for name in TRIED_ALIGNMENTS:
+        points = align_points(features, labels, name, **given)
+        scores[name] = commuting_share(features, points, labels, **given)
+        if scores[name] >= max(scores.values()):
+            best = Alignment(name, None if name == "none" else points)
+    return replace(best, scores=scores)
+
+
+def neighbors_of(features: Any, settings: Settings, aligned: Any = None) -> Neighbors:
     """Stage 1 on features, distances or a graph of them, with the lists the method wants."""
-    labels = listed_labels(settings)
-    same, other = list_lengths(settings, features.shape[0])
-    return search_neighbors(features, labels, same, other, settings)
+    same, other = settings.method.lengths(settings, features.shape[0])
+    return search_neighbors(features, listed_labels(settings), same, other, settings, aligned)
 
 
 def search_neighbors(
-    features: Any, labels: Labels | None, same: ArrayLike, other: ArrayLike, settings: Settings
+    features: Any,
+    labels: Labels | None,
+    same: ArrayLike,
+    other: ArrayLike,
+    settings: Settings,
+    aligned: Any = None,
 ) -> Neighbors:
     """Stage 1 on features, distances or a graph of them, with lists of given lengths."""
     if settings.metric == "precomputed":
         from_pairs = neighbors_from_graph if is_sparse(features) else neighbors_from_distances
         return from_pairs(features, labels, same, other)
     return find_neighbors(
-        features, labels, k_same=same, k_other=other, metric=settings.metric,
+        features, labels, k_same=same, k_other=other, metric=settings.metric, aligned=aligned,
         n_jobs=settings.n_jobs, recall=settings.recall,
     )  # fmt: skip
 
 
 def affinities_of(neighbors: Neighbors, settings: Settings) -> Affinities:
     """Stage 2: the similarities of the method."""
-    perplexity, n_jobs, labels = settings.perplexity, settings.n_jobs, settings.labels
-    if labels is None or settings.method in ("tsne", "original"):
-        return tsne_affinities(neighbors, perplexity=perplexity, n_jobs=n_jobs)
-    if settings.method == "balanced":
-        return balanced_affinities(
-            neighbors, labels, perplexity=perplexity, strength=settings.strength, n_jobs=n_jobs
-        )
-    if settings.method == "joint":
-        return joint_affinities(
-            neighbors, labels, perplexity=perplexity, strength=settings.strength, n_jobs=n_jobs
-        )
-    return revised_affinities(
-        neighbors, labels, perplexity=perplexity, beta=settings.beta,
-        bandwidth=settings.bandwidth, n_jobs=n_jobs,
-    )  # fmt: skip
+    return settings.method.affinities(neighbors, settings)
 
 
 def layout_of(
@@ -125,10 +136,8 @@ def layout_of(
 def weights_of(settings: Settings) -> PairWeights | None:
     """Low-dimensional conditioning: asked for, or part of the method."""
     beta = settings.beta_low
-    if beta is None and settings.method == "original":
-        beta = settings.beta
-    if beta is None and settings.method == "joint":
-        beta = joint_beta_low(settings.strength)
+    if beta is None and settings.method.beta_low is not None:
+        beta = settings.method.beta_low(settings)
     if settings.labels is None or beta is None or (beta == 1).all():
         return None
     return pair_weights(settings.labels, beta)

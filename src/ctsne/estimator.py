@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import copy
-import logging
-import sys
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -14,32 +11,23 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ctsne._clock import Clock
 from ctsne._display import fitted_html
+from ctsne._fitting import Fitting
 from ctsne._memory import check_memory
 from ctsne._parameters import (
-    CONDITIONED_ABOVE,
-    altered,
     check_callback,
     check_same_rows,
     check_settings,
     check_verbose,
+    knob_value,
 )
-from ctsne._pipeline import (
-    affinities_of,
-    features_of,
-    layout_of,
-    neighbors_of,
-)
-from ctsne._progress import Progress, in_notebook
 from ctsne._validation import check_count, check_matrix
 from ctsne._warnings import warn
 from ctsne.affinity.result import kept_diagnostics
-from ctsne.labels import Labels, encode_labels
+from ctsne.labels import encode_labels
 from ctsne.layout.descent import Callback
-from ctsne.sweep.auto import Choice, choose_strength, steering_on_auto
-from ctsne.sweep.grid import USED_BY, is_used
-
-_log = logging.getLogger("ctsne")
+from ctsne.methods import METHODS
 
 
 class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -49,29 +37,40 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     ----------
     n_components : {1, 2, 3}, default=2
         Dimensions of the map.
-    method : {"revised", "tsne", "original", "balanced", "joint"}, default="revised"
-        ``"tsne"`` ignores labels. ``"original"`` weakens the repulsion between different labels in
-        the map. ``"revised"`` strengthens the similarities across labels. ``"balanced"`` gives
-        other labels a fixed share of every point's neighbourhood. ``"joint"`` conditions both
-        sides, with one strength.
+    method : {"joint", "revised", "balanced", "original", "tsne"}, default="joint"
+        ``"joint"`` conditions similarities and map together. ``"revised"`` is the paper: it
+        strengthens the similarities across labels. ``"balanced"`` gives other labels a fixed share
+        of every point's neighbourhood. ``"original"`` weakens the repulsion between different
+        labels in the map. ``"tsne"`` ignores labels.
+    mixing : float, optional
+        How far the map should mix the labels, from 0 to 1, as a share of what random labels would
+        give (mean share of other labels among the 30 nearest neighbours). The strength (or beta)
+        that reaches it is found on a sample of the points, then checked and corrected on the whole
+        map, within 0.02. It takes the time of two to four maps.
+    strength : float or mapping of label to float, optional
+        For ``"joint"`` and ``"balanced"``: 0 conditions nothing, 1 most. By default 0.5 for
+        ``"joint"`` and 1 for ``"balanced"``.
+    beta : float or mapping of label to float, optional
+        Weight of same-label similarities for ``"revised"``, of different-label pairs in the map for
+        ``"original"``; in (0, 1], 1 conditions nothing, smaller conditions more. By default 1e-4
+        for ``"revised"`` and 0.1 for ``"original"``.
+    align : {"none", "mutual", "local", "mean", "auto"} or array of shape (n, d'), optional
+        In which space points of other labels are compared; those of the same label are always
+        compared in ``X``. ``"mutual"`` shifts each label towards its mutual nearest neighbours
+        under other labels, ``"local"`` does so differently from place to place, ``"mean"`` removes
+        each label's mean, ``"auto"`` takes of none, mutual and mean the one that fits best. An
+        array, such as a representation corrected by Harmony or scVI, has a row for each point. By
+        default ``"mutual"`` for ``"joint"`` and ``"none"`` elsewhere, and for distances.
+    odds : float or mapping of label to float, optional
+        How many times as hard two points with the same label repel each other in the map as two
+        with different labels; 1 or more, beside any method. Replaces what ``"joint"`` derives from
+        its strength.
+    beta_low : float or mapping of label to float, optional
+        The same in the paper's words: the weight of different-label pairs in the map. What it means
+        depends on the number of labels, so prefer ``odds``.
     bandwidth : {"r", "p"}, default="r"
         For ``"revised"``: whether the conditioned similarities have the perplexity asked for, or
         those before conditioning.
-    beta : float, mapping of label to float, or "auto", default=1e-4
-        Weight of same-label similarities for ``"revised"``, of different-label pairs in the map for
-        ``"original"``; in (0, 1], 1 conditions nothing, smaller conditions more.
-    strength : float, mapping of label to float, or "auto", default=1.0
-        For ``"balanced"`` and ``"joint"``; in [0, 1], larger conditions more.
-    mixing : float, default=0.5
-        What ``"auto"`` aims at: the weakest conditioning is taken that mixes the labels to this
-        share of what random labels would give (mean share of other labels among the 30 nearest
-        neighbours in the map). It costs four to eight runs more: strengths are tried from the
-        weakest on, each from the map of the one before; the choice is checked on a map of its own,
-        and the result is the same as if that strength had been given. Ctrl-C while it chooses ends
-        the fit without a map.
-    beta_low : float or mapping of label to float, optional
-        Weight of different-label pairs in the map, beside any method; replaces the one that
-        ``"joint"`` derives from its strength.
     perplexity : float, default=30
         Roughly the number of neighbours that count; at least 1, at most one less than the points.
     metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
@@ -120,16 +119,16 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     affinities_ : csr_array of float32, shape (n, n)
         Symmetric similarities.
     diagnostics_ : Diagnostics
-        Per point: sigma, effective perplexity, share of mass on other labels, largest weight,
-        whether the perplexity was reached; and the recall of the neighbour search.
+        Per point: sigma, effective perplexity, share of weight on other labels, largest weight,
+        how well it is matched under other labels, whether the perplexity was reached; and the
+        recall of the neighbour search, the alignment and its scores.
     labels_ : Labels or None
         The labels as they were understood.
-    beta_, strength_ : float or mapping of label to float
-        What was given, or chosen by ``"auto"``.
+    beta_, strength_ : float, mapping of label to float, or None
+        What steered the method: given, its default, or found for ``mixing``; None for the one that
+        it does not use.
     mixing_ : float or None
-        How far the map mixes the labels, where ``"auto"`` has measured it.
-    sweep_ : SweepResult or None
-        The strengths that ``"auto"`` tried, with their maps and measures.
+        How far the map mixes the labels, where ``mixing`` asked for it.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only for data frames.
@@ -147,7 +146,7 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     >>> from ctsne import ConditionalTSNE
     >>> from ctsne.datasets import make_synthetic
     >>> data = make_synthetic(300, random_state=0)
-    >>> model = ConditionalTSNE(method="joint", perplexity=20, n_iter=300, random_state=0)
+    >>> model = ConditionalTSNE(perplexity=20, n_iter=300, random_state=0)
     >>> model.fit_transform(data.X, labels=data.known).shape
     (300, 2)
     """
@@ -156,12 +155,14 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         self,
         *,
         n_components: int = 2,
-        method: str = "revised",
-        bandwidth: str = "r",
-        beta: float | str | Mapping[Any, float] = 1e-4,
-        strength: float | str | Mapping[Any, float] = 1.0,
-        mixing: float = 0.5,
+        method: str = "joint",
+        mixing: float | None = None,
+        strength: float | Mapping[Any, float] | None = None,
+        beta: float | Mapping[Any, float] | None = None,
+        align: str | ArrayLike | None = None,
+        odds: float | Mapping[Any, float] | None = None,
         beta_low: float | Mapping[Any, float] | None = None,
+        bandwidth: str = "r",
         perplexity: float = 30,
         metric: str = "euclidean",
         recall: float = 0.99,
@@ -180,11 +181,13 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     ) -> None:
         self.n_components = n_components
         self.method = method
-        self.bandwidth = bandwidth
-        self.beta = beta
-        self.strength = strength
         self.mixing = mixing
+        self.strength = strength
+        self.beta = beta
+        self.align = align
+        self.odds = odds
         self.beta_low = beta_low
+        self.bandwidth = bandwidth
         self.perplexity = perplexity
         self.metric = metric
         self.recall = recall
@@ -221,36 +224,38 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         check_same_rows(X, labels)
         known = None if labels is None else encode_labels(labels, n=matrix.shape[0])
         validate_data(BaseEstimator(), X, skip_check_array=True)  # refuses odd column names
-        clock = _Clock(check_verbose(self))
-        model, choice = self._chosen(matrix, known)
-        settings = check_settings(model, matrix, known, y_given=y is not None)
-        for message in (*settings.warnings, *self._idle_strengths()):
+        given = self.get_params(deep=False)
+        clock = Clock(check_verbose(self.verbose))
+        settings = check_settings(given, matrix, known, y_given=y is not None)
+        for message in settings.warnings:
             warn(message)
-        if choice is not None:
-            clock.log(f"strength: {choice.value:g} mixes to {choice.mixing:.2f} of random")
         clock.log(f"memory: {check_memory(matrix, settings)}")
-        features = features_of(matrix, settings)
-        neighbors = neighbors_of(matrix if features is None else features, settings)
-        found = "all" if neighbors.recall == 1 else f"{neighbors.recall:.1%}"
-        clock.log(
-            f"neighbours: {neighbors.indices.shape[1]} for each of {matrix.shape[0]} points, "
-            f"{found} of the true ones"
-        )
-        affinities = affinities_of(neighbors, settings)
-        del neighbors  # the map needs the memory
-        clock.log(f"similarities: {affinities.matrix.nnz} stored")
-        layout = layout_of(affinities.matrix, features, settings)
+        fitting = Fitting(matrix, settings, clock)
         # Nothing is set before all that can fail is done.
         validate_data(self, X, skip_check_array=True)  # n_features_in_ and feature_names_in_
         self.labels_ = known
-        self.beta_, self.strength_ = model.beta, model.strength
-        self.mixing_ = None if choice is None else choice.mixing
-        self.sweep_ = None if choice is None else choice.tried
-        self.affinities_ = affinities.matrix
-        self.diagnostics_ = affinities.diagnostics
-        self._layout = layout
-        self._run(settings.n_iter, clock)
+        self._take(fitting)
+        if not self._run(settings.n_iter, clock):
+            fitting.correct()
+            self._take(fitting)
+            self._keep_map()
         return self
+
+    def _take(self, fitting: Fitting) -> None:
+        """Keep what a map is made of."""
+        knob, found = METHODS[self.method].knob, knob_value(self.get_params(deep=False))
+        if self.mixing is not None and fitting.settings.method.knob is not None:
+            found = float(fitting.settings.knob[0])
+        self.strength_ = found if knob == "strength" else None
+        self.beta_ = found if knob == "beta" else None
+        self.mixing_ = fitting.mixing
+        self.affinities_ = fitting.affinities.matrix
+        self.diagnostics_ = replace(
+            fitting.affinities.diagnostics,
+            alignment=fitting.alignment,
+            alignment_scores=fitting.alignment_scores,
+        )
+        self._layout = fitting.layout
 
     def fit_transform(
         self, X: ArrayLike, y: object = None, *, labels: object = None
@@ -282,8 +287,8 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         ConditionalTSNE
         """
         check_is_fitted(self)
-        check_callback(self)
-        self._run(check_count(n_iter, "n_iter", low=1), _Clock(check_verbose(self)))
+        check_callback(self.get_params(deep=False))
+        self._run(check_count(n_iter, "n_iter", low=1), Clock(check_verbose(self.verbose)))
         return self
 
     @property
@@ -306,41 +311,17 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             bundle["text/html"] += fitted_html(self)
         return bundle
 
-    def _chosen(self, matrix: Any, known: Labels | None) -> tuple[Any, Choice | None]:
-        """Choose what is "auto"; all else is checked first, with a strength any data can have."""
-        name = steering_on_auto(self)
-        if name is None:
-            return self, None
-        state = copy.deepcopy(self.random_state)
-        trial = altered(self, **{name: 1.0}, random_state=state, callback=None)
-        usable = check_settings(altered(trial, random_state=0), matrix, known).labels
-        if known is None or usable is None:
-            return altered(self, **{name: 1.0}), None
-        choice = choose_strength(trial, name, matrix, known)
-        return altered(self, **{name: choice.value}), choice
-
-    def _idle_strengths(self) -> Iterator[str]:
-        """Tell of a strength that was given to a method steered by another one."""
-        given, usual = self.get_params(deep=False), ConditionalTSNE().get_params(deep=False)
-        for name in ("beta", "strength"):
-            if is_used(name, given) or given[name] == usual[name]:
-                continue
-            methods = " and ".join(f'"{method}"' for method in USED_BY[name])
-            yield (
-                f'{name}={given[name]!r:.60} has no effect with method="{self.method}"'
-                f"{' and a beta_low' if self.method in USED_BY[name] else ''}: it is for {methods}."
-            )
-
     def _kept_diagnostics(self) -> dict[str, NDArray[np.float32]]:
         """Return what is kept of every point with a map, in files and AnnData."""
         labelled = self.labels_ is not None and self.labels_.n_labels > 1
-        know_labels = labelled and self.method in CONDITIONED_ABOVE
+        know_labels = labelled and METHODS[self.method].two_lists
         return kept_diagnostics(self.diagnostics_, know_labels=know_labels)
 
-    def _run(self, n_iter: int, clock: _Clock) -> None:
+    def _run(self, n_iter: int, clock: Clock) -> bool:
+        """Take some steps, and return whether they were stopped before the last."""
         bar = clock.bar(n_iter)
         try:
-            self._layout.run(
+            return self._layout.run(
                 n_iter,
                 callback=clock.watch(self.callback),
                 callback_every=self.callback_every,
@@ -348,48 +329,10 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             )
         finally:  # an error in the callback does not lose the map either
             bar.close()
-            self.embedding_ = self._layout.embedding
-            self.kl_divergence_ = self._layout.loss()
-            self.n_iter_ = self._layout.iteration
-        clock.log(f"map: {self.n_iter_} iterations, KL divergence {self.kl_divergence_:.4f}")
+            self._keep_map()
+            clock.log(f"map: {self.n_iter_} iterations, KL divergence {self.kl_divergence_:.4f}")
 
-
-class _Clock:
-    """Logs stages with the seconds they took.
-
-    Who asks for it sees it: where logging is not set up, the messages go to standard error, in a
-    notebook to the cell's output.
-    """
-
-    def __init__(self, verbose: int) -> None:
-        self._verbose = verbose
-        self._last = time.perf_counter()
-        if verbose and not _log.isEnabledFor(logging.INFO):
-            _log.setLevel(logging.INFO)
-        if verbose and not _log.hasHandlers():
-            # In a notebook, standard error has the red ground of errors.
-            _log.addHandler(logging.StreamHandler(sys.stdout if in_notebook() else None))
-
-    def log(self, message: str) -> None:
-        now = time.perf_counter()
-        if self._verbose:
-            _log.info("%s (%.2f s)", message, now - self._last)
-        self._last = now
-
-    def bar(self, n_iter: int) -> Progress:
-        """Make a bar for the iterations, unless the loss is logged on the way.
-
-        It stands where it can be replaced only: a log has the stages.
-        """
-        return Progress(n_iter, "iterations", shown=self._verbose == 1, logged=False)
-
-    def watch(self, callback: Callback | None) -> Callback | None:
-        """Log the loss on the way too, if asked to."""
-        if self._verbose < 2:
-            return callback
-
-        def logged(iteration: int, loss: float, embedding: NDArray[np.float32]) -> object:
-            _log.info("iteration %d: KL divergence %.4f", iteration, loss)
-            return callback(iteration, loss, embedding) if callback is not None else None
-
-        return logged
+    def _keep_map(self) -> None:
+        self.embedding_ = self._layout.embedding
+        self.kl_divergence_ = self._layout.loss()
+        self.n_iter_ = self._layout.iteration

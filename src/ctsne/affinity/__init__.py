@@ -4,23 +4,20 @@ Each method turns :class:`~ctsne.neighbors.Neighbors` into :class:`Affinities`: 
 matrix that sums to one, and a diagnosis of every point.
 """
 
-from ctsne.affinity.conditioning import (
-    balanced_affinities,
-    balanced_share,
-    joint_affinities,
-    joint_beta_low,
-    revised_affinities,
-    tsne_affinities,
-)
+from ctsne.affinity.balanced import balanced_affinities
+from ctsne.affinity.joint import beta_from_odds, joint_affinities, joint_odds
+from ctsne.affinity.paper import revised_affinities, tsne_affinities
 from ctsne.affinity.result import Affinities, Diagnostics
+from ctsne.affinity.weights import random_share
 
 __all__ = [
     "Affinities",
     "Diagnostics",
     "balanced_affinities",
-    "balanced_share",
+    "beta_from_odds",
     "joint_affinities",
-    "joint_beta_low",
+    "joint_odds",
+    "random_share",
     "revised_affinities",
     "tsne_affinities",
 ]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse as sp
@@ -31,15 +31,19 @@ class Diagnostics:
     perplexity : ndarray
         Effective perplexity of the final row.
     other_share : ndarray
-        Share of the row's mass on points of other labels.
+        Share of the row's weight on points of other labels.
     largest_weight : ndarray
-        The largest single similarity of the row: near one, a single neighbour owns the point.
+        The largest single similarity of the row: near one, the point is dominated by one neighbour.
     reached : ndarray of bool
         Whether the calibrated distribution has the perplexity that was asked for. Which one is
         calibrated depends on the method: with ``bandwidth="p"`` the row before conditioning.
     recall : float
         Share of the true neighbours that the search found, measured on 1,000 points; 1 where it was
         exact.
+    alignment : str
+        Where points of other labels were searched: the name of an alignment, or ``"array"``.
+    alignment_scores : dict of str to float
+        How well each alignment commutes, where one was chosen from several.
 
     Examples
     --------
@@ -58,6 +62,8 @@ class Diagnostics:
     largest_weight: NDArray[np.float64]
     reached: NDArray[np.bool_]
     recall: float = 1.0
+    alignment: str = "none"
+    alignment_scores: Mapping[str, float] = field(default_factory=dict)
 
 
 # Those that are kept with maps, in files, sweeps and AnnData: twelve bytes a point.

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ctsne import _native
 from ctsne._validation import check_jobs
 from ctsne.affinity.result import Affinities, Diagnostics, symmetric_matrix
+from ctsne.affinity.weights import of_points
 from ctsne.labels import Labels
 from ctsne.neighbors import Neighbors
 
@@ -46,7 +47,9 @@ class Rows:
         self._wide = neighbors.scale**-2
         self._recall = neighbors.recall
         self._lists = (neighbors.distances, neighbors.indices, neighbors.n_same, codes)
-        self._weights = (_of_points(log_same, codes), _of_points(log_other, codes))
+        self._weights = tuple(
+            np.zeros(n) if each is None else of_points(each, codes) for each in (log_same, log_other)
+        )
 
     def bandwidths(
         self, perplexity: float, *, weighted: bool
@@ -76,7 +79,7 @@ class Rows:
         return same_precision, other_precision, reached
 
     def log_odds(self, precision: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Logarithm of the ratio of each row's mass on other labels to the rest of it."""
+        """Logarithm of the ratio of each row's weight on other labels to the rest of it."""
         *_, log_odds = self._fill(precision, precision, None)
         return log_odds
 
@@ -131,14 +134,6 @@ class Rows:
         n, length = self._indices.shape
         step = max(64, _ENTRIES_AT_ONCE // length)
         return ((begin, min(n, begin + step)) for begin in range(0, n, step))
-
-
-def _of_points(
-    of_labels: NDArray[np.float64] | None, codes: NDArray[np.int32]
-) -> NDArray[np.float64]:
-    if of_labels is None:
-        return np.zeros(len(codes))
-    return np.asarray(np.append(of_labels, 0.0)[codes])  # a missing label is -1: the appended zero
 
 
 def _sigma(precision: NDArray[np.float64]) -> NDArray[np.float64]:

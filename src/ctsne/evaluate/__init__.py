@@ -11,6 +11,7 @@ from ctsne.evaluate.diagnostics import summarize_diagnostics
 from ctsne.evaluate.jaccard import adjusted_jaccard
 from ctsne.evaluate.laplacian import expected_laplacian, laplacian, laplacian_curve
 from ctsne.evaluate.lisi import expected_lisi, lisi
+from ctsne.evaluate.mixing import mixing, mixing_by_label
 from ctsne.evaluate.neighborhoods import (
     DataNeighbors,
     MapNeighbors,
@@ -37,6 +38,8 @@ __all__ = [
     "laplacian_curve",
     "lisi",
     "map_neighbors",
+    "mixing",
+    "mixing_by_label",
     "rnx_curve",
     "sample_points",
     "summarize_diagnostics",

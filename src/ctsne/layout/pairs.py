@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ctsne.affinity.conditioning import same_label_share
+from ctsne.affinity.weights import same_label_share
 from ctsne.labels import Labels
 
 _ENTRIES_AT_ONCE = 4_000_000

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from ctsne import _native
 from ctsne.labels import Labels
-from ctsne.neighbors.arrange import Arranged, arranged, by_label, unit_rows
-from ctsne.neighbors.exact import as_metric, scan_all
+from ctsne.neighbors.arrange import Arranged, arranged
+from ctsne.neighbors.exact import Searched, as_metric, scan_all, searched_points
 from ctsne.neighbors.lists import Neighbors
 
 # Points to a cell; labels up to so many points are scanned whole.
@@ -37,6 +37,8 @@ _SLICE_SECONDS = 0.2
 class _Cells:
     """Points arranged by cells, and what the native search needs beside them."""
 
+    searched: NDArray[np.floating]
+    scale: float
     points: Arranged
     bounds: NDArray[np.int64]
     centres: NDArray[np.float32]
@@ -49,16 +51,10 @@ class _Lists:
     """The two lists of all points in the making."""
 
     def __init__(
-        self,
-        points: NDArray[np.floating],
-        scale: float,
-        k_same: NDArray[np.int32],
-        k_other: NDArray[np.int32],
-        n_jobs: int,
+        self, k_same: NDArray[np.int32], k_other: NDArray[np.int32], n_jobs: int
     ) -> None:
-        self.points, self.scale = points, scale
         self.k_same, self.k_other, self.n_jobs = k_same, k_other, n_jobs
-        shape = (len(points), int(k_same[0] + k_other[0]))
+        shape = (len(k_same), int(k_same[0] + k_other[0]))
         self.indices = np.empty(shape, np.int32)
         self.distances = np.empty(shape, np.float32)
 
@@ -70,8 +66,8 @@ class _Lists:
         step = max(256 * self.n_jobs, int(1e9 * _SLICE_SECONDS * self.n_jobs / cost))
         for begin in range(0, len(queries), step):
             _native.find_probed(
-                at.packed, at.rows, at.ids, at.codes, self.points,
-                self.scale, cells.bounds, cells.centres, cells.packed_centres, cells.labels,
+                at.packed, at.rows, at.ids, at.codes, cells.searched,
+                cells.scale, cells.bounds, cells.centres, cells.packed_centres, cells.labels,
                 cells.pure, other, queries[begin : begin + step], budget, self.k_same,
                 self.k_other, self.n_jobs, self.indices, self.distances,
             )  # fmt: skip
@@ -113,26 +109,28 @@ def approximate_neighbors(
     metric: str,
     n_jobs: int,
     recall: float,
+    aligned: NDArray[np.floating] | None = None,
 ) -> Neighbors:
     """Search cells, with arguments as :func:`ctsne.neighbors.find_neighbors` checked them."""
-    points = unit_rows(X) if metric == "cosine" else X
-    sorted_points, bounds, scale = by_label(points, labels, n_jobs)
-    lists = _Lists(points, scale, k_same, k_other, n_jobs)
-    sample = np.random.default_rng(0).permutation(len(points))[: TRIALS + CHECKS]
-    scan_all(
-        sorted_points, bounds, points, scale, k_same, k_other, n_jobs, sample,
-        (lists.indices, lists.distances),
-    )  # fmt: skip
+    searched = searched_points(X, aligned, labels, metric=metric, n_jobs=n_jobs)
+    lists = _Lists(k_same, k_other, n_jobs)
+    sample = np.random.default_rng(0).permutation(len(X))[: TRIALS + CHECKS]
+    for other, points in enumerate(searched):
+        out = lists.indices, lists.distances
+        scan_all(points, k_same, k_other, n_jobs, sample, out, other=bool(other))
     trials, checks = (_truth(lists, rows) for rows in np.split(sample, [TRIALS]))
-    labelled = np.ones(len(points), np.bool_)
+    labelled = np.ones(len(X), np.bool_)
     if labels is not None and labels.n_labels:
         labelled = labels.codes >= 0
-    cells = _cells_of_labels(sorted_points, bounds, n_jobs)
-    del sorted_points
+    scale, sizes = searched[0].scale, np.diff(searched[0].bounds)
+    cells = _cells_of_labels(searched[0], n_jobs)
     _search(cells, lists, labelled, trials, recall, other=False)
-    if k_other.any() or not labelled.all():
-        cells = _cells_of_all(cells.points, np.diff(bounds), n_jobs)
+    if not labelled.all():  # the list of an unlabelled point holds any labels
+        cells = _cells_of_all(searched[0], sizes, n_jobs)
         _search(cells, lists, ~labelled, trials, recall, other=False)
+    if k_other.any():
+        if searched[1] is not searched[0] or labelled.all():
+            cells = _cells_of_all(searched[1], sizes, n_jobs)
         _search(cells, lists, labelled, trials, recall, other=True)
     counts = [checks.count_found(lists, other=other) for other in (False, True)]
     # Of one entry more: a sample in which nothing is missing does not prove that nothing is.
@@ -141,24 +139,30 @@ def approximate_neighbors(
     return as_metric(found, metric)
 
 
-def _cells_of_labels(points: Arranged, bounds: NDArray[np.int64], n_jobs: int) -> _Cells:
+def _cells_of_labels(searched: Searched, n_jobs: int) -> _Cells:
     """Divide each label, and the unlabelled points, in cells of their own."""
+    points, bounds = searched.arranged, searched.bounds
     n = len(points.ids)
     ranges = bounds if bounds[-1] == n else np.append(bounds, n)
     order, cells, first = _native.make_cells(points.rows, ranges, CELL_SIZE, WHOLE_LABEL, n_jobs)
     divided = arranged(points.rows, order, points.ids, points.codes, n_jobs)
-    return _Cells(divided, cells, *_centres(divided, cells, n_jobs), first[: len(bounds)], True)
+    centres = _centres(divided, cells, n_jobs)
+    return _Cells(
+        searched.points, searched.scale, divided, cells, *centres, first[: len(bounds)], True
+    )
 
 
-def _cells_of_all(points: Arranged, sizes: NDArray[np.int64], n_jobs: int) -> _Cells:
+def _cells_of_all(searched: Searched, sizes: NDArray[np.int64], n_jobs: int) -> _Cells:
     """Divide all points in cells, and sort each cell by label."""
+    points = searched.arranged
     n = len(points.ids)
     whole = np.array([0, n])
     order, cells, _ = _native.make_cells(points.rows, whole, CELL_SIZE, CELL_SIZE, n_jobs)
     cell = np.repeat(np.arange(len(cells) - 1), np.diff(cells))
     order = order[np.lexsort((points.codes[order], cell))]
     divided = arranged(points.rows, order, points.ids, points.codes, n_jobs)
-    return _Cells(divided, cells, *_centres(divided, cells, n_jobs), sizes, False)
+    centres = _centres(divided, cells, n_jobs)
+    return _Cells(searched.points, searched.scale, divided, cells, *centres, sizes, False)
 
 
 def _centres(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,31 +26,61 @@ def exact_neighbors(
     metric: str,
     n_jobs: int,
     rows: NDArray[np.integer] | None = None,
+    aligned: NDArray[np.floating] | None = None,
 ) -> Neighbors:
     """Search all pairs, with arguments as :func:`ctsne.neighbors.find_neighbors` checked them."""
-    points = unit_rows(X) if metric == "cosine" else X
-    arranged, bounds, scale = by_label(points, labels, n_jobs)
-    n, length = len(points), int(k_same[0] + k_other[0])
-    indices = np.empty((n, length), np.int32)
-    distances = np.empty((n, length), np.float32)
-    scan_all(arranged, bounds, points, scale, k_same, k_other, n_jobs, rows, (indices, distances))
+    searched = searched_points(X, aligned, labels, metric=metric, n_jobs=n_jobs)
+    n, length = len(X), int(k_same[0] + k_other[0])
+    out = np.empty((n, length), np.int32), np.empty((n, length), np.float32)
+    for other, points in enumerate(searched):
+        scan_all(points, k_same, k_other, n_jobs, rows, out, other=bool(other))
+    (indices, distances), scale = out, searched[0].scale
     if rows is not None:
         indices, distances, k_same = indices[rows], distances[rows], k_same[rows]
     return as_metric(Neighbors(indices, distances, k_same, scale), metric)
 
 
+@dataclass(frozen=True, eq=False)
+class Searched:
+    """Points that one of the two lists is searched among, as they are and as they are scanned."""
+
+    points: NDArray[np.floating]
+    arranged: Arranged
+    bounds: NDArray[np.int64]
+    scale: float
+
+
+def searched_points(
+    X: NDArray[np.floating],
+    aligned: NDArray[np.floating] | None,
+    labels: Labels | None,
+    *,
+    metric: str,
+    n_jobs: int,
+) -> tuple[Searched, Searched]:
+    """Prepare the points of the list of the same label, and those of the list of other labels."""
+    prepared = []
+    for given in (X, aligned):
+        if given is not None:
+            points = unit_rows(given) if metric == "cosine" else given
+            prepared.append(Searched(points, *by_label(points, labels, n_jobs)))
+    return prepared[0], prepared[-1]
+
+
 def scan_all(
-    arranged: Arranged,
-    bounds: NDArray[np.int64],
-    points: NDArray[np.floating],
-    scale: float,
+    searched: Searched,
     k_same: NDArray[np.int32],
     k_other: NDArray[np.int32],
     n_jobs: int,
     rows: NDArray[np.integer] | None,
     out: tuple[NDArray[np.int32], NDArray[np.float32]],
+    *,
+    other: bool,
 ) -> None:
-    """Write both lists of all points, or of some, into ``out``, a row for each of all points."""
+    """Write one list of all points, or of some, into ``out``, a row for each of all points."""
+    if not (k_other if other else k_same).any():
+        return
+    arranged, points = searched.arranged, searched.points
     n, dims = points.shape
     queries = np.arange(n)
     if rows is not None:
@@ -57,12 +89,10 @@ def scan_all(
         queries = np.flatnonzero(wanted[arranged.ids])
     step = max(64 * n_jobs, int(_SLICE_WORK * n_jobs / (n * (dims + 8))))
     for begin in range(0, len(queries), step):
-        for other, k in ((False, k_same), (True, k_other)):
-            if k.any():
-                _native.find_exact(
-                    arranged.packed, arranged.rows, arranged.ids, arranged.codes, points, scale,
-                    bounds, other, queries[begin : begin + step], k_same, k_other, n_jobs, *out,
-                )  # fmt: skip
+        _native.find_exact(
+            arranged.packed, arranged.rows, arranged.ids, arranged.codes, points, searched.scale,
+            searched.bounds, other, queries[begin : begin + step], k_same, k_other, n_jobs, *out,
+        )  # fmt: skip
 
 
 def as_metric(found: Neighbors, metric: str) -> Neighbors:

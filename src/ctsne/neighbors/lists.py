@@ -11,6 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from ctsne.labels import Labels
 
 
+# Lists of ``joint`` are this many times as long as the perplexity of each: short ones keep the
+# neighbourhood as a whole and mix further, longer ones keep more of the very nearest.
+JOINT_LENGTH = 5 / 3
+
+
 @dataclass(frozen=True, eq=False)
 class Neighbors:
     """Neighbours of ``n`` points, ``K`` each, in two lists.
@@ -78,19 +83,19 @@ def paper_lengths(
 
 
 def balanced_lengths(
-    labels: Labels, perplexity: float, share: NDArray[np.float64]
+    labels: Labels, perplexity: float, strength: ArrayLike
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """List lengths of ``balanced``: three times the perplexity of each list.
+    """List lengths of ``balanced``: from half each to three times the perplexity of each list.
 
-    However many labels there are, a point keeps one neighbour of its own if it has any.
+    Strength 0 leaves the share of other labels as it is in the data, and halves the row as the
+    paper does. At strength 1 that share is known beforehand. However many labels there are, a point
+    keeps one neighbour of its own if it has any.
 
     Parameters
     ----------
     labels : Labels
     perplexity : float
-    share : ndarray, shape (n,)
-        Row mass that each point gives to other labels, from
-        :func:`ctsne.affinity.balanced_share`.
+    strength : float or ndarray of shape (n_labels,)
 
     Returns
     -------
@@ -98,17 +103,46 @@ def balanced_lengths(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from ctsne.labels import encode_labels
     >>> from ctsne.neighbors import balanced_lengths
-    >>> same, other = balanced_lengths(encode_labels(list("aaabb")), 1.0, np.full(5, 0.25))
+    >>> same, other = balanced_lengths(encode_labels(list("aaabb")), 1.0, 1.0)
     >>> same.tolist(), other.tolist()
-    ([2, 2, 2, 1, 1], [1, 1, 1, 2, 2])
+    ([1, 1, 1, 1, 1], [2, 2, 2, 2, 2])
     """
     n = labels.n_points
     total = min(ceil(3 * perplexity), n - 1)
-    other = np.minimum(np.ceil(3 * share * perplexity), total - 1).astype(np.int64)
+    strengths = np.broadcast_to(np.asarray(strength, np.float64), labels.counts.shape)
+    random = (labels.counts.sum() - labels.counts) / max(1, n - 1)
+    share = np.append(strengths * random + (1 - strengths) / 2, 0.0)[labels.codes]
+    other = np.minimum(np.ceil(share * 3 * perplexity), total - 1).astype(np.int64)
     return fill_lists(total - other, total, *available(labels, n))
+
+
+def joint_lengths(
+    labels: Labels, perplexity: float
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """List lengths of ``joint``, which shortens both lists when it knows each point's share.
+
+    Parameters
+    ----------
+    labels : Labels
+    perplexity : float
+
+    Returns
+    -------
+    k_same, k_other : ndarray of int32, shape (n,)
+
+    Examples
+    --------
+    >>> from ctsne.labels import encode_labels
+    >>> from ctsne.neighbors import joint_lengths
+    >>> same, other = joint_lengths(encode_labels(["a", "b"] * 5), 1.5)
+    >>> same.tolist() == other.tolist() == [3] * 10
+    True
+    """
+    n = labels.n_points
+    longest = ceil(JOINT_LENGTH * perplexity)
+    return fill_lists(np.full(n, longest), 2 * longest, *available(labels, n))
 
 
 def check_lengths(k_same: ArrayLike, k_other: ArrayLike, n: int) -> tuple[NDArray[np.int64], int]:

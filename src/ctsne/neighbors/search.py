@@ -36,6 +36,7 @@ def find_neighbors(
     n_jobs: int | None = -1,
     rows: NDArray[np.integer] | None = None,
     recall: float = 1.0,
+    aligned: ArrayLike | None = None,
 ) -> Neighbors:
     """Find the nearest points with the same and with another label.
 
@@ -63,6 +64,8 @@ def find_neighbors(
         Share of the true neighbours that is enough. Below 1, data of more than 30,000
         points are searched by cells of nearby points, several times faster; the result says which
         recall was measured, and their distances are exact. With ``rows`` the search is exact.
+    aligned : array-like, shape (n, d'), optional
+        Where the list of other labels is searched, distances included, instead of ``X``.
 
     Returns
     -------
@@ -83,8 +86,14 @@ def find_neighbors(
         check_directions(features)
     n_jobs = check_jobs(n_jobs)
     enough = check_number(recall, "recall", low=0.5, high=1)
+    moved = None if aligned is None else check_features(aligned, argument="aligned")
+    if moved is not None and len(moved) != n:
+        raise ValueError(f"aligned has {len(moved)} rows but X has {n}")
     if is_approximate(n, enough) and rows is None:
         return approximate_neighbors(
-            features, known, same, other, metric=metric, n_jobs=n_jobs, recall=enough
-        )
-    return exact_neighbors(features, known, same, other, metric=metric, n_jobs=n_jobs, rows=rows)
+            features, known, same, other, metric=metric, n_jobs=n_jobs, recall=enough,
+            aligned=moved,
+        )  # fmt: skip
+    return exact_neighbors(
+        features, known, same, other, metric=metric, n_jobs=n_jobs, rows=rows, aligned=moved
+    )

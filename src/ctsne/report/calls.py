@@ -8,20 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from ctsne.estimator import ConditionalTSNE
+from ctsne._parameters import DEFAULTS
+from ctsne.methods import is_used
 from ctsne.sweep import SweepResult
-from ctsne.sweep.grid import is_used
 from ctsne.sweep.store import IRRELEVANT, plain_value
 
 __all__ = ["constructor_calls"]
 
 
 def constructor_calls(result: SweepResult) -> list[str]:
-    """Write the estimator of each map as it would be typed: its setting, then what is no default.
+    """Write the estimator of each map as it would be typed: its setting, then what differs from defaults.
 
-    Parameters that have no say in the map are left out.
+    Parameters that have no effect on the map are left out.
     """
-    defaults = ConditionalTSNE().get_params(deep=False)
     calls = []
     for swept in result.maps:
         whole = {**result._estimator, **swept.parameters}
@@ -31,7 +30,7 @@ def constructor_calls(result: SweepResult) -> list[str]:
             if name not in swept.parameters
             and name not in IRRELEVANT
             and is_used(name, whole)
-            and plain_value(value) != plain_value(defaults[name])
+            and plain_value(value) != plain_value(DEFAULTS[name])
         }
         named = {**swept.parameters, **rest}
         arguments = ", ".join(f"{name}={_typed(value)}" for name, value in named.items())
@@ -49,4 +48,4 @@ def _typed(value: Any) -> str:
         return f"{{{', '.join(pairs)}}}"
     if value is None or isinstance(value, bool | int | float):
         return repr(value)
-    return f"<positions of shape {np.shape(value)}>"  # a start, too long to be typed
+    return f"<array of shape {np.shape(value)}>"  # a start or an alignment, too long to be typed

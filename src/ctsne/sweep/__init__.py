@@ -7,6 +7,7 @@
 from ctsne.sweep.file import load_sweep
 from ctsne.sweep.result import SweepResult
 from ctsne.sweep.run import sweep
+from ctsne.sweep.suggestion import Suggestion
 from ctsne.sweep.swept import Line, SweptMap
 
-__all__ = ["Line", "SweepResult", "SweptMap", "load_sweep", "sweep"]
+__all__ = ["Line", "Suggestion", "SweepResult", "SweptMap", "load_sweep", "sweep"]

@@ -75,11 +75,11 @@ def load_sweep(path: str | os.PathLike[str]) -> SweepResult:
     >>> from ctsne.sweep import load_sweep, sweep
     >>> data = make_synthetic(300, random_state=0)
     >>> small = ConditionalTSNE(perplexity=20, n_iter=300, random_state=0)
-    >>> result = sweep(data.X, data.known, {"beta": [1]}, estimator=small, progress=False)
+    >>> result = sweep(data.X, data.known, {"strength": [1]}, estimator=small, progress=False)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     result.save(Path(folder) / "sweep.npz")
     ...     load_sweep(Path(folder) / "sweep.npz").maps[0].title
-    'beta 1'
+    'strength 1'
     """
     try:
         with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as arrays:

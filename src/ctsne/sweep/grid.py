@@ -12,33 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from ctsne._parameters import knob_value
+from ctsne._validation import check_choice
+from ctsne.methods import DEFAULT_METHOD, METHODS, is_used, swept_grid, users_of
 from ctsne.sweep.store import IRRELEVANT, plain_value
 
-__all__ = ["Grid", "GridPoint", "default_grid", "expand_grid", "is_used", "weakest_first"]
+__all__ = ["Grid", "GridPoint", "default_grid", "expand_grid", "weakest_first"]
 
 Grid = Mapping[str, Any] | Iterable[Mapping[str, Any]]
 
-# What sets the strength of each method, apart from ``beta_low``, which goes with any.
-STEERED_BY = {"revised": "beta", "original": "beta", "balanced": "strength", "joint": "strength"}
-# From nothing to all there is. Large steps in beta change little at the far end; there it matters
-# for data whose labels lie far apart only.
-BETAS = (
-    1, 0.3, 0.1, 0.03, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-10, 1e-13, 1e-16, 1e-20, 1e-30,
-)  # fmt: skip
-ORIGINAL_BETAS = (1, 0.8, 0.6, 0.4, 0.3, 0.2, 0.1, 0.06, 0.03, 1e-2, 1e-3, 1e-4, 1e-8)
-STRENGTHS = (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1)
-_DEFAULTS: dict[str, tuple[float, ...]] = {
-    "revised": BETAS,
-    "original": ORIGINAL_BETAS,
-    "balanced": STRENGTHS,
-    "joint": STRENGTHS,
-}
-# Parameters that only some methods look at.
-USED_BY = {
-    "beta": ("original", "revised"),
-    "bandwidth": ("revised",),
-    "strength": ("balanced", "joint"),
-}
 _NO_GRID = (
     "grid must be a mapping of parameters to values, or a list of such mappings, got {!r:.60}"
 )
@@ -46,7 +28,7 @@ _REFUSED = {
     "n_components": "maps of different dimensions cannot be compared",
     "metric": "neighbours are searched once for all settings",
     "n_jobs": "it does not change the map; give it to sweep itself",
-    "mixing": "it does not change the map; give it to best()",
+    "mixing": "a sweep has its own settings; give a mixing to suggest()",
     "verbose": "it does not change the map",
     "callback": "it does not change the map",
     "callback_every": "it does not change the map",
@@ -60,7 +42,7 @@ class GridPoint:
     Attributes
     ----------
     parameters : dict
-        What differs from the estimator, as far as the method makes use of it.
+        What differs from the estimator, as far as the method uses it.
     line : str
         Settings of one line differ in their strength alone.
     seedless_line : str
@@ -75,33 +57,33 @@ class GridPoint:
     steering: str | None
 
 
-def default_grid(method: str) -> dict[str, Any]:
-    """All strengths of a method."""
-    steering = STEERED_BY.get(method)
-    return {} if steering is None else {steering: _DEFAULTS[method]}
+def default_grid() -> list[dict[str, Any]]:
+    """Return what a sweep goes through if nothing is said: t-SNE, the default method, the paper."""
+    return swept_grid("tsne", DEFAULT_METHOD, "revised", short=True)
 
 
-def expand_grid(grid: Grid, estimator: Any) -> list[GridPoint]:
+def expand_grid(grid: Grid, given: Mapping[str, Any]) -> list[GridPoint]:
     """List every combination of a grid, or of each of several ones.
+
+    ``given`` are the parameters that the grid does not name.
 
     Raises
     ------
     TypeError, ValueError
-        For what is no grid of the estimator's parameters.
+        For what is not a grid of the estimator's parameters.
     """
-    given = estimator.get_params(deep=False)
     entries = [grid] if isinstance(grid, Mapping) else grid
     if not isinstance(entries, Iterable):
         raise TypeError(_NO_GRID.format(grid))
     points: dict[str, GridPoint] = {}
     for entry in entries:
         values = _check_entry(entry, given)
-        idle = dict.fromkeys(name for name in values if name in USED_BY)
+        idle = dict.fromkeys(name for name in values if users_of(name))
         for combination in product(*values.values()):
             named = dict(zip(values, combination, strict=True))
             whole = {**given, **named}
+            _check_method(whole["method"])
             used = {name: value for name, value in whole.items() if is_used(name, whole)}
-            _check_no_auto(used)
             for name in set(idle) & set(used):
                 del idle[name]
             steering = _steering(whole, values)
@@ -114,23 +96,34 @@ def expand_grid(grid: Grid, estimator: Any) -> list[GridPoint]:
                 _identity(rest),
                 steering,
             )
-            points.setdefault(_identity(used), point)  # what gives the same map is made once
+            points.setdefault(_identity(_effective(used)), point)  # the same map is made once
         for name in idle:
             raise ValueError(
-                f"grid names {name!r}, of which the method makes no use; name one that does, for "
-                f'example {{"method": "{USED_BY[name][-1]}", "{name}": ...}}'
+                f"grid names {name!r}, which the method ignores; name one that uses it, for "
+                f'example {{"method": "{users_of(name)[0]}", "{name}": ...}}'
             )
     if not points:
-        raise ValueError('grid holds no setting; give for example {"beta": [1, 0.1, 1e-2]}')
+        raise ValueError('grid holds no setting; give for example {"strength": [0, 0.5, 1]}')
     return list(points.values())
 
 
-def is_used(name: str, parameters: Mapping[str, Any]) -> bool:
-    """Tell whether a parameter has any say, given all of them."""
-    method = parameters["method"]
-    if name == "beta" and method == "original" and parameters["beta_low"] is not None:
-        return False
-    return method in USED_BY.get(name, (method,))
+def _check_method(name: Any) -> None:
+    check_choice(name, "method", tuple(METHODS))
+
+
+def _effective(used: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a map depends on, so that no map is made twice under two names."""
+    effective = dict(used)
+    method = METHODS[used["method"]]
+    if method.knob is None or method.knob not in used:
+        return effective
+    effective[method.knob] = knob_value(used)
+    if effective[method.knob] == 1 and method.knob == "beta":  # nothing is weighed
+        effective.pop("bandwidth", None)
+        if not method.two_lists:
+            effective["method"] = "tsne"
+            del effective["beta"]
+    return effective
 
 
 def weakest_first(points: list[GridPoint], indices: Iterable[int]) -> list[int]:
@@ -143,7 +136,7 @@ def weakest_first(points: list[GridPoint], indices: Iterable[int]) -> list[int]:
     numbers = [float(value) for value in values if isinstance(value, Real)]
     if len(numbers) < len(values):
         return chosen
-    sign = 1 if steering == "strength" else -1
+    sign = 1 if steering in ("strength", "odds") else -1
     order = np.argsort(sign * np.array(numbers), kind="stable")
     return [chosen[place] for place in order]
 
@@ -155,15 +148,6 @@ def _identity(parameters: Mapping[str, Any]) -> str:
     return json.dumps(sorted(plain))
 
 
-def _check_no_auto(used: Mapping[str, Any]) -> None:
-    for name in ("beta", "strength"):
-        if isinstance(used.get(name), str) and used[name] == "auto":
-            raise ValueError(
-                f'a sweep needs the values of {name}, not "auto": name them in the grid, for '
-                f"example {{{name!r}: {list(_DEFAULTS[used['method']][:4])}}}"
-            )
-
-
 def _check_entry(entry: Any, known: Mapping[str, Any]) -> dict[str, list[Any]]:
     if not isinstance(entry, Mapping):
         raise TypeError(_NO_GRID.format(entry))
@@ -171,7 +155,7 @@ def _check_entry(entry: Any, known: Mapping[str, Any]) -> dict[str, list[Any]]:
         if name not in known:
             close = difflib.get_close_matches(str(name), known, n=1)
             hint = f"; did you mean {close[0]!r}?" if close else ""
-            raise ValueError(f"grid names {name!r}, which is no parameter of the estimator{hint}")
+            raise ValueError(f"grid names {name!r}, which is not a parameter of the estimator{hint}")
         if name in _REFUSED:
             raise ValueError(f"grid must not vary {name!r}: {_REFUSED[name]}")
     values = {name: _listed(name, value) for name, value in entry.items()}
@@ -183,15 +167,15 @@ def _check_entry(entry: Any, known: Mapping[str, Any]) -> dict[str, list[Any]]:
 
 def _listed(name: str, value: Any) -> list[Any]:
     """Values of one parameter; a single one stands for itself."""
-    if name == "init" and _is_start(value):
+    if name in ("init", "align") and _is_matrix(value):
         return [value]
     if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
         return [value]
     return list(value.tolist()) if isinstance(value, np.ndarray) else list(value)
 
 
-def _is_start(value: Any) -> bool:
-    """Tell a matrix of positions, or a list of their rows, from a list of starts."""
+def _is_matrix(value: Any) -> bool:
+    """Tell a matrix of positions, or a list of their rows, from a list of names."""
     if isinstance(value, list | tuple):
         return all(not isinstance(row, str) and np.ndim(row) == 1 for row in value)
     return getattr(value, "ndim", 0) == 2
@@ -199,7 +183,8 @@ def _is_start(value: Any) -> bool:
 
 def _steering(whole: Mapping[str, Any], values: Mapping[str, list[Any]]) -> str | None:
     """Return the parameter that is varied to change the strength."""
-    own = STEERED_BY.get(str(whole["method"]), "beta_low")
-    candidates = [name for name in (own, "beta_low") if name in values and is_used(name, whole)]
+    own = METHODS[whole["method"]].knob
+    names = [name for name in (own, "odds", "beta_low") if name in values]
+    candidates = [name for name in names if name is not None and is_used(name, whole)]
     varied = [name for name in candidates if len(values[name]) > 1]
     return next(iter(varied or candidates), None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,8 +15,10 @@ from ctsne._display import sweep_html
 from ctsne._validation import check_number
 from ctsne._warnings import warn
 from ctsne.layout import align
-from ctsne.sweep.grid import GridPoint, is_used, weakest_first
+from ctsne.methods import is_used
+from ctsne.sweep.grid import GridPoint, weakest_first
 from ctsne.sweep.store import plain_value
+from ctsne.sweep.suggestion import SUGGESTED_MIXING, Suggestion, choose_map
 from ctsne.sweep.swept import Line, SweptMap
 from ctsne.sweep.work import Outcome
 
@@ -45,10 +47,10 @@ class SweepResult:
     >>> data = make_synthetic(300, random_state=0)
     >>> small = ConditionalTSNE(perplexity=20, n_iter=300, random_state=0)
     >>> result = sweep(
-    ...     data.X, data.known, {"beta": [1, 1e-10]}, estimator=small, progress=False
+    ...     data.X, data.known, {"strength": [0, 1]}, estimator=small, progress=False
     ... )
     >>> [swept.parameters for swept in result.front()]
-    [{'beta': 1}, {'beta': 1e-10}]
+    [{'strength': 0}, {'strength': 1}]
     """
 
     maps: tuple[SweptMap, ...]
@@ -70,7 +72,7 @@ class SweepResult:
         """One row for each map: its parameters, its measures, seconds and error.
 
         Parameters that some setting of the grid names have a column; it is empty where a method
-        makes no use of them.
+        ignores them.
         ``mixing`` is the Laplacian score of the label factored out as a share of what random labels
         would give: 0 is not mixed at all, 1 is mixed as at random. ``adjusted_rnx`` is the share of
         neighbours kept, adjusted for the label. Measures of the other label begin with ``other_``.
@@ -88,14 +90,31 @@ class SweepResult:
             rows.append({**used, **swept.measures, "seconds": swept.seconds, "error": swept.error})
         return pd.DataFrame(rows, columns=[*varied, *measured, "seconds", "error"])
 
-    def best(self, mixing: float = 0.5) -> SweptMap:
-        """Choose the weakest conditioning that mixes the label well enough.
+    def suggest(self, mixing: float = SUGGESTED_MIXING) -> Suggestion:
+        """Choose a map by what is known, with the reason.
 
-        For every line of the grid (all parameters equal but the strength), the weakest strength
-        whose mixing reaches the share asked for; among those, the one with the highest adjusted
-        R_NX. Where there are several seeds, both are means over them, and the seed with the highest
-        adjusted R_NX is taken, of those that reach the share. Strengths per label have the order in
-        which the grid names them.
+        If the sweep has a label to look for: of the maps that mix far enough and that no other map
+        beats in both mixing and neighbours kept (adjusted R_NX), the one in which that label is
+        purest; maps that differ by no more than seeds do are alike, and the least mixed of them is
+        taken. Without one: of every line of the grid (all parameters equal but the strength) the
+        weakest setting that mixes far enough, and of those the one that keeps most neighbours. If
+        t-SNE mixes far enough, there is nothing to take out, and it is taken. Where there are
+        several seeds, these are means over them.
+
+        Parameters
+        ----------
+        mixing : float, default=0.5
+            Share of the mixing that random labels would give, in [0, 1].
+
+        Returns
+        -------
+        Suggestion
+            Its ``map`` is None if no setting mixes that far.
+        """
+        return choose_map(self.candidates(), check_number(mixing, "mixing", low=0, high=1))
+
+    def best(self, mixing: float = SUGGESTED_MIXING) -> SweptMap:
+        """Return the map that :meth:`suggest` chooses.
 
         Parameters
         ----------
@@ -109,23 +128,14 @@ class SweepResult:
         Raises
         ------
         ValueError
-            If no setting mixes the label so far; the message says how far they do.
+            If no setting mixes the label that far; the message says how far they do.
         """
-        share = check_number(mixing, "mixing", low=0, high=1)
-        weakest = []
-        for line in self.candidates():
-            reached = (group for group in line if _mean(group, "mixing") >= share)
-            weakest += [group for group in [next(reached, None)] if group is not None]
-        if not weakest:
-            most = self.most_mixed()
+        suggestion = self.suggest(mixing)
+        if suggestion.map is None:
             raise ValueError(
-                f"no setting reaches mixing={share:g} of what random labels would give: the most "
-                f"is {most.measures['mixing']:.2f}, with {most.parameters}; ask for less, or try "
-                "stronger conditioning or another method"
+                f"{suggestion.reason}; ask for less, or try stronger conditioning or another method"
             )
-        chosen = max(weakest, key=lambda group: _mean(group, "adjusted_rnx"))
-        reaching = [swept for swept in chosen if swept.measures["mixing"] >= share]
-        return max(reaching, key=lambda swept: swept.measures["adjusted_rnx"])
+        return suggestion.map
 
     def most_mixed(self) -> SweptMap:
         """Return the map that mixes the label furthest.
@@ -169,7 +179,7 @@ class SweepResult:
         Parameters
         ----------
         **parameters
-            Parameters of the estimator with the value they shall have.
+            Parameters of the estimator with the values to match.
 
         Returns
         -------
@@ -178,7 +188,7 @@ class SweepResult:
         unknown = set(parameters) - set(self._estimator)
         if unknown:
             raise ValueError(
-                f"{min(unknown)!r} is no parameter of the estimator, there are: "
+                f"{min(unknown)!r} is not a parameter of the estimator; there are: "
                 f"{', '.join(self._estimator)}"
             )
         wanted = {name: plain_value(value) for name, value in parameters.items()}
@@ -212,7 +222,7 @@ class SweepResult:
         return tuple(lines)
 
     def candidates(self) -> tuple[tuple[tuple[SweptMap, ...], ...], ...]:
-        """Group the maps as :meth:`best` looks at them, without those that cannot be measured.
+        """Group the maps as :meth:`suggest` looks at them, without those that cannot be measured.
 
         Returns
         -------
@@ -312,7 +322,3 @@ def _aligned(
             aligned[index] = reference
             first = reference if first is None else first
     return aligned
-
-
-def _mean(group: Sequence[SweptMap], measure: str) -> float:
-    return float(np.mean([swept.measures[measure] for swept in group]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from ctsne._memory import map_memory, require_memory
-from ctsne._parameters import Settings, altered, check_same_rows, check_settings
+from ctsne._parameters import DEFAULTS, Settings, check_same_rows, check_settings
 from ctsne._pipeline import features_of
 from ctsne._progress import Progress
 from ctsne._validation import check_jobs, check_matrix, check_workers, is_sparse
 from ctsne._warnings import warn
 from ctsne.evaluate._inputs import check_k, sample_points
+from ctsne.evaluate.mixing import MEASURED_POINTS, NEIGHBORHOOD
 from ctsne.labels import Labels, encode_labels
 from ctsne.layout import start_positions
 from ctsne.neighbors.search import is_approximate
@@ -34,9 +35,6 @@ if TYPE_CHECKING:
 
 __all__ = ["sweep"]
 
-NEIGHBORHOOD = 30
-# Enough for a standard error below .003 in R_NX and the Laplacian score.
-MEASURED_POINTS = 5000
 # Several maps at once on one thread each are faster than one map on all of them, as long as their
 # similarities fit in memory together.
 _POINTS_AT_ONCE = 200_000
@@ -67,7 +65,7 @@ def sweep(
     grid : mapping or list of mappings, optional
         For every parameter of the estimator to be varied, its values; a single value stands for a
         list of one. All combinations are computed, for several mappings those of each. By default
-        the estimator's method over all its strengths.
+        t-SNE, ``"joint"`` and the paper's ``"revised"`` from weak to strong.
     other : array-like of length n, optional
         The label that should be seen in the maps, to be measured too.
     estimator : ConditionalTSNE, optional
@@ -110,7 +108,7 @@ def sweep(
     ...     data.X, data.known, {"method": "joint", "strength": [0, 1]}, progress=False,
     ...     estimator=ConditionalTSNE(perplexity=20, n_iter=300, random_state=0),
     ... )
-    >>> result.best(mixing=0.5).parameters
+    >>> result.suggest(mixing=0.5).map.parameters
     {'method': 'joint', 'strength': 1}
     """
     matrix = check_matrix(X)
@@ -118,7 +116,7 @@ def sweep(
     check_same_rows(X, other, argument="other")
     base = _base(estimator, n_jobs, repeatable=folder is not None)
     known, hidden = _labels(labels, other, matrix.shape[0])
-    points = expand_grid(default_grid(base.method) if grid is None else grid, base)
+    points = expand_grid(default_grid() if grid is None else grid, base)
     settings = check_points(points, base, matrix, known)
     for message in dict.fromkeys(text for each in settings for text in each.warnings):
         warn(message)
@@ -133,22 +131,21 @@ def run_sweep(
     known: Labels,
     points: list[GridPoint],
     settings: list[Settings],
-    base: Any,
+    base: Mapping[str, Any],
     *,
-    hidden: Labels | None = None,
+    hidden: Labels | None,
     path: bool,
-    k: int | None = None,
-    sample: float | None = MEASURED_POINTS,
-    folder: str | os.PathLike[str] | None = None,
+    k: int | None,
+    sample: float | None,
+    folder: str | os.PathLike[str] | None,
     progress: bool,
-    until: float | None = None,
 ) -> SweepResult:
-    """Sweep over checked input; ``until`` ends a path at a share of random mixing."""
+    """Sweep over checked input."""
     n = matrix.shape[0]
     k = check_k(min(NEIGHBORHOOD, n - 2) if k is None else k, n=n)
     measured = sample_points(n, min(sample, n) if isinstance(sample, int) else sample, 0)
     lines = _lines(points, path=path)
-    workers = 1 if n > _POINTS_AT_ONCE else min(check_workers(base.n_jobs), len(lines))
+    workers = 1 if n > _POINTS_AT_ONCE else min(check_workers(base["n_jobs"]), len(lines))
     _check_memory(matrix, settings, workers)
     keys = {}
     if folder is not None:
@@ -156,11 +153,12 @@ def run_sweep(
         keys = _keys(points, base, matrix, known, searched)
     store = open_store(folder)
     features = features_of(matrix, settings[0])
-    neighbors = shared_neighbors(matrix if features is None else features, known, settings, k=k)
-    data = measured_lists(neighbors, features, known, measured, k, settings[0])
+    places = matrix if features is None else features
+    neighbors = shared_neighbors(places, known, settings, k=k)
+    data = measured_lists(neighbors, places, known, measured, k, settings[0])
     material = Material(features, neighbors, data, known, hidden, k, store)
     settings = _with_starts(settings, features)
-    threads = max(1, check_jobs(base.n_jobs) // workers)
+    threads = max(1, check_jobs(base["n_jobs"]) // workers)
     jobs = [
         [Step(index, replace(settings[index], n_jobs=threads), keys.get(index)) for index in line]
         for line in lines
@@ -168,27 +166,34 @@ def run_sweep(
     bar = Progress(len(points), "sweep", shown=progress)
     watch = Watch(bar)
     try:
-        _run(material, jobs, workers, watch, until)
+        _run(material, jobs, workers, watch)
     finally:
         bar.close()
     outcomes = watch.outcomes.values()
     unsaved = [outcome.unsaved for outcome in outcomes if outcome.unsaved is not None]
     if unsaved:
         warn(f"{len(unsaved)} maps could not be kept in the folder: {unsaved[0]}")
-    if len(outcomes) < len(points) and until is None:
+    if len(outcomes) < len(points):
         kept = "" if store is None else "; run it again with the same folder to go on"
         warn(f"interrupted: {len(outcomes)} of {len(points)} maps are finished{kept}")
-    return collect(points, _lines(points, path=True), outcomes, base.get_params(deep=False))
+    return collect(points, _lines(points, path=True), outcomes, base)
 
 
-def _base(estimator: ConditionalTSNE | None, n_jobs: int | None, *, repeatable: bool) -> Any:
-    from ctsne.estimator import ConditionalTSNE  # it uses the sweep itself
-
-    if estimator is None:
-        estimator = ConditionalTSNE(random_state=0)
-    if not isinstance(estimator, ConditionalTSNE):
-        raise TypeError(f"estimator must be a ConditionalTSNE, got {type(estimator).__name__}")
-    seed = estimator.random_state
+def _base(
+    estimator: ConditionalTSNE | None, n_jobs: int | None, *, repeatable: bool
+) -> dict[str, Any]:
+    """Return all parameters that the grid does not name."""
+    given = {**DEFAULTS, "random_state": 0}
+    if estimator is not None:
+        if not hasattr(estimator, "get_params") or set(estimator.get_params(False)) != set(given):
+            raise TypeError(f"estimator must be a ConditionalTSNE, got {type(estimator).__name__}")
+        given = estimator.get_params(deep=False)
+    if given["mixing"] is not None:
+        raise ValueError(
+            f"the estimator has mixing={given['mixing']!r:.60}, but a sweep goes through settings "
+            "of its own; leave it out, and ask the result: suggest(mixing=...)"
+        )
+    seed = given["random_state"]
     if seed is None or isinstance(seed, np.random.RandomState):
         if repeatable:
             raise ValueError(
@@ -196,7 +201,7 @@ def _base(estimator: ConditionalTSNE | None, n_jobs: int | None, *, repeatable: 
                 f"resumed; got {seed!r:.60}"
             )
         seed = int(check_random_state(seed).randint(2**31 - 1))  # one start for all settings
-    return altered(estimator, n_jobs=n_jobs, callback=None, verbose=0, random_state=seed)
+    return {**given, "n_jobs": n_jobs, "callback": None, "verbose": 0, "random_state": seed}
 
 
 def _labels(labels: object, other: object, n: int) -> tuple[Labels, Labels | None]:
@@ -206,17 +211,19 @@ def _labels(labels: object, other: object, n: int) -> tuple[Labels, Labels | Non
     return known, None if other is None else encode_labels(other, n=n, argument="other")
 
 
-def check_points(points: list[GridPoint], base: Any, matrix: Any, known: Labels) -> list[Settings]:
+def check_points(
+    points: list[GridPoint], base: Mapping[str, Any], matrix: Any, known: Labels
+) -> list[Settings]:
     """Check every setting against the data before any of them is computed."""
-    if base.metric == "precomputed" and is_sparse(matrix):
+    if base["metric"] == "precomputed" and is_sparse(matrix):
         raise ValueError(
-            'a sweep, and so "auto", needs features or a full matrix of distances: a sparse graph '
-            "does not hold the neighbourhoods that R_NX is measured on"
+            "a sweep needs features or a full matrix of distances: a sparse graph does not hold "
+            "the neighbourhoods that R_NX is measured on"
         )
     settings = []
     for point in points:
         try:
-            settings.append(check_settings(altered(base, **point.parameters), matrix, known))
+            settings.append(check_settings({**base, **point.parameters}, matrix, known))
         except (TypeError, ValueError) as error:
             raise type(error)(f"{error} (setting {point.parameters})") from error
     return settings
@@ -266,30 +273,30 @@ def _lines(points: list[GridPoint], *, path: bool) -> list[list[int]]:
 
 
 def _keys(
-    points: list[GridPoint], base: Any, matrix: Any, known: Labels, searched: tuple[int, ...]
+    points: list[GridPoint],
+    base: Mapping[str, Any],
+    matrix: Any,
+    known: Labels,
+    searched: tuple[int, ...],
 ) -> dict[int, str]:
     """Name what each map depends on; an approximate search finds by the lengths of its lists."""
     from ctsne import __version__
 
     checksum = data_checksum(matrix, known)
-    given = base.get_params(deep=False)
     found = {"searched": list(searched)} if searched else {}
     return {
-        index: setting_key(checksum, {**given, **point.parameters, **found}, version=__version__)
+        index: setting_key(checksum, {**base, **point.parameters, **found}, version=__version__)
         for index, point in enumerate(points)
     }
 
 
-def _run(
-    material: Material, jobs: list[list[Step]], workers: int, watch: Watch, until: float | None
-) -> None:
+def _run(material: Material, jobs: list[list[Step]], workers: int, watch: Watch) -> None:
     try:
-        for line in _parallel(material, jobs, workers, watch, until):
+        for line in _parallel(material, jobs, workers, watch):
             for outcome in line:  # from another process they have not been added yet
                 watch.add(outcome)
     except KeyboardInterrupt:
-        if until is not None:  # nothing is chosen from half of the strengths
-            raise
+        pass  # what is finished is the result
     except Exception as error:  # a worker process was killed, for want of memory perhaps
         if not watch.outcomes:
             raise
@@ -305,9 +312,8 @@ def _parallel(
     jobs: list[list[Step]],
     workers: int,
     watch: Watch,
-    until: float | None,
 ) -> Iterator[list[Outcome]]:
-    calls = (joblib.delayed(run_line)(material, steps, watch, until=until) for steps in jobs)
+    calls = (joblib.delayed(run_line)(material, steps, watch) for steps in jobs)
     try:
         parallel = joblib.Parallel(workers, prefer="threads", return_as="generator_unordered")
     except ValueError:  # not every backend can hand over results as they come

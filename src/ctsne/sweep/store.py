@@ -29,7 +29,7 @@ __all__ = [
     "setting_key",
 ]
 
-_FORMAT = 2
+_FORMAT = 3
 # Parameters that do not change the map.
 IRRELEVANT = ("n_jobs", "verbose", "callback", "callback_every", "mixing")
 

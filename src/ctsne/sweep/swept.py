@@ -10,11 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne._display import swept_map_html
+from ctsne.methods import METHODS
 
 __all__ = ["Line", "SweptMap"]
-
-# Methods that are written otherwise in texts than in code.
-_METHOD_NAMES = {"tsne": "t-SNE"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +89,7 @@ class Line:
 
 def _in_words(parameters: Mapping[str, Any]) -> str:
     return ", ".join(
-        _METHOD_NAMES.get(value, str(value)) if name == "method" else f"{name} {_short(value)}"
+        METHODS[value].title if name == "method" else f"{name} {_short(value)}"
         for name, value in parameters.items()
     )
 

@@ -91,7 +91,7 @@ class Material:
     """What all maps of a sweep have in common."""
 
     features: NDArray[np.floating] | None
-    neighbors: Neighbors
+    neighbors: dict[str, Neighbors]
     data: DataNeighbors
     labels: Labels
     hidden: Labels | None
@@ -124,13 +124,8 @@ def run_line(
     material: Material,
     steps: list[Step],
     watch: Watch,
-    *,
-    until: float | None = None,
 ) -> list[Outcome]:
-    """Make the maps of a line, each from the one before; a single map is a line of its own.
-
-    ``until`` is the share of random mixing at which to stop.
-    """
+    """Make the maps of a line, each from the one before; a single map is a line of its own."""
     outcomes: list[Outcome] = []
     previous: NDArray[np.float32] | None = None
     after: str | None = None
@@ -148,8 +143,6 @@ def run_line(
             watch.add(outcome)
             if outcome.finished is not None:
                 previous, after = outcome.finished.embedding, step.key
-            if until is not None and outcome.measures.get("mixing", 0.0) >= until:
-                break
     return outcomes
 
 

@@ -1,0 +1,134 @@
+"""One map from the matrix on: the three stages, and the search for a mixing where one is asked for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ctsne._clock import Clock
+from ctsne._parameters import Settings
+from ctsne._pipeline import affinities_of, alignment_of, features_of, layout_of, neighbors_of
+from ctsne._warnings import warn
+from ctsne.affinity import Affinities
+from ctsne.evaluate.mixing import mixing
+from ctsne.neighbors import Neighbors
+from ctsne.sweep.search import (
+    MOST_TRIALS,
+    Trial,
+    at_level,
+    continued,
+    correction,
+    find_level,
+    nearest_trial,
+    round_length,
+    searched_points,
+    why_missed,
+)
+
+__all__ = ["Fitting"]
+
+
+class Fitting:
+    """A map in the making, with all that it is made of.
+
+    Attributes
+    ----------
+    settings : Settings
+        Those of the map; with a target, the knob is what was found for it.
+    affinities : Affinities
+    layout : Layout
+    mixing : float or None
+        How far the finished map mixes the labels, where a target was asked for.
+    """
+
+    def __init__(self, matrix: Any, settings: Settings, clock: Clock) -> None:
+        self.settings = settings
+        self.mixing: float | None = None
+        self._clock = clock
+        self._trials: tuple[Trial, ...] = ()
+        self._level = 0.0
+        self._neighbors: Neighbors | None = None
+        features = features_of(matrix, settings)
+        places = matrix if features is None else features
+        if settings.mixing is not None:
+            self._find_level(places)
+        self._make(places, features)
+
+    def _find_level(self, places: Any) -> None:
+        settings = self.settings
+        rows = searched_points(places, settings)
+        bar = self._clock.bar(MOST_TRIALS * settings.n_iter, f"trials on {len(rows):,} points")
+        try:
+            self._trials = find_level(places, settings, rows, bar.step)
+        finally:
+            bar.close()
+        target = settings.mixing
+        assert target is not None
+        if not self._trials:
+            warn(
+                "the mixing of the labels cannot be measured, as hardly any point has one: nothing "
+                "is conditioned"
+            )
+            self.settings = replace(at_level(settings, 0.0), mixing=None)
+            return
+        found = nearest_trial(self._trials, target)
+        self._level = found.level
+        self.settings = at_level(settings, found.level)
+        self._clock.log(
+            f"mixing: {self.knob_text()} mixes {len(rows):,} points to {found.mixing:.2f} of random"
+        )
+
+    def _make(self, places: Any, features: NDArray[np.floating] | None) -> None:
+        settings = self.settings
+        aligned = alignment_of(places, settings)
+        if aligned.name != "none":
+            self._clock.log(f"alignment: {aligned.name}")
+        neighbors = neighbors_of(places, settings, aligned.points)
+        found = "all" if neighbors.recall == 1 else f"{neighbors.recall:.1%}"
+        self._clock.log(
+            f"neighbours: {neighbors.indices.shape[1]} for each of {len(neighbors.indices)} "
+            f"points, {found} of the true ones"
+        )
+        self.alignment = aligned.name
+        self.alignment_scores = aligned.scores
+        self.affinities: Affinities = affinities_of(neighbors, settings)
+        if settings.mixing is not None:
+            self._neighbors = neighbors  # a correction needs them again
+        del neighbors  # the map needs the memory
+        self._clock.log(f"similarities: {self.affinities.matrix.nnz} stored")
+        self.layout = layout_of(self.affinities.matrix, features, settings)
+
+    def correct(self) -> None:
+        """Measure the finished map and go on from it until it mixes as far as was asked for."""
+        settings = self.settings
+        if settings.mixing is None or self._neighbors is None:
+            return
+        history = [Trial(self._level, self._measured())]
+        while (level := correction(history, self._trials, settings.mixing)) is not None:
+            self.settings = at_level(settings, level)
+            self.affinities = affinities_of(self._neighbors, self.settings)
+            self.layout = continued(self.affinities.matrix, self.layout, self.settings)
+            bar = self._clock.bar(round_length(settings), "correction of the mixing")
+            try:
+                stopped = self.layout.run(round_length(settings), after_step=bar.step)
+            finally:
+                bar.close()
+            history.append(Trial(level, self._measured()))
+            if stopped:
+                break
+        self.mixing = history[-1].mixing
+        self._neighbors = None
+        self._clock.log(f"mixing: {self.mixing:.2f} of random with {self.knob_text()}")
+        missed = why_missed(self.layout.embedding, settings, history[-1], self.knob_text())
+        if missed is not None:
+            warn(missed)
+
+    def _measured(self) -> float:
+        return mixing(self.layout.embedding, self.settings.labels, n_jobs=self.settings.n_jobs)
+
+    def knob_text(self) -> str:
+        """Name what steers the method, with its value."""
+        return f"{self.settings.method.knob}={float(self.settings.knob[0]):.4g}"

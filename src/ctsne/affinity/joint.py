@@ -1,0 +1,191 @@
+"""Similarities of ``joint``, and the conditioning of the map that goes with them."""
+
+from __future__ import annotations
+
+from math import ceil
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
+
+from ctsne.affinity.balanced import split_affinities
+from ctsne.affinity.result import Affinities
+from ctsne.affinity.rows import Rows
+from ctsne.affinity.weights import (
+    LARGEST_LOG_WEIGHT,
+    check_perplexity,
+    of_points,
+    per_label,
+    random_share,
+    same_label_share,
+)
+from ctsne.labels import Labels, encode_labels
+from ctsne.neighbors import Neighbors, select_neighbors
+from ctsne.neighbors.lists import JOINT_LENGTH
+
+# Constants of the method, the same for all data; experiments/RESULTS.md has what they rest on.
+# Above: strength 1 moves the mean weight on other labels this far towards that of a random draw,
+# along a power of the strength.
+REACH = 0.9
+LEVEL_POWER = 0.75
+# Below: the odds grow to 10 to this power, along another power of the strength.
+ODDS_DECADES = 1.5
+ODDS_POWER = 2.0
+
+
+def joint_odds(strength: ArrayLike) -> NDArray[np.float64]:
+    """Odds of the repulsion in the map that go with a strength of ``joint``.
+
+    Parameters
+    ----------
+    strength : float or ndarray
+
+    Returns
+    -------
+    ndarray
+        How many times as hard two points with the same label repel each other as two with
+        different labels.
+
+    Examples
+    --------
+    >>> from ctsne.affinity import joint_odds
+    >>> joint_odds([0.0, 0.5, 1.0]).round(2).tolist()
+    [1.0, 2.37, 31.62]
+    """
+    return np.asarray(10.0 ** (ODDS_DECADES * np.asarray(strength, np.float64) ** ODDS_POWER))
+
+
+def beta_from_odds(labels: Labels, odds: ArrayLike) -> NDArray[np.float64]:
+    """Weight of differently labelled pairs in the map, the paper's beta, for given odds.
+
+    The same odds mean a different beta for every number of labels, because the mean weight of all
+    pairs is one: with two labels of equal size odds of 19 are a beta of 0.1, with 26 labels odds
+    of 226 are.
+
+    Parameters
+    ----------
+    labels : Labels
+    odds : float or ndarray of shape (n_labels,)
+        1 or more.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from ctsne.affinity import beta_from_odds
+    >>> from ctsne.labels import encode_labels
+    >>> beta_from_odds(encode_labels(["a", "b"] * 500), 19.0).round(3).item()
+    0.1
+    """
+    rho = same_label_share(labels)
+    return np.asarray(1 / (rho * np.asarray(odds, np.float64) + 1 - rho))
+
+
+def joint_affinities(
+    neighbors: Neighbors,
+    labels: object,
+    *,
+    perplexity: float,
+    strength: ArrayLike,
+    n_jobs: int = 1,
+) -> Affinities:
+    """Give other labels a share of every row that depends on how near they are.
+
+    The share of other labels in the plain similarities says how well a point is matched there. One
+    weight for all points moves the mean of these shares from its natural value towards that of a
+    random draw, so that points without counterparts under other labels keep a small share. Both
+    lists are then calibrated separately, each to its share of the perplexity, so that a row has
+    exactly the perplexity asked for and keeps the nearest points of both kinds.
+
+    Parameters
+    ----------
+    neighbors : Neighbors
+        With the lengths of :func:`ctsne.neighbors.joint_lengths`.
+    labels : array-like of length n or Labels
+    perplexity : float
+    strength : float or ndarray of shape (n_labels,)
+        In [0, 1], for all labels or one for each. The weight of each strength is solved as if all
+        labels had it.
+    n_jobs : int
+
+    Returns
+    -------
+    Affinities
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ctsne.affinity import joint_affinities
+    >>> from ctsne.neighbors import find_neighbors
+    >>> labels = list("ab") * 25
+    >>> X = np.random.default_rng(0).normal(size=(50, 3)) + 3.0 * (np.arange(50) % 2)[:, None]
+    >>> neighbors = find_neighbors(X, labels, k_same=10, k_other=10)
+    >>> result = joint_affinities(neighbors, labels, perplexity=6, strength=1.0)
+    >>> result.diagnostics.other_share.mean().round(2).item()
+    0.46
+    """
+    target = check_perplexity(perplexity)
+    known = encode_labels(labels, n=len(neighbors.indices))
+    strengths = per_label(strength, "strength", known, open_low=False)
+    log_odds = natural_log_odds(neighbors, known, n_jobs=n_jobs)
+    share = _shares(log_odds, known, strengths)
+    lists = _shortened(neighbors, share, target)
+    return split_affinities(lists, known, share, perplexity=target, n_jobs=n_jobs)
+
+
+def natural_log_odds(
+    neighbors: Neighbors, labels: Labels, *, n_jobs: int
+) -> NDArray[np.float64]:
+    """Logarithm of the weight on other labels over the rest, in similarities without conditioning.
+
+    Their perplexity is half the length of the row: nearly all weight is on the own label where the
+    nearest point of another one is farther away than the last of the own.
+    """
+    rows = Rows(neighbors, labels, n_jobs=n_jobs)
+    precision, _ = rows.bandwidths(max(1.0, neighbors.indices.shape[1] / 2), weighted=False)
+    return rows.log_odds(precision)
+
+
+def _shares(
+    log_odds: NDArray[np.float64], labels: Labels, strengths: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Share of every row for other labels; none for points without a label."""
+    labelled = labels.codes >= 0
+    if not labelled.any():
+        return np.zeros(len(log_odds))
+    random = float(random_share(labels)[labelled].mean())
+    levels, level_of = np.unique(strengths, return_inverse=True)
+    weights = np.array([_log_weight(log_odds[labelled], float(s), random) for s in levels])
+    share = expit(log_odds + of_points(weights[level_of], labels.codes))
+    return np.where(labelled, share, 0.0)
+
+
+def _shortened(neighbors: Neighbors, share: NDArray[np.float64], perplexity: float) -> Neighbors:
+    """Keep of both lists as many points as go with their shares."""
+    n, length = neighbors.indices.shape
+    total = min(ceil(JOINT_LENGTH * perplexity), length)
+    available = length - neighbors.n_same
+    other = np.minimum(np.ceil(total * share).astype(np.int32), available)
+    same = np.minimum(total - other, neighbors.n_same)
+    return select_neighbors(neighbors, same, total - same)
+
+
+def _log_weight(log_odds: NDArray[np.float64], strength: float, random: float) -> float:
+    """Solve for the weight (as logarithm) on other labels that gives them their mean share."""
+
+    def mean_share(log_weight: float) -> float:
+        return float(expit(log_odds + log_weight).mean())
+
+    natural = mean_share(0.0)
+    target = natural + REACH * strength**LEVEL_POWER * (random - natural)
+    low, high = 0.0, LARGEST_LOG_WEIGHT
+    if target <= natural:
+        return low
+    if mean_share(high) <= target:
+        return high
+    while high - low > 1e-9:
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if mean_share(middle) < target else (low, middle)
+    return high

@@ -1,0 +1,96 @@
+"""The paper's similarities: those of t-SNE, and those of revised conditional t-SNE."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ctsne._validation import check_choice
+from ctsne.affinity.result import Affinities
+from ctsne.affinity.rows import Rows
+from ctsne.affinity.weights import check_perplexity, per_label, same_label_share
+from ctsne.labels import encode_labels
+from ctsne.neighbors import Neighbors
+
+
+def tsne_affinities(neighbors: Neighbors, *, perplexity: float, n_jobs: int = 1) -> Affinities:
+    """Similarities of t-SNE: nothing is conditioned.
+
+    Parameters
+    ----------
+    neighbors : Neighbors
+        Usually one list of three times the perplexity.
+    perplexity : float
+    n_jobs : int
+
+    Returns
+    -------
+    Affinities
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ctsne.affinity import tsne_affinities
+    >>> from ctsne.neighbors import find_neighbors
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> result = tsne_affinities(find_neighbors(X, k_same=15), perplexity=5)
+    >>> bool(np.allclose(result.diagnostics.perplexity, 5, rtol=1e-5))
+    True
+    """
+    rows = Rows(neighbors, None, n_jobs=n_jobs)
+    precision, reached = rows.bandwidths(check_perplexity(perplexity), weighted=False)
+    return rows.affinities(precision, precision, reached)
+
+
+def revised_affinities(
+    neighbors: Neighbors,
+    labels: object,
+    *,
+    perplexity: float,
+    beta: ArrayLike,
+    bandwidth: str = "r",
+    n_jobs: int = 1,
+) -> Affinities:
+    """Similarities of revised ct-SNE (paper, section 3): same label times beta, others times alpha.
+
+    Parameters
+    ----------
+    neighbors : Neighbors
+    labels : array-like of length n or Labels
+    perplexity : float
+    beta : float or ndarray of shape (n_labels,)
+        In (0, 1], for all labels or one for each. alpha follows from it.
+    bandwidth : {"r", "p"}
+        Whether the final ``r`` or the unconditioned ``p`` has the perplexity. For ``r`` several
+        bandwidths may fit; the one is taken that the authors' program takes: from a kernel as wide
+        as the data, precision is doubled until the perplexity falls below the target, and then
+        bisected. Where that finds none, the smallest that fits, or the one with the nearest
+        perplexity.
+    n_jobs : int
+
+    Returns
+    -------
+    Affinities
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ctsne.affinity import revised_affinities
+    >>> from ctsne.neighbors import find_neighbors
+    >>> X, labels = np.random.default_rng(0).normal(size=(50, 3)), list("ab") * 25
+    >>> neighbors = find_neighbors(X, labels, k_same=8, k_other=7)
+    >>> result = revised_affinities(neighbors, labels, perplexity=5, beta=1e-4)
+    >>> bool(result.diagnostics.other_share.mean() > 0.9)
+    True
+    """
+    check_choice(bandwidth, "bandwidth", ("r", "p"))
+    target = check_perplexity(perplexity)
+    known = encode_labels(labels, n=len(neighbors.indices))
+    betas = per_label(beta, "beta", known, open_low=True)
+    rho = same_label_share(known)
+    log_beta, log_alpha = np.zeros_like(betas), np.zeros_like(betas)
+    if rho < 1:  # with one label only, no pair can be told from another
+        log_beta, log_alpha = np.log(betas), np.log1p(-betas * rho) - np.log1p(-rho)
+    rows = Rows(neighbors, known, log_same=log_beta, log_other=log_alpha, n_jobs=n_jobs)
+    precision, reached = rows.bandwidths(target, weighted=bandwidth == "r")
+    return rows.affinities(precision, precision, reached)

@@ -1,0 +1,70 @@
+"""What the methods share: the share of same-label pairs, and numbers given for each label."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ctsne._validation import check_number
+from ctsne.labels import Labels
+
+# exp(700) is about the largest weight that is still a number.
+LARGEST_LOG_WEIGHT = 700.0
+
+
+def same_label_share(labels: Labels) -> float:
+    """Share of labelled pairs with the same label, the paper's rho."""
+    n = int(labels.counts.sum())
+    if n < 2:
+        return 1.0
+    counts = labels.counts.astype(np.float64)
+    return float((counts * (counts - 1)).sum() / (float(n) * (n - 1)))
+
+
+def random_share(labels: Labels) -> NDArray[np.float64]:
+    """Share of other labels among randomly drawn neighbours, for every point.
+
+    Parameters
+    ----------
+    labels : Labels
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        Zero for unlabelled points.
+
+    Examples
+    --------
+    >>> from ctsne.affinity import random_share
+    >>> from ctsne.labels import encode_labels
+    >>> random_share(encode_labels(["a", "a", "b", None, None])).tolist()
+    [0.25, 0.25, 0.5, 0.0, 0.0]
+    """
+    share = (labels.counts.sum() - labels.counts) / max(1, labels.n_points - 1)
+    return of_points(share, labels.codes)
+
+
+def of_points(of_labels: ArrayLike, codes: NDArray[np.int32]) -> NDArray[np.float64]:
+    """Return the number of each point's label; zero where the label is missing."""
+    numbers = np.asarray(of_labels, np.float64)
+    return np.asarray(np.append(numbers, 0.0)[codes])  # a missing label is -1: the appended zero
+
+
+def check_perplexity(perplexity: float) -> float:
+    """Return a perplexity that some data can have, or refuse it."""
+    return check_number(perplexity, "perplexity", low=1)
+
+
+def per_label(
+    value: ArrayLike, argument: str, labels: Labels, *, open_low: bool
+) -> NDArray[np.float64]:
+    """Return a number in the unit interval for each label."""
+    numbers = np.asarray(value, np.float64)
+    if numbers.shape not in ((), (labels.n_labels,)):
+        raise ValueError(
+            f"{argument} must be one number or one for each of the {labels.n_labels} labels, got "
+            f"an array of shape {numbers.shape}"
+        )
+    for number in np.unique(numbers):
+        check_number(float(number), argument, low=0, high=1, open_low=open_low)
+    return np.broadcast_to(numbers, (labels.n_labels,))

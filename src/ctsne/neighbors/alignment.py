@@ -1,0 +1,263 @@
+"""Alignment: points of other labels moved towards their counterparts before they are searched.
+
+Distances within a label can be trusted. Distances between labels contain the effect of the label,
+which is what a map should be rid of. So the list of other labels may be searched among aligned
+points, while the list of the same label always sees the data as they are.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from ctsne.labels import Labels
+from ctsne.neighbors.arrange import unit_rows
+from ctsne.neighbors.search import find_neighbors
+
+# In rising order of what they assume about the effect of a label.
+ALIGNMENTS = ("none", "mutual", "local", "mean")
+# Those that "auto" chooses from: a move of each point by itself always fits, and proves nothing.
+TRIED_ALIGNMENTS = ("none", "mutual", "mean")
+# Counterparts: pairs that are among each other's nearest points of other labels.
+PAIR_NEIGHBORS = 10
+ROUNDS = 5
+# Paired points of its own label that tell a point where to go.
+LOCAL_NEIGHBORS = 50
+# Alignments are estimated and scored on a sample of the points where there are more.
+SAMPLE = 20_000
+# Lists and rows that a score is made from.
+SCORE_NEIGHBORS = 25
+SCORE_ROWS = 600
+
+_Points = NDArray[np.floating]
+
+
+def align_points(
+    X: _Points, labels: Labels, how: str, *, metric: str = "euclidean", n_jobs: int = -1
+) -> _Points:
+    """Move the points of each label towards their counterparts under other labels.
+
+    Parameters
+    ----------
+    X : ndarray, shape (n, d)
+    labels : Labels
+        Unlabelled points stay where they are.
+    how : {"none", "mutual", "local", "mean"}
+        ``"mutual"`` moves each label as a whole by half of the mean difference between mutual
+        nearest neighbours of different labels, five times. ``"local"`` moves each point by the mean
+        of such differences at the 50 nearest paired points of its label, so that the move may
+        differ between cell types. ``"mean"`` removes each label's mean.
+    metric : {"euclidean", "cosine"}
+        For cosine distances, directions are aligned.
+    n_jobs : int
+
+    Returns
+    -------
+    ndarray, shape (n, d)
+        ``X`` itself where nothing moves.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ctsne.labels import encode_labels
+    >>> from ctsne.neighbors.alignment import align_points
+    >>> X = np.array([[0.0], [1.0], [2.0], [5.0], [6.0], [7.0]])
+    >>> align_points(X, encode_labels(list("aaabbb")), "mean").ravel().tolist()
+    [2.5, 3.5, 4.5, 2.5, 3.5, 4.5]
+    """
+    if how == "none" or labels.n_labels < 2:
+        return X
+    points = unit_rows(X) if metric == "cosine" else X
+    if how == "mean":
+        return _moved(points, labels, _to_common_mean(points, labels))
+    rows = alignment_sample(labels)
+    part, known = points[rows], take_labels(labels, rows)
+    if how == "mutual":
+        return _moved(points, labels, _mutual_shifts(part, known, n_jobs))
+    return _moved_locally(points, labels, rows, _local_moves(part, known, n_jobs), n_jobs)
+
+
+def alignment_sample(labels: Labels) -> NDArray[np.int64]:
+    """Choose the points that an alignment is estimated on: all, or a random sample of many."""
+    n = labels.n_points
+    if n <= SAMPLE:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(0).permutation(n)[:SAMPLE])
+
+
+def take_labels(labels: Labels, rows: NDArray[np.int64]) -> Labels:
+    """Return the labels of some points; labels that none of them has keep their number."""
+    codes = labels.codes[rows]
+    counts = np.bincount(codes[codes >= 0], minlength=labels.n_labels)
+    return Labels(codes, labels.names, counts.astype(labels.counts.dtype))
+
+
+def commuting_share(
+    X: _Points, aligned: _Points, labels: Labels, *, metric: str = "euclidean", n_jobs: int = -1
+) -> float:
+    """Tell how well an alignment fits, without knowing any other label.
+
+    If counterparts are right, the neighbours of my counterparts are the counterparts of my
+    neighbours. The share of both that agrees is 1 where all do.
+
+    Parameters
+    ----------
+    X, aligned : ndarray, shape (n, d)
+        The data, and the points that other labels are searched among.
+    labels : Labels
+    metric : {"euclidean", "cosine"}
+    n_jobs : int
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ctsne.labels import encode_labels
+    >>> from ctsne.neighbors.alignment import align_points, commuting_share
+    >>> rng = np.random.default_rng(0)
+    >>> labels = encode_labels(np.arange(600) % 2)
+    >>> X = rng.normal(size=(600, 2)) + 9.0 * (np.arange(600) % 2)[:, None]
+    >>> [round(commuting_share(X, align_points(X, labels, how), labels), 1)
+    ...  for how in ("none", "mean")]
+    [0.3, 0.8]
+    """
+    rows = alignment_sample(labels)
+    known = take_labels(labels, rows)
+    k = SCORE_NEIGHBORS
+    same = _graph(X[rows], known, k, 0, metric, n_jobs)
+    other = _graph(aligned[rows], known, 0, k, metric, n_jobs)
+    asked = np.random.default_rng(0).permutation(len(rows))[:SCORE_ROWS]
+    there, back = same[asked] @ other, other[asked] @ same
+    least = min(there.sum(), back.sum())
+    return float(there.minimum(back).sum() / least) if least > 0 else 0.0
+
+
+def _graph(
+    points: _Points, labels: Labels, k_same: int, k_other: int, metric: str, n_jobs: int
+) -> sp.csr_array:
+    """Which pairs are in a list of either point, as ones."""
+    graph = _listed(points, labels, k_same, k_other, metric, n_jobs)
+    return ((graph + graph.T) > 0).astype(np.float32)
+
+
+def _listed(
+    points: _Points, labels: Labels, k_same: int, k_other: int, metric: str, n_jobs: int
+) -> sp.csr_array:
+    """Which points are in one of the lists of each point, as ones; the other list has no length."""
+    found = find_neighbors(
+        points, labels, k_same=k_same, k_other=k_other, metric=metric, n_jobs=n_jobs
+    )
+    n, length = found.indices.shape
+    slot = np.arange(length)
+    # A list that is too short is filled up from the other one, which was not asked for.
+    wanted = slot >= found.n_same[:, None] if k_other else slot < found.n_same[:, None]
+    row = np.broadcast_to(np.arange(n)[:, None], (n, length))[wanted]
+    return sp.csr_array((np.ones(len(row), np.float32), (row, found.indices[wanted])), shape=(n, n))
+
+
+def _to_common_mean(points: _Points, labels: Labels) -> NDArray[np.float64]:
+    """Shift of each label that brings its mean to the mean of all labelled points."""
+    means = _label_sums(points, labels) / np.maximum(labels.counts, 1)[:, None]
+    labelled = points[labels.codes >= 0]
+    return labelled.mean(axis=0, dtype=np.float64) - means
+
+
+def _label_sums(values: NDArray[np.floating], labels: Labels) -> NDArray[np.float64]:
+    """Sum over the points of each label."""
+    labelled = np.flatnonzero(labels.codes >= 0)
+    members = sp.csr_array(
+        (np.ones(len(labelled)), (labels.codes[labelled], labelled)),
+        shape=(labels.n_labels, labels.n_points),
+    )
+    return np.asarray(members @ values.astype(np.float64, copy=False))
+
+
+def _moved(points: _Points, labels: Labels, shifts: NDArray[np.float64]) -> _Points:
+    """Move every label by its shift; unlabelled points stay."""
+    padded = np.vstack([shifts, np.zeros(points.shape[1])]).astype(points.dtype)
+    return np.asarray(points + padded[labels.codes])  # a missing label is -1: the zeros
+
+
+def _differences(
+    points: NDArray[np.float64], labels: Labels, n_jobs: int
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Sum of the differences of each point to its counterparts, and their number."""
+    listed = _listed(points, labels, 0, PAIR_NEIGHBORS, "euclidean", n_jobs)
+    pairs = listed.multiply(listed.T).tocsr()
+    count = np.diff(pairs.indptr).astype(np.int64)
+    return pairs @ points - count[:, None] * points, count
+
+
+def _mutual_shifts(points: _Points, labels: Labels, n_jobs: int) -> NDArray[np.float64]:
+    """Shift of each label: half of its mean difference to its counterparts, some times over."""
+    shifts = np.zeros((labels.n_labels, points.shape[1]))
+    start = points.astype(np.float64)
+    for _ in range(ROUNDS):
+        difference, count = _differences(_moved(start, labels, shifts), labels, n_jobs)
+        pairs = _label_sums(count[:, None], labels)
+        shifts += 0.5 * _label_sums(difference, labels) / np.maximum(pairs, 1)
+    return shifts
+
+
+def _local_moves(points: _Points, labels: Labels, n_jobs: int) -> NDArray[np.float64]:
+    """Move of each point: half the mean difference of paired points near it, some times over."""
+    start = points.astype(np.float64)
+    now = start.copy()
+    for _ in range(ROUNDS):
+        difference, count = _differences(now, labels, n_jobs)
+        paired = count > 0
+        move = np.zeros_like(now)
+        move[paired] = 0.5 * difference[paired] / count[paired, None]
+        now += _smoothed(move, now, labels, paired, np.arange(len(now)), now, labels, n_jobs)
+    return now - start
+
+
+def _moved_locally(
+    points: _Points,
+    labels: Labels,
+    rows: NDArray[np.int64],
+    moves: NDArray[np.float64],
+    n_jobs: int,
+) -> _Points:
+    """Give the points beyond the sample the move of the sampled points near them."""
+    moved = points.astype(np.float64)
+    moved[rows] += moves
+    rest = np.setdiff1d(np.arange(len(points)), rows)
+    if len(rest):
+        every = np.ones(len(rows), np.bool_)
+        known = take_labels(labels, rows)
+        moved[rest] += _smoothed(moves, points[rows], known, every, rest, points, labels, n_jobs)
+    return moved.astype(points.dtype)
+
+
+def _smoothed(
+    values: NDArray[np.float64],
+    places: _Points,
+    known: Labels,
+    usable: NDArray[np.bool_],
+    asked: NDArray[np.int64],
+    points: _Points,
+    labels: Labels,
+    n_jobs: int,
+) -> NDArray[np.float64]:
+    """Mean of values at the nearest usable places with the label of each point asked for."""
+    smoothed = np.zeros((len(asked), values.shape[1]))
+    for code in np.unique(labels.codes[asked]):
+        sources = np.flatnonzero(usable & (known.codes == code))
+        targets = np.flatnonzero(labels.codes[asked] == code)
+        if code < 0 or len(sources) == 0:
+            continue
+        # As one search: sources and targets have two labels, and other labels are asked for.
+        both = np.concatenate([places[sources], points[asked[targets]]])
+        side = np.repeat([0, 1], [len(sources), len(targets)]).astype(np.int32)
+        k = min(LOCAL_NEIGHBORS, len(sources))
+        found = find_neighbors(
+            both, side, k_same=0, k_other=k, n_jobs=n_jobs,
+            rows=np.arange(len(sources), len(both)),
+        )  # fmt: skip
+        smoothed[targets] = values[sources[found.indices]].mean(axis=1)
+    return smoothed

@@ -1,0 +1,235 @@
+"""The search for a target: how much conditioning gives the mixing that was asked for.
+
+A sample of the points is mapped at a few levels of conditioning, then all of them at the level that
+was found. What is still missing then is corrected on that map, from where it is.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from ctsne._parameters import Settings
+from ctsne._pipeline import affinities_of, alignment_of, layout_of, neighbors_of, weights_of
+from ctsne.evaluate.mixing import mixing, mixing_by_label
+from ctsne.layout import Layout
+from ctsne.neighbors.alignment import take_labels
+
+__all__ = [
+    "MOST_TRIALS",
+    "Trial",
+    "at_level",
+    "continued",
+    "correction",
+    "find_level",
+    "nearest_trial",
+    "round_length",
+    "searched_points",
+    "why_missed",
+]
+
+# Points that are tried at most: larger samples take longer and hardly come nearer to all points.
+SEARCH_POINTS = 5000
+# Maps of the sample, and how near to the target is near enough.
+MOST_TRIALS = 6
+NEAR_ENOUGH = 0.01
+# A map this far from its target missed it.
+MISSED = 0.02
+# Rounds of the correction, each with this share of the iterations, and how far one may move.
+MOST_ROUNDS = 3
+ROUND_SHARE = 0.12
+LONGEST_MOVE = 0.25
+# Mixing gained from the weakest to the strongest level: usually, and at least.
+USUAL_SLOPE = 0.8
+LEAST_SLOPE = 0.25
+_SHOWN_LABELS = 3
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A level of conditioning, from 0 to 1, and the mixing of its map."""
+
+    level: float
+    mixing: float
+
+
+def searched_points(features: Any, settings: Settings) -> NDArray[np.int64]:
+    """Choose the points to try: a sample of many, all where there are only distances."""
+    assert settings.labels is not None
+    n = settings.labels.n_points
+    if n <= SEARCH_POINTS or settings.metric == "precomputed":
+        return np.arange(n)
+    return np.sort(np.random.default_rng(0).permutation(n)[:SEARCH_POINTS])
+
+
+def find_level(
+    features: Any, settings: Settings, rows: NDArray[np.int64], step: Callable[[], object]
+) -> tuple[Trial, ...]:
+    """Map some points at levels that come nearer and nearer to the mixing asked for.
+
+    Parameters
+    ----------
+    features : ndarray, or distances
+    settings : Settings
+        With the ``mixing`` to aim at.
+    rows : ndarray of int
+        The points to map.
+    step : callable
+        Called after each iteration.
+
+    Returns
+    -------
+    tuple of Trial
+        In the order they were made; empty if mixing cannot be measured.
+    """
+    assert settings.labels is not None and settings.mixing is not None
+    part = settings
+    if len(rows) < settings.labels.n_points:
+        features, part = features[rows], _of_sample(settings, rows)
+    aligned = alignment_of(features, part).points
+    places = None if settings.metric == "precomputed" else features
+    trials: list[Trial] = []
+    while len(trials) < MOST_TRIALS:
+        level = next_level(trials, settings.mixing)
+        if level is None:
+            break
+        # Every trial draws the same random numbers as the map of all points.
+        tried = replace(at_level(part, level), rng=copy.deepcopy(settings.rng))
+        neighbors = neighbors_of(features, tried, aligned)
+        layout = layout_of(affinities_of(neighbors, tried).matrix, places, tried)
+        for _ in range(settings.n_iter):
+            layout.advance(1)
+            step()
+        reached = mixing(layout.embedding, part.labels, n_jobs=settings.n_jobs)
+        if not np.isfinite(reached):
+            return ()
+        trials.append(Trial(level, reached))
+    return tuple(trials)
+
+
+def _of_sample(settings: Settings, rows: NDArray[np.int64]) -> Settings:
+    """Return the settings for some of the points."""
+    assert settings.labels is not None
+    schedule, n = settings.schedule, settings.labels.n_points
+
+    def fewer(rate: float | None) -> float | None:
+        """Scale a learning rate that goes with the number of points."""
+        return None if rate is None else max(200.0, rate * len(rows) / n)
+
+    arrays = {
+        name: value[rows]
+        for name in ("init", "align")
+        if not isinstance(value := getattr(settings, name), str)
+    }
+    return replace(
+        settings,
+        labels=take_labels(settings.labels, rows),
+        schedule=replace(
+            schedule,
+            learning_rate=fewer(schedule.learning_rate) or schedule.learning_rate,
+            early_learning_rate=fewer(schedule.early_learning_rate),
+        ),
+        **arrays,
+    )
+
+
+def at_level(settings: Settings, level: float) -> Settings:
+    """Return the settings with the knob at a level of conditioning."""
+    assert settings.labels is not None
+    value = settings.method.knob_at(level)
+    return replace(settings, knob=np.full(settings.labels.n_labels, value))
+
+
+def nearest_trial(trials: Sequence[Trial], target: float) -> Trial:
+    """Return the trial whose mixing is nearest to the target."""
+    return min(trials, key=lambda trial: abs(trial.mixing - target))
+
+
+def next_level(trials: Sequence[Trial], target: float) -> float | None:
+    """Choose the level to try next; None if one was near enough or nothing nearer can be found."""
+    if not trials:
+        return 0.5
+    if abs(nearest_trial(trials, target).mixing - target) <= NEAR_ENOUGH:
+        return None
+    below = [trial for trial in trials if trial.mixing < target]
+    above = [trial for trial in trials if trial.mixing >= target]
+    if not above:
+        most = max(below, key=lambda trial: trial.level)
+        ahead = most.level + max(0.15, (target - most.mixing) / USUAL_SLOPE)
+        return None if most.level == 1 else min(1.0, ahead)
+    if not below:
+        least = min(above, key=lambda trial: trial.level)
+        ahead = least.level - max(0.15, (least.mixing - target) / USUAL_SLOPE)
+        return None if least.level == 0 else max(0.0, ahead)
+    low = max(below, key=lambda trial: trial.level)
+    high = min(above, key=lambda trial: trial.level)
+    width = high.level - low.level
+    if width < 0.005:  # noise between seeds is larger; or the order of two trials is reversed
+        return None
+    share = (target - low.mixing) / (high.mixing - low.mixing)
+    return low.level + width * min(max(share, 0.1), 0.9)
+
+
+def correction(history: Sequence[Trial], trials: Sequence[Trial], target: float) -> float | None:
+    """Choose the level to go on with from a map of all points; None if it is near enough.
+
+    ``history`` holds the levels that the map has gone through, ``trials`` those of the sample.
+    """
+    last = history[-1]
+    missing = target - last.mixing
+    if abs(missing) <= NEAR_ENOUGH or len(history) > MOST_ROUNDS:
+        return None
+    move = missing / _slope(history if len(history) > 1 else trials, last.level)
+    level = last.level + min(max(move, -LONGEST_MOVE), LONGEST_MOVE)
+    level = min(max(level, 0.0), 1.0)
+    return None if level == last.level else level
+
+
+def _slope(trials: Sequence[Trial], level: float) -> float:
+    """Mixing gained per level, between the two trials nearest to a level."""
+    nearest = sorted(trials, key=lambda trial: abs(trial.level - level))[:2]
+    if len(nearest) < 2 or nearest[0].level == nearest[1].level:
+        return USUAL_SLOPE
+    one, two = nearest
+    return max(LEAST_SLOPE, (one.mixing - two.mixing) / (one.level - two.level))
+
+
+def round_length(settings: Settings) -> int:
+    """Return the iterations of one round of the correction."""
+    return max(1, round(ROUND_SHARE * settings.n_iter))
+
+
+def continued(matrix: sp.csr_array, layout: Layout, settings: Settings) -> Layout:
+    """Go on from a map with other similarities."""
+    following = Layout(
+        matrix, layout.embedding, layout.schedule, weights=weights_of(settings), dof=settings.dof,
+        n_jobs=settings.n_jobs,
+    )  # fmt: skip
+    following.iteration = layout.iteration
+    return following
+
+
+def why_missed(
+    embedding: NDArray[np.floating], settings: Settings, reached: Trial, value: str
+) -> str | None:
+    """Say how far a map goes that missed its target, and which labels hold it back."""
+    assert settings.mixing is not None
+    target = settings.mixing
+    if abs(reached.mixing - target) <= MISSED:
+        return None
+    found = f"mixing={target:g} was not reached: {value} mixes the labels to {reached.mixing:.2f}"
+    if reached.mixing > target:
+        if reached.level > 0:
+            return f"{found}, the nearest that was found."
+        return f"{found}. That is the weakest conditioning: there is little to factor out."
+    by_label = mixing_by_label(embedding, settings.labels, n_jobs=settings.n_jobs)
+    least = [f"{name!s:.40} ({share:.2f})" for name, share in list(by_label.items())]
+    held = f"Labels that mix least: {', '.join(least[:_SHOWN_LABELS])}."
+    most = "the most that this method reaches" if reached.level == 1 else "the nearest found"
+    return f"{found}, {most}. {held}"
