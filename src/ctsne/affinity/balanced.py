@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import entr, expit
 
+from ctsne.affinity.natural import natural_log_odds
 from ctsne.affinity.result import Affinities
 from ctsne.affinity.rows import Rows
 from ctsne.affinity.weights import check_perplexity, of_points, per_label, random_share
@@ -56,10 +57,8 @@ def balanced_affinities(
     """
     target = check_perplexity(perplexity)
     known = encode_labels(labels, n=len(neighbors.indices))
-    rows = Rows(neighbors, known, n_jobs=n_jobs)
     strengths = per_label(strength, "strength", known, open_low=False)
-    precision, _ = rows.bandwidths(target, weighted=False)
-    natural = expit(rows.log_odds(precision))
+    natural = expit(natural_log_odds(neighbors, known, n_jobs=n_jobs))
     share = natural + of_points(strengths, known.codes) * (random_share(known) - natural)
     return split_affinities(neighbors, known, share, perplexity=target, n_jobs=n_jobs)
 

@@ -9,10 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
 from ctsne.affinity.balanced import split_affinities
+from ctsne.affinity.natural import natural_log_odds, solve_weight
 from ctsne.affinity.result import Affinities
-from ctsne.affinity.rows import Rows
 from ctsne.affinity.weights import (
-    LARGEST_LOG_WEIGHT,
     check_perplexity,
     of_points,
     per_label,
@@ -135,19 +134,6 @@ def joint_affinities(
     return split_affinities(lists, known, share, perplexity=target, n_jobs=n_jobs)
 
 
-def natural_log_odds(
-    neighbors: Neighbors, labels: Labels, *, n_jobs: int
-) -> NDArray[np.float64]:
-    """Logarithm of the weight on other labels over the rest, in similarities without conditioning.
-
-    Their perplexity is half the length of the row: nearly all weight is on the own label where the
-    nearest point of another one is farther away than the last of the own.
-    """
-    rows = Rows(neighbors, labels, n_jobs=n_jobs)
-    precision, _ = rows.bandwidths(max(1.0, neighbors.indices.shape[1] / 2), weighted=False)
-    return rows.log_odds(precision)
-
-
 def _shares(
     log_odds: NDArray[np.float64], labels: Labels, strengths: NDArray[np.float64]
 ) -> NDArray[np.float64]:
@@ -155,9 +141,10 @@ def _shares(
     labelled = labels.codes >= 0
     if not labelled.any():
         return np.zeros(len(log_odds))
-    random = float(random_share(labels)[labelled].mean())
+    natural, random = float(expit(log_odds[labelled]).mean()), random_share(labels)[labelled].mean()
     levels, level_of = np.unique(strengths, return_inverse=True)
-    weights = np.array([_log_weight(log_odds[labelled], float(s), random) for s in levels])
+    targets = natural + REACH * levels**LEVEL_POWER * (random - natural)
+    weights = np.array([solve_weight(log_odds[labelled], target) for target in targets])
     share = expit(log_odds + of_points(weights[level_of], labels.codes))
     return np.where(labelled, share, 0.0)
 
@@ -170,22 +157,3 @@ def _shortened(neighbors: Neighbors, share: NDArray[np.float64], perplexity: flo
     other = np.minimum(np.ceil(total * share).astype(np.int32), available)
     same = np.minimum(total - other, neighbors.n_same)
     return select_neighbors(neighbors, same, total - same)
-
-
-def _log_weight(log_odds: NDArray[np.float64], strength: float, random: float) -> float:
-    """Solve for the weight (as logarithm) on other labels that gives them their mean share."""
-
-    def mean_share(log_weight: float) -> float:
-        return float(expit(log_odds + log_weight).mean())
-
-    natural = mean_share(0.0)
-    target = natural + REACH * strength**LEVEL_POWER * (random - natural)
-    low, high = 0.0, LARGEST_LOG_WEIGHT
-    if target <= natural:
-        return low
-    if mean_share(high) <= target:
-        return high
-    while high - low > 1e-9:
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if mean_share(middle) < target else (low, middle)
-    return high

@@ -35,6 +35,9 @@ class Neighbors:
     recall : float
         Share of the true neighbours that the lists hold, measured on 1,000 points; 1 where the
         search was exact.
+    unaligned : Unaligned or None
+        Where the second list was searched among aligned points: what some points would have had
+        without that.
 
     Examples
     --------
@@ -51,6 +54,23 @@ class Neighbors:
     n_same: NDArray[np.int32]
     scale: float
     recall: float = 1.0
+    unaligned: Unaligned | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Unaligned:
+    """Neighbours of some points in the data as they are.
+
+    Attributes
+    ----------
+    rows : ndarray of int64, shape (m,)
+        The points.
+    neighbors : Neighbors
+        A row for each of them.
+    """
+
+    rows: NDArray[np.int64]
+    neighbors: Neighbors
 
 
 def paper_lengths(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -15,10 +17,12 @@ from ctsne._validation import (
 from ctsne.labels import encode_labels
 from ctsne.neighbors.approximate import approximate_neighbors
 from ctsne.neighbors.exact import exact_neighbors
-from ctsne.neighbors.lists import Neighbors, available, check_lengths, fill_lists
+from ctsne.neighbors.lists import Neighbors, Unaligned, available, check_lengths, fill_lists
 
-# Up to so many points the exact search takes no longer, or less than a second.
+# Up to this many points the exact search takes no longer, or less than a second.
 EXACT_UP_TO = 30_000
+# Points that are searched without alignment too, to know what is natural.
+UNALIGNED_POINTS = 1000
 
 
 def is_approximate(n: int, recall: float) -> bool:
@@ -90,10 +94,16 @@ def find_neighbors(
     if moved is not None and len(moved) != n:
         raise ValueError(f"aligned has {len(moved)} rows but X has {n}")
     if is_approximate(n, enough) and rows is None:
-        return approximate_neighbors(
+        found = approximate_neighbors(
             features, known, same, other, metric=metric, n_jobs=n_jobs, recall=enough,
             aligned=moved,
         )  # fmt: skip
-    return exact_neighbors(
-        features, known, same, other, metric=metric, n_jobs=n_jobs, rows=rows, aligned=moved
-    )
+    else:
+        found = exact_neighbors(
+            features, known, same, other, metric=metric, n_jobs=n_jobs, rows=rows, aligned=moved
+        )
+    if moved is None or rows is not None:
+        return found
+    some = np.sort(np.random.default_rng(0).permutation(n)[:UNALIGNED_POINTS])
+    plain = exact_neighbors(features, known, same, other, metric=metric, n_jobs=n_jobs, rows=some)
+    return replace(found, unaligned=Unaligned(some, plain))

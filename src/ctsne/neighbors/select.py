@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -41,7 +43,13 @@ def select_neighbors(
         raise ValueError("the lists are shorter than what is to be selected from them")
     column = np.arange(total)
     skipped = np.where(column < same[:, None], 0, (neighbors.n_same - same)[:, None])
-    return _columns(neighbors, column + skipped, same.astype(np.int32))
+    chosen = _columns(neighbors, column + skipped, same.astype(np.int32))
+    plain = neighbors.unaligned
+    if plain is None:
+        return chosen
+    rows = plain.rows
+    some = select_neighbors(plain.neighbors, same[rows], total - same[rows])
+    return replace(chosen, unaligned=replace(plain, neighbors=some))
 
 
 def merge_neighbors(neighbors: Neighbors, k: int) -> Neighbors:
