@@ -1,4 +1,4 @@
-"""One map from the matrix on: the three stages, and the search for a mixing where one is asked for."""
+"""One map from the matrix on: the three stages, and the search for a mixing if asked for."""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 
 from ctsne._clock import Clock
 from ctsne._parameters import Settings
-from ctsne._pipeline import affinities_of, alignment_of, features_of, layout_of, neighbors_of
+from ctsne._pipeline import (
+    affinities_of,
+    alignment_of,
+    features_of,
+    layout_of,
+    neighbors_of,
+    without_counterparts,
+)
 from ctsne._warnings import warn
 from ctsne.affinity import Affinities
 from ctsne.evaluate.mixing import mixing
@@ -99,7 +106,15 @@ class Fitting:
             self._neighbors = neighbors  # a correction needs them again
         del neighbors  # the map needs the memory
         self._clock.log(f"similarities: {self.affinities.matrix.nnz} stored")
+        self._warn_of_unmatched()
         self.layout = layout_of(self.affinities.matrix, features, settings)
+
+    def _warn_of_unmatched(self) -> None:
+        matched, labels = self.affinities.diagnostics.matched, self.settings.labels
+        if matched is not None and labels is not None:
+            message = without_counterparts(matched, labels)
+            if message is not None:
+                warn(message)
 
     def correct(self) -> None:
         """Measure the finished map and go on from it until it mixes as far as was asked for."""

@@ -130,7 +130,9 @@ def map_memory(shape: tuple[int, int], settings: Settings, *, sparse: bool = Fal
         making = max(making, REORDERING_ENTRY * stored)
         running += REORDERED_ENTRY * stored
     transposed = min(SYMMETRIZED_AT_ONCE, LIST_ENTRY * neighbors)
-    selected = LIST_ENTRY * neighbors if settings.method.list_length > settings.method.row_length else 0
+    selected = (
+        LIST_ENTRY * neighbors if settings.method.list_length > settings.method.row_length else 0
+    )
     return MapMemory(
         search=int(any_fit + features + _search(n, columns, lists, settings)),
         similarities=int(

@@ -219,9 +219,7 @@ def _check_mixing(given: Mapping[str, Any], method: Method) -> float | None:
     return mixing
 
 
-def _check_knobs(
-    given: Mapping[str, Any], labels: Labels | None
-) -> dict[str, NDArray[np.float64]]:
+def _check_knobs(given: Mapping[str, Any], labels: Labels | None) -> dict[str, NDArray[np.float64]]:
     """Check what is given for any knob, and return that of the method for each label."""
     values = {name: given[name] for name in KNOBS if given[name] is not None}
     knob = METHODS[given["method"]].knob

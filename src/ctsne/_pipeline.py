@@ -18,12 +18,17 @@ from ctsne.layout import Layout, PairWeights, pair_weights, start_positions
 from ctsne.neighbors import (
     Neighbors,
     find_neighbors,
+    matched_share,
     neighbors_from_distances,
     neighbors_from_graph,
 )
 from ctsne.neighbors.alignment import TRIED_ALIGNMENTS, align_points, commuting_share
+from ctsne.neighbors.matching import UNMATCHED
 
-# Sparse features are reduced to so many principal components before anything else.
+# Points without counterparts that are worth a warning: so many, and such a share of their label.
+MANY_POINTS = 20
+MANY_SHARE = 0.02
+# Sparse features are reduced to this many principal components before anything else.
 SPARSE_COMPONENTS = 50
 
 
@@ -74,7 +79,7 @@ def alignment_of(features: Any, settings: Settings) -> Alignment:
         return Alignment("array", how)
     if how == "none" or labels is None:
         return Alignment("none", None)
-    given = {"metric": settings.metric, "n_jobs": settings.n_jobs}
+    given: dict[str, Any] = {"metric": settings.metric, "n_jobs": settings.n_jobs}
     if how != "auto":
         return Alignment(how, align_points(features, labels, how, **given))
     best, scores = Alignment("none", None), {}
@@ -111,8 +116,30 @@ def search_neighbors(
 
 
 def affinities_of(neighbors: Neighbors, settings: Settings) -> Affinities:
-    """Stage 2: the similarities of the method."""
-    return settings.method.affinities(neighbors, settings)
+    """Stage 2: the similarities of the method, and how well points are matched."""
+    affinities = settings.method.affinities(neighbors, settings)
+    labels = listed_labels(settings)
+    if labels is None or affinities.diagnostics.matched is not None:
+        return affinities
+    matched = matched_share(neighbors, labels)
+    return replace(affinities, diagnostics=replace(affinities.diagnostics, matched=matched))
+
+
+def without_counterparts(matched: NDArray[np.float64], labels: Labels) -> str | None:
+    """Say which labels have points without counterparts, where it is more than a few."""
+    alone = np.bincount(
+        labels.codes[(matched < UNMATCHED) & (labels.codes >= 0)], minlength=labels.n_labels
+    )
+    many = np.flatnonzero(alone >= np.maximum(MANY_POINTS, MANY_SHARE * labels.counts))
+    if len(many) == 0:
+        return None
+    order = many[np.argsort(-alone[many], kind="stable")]
+    shown = [f"{alone[i]} points of {labels.names[i]!r:.40}" for i in order[:3]]
+    more = f" and of {len(order) - 3} more labels" if len(order) > 3 else ""
+    return (
+        f"{', '.join(shown)}{more} have no counterpart under other labels; where they lie among "
+        "others means little (diagnostics_.matched tells which points)."
+    )
 
 
 def layout_of(

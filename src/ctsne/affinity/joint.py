@@ -28,8 +28,8 @@ from ctsne.neighbors.lists import JOINT_LENGTH
 REACH = 0.9
 LEVEL_POWER = 0.75
 # Below: the odds grow to 10 to this power, along another power of the strength.
-ODDS_DECADES = 1.5
-ODDS_POWER = 2.0
+ODDS_DECADES = 2.0
+ODDS_POWER = 2.5
 
 
 def joint_odds(strength: ArrayLike) -> NDArray[np.float64]:
@@ -49,7 +49,7 @@ def joint_odds(strength: ArrayLike) -> NDArray[np.float64]:
     --------
     >>> from ctsne.affinity import joint_odds
     >>> joint_odds([0.0, 0.5, 1.0]).round(2).tolist()
-    [1.0, 2.37, 31.62]
+    [1.0, 2.26, 100.0]
     """
     return np.asarray(10.0 ** (ODDS_DECADES * np.asarray(strength, np.float64) ** ODDS_POWER))
 
@@ -129,7 +129,17 @@ def joint_affinities(
     known = encode_labels(labels, n=len(neighbors.indices))
     strengths = per_label(strength, "strength", known, open_low=False)
     log_odds = natural_log_odds(neighbors, known, n_jobs=n_jobs)
-    share = _shares(log_odds, known, strengths)
+    import os
+
+    from ctsne.neighbors.matching import matched_share
+
+    matched = matched_share(neighbors, known)
+    g = float(os.environ.get("GAMMA", "0"))
+    share = _shares(
+        log_odds + g * np.log(np.maximum(matched, float(os.environ.get("FLOOR", ".02")))),
+        known,
+        strengths,
+    )
     lists = _shortened(neighbors, share, target)
     return split_affinities(lists, known, share, perplexity=target, n_jobs=n_jobs)
 
@@ -151,7 +161,7 @@ def _shares(
 
 def _shortened(neighbors: Neighbors, share: NDArray[np.float64], perplexity: float) -> Neighbors:
     """Keep of both lists as many points as go with their shares."""
-    n, length = neighbors.indices.shape
+    length = neighbors.indices.shape[1]
     total = min(ceil(JOINT_LENGTH * perplexity), length)
     available = length - neighbors.n_same
     other = np.minimum(np.ceil(total * share).astype(np.int32), available)

@@ -16,9 +16,7 @@ from ctsne.neighbors import Neighbors
 __all__ = ["natural_log_odds", "solve_weight"]
 
 
-def natural_log_odds(
-    neighbors: Neighbors, labels: Labels, *, n_jobs: int
-) -> NDArray[np.float64]:
+def natural_log_odds(neighbors: Neighbors, labels: Labels, *, n_jobs: int) -> NDArray[np.float64]:
     """Logarithm of the weight on other labels over the rest, in similarities without conditioning.
 
     Their perplexity is half the length of a row. Where other labels were searched among aligned

@@ -40,6 +40,9 @@ class Diagnostics:
     recall : float
         Share of the true neighbours that the search found, measured on 1,000 points; 1 where it was
         exact.
+    matched : ndarray or None
+        How well the point is matched under other labels, from 0, no counterpart, to 1; see
+        :func:`ctsne.neighbors.matched_share`. None where similarities do not use labels.
     alignment : str
         Where points of other labels were searched: the name of an alignment, or ``"array"``.
     alignment_scores : dict of str to float
@@ -62,12 +65,14 @@ class Diagnostics:
     largest_weight: NDArray[np.float64]
     reached: NDArray[np.bool_]
     recall: float = 1.0
+    matched: NDArray[np.float64] | None = None
     alignment: str = "none"
     alignment_scores: Mapping[str, float] = field(default_factory=dict)
 
 
-# Those that are kept with maps, in files, sweeps and AnnData: twelve bytes a point.
-KEPT_DIAGNOSTICS = ("perplexity", "other_share", "largest_weight")
+# Those that are kept with maps, in files, sweeps and AnnData: sixteen bytes per point.
+KEPT_DIAGNOSTICS = ("perplexity", "other_share", "matched", "largest_weight")
+_OF_LABELS = ("other_share", "matched")
 # A neighbour with more than this share of a point's weight dominates it.
 DOMINATED = 0.5
 
@@ -77,11 +82,12 @@ def kept_diagnostics(
 ) -> dict[str, NDArray[np.float32]]:
     """Return what is kept of every point with a map.
 
-    Similarities that know of no labels, those of t-SNE and of the original method, have no share of
-    other labels to tell.
+    Similarities that do not use labels, those of t-SNE and of the original method, have nothing to
+    say about other labels.
     """
-    names = [name for name in KEPT_DIAGNOSTICS if know_labels or name != "other_share"]
-    return {name: getattr(diagnostics, name).astype(np.float32) for name in names}
+    names = [name for name in KEPT_DIAGNOSTICS if know_labels or name not in _OF_LABELS]
+    values = {name: getattr(diagnostics, name) for name in names}
+    return {name: each.astype(np.float32) for name, each in values.items() if each is not None}
 
 
 @dataclass(frozen=True, eq=False)

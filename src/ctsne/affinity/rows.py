@@ -47,9 +47,13 @@ class Rows:
         self._wide = neighbors.scale**-2
         self._recall = neighbors.recall
         self._lists = (neighbors.distances, neighbors.indices, neighbors.n_same, codes)
-        self._weights = tuple(
-            np.zeros(n) if each is None else of_points(each, codes) for each in (log_same, log_other)
-        )
+        self._weights = (self._of_rows(log_same, codes), self._of_rows(log_other, codes))
+
+    @staticmethod
+    def _of_rows(
+        of_labels: NDArray[np.float64] | None, codes: NDArray[np.int32]
+    ) -> NDArray[np.float64]:
+        return np.zeros(len(codes)) if of_labels is None else of_points(of_labels, codes)
 
     def bandwidths(
         self, perplexity: float, *, weighted: bool

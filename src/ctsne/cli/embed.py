@@ -20,6 +20,7 @@ from ctsne.cli.options import (
 )
 from ctsne.cli.parser import Commands, add_command
 from ctsne.cli.records import records_of
+from ctsne.methods import METHODS
 
 if TYPE_CHECKING:
     from ctsne.estimator import ConditionalTSNE
@@ -34,27 +35,30 @@ columns that are known. With --labels batch, points of different batches that
 are alike lie together; what the batches have in common can be seen. Several
 label columns count as one: each combination of their values is a label.
 
-To find out how much to factor out, run ctsne sweep first."""
+--mixing 0.7 asks for a map that mixes the label to 70 % of random. Without it
+the map has a medium strength. ctsne sweep shows all strengths side by side."""
 
 _EPILOG = """\
 the output:
-  OUTPUT holds the positions (ctsne_1, ctsne_2), three diagnostics of each point
+  OUTPUT holds the positions (ctsne_1, ctsne_2), four diagnostics of each point
   and the columns of INPUT. Its name tells the kind of file: csv, tsv (also with
   .gz), parquet, feather, npz, npy (positions only) or h5ad (obsm["ctsne"]; it
   may be INPUT itself, and the map is added to it). All settings, versions and
   the checksum of the input are kept with it: ctsne rerun OUTPUT makes it again.
     ctsne_perplexity      effective number of neighbours of the point
     ctsne_other_share     share of its similarity that goes to other labels
+    ctsne_matched         near 0, it has no counterpart under other labels
     ctsne_largest_weight  near 1, one neighbour decides where the point lies
 
 examples:
   ctsne embed cells.csv --labels batch -o map.csv
+  ctsne embed cells.csv --labels batch --mixing 0.7 -o map.csv
   ctsne embed cells.csv --labels batch -o map.csv --plot map.png --color type
-  ctsne embed cells.h5ad --labels donor batch --method joint --strength 0.6 \\
-      -o cells.h5ad
-  ctsne embed X.npy --label-file labels.csv --labels batch --strength auto \\
-      --method joint --mixing 0.6 -o map.npz
-  ctsne embed cells.csv --labels tech --beta inDrop=1e-8 CELSeq=1e-2 -o map.tsv
+  ctsne embed cells.h5ad --labels donor batch --strength 0.6 -o cells.h5ad
+  ctsne embed cells.h5ad --labels batch --align-rep X_pca_harmony -o cells.h5ad
+  ctsne embed X.npy --label-file labels.csv --labels batch -o map.npz
+  ctsne embed cells.csv --labels tech --strength inDrop=1 CELSeq=0.3 -o map.tsv
+  ctsne embed cells.csv --labels batch --method revised --beta 1e-8 -o map.csv
   ctsne embed cells.csv --config settings.toml -o map.csv"""
 
 
@@ -131,10 +135,8 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
             )
         shown = {name: _color(data, name) for name in options.color or ()}
         settings = settings_of(options)
-        del settings["color"]  # of the picture, which tells it itself
+        del settings["color"]  # of the picture, which records it itself
         model = _fit(data, settings, options, console)
-        for name in ("beta", "strength"):  # what auto has chosen
-            settings[name] = getattr(model, f"{name}_")
         provenance = Provenance(
             "embed", settings, records_of(data, options, target), current_versions()
         )
@@ -159,8 +161,8 @@ def _check_options(options: argparse.Namespace) -> None:
     """Refuse what cannot go together, before anything is read."""
     if not options.labels and options.method != "tsne":
         raise ValueError(
-            "--labels COLUMN says what to factor out, and is missing; only --method tsne goes "
-            "without"
+            "--labels COLUMN is missing: it says what to factor out, and is required unless "
+            "--method tsne"
         )
     if options.color and options.plot is None:
         raise ValueError("--color is for the picture: name one with --plot FILE, such as map.png")
@@ -181,11 +183,12 @@ def _fit(
 ) -> ConditionalTSNE:
     model = make_estimator(
         {**settings, "jobs": options.jobs},
+        **({} if data.aligned is None else {"align": data.aligned}),
         callback=console.log(options.n_iter),
         verbose=0 if console.quiet else 1 + console.verbose,
     )
     model.fit(data.X, labels=data.known)
-    if model.n_iter_ < options.n_iter:  # half a map is no result here
+    if model.n_iter_ < options.n_iter:  # half a map is not a result here
         raise KeyboardInterrupt
     return model
 
@@ -199,17 +202,14 @@ def _tell(
 ) -> None:
     measures = measures_of(model, data, options)
     n = len(model.embedding_)
-    lines = [f"map: {options.output} ({n} points; {title_of(settings)})"]
+    knob = METHODS[options.method].knob
+    found = None if knob is None else getattr(model, f"{knob}_")
+    lines = [f"map: {options.output} ({n} points; {title_of(options.method, found)})"]
     if options.plot is not None:
         lines.append(f"picture: {options.plot}")
-    for name in ("beta", "strength"):
-        if getattr(options, name) == "auto":
-            lines.append(f"{name}: {settings[name]:g} chosen")
     for name, label in (("mixing", data.name), ("other_mixing", options.other)):
         if measures.get(name) is not None:
-            lines.append(
-                f"mixing of {label}: {measures[name]:.2f} of what random labels would give"
-            )
+            lines.append(f"mixing of {label}: {measures[name]:.2f} of random")
     kept = measures["adjusted_rnx"]
     if kept is not None:
         what = "R_NX" if data.known is None else "adjusted R_NX"
@@ -233,6 +233,7 @@ def _tell(
         "picture": options.plot,
         "points": n,
         "settings": settings,
+        "found": {} if knob is None else {knob: found},
         "measures": measures,
         "seconds": round(console.seconds, 3),
     }

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ctsne.cli.console import Console
+from ctsne.io.data import take_rows
 
 if TYPE_CHECKING:
     from ctsne.io import Dataset
@@ -44,12 +45,33 @@ class Input:
         The label to be factored out.
     name : str
         What it is called; of several columns, their names joined.
+    aligned : array or None
+        The representation in which other labels are compared, where one was named.
+    sampled : int
+        Where these are a sample, the number of all points; else 0.
     """
 
     dataset: Dataset
     X: Any
     known: Any
     name: str
+    aligned: Any = None
+    sampled: int = 0
+
+    def sample(self, size: int) -> Input:
+        """Return a random sample of the points, or all if there are no more than that."""
+        n = self.X.shape[0]
+        if n <= size:
+            return self
+        rows = np.sort(np.random.default_rng(0).permutation(n)[:size])
+        return replace(
+            self,
+            dataset=self.dataset.take(rows),
+            X=self.X[rows],
+            known=None if self.known is None else take_rows(self.known, rows),
+            aligned=None if self.aligned is None else self.aligned[rows],
+            sampled=n,
+        )
 
     def column(self, name: str) -> Any:
         """Return a column by its name, a feature too; the combination factored out has one."""
@@ -151,7 +173,22 @@ def read_input(
     if expect is None:
         for warning in (*dataset.warnings, *_no_label(known, name)):
             console.warn(warning)
-    return Input(dataset, _reduced(dataset.X, options, console, tell), known, name)
+    aligned = None
+    if options.align_rep is not None:
+        aligned = _aligned(options)
+        tell(f'other labels are compared in obsm["{options.align_rep}"]')
+    return Input(dataset, _reduced(dataset.X, options, console, tell), known, name, aligned)
+
+
+def _aligned(options: argparse.Namespace) -> Any:
+    """Read the representation in which points of other labels are compared."""
+    from ctsne.io import read_data, suffix_of
+
+    if options.align is not None:
+        raise ValueError("--align and --align-rep are two ways to say the same; leave one out")
+    if suffix_of(Path(options.input)) != ".h5ad":
+        raise ValueError(f"--align-rep is for .h5ad files; {options.input} is not one")
+    return read_data(options.input, use_rep=options.align_rep).X
 
 
 def _no_label(known: Any, name: str) -> Iterator[str]:

@@ -18,7 +18,7 @@ def measures_of(
 ) -> dict[str, float | None]:
     """Measure a map as a sweep does, on a sample; None is what cannot be measured."""
     from ctsne.evaluate import expected_laplacian, laplacian
-    from ctsne.sweep.run import MEASURED_POINTS, NEIGHBORHOOD
+    from ctsne.evaluate.mixing import MEASURED_POINTS, NEIGHBORHOOD
 
     n = len(model.embedding_)
     measures: dict[str, float | None] = {"kl_divergence": float(model.kl_divergence_)}
@@ -44,10 +44,10 @@ def _kept(model: ConditionalTSNE, data: Input, k: int, options: argparse.Namespa
     from ctsne._validation import is_sparse
     from ctsne.evaluate import adjusted_rnx
     from ctsne.evaluate._inputs import sample_points
+    from ctsne.evaluate.mixing import MEASURED_POINTS
     from ctsne.evaluate.neighborhoods import DataNeighbors
     from ctsne.labels import encode_labels
     from ctsne.neighbors import find_neighbors, neighbors_from_distances
-    from ctsne.sweep.run import MEASURED_POINTS
 
     X: Any = data.X
     n = X.shape[0]

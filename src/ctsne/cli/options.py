@@ -22,6 +22,7 @@ from ctsne.cli.values import (
     start,
     whole,
 )
+from ctsne.methods import DEFAULT_METHOD, KNOBS, METHODS, is_used, users_of
 
 if TYPE_CHECKING:
     from ctsne.estimator import ConditionalTSNE
@@ -39,9 +40,6 @@ __all__ = [
     "title_of",
 ]
 
-METHODS = ("revised", "joint", "balanced", "original", "tsne")
-# What sets the strength of a method.
-STEERED_BY = {"joint": "strength", "balanced": "strength", "revised": "beta", "original": "beta"}
 # Options that change nothing in what is written, or that are told apart from the settings.
 UNRECORDED = (
     "command", "run", "config", "help", "jobs", "json", "quiet", "verbose",
@@ -60,7 +58,7 @@ class Parameter:
     flag : str
         What the command line calls it.
     default : object
-        The same as in Python, but for the seed.
+        The same as in Python, except for the seed.
     read : callable or None
         Makes a value of a text; None where there is one for each label.
     metavar, help : str
@@ -80,24 +78,33 @@ class Parameter:
 
 PARAMETERS = (
     Parameter(
-        "method", "--method", "revised", one_of(*METHODS), "NAME",
-        "revised (default; --beta), joint or balanced (--strength), original (--beta), or tsne "
-        "(labels unused)", main=True,
+        "mixing", "--mixing", None, number, "SHARE",
+        "how far to mix the label, from 0 to 1, as a share of what random labels would give; finds "
+        "the strength that does it", main=True,
     ),
     Parameter(
-        "strength", "--strength", 1.0, None, "T",
-        "for joint and balanced: from 0, nothing factored out, to 1, all that can be (default: 1); "
-        "auto chooses it (see --mixing); A=0.5 B=1 for each label A, B", main=True,
+        "strength", "--strength", None, None, "T",
+        "instead of --mixing, for joint and balanced: from 0, nothing factored out, to 1 (default: "
+        f"{METHODS['joint'].default:g} for joint, {METHODS['balanced'].default:g} for balanced); "
+        "A=0.5 B=1 for each label A, B", main=True,
     ),
     Parameter(
-        "beta", "--beta", 1e-4, None, "B",
-        "for revised and original: from 1, nothing factored out, down to 1e-30; go in steps of "
-        "a hundred (default: 1e-4); auto, and A=1e-8 B=1e-2, as above", main=True,
+        "method", "--method", DEFAULT_METHOD, one_of(*METHODS), "NAME",
+        "joint (default), revised (the paper), balanced, original, or tsne (labels unused)",
+        main=True,
     ),
     Parameter(
-        "mixing", "--mixing", 0.5, number, "SHARE",
-        "what auto aims at: mixing of the label as a share of that of random labels, 0 to 1 "
-        "(default: 0.5)", main=True,
+        "beta", "--beta", None, None, "B",
+        "instead of --mixing, for revised and original: from 1, nothing factored out, down to "
+        f"1e-30, in steps of a hundred (default: {METHODS['revised'].default:g} for revised, "
+        f"{METHODS['original'].default:g} for original); A=1e-8 B=1e-2 for each label", main=True,
+    ),
+    Parameter(
+        "align", "--align", None, one_of("none", "mutual", "local", "mean", "auto"), "NAME",
+        "in which space points of other labels are compared: none, the data as they are; mutual, "
+        "each label shifted towards its counterparts; local, shifted differently from place to "
+        "place; mean, label means removed; auto, the best fit of none, mutual and mean "
+        f"(default: {METHODS['joint'].align} for joint, none elsewhere)", main=True,
     ),
     Parameter(
         "perplexity", "--perplexity", 30.0, number, "U",
@@ -121,9 +128,13 @@ PARAMETERS = (
         "before, p",
     ),
     Parameter(
+        "odds", "--odds", None, None, "X",
+        "how many times as hard points with the same label repel each other in the map as others, "
+        "from 1 (off) up, beside any method; may be given for each label",
+    ),
+    Parameter(
         "beta_low", "--beta-low", None, None, "B",
-        "condition the map too, beside any method: weight of pairs with different labels, from 1 "
-        "(off) down; may be given for each label",
+        "the same as the paper says it: weight of pairs with different labels, from 1 (off) down",
     ),
     Parameter(
         "metric", "--metric", "euclidean", one_of("euclidean", "cosine", "precomputed"), "NAME",
@@ -186,7 +197,7 @@ def add_input(parser: Parser) -> None:
     group.add_argument(
         "--features", metavar="NAME", nargs="+",
         help='columns to make the map of, also by pattern: "PC*" (default: all that are numbers '
-        "and no labels)",
+        "and not labels)",
     )  # fmt: skip
     group.add_argument(
         "--label-file", metavar="FILE",
@@ -196,6 +207,11 @@ def add_input(parser: Parser) -> None:
         "--use-rep", metavar="KEY", help="h5ad: a key of obsm, or X (default: X_pca, else X)"
     )
     group.add_argument("--layer", metavar="KEY", help="h5ad: a layer instead")
+    group.add_argument(
+        "--align-rep", metavar="KEY",
+        help="h5ad: a key of obsm in which points of other labels are compared, instead of "
+        "--align: X_pca_harmony, say",
+    )  # fmt: skip
     group.add_argument(
         "--pca", metavar="N", type=components,
         help="reduce the features to N principal components first, or none (default: to 50 if "
@@ -216,10 +232,8 @@ def add_messages(parser: Parser, *, json: bool = True, config: bool = True) -> N
             "--json", action="store_true", help="the result as one JSON object, for programs"
         )
     loud = group.add_mutually_exclusive_group()
-    loud.add_argument(
-        "-q", "--quiet", action="store_true", help="no messages but errors, and the result"
-    )
-    loud.add_argument("--verbose", action="store_true", help="tell every stage, memory and loss")
+    loud.add_argument("-q", "--quiet", action="store_true", help="print only errors and the result")
+    loud.add_argument("--verbose", action="store_true", help="report every stage, memory and loss")
     group.add_argument("-h", "--help", action="help", help="show this text and end")
 
 
@@ -229,30 +243,46 @@ def option_name(flag: str) -> str:
 
 
 def check_steering(options: argparse.Namespace) -> None:
-    """Refuse an option that the method does not heed: another method was meant."""
-    heeded = {
-        name: [method for method in METHODS if STEERED_BY.get(method) == name]
-        for name in ("strength", "beta")
-    } | {"bandwidth": ["revised"]}
+    """Refuse options that the method ignores, or that contradict each other."""
+    whole = {
+        parameter.name: getattr(options, option_name(parameter.flag)) for parameter in PARAMETERS
+    }
     for parameter in PARAMETERS:
-        methods = heeded.get(parameter.name, METHODS)
-        given = getattr(options, option_name(parameter.flag)) != parameter.default
-        if given and options.method not in methods:
+        given = whole[parameter.name] != parameter.default
+        if given and not is_used(parameter.name, whole):
+            methods = users_of(parameter.name)
+            if options.method in methods:
+                raise ValueError(
+                    f"{parameter.flag} has no effect with --method {options.method} and --odds or "
+                    f"--beta-low; leave one of them out"
+                )
             raise ValueError(
                 f"{parameter.flag} is for {' and '.join(methods)}, and the method is "
                 f"{options.method}: add --method {methods[0]}, or leave {parameter.flag} out"
             )
+    if options.mixing is None:
+        return
+    if METHODS[options.method].knob is None:
+        raise ValueError("--mixing needs a method that conditions; --method tsne does not")
+    for name in KNOBS:
+        if whole[name] is not None:
+            raise ValueError(
+                f"--mixing finds the {name} by itself: leave --{name} out, or --mixing"
+            )
 
 
-def title_of(settings: Mapping[str, Any]) -> str:
-    """Write method and strength in a few words."""
-    steering = STEERED_BY.get(settings["method"])
-    if steering is None:
-        return "t-SNE"
-    value = settings[steering]
+def title_of(method: str, value: Any) -> str:
+    """Write a method and what steers it in a few words."""
+    knob = METHODS[method].knob
+    if knob is None:
+        return METHODS[method].title
     if isinstance(value, Mapping):
         value = ", ".join(f"{label}={_short(each)}" for label, each in value.items())
-    return f"{settings['method']}, {steering} {_short(value)}"
+    return (
+        f"{METHODS[method].title}, {knob} {value:.4g}"
+        if isinstance(value, float)
+        else (f"{METHODS[method].title}, {knob} {value}")
+    )
 
 
 def make_estimator(settings: Mapping[str, Any], **more: Any) -> ConditionalTSNE:
@@ -275,7 +305,7 @@ def _read_start(path: str) -> Any:
         with Path(path).open("rb") as file:
             return np.load(file, allow_pickle=False)
     except ValueError as error:
-        raise ValueError(f"--init {path} is no NumPy file of positions: {error}") from error
+        raise ValueError(f"--init {path} is not a NumPy file of positions: {error}") from error
 
 
 def settings_of(options: argparse.Namespace) -> dict[str, Any]:

@@ -116,7 +116,7 @@ def _page_of_folder(
         sweep.result, sweep.columns, sweep.names, sweep.provenance, target, options, console,
         made_at=source,
     )  # fmt: skip
-    return suggestion(sweep.result, sweep.provenance.settings["mixing"])
+    return suggestion(sweep.result, sweep.provenance.settings["mixing"]).map
 
 
 def _check_settled(source: Path, options: argparse.Namespace) -> None:
@@ -142,8 +142,8 @@ def _page_of_data(
     check_input(options.input)
     if not options.labels:
         raise ValueError(
-            f"--labels COLUMN says what to factor out of {options.input}, and is missing; only "
-            "the folder of a sweep goes without"
+            f"--labels COLUMN is missing: it says what to factor out of {options.input}, and is "
+            "required unless SWEEP is the folder of a sweep"
         )
     if options.dimensions > 2:
         raise ValueError(
@@ -166,7 +166,7 @@ def _page_of_data(
         if options.keep is not None:
             write_folder(folder, result, columns, names, provenance)
         _write(result, columns, names, provenance, target, options, console, made_at=folder)
-    return suggestion(result, options.mixing)
+    return suggestion(result, options.mixing).map
 
 
 def _write(

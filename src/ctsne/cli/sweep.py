@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import textwrap
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +20,6 @@ from ctsne.cli.folders import (
 )
 from ctsne.cli.inputs import Input, check_outputs, read_input
 from ctsne.cli.options import (
-    STEERED_BY,
     add_input,
     add_messages,
     add_parameters,
@@ -30,10 +30,14 @@ from ctsne.cli.options import (
 from ctsne.cli.parser import Commands, Parser, add_command, command_parser, make_parser
 from ctsne.cli.records import records_of
 from ctsne.cli.values import number, one_of, whole
+from ctsne.methods import METHODS, is_used, swept_grid
 
 if TYPE_CHECKING:
     from ctsne.io import Provenance
-    from ctsne.sweep import SweepResult, SweptMap
+    from ctsne.sweep import Suggestion, SweepResult, SweptMap
+
+# Sweeps make many maps to choose from, and a sample of this many points shows what they do.
+SWEPT_POINTS = 20_000
 
 __all__ = ["add", "add_sweep_options", "make", "run", "run_sweep"]
 
@@ -54,11 +58,15 @@ the table:
   ... mixed   with --other: share of neighbours with another label of it; should
               stay low
   perplexity  effective number of neighbours of a point, mean
-  largest     largest single similarity of a point, mean; near 1, outliers rule
+  largest     largest single similarity of a point, mean; near 1, single
+              neighbours dominate the map
 
 the suggestion:
-  the weakest setting whose mixing reaches --mixing; between methods, the one
-  that keeps most neighbours. Look at the maps before you believe it:
+  With --other: of the maps that reach --mixing, and that no other map beats in
+  both mixing and neighbours kept, the one in which that label is purest (the
+  weaker of equals). Without: the weakest setting that reaches --mixing; between
+  methods, the one that keeps most neighbours. If t-SNE reaches it, there is
+  nothing to take out. Look at the maps before you believe it:
   ctsne report FOLDER -o page.html
 
 the output:
@@ -72,11 +80,6 @@ examples:
   ctsne sweep cells.csv --labels batch --methods balanced --strengths 0 .5 1 \\
       -o sweep
   ctsne sweep cells.csv --labels batch --path -o quick      a fifth of the work"""
-
-# A first look over all that there is in at most sixteen maps.
-STRENGTHS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
-BETAS = (1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8, 1e-12, 1e-20)
-ORIGINAL_BETAS = (1.0, 0.6, 0.3, 0.1, 0.03, 1e-2, 1e-3, 1e-4)
 
 
 def add(commands: Commands) -> None:
@@ -107,14 +110,14 @@ def add_sweep_options(parser: Parser, main: Any) -> None:
         help="a label you hope to see in the map, to be measured too",
     )  # fmt: skip
     main.add_argument(
-        "--methods", metavar="NAME", nargs="+", type=one_of("tsne", *STEERED_BY),
+        "--methods", metavar="NAME", nargs="+", type=one_of(*METHODS),
         default=["joint", "revised"],
         help="joint, revised, balanced, original (default: joint revised); t-SNE is always "
         "made too",
     )  # fmt: skip
     main.add_argument(
-        "--strengths", metavar="T", nargs="+", type=number, default=list(STRENGTHS),
-        help="for joint and balanced, from 0 to 1 (default: 0 .2 .4 .6 .8 1)",
+        "--strengths", metavar="T", nargs="+", type=number,
+        help="for joint and balanced, from 0 to 1 (default: .2 .4 .6 .8 1)",
     )  # fmt: skip
     main.add_argument(
         "--betas", metavar="B", nargs="+", type=number,
@@ -124,6 +127,10 @@ def add_sweep_options(parser: Parser, main: Any) -> None:
     main.add_argument(
         "--mixing", metavar="SHARE", type=number, default=0.5,
         help="mixing that the suggestion should reach, 0 to 1 (default: 0.5)",
+    )  # fmt: skip
+    main.add_argument(
+        "--all-points", action="store_true",
+        help=f"map all points; by default a random sample of {SWEPT_POINTS:,} where there are more",
     )  # fmt: skip
     main.add_argument(
         "--path", action="store_true",
@@ -163,19 +170,25 @@ def run_sweep(
     from ctsne.io import Provenance, current_versions
     from ctsne.sweep import sweep
 
-    data = read_input(options, console, expect=expect)
+    whole = read_input(options, console, expect=expect)
+    data = whole if options.all_points else whole.sample(SWEPT_POINTS)
+    if data.sampled:
+        console.say(
+            f"sweeping a random sample of {SWEPT_POINTS:,} of {data.sampled:,} points; "
+            "--all-points sweeps all of them"
+        )
     other = None if options.other is None else data.column(options.other)
     settings = settings_of(options)
-    settings.pop("title", None)  # of the page, which tells it itself
+    settings.pop("title", None)  # of the page, which records it itself
     grid = make_grid(options)
     provenance = Provenance(
-        "sweep", settings, records_of(data, options, folder), current_versions()
+        "sweep", settings, records_of(whole, options, folder), current_versions()
     )
     check_same_data(folder, provenance)
     try:
         result = sweep(
             data.X, data.known, grid, other=other,
-            estimator=make_estimator(settings), path=options.path, k=options.k,
+            estimator=_estimator(settings, data), path=options.path, k=options.k,
             sample=options.sample, folder=folder,
             progress=not console.quiet, n_jobs=options.jobs,
         )  # fmt: skip
@@ -199,43 +212,51 @@ def run_sweep(
     return replace(result, maps=maps), data, provenance
 
 
+def _estimator(settings: Mapping[str, Any], data: Input) -> Any:
+    """Make the estimator of all maps; the mixing is for the suggestion."""
+    aligned = {} if data.aligned is None else {"align": data.aligned}
+    return make_estimator({**settings, "mixing": None}, **aligned)
+
+
 def steered(parameters: Mapping[str, Any]) -> str:
     """Return the parameter that sets the strength of a method."""
-    return STEERED_BY.get(parameters["method"], "")
+    return METHODS[parameters["method"]].knob or ""
 
 
 def make_grid(options: argparse.Namespace) -> list[dict[str, Any]]:
     """Return the settings of all maps: t-SNE, then each method from weak to strong."""
-    grid: list[dict[str, Any]] = [{"method": "tsne"}]
-    for method in dict.fromkeys(options.methods):
-        if method == "tsne":
-            continue
-        steering = steered({"method": method})
-        values = options.strengths
-        if steering == "beta":
-            values = options.betas or (ORIGINAL_BETAS if method == "original" else BETAS)
-        ordered = sorted(set(values), reverse=steering == "beta")
-        grid.append({"method": method, steering: ordered})
+    names = dict.fromkeys(["tsne", *options.methods])
+    grid = swept_grid(*names, short=True)
+    for entry in grid:
+        knob = steered(entry)
+        given = {"strength": options.strengths, "beta": options.betas}.get(knob)
+        if given:
+            entry[knob] = sorted(set(given), reverse=knob == "beta")
     return grid
 
 
 def _tell(result: SweepResult, data: Input, options: argparse.Namespace, console: Console) -> None:
     folder = options.output
-    best = suggestion(result, options.mixing)
+    suggested = suggestion(result, options.mixing)
+    best = suggested.map
     lines = [table_text(result, options.other, best), ""]
     command = None
     if best is None:
-        lines.append(f"suggested: none, as {_why_none(result, data.name, options.mixing)}")
+        lines.append(f"suggested: none, because {suggested.reason}")
+        lines.append("  ask for less with --mixing")
     else:
         command = embed_command(best, options.input, settings_of(options))
         how = "To make it from its own start" if options.path else "To make this map"
+        if data.sampled:
+            how = "To make this map of all points"
+        judge = "your eyes say" if options.other is None else f"{options.other} mixed says"
         lines += [
             f"suggested: {best.title}",
-            f"  of each method the weakest setting that mixes {data.name} to {options.mixing:g} of "
-            "random;\n  of those, the one that keeps most neighbours.",
-            f"  {options.mixing:g} is a start, not a law: go on to stronger settings as long as "
-            f"{'your eyes say' if options.other is None else f'{options.other} mixed says'}\n"
-            f"  that nothing merges that should not. {how}:",
+            *wrapped(f"{suggested.reason}."),
+            *wrapped(
+                f"{options.mixing:g} is a starting point, not a rule: go on to stronger settings "
+                f"as long as {judge} that nothing merges that should not. {how}:"
+            ),
             f"  {command}",
         ]
     lines += [
@@ -246,32 +267,29 @@ def _tell(result: SweepResult, data: Input, options: argparse.Namespace, console
     content = {
         "command": "sweep",
         "output": folder,
-        "points": len(data.X) if hasattr(data.X, "__len__") else data.X.shape[0],
+        "points": data.X.shape[0],
         "settings": settings_of(options),
         "maps": [row_of(swept) for swept in result.maps],
         "suggested": None if best is None else {**row_of(best), "command": command},
+        "reason": suggested.reason,
         "seconds": round(console.seconds, 3),
     }
     console.result("\n".join(lines), content)
 
 
-def _why_none(result: SweepResult, name: str, mixing: float) -> str:
-    try:
-        most = result.most_mixed()
-    except ValueError as error:  # it cannot be measured
-        return str(error)
-    return (
-        f"no setting mixes {name} to {mixing:g} of random; the most is "
-        f"{most.measures['mixing']:.2f} ({most.title}). Ask for less with --mixing."
-    )
+def wrapped(text: str) -> list[str]:
+    """Break a sentence into lines that fit a terminal, indented."""
+    return textwrap.wrap(text, 78, initial_indent="  ", subsequent_indent="  ")
 
 
-def suggestion(result: SweepResult, mixing: float) -> SweptMap | None:
-    """Return the map to take by the rule of the sweep, if one mixes so far."""
+def suggestion(result: SweepResult, mixing: float) -> Suggestion:
+    """Return the map to take by the rule of the sweep, with the reason."""
+    from ctsne.sweep import Suggestion
+
     try:
-        return result.best(mixing)
-    except ValueError:
-        return None
+        return result.suggest(mixing)
+    except ValueError as error:  # mixing cannot be measured
+        return Suggestion(None, str(error))
 
 
 def row_of(swept: SweptMap) -> dict[str, Any]:
@@ -297,11 +315,9 @@ def table_text(result: SweepResult, other: str | None, best: SweptMap | None) ->
 
 def embed_command(swept: SweptMap, file: str, settings: Mapping[str, Any]) -> str:
     """Write the command that makes one map of the sweep by itself."""
-    from ctsne.sweep.grid import is_used
-
     parser = command_parser(make_parser(), "embed")
-    whole = {**settings, **swept.parameters, "output": "map.csv"}
-    del whole["mixing"]  # of a map with a given strength it says nothing
+    # The mixing is what the suggestion aims at, not what this map is made for.
+    whole = {**settings, **swept.parameters, "output": "map.csv", "mixing": None}
     values = {name: value for name, value in whole.items() if is_used(name, whole)}
     always = ["method", steered(swept.parameters)]
     return spelled(parser, ["embed", file], values, always=always)

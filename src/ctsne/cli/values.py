@@ -108,11 +108,11 @@ def components(text: str) -> int | str:
     return value
 
 
-def per_label(texts: Sequence[str]) -> float | str | dict[str, float]:
-    """Read one number for all labels, "auto", or ``label=number`` for each label."""
+def per_label(texts: Sequence[str]) -> float | dict[str, float]:
+    """Read one number for all labels, or ``label=number`` for each label."""
     pairs = [text.rpartition("=") for text in texts]
     if len(texts) == 1 and not pairs[0][1]:
-        return number_or_auto(texts[0])
+        return number(texts[0])
     values = {}
     for text, (label, equals, value) in zip(texts, pairs, strict=True):
         if not equals or not label:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +113,24 @@ class Dataset:
         """Return a checksum of matrix and labels, the same whatever file format holds them."""
         return content_checksum(self.X, self.labels(names) if names else None)
 
+    def take(self, rows: NDArray[np.int64]) -> Dataset:
+        """Return some of the points.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+
+        Returns
+        -------
+        Dataset
+        """
+        return replace(
+            self,
+            X=self.X[rows],
+            columns={name: take_rows(column, rows) for name, column in self.columns.items()},
+            names=None if self.names is None else self.names[rows],
+        )
+
     def _no_column(self, name: str) -> str:
         if name in self.features:
             return (
@@ -120,6 +138,11 @@ class Dataset:
                 "name it with --labels"
             )
         return unknown(name, list(self.columns), what="column", where=str(self.path))
+
+
+def take_rows(column: Any, rows: NDArray[np.int64]) -> Any:
+    """Return some entries of a column, of pandas or not."""
+    return column.iloc[rows] if hasattr(column, "iloc") else column[rows]
 
 
 def read_data(

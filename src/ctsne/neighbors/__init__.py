@@ -5,6 +5,7 @@
 """
 
 from ctsne.neighbors.lists import Neighbors, balanced_lengths, joint_lengths, paper_lengths
+from ctsne.neighbors.matching import matched_share
 from ctsne.neighbors.precomputed import neighbors_from_distances, neighbors_from_graph
 from ctsne.neighbors.search import find_neighbors
 from ctsne.neighbors.select import merge_neighbors, select_neighbors
@@ -14,6 +15,7 @@ __all__ = [
     "balanced_lengths",
     "find_neighbors",
     "joint_lengths",
+    "matched_share",
     "merge_neighbors",
     "neighbors_from_distances",
     "neighbors_from_graph",

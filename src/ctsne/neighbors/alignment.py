@@ -7,6 +7,8 @@ points, while the list of the same label always sees the data as they are.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
@@ -141,7 +143,8 @@ def _graph(
 ) -> sp.csr_array:
     """Which pairs are in a list of either point, as ones."""
     graph = _listed(points, labels, k_same, k_other, metric, n_jobs)
-    return ((graph + graph.T) > 0).astype(np.float32)
+    either: sp.csr_array = ((graph + graph.T) > 0).astype(np.float32)
+    return either
 
 
 def _listed(
@@ -163,10 +166,10 @@ def _to_common_mean(points: _Points, labels: Labels) -> NDArray[np.float64]:
     """Shift of each label that brings its mean to the mean of all labelled points."""
     means = _label_sums(points, labels) / np.maximum(labels.counts, 1)[:, None]
     labelled = points[labels.codes >= 0]
-    return labelled.mean(axis=0, dtype=np.float64) - means
+    return np.asarray(labelled.mean(axis=0, dtype=np.float64) - means)
 
 
-def _label_sums(values: NDArray[np.floating], labels: Labels) -> NDArray[np.float64]:
+def _label_sums(values: NDArray[Any], labels: Labels) -> NDArray[np.float64]:
     """Sum over the points of each label."""
     labelled = np.flatnonzero(labels.codes >= 0)
     members = sp.csr_array(
@@ -183,13 +186,13 @@ def _moved(points: _Points, labels: Labels, shifts: NDArray[np.float64]) -> _Poi
 
 
 def _differences(
-    points: NDArray[np.float64], labels: Labels, n_jobs: int
+    points: _Points, labels: Labels, n_jobs: int
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Sum of the differences of each point to its counterparts, and their number."""
     listed = _listed(points, labels, 0, PAIR_NEIGHBORS, "euclidean", n_jobs)
     pairs = listed.multiply(listed.T).tocsr()
     count = np.diff(pairs.indptr).astype(np.int64)
-    return pairs @ points - count[:, None] * points, count
+    return np.asarray(pairs @ points - count[:, None] * points), count
 
 
 def _mutual_shifts(points: _Points, labels: Labels, n_jobs: int) -> NDArray[np.float64]:

@@ -50,9 +50,7 @@ class _Cells:
 class _Lists:
     """The two lists of all points in the making."""
 
-    def __init__(
-        self, k_same: NDArray[np.int32], k_other: NDArray[np.int32], n_jobs: int
-    ) -> None:
+    def __init__(self, k_same: NDArray[np.int32], k_other: NDArray[np.int32], n_jobs: int) -> None:
         self.k_same, self.k_other, self.n_jobs = k_same, k_other, n_jobs
         shape = (len(k_same), int(k_same[0] + k_other[0]))
         self.indices = np.empty(shape, np.int32)

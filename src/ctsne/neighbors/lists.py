@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from ctsne.labels import Labels
 
-
 # Lists of ``joint`` are this many times as long as the perplexity of each: short ones keep the
 # neighbourhood as a whole and mix further, longer ones keep more of the very nearest.
 JOINT_LENGTH = 5 / 3
@@ -138,9 +137,7 @@ def balanced_lengths(
     return fill_lists(total - other, total, *available(labels, n))
 
 
-def joint_lengths(
-    labels: Labels, perplexity: float
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def joint_lengths(labels: Labels, perplexity: float) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """List lengths of ``joint``, which shortens both lists when it knows each point's share.
 
     Parameters

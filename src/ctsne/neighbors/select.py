@@ -12,7 +12,7 @@ from ctsne.neighbors.lists import Neighbors, check_lengths
 
 
 def select_neighbors(
-    neighbors: Neighbors, k_same: NDArray[np.int32], k_other: NDArray[np.int32]
+    neighbors: Neighbors, k_same: NDArray[np.integer], k_other: NDArray[np.integer]
 ) -> Neighbors:
     """Keep the nearest of both lists.
 
@@ -20,7 +20,7 @@ def select_neighbors(
     ----------
     neighbors : Neighbors
         With lists at least as long.
-    k_same, k_other : ndarray of int32, shape (n,)
+    k_same, k_other : ndarray of int, shape (n,)
         Lengths to keep, of a constant sum, as from :func:`ctsne.neighbors.paper_lengths`.
 
     Returns

@@ -17,7 +17,7 @@ __all__ = ["constructor_calls"]
 
 
 def constructor_calls(result: SweepResult) -> list[str]:
-    """Write the estimator of each map as it would be typed: its setting, then what differs from defaults.
+    """Write the estimator of each map as it would be typed, without what has its default.
 
     Parameters that have no effect on the map are left out.
     """

@@ -155,7 +155,9 @@ def _check_entry(entry: Any, known: Mapping[str, Any]) -> dict[str, list[Any]]:
         if name not in known:
             close = difflib.get_close_matches(str(name), known, n=1)
             hint = f"; did you mean {close[0]!r}?" if close else ""
-            raise ValueError(f"grid names {name!r}, which is not a parameter of the estimator{hint}")
+            raise ValueError(
+                f"grid names {name!r}, which is not a parameter of the estimator{hint}"
+            )
         if name in _REFUSED:
             raise ValueError(f"grid must not vary {name!r}: {_REFUSED[name]}")
     values = {name: _listed(name, value) for name, value in entry.items()}

@@ -11,8 +11,7 @@ import scipy.sparse as sp
 
 from ctsne.affinity.result import KEPT_DIAGNOSTICS
 from ctsne.evaluate.diagnostics import summarize_diagnostics
-from ctsne.sweep.auto import steering_on_auto
-from ctsne.sweep.grid import is_used
+from ctsne.methods import METHODS, is_used
 
 __all__ = ["kept_params", "store_map", "taken_fields"]
 
@@ -43,10 +42,10 @@ def store_map(target: Any, key: str, model: Any, params: Mapping[str, Any]) -> N
         "diagnostics_keys": {name: f"{key}_{name}" for name in kept},
         "diagnostics": summary,
     }
-    chosen = steering_on_auto(model)
-    if chosen is not None and model.mixing_ is not None:
-        value = float(getattr(model, f"{chosen}_"))
-        target.uns[key]["auto"] = {chosen: value, "mixing": float(model.mixing_)}
+    knob = METHODS[model.method].knob
+    if knob is not None and model.mixing_ is not None:
+        value = float(getattr(model, f"{knob}_"))
+        target.uns[key]["found"] = {knob: value, "mixing": float(model.mixing_)}
 
 
 def taken_fields(adata: Any, key: str) -> list[str]:
@@ -66,8 +65,7 @@ def kept_params(model: Any) -> dict[str, Any]:
     None is left out: older files of AnnData do not hold it.
     """
     params = model.get_params(deep=False)
-    left_out = _NOT_KEPT if steering_on_auto(model) else (*_NOT_KEPT, "mixing")
-    used = [name for name in params if name not in left_out and is_used(name, params)]
+    used = [name for name in params if name not in _NOT_KEPT and is_used(name, params)]
     plain = {name: _plain(params[name]) for name in used}
     return {name: value for name, value in plain.items() if value is not None}
 
@@ -83,4 +81,4 @@ def _plain(value: Any) -> Any:
         return {"label": labels, "value": np.array(list(value.values()), dtype=np.float64)}
     if isinstance(value, numbers.Real):
         return int(value) if isinstance(value, numbers.Integral) else float(value)
-    return "array"  # positions to start from, one for each point
+    return "array"  # positions to start from or to align by, one for each point

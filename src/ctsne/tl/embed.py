@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ctsne._anndata import column_of
-from ctsne._parameters import CONDITIONED_ABOVE, altered, check_settings
+from ctsne._parameters import check_settings
 from ctsne.estimator import ConditionalTSNE
 from ctsne.io.h5ad_maps import is_ours
+from ctsne.io.names import unknown
 from ctsne.labels import Labels, encode_labels
 from ctsne.layout.descent import Callback
-from ctsne.sweep.auto import steering_on_auto
+from ctsne.methods import METHODS
+from ctsne.neighbors.alignment import ALIGNMENTS
 from ctsne.tl._representation import (
     check_adata,
     check_writable,
@@ -40,12 +42,14 @@ def ctsne(
     random_state: int | np.random.RandomState | None = 0,
     copy: bool = False,
     n_components: int = 2,
-    method: str = "revised",
-    bandwidth: str = "r",
-    beta: float | str | Mapping[Any, float] = 1e-4,
-    strength: float | str | Mapping[Any, float] = 1.0,
-    mixing: float = 0.5,
+    method: str = "joint",
+    mixing: float | None = None,
+    strength: float | Mapping[Any, float] | None = None,
+    beta: float | Mapping[Any, float] | None = None,
+    align: str | ArrayLike | None = None,
+    odds: float | Mapping[Any, float] | None = None,
     beta_low: float | Mapping[Any, float] | None = None,
+    bandwidth: str = "r",
     perplexity: float = 30,
     metric: str = "euclidean",
     recall: float = 0.99,
@@ -92,12 +96,15 @@ def ctsne(
         Seed of the random start, and of the noise where a start is degenerate.
     copy : bool, default=False
         Return a copy with the results, in memory, instead of writing them into ``adata``.
-    n_components, method, bandwidth, beta, strength, mixing, beta_low, perplexity, recall, n_iter, \
-early_exaggeration, early_exaggeration_iter, exaggeration, learning_rate, dof, callback, \
+    align : {"none", "mutual", "local", "mean", "auto"}, str or array, optional
+        In which space cells of other labels are compared: an alignment, a key of ``adata.obsm``
+        such as ``"X_pca_harmony"``, or an array with a row for each cell.
+    n_components, method, mixing, strength, beta, odds, beta_low, bandwidth, perplexity, recall, \
+n_iter, early_exaggeration, early_exaggeration_iter, exaggeration, learning_rate, dof, callback, \
 callback_every, n_jobs, verbose
         As in :class:`ctsne.ConditionalTSNE`, with the same defaults.
     metric : {"euclidean", "cosine"}, default="euclidean"
-        How neighbours are searched; of no use with ``neighbors_key``.
+        How neighbours are searched; has no effect with ``neighbors_key``.
     init : {"pca", "random", "spectral"} or array of shape (n_obs, n_components), optional
         Where the points start: ``"pca"`` by default, ``"spectral"`` with ``neighbors_key``.
 
@@ -107,15 +114,16 @@ callback_every, n_jobs, verbose
         The copy if ``copy=True``, else None. These fields are set:
 
         - ``obsm[key_added]``: the map, float32. ``scanpy.pl.embedding(adata, key_added)`` draws it
-        - ``obs[key_added + "_perplexity"]``, ``"_other_share"``, ``"_largest_weight"``: the
-          diagnostics of every cell, to colour the map by; no ``"_other_share"`` for ``"tsne"`` and
-          ``"original"``, whose similarities know of no labels
+        - ``obs[key_added + "_perplexity"]``, ``"_other_share"``, ``"_matched"``,
+          ``"_largest_weight"``: the diagnostics of every cell, to colour the map by; no
+          ``"_other_share"`` and ``"_matched"`` for ``"tsne"`` and ``"original"``, whose
+          similarities do not use labels
         - ``obsp[key_added + "_affinities"]``: the symmetric similarities, sparse
-        - ``uns[key_added]``: ``"params"``, those that the method makes use of (a number for each
+        - ``uns[key_added]``: ``"params"``, those that the method uses (a number for each
           label as two arrays, ``"label"`` and ``"value"``); ``"kl_divergence"``, ``"n_iter"`` and
           ``"recall"``; the names of the fields above, ``"affinities_key"`` and
-          ``"diagnostics_keys"``; ``"diagnostics"``, their summary over all cells; and ``"auto"``,
-          what was chosen, where a parameter is "auto"
+          ``"diagnostics_keys"``; ``"diagnostics"``, their summary over all cells; and ``"found"``,
+          strength (or beta) and mixing of the map, where ``mixing`` asked for one
         - ``obsm["X_pca"]``, ``varm["PCs"]``, ``uns["pca"]``: where components were made
 
     Raises
@@ -133,7 +141,7 @@ callback_every, n_jobs, verbose
     >>> data = make_synthetic(300, random_state=0)
     >>> adata = anndata.AnnData(data.X)
     >>> adata.obs["batch"] = data.known
-    >>> ctsne(adata, "batch", method="joint", perplexity=20, n_iter=300)
+    >>> ctsne(adata, "batch", perplexity=20, n_iter=300)
     >>> adata.obsm["ctsne"].shape
     (300, 2)
     >>> adata.uns["ctsne"]["params"]["method"], adata.uns["ctsne"]["params"]["labels"]
@@ -148,11 +156,13 @@ callback_every, n_jobs, verbose
     model = ConditionalTSNE(
         n_components=n_components,
         method=method,
-        bandwidth=bandwidth,
-        beta=beta,
-        strength=strength,
         mixing=mixing,
+        strength=strength,
+        beta=beta,
+        align=_alignment(adata, align),
+        odds=odds,
         beta_low=beta_low,
+        bandwidth=bandwidth,
         perplexity=perplexity,
         metric=_check_metric(metric, neighbors_key),
         recall=recall,
@@ -175,7 +185,7 @@ callback_every, n_jobs, verbose
         )
     else:
         _check_graph_alone(use_rep, n_pcs)
-        listed = known if method in CONDITIONED_ABOVE else None
+        listed = known if method in METHODS and METHODS[method].two_lists else None
         source = neighbor_graph(adata, neighbors_key, listed, perplexity)
     if key_added == source.params.get("use_rep"):
         raise ValueError(
@@ -207,8 +217,8 @@ def _check_metric(metric: str, neighbors_key: str | None) -> str:
     if neighbors_key is not None:
         if metric != "euclidean":
             raise ValueError(
-                f"metric={metric!r:.60} is of no use with neighbors_key, whose graph has distances "
-                "already; leave one of them out"
+                f"metric={metric!r:.60} has no effect with neighbors_key, whose graph has "
+                "distances already; leave one of them out"
             )
         return "precomputed"
     if metric == "precomputed":
@@ -223,15 +233,24 @@ def _check_graph_alone(use_rep: object, n_pcs: object) -> None:
     for name, value in (("use_rep", use_rep), ("n_pcs", n_pcs)):
         if value is not None:
             raise ValueError(
-                f"{name}={value!r:.60} is of no use with neighbors_key, whose graph has distances "
+                f"{name}={value!r:.60} has no effect with neighbors_key, whose graph has distances "
                 "already; leave one of them out"
             )
 
 
 def _check_settings(model: Any, X: Any, known: Labels | None) -> None:
     """Refuse what the estimator will refuse, before principal components are made."""
-    name = steering_on_auto(model)
-    check_settings(altered(model, random_state=0, **({name: 1.0} if name else {})), X, known)
+    check_settings({**model.get_params(deep=False), "random_state": 0}, X, known)
+
+
+def _alignment(adata: Any, align: Any) -> Any:
+    """Take a representation of the object where its name is given."""
+    if not isinstance(align, str) or align in (*ALIGNMENTS, "auto"):
+        return align
+    if align not in adata.obsm:
+        names = [*ALIGNMENTS, "auto", *adata.obsm]
+        raise ValueError(f"align: {unknown(align, names, what='alignment', where='adata.obsm')}")
+    return np.asarray(adata.obsm[align])
 
 
 def _copied(adata: Any) -> Any:

@@ -6,10 +6,10 @@ import os
 from typing import TYPE_CHECKING
 
 from ctsne._anndata import column_of
+from ctsne.evaluate.mixing import MEASURED_POINTS
 from ctsne.sweep import SweepResult
 from ctsne.sweep import sweep as sweep_arrays
 from ctsne.sweep.grid import Grid
-from ctsne.sweep.run import MEASURED_POINTS
 from ctsne.tl._representation import check_adata, check_writable, choose_representation
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def sweep(
 ) -> SweepResult:
     """Compute and measure the maps of many settings on one search of neighbours.
 
-    Nothing is written into ``adata``, but for principal components where they had to be made. The
+    Nothing is written into ``adata``, except principal components where they had to be made. The
     setting you choose goes on to :func:`ctsne.tl.ctsne`, with what the sweep's estimator had of its
     own; or keep the map as it is: ``adata.obsm["chosen"] = result.best().embedding``.
 
@@ -50,7 +50,7 @@ def sweep(
         themselves.
     grid : mapping or list of mappings, optional
         Parameters of :class:`ctsne.ConditionalTSNE` and their values, as in
-        :func:`ctsne.sweep.sweep`; by default the estimator's method over all its strengths.
+        :func:`ctsne.sweep.sweep`; by default t-SNE, ``"joint"`` and the paper's ``"revised"``.
     other : str, list of str or array-like of length n_obs, optional
         The label that should be seen in the maps, to be measured too.
     use_rep, n_pcs : optional

@@ -1,0 +1,94 @@
+"""Matching: which points have counterparts under other labels, and which have none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ctsne.labels import Labels
+from ctsne.neighbors.lists import Neighbors
+
+__all__ = ["UNMATCHED", "matched_share"]
+
+# The nearest points of other labels that a point names as its counterparts, and the neighbours with
+# its own label whose counterparts it shares.
+COUNTERPARTS = 15
+SMOOTHED = 30
+# Points that are named less often than this have no counterpart.
+UNMATCHED = 0.05
+_ROWS_AT_ONCE = 1 << 16
+
+
+def matched_share(neighbors: Neighbors, labels: Labels) -> NDArray[np.float64]:
+    """Tell how well every point is matched under other labels.
+
+    Points of other labels name their nearest points as counterparts. A cell type that occurs under
+    one label only is named by hardly anybody, however near its own nearest points are. How often a
+    point and its neighbours with the same label are named, as a share of what random labels would
+    give, says how well it is matched.
+
+    Parameters
+    ----------
+    neighbors : Neighbors
+    labels : Labels
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        From 0, no counterpart, to 1, named as often as random labels would be, or more. Points
+        without a label have 1: nothing is asked of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ctsne.labels import encode_labels
+    >>> from ctsne.neighbors import find_neighbors, matched_share
+    >>> X = np.random.default_rng(0).normal(size=(300, 2))
+    >>> X[:50] += 20  # a group of its own, all with the first label
+    >>> labels = encode_labels([0] * 150 + [1] * 150)
+    >>> matched = matched_share(find_neighbors(X, labels, k_same=30, k_other=30), labels)
+    >>> bool(matched[:50].max() < 0.1 < matched[50:].min())
+    True
+    """
+    named = _named(neighbors, labels) / _expected(labels)
+    total, count = named.copy(), np.ones(len(named))
+    for rows, near, wanted in _parts(neighbors, same=True):
+        wanted &= labels.codes[near] >= 0
+        total[rows] += np.where(wanted, named[near], 0).sum(axis=1)
+        count[rows] += wanted.sum(axis=1)
+    return np.where(labels.codes < 0, 1.0, np.minimum(1.0, total / count))
+
+
+def _named(neighbors: Neighbors, labels: Labels) -> NDArray[np.float64]:
+    """Count how often each point is among the nearest ones of another label."""
+    named = np.zeros(labels.n_points)
+    for _, near, wanted in _parts(neighbors, same=False):
+        named += np.bincount(near[wanted], minlength=len(named))
+    return named
+
+
+def _expected(labels: Labels) -> NDArray[np.float64]:
+    """How often a point would be named if labels were handed out at random."""
+    counts = labels.counts.astype(np.float64)
+    rest = counts.sum() - counts  # those that a point of the label can name
+    naming = np.divide(counts, rest, out=np.zeros_like(counts), where=rest > 0)
+    expected = np.minimum(COUNTERPARTS, rest.max(initial=1.0)) * (naming.sum() - naming)
+    return np.append(np.maximum(expected, 1e-12), 1.0)[labels.codes]
+
+
+def _parts(
+    neighbors: Neighbors, *, same: bool
+) -> Iterator[tuple[slice, NDArray[np.int32], NDArray[np.bool_]]]:
+    """Yield rows of one of the lists, as far as it counts, some at a time."""
+    n, length = neighbors.indices.shape
+    column = np.arange(length)
+    for begin in range(0, n, _ROWS_AT_ONCE):
+        rows = slice(begin, min(n, begin + _ROWS_AT_ONCE))
+        bound = neighbors.n_same[rows, None]
+        if same:
+            wanted = column < np.minimum(bound, SMOOTHED)
+        else:
+            wanted = (column >= bound) & (column < bound + COUNTERPARTS)
+        yield rows, neighbors.indices[rows], wanted
