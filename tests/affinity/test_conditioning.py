@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from math import ceil
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -19,14 +20,25 @@ from ctsne import oracle
 from ctsne.affinity import (
     Affinities,
     balanced_affinities,
-    balanced_share,
+    beta_from_odds,
     joint_affinities,
-    joint_beta_low,
+    joint_odds,
+    random_share,
     revised_affinities,
     tsne_affinities,
 )
+from ctsne.affinity.joint import LEVEL_POWER, REACH
 from ctsne.labels import Labels, encode_labels
-from ctsne.neighbors import Neighbors, balanced_lengths, find_neighbors, paper_lengths
+from ctsne.layout import pair_weights
+from ctsne.neighbors import (
+    Neighbors,
+    balanced_lengths,
+    find_neighbors,
+    joint_lengths,
+    matched_share,
+    paper_lengths,
+)
+from ctsne.neighbors.lists import JOINT_LENGTH
 
 Floats = NDArray[np.float64]
 
@@ -85,8 +97,12 @@ def split_neighbors(problem: Problem) -> Neighbors:
 
 
 def balanced_neighbors(problem: Problem, strength: Any) -> Neighbors:
-    share = balanced_share(problem.labels, strength)
-    same, other = balanced_lengths(problem.labels, problem.perplexity, share)
+    same, other = balanced_lengths(problem.labels, problem.perplexity, strength)
+    return find_neighbors(problem.X, problem.labels, k_same=same, k_other=other)
+
+
+def joint_neighbors(problem: Problem) -> Neighbors:
+    same, other = joint_lengths(problem.labels, problem.perplexity)
     return find_neighbors(problem.X, problem.labels, k_same=same, k_other=other)
 
 
@@ -186,11 +202,24 @@ def test_balanced(problem: Problem, data: Any) -> None:
 def test_joint(problem: Problem, data: Any) -> None:
     strength = strengths(data.draw, problem.labels)
     _, labels, u = problem
-    neighbors = split_neighbors(problem)
-    D2, indices = squares(neighbors), neighbors.indices
-    rows = oracle.joint_rows(D2, indices, labels.codes, u, strength)
+    neighbors = joint_neighbors(problem)
+    D2, indices, n_same = squares(neighbors), neighbors.indices, neighbors.n_same
+    rows = oracle.joint_rows(D2, indices, n_same, labels.codes, u, strength)
     found = joint_affinities(neighbors, labels, perplexity=u, strength=strength)
-    check(found, neighbors, rows, oracle.tsne_rows(D2, indices, u), u)
+    matrix, expected = found.matrix.toarray(), (rows + rows.T) / (2 * len(rows))
+    counts = (expected > 1e-12) | (matrix > 1e-12)
+    np.testing.assert_allclose(matrix[counts], expected[counts], rtol=1e-5)
+    check_matrix(found)
+    diagnostics = found.diagnostics
+    matched = oracle.matched_shares(indices, n_same, labels.codes)
+    np.testing.assert_allclose(diagnostics.matched, matched, rtol=1e-12)
+    effective = np.array([oracle.perplexity(row) for row in rows])
+    np.testing.assert_allclose(diagnostics.perplexity, effective, rtol=1e-5)
+    np.testing.assert_allclose(diagnostics.largest_weight, rows.max(axis=1), rtol=1e-5)
+    different = labels.codes[:, None] != labels.codes
+    different &= (labels.codes[:, None] >= 0) & (labels.codes >= 0)
+    share = (rows * different).sum(axis=1)
+    np.testing.assert_allclose(diagnostics.other_share, share, rtol=1e-5, atol=1e-12)
 
 
 def sample(
@@ -213,8 +242,10 @@ def test_from_features_on(metric: Literal["euclidean", "cosine"], missing: int) 
     plain = find_neighbors(X, k_same=21, metric=metric)
     same, other = paper_lengths(labels, len(X), u)
     split = find_neighbors(X, labels, k_same=same, k_other=other, metric=metric)
-    same, other = balanced_lengths(labels, u, balanced_share(labels, strength))
+    same, other = balanced_lengths(labels, u, strength)
     mixed = find_neighbors(X, labels, k_same=same, k_other=other, metric=metric)
+    same, other = joint_lengths(labels, u)
+    long = find_neighbors(X, labels, k_same=same, k_other=other, metric=metric)
     beta = np.array([1e-4, 0.1, 1e-10])
     pairs = [
         (tsne_affinities(plain, perplexity=u), oracle.tsne_affinities(X, u, metric=metric)),
@@ -223,7 +254,7 @@ def test_from_features_on(metric: Literal["euclidean", "cosine"], missing: int) 
             oracle.balanced_affinities(X, codes, u, strength, metric=metric),
         ),
         (
-            joint_affinities(split, labels, perplexity=u, strength=strength),
+            joint_affinities(long, labels, perplexity=u, strength=strength),
             oracle.joint_affinities(X, codes, u, strength, metric=metric),
         ),
     ]
@@ -236,7 +267,7 @@ def test_from_features_on(metric: Literal["euclidean", "cosine"], missing: int) 
         matrix = found.matrix.toarray()
         # Distances have single precision, which tells where those of a list are nearly the same.
         counts = (expected > 1e-9) | (matrix > 1e-9)
-        np.testing.assert_allclose(matrix[counts], expected[counts], rtol=1e-4)
+        np.testing.assert_allclose(matrix[counts], expected[counts], rtol=1e-4, atol=1e-12)
 
 
 def all_methods(X: Any, labels: Labels, u: float, n_jobs: int = 1) -> dict[str, Affinities]:
@@ -347,12 +378,13 @@ class TestEdges:
         for names in (["a"] * 90, [None] * 90):
             labels = encode_labels(names)
             found = all_methods(X, labels, 6.0)
-            for name, affinities in found.items():
-                (
-                    np.testing.assert_allclose(
-                        affinities.matrix.toarray(), found["tsne"].matrix.toarray(), rtol=1e-6
-                    ),
-                    name,
+            shorter = find_neighbors(X, k_same=ceil(JOINT_LENGTH * 6))
+            joint = found.pop("joint").matrix.toarray()
+            plain = tsne_affinities(shorter, perplexity=6).matrix.toarray()
+            np.testing.assert_allclose(joint, plain, rtol=1e-6)
+            for affinities in found.values():
+                np.testing.assert_allclose(
+                    affinities.matrix.toarray(), found["tsne"].matrix.toarray(), rtol=1e-6
                 )
 
     def test_no_conditioning_is_tsne(self) -> None:
@@ -362,7 +394,6 @@ class TestEdges:
         for found in (
             revised_affinities(neighbors, labels, perplexity=6, beta=1.0, bandwidth="p"),
             revised_affinities(neighbors, labels, perplexity=6, beta=1.0, bandwidth="r"),
-            joint_affinities(neighbors, labels, perplexity=6, strength=0.0),
         ):
             np.testing.assert_allclose(found.matrix.toarray(), expected, rtol=1e-6)
 
@@ -395,39 +426,90 @@ class TestBalanced:
         found = balanced_affinities(neighbors, labels, perplexity=9, strength=strength)
         assert found.diagnostics.reached.all()
         np.testing.assert_allclose(found.diagnostics.perplexity, 9, rtol=1e-5)
-        share = balanced_share(labels, strength)
-        np.testing.assert_allclose(found.diagnostics.other_share, share, rtol=1e-6)
+        if strength == 1:
+            share = random_share(labels)
+            np.testing.assert_allclose(found.diagnostics.other_share, share, rtol=1e-6)
+
+    def test_strength_0_is_the_natural_share(self) -> None:
+        X, labels = sample(200, 2)
+        neighbors = balanced_neighbors(Problem(X, labels, 9.0), 0.0)
+        found = balanced_affinities(neighbors, labels, perplexity=9, strength=0.0)
+        half = neighbors.indices.shape[1] / 2
+        plain = tsne_affinities(neighbors, perplexity=half).diagnostics.other_share
+        np.testing.assert_allclose(found.diagnostics.other_share, plain, rtol=1e-6)
 
     def test_the_other_list_makes_up_for_a_small_label(self) -> None:
         X, labels = sample(60), encode_labels([0] * 58 + [1] * 2)
-        neighbors = balanced_neighbors(Problem(X[0], labels, 6.0), 0.7)
-        found = balanced_affinities(neighbors, labels, perplexity=6, strength=0.7)
+        neighbors = balanced_neighbors(Problem(X[0], labels, 6.0), 1.0)
+        found = balanced_affinities(neighbors, labels, perplexity=6, strength=1.0)
         assert found.diagnostics.reached.all()
-        np.testing.assert_allclose(found.diagnostics.other_share[58:], 0.7 * 58 / 59)
+        np.testing.assert_allclose(found.diagnostics.other_share[58:], 58 / 59)
 
 
 class TestJoint:
     def test_mean_share(self) -> None:
         X, labels = sample(150, missing=15)
-        neighbors = split_neighbors(Problem(X, labels, 8.0))
+        neighbors = joint_neighbors(Problem(X, labels, 8.0))
         labelled = labels.codes >= 0
-        plain = tsne_affinities(neighbors, perplexity=8).diagnostics.other_share[labelled].mean()
-        random = balanced_share(labels, 1.0)[labelled].mean()
+        half = neighbors.indices.shape[1] / 2
+        plain = tsne_affinities(neighbors, perplexity=half).diagnostics.other_share
+        natural, random = plain[labelled].mean(), random_share(labels)[labelled].mean()
         for strength in (0.0, 0.3, 1.0):
             found = joint_affinities(neighbors, labels, perplexity=8, strength=strength)
             share = found.diagnostics.other_share[labelled].mean()
-            assert share == pytest.approx(plain + 0.9 * strength * (random - plain), rel=1e-6)
+            reach = REACH * strength**LEVEL_POWER
+            assert share == pytest.approx(natural + reach * (random - natural), rel=1e-6)
+            assert found.diagnostics.reached.all()
+
+    def test_an_alignment_does_not_change_the_natural_share(self) -> None:
+        X, labels = sample(150, 2, gap=6.0)
+        same, other = joint_lengths(labels, 8.0)
+        moved = X - 6.0 * (labels.codes == 1)[:, None] * np.eye(5)[0]
+        lists = [
+            find_neighbors(X, labels, k_same=same, k_other=other, aligned=aligned)
+            for aligned in (None, moved)
+        ]
+        shares = [
+            joint_affinities(each, labels, perplexity=8, strength=0.0).diagnostics.other_share
+            for each in lists
+        ]
+        assert shares[1].mean() == pytest.approx(shares[0].mean(), rel=1e-6)
+        aligned = joint_affinities(lists[1], labels, perplexity=8, strength=1.0)
+        assert aligned.diagnostics.other_share.mean() > 10 * shares[1].mean()
+
+    def test_points_without_counterparts_keep_to_their_own(self) -> None:
+        X, labels = sample(200, 2, gap=0.0)
+        X[:40] += 5.0  # a group of its own, with labels of one kind
+        labels = encode_labels(np.where(np.arange(200) < 40, 0, labels.codes))
+        neighbors = joint_neighbors(Problem(X, labels, 6.0))
+        found = joint_affinities(neighbors, labels, perplexity=6, strength=1.0).diagnostics
+        assert found.matched is not None and found.matched[:40].max() < 0.05
+        assert found.other_share[:40].max() < 0.3 < found.other_share[40:].mean()
 
     def test_out_of_reach(self) -> None:
         X, labels = sample(30, 2, gap=1e5)
-        neighbors = split_neighbors(Problem(X, labels, 2.0))
+        neighbors = joint_neighbors(Problem(X, labels, 2.0))
         found = joint_affinities(neighbors, labels, perplexity=2, strength=1.0)
         check_matrix(found)
-        assert found.diagnostics.other_share.max() == pytest.approx(0)
 
-    def test_beta_low(self) -> None:
+    def test_odds(self) -> None:
         strength = np.linspace(0, 1, 5)
-        np.testing.assert_array_equal(joint_beta_low(strength), oracle.joint_beta_low(strength))
+        np.testing.assert_array_equal(joint_odds(strength), oracle.joint_odds(strength))
+        labels = encode_labels(list("aabbbc"))
+        odds = np.array([1.0, 3.0, 50.0])
+        beta = beta_from_odds(labels, odds)
+        np.testing.assert_allclose(beta, oracle.beta_from_odds(labels.codes, odds))
+        alpha = pair_weights(labels, beta).alpha
+        np.testing.assert_allclose(alpha / beta, odds)
+
+
+class TestMatched:
+    @pytest.mark.parametrize("missing", [0, 30])
+    def test_same_as_the_oracle(self, missing: int) -> None:
+        X, labels = sample(150, 4, missing=missing)
+        neighbors = find_neighbors(X, labels, k_same=40, k_other=20)
+        matched = oracle.matched_shares(neighbors.indices, neighbors.n_same, labels.codes)
+        np.testing.assert_allclose(matched_share(neighbors, labels), matched, rtol=1e-12)
 
 
 class TestRefused:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import ceil
 
 import numpy as np
@@ -19,17 +20,20 @@ from ctsne.affinity.weights import (
     same_label_share,
 )
 from ctsne.labels import Labels, encode_labels
-from ctsne.neighbors import Neighbors, select_neighbors
+from ctsne.neighbors import Neighbors, matched_share, select_neighbors
 from ctsne.neighbors.lists import JOINT_LENGTH
 
 # Constants of the method, the same for all data; experiments/RESULTS.md has what they rest on.
 # Above: strength 1 moves the mean weight on other labels this far towards that of a random draw,
 # along a power of the strength.
-REACH = 0.9
+REACH = 0.65
 LEVEL_POWER = 0.75
 # Below: the odds grow to 10 to this power, along another power of the strength.
 ODDS_DECADES = 2.0
-ODDS_POWER = 2.5
+ODDS_POWER = 2.0
+# The odds of a point towards other labels are multiplied by how well it is matched there, at least
+# by this.
+LEAST_MATCHED = 0.02
 
 
 def joint_odds(strength: ArrayLike) -> NDArray[np.float64]:
@@ -49,7 +53,7 @@ def joint_odds(strength: ArrayLike) -> NDArray[np.float64]:
     --------
     >>> from ctsne.affinity import joint_odds
     >>> joint_odds([0.0, 0.5, 1.0]).round(2).tolist()
-    [1.0, 2.26, 100.0]
+    [1.0, 3.16, 100.0]
     """
     return np.asarray(10.0 ** (ODDS_DECADES * np.asarray(strength, np.float64) ** ODDS_POWER))
 
@@ -92,9 +96,9 @@ def joint_affinities(
 ) -> Affinities:
     """Give other labels a share of every row that depends on how near they are.
 
-    The share of other labels in the plain similarities says how well a point is matched there. One
-    weight for all points moves the mean of these shares from its natural value towards that of a
-    random draw, so that points without counterparts under other labels keep a small share. Both
+    The share of other labels in the plain similarities, times how well a point is matched there, is
+    where it starts. One weight for all points moves the mean of these shares from its natural value
+    towards that of a random draw, so that points without counterparts keep a small share. Both
     lists are then calibrated separately, each to its share of the perplexity, so that a row has
     exactly the perplexity asked for and keeps the nearest points of both kinds.
 
@@ -123,35 +127,33 @@ def joint_affinities(
     >>> neighbors = find_neighbors(X, labels, k_same=10, k_other=10)
     >>> result = joint_affinities(neighbors, labels, perplexity=6, strength=1.0)
     >>> result.diagnostics.other_share.mean().round(2).item()
-    0.46
+    0.37
     """
     target = check_perplexity(perplexity)
     known = encode_labels(labels, n=len(neighbors.indices))
     strengths = per_label(strength, "strength", known, open_low=False)
     log_odds = natural_log_odds(neighbors, known, n_jobs=n_jobs)
-    import os
-
-    from ctsne.neighbors.matching import matched_share
-
     matched = matched_share(neighbors, known)
-    g = float(os.environ.get("GAMMA", "0"))
-    share = _shares(
-        log_odds + g * np.log(np.maximum(matched, float(os.environ.get("FLOOR", ".02")))),
-        known,
-        strengths,
-    )
+    share = _shares(log_odds, matched, known, strengths)
     lists = _shortened(neighbors, share, target)
-    return split_affinities(lists, known, share, perplexity=target, n_jobs=n_jobs)
+    result = split_affinities(lists, known, share, perplexity=target, n_jobs=n_jobs)
+    return replace(result, diagnostics=replace(result.diagnostics, matched=matched))
 
 
 def _shares(
-    log_odds: NDArray[np.float64], labels: Labels, strengths: NDArray[np.float64]
+    log_odds: NDArray[np.float64],
+    matched: NDArray[np.float64],
+    labels: Labels,
+    strengths: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Share of every row for other labels; none for points without a label."""
     labelled = labels.codes >= 0
     if not labelled.any():
         return np.zeros(len(log_odds))
-    natural, random = float(expit(log_odds[labelled]).mean()), random_share(labels)[labelled].mean()
+    natural = float(expit(log_odds[labelled]).mean())
+    random = float(random_share(labels)[labelled].mean())
+    # Points that are hardly matched keep to their own: elsewhere they would be forced on strangers.
+    log_odds = log_odds + np.log(np.maximum(matched, LEAST_MATCHED))
     levels, level_of = np.unique(strengths, return_inverse=True)
     targets = natural + REACH * levels**LEVEL_POWER * (random - natural)
     weights = np.array([solve_weight(log_odds[labelled], target) for target in targets])
@@ -164,6 +166,8 @@ def _shortened(neighbors: Neighbors, share: NDArray[np.float64], perplexity: flo
     length = neighbors.indices.shape[1]
     total = min(ceil(JOINT_LENGTH * perplexity), length)
     available = length - neighbors.n_same
-    other = np.minimum(np.ceil(total * share).astype(np.int32), available)
+    # A share of less than all leaves the own label one point at least.
+    wanted = np.where(share < 1, np.minimum(np.ceil(total * share), max(1, total - 1)), total)
+    other = np.minimum(wanted.astype(np.int32), available)
     same = np.minimum(total - other, neighbors.n_same)
     return select_neighbors(neighbors, same, total - same)

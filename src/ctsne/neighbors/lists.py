@@ -158,8 +158,8 @@ def joint_lengths(labels: Labels, perplexity: float) -> tuple[NDArray[np.int32],
     True
     """
     n = labels.n_points
-    longest = ceil(JOINT_LENGTH * perplexity)
-    return fill_lists(np.full(n, longest), 2 * longest, *available(labels, n))
+    total = min(2 * ceil(JOINT_LENGTH * perplexity), n - 1)
+    return fill_lists(np.full(n, (total + 1) // 2), total, *available(labels, n))
 
 
 def check_lengths(k_same: ArrayLike, k_other: ArrayLike, n: int) -> tuple[NDArray[np.int64], int]:

@@ -52,7 +52,7 @@ def matched_share(neighbors: Neighbors, labels: Labels) -> NDArray[np.float64]:
     >>> bool(matched[:50].max() < 0.1 < matched[50:].min())
     True
     """
-    named = _named(neighbors, labels) / _expected(labels)
+    named = _named(neighbors, labels)
     total, count = named.copy(), np.ones(len(named))
     for rows, near, wanted in _parts(neighbors, same=True):
         wanted &= labels.codes[near] >= 0
@@ -62,20 +62,18 @@ def matched_share(neighbors: Neighbors, labels: Labels) -> NDArray[np.float64]:
 
 
 def _named(neighbors: Neighbors, labels: Labels) -> NDArray[np.float64]:
-    """Count how often each point is among the nearest ones of another label."""
+    """Count how often each point is named, as a share of what random labels would give."""
     named = np.zeros(labels.n_points)
-    for _, near, wanted in _parts(neighbors, same=False):
+    given = np.zeros(labels.n_labels)  # names that the points of each label give
+    for rows, near, wanted in _parts(neighbors, same=False):
         named += np.bincount(near[wanted], minlength=len(named))
-    return named
-
-
-def _expected(labels: Labels) -> NDArray[np.float64]:
-    """How often a point would be named if labels were handed out at random."""
-    counts = labels.counts.astype(np.float64)
-    rest = counts.sum() - counts  # those that a point of the label can name
-    naming = np.divide(counts, rest, out=np.zeros_like(counts), where=rest > 0)
-    expected = np.minimum(COUNTERPARTS, rest.max(initial=1.0)) * (naming.sum() - naming)
-    return np.append(np.maximum(expected, 1e-12), 1.0)[labels.codes]
+        codes = labels.codes[rows]
+        names = wanted.sum(axis=1)[codes >= 0]
+        given += np.bincount(codes[codes >= 0], names, minlength=len(given))
+    rest = labels.counts.sum() - labels.counts  # those that they could name
+    each = np.divide(given, rest, out=np.zeros_like(given), where=rest > 0)
+    expected = np.append(each.sum() - each, 0.0)[labels.codes]
+    return np.divide(named, expected, out=np.zeros_like(named), where=expected > 0)
 
 
 def _parts(

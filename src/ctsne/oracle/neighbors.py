@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ctsne.oracle._shared import Floats, Integers, Metric, are_different
+from ctsne.oracle._shared import Floats, Integers, Metric, are_different, label_counts
 from ctsne.oracle.weights import other_shares
 
 
@@ -62,19 +62,35 @@ def list_lengths(codes: Integers, perplexity: float) -> tuple[Integers, Integers
 def list_lengths_balanced(
     codes: Integers, perplexity: float, strength: ArrayLike
 ) -> tuple[Integers, Integers]:
-    """Lengths of the two neighbour lists in ``balanced``: three times each perplexity.
+    """Lengths of the two neighbour lists in ``balanced``: of ``3u``, from half to the share.
 
     The rounding leaves the own label one point at least.
 
     Examples
     --------
-    >>> same, other = list_lengths_balanced(np.array([0, 0, 0, 1, 1]), 1.0, 0.5)
+    >>> same, other = list_lengths_balanced(np.array([0, 0, 0, 1, 1]), 1.0, 1.0)
     >>> same.tolist(), other.tolist()
-    ([2, 2, 2, 1, 1], [1, 1, 1, 2, 2])
+    ([1, 1, 1, 1, 1], [2, 2, 2, 2, 2])
     """
     total = total_length(len(codes), perplexity)
-    wanted = np.ceil(3 * other_shares(codes, strength) * perplexity).astype(np.intp)
+    counts = label_counts(codes)
+    strengths = np.broadcast_to(np.asarray(strength, np.float64), counts.shape)
+    halves = np.append((1 - strengths) / 2, 0.0)[codes]
+    wanted = np.ceil((other_shares(codes, strength) + halves) * 3 * perplexity).astype(np.intp)
     return _fill_lists(codes, total, np.minimum(wanted, total - 1))
+
+
+def list_lengths_joint(codes: Integers, perplexity: float) -> tuple[Integers, Integers]:
+    """Lengths of the two neighbour lists in ``joint`` before they are shortened: 5/3 u each.
+
+    Examples
+    --------
+    >>> same, other = list_lengths_joint(np.array([0, 1] * 5), 1.5)
+    >>> same.tolist() == other.tolist() == [3] * 10
+    True
+    """
+    total = min(2 * int(np.ceil(5 / 3 * perplexity)), len(codes) - 1)
+    return _fill_lists(codes, total, np.full(len(codes), total // 2))
 
 
 def neighbor_lists(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+from scipy.special import expit
 
 from ctsne.oracle._shared import Floats, Integers, Metric, are_different, label_counts
 from ctsne.oracle.bandwidths import log_softmax, search_precision, solve_precision
@@ -17,10 +18,6 @@ from ctsne.oracle.neighbors import (
     total_length,
 )
 from ctsne.oracle.weights import high_weights, other_shares
-
-# The largest weight `joint` puts on other labels, as a logarithm: exp(700) is nearly the largest
-# float64. The same bound serves all implementations.
-MAX_LOG_WEIGHT = 700.0
 
 
 def _row(d2: Floats, log_weights: Floats, tau: float) -> Floats:
@@ -166,26 +163,37 @@ def _split_perplexity(w: float, u: float, k_same: int, k_other: int) -> tuple[fl
     return float(np.exp(log_same)), float(np.exp(log_other))
 
 
-def balanced_rows(
-    D2: Floats,
-    indices: Integers,
-    n_same: Integers,
-    codes: Integers,
-    perplexity: float,
-    strength: ArrayLike,
+def natural_log_odds(D2: Floats, indices: Integers, n_same: Integers) -> Floats:
+    """Log of the weight on the second list over that on the first, without any conditioning.
+
+    Similarities have a perplexity of half the length of a row.
+
+    Examples
+    --------
+    >>> D2 = squared_distances([[0.0], [1.0], [1.0]])
+    >>> natural_log_odds(D2, np.array([[1, 2], [0, 2], [0, 1]]), np.array([1, 1, 1]))[0].item()
+    0.0
+    """
+    rows = tsne_rows(D2, indices, max(1.0, indices.shape[1] / 2))
+    other = np.arange(indices.shape[1]) >= n_same[:, None]
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log((rows * other).sum(axis=1)) - np.log((rows * ~other).sum(axis=1)))
+
+
+def split_rows(
+    D2: Floats, indices: Integers, n_same: Integers, shares: Floats, perplexity: float
 ) -> Floats:
-    """Conditional rows of ``balanced``: ``(1 - w) p^same + w p^other``, each calibrated alone.
+    """Conditional rows ``(1 - w) p^same + w p^other``, each list calibrated alone.
 
     Examples
     --------
     >>> D2 = squared_distances([[0.0], [1.0], [3.0], [7.0]])
     >>> indices = np.array([[2, 1, 3], [3, 0, 2], [0, 1, 3], [1, 2, 0]])
-    >>> codes, n_same = np.array([0, 1, 0, 1]), np.ones(4, dtype=int)
-    >>> balanced_rows(D2, indices, n_same, codes, 1.8, 0.6)[0, 0].round(6).item()
+    >>> split_rows(D2, indices, np.ones(4, dtype=int), np.full(4, 0.4), 1.8)[0, 0].round(6).item()
     0.6
     """
     rows = []
-    for i, w in enumerate(other_shares(codes, strength)):
+    for i, w in enumerate(shares):
         lists = indices[i, : n_same[i]], indices[i, n_same[i] :]
         w = 0.0 if len(lists[1]) == 0 else 1.0 if len(lists[0]) == 0 else float(w)
         targets = _split_perplexity(w, perplexity, len(lists[0]), len(lists[1]))
@@ -198,6 +206,31 @@ def balanced_rows(
                 parts.append(mass * _row(d2, zeros, solve_precision(d2, zeros, target)[0]))
         rows.append(np.concatenate(parts))
     return np.array(rows)
+
+
+def balanced_rows(
+    D2: Floats,
+    indices: Integers,
+    n_same: Integers,
+    codes: Integers,
+    perplexity: float,
+    strength: ArrayLike,
+) -> Floats:
+    """Conditional rows of ``balanced``: the share of other labels from natural to random.
+
+    Examples
+    --------
+    >>> D2 = squared_distances([[0.0], [1.0], [3.0], [7.0]])
+    >>> indices = np.array([[2, 1, 3], [3, 0, 2], [0, 1, 3], [1, 2, 0]])
+    >>> codes, n_same = np.array([0, 1, 0, 1]), np.ones(4, dtype=int)
+    >>> balanced_rows(D2, indices, n_same, codes, 1.8, 1.0)[0, 0].round(6).item()
+    0.333333
+    """
+    natural = expit(natural_log_odds(D2, indices, n_same))
+    strengths = np.broadcast_to(np.asarray(strength, np.float64), label_counts(codes).shape)
+    t = np.append(strengths, 0.0)[codes]
+    shares = natural + t * (other_shares(codes, 1.0) - natural)
+    return split_rows(D2, indices, n_same, shares, perplexity)
 
 
 def balanced_affinities(
@@ -220,86 +253,3 @@ def balanced_affinities(
     lengths = list_lengths_balanced(codes, perplexity, strength)
     indices, n_same = neighbor_lists(D2, codes, *lengths)
     return symmetrize(indices, balanced_rows(D2, indices, n_same, codes, perplexity, strength))
-
-
-def joint_beta_low(strength: ArrayLike) -> Floats:
-    """Give the β of low-dimensional conditioning in ``joint``: ``10^(-2s)``.
-
-    Examples
-    --------
-    >>> joint_beta_low([0.0, 0.5, 1.0]).round(3).tolist()
-    [1.0, 0.1, 0.01]
-    """
-    return np.asarray(10.0 ** (-2 * np.asarray(strength, dtype=np.float64)))
-
-
-def _solve_joint_weight(logits: Floats, other: NDArray[np.bool_], s: float, w1: float) -> float:
-    """λ that brings the mean share of other labels to ``w0 + 0.9 s (w1 - w0)``."""
-
-    def share(weight: float) -> float:
-        rows = np.exp(log_softmax(logits + weight * other))
-        return float((rows * other).sum(axis=1).mean())
-
-    w0 = share(0.0)
-    target = w0 + 0.9 * s * (w1 - w0)
-    if target <= w0:
-        return 0.0
-    if share(MAX_LOG_WEIGHT) < target:
-        return MAX_LOG_WEIGHT
-    low, high = 0.0, MAX_LOG_WEIGHT
-    for _ in range(100):
-        middle = (low + high) / 2
-        low, high = (middle, high) if share(middle) < target else (low, middle)
-    return (low + high) / 2
-
-
-def joint_rows(
-    D2: Floats, indices: Integers, codes: Integers, perplexity: float, strength: ArrayLike
-) -> Floats:
-    """Conditional rows of ``joint``: bandwidths without weights, then ``e^λ`` on other labels.
-
-    For each strength, one λ is solved over all labelled points; the rows of a label use the λ of
-    the label's strength.
-
-    Examples
-    --------
-    >>> D2 = squared_distances([[0.0], [1.0], [1.0], [0.0]])
-    >>> indices = np.array([[3, 1], [2, 0], [1, 0], [0, 1]])
-    >>> joint_rows(D2, indices, np.array([0, 1, 1, 0]), 2.0, 1.0)[0].round(3)
-    array([0.35, 0.65])
-    """
-    taus = _precisions(D2, indices, perplexity)
-    logits = -taus[:, None] * np.take_along_axis(D2, indices, axis=1)
-    labelled = codes >= 0
-    if not labelled.any():
-        return np.exp(log_softmax(logits))
-    other = np.take_along_axis(are_different(codes), indices, axis=1)
-    counts = label_counts(codes)
-    w1 = float(other_shares(codes, 1.0)[labelled].mean())
-    strengths = np.broadcast_to(np.asarray(strength, dtype=np.float64), counts.shape)
-    solved = {
-        s: _solve_joint_weight(logits[labelled], other[labelled], s, w1) for s in set(strengths)
-    }
-    weights = np.append([solved[s] for s in strengths], 0.0)[codes]
-    return np.exp(log_softmax(logits + weights[:, None] * other))
-
-
-def joint_affinities(
-    X: ArrayLike,
-    codes: Integers,
-    perplexity: float,
-    strength: ArrayLike,
-    *,
-    metric: Metric = "euclidean",
-) -> Floats:
-    """Symmetric similarities of ``joint``, n × n.
-
-    Examples
-    --------
-    >>> X, codes = [[0.0], [1.0], [3.0], [7.0]], np.array([0, 1, 0, 1])
-    >>> round(float(joint_affinities(X, codes, 1.0, 0.5).sum()), 6)
-    1.0
-    """
-    D2 = squared_distances(X, metric=metric)
-    indices, _ = neighbor_lists(D2, codes, *list_lengths(codes, perplexity))
-    return symmetrize(indices, joint_rows(D2, indices, codes, perplexity, strength))
