@@ -42,7 +42,7 @@ DEFAULTS: dict[str, Any] = {
     "mixing": None,
     "strength": None,
     "beta": None,
-    "align": None,
+    "align": "none",
     "odds": None,
     "beta_low": None,
     "bandwidth": "r",
@@ -141,7 +141,7 @@ def check_settings(
     mixing = _check_mixing(given, method)
     knobs = _check_knobs(given, labels)
     beta_low = _check_below(given, labels)
-    align = _check_align(given, X, method, metric)
+    align = _check_align(given, X, metric)
     used = _usable_labels(method, beta_low is not None, labels, warnings, y_given=y_given)
     if used is None:
         method, mixing = METHODS["tsne"], None
@@ -247,12 +247,8 @@ def _check_below(given: Mapping[str, Any], labels: Labels | None) -> NDArray[np.
     return values if labels is None else beta_from_odds(labels, values)
 
 
-def _check_align(
-    given: Mapping[str, Any], X: Any, method: Method, metric: str
-) -> str | NDArray[np.floating]:
+def _check_align(given: Mapping[str, Any], X: Any, metric: str) -> str | NDArray[np.floating]:
     align = given["align"]
-    if align is None:
-        return "none" if metric == "precomputed" else method.align
     if isinstance(align, str):
         check_choice(align, "align", (*ALIGNMENTS, "auto"))
         if align == "none":
@@ -260,7 +256,7 @@ def _check_align(
     if metric == "precomputed":
         raise ValueError(
             'align needs features to move, but metric="precomputed" has only distances; leave '
-            'align out, or use align="none"'
+            "align out"
         )
     if isinstance(align, str):
         return align
@@ -281,7 +277,7 @@ def _unused_knobs(given: Mapping[str, Any]) -> list[str]:
     """Name what was given to a method that does not look at it."""
     messages = []
     for name in (*KNOBS, "align"):
-        if given[name] is None or is_used(name, given):
+        if is_used(name, given) or np.array_equal(given[name], DEFAULTS[name]):
             continue
         methods = " and ".join(f'"{method}"' for method in users_of(name))
         below = " and a given odds or beta_low" if given["method"] in users_of(name) else ""

@@ -48,19 +48,18 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         that reaches it is found on a sample of the points, then checked and corrected on the whole
         map, within 0.02. It takes the time of two to four maps.
     strength : float or mapping of label to float, optional
-        For ``"joint"`` and ``"balanced"``: 0 conditions nothing, 1 most. By default 0.5 for
+        For ``"joint"`` and ``"balanced"``: 0 conditions nothing, 1 most. By default 0.6 for
         ``"joint"`` and 1 for ``"balanced"``.
     beta : float or mapping of label to float, optional
         Weight of same-label similarities for ``"revised"``, of different-label pairs in the map for
         ``"original"``; in (0, 1], 1 conditions nothing, smaller conditions more. By default 1e-4
         for ``"revised"`` and 0.1 for ``"original"``.
-    align : {"none", "mutual", "local", "mean", "auto"} or array of shape (n, d'), optional
+    align : {"none", "mutual", "local", "mean", "auto"} or array (n, d'), default="none"
         In which space points of other labels are compared; those of the same label are always
         compared in ``X``. ``"mutual"`` shifts each label towards its mutual nearest neighbours
         under other labels, ``"local"`` does so differently from place to place, ``"mean"`` removes
         each label's mean, ``"auto"`` takes of none, mutual and mean the one that fits best. An
-        array, such as a representation corrected by Harmony or scVI, has a row for each point. By
-        default ``"mutual"`` for ``"joint"`` and ``"none"`` elsewhere, and for distances.
+        array, such as a representation corrected by Harmony or scVI, has a row for each point.
     odds : float or mapping of label to float, optional
         How many times as hard two points with the same label repel each other in the map as two
         with different labels; 1 or more, beside any method. Replaces what ``"joint"`` derives from
@@ -159,7 +158,7 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         mixing: float | None = None,
         strength: float | Mapping[Any, float] | None = None,
         beta: float | Mapping[Any, float] | None = None,
-        align: str | ArrayLike | None = None,
+        align: str | ArrayLike = "none",
         odds: float | Mapping[Any, float] | None = None,
         beta_low: float | Mapping[Any, float] | None = None,
         bandwidth: str = "r",

@@ -53,8 +53,6 @@ class Method:
         Fewer of them, for a first look at several methods.
     two_lists : bool
         Whether neighbours with the same and with other labels are searched separately.
-    align : str
-        In which space other labels are searched if nothing else is said.
     list_length, row_length : float
         Neighbours of a point that are searched, and that get a similarity, in units of the
         perplexity.
@@ -76,7 +74,6 @@ class Method:
     grid: tuple[float, ...]
     short_grid: tuple[float, ...]
     two_lists: bool
-    align: str
     list_length: float
     row_length: float
     uses: tuple[str, ...]
@@ -153,11 +150,10 @@ METHODS = {
             "joint",
             "conditions similarities and map together, by one strength from 0 to 1",
             "strength",
-            0.5,
+            0.6,
             _STRENGTHS,
             _SHORT_STRENGTHS,
             True,
-            "mutual",
             2 * JOINT_LENGTH,
             JOINT_LENGTH,
             ("align",),
@@ -176,7 +172,6 @@ METHODS = {
              1e-20, 1e-30),
             (1, 1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8, 1e-12, 1e-20),
             True,
-            "none",
             3,
             3,
             ("align", "bandwidth"),
@@ -192,7 +187,6 @@ METHODS = {
             _STRENGTHS,
             _SHORT_STRENGTHS,
             True,
-            "none",
             3,
             3,
             ("align",),
@@ -208,7 +202,6 @@ METHODS = {
             (1, 0.8, 0.6, 0.4, 0.3, 0.2, 0.1, 0.06, 0.03, 1e-2, 1e-3, 1e-4, 1e-8),
             (1, 0.6, 0.3, 0.1, 0.03, 1e-2, 1e-3, 1e-4),
             False,
-            "none",
             3,
             3,
             (),
@@ -218,7 +211,7 @@ METHODS = {
         ),
         Method(
             "tsne", "t-SNE", "plain t-SNE; labels are not used", None, 1.0, (1.0,), (1.0,), False,
-            "none", 3, 3, (), _paper_lengths, _plain,
+            3, 3, (), _paper_lengths, _plain,
         ),
     )
 }  # fmt: skip

@@ -184,7 +184,7 @@ def _aligned(options: argparse.Namespace) -> Any:
     """Read the representation in which points of other labels are compared."""
     from ctsne.io import read_data, suffix_of
 
-    if options.align is not None:
+    if options.align != "none":
         raise ValueError("--align and --align-rep are two ways to say the same; leave one out")
     if suffix_of(Path(options.input)) != ".h5ad":
         raise ValueError(f"--align-rep is for .h5ad files; {options.input} is not one")

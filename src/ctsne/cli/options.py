@@ -100,11 +100,11 @@ PARAMETERS = (
         f"{METHODS['original'].default:g} for original); A=1e-8 B=1e-2 for each label", main=True,
     ),
     Parameter(
-        "align", "--align", None, one_of("none", "mutual", "local", "mean", "auto"), "NAME",
+        "align", "--align", "none", one_of("none", "mutual", "local", "mean", "auto"), "NAME",
         "in which space points of other labels are compared: none, the data as they are; mutual, "
         "each label shifted towards its counterparts; local, shifted differently from place to "
         "place; mean, label means removed; auto, the best fit of none, mutual and mean "
-        f"(default: {METHODS['joint'].align} for joint, none elsewhere)", main=True,
+        "(default: none)", main=True,
     ),
     Parameter(
         "perplexity", "--perplexity", 30.0, number, "U",

@@ -73,7 +73,8 @@ def _named(neighbors: Neighbors, labels: Labels) -> NDArray[np.float64]:
     rest = labels.counts.sum() - labels.counts  # those that they could name
     each = np.divide(given, rest, out=np.zeros_like(given), where=rest > 0)
     expected = np.append(each.sum() - each, 0.0)[labels.codes]
-    return np.divide(named, expected, out=np.zeros_like(named), where=expected > 0)
+    share: NDArray[np.float64] = np.zeros_like(named)
+    return np.divide(named, expected, out=share, where=expected > 0)
 
 
 def _parts(

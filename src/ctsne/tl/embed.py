@@ -46,7 +46,7 @@ def ctsne(
     mixing: float | None = None,
     strength: float | Mapping[Any, float] | None = None,
     beta: float | Mapping[Any, float] | None = None,
-    align: str | ArrayLike | None = None,
+    align: str | ArrayLike = "none",
     odds: float | Mapping[Any, float] | None = None,
     beta_low: float | Mapping[Any, float] | None = None,
     bandwidth: str = "r",
@@ -96,7 +96,7 @@ def ctsne(
         Seed of the random start, and of the noise where a start is degenerate.
     copy : bool, default=False
         Return a copy with the results, in memory, instead of writing them into ``adata``.
-    align : {"none", "mutual", "local", "mean", "auto"}, str or array, optional
+    align : {"none", "mutual", "local", "mean", "auto"}, str or array, default="none"
         In which space cells of other labels are compared: an alignment, a key of ``adata.obsm``
         such as ``"X_pca_harmony"``, or an array with a row for each cell.
     n_components, method, mixing, strength, beta, odds, beta_low, bandwidth, perplexity, recall, \
