@@ -73,8 +73,7 @@ def _named(neighbors: Neighbors, labels: Labels) -> NDArray[np.float64]:
     rest = labels.counts.sum() - labels.counts  # those that they could name
     each = np.divide(given, rest, out=np.zeros_like(given), where=rest > 0)
     expected = np.append(each.sum() - each, 0.0)[labels.codes]
-    share: NDArray[np.float64] = np.zeros_like(named)
-    return np.divide(named, expected, out=share, where=expected > 0)
+    return np.asarray(named / np.where(expected > 0, expected, np.inf))
 
 
 def _parts(
