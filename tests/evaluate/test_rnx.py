@@ -65,8 +65,11 @@ def test_points_agree_with_the_oracle(case: tuple[Any, ...]) -> None:
     expected = oracle.adjusted_rnx_values(embedding, X, codes, k)
     values = adjusted_rnx(embedding, X, labels, k=k, pointwise=True)
     np.testing.assert_allclose(values, expected, atol=1e-12)
+    plain = oracle.adjusted_rnx_values(embedding, X, None, k)
+    shares = adjusted_qnx(embedding, X, k=k, pointwise=True)
+    np.testing.assert_allclose(((n - 1) * shares - k) / (n - 1 - k), plain, atol=1e-12)
     shares = adjusted_qnx(embedding, X, labels, k=k, pointwise=True)
-    np.testing.assert_allclose(((n - 1) * shares - k) / (n - 1 - k), expected, atol=1e-12)
+    np.testing.assert_array_equal(np.isnan(shares), np.isnan(expected))
     # A sample measures some of the points, among all of them.
     points = sample_points(n, 0.5, 3)
     values = adjusted_rnx(
@@ -242,3 +245,23 @@ def test_refused_sizes(k: Any) -> None:
     X = np.random.default_rng(0).normal(size=(40, 3))
     with pytest.raises((ValueError, TypeError), match="k must be"):
         rnx_curve(X, X, k=k)
+
+
+def test_neighbours_that_every_map_would_keep_do_not_count() -> None:
+    # Labels of 31 points that lie apart: each neighbourhood of 30 is one label, whatever the map.
+    rng = np.random.default_rng(0)
+    labels = np.repeat(np.arange(4), 31)
+    X = rng.normal(size=(124, 5)) + 50.0 * labels[:, None]
+    shuffled = np.concatenate([rng.permutation(X[labels == each]) for each in range(4)])
+    assert np.isnan(adjusted_rnx(shuffled, X, labels, k=30))
+    assert np.isnan(adjusted_rnx(shuffled, X, labels, k=30, pointwise=True)).all()
+    # Labels of 21: twenty neighbours are forced, and of the ten others none is kept but by chance.
+    labels = np.repeat(np.arange(5), 21)
+    X = rng.normal(size=(105, 5)) + 50.0 * labels[:, None]
+    shuffled = np.concatenate([rng.permutation(X[labels == each]) for each in range(5)])
+    inside = adjusted_rnx(shuffled, X, labels, k=20)
+    assert np.isnan(inside)
+    assert abs(adjusted_rnx(rng.normal(size=(105, 2)), X, labels, k=30)) < 0.1
+    # Where there is a choice, nothing changes.
+    free = adjusted_rnx(shuffled, X, labels, k=10)
+    assert abs(free - oracle.adjusted_rnx(shuffled, X, labels, 10)) < 1e-12

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ctsne.evaluate.neighborhoods import DataNeighbors, MapNeighbors, resolve_both, take_rows
+from ctsne.neighbors.lists import available, different_labels
 
 # Entries worked on at a time: bounds the memory beside the neighbour lists.
 _CHUNK_ENTRIES = 2**21
@@ -52,6 +53,33 @@ def chunks(rows: int, length: int) -> Iterator[slice]:
         yield slice(start, min(rows, start + step))
 
 
+def forced_neighbors(
+    near: NDArray[np.int32], data: DataNeighbors
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Count, for every k, neighbours that any map would share, and those that chance gives.
+
+    Where a map has all points of a label in a neighbourhood, the adjusted neighbourhood in the data
+    has them too: that is no merit of the map. Returns the forced ones, and what a random choice of
+    the others would share on average.
+    """
+    rows, k = near.shape
+    size = np.arange(1, k + 1)
+    forced = np.zeros((rows, k), np.int64)
+    chance = np.broadcast_to(size**2 / (data.n - 1), (rows, k)).copy()
+    if data.labels is None:
+        return forced, chance
+    other = np.cumsum(different_labels(data.labels, data.points[:, None], near), axis=1)
+    own = size - other
+    for part, rest, there, beside in (
+        (own, other, *(each[data.points, None] for each in available(data.labels, data.n))),
+        (other, own, *(each[data.points, None] for each in available(data.labels, data.n)[::-1])),
+    ):
+        whole = (part == there) & (there > 0)
+        forced += np.where(whole, part, 0)
+        chance = np.where(whole, rest**2 / np.maximum(beside, 1), chance)
+    return forced, chance
+
+
 def shared_neighbors(
     embedding: ArrayLike | MapNeighbors,
     X: ArrayLike | DataNeighbors,
@@ -61,14 +89,16 @@ def shared_neighbors(
     sample: float | None,
     random_state: object,
     n_jobs: int,
-) -> tuple[NDArray[np.int64], int]:
-    """Count the k neighbours of each point that map and data share, and all points."""
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Count the k neighbours of each point that map and data share; forced ones, and by chance."""
     low, high = resolve_both(
         embedding, X, labels, k=k, sample=sample, random_state=random_state, n_jobs=n_jobs
     )
-    counts = [
-        overlaps(near, take_rows(high, rows).adjusted(near), low.n)[:, -1]
-        for rows in chunks(len(low.points), 4 * low.k)
-        for near in [low.indices[rows]]
-    ]
-    return np.concatenate(counts), low.n
+    parts = []
+    for rows in chunks(len(low.points), 4 * low.k):
+        near, data = low.indices[rows], take_rows(high, rows)
+        forced, chance = forced_neighbors(near, data)
+        shared = overlaps(near, data.adjusted(near), low.n)
+        parts.append((shared[:, -1], forced[:, -1], chance[:, -1]))
+    shared, forced, chance = (np.concatenate(each) for each in zip(*parts, strict=True))
+    return shared, forced, chance

@@ -85,7 +85,7 @@ def adjusted_jaccard(
     >>> adjusted_jaccard([[0], [2], [1], [3]], X, k=2, pointwise=True).round(3).tolist()
     [1.0, 0.333, 0.333, 1.0]
     """
-    shared, _ = shared_neighbors(
+    shared, _, _ = shared_neighbors(
         embedding, X, labels, k=k, sample=sample, random_state=random_state, n_jobs=n_jobs
     )
     values = shared / (2 * k - shared)  # two sets of k with this many in common

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Literal, Unpack, overload
+from typing import Any, Literal, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ctsne._validation import check_features
-from ctsne.evaluate._inputs import Options, check_sizes, sample_points
-from ctsne.evaluate._overlap import chunks, overlaps, shared_neighbors
+from ctsne.evaluate._inputs import Options, check_sizes, mean, sample_points
+from ctsne.evaluate._overlap import chunks, forced_neighbors, overlaps, shared_neighbors
 from ctsne.evaluate._ranking import RANKED_SHARE, blocks, ranked_data, ranking
 from ctsne.evaluate.curve import Curve, make_curve
 from ctsne.evaluate.neighborhoods import DataNeighbors, MapNeighbors, resolve_both, take_rows
 from ctsne.labels import Labels, encode_labels
 
 __all__ = ["adjusted_qnx", "adjusted_rnx", "rnx_curve"]
+
+# Below this many neighbours to choose, which are rounding errors, there is no choice.
+_NO_CHOICE = 1e-9
 
 
 @overload
@@ -55,6 +58,8 @@ def adjusted_qnx(
 
     With labels, the neighbours in the map are compared with equally many nearest points of the
     same and of different labels in the data, so that mixing labels is not held against the map.
+    Where a label has so few points that all of them are in a neighbourhood, every map would share
+    them: they do not count, and points without any choice are left out.
 
     Parameters
     ----------
@@ -79,7 +84,7 @@ def adjusted_qnx(
     Returns
     -------
     float, or ndarray of float64
-        ``Q_NX(k)`` from 0 to 1.
+        ``Q_NX(k)`` from 0 to 1; nan if no point had a choice.
 
     Examples
     --------
@@ -87,10 +92,11 @@ def adjusted_qnx(
     >>> adjusted_qnx([[0], [2], [1], [3]], [[0], [1], [2], [3]], k=2)
     0.75
     """
-    shared, _ = shared_neighbors(
+    shared, forced, _ = shared_neighbors(
         embedding, X, labels, k=k, sample=sample, random_state=random_state, n_jobs=n_jobs
     )
-    return shared / k if pointwise else float(shared.mean() / k)
+    values = _share(shared - forced, k - forced)
+    return values if pointwise else mean(values)
 
 
 @overload
@@ -130,6 +136,8 @@ def adjusted_rnx(
 
     With labels, the neighbours in the map are compared with equally many nearest points of the
     same and of different labels in the data, so that mixing labels is not held against the map.
+    Where a label has so few points that all of them are in a neighbourhood, every map would share
+    them: they do not count, and points without any choice are left out.
 
     Parameters
     ----------
@@ -154,7 +162,8 @@ def adjusted_rnx(
     Returns
     -------
     float, or ndarray of float64
-        ``R_NX(k)``: 1 if all neighbourhoods are kept; 0 is what chance gives without labels.
+        ``R_NX(k)``: 1 if all neighbourhoods are kept; 0 is what chance gives without labels. nan if
+        no point had a choice.
 
     Examples
     --------
@@ -163,12 +172,11 @@ def adjusted_rnx(
     >>> adjusted_rnx(X, X, ["a", "b", "a", "b"], k=1)
     1.0
     """
-    shared, n = shared_neighbors(
+    shared, forced, chance = shared_neighbors(
         embedding, X, labels, k=k, sample=sample, random_state=random_state, n_jobs=n_jobs
     )
-    if pointwise:
-        return _above_chance(shared, k, n)
-    return float(_above_chance(shared.mean(), k, n))
+    values = _share(shared - forced - chance, k - forced - chance)
+    return values if pointwise else mean(values)
 
 
 def rnx_curve(
@@ -287,10 +295,13 @@ def _curve_of_lists(
 
 def _at_all_sizes(near: NDArray[np.int32], data: DataNeighbors) -> NDArray[np.float64]:
     sizes = np.arange(1, near.shape[1] + 1)
-    return _above_chance(overlaps(near, data.adjusted(near), data.n), sizes, data.n)
+    shared = overlaps(near, data.adjusted(near), data.n)
+    forced, chance = forced_neighbors(near, data)
+    return _share(shared - forced - chance, sizes - forced - chance)
 
 
-def _above_chance(
-    shared: NDArray[np.int64] | np.floating, k: int | NDArray[np.int64], n: int
-) -> NDArray[np.float64]:
-    return np.asarray(((n - 1) * shared / k - k) / (n - 1 - k))
+def _share(part: NDArray[Any], whole: NDArray[Any]) -> NDArray[np.float64]:
+    """Divide; nan where there was no choice, and so nothing to keep."""
+    share = np.full(part.shape, np.nan)
+    np.divide(part, whole, out=share, where=whole > _NO_CHOICE)
+    return share

@@ -61,9 +61,26 @@ def adjusted_rnx_values(
     [1.0, -0.5, -0.5, 1.0]
     """
     sets = adjusted_sets(embedding, X, codes, k)
-    q = np.array([len(found & expected) / k for found, expected in sets])
-    n = len(q)
-    return ((n - 1) * q - k) / (n - 1 - k)
+    n = len(sets)
+    different = np.zeros((n, n), bool) if codes is None else are_different(codes)
+    values = np.full(n, np.nan)
+    for i, (found, expected) in enumerate(sets):
+        # The two kinds of neighbours: how many the map has, and how many there are.
+        other = sum(bool(different[i, j]) for j in found)
+        counts = [
+            (k - other, int((~different[i]).sum()) - 1),
+            (other, int(different[i].sum())),
+        ]
+        forced = [own == there > 0 for own, there in counts]
+        shared, size, chance = len(found & expected), k, k**2 / (n - 1)
+        if codes is not None and any(forced):
+            free = [kind for kind, is_forced in zip(counts, forced, strict=True) if not is_forced]
+            size = sum(own for own, _ in free)
+            shared -= k - size
+            chance = sum(own**2 / there for own, there in free if there)
+        if size > chance:
+            values[i] = (shared - chance) / (size - chance)
+    return values
 
 
 def adjusted_rnx(embedding: ArrayLike, X: ArrayLike, codes: Integers | None, k: int) -> float:
@@ -75,7 +92,7 @@ def adjusted_rnx(embedding: ArrayLike, X: ArrayLike, codes: Integers | None, k: 
     >>> adjusted_rnx(X, X, None, 1)
     1.0
     """
-    return float(adjusted_rnx_values(embedding, X, codes, k).mean())
+    return _mean(adjusted_rnx_values(embedding, X, codes, k))
 
 
 def rnx_area(embedding: ArrayLike, X: ArrayLike, codes: Integers | None, largest: int) -> float:
@@ -87,9 +104,9 @@ def rnx_area(embedding: ArrayLike, X: ArrayLike, codes: Integers | None, largest
     >>> rnx_area(X, X, None, 2)
     1.0
     """
-    sizes = range(1, largest + 1)
-    total = sum(adjusted_rnx(embedding, X, codes, k) / k for k in sizes)
-    return total / sum(1 / k for k in sizes)
+    values = {k: adjusted_rnx(embedding, X, codes, k) for k in range(1, largest + 1)}
+    there = {k: value for k, value in values.items() if not np.isnan(value)}
+    return sum(value / k for k, value in there.items()) / sum(1 / k for k in there)
 
 
 def adjusted_jaccard(embedding: ArrayLike, X: ArrayLike, codes: Integers | None, k: int) -> float:
