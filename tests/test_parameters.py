@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ctsne import ConditionalTSNE
-from ctsne._parameters import check_settings
+from ctsne._parameters import DEFAULTS, check_settings
 
 
 @pytest.mark.parametrize(
@@ -23,7 +22,7 @@ from ctsne._parameters import check_settings
 def test_learning_rate_of_both_phases(
     n: int, parameters: dict[str, float], early: float, late: float
 ) -> None:
-    model = ConditionalTSNE(method="tsne", perplexity=5, **parameters)  # type: ignore[arg-type]
-    schedule = check_settings(model, np.random.default_rng(0).normal(size=(n, 3)), None).schedule
+    given = {**DEFAULTS, "method": "tsne", "perplexity": 5, **parameters}
+    schedule = check_settings(given, np.random.default_rng(0).normal(size=(n, 3)), None).schedule
     first, last = schedule.at(0), schedule.at(schedule.early_exaggeration_iter)
     assert (first[1], last[1]) == (early, late)

@@ -11,7 +11,9 @@ from ctsne.sweep import SweepResult, load_sweep, sweep
 
 DATA = make_synthetic(120, random_state=0)
 KNOWN = (DATA.known == "blue").astype(int)
-SMALL = ConditionalTSNE(perplexity=10, n_iter=60, early_exaggeration_iter=20, random_state=0)
+SMALL = ConditionalTSNE(
+    method="revised", perplexity=10, n_iter=60, early_exaggeration_iter=20, random_state=0
+)
 
 
 @pytest.fixture(scope="module")

@@ -5,20 +5,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ctsne import ConditionalTSNE
-from ctsne.sweep.grid import STEERED_BY, default_grid, expand_grid, weakest_first
+from ctsne._parameters import DEFAULTS
+from ctsne.methods import METHODS, swept_grid
+from ctsne.sweep.grid import default_grid, expand_grid, weakest_first
 
 
-def expand(grid: Any) -> list[Any]:
-    return expand_grid(grid, ConditionalTSNE())
+def expand(grid: Any, method: str = "revised") -> list[Any]:
+    return expand_grid(grid, {**DEFAULTS, "method": method})
 
 
 def test_all_combinations_in_the_order_given() -> None:
-    points = expand({"bandwidth": ["p", "r"], "beta": np.array([1, 0.1])})
+    points = expand({"bandwidth": ["p", "r"], "beta": np.array([0.5, 0.1])})
     assert [point.parameters for point in points] == [
-        {"bandwidth": "p", "beta": 1.0},
+        {"bandwidth": "p", "beta": 0.5},
         {"bandwidth": "p", "beta": 0.1},
-        {"bandwidth": "r", "beta": 1.0},
+        {"bandwidth": "r", "beta": 0.5},
         {"bandwidth": "r", "beta": 0.1},
     ]
     assert len({point.line for point in points[:2]}) == 1
@@ -50,6 +51,9 @@ def test_strengths_per_label_are_one_value() -> None:
         ({"beta": [1, 0.1], "beta_low": [1, 0.1]}, "beta"),
         ({"perplexity": [10, 20]}, None),
         ({"method": "original", "beta_low": [1, 0.3]}, "beta_low"),
+        ({"method": "joint", "odds": [1, 10]}, "odds"),
+        ({"method": "joint", "strength": [0, 1], "odds": 10}, "strength"),
+        ({"method": "joint", "align": ["none", "mean"]}, None),
     ],
 )
 def test_what_is_varied_along_a_line(grid: dict[str, Any], steering: str | None) -> None:
@@ -95,22 +99,61 @@ def test_starts_that_print_alike_are_told_apart() -> None:
     assert len({point.line for point in points}) == 2
 
 
+@pytest.mark.parametrize("points", [[[0.0, 1.0], [1.0, 0.0]], np.eye(2)])
+def test_an_aligned_array_is_one_value(points: Any) -> None:
+    (point,) = expand({"align": points})
+    assert point.parameters["align"] is points
+    both = expand({"align": ["none", points]})
+    assert [each.parameters["align"] for each in both] == ["none", points]
+    assert len({each.line for each in both}) == 2
+
+
+def test_what_conditions_nothing_is_one_map() -> None:
+    points = expand({"bandwidth": ["p", "r"], "beta": [1, 0.1]})
+    assert [point.parameters["beta"] for point in points] == [1, 0.1, 0.1]
+    points = expand([{"method": "tsne"}, {"method": "original", "beta": [1, 0.1]}])
+    assert [point.parameters.get("beta") for point in points] == [None, 0.1]
+
+
+def test_a_default_and_the_same_number_are_one_map() -> None:
+    points = expand([{"method": "joint"}, {"method": "joint", "strength": [0.6, 0.7]}])
+    assert [point.parameters for point in points] == [
+        {"method": "joint"},
+        {"method": "joint", "strength": 0.7},
+    ]
+
+
 def test_weakest_first() -> None:
     betas = expand({"beta": [1e-4, 1, 0.1]})
     assert weakest_first(betas, range(3)) == [1, 2, 0]
     strengths = expand({"method": "joint", "strength": [1, 0, 0.5]})
     assert weakest_first(strengths, range(3)) == [1, 2, 0]
+    odds = expand({"odds": [10, 1, 3]})
+    assert weakest_first(odds, range(3)) == [1, 2, 0]
     per_label = expand({"beta": [{"a": 0.1}, {"a": 1}]})
     assert weakest_first(per_label, range(2)) == [0, 1]
 
 
-@pytest.mark.parametrize("method", STEERED_BY)
-def test_default_grid_goes_from_nothing_on(method: str) -> None:
-    ((name, values),) = default_grid(method).items()
-    assert name == STEERED_BY[method]
-    assert values[0] == (0 if name == "strength" else 1)
-    points = expand_grid({name: values}, ConditionalTSNE(method=method))
+def test_default_grid_is_tsne_then_the_default_method_and_the_paper() -> None:
+    grid = default_grid()
+    assert grid == swept_grid("tsne", "joint", "revised", short=True)
+    assert [entry["method"] for entry in grid] == ["tsne", "joint", "revised"]
+    assert grid[1]["strength"] == [0.2, 0.4, 0.6, 0.8, 1.0]
+    assert len(expand_grid(grid, DEFAULTS)) == 1 + 5 + 8
+
+
+@pytest.mark.parametrize("short", [False, True])
+@pytest.mark.parametrize("method", [name for name, each in METHODS.items() if each.knob])
+def test_grids_of_methods_go_from_nothing_on(method: str, short: bool) -> None:
+    (entry,) = swept_grid(method, short=short)
+    knob = METHODS[method].knob
+    assert knob is not None and set(entry) == {"method", knob}
+    values = entry[knob]
+    assert values[0] == METHODS[method].weakest == (0 if knob == "strength" else 1)
+    points = expand_grid(entry, DEFAULTS)
     assert weakest_first(points, range(len(values))) == list(range(len(values)))
+    # Beside t-SNE the weakest, which conditions nothing, would be a map twice.
+    assert swept_grid("tsne", method, short=short)[1][knob] == values[1:]
 
 
 @pytest.mark.parametrize(
@@ -125,10 +168,14 @@ def test_default_grid_goes_from_nothing_on(method: str) -> None:
         ([["beta", 1]], "mapping"),
         ("beta", "mapping"),
         (5, "mapping"),
-        ({"mixing": [0.1, 0.5]}, "give it to best"),
-        ({"method": "original", "beta": [1, 0.1], "beta_low": 0.3}, "'beta', of which .* no use"),
-        ({"strength": [0, 1]}, 'makes no use.*"method": "joint", "strength"'),
-        ({"beta": ["auto"]}, "needs the values of beta"),
+        ({"mixing": [0.1, 0.5]}, r"give a mixing to suggest\(\)"),
+        (
+            {"method": "original", "beta": [1, 0.1], "beta_low": 0.3},
+            "'beta', which the method ignores",
+        ),
+        ({"strength": [0, 1]}, 'method ignores.*"method": "joint", "strength"'),
+        ({"method": "tsne", "align": ["mean"]}, 'ignores.*"method": "joint", "align"'),
+        ({"method": "jont"}, "method must be one of"),
     ],
 )
 def test_refuses_what_is_no_grid(grid: Any, message: str) -> None:

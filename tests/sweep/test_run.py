@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from scipy.spatial.distance import pdist
 
 from ctsne import ConditionalTSNE
-from ctsne._parameters import check_settings
+from ctsne._parameters import DEFAULTS, check_settings
 from ctsne.datasets import make_synthetic
 from ctsne.evaluate import adjusted_rnx, expected_laplacian, laplacian
 from ctsne.labels import encode_labels
@@ -26,10 +26,12 @@ from ctsne.sweep import SweepResult, graph, sweep, work
 from ctsne.sweep.store import Store
 
 DATA = make_synthetic(240, random_state=0)
-SMALL = ConditionalTSNE(perplexity=12, n_iter=120, early_exaggeration_iter=50, random_state=0)
+SMALL = ConditionalTSNE(
+    method="revised", perplexity=12, n_iter=120, early_exaggeration_iter=50, random_state=0
+)
 GRID: list[dict[str, Any]] = [
     {"method": "tsne"},
-    {"bandwidth": ["r", "p"], "beta": [1, 1e-3]},
+    {"bandwidth": ["r", "p"], "beta": [0.5, 1e-3]},
     {"method": "original", "beta": 0.1},
     {"method": ["balanced", "joint"], "strength": [0.3, 1]},
     {"perplexity": 20, "beta": 0.1, "beta_low": 0.5},
@@ -63,6 +65,31 @@ def test_maps_are_those_of_the_estimator() -> None:
         assert swept.measures["adjusted_rnx"] == pytest.approx(kept, abs=1e-12)
         hidden = laplacian(embedding, DATA.hidden, k=30)
         assert swept.measures["other_laplacian"] == pytest.approx(hidden, abs=1e-12)
+
+
+def test_aligned_maps_are_those_of_the_estimator(tmp_path: Path) -> None:
+    moved = DATA.X + 2.0 * (DATA.known == "blue")[:, None]
+    grid = [
+        {"method": "joint", "align": ["none", "mutual", "local", "mean", "auto", moved]},
+        {"method": ["revised", "balanced"], "align": "mean"},
+        {"method": "joint", "odds": [1, 30]},
+    ]
+    result = run(grid, folder=tmp_path)
+    assert len(result.maps) == 10
+    losses = [swept.measures["kl_divergence"] for swept in result.maps]
+    assert len(set(losses[:4])) == 4  # every alignment gives a map of its own
+    for swept in result.maps:
+        model = ConditionalTSNE(**{**SMALL.get_params(), **swept.parameters})
+        embedding = model.fit_transform(DATA.X, labels=DATA.known)
+        assert swept.measures["kl_divergence"] == model.kl_divergence_
+        kept = adjusted_rnx(embedding, DATA.X, DATA.known, k=30)  # of the data as they are
+        assert swept.measures["adjusted_rnx"] == pytest.approx(kept, abs=1e-12)
+        np.testing.assert_array_equal(
+            swept.diagnostics["matched"], model.diagnostics_.matched.astype(np.float32)
+        )
+    # Another array is another map, though it is called the same.
+    run({"method": "joint", "align": moved + 1e-9 * moved**2}, folder=tmp_path)
+    assert len(list(tmp_path.glob("map-*.npz"))) == 11
 
 
 def test_neighbours_are_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,7 +174,7 @@ def test_a_failed_setting_is_reported_and_not_fatal(
     affinities_of = work.affinities_of
 
     def failing(neighbors: Any, settings: Any) -> Any:
-        if settings.beta[0] == 0.1:
+        if settings.knob[0] == 0.1:
             raise MemoryError("no room for this one")
         return affinities_of(neighbors, settings)
 
@@ -172,7 +199,7 @@ def test_a_map_after_a_failed_one_is_not_taken_for_another(
     affinities_of = work.affinities_of
 
     def failing(neighbors: Any, settings: Any) -> Any:
-        if settings.beta[0] == 0.1:
+        if settings.knob[0] == 0.1:
             raise MemoryError
         return affinities_of(neighbors, settings)
 
@@ -246,10 +273,17 @@ def test_distances_instead_of_features() -> None:
         ({"k": 239}, "k must be"),
         ({"estimator": "revised"}, "ConditionalTSNE"),
         (
-            {"folder": "here", "estimator": ConditionalTSNE(perplexity=12)},
+            {"folder": "here", "estimator": ConditionalTSNE(method="revised", perplexity=12)},
             "random_state must be a whole number",
         ),
         ({"folder": __file__}, "folder"),
+        (
+            {"estimator": ConditionalTSNE(mixing=0.5)},
+            r"the estimator has mixing=0.5.*suggest\(mixing=",
+        ),
+        ({"grid": {"method": "joint", "align": "men"}}, r"align must be one of .*'align': 'men'"),
+        ({"grid": {"beta_low": 0.5, "odds": 2}}, "two ways to say the same"),
+        ({"grid": {"odds": [1, 0.5]}}, r"odds must be .*\(setting \{'odds': 0.5\}\)"),
     ],
 )
 def test_refuses_bad_input_before_any_work(
@@ -275,7 +309,7 @@ def test_sparse_data_give_the_maps_of_the_estimator() -> None:
 @pytest.mark.parametrize("labels", [["a"] * 20, [None] * 20, list(range(20)), ["a", None] * 10])
 def test_odd_labels_and_few_points(labels: list[object]) -> None:
     X = np.random.default_rng(0).normal(size=(20, 3))
-    small = ConditionalTSNE(perplexity=3, n_iter=20, random_state=0)
+    small = ConditionalTSNE(method="revised", perplexity=3, n_iter=20, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         result = sweep(X, labels, {"beta": [1, 0.1]}, estimator=small, progress=False, path=True)
@@ -361,7 +395,8 @@ def test_ctrl_c_stops_soon_and_a_second_run_goes_on(tmp_path: Path, jobs: int) -
         from ctsne.sweep import sweep
         data = make_synthetic(2000, random_state=0)
         print("ready", flush=True)
-        result = sweep(data.X, data.known, {{"beta": [1, .5, .3, .1, .03, .01, 1e-3, 1e-4]}},
+        betas = [1, .5, .3, .1, .03, .01, 1e-3, 1e-4]
+        result = sweep(data.X, data.known, {{"method": "revised", "beta": betas}},
                        folder={str(tmp_path)!r}, n_jobs={jobs}, progress=False)
         print(len(result.maps), flush=True)
     """)
@@ -394,7 +429,7 @@ def test_ctrl_c_stops_soon_and_a_second_run_goes_on(tmp_path: Path, jobs: int) -
 @pytest.mark.parametrize(("n", "rate"), [(60, 360), (400, 2400), (4800, 4800)])
 def test_few_points_take_shorter_steps_on_a_path(n: int, rate: float) -> None:
     data = make_synthetic(n, random_state=0)
-    settings = check_settings(ConditionalTSNE(), data.X, encode_labels(data.known))
+    settings = check_settings(DEFAULTS, data.X, encode_labels(data.known))
     layout, n_iter = work._next_on_path(sp.csr_array(sp.eye_array(n)), data.X[:, :2], settings)
     assert layout.schedule.learning_rate == rate
     assert layout.schedule.early_learning_rate == rate / 4
