@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from ctsne._clock import Clock
 from ctsne._parameters import Settings
@@ -21,16 +19,15 @@ from ctsne._pipeline import (
 from ctsne._warnings import warn
 from ctsne.affinity import Affinities
 from ctsne.evaluate.mixing import mixing
+from ctsne.layout.descent import Callback
 from ctsne.neighbors import Neighbors
 from ctsne.sweep.search import (
-    MOST_TRIALS,
     Trial,
     at_level,
-    continued,
     correction,
     find_level,
+    most_trials,
     nearest_trial,
-    round_length,
     searched_points,
     why_missed,
 )
@@ -57,17 +54,20 @@ class Fitting:
         self._clock = clock
         self._trials: tuple[Trial, ...] = ()
         self._level = 0.0
-        self._neighbors: Neighbors | None = None
-        features = features_of(matrix, settings)
-        places = matrix if features is None else features
+        self._tried_a_sample = False
+        self._neighbors: Neighbors | None = None  # for a second map, if there may be one
+        self._rng = copy.deepcopy(settings.rng)
+        self._features = features_of(matrix, settings)
+        places = matrix if self._features is None else self._features
         if settings.mixing is not None:
             self._find_level(places)
-        self._make(places, features)
+        self._make(places)
 
     def _find_level(self, places: Any) -> None:
         settings = self.settings
         rows = searched_points(places, settings)
-        bar = self._clock.bar(MOST_TRIALS * settings.n_iter, f"trials on {len(rows):,} points")
+        most = most_trials(settings, rows)
+        bar = self._clock.bar(most * settings.n_iter, f"trials on {len(rows):,} points")
         try:
             self._trials = find_level(places, settings, rows, bar.step)
         finally:
@@ -82,13 +82,14 @@ class Fitting:
             self.settings = replace(at_level(settings, 0.0), mixing=None)
             return
         found = nearest_trial(self._trials, target)
+        self._tried_a_sample = len(rows) < places.shape[0]
         self._level = found.level
         self.settings = at_level(settings, found.level)
         self._clock.log(
             f"mixing: {self.knob_text()} mixes {len(rows):,} points to {found.mixing:.2f} of random"
         )
 
-    def _make(self, places: Any, features: NDArray[np.floating] | None) -> None:
+    def _make(self, places: Any) -> None:
         settings = self.settings
         aligned = alignment_of(places, settings)
         if aligned.name != "none":
@@ -102,12 +103,12 @@ class Fitting:
         self.alignment = aligned.name
         self.alignment_scores = aligned.scores
         self.affinities: Affinities = affinities_of(neighbors, settings)
-        if settings.mixing is not None:
-            self._neighbors = neighbors  # a correction needs them again
+        if self._tried_a_sample:
+            self._neighbors = neighbors
         del neighbors  # the map needs the memory
         self._clock.log(f"similarities: {self.affinities.matrix.nnz} stored")
         self._warn_of_unmatched()
-        self.layout = layout_of(self.affinities.matrix, features, settings)
+        self.layout = layout_of(self.affinities.matrix, self._features, settings)
 
     def _warn_of_unmatched(self) -> None:
         matched, labels = self.affinities.diagnostics.matched, self.settings.labels
@@ -116,28 +117,38 @@ class Fitting:
             if message is not None:
                 warn(message)
 
-    def correct(self) -> None:
-        """Measure the finished map and go on from it until it mixes as far as was asked for."""
-        settings = self.settings
-        if settings.mixing is None or self._neighbors is None:
+    def correct(self, callback: Callback | None, callback_every: int) -> None:
+        """Measure the finished map, and make a second one if it missed the mixing asked for.
+
+        Where all points were tried, the map is the nearest of the trials already.
+        """
+        target = self.settings.mixing
+        if target is None:
             return
-        history = [Trial(self._level, self._measured())]
-        while (level := correction(history, self._trials, settings.mixing)) is not None:
-            self.settings = at_level(settings, level)
+        reached = Trial(self._level, self._measured())
+        level = correction(reached, self._trials, target) if self._neighbors is not None else None
+        if level is not None and self._neighbors is not None:
+            first = self.settings, self.affinities, self.layout
+            self.settings = replace(at_level(self.settings, level), rng=self._rng)
             self.affinities = affinities_of(self._neighbors, self.settings)
-            self.layout = continued(self.affinities.matrix, self.layout, self.settings)
-            bar = self._clock.bar(round_length(settings), "correction of the mixing")
+            self.layout = layout_of(self.affinities.matrix, self._features, self.settings)
+            bar = self._clock.bar(self.settings.n_iter, "second map, nearer to the mixing")
             try:
-                stopped = self.layout.run(round_length(settings), after_step=bar.step)
+                stopped = self.layout.run(
+                    self.settings.n_iter, callback=callback, callback_every=callback_every,
+                    after_step=bar.step,
+                )  # fmt: skip
             finally:
                 bar.close()
-            history.append(Trial(level, self._measured()))
-            if stopped:
-                break
-        self.mixing = history[-1].mixing
+            second = Trial(level, self._measured())
+            if stopped or nearest_trial([reached, second], target) is reached:
+                self.settings, self.affinities, self.layout = first
+            else:
+                reached = second
         self._neighbors = None
+        self.mixing = reached.mixing
         self._clock.log(f"mixing: {self.mixing:.2f} of random with {self.knob_text()}")
-        missed = why_missed(self.layout.embedding, settings, history[-1], self.knob_text())
+        missed = why_missed(self.layout.embedding, self.settings, reached, self.knob_text())
         if missed is not None:
             warn(missed)
 

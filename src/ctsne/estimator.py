@@ -45,8 +45,9 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     mixing : float, optional
         How far the map should mix the labels, from 0 to 1, as a share of what random labels would
         give (mean share of other labels among the 30 nearest neighbours). The strength (or beta)
-        that reaches it is found on a sample of the points, then checked and corrected on the whole
-        map, within 0.02. It takes the time of two to four maps.
+        that reaches it is found on a sample of the points and checked on the whole map; if that
+        misses it, a second map is made. The result is the same as if the value found, ``strength_``
+        or ``beta_``, had been given.
     strength : float or mapping of label to float, optional
         For ``"joint"`` and ``"balanced"``: 0 conditions nothing, 1 most. By default 0.6 for
         ``"joint"`` and 1 for ``"balanced"``.
@@ -235,7 +236,7 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         self.labels_ = known
         self._take(fitting)
         if not self._run(settings.n_iter, clock):
-            fitting.correct()
+            fitting.correct(clock.watch(self.callback), self.callback_every)
             self._take(fitting)
             self._keep_map()
         return self

@@ -7,29 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import ceil, log10
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ctsne.affinity import (
-    Affinities,
-    balanced_affinities,
-    beta_from_odds,
-    joint_affinities,
-    joint_odds,
-    revised_affinities,
-    tsne_affinities,
-)
-from ctsne.neighbors import Neighbors, balanced_lengths, joint_lengths, paper_lengths
-from ctsne.neighbors.lists import JOINT_LENGTH
-
+# The stages are imported where they are called: help texts need this table, and no numbers.
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from ctsne._parameters import Settings
+    from ctsne.affinity import Affinities
+    from ctsne.neighbors import Neighbors
+
+    Lengths = tuple[NDArray[np.int32], NDArray[np.int32]]
 
 __all__ = ["DEFAULT_METHOD", "KNOBS", "METHODS", "Method", "is_used", "swept_grid", "users_of"]
 
-Lengths = tuple[NDArray[np.int32], NDArray[np.int32]]
+# Rows of ``joint`` in units of the perplexity: short ones keep the neighbourhood as a whole and mix
+# further, longer ones keep more of the very nearest.
+JOINT_LENGTH = 5 / 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,30 +86,42 @@ class Method:
         """Value of the knob at a level from 0, the weakest, to 1, the strongest of the grid."""
         if self.knob == "strength":
             return float(level)
-        places = np.linspace(0, 1, len(self.grid))
-        return float(10 ** np.interp(level, places, np.log10(self.grid)))
+        place = level * (len(self.grid) - 1)
+        below = min(int(place), len(self.grid) - 2)
+        low, high = (log10(value) for value in self.grid[below : below + 2])
+        return float(10 ** (low + (place - below) * (high - low)))
 
 
 def _paper_lengths(settings: Settings, n: int) -> Lengths:
+    from ctsne.neighbors import paper_lengths
+
     labels = settings.labels if settings.method.two_lists else None
     return paper_lengths(labels, n, settings.perplexity)
 
 
 def _balanced_lengths(settings: Settings, n: int) -> Lengths:
+    from ctsne.neighbors import balanced_lengths
+
     assert settings.labels is not None
     return balanced_lengths(settings.labels, settings.perplexity, settings.knob)
 
 
 def _joint_lengths(settings: Settings, n: int) -> Lengths:
-    assert settings.labels is not None
-    return joint_lengths(settings.labels, settings.perplexity)
+    from ctsne.neighbors import half_lengths
+
+    # Each list as long as a row: how much of it is used depends on the point.
+    return half_lengths(settings.labels, n, 2 * ceil(JOINT_LENGTH * settings.perplexity))
 
 
 def _plain(neighbors: Neighbors, settings: Settings) -> Affinities:
+    from ctsne.affinity import tsne_affinities
+
     return tsne_affinities(neighbors, perplexity=settings.perplexity, n_jobs=settings.n_jobs)
 
 
 def _revised(neighbors: Neighbors, settings: Settings) -> Affinities:
+    from ctsne.affinity import revised_affinities
+
     return revised_affinities(
         neighbors, settings.labels, perplexity=settings.perplexity, beta=settings.knob,
         bandwidth=settings.bandwidth, n_jobs=settings.n_jobs,
@@ -121,6 +129,8 @@ def _revised(neighbors: Neighbors, settings: Settings) -> Affinities:
 
 
 def _balanced(neighbors: Neighbors, settings: Settings) -> Affinities:
+    from ctsne.affinity import balanced_affinities
+
     return balanced_affinities(
         neighbors, settings.labels, perplexity=settings.perplexity, strength=settings.knob,
         n_jobs=settings.n_jobs,
@@ -128,6 +138,8 @@ def _balanced(neighbors: Neighbors, settings: Settings) -> Affinities:
 
 
 def _joint(neighbors: Neighbors, settings: Settings) -> Affinities:
+    from ctsne.affinity import joint_affinities
+
     return joint_affinities(
         neighbors, settings.labels, perplexity=settings.perplexity, strength=settings.knob,
         n_jobs=settings.n_jobs,
@@ -135,6 +147,8 @@ def _joint(neighbors: Neighbors, settings: Settings) -> Affinities:
 
 
 def _joint_below(settings: Settings) -> NDArray[np.float64]:
+    from ctsne.affinity import beta_from_odds, joint_odds
+
     assert settings.labels is not None
     return beta_from_odds(settings.labels, joint_odds(settings.knob))
 

@@ -30,15 +30,15 @@ from ctsne.affinity import (
 from ctsne.affinity.joint import LEVEL_POWER, REACH
 from ctsne.labels import Labels, encode_labels
 from ctsne.layout import pair_weights
+from ctsne.methods import JOINT_LENGTH
 from ctsne.neighbors import (
     Neighbors,
     balanced_lengths,
     find_neighbors,
-    joint_lengths,
+    half_lengths,
     matched_share,
     paper_lengths,
 )
-from ctsne.neighbors.lists import JOINT_LENGTH
 
 Floats = NDArray[np.float64]
 
@@ -99,6 +99,10 @@ def split_neighbors(problem: Problem) -> Neighbors:
 def balanced_neighbors(problem: Problem, strength: Any) -> Neighbors:
     same, other = balanced_lengths(problem.labels, problem.perplexity, strength)
     return find_neighbors(problem.X, problem.labels, k_same=same, k_other=other)
+
+
+def joint_lengths(labels: Labels, perplexity: float) -> Any:
+    return half_lengths(labels, labels.n_points, 2 * ceil(JOINT_LENGTH * perplexity))
 
 
 def joint_neighbors(problem: Problem) -> Neighbors:

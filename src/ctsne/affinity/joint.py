@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import ceil
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,7 +20,6 @@ from ctsne.affinity.weights import (
 )
 from ctsne.labels import Labels, encode_labels
 from ctsne.neighbors import Neighbors, matched_share, select_neighbors
-from ctsne.neighbors.lists import JOINT_LENGTH
 
 # Constants of the method, the same for all data; experiments/RESULTS.md has what they rest on.
 # Above: strength 1 moves the mean weight on other labels this far towards that of a random draw,
@@ -105,7 +103,7 @@ def joint_affinities(
     Parameters
     ----------
     neighbors : Neighbors
-        With the lengths of :func:`ctsne.neighbors.joint_lengths`.
+        With the lengths of :func:`ctsne.neighbors.half_lengths`; of each row half is used.
     labels : array-like of length n or Labels
     perplexity : float
     strength : float or ndarray of shape (n_labels,)
@@ -127,7 +125,7 @@ def joint_affinities(
     >>> neighbors = find_neighbors(X, labels, k_same=10, k_other=10)
     >>> result = joint_affinities(neighbors, labels, perplexity=6, strength=1.0)
     >>> result.diagnostics.other_share.mean().round(2).item()
-    0.37
+    0.34
     """
     target = check_perplexity(perplexity)
     known = encode_labels(labels, n=len(neighbors.indices))
@@ -135,7 +133,7 @@ def joint_affinities(
     log_odds = natural_log_odds(neighbors, known, n_jobs=n_jobs)
     matched = matched_share(neighbors, known)
     share = _shares(log_odds, matched, known, strengths)
-    lists = _shortened(neighbors, share, target)
+    lists = _shortened(neighbors, share)
     result = split_affinities(lists, known, share, perplexity=target, n_jobs=n_jobs)
     return replace(result, diagnostics=replace(result.diagnostics, matched=matched))
 
@@ -161,10 +159,10 @@ def _shares(
     return np.where(labelled, share, 0.0)
 
 
-def _shortened(neighbors: Neighbors, share: NDArray[np.float64], perplexity: float) -> Neighbors:
-    """Keep of both lists as many points as go with their shares."""
+def _shortened(neighbors: Neighbors, share: NDArray[np.float64]) -> Neighbors:
+    """Keep half of each row: of both lists as many points as go with their shares."""
     length = neighbors.indices.shape[1]
-    total = min(ceil(JOINT_LENGTH * perplexity), length)
+    total = (length + 1) // 2
     available = length - neighbors.n_same
     # A share of less than all leaves the own label one point at least.
     wanted = np.where(share < 1, np.minimum(np.ceil(total * share), max(1, total - 1)), total)

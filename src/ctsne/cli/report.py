@@ -15,7 +15,13 @@ from ctsne.cli.inputs import check_outputs, joint_name
 from ctsne.cli.options import add_messages
 from ctsne.cli.parser import Commands, add_command, command_parser, make_parser
 from ctsne.cli.records import names_of_files
-from ctsne.cli.sweep import add_sweep_options, embed_command, run_sweep, suggestion
+from ctsne.cli.sweep import (
+    add_sweep_options,
+    check_target,
+    embed_command,
+    run_sweep,
+    suggestion,
+)
 
 if TYPE_CHECKING:
     from ctsne.io import Provenance
@@ -140,6 +146,7 @@ def _page_of_data(
     from ctsne.io import check_input
 
     check_input(options.input)
+    check_target(options)
     if not options.labels:
         raise ValueError(
             f"--labels COLUMN is missing: it says what to factor out of {options.input}, and is "

@@ -155,6 +155,7 @@ def run(options: argparse.Namespace, console: Console) -> None:
 
 def make(options: argparse.Namespace, console: Console, *, expect: str | None = None) -> None:
     """Make the maps; ``expect`` is the checksum that the data must have."""
+    check_target(options)
     folder = Path(options.output)
     check_folder(folder)
     check_outputs(files_of(folder), options)
@@ -216,6 +217,12 @@ def _estimator(settings: Mapping[str, Any], data: Input) -> Any:
     """Make the estimator of all maps; the mixing is for the suggestion."""
     aligned = {} if data.aligned is None else {"align": data.aligned}
     return make_estimator({**settings, "mixing": None}, **aligned)
+
+
+def check_target(options: argparse.Namespace) -> None:
+    """Refuse a mixing that cannot be aimed at, before anything is read."""
+    if not 0 <= options.mixing <= 1:
+        raise ValueError(f"--mixing must be a number from 0 to 1, got {options.mixing:g}")
 
 
 def steered(parameters: Mapping[str, Any]) -> str:

@@ -73,7 +73,7 @@ def mixing_by_label(
     --------
     >>> from ctsne.evaluate import mixing_by_label
     >>> mixing_by_label([[0.0], [1.0], [3.0], [7.0], [8.0]], list("aabba"), k=1)
-    {'b': 0.666..., 'a': 0.666...}
+    {'a': 0.6666666666666666, 'b': 1.3333333333333333}
     """
     found = measured_neighbors(embedding, k=k, n_jobs=n_jobs)
     known = encode_labels(labels, n=found.n)

@@ -175,7 +175,7 @@ def adjusted_rnx(
     shared, forced, chance = shared_neighbors(
         embedding, X, labels, k=k, sample=sample, random_state=random_state, n_jobs=n_jobs
     )
-    values = _share(shared - forced - chance, k - forced - chance)
+    values = _above_chance(shared, forced, chance, k)
     return values if pointwise else mean(values)
 
 
@@ -297,7 +297,21 @@ def _at_all_sizes(near: NDArray[np.int32], data: DataNeighbors) -> NDArray[np.fl
     sizes = np.arange(1, near.shape[1] + 1)
     shared = overlaps(near, data.adjusted(near), data.n)
     forced, chance = forced_neighbors(near, data)
-    return _share(shared - forced - chance, sizes - forced - chance)
+    return _above_chance(shared, forced, chance, sizes)
+
+
+def _above_chance(
+    shared: NDArray[np.int64],
+    forced: NDArray[np.int64],
+    chance: NDArray[np.float64],
+    k: int | NDArray[np.int64],
+) -> NDArray[np.float64]:
+    # Multiplied by k over chance, which leaves whole numbers where nothing is forced.
+    scale = k / np.where(chance > 0, chance, np.inf)
+    return _share(
+        (shared - forced) * scale - np.where(chance > 0, k, 0),
+        (k - forced) * scale - np.where(chance > 0, k, 0),
+    )
 
 
 def _share(part: NDArray[Any], whole: NDArray[Any]) -> NDArray[np.float64]:

@@ -4,7 +4,7 @@
 :func:`neighbors_from_graph` take what somebody has computed already. All return :class:`Neighbors`.
 """
 
-from ctsne.neighbors.lists import Neighbors, balanced_lengths, joint_lengths, paper_lengths
+from ctsne.neighbors.lists import Neighbors, balanced_lengths, half_lengths, paper_lengths
 from ctsne.neighbors.matching import matched_share
 from ctsne.neighbors.precomputed import neighbors_from_distances, neighbors_from_graph
 from ctsne.neighbors.search import find_neighbors
@@ -14,7 +14,7 @@ __all__ = [
     "Neighbors",
     "balanced_lengths",
     "find_neighbors",
-    "joint_lengths",
+    "half_lengths",
     "matched_share",
     "merge_neighbors",
     "neighbors_from_distances",

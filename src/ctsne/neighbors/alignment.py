@@ -125,7 +125,7 @@ def commuting_share(
     >>> X = rng.normal(size=(600, 2)) + 9.0 * (np.arange(600) % 2)[:, None]
     >>> [round(commuting_share(X, align_points(X, labels, how), labels), 1)
     ...  for how in ("none", "mean")]
-    [0.3, 0.8]
+    [0.5, 0.9]
     """
     rows = alignment_sample(labels)
     known = take_labels(labels, rows)

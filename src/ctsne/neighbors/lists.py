@@ -10,10 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from ctsne.labels import Labels
 
-# Lists of ``joint`` are this many times as long as the perplexity of each: short ones keep the
-# neighbourhood as a whole and mix further, longer ones keep more of the very nearest.
-JOINT_LENGTH = 5 / 3
-
 
 @dataclass(frozen=True, eq=False)
 class Neighbors:
@@ -97,8 +93,7 @@ def paper_lengths(
     >>> same.tolist(), other.tolist()
     ([2, 2, 2, 2, 0], [1, 1, 1, 1, 3])
     """
-    total = ceil(3 * perplexity)
-    return fill_lists(np.full(n, (min(total, n - 1) + 1) // 2), total, *available(labels, n))
+    return half_lengths(labels, n, ceil(3 * perplexity))
 
 
 def balanced_lengths(
@@ -137,13 +132,19 @@ def balanced_lengths(
     return fill_lists(total - other, total, *available(labels, n))
 
 
-def joint_lengths(labels: Labels, perplexity: float) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """List lengths of ``joint``, which shortens both lists when it knows each point's share.
+def half_lengths(
+    labels: Labels | None, n: int, total: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Lengths of two lists that halve a row of neighbours.
 
     Parameters
     ----------
-    labels : Labels
-    perplexity : float
+    labels : Labels or None
+        Without labels there is one list.
+    n : int
+        Number of points.
+    total : int
+        Length of the row.
 
     Returns
     -------
@@ -152,14 +153,12 @@ def joint_lengths(labels: Labels, perplexity: float) -> tuple[NDArray[np.int32],
     Examples
     --------
     >>> from ctsne.labels import encode_labels
-    >>> from ctsne.neighbors import joint_lengths
-    >>> same, other = joint_lengths(encode_labels(["a", "b"] * 5), 1.5)
+    >>> from ctsne.neighbors import half_lengths
+    >>> same, other = half_lengths(encode_labels(["a", "b"] * 5), 10, 6)
     >>> same.tolist() == other.tolist() == [3] * 10
     True
     """
-    n = labels.n_points
-    total = min(2 * ceil(JOINT_LENGTH * perplexity), n - 1)
-    return fill_lists(np.full(n, (total + 1) // 2), total, *available(labels, n))
+    return fill_lists(np.full(n, (min(total, n - 1) + 1) // 2), total, *available(labels, n))
 
 
 def check_lengths(k_same: ArrayLike, k_other: ArrayLike, n: int) -> tuple[NDArray[np.int64], int]:

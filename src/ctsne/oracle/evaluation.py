@@ -57,7 +57,7 @@ def adjusted_rnx_values(
 
     Examples
     --------
-    >>> adjusted_rnx_values([[0], [2], [1], [3]], [[0], [1], [2], [3]], None, 2).tolist()
+    >>> adjusted_rnx_values([[0], [2], [1], [3]], [[0], [1], [2], [3]], None, 2).round(6).tolist()
     [1.0, -0.5, -0.5, 1.0]
     """
     sets = adjusted_sets(embedding, X, codes, k)

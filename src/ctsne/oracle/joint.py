@@ -122,7 +122,7 @@ def joint_rows(
     perplexity: float,
     strength: ArrayLike,
 ) -> Floats:
-    """Conditional rows of ``joint``, n × n: both lists shortened to their shares of ``5/3 u``.
+    """Conditional rows of ``joint``, n × n: both lists shortened to their shares of half the row.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def joint_rows(
     n, length = indices.shape
     matched = matched_shares(indices, n_same, codes)
     shares = joint_shares(natural_log_odds(D2, indices, n_same), matched, codes, strength)
-    total = min(int(np.ceil(5 / 3 * perplexity)), length)
+    total = (length + 1) // 2
     dense = np.zeros((len(codes), len(codes)))
     for i in range(n):
         wanted = min(int(np.ceil(total * shares[i])), max(1, total - 1) if shares[i] < 1 else total)

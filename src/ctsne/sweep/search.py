@@ -1,7 +1,8 @@
 """The search for a target: how much conditioning gives the mixing that was asked for.
 
 A sample of the points is mapped at a few levels of conditioning, then all of them at the level that
-was found. What is still missing then is corrected on that map, from where it is.
+was found. If that map misses the target, one more is made at a corrected level, and the nearer of
+the two is taken. Either is the map that its strength gives by itself.
 """
 
 from __future__ import annotations
@@ -12,38 +13,33 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ctsne._parameters import Settings
-from ctsne._pipeline import affinities_of, alignment_of, layout_of, neighbors_of, weights_of
+from ctsne._pipeline import affinities_of, alignment_of, layout_of, neighbors_of
 from ctsne.evaluate.mixing import mixing, mixing_by_label
-from ctsne.layout import Layout
 from ctsne.neighbors.alignment import take_labels
 
 __all__ = [
-    "MOST_TRIALS",
     "Trial",
     "at_level",
-    "continued",
     "correction",
     "find_level",
+    "most_trials",
     "nearest_trial",
-    "round_length",
     "searched_points",
     "why_missed",
 ]
 
 # Points that are tried at most: larger samples take longer and hardly come nearer to all points.
 SEARCH_POINTS = 5000
-# Maps of the sample, and how near to the target is near enough.
+# Maps of the sample; of few points, whose trials are the maps themselves, more of them.
 MOST_TRIALS = 6
+MOST_WHOLE_TRIALS = 9
+# How near to the target is near enough, and how far from it a map has missed it.
 NEAR_ENOUGH = 0.01
-# A map this far from its target missed it.
 MISSED = 0.02
-# Rounds of the correction, each with this share of the iterations, and how far one may move.
-MOST_ROUNDS = 3
-ROUND_SHARE = 0.12
+# How far a correction may move the level.
 LONGEST_MOVE = 0.25
 # Mixing gained from the weakest to the strongest level: usually, and at least.
 USUAL_SLOPE = 0.8
@@ -66,6 +62,12 @@ def searched_points(features: Any, settings: Settings) -> NDArray[np.int64]:
     if n <= SEARCH_POINTS or settings.metric == "precomputed":
         return np.arange(n)
     return np.sort(np.random.default_rng(0).permutation(n)[:SEARCH_POINTS])
+
+
+def most_trials(settings: Settings, rows: NDArray[np.int64]) -> int:
+    """Return how many maps of some points are made at most."""
+    assert settings.labels is not None
+    return MOST_TRIALS if len(rows) < settings.labels.n_points else MOST_WHOLE_TRIALS
 
 
 def find_level(
@@ -95,7 +97,7 @@ def find_level(
     aligned = alignment_of(features, part).points
     places = None if settings.metric == "precomputed" else features
     trials: list[Trial] = []
-    while len(trials) < MOST_TRIALS:
+    while len(trials) < most_trials(settings, rows):
         level = next_level(trials, settings.mixing)
         if level is None:
             break
@@ -176,43 +178,24 @@ def next_level(trials: Sequence[Trial], target: float) -> float | None:
     return low.level + width * min(max(share, 0.1), 0.9)
 
 
-def correction(history: Sequence[Trial], trials: Sequence[Trial], target: float) -> float | None:
-    """Choose the level to go on with from a map of all points; None if it is near enough.
-
-    ``history`` holds the levels that the map has gone through, ``trials`` those of the sample.
-    """
-    last = history[-1]
-    missing = target - last.mixing
-    if abs(missing) <= NEAR_ENOUGH or len(history) > MOST_ROUNDS:
+def correction(made: Trial, trials: Sequence[Trial], target: float) -> float | None:
+    """Choose the level for a second map of all points; None if the first is near enough."""
+    missing = target - made.mixing
+    if abs(missing) <= NEAR_ENOUGH:
         return None
-    move = missing / _slope(history if len(history) > 1 else trials, last.level)
-    level = last.level + min(max(move, -LONGEST_MOVE), LONGEST_MOVE)
+    move = missing / _slope(trials, made.level)
+    level = made.level + min(max(move, -LONGEST_MOVE), LONGEST_MOVE)
     level = min(max(level, 0.0), 1.0)
-    return None if level == last.level else level
+    return None if level == made.level else level
 
 
 def _slope(trials: Sequence[Trial], level: float) -> float:
-    """Mixing gained per level, between the two trials nearest to a level."""
+    """Mixing gained from level 0 to 1, going by the two trials nearest to a level."""
     nearest = sorted(trials, key=lambda trial: abs(trial.level - level))[:2]
     if len(nearest) < 2 or nearest[0].level == nearest[1].level:
         return USUAL_SLOPE
     one, two = nearest
     return max(LEAST_SLOPE, (one.mixing - two.mixing) / (one.level - two.level))
-
-
-def round_length(settings: Settings) -> int:
-    """Return the iterations of one round of the correction."""
-    return max(1, round(ROUND_SHARE * settings.n_iter))
-
-
-def continued(matrix: sp.csr_array, layout: Layout, settings: Settings) -> Layout:
-    """Go on from a map with other similarities."""
-    following = Layout(
-        matrix, layout.embedding, layout.schedule, weights=weights_of(settings), dof=settings.dof,
-        n_jobs=settings.n_jobs,
-    )  # fmt: skip
-    following.iteration = layout.iteration
-    return following
 
 
 def why_missed(
