@@ -228,7 +228,10 @@ def test_bad_searches_are_refused(changes: dict[str, Any], argument: str) -> Non
 NOT_NUMBERS: tuple[Any, ...] = ("0.1", None, [0.1], True, 1j, NAN, float("inf"), -float("inf"))
 NOT_COUNTS: tuple[Any, ...] = (-1, 2.5, "3", None, True, NAN, [1], 10.0)
 BAD_PARAMETERS: list[tuple[str, Any, str]] = [
-    *(("method", value, "'tsne', 'original', 'revised'") for value in ("umap", None, 1, "", [])),
+    *(
+        ("method", value, "'joint', 'revised', 'balanced', 'original', 'tsne'")
+        for value in ("umap", None, 1, "", [])
+    ),
     *(("bandwidth", value, "'r', 'p'") for value in ("q", None, 1.0)),
     *(("metric", value, "'euclidean', 'cosine', 'pre") for value in ("l1", None, np.ones(3), len)),
     *(("perplexity", value, "at least 1") for value in (0, -3, 0.5, *NOT_NUMBERS)),
@@ -236,11 +239,33 @@ BAD_PARAMETERS: list[tuple[str, Any, str]] = [
     ("perplexity", 120, r"too large for 120 points.*largest that works is 119"),
     ("perplexity", 1e300, "largest that works is 119"),
     *(("beta", value, "above 0 and at most 1") for value in (0, -0.1, 1.1, 1e300)),
-    *(("beta", value, "or a mapping") for value in NOT_NUMBERS),
+    *(("beta", value, "or a mapping") for value in NOT_NUMBERS if value is not None),
+    ("beta", "auto", "or a mapping"),
     *(("beta_low", value, "above 0 and at most 1") for value in (0, -0.1, 1.1)),
     *(("beta_low", value, "or a mapping") for value in NOT_NUMBERS if value is not None),
     *(("strength", value, "at least 0 and at most 1") for value in (-0.1, 1.1)),
-    *(("strength", value, "or a mapping") for value in NOT_NUMBERS),
+    *(("strength", value, "or a mapping") for value in NOT_NUMBERS if value is not None),
+    ("strength", "auto", "or a mapping"),
+    *(("odds", value, "at least 1 and at most") for value in (0, 0.9, -5, 1e7, 1e300)),
+    *(("odds", value, "or a mapping") for value in NOT_NUMBERS if value is not None),
+    ("odds", {"blue": 2}, "has none for 'orange'"),
+    ("odds", {"blue": 2, "orange": 0.5}, r"odds\['orange'\] must be"),
+    *(("mixing", value, "at least 0 and at most 1") for value in (-0.1, 1.1, 70)),
+    *(("mixing", value, "must be a number") for value in NOT_NUMBERS if value is not None),
+    ("mixing", {"blue": 0.5, "orange": 0.5}, "must be a number"),
+    *(("align", value, "'none', 'mutual', 'local', 'mean', 'auto'") for value in ("men", "", [])),
+    *(("align", value, "a row for each of the 120 points") for value in (3.0, X[:, 0], X[:50])),
+    ("align", X[:, :0], r"\(120, 0\)"),
+    ("align", X[:, :, None], r"\(120, 10, 1\)"),
+    ("align", np.where(np.arange(240).reshape(120, 2) == 11, NAN, 1), "1 NaN .*row 5, column 1"),
+    ("align", pd.DataFrame({"a": X[:, 0], "b": NAN}), "120 NaN .*row 0, column 'b'"),
+    ("align", np.full((120, 2), np.inf), "240 NaN or infinite"),
+    ("align", np.full((120, 2), 1e300), "range that works|too large|at most"),
+    ("align", np.full((120, 2), "a"), "text"),
+    ("align", np.full((120, 2), 1j), "real numbers"),
+    ("align", sp.csr_array(X), "dense"),
+    ("align", [[1.0], [1.0, 2.0]], "equal length"),
+    ("align", None, "shape"),
     ("beta", {"blue": 0.1}, "has none for 'orange'"),
     ("beta", {"blue": 0.1, "organe": 0.1}, "'organe'.*did you mean 'orange'"),
     ("beta", {"blue": 0.1, "orange": 0}, r"beta\['orange'\] must be a number above 0"),
@@ -292,12 +317,64 @@ def test_bad_parameters_are_refused(method: str, parameter: str, value: Any, say
     assert state.randint(10**6) == np.random.RandomState(0).randint(10**6)
 
 
-@pytest.mark.parametrize("parameter", ["beta", "strength", "beta_low"])
+@pytest.mark.parametrize("parameter", ["beta", "strength", "beta_low", "mixing", "odds"])
 @pytest.mark.parametrize("labels", [None, ["a"] * 120, [None] * 120])
 @pytest.mark.parametrize("value", [-0.1, 1.1, {"a": 7}, "x"])
 @pytest.mark.usefixtures("_no_work")
 def test_refused_where_it_would_not_matter(parameter: str, labels: Any, value: Any) -> None:
+    if parameter == "odds":  # they go the other way
+        value = {-0.1: -0.1, 1.1: 0.5}.get(value, value) if isinstance(value, float) else value
+        value = {"a": 0.7} if isinstance(value, dict) else value
     check_refused(lambda: make(**{parameter: value}).fit(X, labels=labels), parameter, "at most 1")
+
+
+@pytest.mark.parametrize("value", ["men", X[:50], np.full((120, 2), NAN)])
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.usefixtures("_no_work")
+def test_bad_alignments_are_refused_where_they_would_not_matter(method: str, value: Any) -> None:
+    model = make(method=method, align=value)
+    check_refused(lambda: model.fit(X, labels=LABELS), "align", "")
+    check_refused(lambda: model.fit(X), "align", "")
+
+
+@pytest.mark.parametrize("parameters", [{"odds": 2, "beta_low": 0.5}, {"odds": 1, "beta_low": 1}])
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.usefixtures("_no_work")
+def test_two_ways_to_say_the_same_are_refused(method: str, parameters: dict[str, Any]) -> None:
+    says = r"odds=. and beta_low=.* are two ways to say the same; leave one of them out"
+    check_refused(lambda: make(method=method, **parameters).fit(X, labels=LABELS), "odds", says)
+
+
+@pytest.mark.parametrize("align", ["mutual", "local", "mean", "auto", X])
+@pytest.mark.parametrize("method", ["joint", "revised", "balanced"])
+@pytest.mark.usefixtures("_no_work")
+def test_distances_cannot_be_aligned(method: str, align: Any) -> None:
+    table = np.abs(np.subtract.outer(np.arange(120.0), np.arange(120.0)))
+    model = make(method=method, align=align, metric="precomputed", init="random")
+    says = 'align needs features to move, but metric="precomputed" has only distances'
+    check_refused(lambda: model.fit(table, labels=LABELS), "align", says)
+
+
+@pytest.mark.parametrize("align", [np.zeros((120, 2)), np.vstack([np.zeros((1, 2)), X[1:, :2]])])
+@pytest.mark.usefixtures("_no_work")
+def test_aligned_points_without_a_direction_are_refused(align: Any) -> None:
+    model = make(metric="cosine", align=align)
+    check_refused(lambda: model.fit(X, labels=LABELS), "align", "zeros")
+
+
+def test_a_search_refuses_aligned_points_of_others() -> None:
+    for points, says in ((X[:5], "5 rows but X has 6"), (spoilt((3, 1)), "row 3, column 1")):
+        check_refused(
+            lambda p=points: find_neighbors(X[:6], SIX, k_same=2, k_other=2, aligned=p),  # type: ignore[misc]
+            "aligned",
+            says,
+        )
+    zeros = spoilt(*((2, column) for column in range(10)), value=0.0)
+    check_refused(
+        lambda: find_neighbors(X[:6], SIX, k_same=2, k_other=2, metric="cosine", aligned=zeros),
+        "aligned",
+        "all zeros .*row 2",
+    )
 
 
 @pytest.mark.usefixtures("_no_work")
@@ -386,13 +463,21 @@ def test_identical_points_of_other_metrics() -> None:
         check_map(make().fit(sp.csr_array(np.ones((60, 99))), labels=np.arange(60) % 2), 60)
 
 
-@pytest.mark.parametrize("method", ["revised", "joint"])
-def test_small_labels(method: str) -> None:
+def test_small_labels() -> None:
     # Perplexity 5 asks for 8 neighbours of the own label: nine points have them, eight do not.
     labels = np.array(["large"] * 103 + ["nine"] * 9 + ["eight"] * 8)
-    says = r"1 of 3 labels have too few points .*\(up to 8 others.*eight \(8\)\. .*perplexity"
+    says = r"1 of 3 labels have too few points .*\(8 others .*eight \(8\)\. .*perplexity"
     with pytest.warns(UserWarning, match=says):
-        check_map(make(method=method).fit(X, labels=labels), 120)
+        check_map(make(method="revised").fit(X, labels=labels), 120)
+
+
+@pytest.mark.filterwarnings("ignore:.*no counterpart under other labels:UserWarning")
+def test_small_labels_of_joint() -> None:
+    # Its rows are 5/3 of the perplexity: 9 points, of which a label should have 5.
+    labels = np.array(["large"] * 109 + ["six"] * 6 + ["five"] * 5)
+    says = r"1 of 3 labels have too few points .*\(5 others .*five \(5\)\. .*perplexity"
+    with pytest.warns(UserWarning, match=says):
+        check_map(make(method="joint").fit(X, labels=labels), 120)
 
 
 def test_small_labels_of_balanced() -> None:
@@ -643,6 +728,15 @@ def test_many_labels_on_many_points() -> None:
         {"beta_low": {"blue": 1e-300, "orange": 1}},
         {"strength": 0},
         {"strength": {"blue": 0, "orange": 1}},
+        {"odds": 1},
+        {"odds": 1e6},
+        {"odds": {"blue": 1e6, "orange": 1}},
+        {"align": "auto"},
+        {"align": "local"},
+        {"align": np.zeros((120, 1))},
+        {"align": X * 1e15},
+        {"align": X * 1e-15},
+        {"align": X + 1e8},
         {"learning_rate": 1e300},
         {"learning_rate": 1e-300},
         {"early_exaggeration": 1e300},

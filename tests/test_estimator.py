@@ -24,8 +24,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ctsne import ConditionalTSNE, oracle
+from ctsne.affinity import beta_from_odds, joint_odds
 from ctsne.datasets import Synthetic, make_synthetic
-from ctsne.labels import Labels
+from ctsne.labels import Labels, encode_labels
+from ctsne.neighbors.alignment import align_points, commuting_share
 
 METHODS = ("tsne", "original", "revised", "balanced", "joint")
 # Every way to condition, the first five being the named methods.
@@ -33,7 +35,9 @@ WAYS: tuple[dict[str, Any], ...] = (
     *({"method": method} for method in METHODS),
     {"method": "revised", "bandwidth": "p"},
     {"method": "balanced", "strength": 0.5, "beta_low": 0.1},
+    {"method": "joint", "strength": 1, "odds": 5},
 )
+ALIGNMENTS = ("none", "mutual", "local", "mean", "auto")
 
 
 def name(way: object) -> str:
@@ -85,13 +89,17 @@ def test_scikit_learn(estimator: Any, check: Any) -> None:
 def test_parameters_survive_cloning_and_are_not_touched(data: Synthetic) -> None:
     beta = {"blue": 0.1, "orange": 0.2}
     start = 1e-4 * data.X[:, :2]
-    model = make(beta=beta, init=start).fit(data.X, labels=data.known)
+    align = data.X + 1.0 * (data.known == "blue")[:, None]
+    model = make(method="revised", beta=beta, init=start, align=align)
+    model.fit(data.X, labels=data.known)
     copy = clone(model)
     assert not hasattr(copy, "embedding_")
     assert copy.beta == beta and np.array_equal(copy.init, start)
+    assert np.array_equal(copy.align, align)
     again = copy.fit(data.X, labels=data.known)
     np.testing.assert_array_equal(again.embedding_, model.embedding_)
-    assert model.beta is beta and model.init is start
+    assert model.beta is beta and model.init is start and model.align is align
+    assert model.beta_ == beta and model.strength_ is None
 
 
 def test_attributes(data: Synthetic) -> None:
@@ -103,6 +111,9 @@ def test_attributes(data: Synthetic) -> None:
     assert model.affinities_.sum() == pytest.approx(1, abs=1e-5)
     assert abs(model.affinities_ - model.affinities_.T).max() == 0
     assert len(model.diagnostics_.sigma) == len(model.diagnostics_.reached) == 300
+    assert model.diagnostics_.matched is not None and len(model.diagnostics_.matched) == 300
+    assert model.diagnostics_.alignment == "none" and not model.diagnostics_.alignment_scores
+    assert (model.strength_, model.beta_, model.mixing_) == (0.6, None, None)
     assert isinstance(model.labels_, Labels) and model.labels_.names == ("blue", "orange")
     assert not hasattr(model, "feature_names_in_")
 
@@ -203,7 +214,8 @@ def test_affinities_and_loss_are_the_oracles(way: dict[str, Any], dof: float) ->
     labels = np.where(np.arange(60) % 7 == 0, None, made.known)
     model = make(**way, perplexity=5, beta=0.01, dof=dof).fit(made.X, labels=labels)
     codes = np.array([-1 if label is None else int(label == "orange") for label in labels])
-    method, strength = way["method"], way.get("strength", 1.0)
+    method = way["method"]
+    strength = way.get("strength", {"joint": 0.6}.get(method, 1.0))
     if method == "revised":
         bandwidth = way.get("bandwidth", "r")
         P = oracle.revised_affinities(made.X, codes, 5, 0.01, bandwidth=bandwidth)
@@ -214,7 +226,9 @@ def test_affinities_and_loss_are_the_oracles(way: dict[str, Any], dof: float) ->
     else:
         P = oracle.tsne_affinities(made.X, 5)
     np.testing.assert_allclose(model.affinities_.toarray(), P, atol=1e-6, rtol=1e-3)
-    beta_low = {"original": 0.01, "joint": 0.01}.get(method, way.get("beta_low", 1.0))
+    odds = way.get("odds", oracle.joint_odds(strength) if method == "joint" else 1.0)
+    own = 0.01 if method == "original" else oracle.beta_from_odds(codes, odds).item()
+    beta_low = way.get("beta_low", own)
     weights = oracle.low_weights(codes, beta_low)
     expected = oracle.kl_divergence(P, model.embedding_, weights=weights, dof=dof)
     assert model.kl_divergence_ == pytest.approx(expected, rel=1e-3)
@@ -257,10 +271,153 @@ def test_low_dimensional_conditioning_goes_with_any_method(data: Synthetic) -> N
     original = mapped(method="original", beta=0.1)
     np.testing.assert_array_equal(mapped(method="tsne", beta_low=0.1), original)
     np.testing.assert_array_equal(mapped(method="original", beta=0.5, beta_low=0.1), original)
-    # 10^(-2s) is what joint takes by itself.
-    joint = mapped(method="joint", strength=0.5)
-    np.testing.assert_array_equal(mapped(method="joint", strength=0.5, beta_low=0.1), joint)
+    # What joint takes by itself.
+    joint, odds = mapped(method="joint", strength=0.5), joint_odds(0.5).item()
+    np.testing.assert_array_equal(mapped(method="joint", strength=0.5, odds=odds), joint)
     assert not np.array_equal(mapped(method="joint", strength=0.5, beta_low=1), joint)
+    assert not np.array_equal(mapped(method="joint", strength=0.5, odds=1), joint)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_odds_are_the_beta_of_the_map(data: Synthetic, method: str) -> None:
+    def mapped(**parameters: Any) -> Any:
+        return make(method=method, **parameters).fit_transform(data.X, labels=data.known)
+
+    labels = encode_labels(data.known)
+    beta = beta_from_odds(labels, 5.0).item()
+    np.testing.assert_array_equal(mapped(odds=5), mapped(beta_low=beta))
+    np.testing.assert_array_equal(mapped(odds=1), mapped(beta_low=1))
+    equal = mapped(odds={"blue": 5, "orange": 5.0})
+    np.testing.assert_array_equal(equal, mapped(odds=5))
+    assert not np.array_equal(equal, mapped(odds={"blue": 5, "orange": 1}))
+    assert not np.array_equal(equal, mapped(odds=1))
+
+
+def test_defaults_of_the_methods(data: Synthetic) -> None:
+    defaults = {
+        "joint": {"strength": 0.6},
+        "balanced": {"strength": 1.0},
+        "revised": {"beta": 1e-4},
+        "original": {"beta": 0.1},
+        "tsne": {},
+    }
+    for method, given in defaults.items():
+        model = make(method=method).fit(data.X, labels=data.known)
+        assert model.strength is None and model.beta is None
+        expected = make(method=method, **given).fit(data.X, labels=data.known)
+        np.testing.assert_array_equal(model.embedding_, expected.embedding_)
+        assert model.strength_ == given.get("strength") and model.beta_ == given.get("beta")
+    default = make().fit_transform(data.X, labels=data.known)
+    joint = make(method="joint", strength=0.6).fit_transform(data.X, labels=data.known)
+    np.testing.assert_array_equal(default, joint)
+
+
+# ---- alignment -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("align", ALIGNMENTS[1:4])
+@pytest.mark.parametrize("method", ["joint", "revised", "balanced"])
+def test_an_alignment_by_name_is_its_array(data: Synthetic, method: str, align: str) -> None:
+    named = make(method=method, align=align).fit(data.X, labels=data.known)
+    points = align_points(data.X, encode_labels(data.known), align)
+    given = make(method=method, align=points).fit(data.X, labels=data.known)
+    np.testing.assert_array_equal(named.embedding_, given.embedding_)
+    assert named.diagnostics_.alignment == align and given.diagnostics_.alignment == "array"
+    plain = make(method=method).fit(data.X, labels=data.known)
+    assert not np.array_equal(named.embedding_, plain.embedding_)
+    # Data that are moved as a whole are the data.
+    shifted = make(method=method, align=np.round(data.X * 64) / 64 + 8)
+    plain = make(method=method, align=np.round(data.X * 64) / 64)
+    np.testing.assert_array_equal(
+        shifted.fit_transform(data.X, labels=data.known),
+        plain.fit_transform(data.X, labels=data.known),
+    )
+
+
+def test_the_best_alignment_is_chosen_and_its_scores_are_told(data: Synthetic) -> None:
+    labels = encode_labels(data.known)
+    apart = np.random.default_rng(0).normal(size=(300, 5)) + 9.0 * labels.codes[:, None]
+    model = make(align="auto").fit(apart, labels=data.known)
+    scores = model.diagnostics_.alignment_scores
+    assert list(scores) == ["none", "mutual", "mean"]
+    chosen = model.diagnostics_.alignment
+    assert chosen in ("mutual", "mean") and scores[chosen] == max(scores.values())
+    expected = make(align=chosen).fit(apart, labels=data.known)
+    np.testing.assert_array_equal(model.embedding_, expected.embedding_)
+    for name in scores:
+        points = align_points(apart, labels, name)
+        assert scores[name] == commuting_share(apart, points, labels)
+    assert not expected.diagnostics_.alignment_scores
+
+
+@pytest.mark.parametrize("align", ["mean", "auto", np.ones((300, 2))])
+@pytest.mark.parametrize("method", ["tsne", "original"])
+def test_an_alignment_without_effect_is_told(data: Synthetic, method: str, align: Any) -> None:
+    plain = make(method=method).fit_transform(data.X, labels=data.known)
+    says = f'align=.* has no effect with method="{method}": it is for "joint" and'
+    with pytest.warns(UserWarning, match=says) as caught:
+        model = make(method=method, align=align).fit(data.X, labels=data.known)
+    assert len(caught) == 1 and len(str(caught[0].message)) < 200
+    np.testing.assert_array_equal(model.embedding_, plain)
+    assert model.diagnostics_.alignment == "none"
+
+
+def test_an_alignment_without_labels_is_tsne(data: Synthetic) -> None:
+    with pytest.warns(UserWarning, match="no labels given"):
+        model = make(align="mean").fit(data.X)
+    plain = make(method="tsne").fit_transform(data.X)
+    np.testing.assert_array_equal(model.embedding_, plain)
+    assert model.diagnostics_.matched is None
+
+
+@pytest.mark.parametrize("kind", [np.asfortranarray, pd.DataFrame, np.ndarray.tolist, np.float32])
+def test_an_aligned_array_of_any_kind(data: Synthetic, kind: Any) -> None:
+    points = np.round(data.X * 64) / 64 + (data.known == "blue")[:, None]
+    expected = make(align=points).fit_transform(data.X, labels=data.known)
+    mapped = make(align=kind(points)).fit_transform(data.X, labels=data.known)
+    np.testing.assert_array_equal(mapped, expected)
+
+
+@pytest.mark.parametrize("align", ALIGNMENTS)
+def test_alignments_of_directions_and_sparse_data(data: Synthetic, align: str) -> None:
+    sparse = sp.csr_array(np.where(np.abs(data.X) > 0.2, data.X, 0))
+    model = make(align=align).fit(sparse, labels=data.known)
+    dense = make(align=align).fit(sparse.toarray(), labels=data.known)
+    np.testing.assert_array_equal(model.embedding_, dense.embedding_)
+    cosine = make(align=align, metric="cosine").fit(data.X, labels=data.known)
+    longer = np.random.default_rng(0).uniform(1, 9, (300, 1)).round() * data.X
+    other = make(align=align, metric="cosine", init="random").fit(longer, labels=data.known)
+    np.testing.assert_allclose(
+        cosine.affinities_.toarray(), other.affinities_.toarray(), rtol=1e-3, atol=1e-6
+    )
+
+
+@pytest.mark.parametrize("align", ALIGNMENTS[1:])
+def test_aligned_is_the_same_for_any_number_of_threads(align: str) -> None:
+    made = make_synthetic(700, random_state=0)
+    one, two = (make(align=align, n_jobs=jobs).fit(made.X, labels=made.known) for jobs in (1, 2))
+    np.testing.assert_array_equal(one.embedding_, two.embedding_)
+    assert one.diagnostics_.alignment_scores == two.diagnostics_.alignment_scores
+
+
+def test_points_without_counterparts_are_told(data: Synthetic) -> None:
+    rng = np.random.default_rng(0)
+    X, labels = rng.normal(size=(300, 4)), np.repeat(["a", "b"], 150)
+    X[:30] += 30  # a group of its own, with one label
+    says = "30 points of 'a' have no counterpart under other labels"
+    for method in ("joint", "revised", "balanced"):
+        with pytest.warns(UserWarning, match=says) as caught:
+            model = make(method=method).fit(X, labels=labels)
+        assert len(caught) == 1
+        matched = model.diagnostics_.matched
+        assert matched is not None
+        assert matched[:30].max() < 0.05 < matched[30:].min() <= matched.max() <= 1
+    with pytest.warns(UserWarning, match=says):  # also where the search goes first
+        make(mixing=0.9, n_iter=100).fit(X, labels=labels)
+    for method in ("tsne", "original"):
+        assert make(method=method).fit(X, labels=labels).diagnostics_.matched is None
+    # A few points are no news.
+    make().fit(X[15:], labels=labels[15:])
 
 
 @pytest.mark.parametrize("n_components", [1, 2, 3])
@@ -274,7 +431,9 @@ def test_dimensions_and_degrees_of_freedom(data: Synthetic, n_components: int, d
     assert model.embedding_.shape == (300, n_components)
     assert len(model.get_feature_names_out()) == n_components
     P = model.affinities_.toarray()
-    expected = oracle.kl_divergence(P, model.embedding_, dof=dof)
+    codes = (data.known == "orange").astype(int)
+    weights = oracle.low_weights(codes, oracle.beta_from_odds(codes, oracle.joint_odds(0.6)))
+    expected = oracle.kl_divergence(P, model.embedding_, weights=weights, dof=dof)
     assert model.kl_divergence_ == pytest.approx(expected, rel=1e-3)
     assert model.kl_divergence_ < losses[1]
 
@@ -428,7 +587,8 @@ def test_threads(data: Synthetic, n_jobs: int | None) -> None:
 
 def test_callback(data: Synthetic) -> None:
     calls: list[tuple[int, float, Any]] = []
-    model = make(n_iter=50, callback=lambda *call: calls.append(call), callback_every=10)
+    model = make(method="revised", n_iter=50, callback=lambda *call: calls.append(call))
+    model.set_params(callback_every=10)
     model.set_params(learning_rate=200)  # short steps, so that one changes the loss by little
     model.fit(data.X, labels=data.known)
     assert [iteration for iteration, _, _ in calls] == [10, 20, 30, 40, 50]
@@ -579,7 +739,7 @@ def test_verbose_logs_and_never_prints(
     assert capfd.readouterr() == ("", "")
     assert {record.name for record in caplog.records} <= {"ctsne"}
     text = caplog.text
-    for stage in ("neighbours: 30 for each of 300 points", "similarities: ", "map: 40 iterations"):
+    for stage in ("neighbours: 34 for each of 300 points", "similarities: ", "map: 40 iterations"):
         assert (stage in text) == (verbose > 0)
     assert ("map: 60 iterations" in text) == (verbose > 0)
     assert text.count("iteration 20:") == text.count("iteration 60:") == (verbose > 1)
@@ -639,10 +799,17 @@ def test_labels_passed_as_y_are_noticed() -> None:
 
 def test_a_strength_of_another_method_is_told() -> None:
     cases: list[tuple[dict[str, Any], str]] = [
-        ({"strength": 0.5}, 'strength=0.5 has no effect with method="revised": it is for'),
+        (
+            {"method": "revised", "strength": 0.5},
+            'strength=0.5 has no effect with method="revised": it is for',
+        ),
         ({"method": "joint", "beta": 1e-8}, 'beta=1e-08 has no effect with method="joint"'),
         ({"method": "tsne", "beta": {"a": 0.5, "b": 0.1}}, "has no effect"),
-        ({"method": "original", "beta": 0.5, "beta_low": 0.1}, "and a beta_low: it is for"),
+        ({"method": "original", "beta": 0.5, "odds": 3}, "and a given odds or beta_low: it is for"),
+        (
+            {"method": "original", "beta": 0.5, "beta_low": 0.1},
+            "and a given odds or beta_low: it is for",
+        ),
     ]
     for parameters, message in cases:
         model = ConditionalTSNE(perplexity=5, n_iter=2, early_exaggeration_iter=1, **parameters)

@@ -40,7 +40,9 @@ def test_stands_alone() -> None:
             elif isinstance(node, ast.Import):
                 imported.update(alias.name for alias in node.names)
     outside = {name for name in imported if not name.startswith("ctsne.oracle.")}
-    assert outside == {"__future__", "collections.abc", "typing", "numpy", "numpy.typing"}
+    assert outside == {
+        "__future__", "collections.abc", "typing", "numpy", "numpy.typing", "scipy.special",
+    }  # fmt: skip
 
 
 class TestNeighbors:
@@ -74,14 +76,23 @@ class TestNeighbors:
         same, other = oracle.list_lengths_balanced(MIXED, 2.0, 1.0)
         assert other.tolist() == [2] * 6 + [4] * 2 + [0] * 2
         assert (same + other).tolist() == [6] * 10
-        # Without strength all from the first list, as far as it goes.
+        # Without strength half of each, as in the paper, as far as they go.
         same, other = oracle.list_lengths_balanced(MIXED, 2.0, 0.0)
-        assert other.tolist() == [0] * 6 + [3] * 2 + [0] * 2
+        assert other.tolist() == [2] * 6 + [3] * 2 + [0] * 2
         # Of many labels, the own one keeps a point.
         same, other = oracle.list_lengths_balanced(np.arange(60) % 30, 2.0, 1.0)
         assert set(same) == {1} and set(other) == {5}
         same, other = oracle.list_lengths_balanced(MIXED, 2.0, [1.0, 0.0])
         assert other.tolist() == [2] * 6 + [3] * 2 + [0] * 2
+
+    def test_list_lengths_joint(self) -> None:
+        # 5/3 u = 4 points in each list, but label 0 has two others, and label 1 one of its own and
+        # two unlabelled; n - 1 bounds the sum.
+        same, other = oracle.list_lengths_joint(MIXED, 2.4)
+        assert other.tolist() == [2] * 6 + [5] * 2 + [0] * 2
+        assert (same + other).tolist() == [8] * 10
+        same, other = oracle.list_lengths_joint(MIXED, 9.0)
+        assert (same + other).tolist() == [9] * 10
 
     def test_neighbor_lists_order_and_ties(self) -> None:
         # Points 1, 2, 3 are equally far from 0, and 1 and 3 coincide; 4 is unlabelled.
@@ -279,6 +290,11 @@ def test_similarities_are_a_symmetric_distribution(metric: Literal["euclidean", 
 def test_without_labels_everything_is_tsne() -> None:
     X, _ = clusters(20)
     results = all_affinities(X, np.full(20, -1), 3.0, "euclidean")
+    # The rows of joint are shorter: 5 instead of 9 points.
+    D2, codes = oracle.squared_distances(X), np.full(20, -1)
+    indices, _ = oracle.neighbor_lists(D2, codes, np.full(20, 5), np.zeros(20, int))
+    shorter = oracle.symmetrize(indices, oracle.tsne_rows(D2, indices, 3.0))
+    np.testing.assert_allclose(results.pop("joint"), shorter, atol=1e-12)
     for name, P in results.items():
         np.testing.assert_allclose(P, results["tsne"], atol=1e-12, err_msg=name)
 
@@ -346,85 +362,137 @@ class TestRevised:
 
 
 class TestBalanced:
-    def rows(self, codes: Any, u: float, strength: Any) -> tuple[Any, Any]:
+    def rows(self, codes: Any, u: float, strength: Any) -> tuple[Any, Any, Any]:
+        """Conditional rows, their neighbours, and the share of other labels in plain ones."""
         X = np.random.default_rng(5).normal(size=(len(codes), 4))
         D2 = oracle.squared_distances(X)
         lengths = oracle.list_lengths_balanced(codes, u, strength)
         indices, n_same = oracle.neighbor_lists(D2, codes, *lengths)
-        return oracle.balanced_rows(D2, indices, n_same, codes, u, strength), indices
+        plain = oracle.tsne_rows(D2, indices, indices.shape[1] / 2)
+        rows = oracle.balanced_rows(D2, indices, n_same, codes, u, strength)
+        return rows, indices, other_mass(plain, indices, codes)
 
-    # The strengths include one that leaves other labels less than one point of perplexity.
-    @pytest.mark.parametrize("strength", [0.02, 0.5, 1.0, [0.3, 0.9]])
+    @pytest.mark.parametrize("strength", [0.0, 0.02, 0.5, 1.0, [0.3, 0.9]])
     def test_share_and_perplexity_are_exact(self, strength: Any) -> None:
         codes = np.array([0] * 30 + [1] * 15 + [-1] * 5)
-        rows, indices = self.rows(codes, 6.0, strength)
-        t = np.broadcast_to(strength, 2)
-        expected = [*[t[0] * 15 / 49] * 30, *[t[1] * 30 / 49] * 15, *[0.0] * 5]
+        rows, indices, natural = self.rows(codes, 6.0, strength)
+        t = np.append(np.broadcast_to(strength, 2), 0.0)[codes]
+        random = np.repeat([15 / 49, 30 / 49, 0], [30, 15, 5])
+        expected = natural + t * (random - natural)
         np.testing.assert_allclose(other_mass(rows, indices, codes), expected)
+        for row in rows:
+            assert oracle.perplexity(row) == pytest.approx(6.0, rel=1e-9)
+
+    def test_less_than_one_point_of_other_labels(self) -> None:
+        # 5 % of the weight is 0.3 of six points.
+        D2 = oracle.squared_distances(np.random.default_rng(0).normal(size=(21, 3)))
+        codes = np.arange(21) % 2
+        same, other = oracle.list_lengths(codes, 6.0)
+        indices, n_same = oracle.neighbor_lists(D2, codes, same, other)
+        rows = oracle.split_rows(D2, indices, n_same, np.full(21, 0.05), 6.0)
+        np.testing.assert_allclose(other_mass(rows, indices, codes), 0.05)
         for row in rows:
             assert oracle.perplexity(row) == pytest.approx(6.0, rel=1e-9)
 
     def test_the_other_list_makes_up_for_a_short_one(self) -> None:
         codes = np.array([0] * 30 + [1] * 2)
-        rows, indices = self.rows(codes, 6.0, 0.7)
-        np.testing.assert_allclose(other_mass(rows, indices, codes)[30:], 0.7 * 30 / 31)
+        rows, indices, natural = self.rows(codes, 6.0, 0.7)
+        expected = natural + 0.7 * (30 / 31 - natural)
+        np.testing.assert_allclose(other_mass(rows, indices, codes)[30:], expected[30:])
         assert oracle.perplexity(rows[31]) == pytest.approx(6.0, rel=1e-9)
 
     def test_less_than_one_point_of_the_own_label(self) -> None:
         # Twenty labels leave 5 % of the mass, 0.3 of six points, to the own one.
         codes = np.arange(60) % 20
-        rows, indices = self.rows(codes, 6.0, 1.0)
+        rows, indices, _ = self.rows(codes, 6.0, 1.0)
         np.testing.assert_allclose(other_mass(rows, indices, codes), 57 / 59)
         for row in rows:
             assert oracle.perplexity(row) == pytest.approx(6.0, rel=1e-9)
 
     def test_empty_lists(self) -> None:
-        rows, indices = self.rows(np.arange(12), 3.0, 0.2)
+        rows, indices, _ = self.rows(np.arange(12), 3.0, 0.2)
         np.testing.assert_allclose(other_mass(rows, indices, np.arange(12)), 1)
-        rows, _ = self.rows(np.zeros(12, int), 3.0, 1.0)
+        rows, *_ = self.rows(np.zeros(12, int), 3.0, 1.0)
         for row in rows:
             assert oracle.perplexity(row) == pytest.approx(3.0, rel=1e-9)
 
 
 class TestJoint:
+    def lists(self, X: Any, codes: Any, u: float) -> tuple[Any, Any, Any]:
+        D2 = oracle.squared_distances(X)
+        return D2, *oracle.neighbor_lists(D2, codes, *oracle.list_lengths_joint(codes, u))
+
+    def mass(self, rows: Any, codes: Any) -> Any:
+        different = (codes[:, None] != codes) & (codes >= 0) & (codes >= 0)[:, None]
+        return (rows * different).sum(axis=1)
+
     def test_share_reaches_its_target(self) -> None:
         X, codes = clusters()
         codes[:6] = -1
-        D2, indices = paper_lists(X, codes, 4.0)
+        D2, indices, n_same = self.lists(X, codes, 4.0)
         labelled = codes >= 0
         n_other = [(labelled & (codes != code)).sum() for code in codes[labelled]]
-        w0 = other_mass(oracle.tsne_rows(D2, indices, 4.0), indices, codes)[labelled].mean()
+        half = indices.shape[1] / 2
+        w0 = other_mass(oracle.tsne_rows(D2, indices, half), indices, codes)[labelled].mean()
         w1 = np.mean(n_other) / (len(codes) - 1)
         for strength in (0.0, 0.4, 1.0):
-            rows = oracle.joint_rows(D2, indices, codes, 4.0, strength)
-            share = other_mass(rows, indices, codes)[labelled].mean()
-            assert share == pytest.approx(w0 + 0.9 * strength * (w1 - w0), rel=1e-9)
+            rows = oracle.joint_rows(D2, indices, n_same, codes, 4.0, strength)
+            share = self.mass(rows, codes)[labelled].mean()
+            assert share == pytest.approx(w0 + 0.65 * strength**0.75 * (w1 - w0), rel=1e-9)
+            assert not self.mass(rows, codes)[~labelled].any()
+
+    def test_rows_are_short_and_have_the_perplexity(self) -> None:
+        X, codes = clusters()
+        D2, indices, n_same = self.lists(X, codes, 4.0)
+        for strength in (0.0, 0.4, 1.0):
+            for row in oracle.joint_rows(D2, indices, n_same, codes, 4.0, strength):
+                assert np.count_nonzero(row) <= 7  # of 5/3 u, rounded up
+                assert oracle.perplexity(row[row > 0]) == pytest.approx(4.0, rel=1e-6)
 
     def test_strength_per_label(self) -> None:
         X, codes = clusters()
-        D2, indices = paper_lists(X, codes, 4.0)
-        rows = oracle.joint_rows(D2, indices, codes, 4.0, [0.2, 0.8])
+        D2, indices, n_same = self.lists(X, codes, 4.0)
+        rows = oracle.joint_rows(D2, indices, n_same, codes, 4.0, [0.2, 0.8])
         for code, strength in enumerate([0.2, 0.8]):
-            alone = oracle.joint_rows(D2, indices, codes, 4.0, strength)
+            alone = oracle.joint_rows(D2, indices, n_same, codes, 4.0, strength)
             np.testing.assert_allclose(rows[codes == code], alone[codes == code])
 
-    def test_labels_already_mixed_are_left_alone(self) -> None:
-        # Pairs of points of different labels, far from all others.
-        X, codes = np.repeat(10.0 * np.arange(10) ** 2, 2)[:, None], np.arange(20) % 2
-        X[1::2] += 0.1
-        D2, indices = paper_lists(X, codes, 2.0)
-        rows = oracle.joint_rows(D2, indices, codes, 2.0, 1.0)
-        np.testing.assert_allclose(rows, oracle.tsne_rows(D2, indices, 2.0))
+    def test_points_that_nobody_names_get_little(self) -> None:
+        codes = np.array([0, 0, 0, 1, 1, 1])
+        log_odds = np.zeros(6)
+        matched = np.array([1, 1, 0, 1, 1, 1.0])
+        shares = oracle.joint_shares(log_odds, matched, codes, 1.0)
+        odds = shares / (1 - shares)
+        assert odds[2] == pytest.approx(0.02 * odds[0])
+        np.testing.assert_allclose(odds[[1, 3, 4, 5]], odds[0])
+
+    def test_matched_by_hand(self) -> None:
+        # Point 0 is named by both of the other label, point 1 by none.
+        indices = np.array([[1, 2], [0, 2], [3, 0], [2, 0]])
+        codes = np.array([0, 0, 1, 1])
+        matched = oracle.matched_shares(indices, np.ones(4, int), codes)
+        # Named 2, 0, 2, 0 times where 1 is expected; the mean of each with its own neighbour.
+        assert matched.tolist() == [1.0, 1.0, 1.0, 1.0]
+        alone = oracle.matched_shares(indices[:, 1:], np.zeros(4, int), codes)
+        assert alone.tolist() == [1.0, 0.0, 1.0, 0.0]
+        missing = oracle.matched_shares(indices, np.array([1, 1, 1, 2]), np.array([0, 0, 1, -1]))
+        assert missing[3] == 1
 
     def test_out_of_reach(self) -> None:
         X, codes = clusters(24, gap=1e4)
-        D2, indices = paper_lists(X, codes, 2.0)
-        rows = oracle.joint_rows(D2, indices, codes, 2.0, 1.0)
+        D2, indices, n_same = self.lists(X, codes, 2.0)
+        rows = oracle.joint_rows(D2, indices, n_same, codes, 2.0, 1.0)
         np.testing.assert_allclose(rows.sum(axis=1), 1)
-        assert other_mass(rows, indices, codes) == pytest.approx(0)
+        assert np.isfinite(rows).all()
 
-    def test_beta_low(self) -> None:
-        assert oracle.joint_beta_low([0.0, 0.5, 1.0]) == pytest.approx([1, 0.1, 0.01])
+    def test_odds(self) -> None:
+        assert oracle.joint_odds([0.0, 0.5, 1.0]) == pytest.approx([1, 10**0.5, 100])
+        # Same-label pairs weigh alpha, others beta, and the mean of all pairs is one.
+        for odds in (1.0, 3.0, 100.0):
+            beta = oracle.beta_from_odds(MIXED, odds).item()
+            weights = oracle.low_weights(MIXED, beta)
+            assert weights[0, 1] / weights[0, 6] == pytest.approx(odds)
+            assert weights[:8, :8].sum() / 56 == pytest.approx(1)
 
 
 class TestLayout:
@@ -469,10 +537,14 @@ class TestLayout:
 
 class TestEvaluation:
     def test_rnx_by_hand(self) -> None:
-        X, embedding = [[0.0], [1.0], [10.0], [11.0]], [[0.0], [5.0], [1.0], [6.0]]
+        X = [[0.0], [1.0], [10.0], [11.0], [22.0], [23.0]]
+        embedding = [[0.0], [20.0], [1.0], [21.0], [3.0], [23.0]]
         # In the map 0 is next to 2 and 1 to 3, each the nearest of its label in the data.
-        assert oracle.adjusted_rnx(embedding, X, np.array([0, 1, 0, 1]), 1) == 1
-        assert oracle.adjusted_rnx(embedding, X, None, 1) == -0.5
+        assert oracle.adjusted_rnx(embedding, X, np.array([0, 1, 0, 1, 0, 1]), 1) == 1
+        assert oracle.adjusted_rnx(embedding, X, None, 1) == -0.25
+        # With one other point of its label there is nothing to choose.
+        two = oracle.adjusted_rnx_values(embedding[:4], X[:4], np.array([0, 1, 0, 1]), 1)
+        assert np.isnan(two).all()
 
     def test_rnx_of_a_random_map_is_about_zero(self) -> None:
         rng = np.random.default_rng(0)

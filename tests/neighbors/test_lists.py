@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctsne import oracle
-from ctsne.affinity import balanced_share
 from ctsne.labels import Labels, encode_labels
-from ctsne.neighbors import balanced_lengths, paper_lengths
+from ctsne.neighbors import balanced_lengths, joint_lengths, paper_lengths
 
 
 @st.composite
@@ -38,11 +37,17 @@ def test_paper_lengths(problem: Any) -> None:
 def test_balanced_lengths(problem: Any, strength: float, per_label: bool) -> None:
     codes, labels, perplexity = problem
     strengths = strength ** np.arange(labels.n_labels) if per_label else strength
-    share = balanced_share(labels, strengths)
-    np.testing.assert_array_equal(share, oracle.other_shares(codes, strengths))
-    found = balanced_lengths(labels, perplexity, share)
+    found = balanced_lengths(labels, perplexity, strengths)
     expected = oracle.list_lengths_balanced(codes, perplexity, strengths)
     np.testing.assert_array_equal(found, expected)
+
+
+@given(codes_and_perplexity())
+def test_joint_lengths(problem: Any) -> None:
+    codes, labels, perplexity = problem
+    found = joint_lengths(labels, perplexity)
+    np.testing.assert_array_equal(found, oracle.list_lengths_joint(codes, perplexity))
+    assert found[0].dtype == found[1].dtype == np.int32
 
 
 def test_without_labels_there_is_one_list() -> None:
@@ -60,5 +65,12 @@ def test_many_labels() -> None:
 @pytest.mark.parametrize("count", [2, 3, 5])
 def test_balanced_keeps_one_neighbour_of_the_own_label(count: int) -> None:
     labels = encode_labels(np.arange(40 * count) % 40)
-    same, other = balanced_lengths(labels, 2.0, balanced_share(labels, 1.0))
+    same, other = balanced_lengths(labels, 2.0, 1.0)
     assert set(same) == {1} and set(other) == {5}
+
+
+def test_without_strength_balanced_halves_the_row_as_the_paper_does() -> None:
+    labels = encode_labels(np.arange(60) % 3)
+    found = balanced_lengths(labels, 5.0, 0.0)
+    halves = np.full(60, 7), np.full(60, 8)  # of 15; here the odd one goes to other labels
+    np.testing.assert_array_equal(found, halves)
