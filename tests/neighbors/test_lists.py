@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from ctsne import oracle
 from ctsne.labels import Labels, encode_labels
-from ctsne.neighbors import balanced_lengths, joint_lengths, paper_lengths
+from ctsne.neighbors import balanced_lengths, half_lengths, paper_lengths
 
 
 @st.composite
@@ -43,9 +44,9 @@ def test_balanced_lengths(problem: Any, strength: float, per_label: bool) -> Non
 
 
 @given(codes_and_perplexity())
-def test_joint_lengths(problem: Any) -> None:
+def test_half_lengths(problem: Any) -> None:
     codes, labels, perplexity = problem
-    found = joint_lengths(labels, perplexity)
+    found = half_lengths(labels, len(codes), 2 * ceil(5 / 3 * perplexity))
     np.testing.assert_array_equal(found, oracle.list_lengths_joint(codes, perplexity))
     assert found[0].dtype == found[1].dtype == np.int32
 

@@ -23,13 +23,14 @@ from ctsne.methods import METHODS
 from ctsne.sweep import search
 from ctsne.sweep.search import (
     LONGEST_MOVE,
-    MOST_ROUNDS,
     MOST_TRIALS,
+    MOST_WHOLE_TRIALS,
     NEAR_ENOUGH,
     Trial,
     at_level,
     correction,
     find_level,
+    most_trials,
     nearest_trial,
     next_level,
     searched_points,
@@ -133,33 +134,29 @@ def test_a_rising_mixing_is_found_in_a_few_trials(
 
 def test_a_map_that_is_near_enough_is_left_alone() -> None:
     trials = [Trial(0.4, 0.4), Trial(0.6, 0.6)]
-    assert correction([Trial(0.5, 0.495)], trials, 0.5) is None
-    assert correction([Trial(0.5, 0.505)], trials, 0.5) is None
+    assert correction(Trial(0.5, 0.495), trials, 0.5) is None
+    assert correction(Trial(0.5, 0.505), trials, 0.5) is None
 
 
 def test_the_correction_follows_the_slope_of_the_trials() -> None:
     trials = [Trial(0.4, 0.3), Trial(0.6, 0.5), Trial(1.0, 0.55)]
-    assert correction([Trial(0.5, 0.45)], trials, 0.5) == pytest.approx(0.55)
-    # Its own last step, once there is one.
-    history = [Trial(0.5, 0.4), Trial(0.6, 0.45)]
-    assert correction(history, trials, 0.5) == pytest.approx(0.7)
+    assert correction(Trial(0.5, 0.45), trials, 0.5) == pytest.approx(0.55)
+    assert correction(Trial(0.5, 0.55), trials, 0.5) == pytest.approx(0.45)
     # One trial has no slope: the usual one.
-    assert correction([Trial(0.5, 0.42)], trials[:1], 0.5) == pytest.approx(0.6)
-    # A map that hardly changes is not chased.
-    flat = [Trial(0.5, 0.4), Trial(0.6, 0.4)]
-    assert correction(flat, trials, 0.45) == pytest.approx(0.8)
+    assert correction(Trial(0.5, 0.42), trials[:1], 0.5) == pytest.approx(0.6)
+    # Trials that hardly differ, or fall, have the least one.
+    for other in (0.3, 0.2):
+        flat = [Trial(0.4, 0.3), Trial(0.6, other)]
+        assert correction(Trial(0.5, 0.4), flat, 0.45) == pytest.approx(0.7)
 
 
 def test_the_correction_has_bounds() -> None:
     trials = [Trial(0.4, 0.3), Trial(0.6, 0.5)]
-    assert correction([Trial(0.5, 0.0)], trials, 1.0) == pytest.approx(0.5 + LONGEST_MOVE)
-    assert correction([Trial(0.5, 1.0)], trials, 0.0) == pytest.approx(0.5 - LONGEST_MOVE)
-    assert correction([Trial(0.9, 0.3)], trials, 1.0) == 1.0
-    assert correction([Trial(1.0, 0.3)], trials, 1.0) is None
-    assert correction([Trial(0.0, 0.3)], trials, 0.1) is None
-    history = [Trial(0.5 + 0.01 * place, 0.3) for place in range(MOST_ROUNDS + 1)]
-    assert correction(history[:-1], trials, 0.5) is not None
-    assert correction(history, trials, 0.5) is None
+    assert correction(Trial(0.5, 0.0), trials, 1.0) == pytest.approx(0.5 + LONGEST_MOVE)
+    assert correction(Trial(0.5, 1.0), trials, 0.0) == pytest.approx(0.5 - LONGEST_MOVE)
+    assert correction(Trial(0.9, 0.3), trials, 1.0) == 1.0
+    assert correction(Trial(1.0, 0.3), trials, 1.0) is None
+    assert correction(Trial(0.0, 0.3), trials, 0.1) is None
 
 
 # ---- trials --------------------------------------------------------------------------------------
@@ -171,7 +168,7 @@ def test_trials_are_maps_of_the_estimator() -> None:
     rows = searched_points(X, settings)
     np.testing.assert_array_equal(rows, np.arange(500))
     trials = find_level(X, settings, rows, lambda: steps.append(None))
-    assert 1 <= len(trials) <= MOST_TRIALS
+    assert 1 <= len(trials) <= most_trials(settings, rows) == MOST_WHOLE_TRIALS
     assert len(steps) == 120 * len(trials)
     assert trials[0].level == 0.5
     for trial in trials[:2]:
@@ -189,6 +186,7 @@ def test_many_points_are_tried_by_a_sample(
     assert len(rows) == 200 and (np.diff(rows) > 0).all()
     before = settings.rng.bit_generator.state
     trials = find_level(X, settings, rows, lambda: None)
+    assert len(trials) <= most_trials(settings, rows) == MOST_TRIALS
     assert settings.rng.bit_generator.state == before
     # As if there were no other points.
     own = {**COMMON, "n_iter": 100, "strength": METHODS["joint"].knob_at(0.5)}
@@ -229,10 +227,12 @@ def test_reaches_the_mixing(method: str, target: float) -> None:
     assert getattr(model, knob) is None and model.mixing == target
     other = "beta" if knob == "strength" else "strength"
     assert getattr(model, f"{other}_") is None
-    # What it is made of goes with what was found.
-    given = fitted(method=method, **{knob: found}, n_iter=2)
+    # It is the map that the value found gives by itself.
+    given = fitted(method=method, **{knob: found})
+    np.testing.assert_array_equal(model.embedding_, given.embedding_)
     np.testing.assert_array_equal(model.affinities_.data, given.affinities_.data)
     np.testing.assert_array_equal(model.diagnostics_.other_share, given.diagnostics_.other_share)
+    assert model.n_iter_ == given.n_iter_ and model.kl_divergence_ == given.kl_divergence_
 
 
 def test_more_asked_for_is_more_conditioning() -> None:
@@ -241,12 +241,13 @@ def test_more_asked_for_is_more_conditioning() -> None:
 
 
 @pytest.mark.parametrize(("method", "target"), [("joint", 0.7), ("revised", 0.8)])
-def test_what_was_found_mixes_alike_in_a_map_of_its_own(method: str, target: float) -> None:
+def test_what_was_found_reproduces_the_map(method: str, target: float) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # it may not be reached
         model = fitted(method=method, mixing=target)
     given = fitted(method=method, strength=model.strength_, beta=model.beta_)
-    assert mixing(given.embedding_, KNOWN) == pytest.approx(model.mixing_, abs=0.1)
+    np.testing.assert_array_equal(model.embedding_, given.embedding_)
+    assert mixing(given.embedding_, KNOWN) == model.mixing_
 
 
 @pytest.mark.parametrize("method", ["joint", "revised"])
@@ -272,39 +273,65 @@ def test_random_states_are_used_as_without_a_mixing() -> None:
     assert state.randint(10**6) == plain.randint(10**6)
 
 
-def test_a_map_that_needs_no_correction_is_that_of_the_strength() -> None:
-    model = fitted(mixing=0.5)
-    assert model.n_iter_ == 300  # it was not corrected
-    given = fitted(strength=model.strength_)
-    np.testing.assert_array_equal(model.embedding_, given.embedding_)
+def test_a_map_of_all_that_were_tried_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ctsne._fitting, "correction", lambda *_: pytest.fail("corrected"))
+    assert fitted(mixing=0.5).mixing_ == pytest.approx(0.5, abs=0.02)
 
 
-def test_a_map_that_missed_is_corrected(monkeypatch: pytest.MonkeyPatch) -> None:
+def sampled(monkeypatch: pytest.MonkeyPatch, wrong: float, target: float) -> ConditionalTSNE:
+    """Find a mixing on a sample which mixes by so much more than all points do."""
+    monkeypatch.setattr(search, "SEARCH_POINTS", 400)
     real = ctsne._fitting.find_level
 
     def shifted(*arguments: Any) -> tuple[Trial, ...]:
-        """Trials that mix less than all points do."""
-        return tuple(replace(each, mixing=each.mixing - 0.1) for each in real(*arguments))
+        return tuple(replace(each, mixing=each.mixing + wrong) for each in real(*arguments))
 
     monkeypatch.setattr(ctsne._fitting, "find_level", shifted)
-    model = fitted(mixing=0.45)
-    rounds, rest = divmod(model.n_iter_ - 300, 36)
-    assert rest == 0 and 1 <= rounds <= MOST_ROUNDS
-    assert model.mixing_ == pytest.approx(0.45, abs=0.02)
+    return fitted(mixing=target)
+
+
+@pytest.mark.filterwarnings("ignore:mixing=.* was not reached:UserWarning")
+@pytest.mark.parametrize("parameters", [{"init": "pca"}, {"init": "random"}])
+def test_a_map_that_missed_is_made_again(
+    parameters: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(COMMON, "init", parameters["init"])
+    measured: list[float] = []
+    measure = ctsne._fitting.mixing
+
+    def watched(*arguments: Any, **options: Any) -> float:
+        measured.append(measure(*arguments, **options))
+        return measured[-1]
+
+    monkeypatch.setattr(ctsne._fitting, "mixing", watched)
+    calls: list[int] = []
+    monkeypatch.setitem(COMMON, "callback", lambda iteration, *_: calls.append(iteration))
+    monkeypatch.setitem(COMMON, "callback_every", 100)
+    model = sampled(monkeypatch, 0.15, 0.5)
+    assert len(measured) == 2 and calls == [100, 200, 300] * 2
+    # The nearer one of the two is kept, whole.
+    assert model.mixing_ == min(measured, key=lambda value: abs(value - 0.5))
     assert model.mixing_ == mixing(model.embedding_, KNOWN)
-    given = fitted(strength=model.strength_, n_iter=2)
+    given = fitted(strength=model.strength_)
+    np.testing.assert_array_equal(model.embedding_, given.embedding_)
     np.testing.assert_array_equal(model.affinities_.data, given.affinities_.data)
-    assert np.isfinite(model.kl_divergence_)
-    assert model.resume(10).n_iter_ == 300 + 36 * rounds + 10
+    assert model.kl_divergence_ == given.kl_divergence_ and model.n_iter_ == 300
+    np.testing.assert_array_equal(model.resume(5).embedding_, given.resume(5).embedding_)
 
 
-def test_the_nearest_map_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A correction may lead away from the target; it must not make a map worse."""
-    measured = iter([0.45, 0.9, 0.2, 0.75])
-    monkeypatch.setattr(ctsne._fitting, "mixing", lambda *_, **__: next(measured))
-    with pytest.warns(UserWarning, match="to 0.45, the nearest"):
+@pytest.mark.parametrize(("measured", "kept"), [((0.45, 0.9), 0.45), ((0.9, 0.45), 0.45)])
+def test_the_nearest_map_is_kept(
+    measured: tuple[float, float], kept: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second map may lead away from the target; then the first is taken."""
+    values = iter(measured)
+    monkeypatch.setattr(search, "SEARCH_POINTS", 400)
+    monkeypatch.setattr(ctsne._fitting, "mixing", lambda *_, **__: next(values))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         model = fitted(mixing=0.5)
-    assert model.mixing_ == 0.45 and model.n_iter_ == 300
+    assert any(f"to {kept}, the nearest" in str(each.message) for each in caught)
+    assert model.mixing_ == kept
     given = fitted(strength=model.strength_)
     np.testing.assert_array_equal(model.embedding_, given.embedding_)
     np.testing.assert_array_equal(model.affinities_.data, given.affinities_.data)
@@ -471,23 +498,45 @@ def test_ctrl_c_in_the_map_keeps_it() -> None:
     assert model.mixing_ is None and 0 <= model.strength_ <= 1
 
 
-def test_ctrl_c_in_the_correction_keeps_the_map(monkeypatch: pytest.MonkeyPatch) -> None:
-    run = Layout.run
+def test_ctrl_c_in_the_second_map_keeps_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[int] = []
 
-    def interrupted(self: Layout, n_iter: int, **options: Any) -> bool:
-        stopped = run(self, n_iter, **options)
-        return stopped or n_iter == 36
+    def interrupt(iteration: int, *_: object) -> None:
+        calls.append(iteration)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
 
-    monkeypatch.setattr(Layout, "run", interrupted)
-    real = ctsne._fitting.find_level
-    monkeypatch.setattr(
-        ctsne._fitting,
-        "find_level",
-        lambda *a: tuple(replace(each, mixing=each.mixing - 0.2) for each in real(*a)),
-    )
-    model = ConditionalTSNE(mixing=0.45, **COMMON)
+    monkeypatch.setitem(COMMON, "callback", interrupt)
+    monkeypatch.setitem(COMMON, "callback_every", 100)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # it may be as far as this
-        model.fit(X, labels=KNOWN)
-    assert model.n_iter_ == 336
-    assert model.mixing_ == mixing(model.embedding_, KNOWN)
+        warnings.simplefilter("ignore", UserWarning)
+        model = sampled(monkeypatch, 0.15, 0.5)
+    assert calls == [100, 200, 300, 100]
+    monkeypatch.setitem(COMMON, "callback", None)
+    given = fitted(strength=model.strength_)
+    np.testing.assert_array_equal(model.embedding_, given.embedding_)
+    assert model.n_iter_ == 300 and model.mixing_ == mixing(given.embedding_, KNOWN)
+
+
+def test_an_error_in_the_second_map_keeps_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[int] = []
+
+    def fail(iteration: int, *_: object) -> None:
+        calls.append(iteration)
+        if len(calls) == 4:
+            raise RuntimeError("the plot window is gone")
+
+    models: list[ConditionalTSNE] = []
+
+    def remember(self: ConditionalTSNE) -> None:
+        models.append(self)
+
+    keep = ConditionalTSNE._keep_map
+    monkeypatch.setattr(ConditionalTSNE, "_keep_map", lambda self: (keep(self), remember(self)))
+    monkeypatch.setitem(COMMON, "callback", fail)
+    monkeypatch.setitem(COMMON, "callback_every", 100)
+    with pytest.raises(RuntimeError, match="window"):
+        sampled(monkeypatch, 0.15, 0.5)
+    monkeypatch.setitem(COMMON, "callback", None)
+    given = fitted(strength=models[-1].strength_)
+    np.testing.assert_array_equal(models[-1].embedding_, given.embedding_)
