@@ -41,7 +41,7 @@ model = ConditionalTSNE(
 model.fit(X[:500], labels=labels[:500])  # all libraries are loaded
 before = mebibytes("VmRSS")
 model.fit(X, labels=labels)
-settings = check_settings(model, X, encode_labels(labels))
+settings = check_settings(model.get_params(), X, encode_labels(labels))
 print(mebibytes("VmHWM") - before, map_memory(X.shape, settings).peak / 2**20)
 """
 
@@ -49,7 +49,13 @@ print(mebibytes("VmHWM") - before, map_memory(X.shape, settings).peak / 2**20)
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="measured as Linux tells it")
 @pytest.mark.parametrize(
-    ("n", "d", "method"), [(12000, 20, "revised"), (12000, 20, "original"), (8000, 800, "tsne")]
+    ("n", "d", "method"),
+    [
+        (12000, 20, "joint"),
+        (12000, 20, "revised"),
+        (12000, 20, "original"),
+        (8000, 800, "tsne"),
+    ],
 )
 def test_estimate_is_near_the_measured_peak(n: int, d: int, method: str) -> None:
     done = subprocess.run(

@@ -109,7 +109,7 @@ model.fit(data.X, labels=data.known);
 """
 SWEEP = """
 from ctsne.sweep import sweep
-sweep(data.X, data.known, {"beta": [1, 0.1, 0.01]}, estimator=model);
+sweep(data.X, data.known, {"strength": [0, 0.5, 1]}, estimator=model);
 """
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import anndata
+import numpy as np
 import pytest
 from sklearn.pipeline import make_pipeline
 
@@ -25,11 +26,24 @@ MODEL = ConditionalTSNE(**QUICK, random_state=0)
         lambda: MODEL.fit_transform(DATA.X),
         lambda: make_pipeline(MODEL).fit_transform(DATA.X),
         lambda: tl.ctsne(anndata.AnnData(DATA.X), None, **QUICK),
-        lambda: sweep(DATA.X, ["a"] * 60, {"beta": [1]}, estimator=MODEL, progress=False),
+        lambda: sweep(DATA.X, ["a"] * 60, {"strength": [1]}, estimator=MODEL, progress=False),
     ],
     ids=["fit", "fit_transform", "pipeline", "tl", "sweep"],
 )
 def test_they_point_at_the_callers_line(call: Callable[[], object]) -> None:
     with pytest.warns(UserWarning, match="label") as caught:
         call()
+    assert {each.filename for each in caught} == {__file__}
+
+
+def test_those_of_the_search_and_of_lonely_points_do_too() -> None:
+    rng = np.random.default_rng(0)
+    X, labels = rng.normal(size=(200, 3)), np.repeat(["a", "b"], 100)
+    X[:25] += 50  # points without counterparts, and little to factor out elsewhere
+    model = ConditionalTSNE(**{**QUICK, "n_iter": 60}, mixing=0.1, random_state=0)
+    with pytest.warns(UserWarning) as caught:
+        model.fit_transform(X, labels=labels)
+    messages = [str(each.message) for each in caught]
+    assert any("no counterpart" in message for message in messages)
+    assert any("was not reached" in message for message in messages)
     assert {each.filename for each in caught} == {__file__}

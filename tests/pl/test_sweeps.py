@@ -126,7 +126,7 @@ def test_strengths_per_label_have_a_trade_off_but_no_axis() -> None:
     labels = np.unique(make_synthetic(90, random_state=0).known)
     weak, strong = (dict.fromkeys(labels.tolist(), beta) for beta in (1.0, 1e-8))
     strong[labels.tolist()[0]] = 1e-3
-    result = run({"beta": [weak, strong]})
+    result = run({"method": "revised", "beta": [weak, strong]})
     assert len(pl.trade_off(result).lines[0].get_xdata()) == 2
     plt.close("all")
     with pytest.raises(ValueError, match=r"has a beta for each label.*pl\.trade_off"):

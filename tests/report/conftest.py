@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from ctsne import ConditionalTSNE
+from ctsne._parameters import DEFAULTS
 from ctsne.report import write_report
 from ctsne.sweep import SweepResult, SweptMap
 from ctsne.sweep.grid import expand_grid
@@ -20,6 +20,7 @@ GRID: list[dict[str, Any]] = [
     {"method": "joint", "strength": [0, 0.5, 1]},
     {"method": "revised", "beta": [1, 1e-4, 1e-10]},
 ]
+ESTIMATOR = {**DEFAULTS, "random_state": 0}
 # Mixing and adjusted R_NX of each map; joint, strength 0.5 is the best at a half.
 SCORES = [(0.1, 0.6), (0.1, 0.6), (0.55, 0.5), (0.8, 0.3), (0.2, 0.55), (0.6, 0.4), (0.9, 0.1)]
 
@@ -40,7 +41,7 @@ def made_up(
     """Make a sweep of blobs: three types in two batches that come together along each line."""
     rng = np.random.default_rng(1)
     batch, kind = np.arange(n) % 2, np.arange(n) % 3
-    points = expand_grid(GRID if grid is None else grid, ConditionalTSNE(random_state=0))
+    points = expand_grid(GRID if grid is None else grid, ESTIMATOR)
     measured = scores or SCORES
     maps = []
     for place, point in enumerate(points):
@@ -53,6 +54,7 @@ def made_up(
         diagnostics = {
             "perplexity": rng.uniform(5, 50, n).astype(np.float32),
             "other_share": rng.uniform(0, 1, n).astype(np.float32),
+            "matched": rng.uniform(0, 1, n).astype(np.float32),
             "largest_weight": weights,
         }
         measures = {"mixing": mixing, "adjusted_rnx": kept, "other_laplacian": 1 - kept}
@@ -62,8 +64,7 @@ def made_up(
             )
         else:
             maps.append(SweptMap(point.parameters, embedding, measures, 1.5, None, diagnostics))
-    estimator = ConditionalTSNE(random_state=0).get_params(deep=False)
-    result = SweepResult(tuple(maps), tuple(points), estimator)
+    result = SweepResult(tuple(maps), tuple(points), ESTIMATOR)
     columns = {
         "batch": np.array(["one", "two"])[batch],
         "kind": np.array(["alpha", "beta", "gamma"])[kind],
