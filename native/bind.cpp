@@ -147,29 +147,24 @@ void arrange(Matrix<const float> rows, Vector<const uint32_t> order, int n_jobs,
 
 // ---- stage 2 -------------------------------------------------------------------------------------
 
-ctsne::Rows rows_of(const Matrix<const float>& distances, const Matrix<const int32_t>& indices,
-                    const Vector<const int32_t>& n_same, const Vector<const int32_t>& codes,
+ctsne::Rows rows_of(const Matrix<const float>& distances, const Vector<const int32_t>& n_same,
                     const Vector<const double>& log_same, const Vector<const double>& log_other, int64_t begin,
                     int64_t end) {
   const std::size_t n = distances.shape(0), length = distances.shape(1);
   require(n > 0 && length > 0, "there are no neighbours");
-  require(indices.shape(0) == n && indices.shape(1) == length, "indices and distances must agree in shape");
-  require(n_same.size() == n && codes.size() == n && log_same.size() == n && log_other.size() == n,
-          "one entry per point is needed");
+  require(n_same.size() == n && log_same.size() == n && log_other.size() == n, "one entry per point is needed");
   require(0 <= begin && begin < end && end <= static_cast<int64_t>(n), "the range of points is outside the data");
   for (int64_t i = begin; i < end; ++i)
     require(n_same(i) >= 0 && n_same(i) <= static_cast<int32_t>(length), "n_same is outside the row");
-  for (std::size_t k = static_cast<std::size_t>(begin) * length; k < static_cast<std::size_t>(end) * length; ++k)
-    require(indices.data()[k] >= 0 && indices.data()[k] < static_cast<int32_t>(n), "an index is outside the data");
-  return {span_of(distances), span_of(indices), span_of(n_same), span_of(codes),
-          span_of(log_same),  span_of(log_other), static_cast<int64_t>(length), begin, end};
+  return {span_of(distances), span_of(n_same), span_of(log_same), span_of(log_other), static_cast<int64_t>(length),
+          begin, end};
 }
 
-void find_bandwidths(Matrix<const float> distances, Matrix<const int32_t> indices, Vector<const int32_t> n_same,
-                     Vector<const int32_t> codes, Vector<const double> log_same, Vector<const double> log_other,
+void find_bandwidths(Matrix<const float> distances, Vector<const int32_t> n_same,
+                     Vector<const double> log_same, Vector<const double> log_other,
                      Vector<const double> perplexity, bool weighted, double wide, int64_t begin, int64_t end,
                      int n_jobs, Vector<double> precision, Vector<bool> reached) {
-  const ctsne::Rows rows = rows_of(distances, indices, n_same, codes, log_same, log_other, begin, end);
+  const ctsne::Rows rows = rows_of(distances, n_same, log_same, log_other, begin, end);
   const std::size_t n = n_same.size();
   require(perplexity.size() == n && precision.size() == n && reached.size() == n, "one entry per point is needed");
   require(wide > 0, "the precision to start from must be positive");
@@ -178,11 +173,11 @@ void find_bandwidths(Matrix<const float> distances, Matrix<const int32_t> indice
   ctsne::find_bandwidths(rows, span_of(perplexity), target, wide, n_jobs, precision.data(), reached.data());
 }
 
-void find_split_bandwidths(Matrix<const float> distances, Matrix<const int32_t> indices, Vector<const int32_t> n_same,
-                           Vector<const int32_t> codes, Vector<const double> log_same, Vector<const double> log_other,
+void find_split_bandwidths(Matrix<const float> distances, Vector<const int32_t> n_same,
+                           Vector<const double> log_same, Vector<const double> log_other,
                            Vector<const double> same_perplexity, Vector<const double> other_perplexity, int64_t begin,
                            int64_t end, int n_jobs, Vector<double> same, Vector<double> other, Vector<bool> reached) {
-  const ctsne::Rows rows = rows_of(distances, indices, n_same, codes, log_same, log_other, begin, end);
+  const ctsne::Rows rows = rows_of(distances, n_same, log_same, log_other, begin, end);
   const std::size_t n = n_same.size();
   require(same_perplexity.size() == n && other_perplexity.size() == n && same.size() == n && other.size() == n &&
               reached.size() == n,
@@ -192,13 +187,13 @@ void find_split_bandwidths(Matrix<const float> distances, Matrix<const int32_t> 
                                other.data(), reached.data());
 }
 
-void fill_rows(Matrix<const float> distances, Matrix<const int32_t> indices, Vector<const int32_t> n_same,
-               Vector<const int32_t> codes, Vector<const double> log_same, Vector<const double> log_other,
+void fill_rows(Matrix<const float> distances, Vector<const int32_t> n_same,
+               Vector<const double> log_same, Vector<const double> log_other,
                Vector<const double> same_precision, Vector<const double> other_precision,
                std::optional<Vector<const double>> mass, int64_t begin, int64_t end, int n_jobs, Matrix<float> out,
                Vector<double> perplexity, Vector<double> other_share, Vector<double> largest,
                Vector<double> log_odds) {
-  const ctsne::Rows rows = rows_of(distances, indices, n_same, codes, log_same, log_other, begin, end);
+  const ctsne::Rows rows = rows_of(distances, n_same, log_same, log_other, begin, end);
   const std::size_t n = n_same.size();
   require(same_precision.size() == n && other_precision.size() == n && (!mass || mass->size() == n) &&
               perplexity.size() == n && other_share.size() == n && largest.size() == n && log_odds.size() == n,
@@ -274,16 +269,16 @@ NB_MODULE(_native, m) {
         "centres"_a.noconvert());
   m.def("arrange", arrange, "rows"_a.noconvert(), "order"_a.noconvert(), "n_jobs"_a, "sorted"_a.noconvert(),
         "packed"_a.noconvert());
-  m.def("find_bandwidths", find_bandwidths, "distances"_a.noconvert(), "indices"_a.noconvert(),
-        "n_same"_a.noconvert(), "codes"_a.noconvert(), "log_same"_a.noconvert(), "log_other"_a.noconvert(),
+  m.def("find_bandwidths", find_bandwidths, "distances"_a.noconvert(),
+        "n_same"_a.noconvert(), "log_same"_a.noconvert(), "log_other"_a.noconvert(),
         "perplexity"_a.noconvert(), "weighted"_a, "wide"_a, "begin"_a, "end"_a, "n_jobs"_a,
         "precision"_a.noconvert(), "reached"_a.noconvert());
-  m.def("find_split_bandwidths", find_split_bandwidths, "distances"_a.noconvert(), "indices"_a.noconvert(),
-        "n_same"_a.noconvert(), "codes"_a.noconvert(), "log_same"_a.noconvert(), "log_other"_a.noconvert(),
+  m.def("find_split_bandwidths", find_split_bandwidths, "distances"_a.noconvert(),
+        "n_same"_a.noconvert(), "log_same"_a.noconvert(), "log_other"_a.noconvert(),
         "same_perplexity"_a.noconvert(), "other_perplexity"_a.noconvert(), "begin"_a, "end"_a, "n_jobs"_a,
         "same"_a.noconvert(), "other"_a.noconvert(), "reached"_a.noconvert());
-  m.def("fill_rows", fill_rows, "distances"_a.noconvert(), "indices"_a.noconvert(), "n_same"_a.noconvert(),
-        "codes"_a.noconvert(), "log_same"_a.noconvert(), "log_other"_a.noconvert(),
+  m.def("fill_rows", fill_rows, "distances"_a.noconvert(), "n_same"_a.noconvert(),
+        "log_same"_a.noconvert(), "log_other"_a.noconvert(),
         "same_precision"_a.noconvert(), "other_precision"_a.noconvert(), "mass"_a.noconvert().none(), "begin"_a,
         "end"_a, "n_jobs"_a, "out"_a.noconvert(), "perplexity"_a.noconvert(), "other_share"_a.noconvert(),
         "largest"_a.noconvert(), "log_odds"_a.noconvert());

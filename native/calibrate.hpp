@@ -189,13 +189,12 @@ class RowSolver {
 };
 
 // The neighbours of all points: row i holds n_same[i] points that are not of another label, then
-// points that are. A pair with an unlabelled point weighs one; the others as `log_same`/`log_other`
-// of the row say.
+// points that are, weighed as `log_same` and `log_other` of the row say. An unlabelled neighbour is in
+// the first list: beside points of the own label that weigh next to nothing it would otherwise take
+// over the row.
 struct Rows {
   std::span<const float> distances;
-  std::span<const std::int32_t> indices;
   std::span<const std::int32_t> n_same;
-  std::span<const std::int32_t> codes;      // label of every point, negative where missing
   std::span<const double> log_same;         // per point
   std::span<const double> log_other;
   std::int64_t length;                      // neighbours per row
@@ -217,14 +216,12 @@ struct RowScratch {
 
   void load(const Rows& rows, std::int64_t i) {
     const float* distances = rows.distances.data() + i * rows.length;
-    const std::int32_t* indices = rows.indices.data() + i * rows.length;
     // Differences of squares are what counts, and far from the nearest point they would lose digits.
     const double nearest = *std::min_element(distances, distances + rows.length);
     for (std::int64_t k = 0; k < rows.length; ++k) {
       const double d = distances[k];
       d2[k] = (d - nearest) * (d + nearest);
-      const bool neutral = rows.codes[i] < 0 || rows.codes[indices[k]] < 0;
-      log_weight[k] = neutral ? 0.0 : k < rows.n_same[i] ? rows.log_same[i] : rows.log_other[i];
+      log_weight[k] = k < rows.n_same[i] ? rows.log_same[i] : rows.log_other[i];
     }
   }
 };

@@ -64,9 +64,7 @@ def cell_centres(sorted: _F32, bounds: _I64, n_jobs: int, centres: _F32) -> None
 def arrange(rows: _F32, order: _U32, n_jobs: int, sorted: _F32, packed: _F32) -> None: ...
 def find_bandwidths(
     distances: _F32,
-    indices: _I32,
     n_same: _I32,
-    codes: _I32,
     log_same: _F64,
     log_other: _F64,
     perplexity: _F64,
@@ -80,9 +78,7 @@ def find_bandwidths(
 ) -> None: ...
 def find_split_bandwidths(
     distances: _F32,
-    indices: _I32,
     n_same: _I32,
-    codes: _I32,
     log_same: _F64,
     log_other: _F64,
     same_perplexity: _F64,
@@ -96,9 +92,7 @@ def find_split_bandwidths(
 ) -> None: ...
 def fill_rows(
     distances: _F32,
-    indices: _I32,
     n_same: _I32,
-    codes: _I32,
     log_same: _F64,
     log_other: _F64,
     same_precision: _F64,

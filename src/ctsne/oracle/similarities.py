@@ -76,8 +76,7 @@ def tsne_affinities(X: ArrayLike, perplexity: float, *, metric: Metric = "euclid
 
 def _high_weight_matrix(codes: Integers, beta: ArrayLike) -> Floats:
     log_beta, log_alpha = (np.append(w, 0.0)[codes][:, None] for w in high_weights(codes, beta))
-    labelled = (codes >= 0)[None, :]
-    return np.where(labelled, np.where(are_different(codes), log_alpha, log_beta), 0.0)
+    return np.where(are_different(codes), log_alpha, log_beta)
 
 
 def revised_rows(
@@ -92,7 +91,7 @@ def revised_rows(
 ) -> Floats:
     """Conditional ``r_{j|i}`` of revised conditional t-SNE (paper, section 3).
 
-    Same-label neighbours are weighted by β, those of different label by α, unlabelled ones by 1.
+    Same-label and unlabelled neighbours are weighted by β, those of different label by α.
     ``bandwidth`` says whether the weighted row (r) or the unweighted one (p) has the perplexity;
     for r, ``scale`` is where `search_precision` starts.
 
