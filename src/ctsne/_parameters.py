@@ -20,6 +20,7 @@ from ctsne._validation import (
     check_directions,
     check_finite,
     check_jobs,
+    check_matrix,
     check_number,
     check_perplexity,
     is_sparse,
@@ -147,7 +148,7 @@ def check_settings(
         method, mixing = METHODS["tsne"], None
     knob = knobs.get(method.knob or "", np.empty(0))
     if used is not None and method.two_lists:
-        _warn_of_small_labels(used, method, perplexity, warnings)
+        _warn_of_small_labels(used, method, perplexity, knob, warnings)
     warnings += _unused_knobs(given)
     return Settings(
         method=method,
@@ -269,7 +270,9 @@ def _check_align(given: Mapping[str, Any], X: Any, metric: str) -> str | NDArray
             f"a row for each of the {X.shape[0]} points, such as a representation corrected for "
             f"the label; got an array of shape {points.shape}"
         )
-    check_finite(points, argument="align", columns=getattr(align, "columns", None))
+    points = check_matrix(align, argument="align")
+    if metric == "cosine":
+        check_directions(points, argument="align")
     return np.asarray(points)
 
 
@@ -376,17 +379,24 @@ def _warn_of_small_labels(
     labels: Labels,
     method: Method,
     perplexity: float,
+    knob: NDArray[np.float64],
     warnings: list[str],
 ) -> None:
-    """Warn of labels that cannot fill half of their points' neighbours."""
+    """Warn of labels that cannot fill half of their points' neighbours, or what is left of it.
+
+    With ``balanced`` the share of the own label goes from half to that of a random draw.
+    """
     length = min(ceil(method.row_length * perplexity), labels.n_points - 1)
-    wanted = (length + 1) // 2
+    share = np.full(labels.n_labels, 0.5)
+    if method.name == "balanced":
+        share += knob * ((labels.counts - 1) / (labels.n_points - 1) - share)
+    wanted = np.ceil(length * share).astype(np.int64)
     small = np.flatnonzero(labels.counts - 1 + labels.n_missing < wanted)
     if len(small):
         shown = ", ".join(f"{labels.names[i]!s:.40} ({labels.counts[i]})" for i in small[:5])
         warnings.append(
             f"{len(small)} of {labels.n_labels} labels have too few points for their share of "
-            f"neighbours ({wanted} others with the same label): {shown}"
+            f"neighbours (up to {wanted[small].max()} others with the same label): {shown}"
             f"{', ...' if len(small) > 5 else ''}. Points of other labels take their place; a "
             "smaller perplexity or larger groups would avoid that."
         )

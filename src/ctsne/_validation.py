@@ -165,13 +165,13 @@ def _check_scale(matrix: Any, argument: str) -> None:
         )
 
 
-def check_directions(X: Any) -> None:
+def check_directions(X: Any, *, argument: str = "X") -> None:
     """Refuse points without a direction, which have no angle to others."""
     directed = np.diff(X.indptr) if is_sparse(X) else X.any(axis=1)
     zero = np.flatnonzero(directed == 0)
     if len(zero):
         raise ValueError(
-            f'metric="cosine" needs a direction for every point, but {len(zero)} rows of X are all '
+            f'metric="cosine" needs a direction for every point, but {len(zero)} rows of {argument} are all '
             f'zeros (the first is row {zero[0]}); remove them or use metric="euclidean"'
         )
 

@@ -32,6 +32,7 @@ ODDS_POWER = 2.0
 # The odds of a point towards other labels are multiplied by how well it is matched there, at least
 # by this.
 LEAST_MATCHED = 0.02
+_NEGLIGIBLE = 1e-6
 
 
 def joint_odds(strength: ArrayLike) -> NDArray[np.float64]:
@@ -81,7 +82,7 @@ def beta_from_odds(labels: Labels, odds: ArrayLike) -> NDArray[np.float64]:
     0.1
     """
     rho = same_label_share(labels)
-    return np.asarray(1 / (rho * np.asarray(odds, np.float64) + 1 - rho))
+    return np.asarray(1 / (1 + rho * (np.asarray(odds, np.float64) - 1)))  # exact where it is off
 
 
 def joint_affinities(
@@ -164,8 +165,8 @@ def _shortened(neighbors: Neighbors, share: NDArray[np.float64]) -> Neighbors:
     length = neighbors.indices.shape[1]
     total = (length + 1) // 2
     available = length - neighbors.n_same
-    # A share of less than all leaves the own label one point at least.
-    wanted = np.where(share < 1, np.minimum(np.ceil(total * share), max(1, total - 1)), total)
-    other = np.minimum(wanted.astype(np.int32), available)
+    # Next to nothing is nothing, and the own label keeps one point at least if it has any.
+    wanted = np.minimum(np.ceil(total * share - _NEGLIGIBLE), total - 1).astype(np.int32)
+    other = np.minimum(np.where(neighbors.n_same > 0, wanted, total), available)
     same = np.minimum(total - other, neighbors.n_same)
     return select_neighbors(neighbors, same, total - same)

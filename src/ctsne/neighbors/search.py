@@ -93,6 +93,8 @@ def find_neighbors(
     moved = None if aligned is None else check_features(aligned, argument="aligned")
     if moved is not None and len(moved) != n:
         raise ValueError(f"aligned has {len(moved)} rows but X has {n}")
+    if moved is not None and metric == "cosine":
+        check_directions(moved, argument="aligned")
     if is_approximate(n, enough) and rows is None:
         found = approximate_neighbors(
             features, known, same, other, metric=metric, n_jobs=n_jobs, recall=enough,

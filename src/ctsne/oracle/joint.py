@@ -138,7 +138,7 @@ def joint_rows(
     total = (length + 1) // 2
     dense = np.zeros((len(codes), len(codes)))
     for i in range(n):
-        wanted = min(int(np.ceil(total * shares[i])), max(1, total - 1) if shares[i] < 1 else total)
+        wanted = min(int(np.ceil(total * shares[i] - 1e-6)), total - 1) if n_same[i] else total
         k_other = min(wanted, length - n_same[i])
         k_same = min(total - k_other, n_same[i])
         members = np.concatenate(
