@@ -171,8 +171,8 @@ def check_directions(X: Any, *, argument: str = "X") -> None:
     zero = np.flatnonzero(directed == 0)
     if len(zero):
         raise ValueError(
-            f'metric="cosine" needs a direction for every point, but {len(zero)} rows of {argument} are all '
-            f'zeros (the first is row {zero[0]}); remove them or use metric="euclidean"'
+            f'metric="cosine" needs a direction for every point, but {len(zero)} rows of '
+            f'{argument} are all zeros (the first is row {zero[0]}); remove them or use metric="euclidean"'
         )
 
 
