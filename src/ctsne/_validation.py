@@ -172,7 +172,8 @@ def check_directions(X: Any, *, argument: str = "X") -> None:
     if len(zero):
         raise ValueError(
             f'metric="cosine" needs a direction for every point, but {len(zero)} rows of '
-            f'{argument} are all zeros (the first is row {zero[0]}); remove them or use metric="euclidean"'
+            f"{argument} are all zeros (the first is row {zero[0]}); remove them or use "
+            'metric="euclidean"'
         )
 
 

@@ -211,20 +211,21 @@ def test_joint(problem: Problem, data: Any) -> None:
     D2, indices, n_same = squares(neighbors), neighbors.indices, neighbors.n_same
     rows = oracle.joint_rows(D2, indices, n_same, labels.codes, u, strength)
     found = joint_affinities(neighbors, labels, perplexity=u, strength=strength)
+    # Two solutions follow each other: the natural shares, then the bandwidths that go with them.
     matrix, expected = found.matrix.toarray(), (rows + rows.T) / (2 * len(rows))
     counts = (expected > 1e-12) | (matrix > 1e-12)
-    np.testing.assert_allclose(matrix[counts], expected[counts], rtol=1e-5, atol=1e-9)
+    np.testing.assert_allclose(matrix[counts], expected[counts], rtol=2e-4, atol=1e-8)
     check_matrix(found)
     diagnostics = found.diagnostics
     matched = oracle.matched_shares(indices, n_same, labels.codes)
     np.testing.assert_allclose(diagnostics.matched, matched, rtol=1e-12)
     effective = np.array([oracle.perplexity(row) for row in rows])
-    np.testing.assert_allclose(diagnostics.perplexity, effective, rtol=1e-5)
-    np.testing.assert_allclose(diagnostics.largest_weight, rows.max(axis=1), rtol=1e-5)
+    np.testing.assert_allclose(diagnostics.perplexity, effective, rtol=1e-4)
+    np.testing.assert_allclose(diagnostics.largest_weight, rows.max(axis=1), rtol=2e-4)
     different = labels.codes[:, None] != labels.codes
     different &= (labels.codes[:, None] >= 0) & (labels.codes >= 0)
     share = (rows * different).sum(axis=1)
-    np.testing.assert_allclose(diagnostics.other_share, share, rtol=1e-5, atol=1e-9)
+    np.testing.assert_allclose(diagnostics.other_share, share, rtol=2e-4, atol=1e-8)
 
 
 def sample(
