@@ -18,6 +18,7 @@ from ctsne.evaluate.neighborhoods import (
     data_neighbors,
     map_neighbors,
 )
+from ctsne.evaluate.private import PrivatePopulation, private_populations
 from ctsne.evaluate.rnx import adjusted_qnx, adjusted_rnx, rnx_curve
 from ctsne.evaluate.table import evaluate
 from ctsne.evaluate.trust import trustworthiness
@@ -26,6 +27,7 @@ __all__ = [
     "Curve",
     "DataNeighbors",
     "MapNeighbors",
+    "PrivatePopulation",
     "adjusted_jaccard",
     "adjusted_qnx",
     "adjusted_rnx",
@@ -40,6 +42,7 @@ __all__ = [
     "map_neighbors",
     "mixing",
     "mixing_by_label",
+    "private_populations",
     "rnx_curve",
     "sample_points",
     "summarize_diagnostics",
