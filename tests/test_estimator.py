@@ -791,6 +791,17 @@ def test_labels_in_another_row_order_are_refused() -> None:
     model.fit(frame, labels=donor.to_numpy())
 
 
+def test_aligned_points_in_another_row_order_are_refused() -> None:
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3)))
+    moved, labels = frame + 1, np.arange(40) % 2
+    shuffled = moved.sample(frac=1, random_state=0)
+    model = ConditionalTSNE(perplexity=5, n_iter=10)
+    with pytest.raises(ValueError, match=r"align.* different row names"):
+        model.set_params(align=shuffled).fit(frame, labels=labels)
+    model.set_params(align=shuffled.loc[frame.index]).fit(frame, labels=labels)
+    model.set_params(align=shuffled.to_numpy()).fit(frame, labels=labels)
+
+
 def test_labels_passed_as_y_are_noticed() -> None:
     X = np.random.default_rng(0).normal(size=(40, 3))
     with pytest.warns(UserWarning, match="passed as y is ignored: labels go to labels="):

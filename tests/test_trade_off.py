@@ -23,11 +23,13 @@ REVISED = (1, 0.1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-7, 1e-8, 1e-10, 1e-20, 1e-30)
 BELOW = (1, 0.3, 0.1, 0.03, 0.01)
 SETTINGS: dict[str, Sequence[dict[str, Any]]] = {
     "original": [{"method": "original", "beta": b} for b in (1, 0.4, 0.2, 0.1, 0.03, 1e-2, 1e-4)],
-    "revised r": [{"bandwidth": "r", "beta": b} for b in REVISED],
-    "revised p": [{"bandwidth": "p", "beta": b} for b in REVISED],
+    "revised r": [{"method": "revised", "bandwidth": "r", "beta": b} for b in REVISED],
+    "revised p": [{"method": "revised", "bandwidth": "p", "beta": b} for b in REVISED],
     "balanced": [{"method": "balanced", "strength": s} for s in (0, 0.2, 0.4, 0.6, 0.8, 1)],
     "joint": [{"method": "joint", "strength": s} for s in (0, 0.2, 0.4, 0.6, 0.8, 1)],
-    "revised p + below": [{"bandwidth": "p", "beta": 0.1, "beta_low": b} for b in BELOW],
+    "revised p + below": [
+        {"method": "revised", "bandwidth": "p", "beta": 0.1, "beta_low": b} for b in BELOW
+    ],
     "balanced + below": [{"method": "balanced", "strength": 0.5, "beta_low": b} for b in BELOW],
 }
 
@@ -56,6 +58,7 @@ TABLE: dict[tuple[str, str], tuple[tuple[float, float] | None, ...]] = {
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*share of neighbours")
+@pytest.mark.filterwarnings("ignore:.*no counterpart under other labels:UserWarning")
 @pytest.mark.parametrize(("dataset", "method"), TABLE)
 def test_trade_off(
     dataset: str, method: str, paper_data: Any, real_data: Callable[[str], Any]

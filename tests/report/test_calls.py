@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ctsne import ConditionalTSNE
-from ctsne.report.calls import constructor_calls
 from ctsne.methods import is_used
+from ctsne.report.calls import constructor_calls
 from ctsne.sweep.store import IRRELEVANT, plain_value
 
 from .conftest import made_up

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from scipy import sparse
 
 import ctsne
 from ctsne import ConditionalTSNE
+from ctsne.evaluate import mixing
 
 # So few neighbours that every label has enough.
 QUICK: dict[str, Any] = {"perplexity": 3, "n_iter": 30, "early_exaggeration_iter": 10}
@@ -55,7 +57,7 @@ def test_it_writes_these_fields_and_no_others(blood: Any) -> None:
     ctsne.tl.ctsne(blood, "phase", key_added="mine", **QUICK)
     added = [after - earlier for after, earlier in zip(fields(blood), before, strict=True)]
     assert added == [
-        {"mine_perplexity", "mine_other_share", "mine_largest_weight"},
+        {"mine_perplexity", "mine_other_share", "mine_matched", "mine_largest_weight"},
         {"mine"},
         {"mine_affinities"},
         {"mine"},
@@ -83,21 +85,79 @@ def test_every_parameter_arrives(blood: Any) -> None:
     ctsne.tl.ctsne(blood, "phase", **given)
     expected = estimated(blood.obsm["X_pca"], blood.obs["phase"], **given)
     assert_array_equal(blood.obsm["ctsne"], expected)
-    assert blood.uns["ctsne"]["params"] == {"labels": "phase", "use_rep": "X_pca", **given}
+    kept = {"labels": "phase", "use_rep": "X_pca", "align": "none", **given}
+    assert blood.uns["ctsne"]["params"] == kept
 
 
 def test_only_parameters_with_a_say_are_kept(blood: Any) -> None:
     ctsne.tl.ctsne(blood, "phase", verbose=0, n_jobs=1, **QUICK)
     params = blood.uns["ctsne"]["params"]
-    assert params["method"] == "revised" and params["beta"] == 1e-4
-    assert not {"strength", "mixing", "n_jobs", "verbose", "callback", "beta_low"} & set(params)
+    # What was not given is not there: the default is what the method's is.
+    assert params["method"] == "joint" and params["align"] == "none"
+    unused = {"beta", "strength", "mixing", "bandwidth", "odds", "beta_low"}
+    assert not (unused | {"n_jobs", "verbose", "callback"}) & set(params)
+    ctsne.tl.ctsne(blood, "phase", method="revised", beta=0.01, key_added="paper", **QUICK)
+    params = blood.uns["paper"]["params"]
+    assert params["beta"] == 0.01 and params["bandwidth"] == "r" and "strength" not in params
+    assert "found" not in blood.uns["paper"]
 
 
-def test_what_auto_chose_is_kept(blood: Any) -> None:
-    ctsne.tl.ctsne(blood, "phase", method="joint", strength="auto", mixing=0.4, perplexity=10)
+@pytest.mark.parametrize(("method", "knob"), [("joint", "strength"), ("revised", "beta")])
+def test_what_was_found_for_a_mixing_is_kept(
+    blood: Any, method: str, knob: str, tmp_path: Path
+) -> None:
+    blood.obs["half"] = np.arange(700) % 2
+    blood.obsm["X_pca"][:, 0] += 3.0 * blood.obs["half"]
+    options = {"method": method, "perplexity": 10, "n_iter": 250}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # how near it comes is tested elsewhere
+        ctsne.tl.ctsne(blood, "half", mixing=0.6, **options)
     entry = blood.uns["ctsne"]
-    assert entry["params"]["strength"] == "auto" and entry["params"]["mixing"] == 0.4
-    assert 0 <= entry["auto"]["strength"] <= 1 and entry["auto"]["mixing"] >= 0.4
+    assert entry["params"]["mixing"] == 0.6 and knob not in entry["params"]
+    assert set(entry["found"]) == {knob, "mixing"}
+    assert entry["found"]["mixing"] == mixing(blood.obsm["ctsne"], blood.obs["half"])
+    ctsne.tl.ctsne(blood, "half", key_added="given", **{knob: entry["found"][knob]}, **options)
+    assert_array_equal(blood.obsm["given"], blood.obsm["ctsne"])
+    blood.write_h5ad(tmp_path / "cells.h5ad")
+    assert anndata.read_h5ad(tmp_path / "cells.h5ad").uns["ctsne"]["found"] == entry["found"]
+
+
+@pytest.mark.filterwarnings("ignore:.*no counterpart under other labels:UserWarning")
+@pytest.mark.parametrize("align", ["none", "mutual", "local", "mean", "auto"])
+def test_alignments_by_name(blood: Any, align: str) -> None:
+    ctsne.tl.ctsne(blood, "phase", align=align, **QUICK)
+    expected = estimated(blood.obsm["X_pca"], blood.obs["phase"], align=align)
+    assert_array_equal(blood.obsm["ctsne"], expected)
+    assert blood.uns["ctsne"]["params"]["align"] == align
+
+
+@pytest.mark.filterwarnings("ignore:.*no counterpart under other labels:UserWarning")
+@pytest.mark.parametrize("kind", ["array", "frame", "key", "key of a frame"])
+def test_a_corrected_representation(blood: Any, kind: str, tmp_path: Path) -> None:
+    corrected = blood.obsm["X_pca"] - np.where(blood.obs["phase"] == "S", 2, 0)[:, None]
+    frame = pd.DataFrame(corrected, index=blood.obs_names, columns=[f"d{i}" for i in range(50)])
+    blood.obsm["X_harmony"] = frame if kind == "key of a frame" else corrected
+    align = {"array": corrected, "frame": frame}.get(kind, "X_harmony")
+    ctsne.tl.ctsne(blood, "phase", align=align, **QUICK)
+    expected = estimated(blood.obsm["X_pca"], blood.obs["phase"], align=corrected)
+    assert_array_equal(blood.obsm["ctsne"], expected)
+    plain = estimated(blood.obsm["X_pca"], blood.obs["phase"])
+    assert not np.array_equal(blood.obsm["ctsne"], plain)
+    # Which one it was is kept, where it has a name.
+    stored = "X_harmony" if "key" in kind else "array"
+    assert blood.uns["ctsne"]["params"]["align"] == stored
+    blood.write_h5ad(tmp_path / "cells.h5ad")
+    assert anndata.read_h5ad(tmp_path / "cells.h5ad").uns["ctsne"]["params"]["align"] == stored
+
+
+@pytest.mark.filterwarnings("ignore:.*no counterpart under other labels:UserWarning")
+def test_odds_for_each_label(blood: Any) -> None:
+    odds = {"G1": 2.0, "S": 5.0, "G2M": 1.0}
+    ctsne.tl.ctsne(blood, "phase", odds=odds, **QUICK)
+    expected = estimated(blood.obsm["X_pca"], blood.obs["phase"], odds=odds)
+    assert_array_equal(blood.obsm["ctsne"], expected)
+    params = blood.uns["ctsne"]["params"]["odds"]
+    assert dict(zip(*params.values(), strict=True)) == odds
 
 
 @pytest.mark.parametrize("kind", ["category", str, "codes", "bool", "object"])
@@ -196,13 +256,15 @@ def test_repeated_cell_names_are_no_harm(blood: Any) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:Writing zarr v2 data:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*no counterpart under other labels:UserWarning")
 @pytest.mark.parametrize("suffix", ["h5ad", "zarr"])
 def test_file_keeps_everything(blood: Any, tmp_path: Path, suffix: str) -> None:
     blood.obs["kind"] = blood.obs["bulk_labels"].astype(str)  # some contain "/"
     beta = dict.fromkeys(blood.obs["kind"].unique(), 0.1)
     ctsne.tl.ctsne(
-        blood, "kind", beta=beta, init=1e-4 * blood.obsm["X_umap"], random_state=None, **QUICK
-    )
+        blood, "kind", method="revised", beta=beta, init=1e-4 * blood.obsm["X_umap"],
+        random_state=None, **QUICK,
+    )  # fmt: skip
     path = tmp_path / f"cells.{suffix}"
     if suffix == "h5ad":
         blood.write_h5ad(path)
@@ -218,7 +280,9 @@ def test_file_keeps_everything(blood: Any, tmp_path: Path, suffix: str) -> None:
     assert set(found) == set(written) and found["diagnostics"] == written["diagnostics"]
     assert dict(zip(*found["params"]["beta"].values(), strict=True)) == beta
     assert found["params"]["init"] == "array" and "random_state" not in found["params"]
-    ctsne.tl.ctsne(read, "kind", beta=beta, init=1e-4 * read.obsm["X_umap"], **QUICK)
+    ctsne.tl.ctsne(
+        read, "kind", method="revised", beta=beta, init=1e-4 * read.obsm["X_umap"], **QUICK
+    )
     assert_array_equal(read.obsm["ctsne"], blood.obsm["ctsne"])
 
 
@@ -281,6 +345,26 @@ def without(adata: Any, part: str, key: str) -> Any:
         ),
         (lambda a: a, {"metric": "precomputed"}, ValueError, "graph of them with neighbors_key"),
         (lambda a: a, {"method": "jont"}, ValueError, "method must be one of"),
+        (lambda a: a, {"align": "X_harmny"}, ValueError, "align: .*'X_harmny' in adata.obsm"),
+        (lambda a: a, {"align": "X_umpa"}, ValueError, "align: .*did you mean 'X_umap'"),
+        (lambda a: a, {"align": "mutal"}, ValueError, "align: .*did you mean 'mutual'"),
+        (lambda a: a, {"align": np.ones((5, 2))}, ValueError, "align must be .*each of the 700"),
+        (
+            lambda a: a,
+            {"align": pd.DataFrame(np.ones((700, 2)))},
+            ValueError,
+            "align.* different row names",
+        ),
+        (lambda a: a, {"odds": 0.5}, ValueError, "odds must be a number at least 1"),
+        (lambda a: a, {"odds": 2, "beta_low": 0.5}, ValueError, "two ways to say the same"),
+        (lambda a: a, {"mixing": 1.5}, ValueError, "mixing must be a number"),
+        (lambda a: a, {"mixing": 0.5, "strength": 0.5}, ValueError, "leave one of them out"),
+        (
+            lambda a: a,
+            {"neighbors_key": "neighbors", "perplexity": 5, "align": "mean"},
+            ValueError,
+            "align needs features to move",
+        ),
         (lambda a: a, {"neighbors_key": "neighbours"}, ValueError, "did you mean 'neighbors'"),
         (
             lambda a: without(a, "uns", "neighbors"),
@@ -304,13 +388,13 @@ def without(adata: Any, part: str, key: str) -> Any:
             lambda a: a,
             {"neighbors_key": "neighbors", "metric": "cosine"},
             ValueError,
-            "metric='cosine' is of no use with neighbors_key",
+            "metric='cosine' has no effect with neighbors_key",
         ),
         (
             lambda a: a,
             {"neighbors_key": "neighbors", "n_pcs": 5},
             ValueError,
-            "n_pcs=5 is of no use with neighbors_key",
+            "n_pcs=5 has no effect with neighbors_key",
         ),
         (
             lambda a: anndata.AnnData(obs=a.obs, obsm={"latent": a.X}),
@@ -320,6 +404,8 @@ def without(adata: Any, part: str, key: str) -> Any:
         ),
     ],
 )
+@pytest.mark.filterwarnings("ignore:.*no counterpart under other labels:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*no neighbour with another label:UserWarning")
 def test_refuses_with_nothing_changed(
     blood: Any, change: Any, arguments: Any, error: Any, match: str
 ) -> None:

@@ -42,6 +42,7 @@ def estimated(X: Any, labels: Any, **parameters: Any) -> Any:
         ),
     ],
 )
+@pytest.mark.filterwarnings("ignore:.*no counterpart under other labels:UserWarning")
 def test_representation(blood: Any, options: Any, expected: Any, params: Any) -> None:
     table = pd.DataFrame(blood.obsm["X_pca"][:, :3], index=blood.obs_names, columns=list("abc"))
     blood.obsm["table"] = table
@@ -106,6 +107,7 @@ def balanced_graph(X: Any, labels: Any, k: int) -> Any:
     return sparse.csr_matrix(graph)
 
 
+@pytest.mark.filterwarnings("ignore:.*no counterpart under other labels:UserWarning")
 def test_graph_without_other_labels_is_pointed_out() -> None:
     data = make_synthetic(150, random_state=0)  # labels lie a wide gap apart
     adata = anndata.AnnData(data.X.astype(np.float32))
@@ -126,7 +128,13 @@ def test_mistakes_are_seen_before_components_are_made(
     small: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sc.pp, "pca", None)
-    for wrong in ({"perplexity": 500}, {"beta": "auto", "n_iter": 0}, {"n_pcs": 100}):
+    for wrong in (
+        {"perplexity": 500},
+        {"mixing": 0.5, "n_iter": 0},
+        {"mixing": 0.5, "strength": 0.5},
+        {"align": np.ones((5, 2))},
+        {"n_pcs": 100},
+    ):
         with pytest.raises(ValueError):
             ctsne.tl.ctsne(small, "phase", **wrong)
 
