@@ -181,6 +181,7 @@ def run_sweep(
     other = None if options.other is None else data.column(options.other)
     settings = settings_of(options)
     settings.pop("title", None)  # of the page, which records it itself
+    settings["sampled_from"] = data.sampled or None
     grid = make_grid(options)
     provenance = Provenance(
         "sweep", settings, records_of(whole, options, folder), current_versions()

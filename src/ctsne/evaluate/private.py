@@ -66,7 +66,7 @@ def private_populations(
     Examples
     --------
     >>> from ctsne.evaluate import private_populations
-    >>> Y = [[0.0], [1.0], [2.0], [9.0], [10.0], [11.0], [3.0]]
+    >>> Y = [[0.0], [1.0], [2.0], [9.0], [10.5], [11.0], [3.0]]
     >>> private_populations(Y, list("ababaaa"), list("TTTTBBB"), k=1)
     [PrivatePopulation(kind='B', label='a', points=3, wrong=0.3333333333333333)]
     """

@@ -35,7 +35,7 @@ __all__ = [
 _NAME_LIKE = re.compile(
     r"(^|[\W_])(id|ids|index|name|names|barcode|barcodes|cell|sample|row|rownames)$", re.IGNORECASE
 )
-_OF_MAP = re.compile(r"(.+)_(\d+|perplexity|other_share|largest_weight)")
+_OF_MAP = re.compile(r"(.+)_(\d+|perplexity|other_share|matched|largest_weight)")
 # A table with all of these holds a map, whatever its key.
 _COMPANIONS = ("1", "perplexity", "largest_weight")
 # Text that many programs write for what is missing.

@@ -53,6 +53,8 @@ def packed_map(
     arrays: dict[str, NDArray[Any]] = {"positions": drawn_positions(swept, rows).ravel()}
     highest = {}
     for name, values in swept.diagnostics.items():
+        if name == "matched":  # of the data, not of the map: it is a column to colour by
+            continue
         shown = np.nan_to_num(values[rows].astype(np.float64))
         if name == "perplexity":
             highest[name] = float(shown.max()) or 1.0
@@ -64,7 +66,7 @@ def packed_map(
 
 
 def dominated_points(swept: SweptMap) -> tuple[int, NDArray[np.int64]]:
-    """Count the points that one neighbour owns, and return the worst of them, the worst first."""
+    """Count the points dominated by one neighbour, and return the worst of them first."""
     weights = swept.diagnostics.get("largest_weight")
     if weights is None:
         return 0, np.empty(0, np.int64)
@@ -87,7 +89,7 @@ def listed_lines(result: SweepResult) -> list[dict[str, Any]]:
 
 
 def choices(result: SweepResult) -> list[list[list[int]]]:
-    """Return what :meth:`SweepResult.best` chooses from: lines, strengths on them, seeds."""
+    """Return what :meth:`SweepResult.suggest` chooses from: lines, strengths on them, seeds."""
     place = {id(swept): index for index, swept in enumerate(result.maps)}
     try:
         lines = result.candidates()
@@ -106,6 +108,7 @@ def map_facts(result: SweepResult) -> list[dict[str, Any]]:
         value = swept.parameters.get(line.steering or "") if line is not None else None
         facts.append(
             {
+                "plain": swept.parameters.get("method") == "tsne",
                 "title": ", ".join(filter(None, [line.title, setting])) if line else swept.title,
                 "setting": setting,
                 "value": float(value) if isinstance(value, Real) else None,

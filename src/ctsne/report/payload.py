@@ -30,7 +30,7 @@ __all__ = ["Payload", "build_payload"]
 class Payload:
     """What the page's scripts read: facts for JSON, and arrays of the shown points by name.
 
-    The commands are no facts, as they depend on where the page lies.
+    Commands are not among the facts, because they depend on where the page is.
     """
 
     facts: dict[str, Any]
@@ -46,6 +46,7 @@ def build_payload(
     other: str | None,
     *,
     mixing: float,
+    sampled_from: int | None,
     names: Any,
     title: str,
     commands: Sequence[str],
@@ -89,6 +90,7 @@ def build_payload(
     facts = {
         "title": title,
         "n": n,
+        "sampledFrom": sampled_from,
         "dimensions": dimensions,
         "known": order.index(known),
         "other": None if other is None else order.index(other),

@@ -6,8 +6,8 @@ from typing import Any
 
 __all__ = ["measures_shown"]
 
-# Name in the sweep's table, name on the page, digits, meaning. The technical name stands in the
-# meaning, and nowhere else.
+# Name in the sweep's table, name on the page, digits, meaning. The technical name appears in the
+# meaning only.
 _MEASURES = (
     (
         "mixing",
@@ -37,11 +37,11 @@ _MEASURES = (
         "perplexity (median)",
         1,
         "Effective number of neighbours of a point, in the similarities the map is made of. Far "
-        "below the perplexity asked for, single points own their neighbourhoods.",
+        "below the perplexity asked for, neighbourhoods are dominated by single points.",
     ),
     (
         "other_share_mean",
-        "mass on other labels",
+        "weight on other labels",
         2,
         "Share of a point's similarity that lies on points of other known labels, on average.",
     ),

@@ -15,8 +15,12 @@ from ctsne.report.calls import constructor_calls
 from ctsne.report.page import build_page
 from ctsne.report.payload import build_payload
 from ctsne.sweep import SweepResult
+from ctsne.sweep.suggestion import SUGGESTED_MIXING
 
 __all__ = ["write_report"]
+
+# The column that tells how often a point is the counterpart of points with other labels.
+MATCHED = "matched under other labels"
 
 
 def write_report(
@@ -26,7 +30,8 @@ def write_report(
     columns: Mapping[str, Any],
     known: str,
     other: str | None = None,
-    mixing: float = 0.5,
+    mixing: float = SUGGESTED_MIXING,
+    sampled_from: int | None = None,
     names: Any = None,
     title: str | None = None,
     commands: Sequence[str] | None = None,
@@ -55,8 +60,10 @@ def write_report(
     other : str, optional
         Which of them should be seen in the map.
     mixing : float, default=0.5
-        Mixing that the suggested map must reach, as for :meth:`ctsne.sweep.SweepResult.best`; it
+        Mixing that the suggested map must reach, as for :meth:`ctsne.sweep.SweepResult.suggest`; it
         can be changed on the page.
+    sampled_from : int, optional
+        Where the sweep was of a random sample, the number of all points; the page says so.
     names : array-like of length n, optional
         Names of the points; by default their row numbers, from 0.
     title : str, optional
@@ -97,13 +104,23 @@ def write_report(
     _check_columns(columns, known, other)
     share = check_number(mixing, "mixing", low=0, high=1)
     payload = build_payload(
-        result, columns, known, other, mixing=share, names=names,
+        result, _with_matched(columns, result), known, other, mixing=share,
+        sampled_from=sampled_from, names=names,
         title=_title(title, known), commands=_commands(commands, result),
         provenance=_plain_provenance(provenance),
     )  # fmt: skip
     page = build_page(payload, file_name=target.name)
     with replaced_file(target) as temporary:
         temporary.write_bytes(page)
+
+
+def _with_matched(columns: Mapping[str, Any], result: SweepResult) -> dict[str, Any]:
+    """Add how well points are matched under other labels, to colour by; it is alike in all maps."""
+    found = (swept.diagnostics.get("matched") for swept in result.maps)
+    matched = next((each for each in found if each is not None), None)
+    if matched is None or MATCHED in columns:
+        return dict(columns)
+    return {**columns, MATCHED: matched}
 
 
 def _check_target(target: Path) -> None:

@@ -1,6 +1,6 @@
 // One point: what is known of it, how to find it, and those that one neighbour owns.
 
-const DIAGNOSTICS = [["perplexity", "perplexity", 1], ["other_share", "mass on other labels", 2], ["largest_weight", "largest weight", 2]];
+const DIAGNOSTICS = [["perplexity", "perplexity", 1], ["other_share", "weight on other labels", 2], ["largest_weight", "largest weight", 2]];
 
 // Name, labels and diagnostics in the map on the right, as pairs of texts.
 

@@ -61,20 +61,18 @@ function connectSuggestion(data, state) {
     const value = Number(share.value);
     if (share.value !== "" && value >= 0 && value <= 1) state.set({ share: value, suggested: suggest(facts, value) });
   });
-  byId("go").addEventListener("click", () => state.set({ map: state.values.suggested }));
+  byId("go").addEventListener("click", () => state.set({ map: state.values.suggested.map }));
   state.watch(["suggested", "share"], ({ suggested, share: wanted }) => {
-    byId("go").disabled = suggested === null;
-    byId("start-not-law").textContent = `${wanted} is a start, not a law: go on to stronger settings as long as ${judge} that nothing merges that should not.`;
+    byId("go").disabled = suggested.map === null;
+    byId("start-not-rule").hidden = suggested.map === null || facts.maps[suggested.map].plain;
+    byId("start-not-rule").textContent = `${wanted} is a starting point, not a rule: go on to stronger settings as long as ${judge} that nothing merges that should not.`;
     const words = byId("suggested");
-    if (facts.choices.length === 0) return;
-    if (suggested === null) {
-      const most = facts.maps[mostMixed(facts)];
-      words.textContent = `no setting mixes so far. The most is ${most.measures.mixing.toFixed(2)}, with ${most.title}.`;
+    if (suggested.map === null) {
+      words.textContent = `${suggested.reason}.`;
       return;
     }
-    const { title, measures } = facts.maps[suggested];
-    const lines = facts.choices.length > 1 ? "; of all methods that get there, it keeps most neighbours" : "";
-    words.replaceChildren(element("strong", title), `, the weakest that reaches ${wanted} (${measures.mixing.toFixed(2)})${lines}.`);
+    const { title, measures } = facts.maps[suggested.map];
+    words.replaceChildren(element("strong", title), ` (${measures.mixing.toFixed(2)}): ${suggested.reason}.`);
   });
 }
 
@@ -111,7 +109,7 @@ async function start() {
     positions: (side) => structuredClone(maps[side].positions()),
     highlighted: (side) => maps[side].highlighted(),
     view: (side) => maps[side].view(),
-    suggest: (share) => suggest(facts, share),
+    suggest: (share) => suggest(facts, share).map,
   });
 }
 

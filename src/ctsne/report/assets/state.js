@@ -4,14 +4,14 @@ function makeState(facts) {
   const listeners = [];
   const suggested = suggest(facts, facts.mixing);
   const values = {
-    map: suggested ?? mostMixed(facts) ?? facts.lines.at(-1).maps.at(-1), // the one on the right
+    map: suggested.map ?? mostMixed(facts) ?? facts.lines.at(-1).maps.at(-1), // the one on the right
     column: facts.known, // the colours
     selected: [], // points
     pressed: new Set(), // codes in the legend that make up the selection
     point: null, // under the pointer, or looked for
     pinned: null, // looked for, and shown when nothing is under the pointer
     share: facts.mixing, // of random mixing, that a suggestion must reach
-    suggested,
+    suggested, // its map, or null, and the reason
   };
   return {
     values,
@@ -27,19 +27,42 @@ function makeState(facts) {
   };
 }
 
-// The weakest setting of each line that mixes far enough; of those the one that keeps most
-// neighbours. Means over seeds, if there are several. The same rule as SweepResult.best.
+// Which map to take, and why: the same rule as SweepResult.suggest (suggestion.py). Measures are
+// means over seeds, if there are several.
+
+const SEED_NOISE = 0.005;
 
 function suggest(facts, share) {
   const measure = (map, key) => facts.maps[map].measures[key];
   const mean = (group, key) => group.reduce((sum, map) => sum + measure(map, key), 0) / group.length;
   const first = (list, value) => list.reduce((best, each) => (value(each) > value(best) ? each : best));
-  const reaching = facts.choices
-    .map((line) => line.find((group) => mean(group, "mixing") >= share))
-    .filter((group) => group !== undefined);
-  if (reaching.length === 0) return null;
-  const chosen = first(reaching, (group) => mean(group, "adjusted_rnx"));
-  return first(chosen.filter((map) => measure(map, "mixing") >= share), (map) => measure(map, "adjusted_rnx"));
+  const taken = (group, reason) => ({
+    map: first(group.filter((map) => measure(map, "mixing") >= share), (map) => measure(map, "adjusted_rnx")), reason,
+  });
+  const groups = facts.choices.flat();
+  const reaching = groups.filter((group) => mean(group, "mixing") >= share);
+  const plain = reaching.find((group) => facts.maps[group[0]].plain);
+  if (plain !== undefined) return taken(plain, "it mixes that far already, so there is nothing to take out");
+  if (reaching.length === 0) {
+    const most = groups.length === 0 ? null : first(groups, (group) => mean(group, "mixing"));
+    const reached = most === null ? "" : `: the most is ${mean(most, "mixing").toFixed(2)}, with ${facts.maps[most[0]].title}`;
+    return { map: null, reason: `no setting mixes that far${reached}` };
+  }
+  if (reaching.every((group) => measure(group[0], "other_laplacian") !== undefined)) {
+    const beaten = (group) => groups.some((other) =>
+      mean(other, "mixing") > mean(group, "mixing") && mean(other, "adjusted_rnx") > mean(group, "adjusted_rnx"));
+    const front = reaching.filter((group) => !beaten(group));
+    const purest = first(front, (group) => -mean(group, "other_laplacian"));
+    const middle = mean(purest, "other_laplacian");
+    const spread = Math.sqrt(purest.reduce((sum, map) => sum + (measure(map, "other_laplacian") - middle) ** 2, 0) / purest.length);
+    const alike = front.filter((group) => mean(group, "other_laplacian") <= middle + Math.max(SEED_NOISE, spread));
+    const label = facts.other === null ? "the label to look for" : facts.columns[facts.other].name;
+    return taken(first(alike, (group) => -mean(group, "mixing")),
+      `of the maps that reach it and that no other beats in both mixing and neighbours kept, ${label} is purest in it (the weaker of equals)`);
+  }
+  const weakest = facts.choices.map((line) => line.find((group) => reaching.includes(group))).filter((group) => group !== undefined);
+  const lines = facts.choices.length > 1 ? "; of all methods that get there, it keeps most neighbours" : "";
+  return taken(first(weakest, (group) => mean(group, "adjusted_rnx")), `the weakest that reaches it${lines}`);
 }
 
 function mostMixed(facts) {

@@ -5,7 +5,8 @@ function drawAbout(data) {
   byId("title").textContent = facts.title;
   const finished = facts.maps.filter(({ error }) => error === null).length;
   const { name, all } = facts.columns[facts.known];
-  const parts = [`${count(finished)} ${finished === 1 ? "map" : "maps"} of ${count(facts.n)} points`, `factored out: ${name} (${count(all)} labels)`];
+  const sampled = facts.sampledFrom === null ? "" : `, a random sample of ${count(facts.sampledFrom)} (--all-points maps all of them)`;
+  const parts = [`${count(finished)} ${finished === 1 ? "map" : "maps"} of ${count(facts.n)} points${sampled}`, `factored out: ${name} (${count(all)} labels)`];
   const whole = facts.columns.every((column) => column.kind !== "labels" || column.labels.length === column.all);
   const rare = whole ? "with every label among them" : "so that some rare labels are not among them";
   if (n < facts.n) parts.push(`${count(n)} of ${count(facts.n)} points are shown, chosen at random ${rare}; measures are of the whole data`);
@@ -39,7 +40,7 @@ function connectSettings(data, state) {
   const head = element("tr");
   head.append(element("th", "setting", { scope: "col" }));
   for (const { name, meaning } of facts.measures) head.append(element("th", name, { scope: "col", title: meaning }));
-  head.append(element("th", "points owned by one neighbour", { scope: "col" }));
+  head.append(element("th", "points dominated by one neighbour", { scope: "col" }));
   const timed = facts.maps.some(({ seconds }) => seconds !== null);
   if (timed) head.append(element("th", "seconds", { scope: "col" }));
   table.tHead.append(head);
