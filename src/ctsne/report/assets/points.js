@@ -1,4 +1,4 @@
-// One point: what is known of it, how to find it, and those that one neighbour owns.
+// One point: what is known of it, how to find it, and those dominated by one neighbour.
 
 const DIAGNOSTICS = [["perplexity", "perplexity", 1], ["other_share", "weight on other labels", 2], ["largest_weight", "largest weight", 2]];
 

@@ -59,20 +59,23 @@ function connectSuggestion(data, state) {
   byId("suggestion").hidden = facts.choices.length === 0;
   share.addEventListener("input", () => {
     const value = Number(share.value);
-    if (share.value !== "" && value >= 0 && value <= 1) state.set({ share: value, suggested: suggest(facts, value) });
+    if (share.value === "" || value < 0 || value > 1) return;
+    const { map: suggested, reason } = suggest(facts, value);
+    state.set({ share: value, suggested, reason });
   });
-  byId("go").addEventListener("click", () => state.set({ map: state.values.suggested.map }));
-  state.watch(["suggested", "share"], ({ suggested, share: wanted }) => {
-    byId("go").disabled = suggested.map === null;
-    byId("start-not-rule").hidden = suggested.map === null || facts.maps[suggested.map].plain;
-    byId("start-not-rule").textContent = `${wanted} is a starting point, not a rule: go on to stronger settings as long as ${judge} that nothing merges that should not.`;
+  byId("go").addEventListener("click", () => state.set({ map: state.values.suggested }));
+  state.watch(["suggested", "share"], ({ suggested, reason, share: wanted }) => {
+    byId("go").disabled = suggested === null;
+    const advice = byId("start-not-rule");
+    advice.hidden = suggested === null || facts.maps[suggested].plain;
+    advice.textContent = `${wanted} is a starting point, not a rule: go on to stronger settings as long as ${judge} that nothing merges that should not.`;
     const words = byId("suggested");
-    if (suggested.map === null) {
-      words.textContent = `${suggested.reason}.`;
+    if (suggested === null) {
+      words.textContent = `${reason}.`;
       return;
     }
-    const { title, measures } = facts.maps[suggested.map];
-    words.replaceChildren(element("strong", title), ` (${measures.mixing.toFixed(2)}): ${suggested.reason}.`);
+    const { title, measures } = facts.maps[suggested];
+    words.replaceChildren(element("strong", title), ` (${measures.mixing.toFixed(2)}): ${reason}.`);
   });
 }
 

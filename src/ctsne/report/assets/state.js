@@ -2,16 +2,17 @@
 
 function makeState(facts) {
   const listeners = [];
-  const suggested = suggest(facts, facts.mixing);
+  const { map: suggested, reason } = suggest(facts, facts.mixing);
   const values = {
-    map: suggested.map ?? mostMixed(facts) ?? facts.lines.at(-1).maps.at(-1), // the one on the right
+    map: suggested ?? mostMixed(facts) ?? facts.lines.at(-1).maps.at(-1), // the one on the right
     column: facts.known, // the colours
     selected: [], // points
     pressed: new Set(), // codes in the legend that make up the selection
     point: null, // under the pointer, or looked for
     pinned: null, // looked for, and shown when nothing is under the pointer
     share: facts.mixing, // of random mixing, that a suggestion must reach
-    suggested, // its map, or null, and the reason
+    suggested, // a map, or null
+    reason, // why it is this one, or none
   };
   return {
     values,
