@@ -1,0 +1,377 @@
+"""Alignments against plain NumPy, and what they must leave alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from ctsne.labels import Labels, encode_labels
+from ctsne.neighbors import alignment, find_neighbors, search
+from ctsne.neighbors.alignment import (
+    ALIGNMENTS,
+    LOCAL_NEIGHBORS,
+    PAIR_NEIGHBORS,
+    ROUNDS,
+    TRIED_ALIGNMENTS,
+    align_points,
+    alignment_sample,
+    commuting_share,
+    take_labels,
+)
+
+Floats = NDArray[np.float64]
+HOW = ("mutual", "local", "mean")
+
+
+@st.composite
+def problems(draw: st.DrawFn) -> tuple[Floats, Labels]:
+    """Points of some labels in few dimensions, some without a label."""
+    n, d = draw(st.integers(2, 60)), draw(st.integers(1, 4))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_labels = draw(st.integers(1, 4))
+    codes = rng.integers(-1 if draw(st.booleans()) else 0, n_labels, n)
+    shifts = draw(st.sampled_from([0.0, 1.0, 10.0])) * rng.normal(size=(n_labels + 1, d))
+    X = rng.normal(size=(n, d)) + shifts[codes]
+    names: list[object] = [None if code < 0 else f"label {code}" for code in codes]
+    return X, encode_labels(names)
+
+
+def blobs(n: int = 300, d: int = 3, gap: float = 6.0, missing: int = 0) -> tuple[Floats, Labels]:
+    rng = np.random.default_rng(0)
+    codes = np.arange(n) % 3
+    X = rng.normal(size=(n, d)) + gap * rng.normal(size=(3, d))[codes]
+    names: list[object] = list(codes)
+    for place in range(missing):
+        names[7 * place] = None
+    return X, encode_labels(names)
+
+
+# ---- plain NumPy ---------------------------------------------------------------------------------
+
+
+def squares(A: Floats, B: Floats) -> Floats:
+    return np.asarray(((A[:, None] - B[None]) ** 2).sum(axis=2))
+
+
+def pairs_of(points: Floats, codes: Any) -> NDArray[np.bool_]:
+    """Which points are among each other's nearest points of other labels."""
+    D2 = squares(points, points)
+    different = (codes[:, None] != codes) & (codes[:, None] >= 0) & (codes >= 0)
+    listed = np.zeros(D2.shape, bool)
+    for i in range(len(points)):
+        other = np.flatnonzero(different[i])
+        nearest = other[np.argsort(D2[i, other], kind="stable")[:PAIR_NEIGHBORS]]
+        listed[i, nearest] = True
+    return np.asarray(listed & listed.T)
+
+
+def plain_mean(X: Floats, codes: Any) -> Floats:
+    moved, common = X.copy(), X[codes >= 0].mean(axis=0) if (codes >= 0).any() else 0
+    for code in np.unique(codes[codes >= 0]):
+        moved[codes == code] += common - X[codes == code].mean(axis=0)
+    return moved
+
+
+def plain_mutual(X: Floats, codes: Any) -> Floats:
+    moved = X.copy()
+    for _ in range(ROUNDS):
+        pairs = pairs_of(moved, codes)
+        steps = {}
+        for code in np.unique(codes[codes >= 0]):
+            i, j = np.nonzero(pairs & (codes == code)[:, None])
+            steps[code] = 0.5 * (moved[j] - moved[i]).mean(axis=0) if len(i) else 0.0
+        for code, step in steps.items():
+            moved[codes == code] += step
+    return moved
+
+
+def plain_local(X: Floats, codes: Any) -> Floats:
+    moved = X.copy()
+    for _ in range(ROUNDS):
+        pairs = pairs_of(moved, codes)
+        steps = np.zeros_like(moved)
+        for i in np.flatnonzero(codes >= 0):
+            paired = np.flatnonzero(pairs.any(axis=1) & (codes == codes[i]))
+            if len(paired):
+                D2 = squares(moved[i : i + 1], moved[paired])[0]
+                near = paired[np.argsort(D2, kind="stable")[:LOCAL_NEIGHBORS]]
+                means = [moved[pairs[j]].mean(axis=0) - moved[j] for j in near]
+                steps[i] = 0.5 * np.mean(means, axis=0)
+        moved = moved + steps
+    return moved
+
+
+PLAIN = {"mean": plain_mean, "mutual": plain_mutual, "local": plain_local}
+
+
+@pytest.mark.parametrize("how", HOW)
+@given(problem=problems())
+def test_same_as_plain_numpy(how: str, problem: tuple[Floats, Labels]) -> None:
+    X, labels = problem
+    found = align_points(X, labels, how)
+    if labels.n_labels < 2:
+        assert found is X
+        return
+    np.testing.assert_allclose(found, PLAIN[how](X, labels.codes), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_same_as_plain_numpy_with_many_neighbours(how: str) -> None:
+    # More points of a label than any list has.
+    X, labels = blobs(missing=20)
+    found = align_points(X, labels, how)
+    np.testing.assert_allclose(found, PLAIN[how](X, labels.codes), rtol=1e-9, atol=1e-9)
+
+
+# ---- what an alignment is ------------------------------------------------------------------------
+
+
+def test_a_move_of_whole_labels_is_undone() -> None:
+    rng = np.random.default_rng(0)
+    base, codes = rng.normal(size=(600, 2)), np.arange(600) % 2
+    # Far apart: mutual pairs bring two clouds to where they touch, not one on the other.
+    X = base + np.array([[0.0, 0.0], [20.0, 10.0]])[codes]
+    labels = encode_labels(codes)
+    before = X[codes == 1].mean(axis=0) - X[codes == 0].mean(axis=0)
+    for how in HOW:
+        moved = align_points(X, labels, how)
+        gap = moved[codes == 1].mean(axis=0) - moved[codes == 0].mean(axis=0)
+        assert np.linalg.norm(gap) < 0.25 * np.linalg.norm(before)
+    for how in ("mutual", "mean"):  # labels move as a whole
+        moved = align_points(X, labels, how)
+        for code in (0, 1):
+            move = (moved - X)[codes == code]
+            np.testing.assert_allclose(move, move[:1].repeat(len(move), axis=0), atol=1e-12)
+
+
+def test_local_moves_may_differ_from_place_to_place() -> None:
+    rng = np.random.default_rng(0)
+    kind, codes = np.arange(800) % 2, np.arange(800) // 2 % 2
+    X = 0.3 * rng.normal(size=(800, 2)) + 100.0 * kind[:, None] * [1, 0]
+    # The effect of the label has another direction for each kind.
+    X[codes == 1] += np.array([[0.0, 10.0], [0.0, -10.0]])[kind[codes == 1]]
+    moved = align_points(X, encode_labels(codes), "local")
+    for each in (0, 1):
+        of = [moved[(kind == each) & (codes == code)].mean(axis=0) for code in (0, 1)]
+        assert np.linalg.norm(of[1] - of[0]) < 2
+    rigid = align_points(X, encode_labels(codes), "mutual")
+    of = [rigid[(kind == 0) & (codes == code)].mean(axis=0) for code in (0, 1)]
+    assert np.linalg.norm(of[1] - of[0]) > 8
+
+
+@pytest.mark.parametrize("how", ALIGNMENTS)
+def test_unlabelled_points_stay(how: str) -> None:
+    X, labels = blobs(missing=20)
+    before = X.copy()
+    moved = align_points(X, labels, how)
+    np.testing.assert_array_equal(X, before)
+    np.testing.assert_array_equal(moved[labels.codes < 0], X[labels.codes < 0])
+    # And they say nothing about where others go.
+    if how != "none":
+        far = X.copy()
+        far[labels.codes < 0] += 100
+        again = align_points(far, labels, how)
+        labelled = labels.codes >= 0
+        np.testing.assert_allclose(again[labelled], moved[labelled], rtol=1e-9, atol=1e-9)
+        assert not np.array_equal(moved[labelled], X[labelled])
+
+
+@pytest.mark.parametrize("names", [["a"] * 20, [None] * 20])
+@pytest.mark.parametrize("how", ALIGNMENTS)
+def test_nothing_to_align(how: str, names: list[object]) -> None:
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    assert align_points(X, encode_labels(names), how) is X
+
+
+@pytest.mark.parametrize("how", ALIGNMENTS)
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_type_and_order_of_the_data(how: str, kind: Any) -> None:
+    X, labels = blobs()
+    moved = align_points(X.astype(kind), labels, how)
+    assert moved.dtype == kind and moved.shape == X.shape
+    np.testing.assert_allclose(moved, align_points(X, labels, how), rtol=1e-3, atol=1e-3)
+    order = np.random.default_rng(1).permutation(len(X))
+    shuffled = align_points(X[order], take_labels(labels, order), how)
+    np.testing.assert_allclose(shuffled, align_points(X, labels, how)[order], rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_directions_are_aligned_for_cosine_distances(how: str) -> None:
+    X, labels = blobs(gap=2.0)
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    expected = align_points(unit, labels, how)
+    lengths = np.random.default_rng(0).uniform(0.5, 5, (len(X), 1))
+    found = align_points(lengths * X, labels, how, metric="cosine")
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
+
+
+# ---- many points ---------------------------------------------------------------------------------
+
+
+def test_many_points_are_estimated_on_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, labels = blobs(900)
+    whole = {how: align_points(X, labels, how) for how in HOW}
+    monkeypatch.setattr(alignment, "SAMPLE", 400)
+    rows = alignment_sample(labels)
+    assert len(rows) == 400 and (np.diff(rows) > 0).all()
+    np.testing.assert_array_equal(alignment_sample(labels), rows)
+    known = take_labels(labels, rows)
+    # Means need no sample.
+    np.testing.assert_array_equal(align_points(X, labels, "mean"), whole["mean"])
+    # A label moves as it does in the sample, and near to where all points would take it.
+    mutual = align_points(X, labels, "mutual")
+    alone = align_points(X[rows], known, "mutual")
+    np.testing.assert_allclose(mutual[rows], alone, rtol=1e-9, atol=1e-9)
+    for code in range(3):
+        move = (mutual - X)[labels.codes == code]
+        np.testing.assert_allclose(move, move[:1].repeat(len(move), axis=0), atol=1e-9)
+    # A point beyond the sample moves as sampled points of its label near it do.
+    local = align_points(X, labels, "local")
+    moves = align_points(X[rows], known, "local") - X[rows]
+    np.testing.assert_allclose(local[rows], X[rows] + moves, rtol=1e-9, atol=1e-9)
+    rest = np.setdiff1d(np.arange(900), rows)
+    for i in rest[::50]:
+        own = np.flatnonzero(known.codes == labels.codes[i])
+        near = own[np.argsort(squares(X[i : i + 1], X[rows[own]])[0])[:LOCAL_NEIGHBORS]]
+        np.testing.assert_allclose(local[i], X[i] + moves[near].mean(axis=0), atol=1e-9)
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_a_label_that_the_sample_lacks_stays(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, labels = blobs(900)
+    monkeypatch.setattr(alignment, "SAMPLE", 400)
+    names = labels.codes.astype(object)
+    rare = np.setdiff1d(np.arange(900), alignment_sample(labels))[:5]
+    names[rare] = 9
+    known = encode_labels(names)
+    moved = align_points(X, known, how)
+    assert np.isfinite(moved).all()
+    if how != "mean":
+        np.testing.assert_array_equal(moved[rare], X[rare])
+    assert 0 <= commuting_share(X, moved, known) <= 1
+
+
+def test_take_labels() -> None:
+    labels = encode_labels(["a", "b", None, "c", "a"])
+    part = take_labels(labels, np.array([0, 2, 4]))
+    assert part.codes.tolist() == [0, -1, 0]
+    assert part.names == labels.names and part.counts.tolist() == [2, 0, 0]
+    assert part.n_points == 3 and part.n_missing == 1
+
+
+@pytest.mark.parametrize("sample", [20_000, 300])
+@pytest.mark.parametrize("how", HOW)
+def test_same_bits_for_any_number_of_threads(
+    how: str, sample: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(alignment, "SAMPLE", sample)
+    X, labels = blobs(700, d=5, missing=30)
+    one, two = (align_points(X, labels, how, n_jobs=jobs) for jobs in (1, 2))
+    np.testing.assert_array_equal(one, two)
+    scores = {commuting_share(X, one, labels, n_jobs=jobs) for jobs in (1, 2)}
+    assert len(scores) == 1
+
+
+# ---- scores --------------------------------------------------------------------------------------
+
+
+def test_a_right_alignment_commutes_better() -> None:
+    rng = np.random.default_rng(0)
+    base, codes = rng.normal(size=(600, 3)), np.arange(600) % 2
+    X = base + 5.0 * codes[:, None]
+    labels = encode_labels(codes)
+    shares = [commuting_share(X, points, labels) for points in (X, base, rng.permutation(base))]
+    assert min(shares) >= 0 and max(shares) <= 1
+    assert shares[1] > 0.3 + max(shares[0], shares[2])
+
+
+def test_alone_there_is_nothing_that_commutes() -> None:
+    X = np.random.default_rng(0).normal(size=(10, 2))
+    assert commuting_share(X, X, encode_labels([None] * 10)) == 0
+    assert commuting_share(X, X, encode_labels(["a"] * 10)) == 0
+
+
+def test_names() -> None:
+    assert set(TRIED_ALIGNMENTS) < set(ALIGNMENTS) and TRIED_ALIGNMENTS[0] == "none"
+
+
+# ---- lists ---------------------------------------------------------------------------------------
+
+
+def lists_of(found: Any, *, other: bool) -> list[Any]:
+    return [
+        (row[n_same:] if other else row[:n_same]).tolist()
+        for row, n_same in zip(found.indices, found.n_same, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+@pytest.mark.parametrize("missing", [0, 20])
+def test_lists_of_the_same_label_never_see_it(metric: str, missing: int) -> None:
+    X, labels = blobs(missing=missing)
+    moved = np.random.default_rng(5).normal(size=(300, 2)) + 3
+    given: dict[str, Any] = {"k_same": 8, "k_other": 6, "metric": metric}
+    plain, among = find_neighbors(X, labels, **given), find_neighbors(moved, labels, **given)
+    found = find_neighbors(X, labels, aligned=moved, **given)
+    np.testing.assert_array_equal(found.n_same, plain.n_same)
+    assert lists_of(found, other=False) == lists_of(plain, other=False)
+    assert lists_of(found, other=True) == lists_of(among, other=True)
+    first = np.arange(14) < found.n_same[:, None]
+    np.testing.assert_array_equal(found.distances[first], plain.distances[first])
+    np.testing.assert_array_equal(found.distances[~first], among.distances[~first])
+    assert found.scale == plain.scale and found.recall == 1
+    # What some points would have had is kept, to know what is natural.
+    assert plain.unaligned is None and found.unaligned is not None
+    rows = found.unaligned.rows
+    np.testing.assert_array_equal(found.unaligned.neighbors.distances, plain.distances[rows])
+
+
+@pytest.mark.parametrize("missing", [0, 40])
+def test_approximate_lists_of_the_same_label_never_see_it(
+    missing: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "EXACT_UP_TO", 2000)
+    rng = np.random.default_rng(0)
+    X, codes = rng.normal(size=(4000, 4)), np.arange(4000) % 3
+    names: list[object] = list(codes)
+    for place in range(missing):
+        names[7 * place] = None
+    labels = encode_labels(names)
+    moved = rng.normal(size=(4000, 3))
+    given: dict[str, Any] = {"k_same": 10, "k_other": 8}
+    found = find_neighbors(X, labels, aligned=moved, recall=0.9, **given)
+    plain = find_neighbors(X, labels, recall=0.9, **given)
+    assert 0.85 < found.recall < 1
+    # Cells of each label, budget and all are those of the data as they are.
+    labelled = labels.codes >= 0
+    for one, two in zip(
+        np.array(lists_of(found, other=False), dtype=object)[labelled],
+        np.array(lists_of(plain, other=False), dtype=object)[labelled],
+        strict=True,
+    ):
+        assert list(one) == list(two)
+    exact = find_neighbors(X, labels, aligned=moved, **given)
+    for other in (False, True):
+        hits = [
+            len(set(one) & set(two)) / max(1, len(two))
+            for one, two in zip(
+                lists_of(found, other=other), lists_of(exact, other=other), strict=True
+            )
+            if len(two)
+        ]
+        assert np.mean(hits) > 0.85
+    one, two = (
+        find_neighbors(X, labels, aligned=moved, recall=0.9, n_jobs=jobs, **given)
+        for jobs in (1, 2)
+    )
+    np.testing.assert_array_equal(one.indices, two.indices)
+    np.testing.assert_array_equal(one.distances, two.distances)
+    assert found.unaligned is not None
+    rows = found.unaligned.rows
+    truth = find_neighbors(X, labels, rows=rows, **given)
+    np.testing.assert_array_equal(found.unaligned.neighbors.indices, truth.indices)

@@ -1,0 +1,122 @@
+"""Which points are matched: against the oracle, and in cases that are known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ctsne import oracle
+from ctsne._pipeline import MANY_POINTS, without_counterparts
+from ctsne.labels import encode_labels
+from ctsne.neighbors import find_neighbors, matched_share, matching
+from ctsne.neighbors.matching import UNMATCHED
+
+
+def shares(X: Any, names: Any, k_same: int = 30, k_other: int = 30) -> Any:
+    labels = encode_labels(names)
+    return matched_share(find_neighbors(X, labels, k_same=k_same, k_other=k_other), labels)
+
+
+@given(
+    n=st.integers(2, 80),
+    n_labels=st.integers(1, 5),
+    missing=st.booleans(),
+    k_same=st.integers(1, 40),
+    k_other=st.integers(0, 20),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_same_as_the_oracle(
+    n: int, n_labels: int, missing: bool, k_same: int, k_other: int, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(-1 if missing else 0, n_labels, n)
+    X = rng.normal(size=(n, 2)) + 2.0 * codes[:, None]
+    labels = encode_labels([None if code < 0 else int(code) for code in codes])
+    found = find_neighbors(X, labels, k_same=k_same, k_other=k_other)
+    expected = oracle.matched_shares(found.indices, found.n_same, labels.codes)
+    matched = matched_share(found, labels)
+    np.testing.assert_allclose(matched, expected, rtol=1e-12, atol=1e-12)
+    assert ((matched >= 0) & (matched <= 1)).all()
+
+
+def test_does_not_depend_on_the_rows_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, names = np.random.default_rng(0).normal(size=(300, 3)), np.arange(300) % 3
+    whole = shares(X, names)
+    monkeypatch.setattr(matching, "_ROWS_AT_ONCE", 7)
+    np.testing.assert_allclose(shares(X, names), whole, rtol=1e-12)
+
+
+def test_random_labels_are_matched() -> None:
+    rng = np.random.default_rng(0)
+    matched = shares(rng.normal(size=(1000, 3)), rng.integers(0, 4, 1000))
+    assert matched.min() > 0.3 and matched.mean() > 0.8
+
+
+def test_a_label_that_is_moved_as_a_whole_is_matched_if_aligned() -> None:
+    rng = np.random.default_rng(0)
+    base, codes = rng.normal(size=(600, 3)), np.arange(600) % 2
+    labels = encode_labels(codes)
+    found = find_neighbors(base + 20.0 * codes[:, None], labels, k_same=30, k_other=30)
+    plain = matched_share(found, labels)
+    found = find_neighbors(
+        base + 20.0 * codes[:, None], labels, k_same=30, k_other=30, aligned=base
+    )
+    assert matched_share(found, labels).mean() > 2 * plain.mean()
+
+
+@pytest.mark.parametrize("near", [True, False])
+def test_a_group_under_one_label_is_not_matched(near: bool) -> None:
+    rng = np.random.default_rng(0)
+    X, names = rng.normal(size=(600, 4)), np.arange(600) % 2
+    alone = np.arange(600) < 60
+    names = np.where(alone, 0, names)
+    X[alone] += 6.0 if near else 60.0
+    matched = shares(X, names)
+    assert matched[alone].max() < UNMATCHED < matched[~alone].min()
+
+
+def test_points_without_a_label_are_asked_nothing() -> None:
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    names: list[object] = [None if place % 5 == 0 else place % 2 for place in range(200)]
+    matched = shares(X, names)
+    assert (matched[::5] == 1).all()
+    assert (shares(X, [None] * 200) == 1).all()
+
+
+def test_one_label_has_no_counterparts_at_all() -> None:
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    assert (shares(X, ["a"] * 50) == 0).all()
+
+
+def test_which_labels_are_told() -> None:
+    labels = encode_labels(["a"] * 100 + ["b"] * 100 + ["c"] * 2000)
+    matched = np.ones(2200)
+    assert without_counterparts(matched, labels) is None
+    matched[: MANY_POINTS - 1] = 0
+    assert without_counterparts(matched, labels) is None  # a few are no news
+    matched[:MANY_POINTS] = 0
+    message = without_counterparts(matched, labels)
+    assert message is not None and message.startswith("20 points of 'a' have no counterpart")
+    matched[200:230] = 0  # 30 of 2,000 points are few
+    assert without_counterparts(matched, labels) == message
+    matched[200:260] = 0
+    message = without_counterparts(matched, labels)
+    assert message is not None and message.startswith("60 points of 'c', 20 points of 'a' have")
+    matched[:] = UNMATCHED
+    assert without_counterparts(matched, labels) is None
+
+
+def test_long_lists_of_labels_stay_readable() -> None:
+    names = [f"{'x' * 100} {place % 40}" for place in range(40 * 30)]
+    message = without_counterparts(np.zeros(1200), encode_labels(names))
+    assert message is not None and "and of 37 more labels" in message and len(message) < 400
+
+
+def test_unlabelled_points_are_not_counted() -> None:
+    labels = encode_labels([None] * 50 + ["a"] * 50 + ["b"] * 50)
+    matched = np.where(np.arange(150) < 50, 0.0, 1.0)
+    assert without_counterparts(matched, labels) is None
