@@ -166,7 +166,7 @@ def place() -> Any:
         {
             "t-SNE": {"method": "tsne"},
             "revised, beta 1e-20": {"method": "revised", "beta": 1e-20},
-            "joint, strength 1": {"method": "joint"},
+            "joint, strength 0.6": {"method": "joint"},
             "balanced, strength 1": {"method": "balanced"},
         },
     )
@@ -214,7 +214,7 @@ def one_batch() -> Any:
         {
             "t-SNE": {"method": "tsne"},
             "joint 0.4": {"method": "joint", "strength": 0.4},
-            "joint 1": {"method": "joint"},
+            "joint 1": {"method": "joint", "strength": 1.0},
             "balanced 1": {"method": "balanced"},
         },
     ).items():
