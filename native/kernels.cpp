@@ -3,6 +3,7 @@
 #include "loops/attraction.hpp"
 #include "loops/fft.hpp"
 #include "loops/mesh.hpp"
+#include "loops/near.hpp"
 #include "loops/repulsion.hpp"
 #include "loops/rows.hpp"
 #include "loops/scan.hpp"
@@ -30,6 +31,7 @@ const Kernels table = {
     .log_kernel_sum_packed = log_kernel_sum<PackedRows>,
     .step = step,
     .repel = repel,
+    .repel_near = repel_near,
     .spread = spread,
     .gather = gather,
     .transform_rows = transform_rows,

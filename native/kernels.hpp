@@ -79,7 +79,19 @@ struct MeshShape {
   std::int64_t stride[kMaxDims];  // distance between neighbouring nodes along each axis, in floats
   float origin[kMaxDims];
   float spacing;
+  std::int64_t size;  // floats of one mesh, where several follow each other
 };
+
+// Points of a plane map in the order of cells, row by row: cell (r, c) holds points
+// [start[columns r + c], start[columns r + c + 1]). All but `start` may be read kMostLanes past the last point.
+struct NearPoints {
+  float *x, *y, *charge;
+  std::int32_t *group, *point;  // its group, and its number in the map
+  const std::int32_t* start;
+  std::int64_t rows, columns;
+};
+constexpr std::int64_t kNearCells = 2;  // cells along each axis to a reach
+constexpr int kMostLanes = 16;
 
 // A Fourier transform of length n, a product of 2, 3 and 5.
 struct FftPlan {
@@ -135,6 +147,10 @@ struct Kernels {
   double (*repel)(Tail, const float* const* axis, const float* charge, std::int64_t from, std::int64_t to,
                   std::int64_t begin, std::int64_t end, float coefficient, const float* target_charge,
                   float* force);
+
+  // Adds the forces of all points nearer than the reach to those of a row of cells, and returns their
+  // potential, each point's own included. same[g] weighs pairs inside group g.
+  double (*repel_near)(const NearPoints&, float reach, const float* same, std::int64_t row, float* force);
 
   // Adds the charges of points[0..count) to the grid.
   void (*spread)(const MeshShape&, const float* y, const float* charge, const std::int32_t* points,

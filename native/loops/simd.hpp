@@ -53,6 +53,19 @@ typedef float Floats8Anywhere __attribute__((vector_size(32), aligned(4), may_al
   out[0] = sum[0], out[1] = sum[1], out[2] = sum[2];
 }
 
+// A vector of any width as eight floats of the same sum; not through memory, where it would then stay.
+[[maybe_unused]] static inline Floats8 folded(Floats a) {
+#if defined(__AVX512F__)
+  const __m512 wide = reinterpret_cast<__m512>(a);
+  return reinterpret_cast<Floats8>(_mm512_castps512_ps256(wide)) +
+         reinterpret_cast<Floats8>(_mm512_extractf32x8_ps(wide, 1));
+#elif defined(__AVX2__)
+  return a;
+#else
+  return Floats8{a[0], a[1], a[2], a[3], 0.0f, 0.0f, 0.0f, 0.0f};
+#endif
+}
+
 template <class To, class From>
 [[maybe_unused]] static inline To load_as(const From* from) {
   To value;
