@@ -10,6 +10,7 @@
 #include "descent.hpp"
 #include "forces.hpp"
 #include "kernels.hpp"
+#include "layers.hpp"
 #include "mix.hpp"
 #include "near.hpp"
 #include "pack.hpp"
@@ -245,22 +246,49 @@ ctsne::FftPlan fft_of(int64_t n, const Vector<const float>& twiddles) {
 }
 
 void convolve(Array<float, 3> grids, Matrix<const float> kernel, Vector<const float> column_twiddles,
-              Vector<const float> row_twiddles, std::tuple<int64_t, int64_t> nodes, int n_jobs,
+              Vector<const float> row_twiddles, std::tuple<int64_t, int64_t> nodes, bool doubled, int n_jobs,
               Vector<float> spectra) {
   const auto rows = static_cast<int64_t>(grids.shape(1)), width = static_cast<int64_t>(grids.shape(2));
   const ctsne::MeshTransform mesh{fft_of(std::get<1>(nodes), row_twiddles),
                                   fft_of(std::get<0>(nodes), column_twiddles), width,
-                                  std::max(width, std::get<0>(nodes))};
+                                  std::max(width, std::get<0>(nodes)), doubled,
+                                  doubled ? std::get<1>(nodes) + 1 : std::get<1>(nodes) / 2 + 1};
   require(rows >= mesh.columns.n && rows % ctsne::kBandRows == 0 && width > mesh.rows.n &&
               width % ctsne::kBandColumns == 0,
           "the mesh needs whole bands of rows and columns");
-  require(static_cast<int64_t>(kernel.shape(0)) == mesh.columns.n + 1 && kernel.shape(1) == grids.shape(2) &&
+  require(static_cast<int64_t>(kernel.shape(0)) == (doubled ? mesh.columns.n : mesh.columns.n / 2) + 1 && kernel.shape(1) == grids.shape(2) &&
               spectra.size() > 0 && spectra.size() % (2 * rows * width) == 0,
           "kernel and spectra must fit the mesh");
   const auto together = static_cast<int64_t>(spectra.size()) / (2 * rows * width);
   nb::gil_scoped_release release;
   ctsne::convolve(mesh, kernel.data(), static_cast<int64_t>(grids.shape(0)), rows * width, together, n_jobs,
                   grids.data(), spectra.data());
+}
+
+template <class Fine, class Coarse>
+ctsne::MeshLayers layers_of(const Fine& fine, const Coarse& coarse, std::tuple<int64_t, int64_t> nodes) {
+  const auto size = [](const auto& grids, int axis) { return static_cast<int64_t>(grids.shape(axis)); };
+  const ctsne::MeshLayers layers{{std::get<0>(nodes), std::get<1>(nodes)}, size(fine, 2),
+                                 size(fine, 1) * size(fine, 2), size(coarse, 1), size(coarse, 2)};
+  bool fit = fine.shape(0) == coarse.shape(0);
+  for (int axis = 0; axis < 2; ++axis)
+    fit = fit && size(fine, axis + 1) % ctsne::kBandColumns == 0 && size(coarse, axis + 1) % ctsne::kBandColumns == 0 &&
+          layers.nodes[axis] > 0 && layers.nodes[axis] <= size(fine, axis + 1) &&
+          ctsne::coarse_nodes(layers.nodes[axis]) <= size(coarse, axis + 1);
+  require(fit, "the coarse meshes do not fit the fine ones");
+  return layers;
+}
+
+void coarsen(Array<const float, 3> fine, std::tuple<int64_t, int64_t> nodes, int n_jobs, Array<float, 3> coarse) {
+  const auto layers = layers_of(fine, coarse, nodes);
+  nb::gil_scoped_release release;
+  ctsne::coarsen(layers, fine.data(), static_cast<int64_t>(fine.shape(0)), n_jobs, coarse.data());
+}
+
+void refine(Array<const float, 3> coarse, std::tuple<int64_t, int64_t> nodes, int n_jobs, Array<float, 3> fine) {
+  const auto layers = layers_of(fine, coarse, nodes);
+  nb::gil_scoped_release release;
+  ctsne::refine(layers, coarse.data(), static_cast<int64_t>(fine.shape(0)), n_jobs, fine.data());
 }
 
 template <class Value>
@@ -323,7 +351,11 @@ void define_layout(nb::module_& m) {
   m.attr("BAND_COLUMNS") = ctsne::kBandColumns;
   m.def("fft_twiddles", fft_twiddles, "n"_a);
   m.def("convolve", convolve, "grids"_a.noconvert(), "kernel"_a.noconvert(), "column_twiddles"_a.noconvert(),
-        "row_twiddles"_a.noconvert(), "nodes"_a, "n_jobs"_a, "spectra"_a.noconvert());
+        "row_twiddles"_a.noconvert(), "nodes"_a, "doubled"_a, "n_jobs"_a, "spectra"_a.noconvert());
+  m.def("coarse_nodes", ctsne::coarse_nodes, "fine"_a);
+  m.attr("COARSER") = ctsne::kCoarser;
+  m.def("coarsen", coarsen, "fine"_a.noconvert(), "nodes"_a, "n_jobs"_a, "coarse"_a.noconvert());
+  m.def("refine", refine, "coarse"_a.noconvert(), "nodes"_a, "n_jobs"_a, "fine"_a.noconvert());
   define_rows<float>(m);
   define_rows<uint16_t>(m);
   m.def("pack_rows", pack_rows, "indptr"_a.noconvert(), "indices"_a.noconvert(), "values"_a.noconvert(),

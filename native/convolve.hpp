@@ -74,7 +74,7 @@ inline void convolve(const MeshTransform& mesh, const float* kernel, std::int64_
     bands(rows, band, [&](int worker, const float* own, float* spectrum, std::int64_t row) {
       run.transform_rows(mesh, own, row, spectrum, scratch(worker));
     });
-    bands(mesh.rows.n + 1, run.lanes, [&](int worker, const float*, float* spectrum, std::int64_t column) {
+    bands(mesh.frequencies, run.lanes, [&](int worker, const float*, float* spectrum, std::int64_t column) {
       run.convolve_columns(mesh, kernel, column, spectrum, scratch(worker));
     });
     bands(rows, band, [&](int worker, float* own, float* spectrum, std::int64_t row) {

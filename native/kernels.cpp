@@ -2,6 +2,7 @@
 #include "kernels.hpp"
 #include "loops/attraction.hpp"
 #include "loops/fft.hpp"
+#include "loops/layers.hpp"
 #include "loops/mesh.hpp"
 #include "loops/near.hpp"
 #include "loops/repulsion.hpp"
@@ -37,6 +38,9 @@ const Kernels table = {
     .transform_rows = transform_rows,
     .convolve_columns = convolve_columns,
     .restore_rows = restore_rows,
+    .coarsen_rows = coarsen_rows,
+    .lengthen_rows = lengthen_rows,
+    .add_rows = add_rows,
 };
 
 }  // namespace ctsne::CTSNE_ISA

@@ -108,7 +108,20 @@ struct MeshTransform {
   FftPlan columns;  // along the first axis
   std::int64_t width;
   std::int64_t longest;  // of a row and a column: so long is each of the five arrays of scratch
+  bool doubled;          // with zeros; else the mesh wraps around
+  std::int64_t frequencies;  // of a row: columns of the spectrum
 };
+
+// Two meshes of a plane map, one with nodes kCoarser times as far apart. Coarse node kCoarseShift lies at
+// the first fine one; a spline of the coarse mesh is a sum of those of the fine one, up to kSplineReach
+// fine nodes away.
+struct MeshLayers {
+  std::int64_t nodes[2];                  // of the fine mesh
+  std::int64_t fine_width, fine_size;     // floats in a row of it, and in all
+  std::int64_t coarse_rows, coarse_width;  // of the coarse one, with what it is padded with
+};
+constexpr std::int64_t kCoarser = 4, kSplineReach = kSplineOrder * (kCoarser - 1) / 2;
+constexpr std::int64_t kCoarseShift = (kSplineReach + kCoarser - 1) / kCoarser;
 
 struct Kernels {
   const char* name;
@@ -169,6 +182,13 @@ struct Kernels {
                            float* scratch);
   void (*restore_rows)(const MeshTransform&, const float* spectrum, std::int64_t row, float* grid,
                        float* scratch);
+
+  // Charges of the fine mesh to `lanes` rows of the coarse one, from `row` on.
+  void (*coarsen_rows)(const MeshLayers&, const float* fine, std::int64_t row, float* coarse, float* scratch);
+  // Potentials of the coarse mesh to the fine one: `lanes` rows made as long as fine ones, then added to a
+  // row of the fine mesh.
+  void (*lengthen_rows)(const MeshLayers&, const float* coarse, std::int64_t row, float* rows, float* scratch);
+  void (*add_rows)(const MeshLayers&, const float* rows, std::int64_t row, float* fine);
 };
 
 // The table for this processor; CTSNE_ISA=baseline|avx2|avx512 in the environment asks for a lesser one.

@@ -56,9 +56,8 @@ typedef float Floats8Anywhere __attribute__((vector_size(32), aligned(4), may_al
 // A vector of any width as eight floats of the same sum; not through memory, where it would then stay.
 [[maybe_unused]] static inline Floats8 folded(Floats a) {
 #if defined(__AVX512F__)
-  const __m512 wide = reinterpret_cast<__m512>(a);
-  return reinterpret_cast<Floats8>(_mm512_castps512_ps256(wide)) +
-         reinterpret_cast<Floats8>(_mm512_extractf32x8_ps(wide, 1));
+  a += CTSNE_SHUFFLE(a, a, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7);
+  return reinterpret_cast<Floats8>(_mm512_castps512_ps256(reinterpret_cast<__m512>(a)));
 #elif defined(__AVX2__)
   return a;
 #else

@@ -9,6 +9,7 @@ BLOCK: int
 SPLINE_ORDER: int
 BAND_ROWS: int
 BAND_COLUMNS: int
+COARSER: int
 
 _F32 = NDArray[np.float32]
 _F64 = NDArray[np.float64]
@@ -212,8 +213,22 @@ def convolve(
     column_twiddles: _F32,
     row_twiddles: _F32,
     nodes: tuple[int, int],
+    doubled: bool,
     n_jobs: int,
     spectra: _F32,
+) -> None: ...
+def coarse_nodes(fine: int) -> int: ...
+def coarsen(
+    fine: _F32,
+    nodes: tuple[int, int],
+    n_jobs: int,
+    coarse: _F32,
+) -> None: ...
+def refine(
+    coarse: _F32,
+    nodes: tuple[int, int],
+    n_jobs: int,
+    fine: _F32,
 ) -> None: ...
 def descend(
     indptr: _I64,

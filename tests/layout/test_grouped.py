@@ -17,9 +17,11 @@ from ctsne.labels import encode_labels
 from ctsne.layout import PairWeights, pair_weights
 from ctsne.layout.grouped import GroupedRepulsion, Way
 from ctsne.layout.groups import groups_of
+from ctsne.layout.layers import REACH
 from ctsne.layout.mesh import plan_mesh
 
-REACHES = [0.0, 1.6, 2.5, 5.0, 12.0]
+# Without near pairs, with those up to some distance, and with two layers of meshes.
+REACHES = [0.0, 1.6, 2.5, 5.0, 12.0, None]
 
 
 def labelled_map(
@@ -41,11 +43,16 @@ def labelled_map(
 
 
 def by_groups(
-    y: NDArray[np.float32], weights: PairWeights, reach: float, n_single: int, n_jobs: int = 1
+    y: NDArray[np.float32],
+    weights: PairWeights,
+    reach: float | None,
+    n_single: int,
+    n_jobs: int = 1,
 ) -> tuple[NDArray[np.float32], float]:
     """Forces and potential of the groups that the largest labels make."""
     repulsion = GroupedRepulsion(len(y), weights, dof=1.0, n_jobs=n_jobs, mesh=True)
-    plan, origin = plan_mesh(y.min(axis=0).tolist(), y.max(axis=0).tolist(), 1.0, reach)
+    low, high = y.min(axis=0).tolist(), y.max(axis=0).tolist()
+    plan, origin = plan_mesh(low, high, 1.0, REACH if reach is None else reach, near=reach is None)
     force = np.zeros_like(y)
     return force, repulsion.add(Way(plan, origin, n_single), y, force)
 
@@ -61,7 +68,13 @@ def by_groups(
     left_out=st.integers(0, 6),
 )
 def test_groups_are_the_oracle(
-    seed: int, n: int, n_labels: int, missing: bool, one_beta: bool, reach: float, left_out: int
+    seed: int,
+    n: int,
+    n_labels: int,
+    missing: bool,
+    one_beta: bool,
+    reach: float | None,
+    left_out: int,
 ) -> None:
     y, weights = labelled_map(seed, n, n_labels=n_labels, missing=missing, one_beta=one_beta)
     n_single = max(0, len(weights.beta) - left_out)
@@ -84,7 +97,7 @@ def test_groups_are_the_oracle(
 
 @pytest.mark.parametrize("reach", REACHES)
 @pytest.mark.parametrize("missing", [False, True])
-def test_threads_do_not_change_a_bit(reach: float, missing: bool) -> None:
+def test_threads_do_not_change_a_bit(reach: float | None, missing: bool) -> None:
     y, weights = labelled_map(0, 20_000, n_labels=4, missing=missing, one_beta=True, size=20.0)
     one, potential_of_one = by_groups(y, weights, reach, 3)
     two, potential_of_two = by_groups(y, weights, reach, 3, n_jobs=2)
@@ -105,14 +118,14 @@ def test_many_points_at_one_place_are_all_near() -> None:
 
 
 def test_the_choice_takes_every_way() -> None:
-    """Small maps have no near pairs to find, wide ones many nodes to save, tiny labels no mesh."""
+    """Small maps have one layer, larger ones two, wide ones near pairs; tiny labels no mesh."""
     labels = encode_labels(np.concatenate([np.arange(20_000) % 8, np.repeat(np.arange(8, 20), 5)]))
     weights = pair_weights(labels, np.full(20, 0.1))
     repulsion = GroupedRepulsion(20_060, weights, dof=1.0, n_jobs=1, mesh=False)
-    small = repulsion.choose([-1.0, -1.0], [1.0, 1.0])
-    wide = repulsion.choose([-100.0, -100.0], [100.0, 100.0])
+    small, middle, wide = (repulsion.choose([-s, -s], [s, s]) for s in (1.0, 20.0, 100.0))
     assert small is not None and small.plan.reach == 0 and small.n_single == 8
-    assert wide is not None and wide.plan.reach > 0 and wide.n_single == 8
+    assert middle is not None and middle.plan.near and middle.n_single == 8
+    assert wide is not None and wide.plan.pairs and wide.n_single == 8
     assert repulsion.choose([-1.0] * 3, [1.0] * 3) is None
     general = GroupedRepulsion(20_060, weights, dof=2.0, n_jobs=1, mesh=False)
     way = general.choose([-100.0, -100.0], [100.0, 100.0])

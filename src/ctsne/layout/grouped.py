@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,19 +11,21 @@ from numpy.typing import NDArray
 
 from ctsne import _native
 from ctsne.layout.groups import Groups, groups_of
+from ctsne.layout.layers import LayeredMesh, plan_layers
 from ctsne.layout.mesh import REACH_SPACING, Mesh, MeshPlan, plan_mesh
 from ctsne.layout.pairs import PairWeights
 
 # Rough costs in nanoseconds on one core, to choose the quicker way; no result depends on them
-# beyond the mesh's stated accuracy. Of a node of the doubled mesh, of a pair summed exactly, of a
-# point and a candidate in the sum over near pairs.
-_NODE_COST = 1.4
+# beyond the mesh's stated accuracy. Of a node of a mesh before it is doubled, and of one in two
+# layers; of a pair summed exactly; of a point and a candidate in the sum over near pairs.
+_NODE_COST = 6.0
+_LAYERED_NODE_COST = 3.5
 _PAIR_COST = 0.2
 _GENERAL_PAIR_COST = 1.5
-_NEAR_POINT_COST = 40.0
-_NEAR_PAIR_COST = 0.25
+_NEAR_POINT_COST = 30.0
+_NEAR_PAIR_COST = 0.28
 # Candidates per squared reach where points lie evenly, and how much denser they lie in maps.
-_NEAR_CANDIDATES = 5.6
+_NEAR_CANDIDATES = 6.25
 _CLUMPING = 2.5
 # Reaches to choose from, a small factor apart: one kernel transform serves many steps. A shorter
 # one saves too little of the mesh, a longer one is never worth its pairs.
@@ -36,7 +39,8 @@ class Way:
     Attributes
     ----------
     plan : MeshPlan
-        The mesh of every group; near pairs are summed where it leaves out the kernel's near part.
+        The mesh of every group: of the whole kernel, of its near part with a coarse mesh for the
+        rest, or without its near part, which is then summed over pairs.
     origin : tuple of float
         Where its first node lies.
     n_single : int
@@ -53,8 +57,8 @@ class GroupedRepulsion:
     """Weighted sums over all pairs of a plane map whose points come in groups.
 
     Weights are applied to the charges on the mesh, so every point is put on one mesh and reads one.
-    Where many meshes are needed for few points, they are coarse: they hold the smooth part of the
-    kernel, and the rest, which ends at a short reach, is summed over near pairs.
+    Most meshes have two layers. Where many are needed for few points, the fine layer costs more
+    than the near pairs it stands for, and these are summed instead.
 
     Parameters
     ----------
@@ -79,7 +83,7 @@ class GroupedRepulsion:
         self._exact_cost = np.full(len(counts), np.inf) if mesh else pair * counts**2
         self._exact_costs = np.append(np.cumsum(self._exact_cost[::-1])[::-1], 0.0)
         self._groups: dict[int, Groups | None] = {}
-        self._mesh: Mesh | None = None
+        self._mesh: Mesh | LayeredMesh | None = None
 
     def choose(self, low: Sequence[float], high: Sequence[float]) -> Way | None:
         """Choose the quickest way for a map between two corners; None where there is none.
@@ -89,18 +93,22 @@ class GroupedRepulsion:
         """
         if len(low) != 2:
             return None
-        reaches = [0.0] if self._dof != 1 else [0.0, self._best_reach(low, high)]
-        ways = [self._way(low, high, reach) for reach in reaches]
-        _, way = min(ways, key=lambda way: way[0])
+        meshes = [plan_mesh(low, high, self._dof)]
+        if self._dof == 1:
+            meshes = [plan_layers(low, high) or meshes[0]]
+            meshes += [plan_mesh(low, high, 1.0, self._best_reach(low, high))]
+        _, way = min((self._way(low, high, *mesh) for mesh in meshes), key=lambda way: way[0])
         return None if self._groups_of(way.n_single) is None else way
 
-    def _way(self, low: Sequence[float], high: Sequence[float], reach: float) -> tuple[float, Way]:
-        plan, origin = plan_mesh(low, high, self._dof, reach)
-        mesh = _NODE_COST * plan.size
+    def _way(
+        self, low: Sequence[float], high: Sequence[float], plan: MeshPlan, origin: tuple[float, ...]
+    ) -> tuple[float, Way]:
+        """Find the cost of a mesh, and the labels that are worth one of their own."""
+        mesh = (_LAYERED_NODE_COST if plan.near else _NODE_COST) * math.prod(plan.nodes)
         n_single = int(np.count_nonzero(self._exact_cost > mesh))
         cost = (n_single + 1) * mesh + self._exact_costs[n_single]
-        if reach > 0:
-            cost += self._n * (_NEAR_POINT_COST + self._pair_cost(low, high) * reach**2)
+        if plan.pairs:
+            cost += self._n * (_NEAR_POINT_COST + self._pair_cost(low, high) * plan.reach**2)
         return cost, Way(plan, origin, n_single)
 
     def _pair_cost(self, low: Sequence[float], high: Sequence[float]) -> float:
@@ -110,9 +118,9 @@ class GroupedRepulsion:
 
     def _best_reach(self, low: Sequence[float], high: Sequence[float]) -> float:
         """Reach at which the meshes cost as much as the near pairs, and both together the least."""
-        n_single = np.count_nonzero(self._exact_cost > _NODE_COST * 2**16)
+        n_single = np.count_nonzero(self._exact_cost > _NODE_COST * 2**14)
         area = (high[0] - low[0]) * (high[1] - low[1])
-        mesh = (n_single + 1) * _NODE_COST * 4 * area / REACH_SPACING**2
+        mesh = (n_single + 1) * _NODE_COST * area / REACH_SPACING**2
         best = (mesh / (self._n * self._pair_cost(low, high))) ** 0.25
         return min(_REACHES, key=lambda reach: abs(reach - best))
 
@@ -120,8 +128,9 @@ class GroupedRepulsion:
         """Add the forces, and return the potential summed over all points."""
         groups, plan = self._groups_of(way.n_single), way.plan
         assert groups is not None
-        if self._mesh is None or self._mesh.plan != plan or self._mesh.groups != len(groups.charge):
-            self._mesh = Mesh(plan, len(groups.charge))
+        shape = plan, len(groups.charge)
+        if self._mesh is None or (self._mesh.plan, self._mesh.groups) != shape:
+            self._mesh = LayeredMesh(*shape) if plan.near else Mesh(*shape)
         mesh = self._mesh
         _native.spread(
             y, groups.bounds, None, plan.nodes, way.origin, plan.spacing, self._n_jobs, mesh.grids
@@ -132,7 +141,7 @@ class GroupedRepulsion:
             fields, y, groups.bounds, floor * groups.acting, 1.0, None, plan.nodes, way.origin,
             plan.spacing, self._n_jobs, force,
         )  # fmt: skip
-        if plan.reach > 0:
+        if plan.pairs:
             (left, bottom), (rows, columns) = way.origin, plan.nodes
             potential += _native.repel_near(
                 y, groups.bounds, groups.charge, groups.same, (left, bottom),

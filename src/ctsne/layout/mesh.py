@@ -42,14 +42,16 @@ GROWTH = 1.08
 class MeshPlan:
     """A mesh large enough for a map: nodes along each axis, and their distance.
 
-    With a ``reach``, the mesh holds the kernel without its near part (native/loops/near.hpp), which
-    is zero beyond that distance.
+    With a ``reach``, the mesh holds the kernel without its near part (:func:`near_part`), which is
+    zero beyond that distance; or, if it is ``near``, nothing but that part. Then it may wrap
+    around, and need not be doubled.
     """
 
     nodes: tuple[int, ...]
     spacing: float
     dof: float
     reach: float = 0.0
+    near: bool = False
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -70,13 +72,23 @@ class MeshPlan:
         return (*self.nodes[:-1], 2 * self.nodes[-1])
 
     @property
+    def pairs(self) -> bool:
+        """Whether the kernel's near part remains to be summed over pairs."""
+        return self.reach > 0 and not self.near
+
+    @property
     def accurate(self) -> bool:
         """Whether the nodes are as close as the stated accuracy of the forces wants them."""
-        return self.spacing <= _finest(self.dof, self.reach)
+        return self.spacing <= _finest(self.dof, 0.0 if self.near else self.reach)
 
 
 def plan_mesh(
-    low: Sequence[float], high: Sequence[float], dof: float, reach: float = 0.0
+    low: Sequence[float],
+    high: Sequence[float],
+    dof: float,
+    reach: float = 0.0,
+    *,
+    near: bool = False,
 ) -> tuple[MeshPlan, tuple[float, ...]]:
     """Choose the mesh for a map between two corners, and where its first node lies.
 
@@ -84,11 +96,13 @@ def plan_mesh(
     """
     extent = [float(b) - float(a) for a, b in zip(low, high, strict=True)]
     largest = _round_up(max(*extent, 1e-12))
-    spacing = min(_finest(dof, reach), largest / CELLS)
+    spacing = min(_finest(dof, 0.0 if near else reach), largest / CELLS)
     while True:
         cells = [math.ceil(_round_up(max(e, spacing)) / spacing) for e in extent]
-        nodes = tuple(_fast_length(c + _native.SPLINE_ORDER + MARGIN) for c in cells)
-        plan = MeshPlan(nodes, spacing, dof, reach)
+        # Room for the near part, so that it does not wrap around onto points.
+        margin = math.ceil(reach / spacing) + _native.SPLINE_ORDER if near else MARGIN
+        nodes = tuple(fast_length(c + _native.SPLINE_ORDER + margin) for c in cells)
+        plan = MeshPlan(nodes, spacing, dof, reach, near)
         if plan.size <= MOST_NODES:
             break
         spacing *= 1.25
@@ -100,7 +114,8 @@ def plan_mesh(
 
 
 @cache
-def _fast_length(n: int) -> int:
+def fast_length(n: int) -> int:
+    """Next length from n on that is transformed quickly."""
     return int(scipy.fft.next_fast_len(n, real=True))
 
 
@@ -128,13 +143,15 @@ class _Kernel:
     twiddles: tuple[NDArray[np.float32], ...]
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=3)
 def _kernel_of(plan: MeshPlan) -> _Kernel:
     """Compute the kernel's transform.
 
     The kernel's value at the largest distance is subtracted, with full precision in the difference:
     on a map of size 1e-4 the potential varies by 1e-8 of its size, and that variation is the force.
     """
+    if plan.near:
+        return _near_kernel(plan)
     squared = np.zeros((1,) * len(plan.nodes))
     for axis, n in enumerate(plan.nodes):
         steps = (np.arange(n + 1) * plan.spacing) ** 2
@@ -151,15 +168,33 @@ def _kernel_of(plan: MeshPlan) -> _Kernel:
         spline = _spline_transform(n)
         transform /= (spline**2).reshape([-1 if a == axis else 1 for a in range(len(plan.nodes))])
     if len(plan.nodes) == 2:  # as the native convolution wants it
-        transform *= 0.5 / plan.size
         _, columns = plan.nodes
-        padded = np.zeros((len(transform), plan.grid_shape[1]), np.float32)
-        padded[:, : columns + 1] = transform[:, np.r_[0 : columns + 1 : 2, 1 : columns + 1 : 2]]
-        return _Kernel(padded, floor, tuple(_native.fft_twiddles(n) for n in plan.nodes))
+        by_parity = np.r_[0 : columns + 1 : 2, 1 : columns + 1 : 2]
+        return _plane_kernel(transform[:, by_parity] * (0.5 / plan.size), floor, plan)
     for axis, n in enumerate(plan.nodes[:-1]):  # all frequencies but along the last axis
         mirror = np.concatenate([np.arange(n + 1), np.arange(n - 1, 0, -1)])
         transform = np.take(transform, mirror, axis=axis)
     return _Kernel(np.ascontiguousarray(transform, np.float32), floor, ())
+
+
+def _near_kernel(plan: MeshPlan) -> _Kernel:
+    """Compute the transform of the near part on a mesh that wraps around."""
+    rows, columns = (
+        (plan.spacing * np.minimum(np.arange(n), n - np.arange(n))) ** 2 for n in plan.nodes
+    )
+    kernel = near_part(rows[:, None] + columns, plan.reach)
+    half = plan.nodes[0] // 2 + 1
+    transform = scipy.fft.rfft2(kernel).real[:half]
+    along_rows, along_columns = (_spline_transform(n)[::2] ** 2 for n in plan.nodes)
+    transform /= along_rows[:, None] * along_columns
+    return _plane_kernel(transform * (0.5 / math.prod(plan.nodes)), 0.0, plan)
+
+
+def _plane_kernel(transform: NDArray[np.float64], floor: float, plan: MeshPlan) -> _Kernel:
+    """Bring a transform in the form that the native convolution wants."""
+    padded = np.zeros((len(transform), plan.grid_shape[1]), np.float32)
+    padded[:, : transform.shape[1]] = transform
+    return _Kernel(padded, floor, tuple(_native.fft_twiddles(n) for n in plan.nodes))
 
 
 def near_part(squared: NDArray[np.float64], reach: float) -> NDArray[np.float64]:
@@ -227,8 +262,9 @@ class Mesh:
         rows, columns = self.plan.nodes
         by_row, by_column = kernel.twiddles
         _native.convolve(
-            self.grids, kernel.transform, by_row, by_column, (rows, columns), n_jobs, self._spectra
-        )
+            self.grids, kernel.transform, by_row, by_column, (rows, columns), not self.plan.near,
+            n_jobs, self._spectra,
+        )  # fmt: skip
         return self.grids, kernel.floor
 
 
