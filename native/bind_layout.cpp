@@ -219,6 +219,8 @@ double repel_near(Matrix<const float> y, Vector<const int64_t> bounds, Vector<co
   require(same.size() == charge.size() && bounds(0) == 0, "every group needs a charge, from the first point on");
   const auto [left, bottom] = low;
   const auto [right, top] = high;
+  require(right >= left && top >= bottom && (right - left) / reach * ((top - bottom) / reach) < 1e8,
+          "the reach is too short for so wide a map");
   const ctsne::NearShape shape{{static_cast<float>(left), static_cast<float>(bottom)},
                                {static_cast<float>(right), static_cast<float>(top)},
                                static_cast<float>(reach)};

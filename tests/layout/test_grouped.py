@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,13 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from ctsne import oracle
+from ctsne import ConditionalTSNE, oracle
 from ctsne.labels import encode_labels
 from ctsne.layout import PairWeights, pair_weights
 from ctsne.layout.grouped import GroupedRepulsion, Way
 from ctsne.layout.groups import groups_of
 from ctsne.layout.layers import REACH
 from ctsne.layout.mesh import plan_mesh
+from ctsne.layout.repulsion import Repulsion
 
 # Without near pairs, with those up to some distance, and with two layers of meshes.
 REACHES = [0.0, 1.6, 2.5, 5.0, 12.0, None]
@@ -132,13 +135,45 @@ def test_the_choice_takes_every_way() -> None:
     assert way is not None and way.plan.reach == 0
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["pancreas3", "ifnb"])
+def test_forces_of_a_real_run_at_every_phase(name: str, real_data: Callable[[str], Any]) -> None:
+    data = real_data(name)
+    maps: list[NDArray[np.float32]] = []
+    ConditionalTSNE(
+        method="original",
+        beta=0.1,
+        callback=lambda iteration, loss, map_now: maps.append(map_now),
+        callback_every=75,
+        random_state=0,
+    ).fit(data.X, labels=data.known)
+    labels = encode_labels(data.known)
+    weights = pair_weights(labels, np.full(labels.n_labels, 0.1))
+    for y in maps:
+        y = y[weights.order]
+        exact, normaliser = Repulsion(len(y), weights=weights, exact=True, n_jobs=-1)(y)
+        quick, quick_normaliser = Repulsion(len(y), weights=weights, exact=False, n_jobs=-1)(y)
+        assert np.linalg.norm(quick - exact) < 0.01 * np.linalg.norm(exact)
+        assert quick_normaliser == pytest.approx(normaliser, rel=1e-3)
+
+
 @pytest.mark.parametrize("name", ["baseline", "avx2", "avx512"])
 def test_every_instruction_set(name: str) -> None:
     """The whole file again with a lesser one; a processor without it takes what it has."""
     if os.environ.get("CTSNE_ISA"):
         pytest.skip("this is the run with a lesser instruction set")
     subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__],
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-m",
+            "not slow",
+            __file__,
+        ],
         env={**os.environ, "CTSNE_ISA": name},
         check=True,
         timeout=600,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,12 +35,12 @@ class Groups:
     own: NDArray[np.float32]
     unlabelled: bool
 
-    @property
+    @cached_property
     def same(self) -> NDArray[np.float32]:
         """Weight of a pair inside each group."""
         return np.minimum(self.charge, 1) ** 2 + self.own
 
-    @property
+    @cached_property
     def acting(self) -> NDArray[np.float64]:
         """Weighted number of points that act on a point of each group, itself included."""
         counts = np.diff(self.bounds).astype(np.float64)
@@ -52,7 +53,7 @@ class Groups:
         charge, own = self.charge.astype(np.float64), self.own.astype(np.float64)
         return np.asarray(charge * (charge * counts).sum() + own * counts)
 
-    @property
+    @cached_property
     def own_potential(self) -> float:
         """What all points add to their own potential, at distance zero."""
         return float((np.diff(self.bounds) * self.same.astype(np.float64)).sum())
