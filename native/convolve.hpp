@@ -49,32 +49,43 @@ inline void fill_twiddles(const FftPlan& plan, float* out) {
   for (std::int64_t j = 0; j < plan.n; ++j) put(0.5 * static_cast<double>(j) / static_cast<double>(plan.n));
 }
 
-// In place; `spectrum` has room for twice the grid.
-inline void convolve(const MeshTransform& mesh, const float* kernel, int workers, float* grid,
-                     float* spectrum) {
+// Every grid in place, one after the other or, if they are small, some at a time: `spectra` has room for
+// twice as many grids as go together.
+inline void convolve(const MeshTransform& mesh, const float* kernel, std::int64_t grids, std::int64_t size,
+                     std::int64_t together, int workers, float* grid, float* spectra) {
   struct alignas(64) Line {
     float floats[16];
   };
   const Kernels& run = kernels();
-  const std::int64_t rows = mesh.columns.n;
-  workers = worthwhile(workers, 20.0 * static_cast<double>(rows * mesh.width));
+  const std::int64_t rows = mesh.columns.n, band = 2 * run.lanes;
+  workers = worthwhile(workers, 20.0 * static_cast<double>(std::min(grids, together) * rows * mesh.width));
   const std::int64_t room = (5 * mesh.longest * 2 * run.lanes + 15) / 16;
   const auto lines = std::make_unique_for_overwrite<Line[]>(static_cast<std::size_t>(room * workers));
   const auto scratch = [&](int worker) { return lines[static_cast<std::size_t>(worker * room)].floats; };
-  parallel_blocks(rows, 2 * run.lanes, workers, [&](int worker, std::int64_t row, std::int64_t) {
-    run.transform_rows(mesh, grid, row, spectrum, scratch(worker));
-  });
-  parallel_blocks(mesh.rows.n + 1, run.lanes, workers, [&](int worker, std::int64_t column, std::int64_t) {
-    run.convolve_columns(mesh, kernel, column, spectrum, scratch(worker));
-  });
-  parallel_blocks(rows, 2 * run.lanes, workers, [&](int worker, std::int64_t row, std::int64_t) {
-    // Rows beyond the nodes hold what rounding left of zero, without the kernel: on a tiny map that is
-    // more than the potential, and each shares its transform with a row of nodes.
-    const std::int64_t end = row + 2 * run.lanes, empty = std::min(std::max(rows, row), end);
-    std::fill_n(spectrum + 2 * empty * mesh.width, 2 * (end - empty) * mesh.width, 0.0f);
-    run.restore_rows(mesh, spectrum, row, grid, scratch(worker));
-    std::fill_n(grid + empty * mesh.width, (end - empty) * mesh.width, 0.0f);  // for the next time
-  });
+  for (std::int64_t first = 0; first < grids; first += together) {
+    // Bands of some grids: work(worker, the grid, its spectrum, first row or column of the band).
+    const auto bands = [&](std::int64_t length, std::int64_t width, auto&& work) {
+      const std::int64_t each = (length + width - 1) / width;
+      parallel_for(std::min(together, grids - first) * each, workers, [&](int worker, std::int64_t at) {
+        const std::int64_t g = at / each;
+        work(worker, grid + (first + g) * size, spectra + 2 * g * size, at % each * width);
+      });
+    };
+    bands(rows, band, [&](int worker, const float* own, float* spectrum, std::int64_t row) {
+      run.transform_rows(mesh, own, row, spectrum, scratch(worker));
+    });
+    bands(mesh.frequencies, run.lanes, [&](int worker, const float*, float* spectrum, std::int64_t column) {
+      run.convolve_columns(mesh, kernel, column, spectrum, scratch(worker));
+    });
+    bands(rows, band, [&](int worker, float* own, float* spectrum, std::int64_t row) {
+      // Rows beyond the nodes hold what rounding left of zero, without the kernel: on a tiny map that is
+      // more than the potential, and each shares its transform with a row of nodes.
+      const std::int64_t end = row + band, empty = std::min(std::max(rows, row), end);
+      std::fill_n(spectrum + 2 * empty * mesh.width, 2 * (end - empty) * mesh.width, 0.0f);
+      run.restore_rows(mesh, spectrum, row, own, scratch(worker));
+      std::fill_n(own + empty * mesh.width, (end - empty) * mesh.width, 0.0f);  // for the next time
+    });
+  }
 }
 
 }  // namespace ctsne

@@ -65,21 +65,32 @@ inline double repel(Tail tail, const float* const* axis, const Channel& c, int w
   });
 }
 
-// The exact sum inside each of many ranges: range g holds points [bounds[g], bounds[g+1]).
+// A block of points of one range.
+struct Piece {
+  std::size_t range;
+  std::int64_t begin, end;
+};
+
+// The blocks of all ranges that are wanted: range g holds points [bounds[g], bounds[g+1]).
+template <class Wanted>
+std::vector<Piece> pieces_of(std::span<const std::int64_t> bounds, Wanted&& wanted) {
+  std::vector<Piece> pieces;
+  for (std::size_t g = 0; g + 1 < bounds.size(); ++g) {
+    if (!wanted(g)) continue;
+    for (std::int64_t begin = bounds[g]; begin < bounds[g + 1]; begin += kRowsPerBlock)
+      pieces.push_back({g, begin, std::min(begin + kRowsPerBlock, bounds[g + 1])});
+  }
+  return pieces;
+}
+
+// The exact sum inside each of many ranges.
 inline double repel_ranges(Tail tail, const float* const* axis, std::span<const std::int64_t> bounds,
                            std::span<const float> coefficient, int workers, float* force) {
-  struct Piece {
-    std::int64_t range, begin, end;
-  };
-  std::vector<Piece> pieces;
+  const auto pieces = pieces_of(bounds, [&](std::size_t g) { return coefficient[g] != 0; });
   double pairs = 0;
-  for (std::size_t g = 0; g + 1 < bounds.size(); ++g) {
-    if (coefficient[g] == 0) continue;
-    const auto size = static_cast<double>(bounds[g + 1] - bounds[g]);
-    pairs += size * size;
-    for (std::int64_t begin = bounds[g]; begin < bounds[g + 1]; begin += kRowsPerBlock)
-      pieces.push_back({static_cast<std::int64_t>(g), begin, std::min(begin + kRowsPerBlock, bounds[g + 1])});
-  }
+  for (const Piece& piece : pieces)
+    pairs += static_cast<double>(piece.end - piece.begin) *
+             static_cast<double>(bounds[piece.range + 1] - bounds[piece.range]);
   workers = worthwhile(workers, 0.4 * pairs);
   // Tiny labels: many pieces to a block, or handing them out costs more than the work.
   const std::int64_t together = std::max<std::int64_t>(1, static_cast<std::int64_t>(pieces.size()) / 256);
@@ -95,12 +106,16 @@ inline double repel_ranges(Tail tail, const float* const* axis, std::span<const 
   });
 }
 
-inline double gather(const MeshShape& shape, const float* grid, const float* y, double offset,
-                     const Channel& c, int workers, float* force) {
-  workers = worthwhile(workers, 20.0 * static_cast<double>(c.end - c.begin));
-  return parallel_sum(c.end - c.begin, kRowsPerBlock, workers, [&](std::int64_t begin, std::int64_t end) {
-    return kernels().gather(shape, grid, y, c.begin + begin, c.begin + end, offset, c.coefficient,
-                            c.target_charge, force);
+// Reads each group's own mesh at its points: group g holds points [bounds[g], bounds[g+1]).
+inline double gather(const MeshShape& shape, const float* grids, const float* y, std::span<const std::int64_t> bounds,
+                     std::span<const double> offset, float coefficient, const float* target_charge, int workers,
+                     float* force) {
+  const auto pieces = pieces_of(bounds, [](std::size_t) { return true; });
+  workers = worthwhile(workers, 20.0 * static_cast<double>(bounds.back() - bounds.front()));
+  return parallel_sum(static_cast<std::int64_t>(pieces.size()), 1, workers, [&](std::int64_t at, std::int64_t) {
+    const Piece& piece = pieces[static_cast<std::size_t>(at)];
+    return kernels().gather(shape, grids + static_cast<std::int64_t>(piece.range) * shape.size, y, piece.begin,
+                            piece.end, offset[piece.range], coefficient, target_charge, force);
   });
 }
 

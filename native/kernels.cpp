@@ -2,7 +2,9 @@
 #include "kernels.hpp"
 #include "loops/attraction.hpp"
 #include "loops/fft.hpp"
+#include "loops/layers.hpp"
 #include "loops/mesh.hpp"
+#include "loops/near.hpp"
 #include "loops/repulsion.hpp"
 #include "loops/rows.hpp"
 #include "loops/scan.hpp"
@@ -30,11 +32,15 @@ const Kernels table = {
     .log_kernel_sum_packed = log_kernel_sum<PackedRows>,
     .step = step,
     .repel = repel,
+    .repel_near = repel_near,
     .spread = spread,
     .gather = gather,
     .transform_rows = transform_rows,
     .convolve_columns = convolve_columns,
     .restore_rows = restore_rows,
+    .coarsen_rows = coarsen_rows,
+    .lengthen_rows = lengthen_rows,
+    .add_rows = add_rows,
 };
 
 }  // namespace ctsne::CTSNE_ISA

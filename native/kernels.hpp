@@ -79,7 +79,19 @@ struct MeshShape {
   std::int64_t stride[kMaxDims];  // distance between neighbouring nodes along each axis, in floats
   float origin[kMaxDims];
   float spacing;
+  std::int64_t size;  // floats of one mesh, where several follow each other
 };
+
+// Points of a plane map in the order of cells, row by row: cell (r, c) holds points
+// [start[columns r + c], start[columns r + c + 1]). All but `start` may be read kMostLanes past the last point.
+struct NearPoints {
+  float *x, *y, *charge;
+  std::int32_t *group, *point;  // its group, and its number in the map
+  const std::int32_t* start;
+  std::int64_t rows, columns;
+};
+constexpr std::int64_t kNearCells = 2;  // cells along each axis to a reach
+constexpr int kMostLanes = 16;
 
 // A Fourier transform of length n, a product of 2, 3 and 5.
 struct FftPlan {
@@ -96,7 +108,20 @@ struct MeshTransform {
   FftPlan columns;  // along the first axis
   std::int64_t width;
   std::int64_t longest;  // of a row and a column: so long is each of the five arrays of scratch
+  bool doubled;          // with zeros; else the mesh wraps around
+  std::int64_t frequencies;  // of a row: columns of the spectrum
 };
+
+// Two meshes of a plane map, one with nodes kCoarser times as far apart. Coarse node kCoarseShift lies at
+// the first fine one; a spline of the coarse mesh is a sum of those of the fine one, up to kSplineReach
+// fine nodes away.
+struct MeshLayers {
+  std::int64_t nodes[2];                  // of the fine mesh
+  std::int64_t fine_width, fine_size;     // floats in a row of it, and in all
+  std::int64_t coarse_rows, coarse_width;  // of the coarse one, with what it is padded with
+};
+constexpr std::int64_t kCoarser = 4, kSplineReach = kSplineOrder * (kCoarser - 1) / 2;
+constexpr std::int64_t kCoarseShift = (kSplineReach + kCoarser - 1) / kCoarser;
 
 struct Kernels {
   const char* name;
@@ -136,6 +161,10 @@ struct Kernels {
                   std::int64_t begin, std::int64_t end, float coefficient, const float* target_charge,
                   float* force);
 
+  // Adds the forces of all points nearer than the reach to those of a row of cells, and returns their
+  // potential, each point's own included. same[g] weighs pairs inside group g.
+  double (*repel_near)(const NearPoints&, float reach, const float* same, std::int64_t row, float* force);
+
   // Adds the charges of points[0..count) to the grid.
   void (*spread)(const MeshShape&, const float* y, const float* charge, const std::int32_t* points,
                  std::int64_t count, float* grid);
@@ -153,6 +182,13 @@ struct Kernels {
                            float* scratch);
   void (*restore_rows)(const MeshTransform&, const float* spectrum, std::int64_t row, float* grid,
                        float* scratch);
+
+  // Charges of the fine mesh to `lanes` rows of the coarse one, from `row` on.
+  void (*coarsen_rows)(const MeshLayers&, const float* fine, std::int64_t row, float* coarse, float* scratch);
+  // Potentials of the coarse mesh to the fine one: `lanes` rows made as long as fine ones, then added to a
+  // row of the fine mesh.
+  void (*lengthen_rows)(const MeshLayers&, const float* coarse, std::int64_t row, float* rows, float* scratch);
+  void (*add_rows)(const MeshLayers&, const float* rows, std::int64_t row, float* fine);
 };
 
 // The table for this processor; CTSNE_ISA=baseline|avx2|avx512 in the environment asks for a lesser one.

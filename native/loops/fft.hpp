@@ -1,7 +1,7 @@
 // The convolution of a plane mesh with the kernel, by Fourier transforms of many rows or columns at once:
 // one to a lane, real and imaginary parts apart.
 //
-// The mesh is doubled with zeros to keep the convolution from wrapping around. Of n values followed by n
+// Unless it may wrap around, the mesh is doubled with zeros to keep the convolution from wrapping around. Of n values followed by n
 // zeros, the even frequencies are the transform of the values and the odd ones that of the values times
 // exp(-i pi j/n): two transforms of length n, and no zero is ever touched. The way back is the same.
 #pragma once
@@ -146,17 +146,19 @@ static void transform_rows(const MeshTransform& mesh, const float* grid, int64_t
     load_columns(grid + (row + kLanes) * width + c, width, im);
     for (int k = 0; k < kLanes; ++k) s.even[c + k] = {re[k], im[k]};
   }
-  for (int64_t j = 0; j < n; ++j) s.odd[j] = turn(s.even[j], mesh.rows.half + 2 * j);
+  for (int64_t j = 0; mesh.doubled && j < n; ++j) s.odd[j] = turn(s.even[j], mesh.rows.half + 2 * j);
   const auto part = [&](Complex a, Complex mirror, int64_t column) {
     s.first[column] = {a.re + mirror.re, a.im - mirror.im};
     s.second[column] = {a.im + mirror.im, mirror.re - a.re};
   };
   Complex* const even = transform(mesh.rows, s.even, s.spare);
   for (int64_t k = 0; k < evens; ++k) part(even[k], even[k == 0 ? 0 : n - k], k);
-  Complex* const odd = transform(mesh.rows, s.odd, even == s.even ? s.spare : s.even);
-  for (int64_t k = 0; 2 * k + 1 <= n; ++k) part(odd[k], odd[n - 1 - k], evens + k);
-  for (int64_t c = n + 1; c < width; ++c) s.first[c] = s.second[c] = Complex{};
-  for (int64_t c = 0; c < width; c += kLanes) {
+  if (mesh.doubled) {
+    Complex* const odd = transform(mesh.rows, s.odd, even == s.even ? s.spare : s.even);
+    for (int64_t k = 0; 2 * k + 1 <= n; ++k) part(odd[k], odd[n - 1 - k], evens + k);
+  }
+  for (int64_t c = mesh.frequencies; c % kLanes != 0; ++c) s.first[c] = s.second[c] = Complex{};
+  for (int64_t c = 0; c < mesh.frequencies; c += kLanes) {
     for (int which = 0; which < 2; ++which) {
       const Complex* from = (which ? s.second : s.first) + c;
       float* to = spectrum + 2 * width * (row + which * kLanes) + c;
@@ -173,7 +175,7 @@ static void restore_rows(const MeshTransform& mesh, const float* spectrum, int64
                          float* scratch) {
   const Scratch s(mesh, scratch);
   const int64_t n = mesh.rows.n, width = mesh.width, evens = n / 2 + 1;
-  for (int64_t c = 0; c < width; c += kLanes) {
+  for (int64_t c = 0; c < mesh.frequencies; c += kLanes) {
     for (int which = 0; which < 2; ++which) {
       const float* from = spectrum + 2 * width * (row + which * kLanes) + c;
       Complex* to = (which ? s.second : s.first) + c;
@@ -189,17 +191,22 @@ static void restore_rows(const MeshTransform& mesh, const float* spectrum, int64
     *at = {a.im + b.re, a.re - b.im};
   };
   for (int64_t k = 0; k < evens; ++k) join(k, s.even + k, s.even + (k == 0 ? 0 : n - k));
-  for (int64_t k = 0; 2 * k + 1 <= n; ++k) join(evens + k, s.odd + k, s.odd + (n - 1 - k));
   Complex* const even = transform(mesh.rows, s.even, s.spare);
-  Complex* const odd = transform(mesh.rows, s.odd, even == s.even ? s.spare : s.even);
+  Complex* odd = nullptr;
+  if (mesh.doubled) {
+    for (int64_t k = 0; 2 * k + 1 <= n; ++k) join(evens + k, s.odd + k, s.odd + (n - 1 - k));
+    odd = transform(mesh.rows, s.odd, even == s.even ? s.spare : s.even);
+  }
   for (int64_t c = 0; c < n; c += kLanes) {
     Floats re[kLanes], im[kLanes];
     for (int k = 0; k < kLanes; ++k) {
       const int64_t j = c + k;
       re[k] = im[k] = Floats{};
       if (j >= n) continue;  // what lies past the nodes is read, with weight zero
+      re[k] = even[j].im, im[k] = even[j].re;
+      if (!mesh.doubled) continue;
       const Complex twisted = turn_back({odd[j].im, odd[j].re}, mesh.rows.half + 2 * j);
-      re[k] = even[j].im + twisted.re, im[k] = even[j].re + twisted.im;
+      re[k] += twisted.re, im[k] += twisted.im;
     }
     store_columns(re, grid + row * width + c, width);
     store_columns(im, grid + (row + kLanes) * width + c, width);
@@ -214,23 +221,27 @@ static void convolve_columns(const MeshTransform& mesh, const float* kernel, int
   for (int64_t r = 0; r < n; ++r) {
     const float* from = spectrum + 2 * width * r + column;
     s.even[r] = {load_as<Floats>(from), load_as<Floats>(from + width)};
-    s.odd[r] = turn(s.even[r], mesh.columns.half + 2 * r);
+    if (mesh.doubled) s.odd[r] = turn(s.even[r], mesh.columns.half + 2 * r);
   }
   const auto filter = [&](Complex* x, Complex* y, int64_t odd) {
     Complex* const z = transform(mesh.columns, x, y);
     for (int64_t k = 0; k < n; ++k) {
-      const int64_t frequency = 2 * k + odd <= n ? 2 * k + odd : 2 * (n - k) - odd;
+      const int64_t twice = 2 * k + odd <= n ? 2 * k + odd : 2 * (n - k) - odd;
+      const int64_t frequency = mesh.doubled ? twice : twice / 2;
       const Floats factor = load_as<Floats>(kernel + frequency * width + column);
       z[k] = {z[k].im * factor, z[k].re * factor};
     }
     return transform(mesh.columns, z, z == x ? y : x);
   };
   const Complex* const even = filter(s.even, s.spare, 0);
-  const Complex* const odd = filter(s.odd, even == s.even ? s.spare : s.even, 1);
+  const Complex* const odd = mesh.doubled ? filter(s.odd, even == s.even ? s.spare : s.even, 1) : nullptr;
   for (int64_t r = 0; r < n; ++r) {
     float* to = spectrum + 2 * width * r + column;
-    const Complex twisted = turn_back({odd[r].im, odd[r].re}, mesh.columns.half + 2 * r);
-    const Floats re = even[r].im + twisted.re, im = even[r].re + twisted.im;
+    Floats re = even[r].im, im = even[r].re;
+    if (mesh.doubled) {
+      const Complex twisted = turn_back({odd[r].im, odd[r].re}, mesh.columns.half + 2 * r);
+      re += twisted.re, im += twisted.im;
+    }
     __builtin_memcpy(to, &re, sizeof(Floats));
     __builtin_memcpy(to + width, &im, sizeof(Floats));
   }

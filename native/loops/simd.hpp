@@ -53,6 +53,20 @@ typedef float Floats8Anywhere __attribute__((vector_size(32), aligned(4), may_al
   out[0] = sum[0], out[1] = sum[1], out[2] = sum[2];
 }
 
+// A vector of any width as eight floats of the same sum.
+[[maybe_unused]] static inline Floats8 folded(Floats a) {
+#if defined(__AVX512F__)
+  const Floats both = a + CTSNE_SHUFFLE(a, a, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7);
+  Floats8 low;
+  __builtin_memcpy(&low, &both, sizeof(low));
+  return low;
+#elif defined(__AVX2__)
+  return a;
+#else
+  return Floats8{a[0], a[1], a[2], a[3], 0.0f, 0.0f, 0.0f, 0.0f};
+#endif
+}
+
 template <class To, class From>
 [[maybe_unused]] static inline To load_as(const From* from) {
   To value;

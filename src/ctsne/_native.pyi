@@ -9,6 +9,7 @@ BLOCK: int
 SPLINE_ORDER: int
 BAND_ROWS: int
 BAND_COLUMNS: int
+COARSER: int
 
 _F32 = NDArray[np.float32]
 _F64 = NDArray[np.float64]
@@ -160,19 +161,19 @@ def repel_ranges(
 ) -> float: ...
 def spread(
     y: _F32,
-    sources: _Range,
+    bounds: _I64,
     source_charge: _F32 | None,
     nodes: Sequence[int],
     origin: Sequence[float],
     spacing: float,
     n_jobs: int,
-    grid: _F32,
+    grids: _F32,
 ) -> None: ...
 def gather(
-    grid: _F32,
+    grids: _F32,
     y: _F32,
-    targets: _Range,
-    offset: float,
+    bounds: _I64,
+    offset: _F64,
     coefficient: float,
     target_charge: _F32 | None,
     nodes: Sequence[int],
@@ -181,15 +182,47 @@ def gather(
     n_jobs: int,
     force: _F32,
 ) -> float: ...
+def mix_groups(
+    charge: _F32,
+    own: _F32,
+    unlabelled: bool,
+    n_jobs: int,
+    grids: _F32,
+) -> None: ...
+def repel_near(
+    y: _F32,
+    bounds: _I64,
+    charge: _F32,
+    same: _F32,
+    low: tuple[float, float],
+    high: tuple[float, float],
+    reach: float,
+    n_jobs: int,
+    force: _F32,
+) -> float: ...
 def fft_twiddles(n: int) -> _F32: ...
 def convolve(
-    grid: _F32,
+    grids: _F32,
     kernel: _F32,
     column_twiddles: _F32,
     row_twiddles: _F32,
     nodes: tuple[int, int],
+    doubled: bool,
     n_jobs: int,
-    spectrum: _F32,
+    spectra: _F32,
+) -> None: ...
+def coarse_nodes(fine: int) -> int: ...
+def coarsen(
+    fine: _F32,
+    nodes: tuple[int, int],
+    n_jobs: int,
+    coarse: _F32,
+) -> None: ...
+def refine(
+    coarse: _F32,
+    nodes: tuple[int, int],
+    n_jobs: int,
+    fine: _F32,
 ) -> None: ...
 def descend(
     indptr: _I64,

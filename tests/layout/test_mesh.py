@@ -110,8 +110,9 @@ def test_convolution_of_meshes_that_fill_no_band(nodes: tuple[int, int], spacing
     """Rows are transformed in bands; what is left over must not disturb maps however small."""
     mesh = Mesh(MeshPlan(nodes, spacing, 1.0))
     charges = np.random.default_rng(0).random(nodes)
-    mesh.grid[: nodes[0], : nodes[1]] = charges
+    mesh.grids[0, : nodes[0], : nodes[1]] = charges
     potential, floor = mesh.convolve(1)
+    potential = potential[0]
     # The kernel that the mesh has for smooth charges, given to the fast transform of all of it.
     squared = sum(np.ix_(*((np.arange(n + 1) * spacing) ** 2 for n in nodes)))
     farthest = squared[-1, -1]

@@ -21,13 +21,17 @@ def test_order_bounds_and_weights(n: int, n_labels: int, seed: int) -> None:
     labels = encode_labels([None if c < 0 else int(c) for c in codes])
     beta = 10 ** rng.uniform(-5, 0, labels.n_labels)
     weights = pair_weights(labels, beta)
-    ordered = labels.codes[weights.order]
+    sizes = np.diff(weights.bounds)
+    assert (np.diff(sizes) <= 0).all() and (np.sort(labels.counts) == np.sort(sizes)).all()
+    ordered = weights.codes[weights.order]
     for label in range(labels.n_labels):
         assert (ordered[weights.bounds[label] : weights.bounds[label + 1]] == label).all()
+        assert len(set(labels.codes[weights.codes == label])) == 1
     assert (ordered[weights.n_labelled :] == -1).all()
+    assert ((weights.codes < 0) == (labels.codes < 0)).all()
     matrix = oracle.low_weights(labels.codes, beta)
-    for label in np.flatnonzero(labels.counts > 1):
-        i, j = np.flatnonzero(labels.codes == label)[:2]
+    for label in np.flatnonzero(sizes > 1):
+        i, j = np.flatnonzero(weights.codes == label)[:2]
         assert weights.alpha[label] == pytest.approx(matrix[i, j])
 
 

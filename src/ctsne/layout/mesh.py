@@ -21,6 +21,9 @@ from ctsne import _native
 # Distance of nodes: the kernel's transform falls off as exp(-k), and with splines of order 6
 # this spacing keeps the forces within 1 % of the exact sum (tests/layout/test_mesh.py).
 SPACING = 0.4
+# The same of a kernel whose near part is left out, as a share of the distance up to which it is: as
+# exact as the whole kernel or more (tests/layout/test_mesh.py).
+REACH_SPACING = 0.4
 # A map smaller than this many cells gets a finer mesh.
 CELLS = 32
 # The kernel wraps around at the doubled mesh, with a kink that splines smear over some nodes.
@@ -29,17 +32,26 @@ MARGIN = 8
 MOST_NODES = 2**27
 # Smaller transforms are done before a second thread has started.
 WORTH_THREADS = 2**18
+# Small grids are convolved together, up to so many nodes.
+CACHED_NODES = 2**16
 # Sizes are rounded up to a power of this, so that one kernel transform serves many steps.
 GROWTH = 1.08
 
 
 @dataclass(frozen=True)
 class MeshPlan:
-    """A mesh large enough for a map: nodes along each axis, and their distance."""
+    """A mesh large enough for a map: nodes along each axis, and their distance.
+
+    With a ``reach``, the mesh holds the kernel without its near part (:func:`near_part`), which is
+    zero beyond that distance; or, if it is ``near``, nothing but that part. Then it may wrap
+    around, and need not be doubled.
+    """
 
     nodes: tuple[int, ...]
     spacing: float
     dof: float
+    reach: float = 0.0
+    near: bool = False
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -60,13 +72,23 @@ class MeshPlan:
         return (*self.nodes[:-1], 2 * self.nodes[-1])
 
     @property
+    def pairs(self) -> bool:
+        """Whether the kernel's near part remains to be summed over pairs."""
+        return self.reach > 0 and not self.near
+
+    @property
     def accurate(self) -> bool:
         """Whether the nodes are as close as the stated accuracy of the forces wants them."""
-        return self.spacing <= _finest(self.dof)
+        return self.spacing <= _finest(self.dof, 0.0 if self.near else self.reach)
 
 
 def plan_mesh(
-    low: Sequence[float], high: Sequence[float], dof: float
+    low: Sequence[float],
+    high: Sequence[float],
+    dof: float,
+    reach: float = 0.0,
+    *,
+    near: bool = False,
 ) -> tuple[MeshPlan, tuple[float, ...]]:
     """Choose the mesh for a map between two corners, and where its first node lies.
 
@@ -74,11 +96,13 @@ def plan_mesh(
     """
     extent = [float(b) - float(a) for a, b in zip(low, high, strict=True)]
     largest = _round_up(max(*extent, 1e-12))
-    spacing = min(_finest(dof), largest / CELLS)
+    spacing = min(_finest(dof, 0.0 if near else reach), largest / CELLS)
     while True:
         cells = [math.ceil(_round_up(max(e, spacing)) / spacing) for e in extent]
-        nodes = tuple(_fast_length(c + _native.SPLINE_ORDER + MARGIN) for c in cells)
-        plan = MeshPlan(nodes, spacing, dof)
+        # Room for the near part, so that it does not wrap around onto points.
+        margin = math.ceil(reach / spacing) + _native.SPLINE_ORDER if near else MARGIN
+        nodes = tuple(fast_length(c + _native.SPLINE_ORDER + margin) for c in cells)
+        plan = MeshPlan(nodes, spacing, dof, reach, near)
         if plan.size <= MOST_NODES:
             break
         spacing *= 1.25
@@ -90,7 +114,8 @@ def plan_mesh(
 
 
 @cache
-def _fast_length(n: int) -> int:
+def fast_length(n: int) -> int:
+    """Next length from n on that is transformed quickly."""
     return int(scipy.fft.next_fast_len(n, real=True))
 
 
@@ -98,7 +123,9 @@ def _padded(length: int, band: int) -> int:
     return -(-length // band) * band
 
 
-def _finest(dof: float) -> float:
+def _finest(dof: float, reach: float) -> float:
+    if reach > 0:
+        return REACH_SPACING * reach
     # A kernel of few degrees of freedom is narrower by the root of them.
     return SPACING * min(1.0, math.sqrt(dof))
 
@@ -116,13 +143,15 @@ class _Kernel:
     twiddles: tuple[NDArray[np.float32], ...]
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=3)
 def _kernel_of(plan: MeshPlan) -> _Kernel:
     """Compute the kernel's transform.
 
     The kernel's value at the largest distance is subtracted, with full precision in the difference:
     on a map of size 1e-4 the potential varies by 1e-8 of its size, and that variation is the force.
     """
+    if plan.near:
+        return _near_kernel(plan)
     squared = np.zeros((1,) * len(plan.nodes))
     for axis, n in enumerate(plan.nodes):
         steps = (np.arange(n + 1) * plan.spacing) ** 2
@@ -131,21 +160,51 @@ def _kernel_of(plan: MeshPlan) -> _Kernel:
     power = -0.5 * (plan.dof + 1)
     floor = float((1 + farthest / plan.dof) ** power)
     kernel = floor * np.expm1(power * np.log1p((squared - farthest) / (plan.dof + farthest)))
+    if plan.reach > 0:
+        kernel -= near_part(squared, plan.reach)
     # The kernel is even along every axis: its Fourier transform is a cosine transform.
     transform = scipy.fft.dctn(kernel, type=1)
     for axis, n in enumerate(plan.nodes):
         spline = _spline_transform(n)
         transform /= (spline**2).reshape([-1 if a == axis else 1 for a in range(len(plan.nodes))])
     if len(plan.nodes) == 2:  # as the native convolution wants it
-        transform *= 0.5 / plan.size
         _, columns = plan.nodes
-        padded = np.zeros((len(transform), plan.grid_shape[1]), np.float32)
-        padded[:, : columns + 1] = transform[:, np.r_[0 : columns + 1 : 2, 1 : columns + 1 : 2]]
-        return _Kernel(padded, floor, tuple(_native.fft_twiddles(n) for n in plan.nodes))
+        by_parity = np.r_[0 : columns + 1 : 2, 1 : columns + 1 : 2]
+        return _plane_kernel(transform[:, by_parity] * (0.5 / plan.size), floor, plan)
     for axis, n in enumerate(plan.nodes[:-1]):  # all frequencies but along the last axis
         mirror = np.concatenate([np.arange(n + 1), np.arange(n - 1, 0, -1)])
         transform = np.take(transform, mirror, axis=axis)
     return _Kernel(np.ascontiguousarray(transform, np.float32), floor, ())
+
+
+def _near_kernel(plan: MeshPlan) -> _Kernel:
+    """Compute the transform of the near part on a mesh that wraps around."""
+    rows, columns = (
+        (plan.spacing * np.minimum(np.arange(n), n - np.arange(n))) ** 2 for n in plan.nodes
+    )
+    kernel = near_part(rows[:, None] + columns, plan.reach)
+    half = plan.nodes[0] // 2 + 1
+    transform = scipy.fft.rfft2(kernel).real[:half]
+    along_rows, along_columns = (_spline_transform(n)[::2] ** 2 for n in plan.nodes)
+    transform /= along_rows[:, None] * along_columns
+    return _plane_kernel(transform * (0.5 / math.prod(plan.nodes)), 0.0, plan)
+
+
+def _plane_kernel(transform: NDArray[np.float64], floor: float, plan: MeshPlan) -> _Kernel:
+    """Bring a transform in the form that the native convolution wants."""
+    padded = np.zeros((len(transform), plan.grid_shape[1]), np.float32)
+    padded[:, : transform.shape[1]] = transform
+    return _Kernel(padded, floor, tuple(_native.fft_twiddles(n) for n in plan.nodes))
+
+
+def near_part(squared: NDArray[np.float64], reach: float) -> NDArray[np.float64]:
+    """Part of the kernel of one degree of freedom that is zero beyond a distance.
+
+    ``K q⁴`` with a q that is linear in the squared distance, zero at the reach and one where the
+    kernel has its pole: what is left of the kernel is a polynomial within the reach, and smooth.
+    """
+    q = np.maximum(0.0, reach**2 - squared) / (reach**2 + 1)
+    return np.asarray(q**4 / (1 + squared))
 
 
 def _spline_transform(n: int) -> NDArray[np.float64]:
@@ -164,33 +223,49 @@ def _spline_transform(n: int) -> NDArray[np.float64]:
 
 
 class Mesh:
-    """The arrays of a plan: charges are put on the grid, convolved, and potentials read from it."""
+    """The arrays of a plan: charges are put on grids, convolved, and potentials read from them.
 
-    def __init__(self, plan: MeshPlan) -> None:
+    Parameters
+    ----------
+    plan : MeshPlan
+    groups : int
+        Number of grids, all of the same mesh.
+    """
+
+    def __init__(self, plan: MeshPlan, groups: int = 1) -> None:
         self.plan = plan
-        self.grid = np.zeros(plan.grid_shape, np.float32)
-        plane = len(plan.nodes) == 2
-        self._spectrum = np.empty(2 * self.grid.size if plane else 0, np.float32)
+        self.grids = np.zeros((groups, *plan.grid_shape), np.float32)
+        # In the plane grids are convolved as many at a time as caches hold.
+        size = self.grids[0].size if len(plan.nodes) == 2 else 0
+        together = min(groups, max(1, CACHED_NODES // max(1, size)))
+        self._spectra = np.empty(2 * size * together, np.float32)
+
+    @property
+    def groups(self) -> int:
+        """Number of grids."""
+        return len(self.grids)
 
     def convolve(self, n_jobs: int) -> tuple[NDArray[np.float32], float]:
-        """Convolve the charges on the grid with the kernel.
+        """Convolve the charges on every grid with the kernel.
 
         Returns
         -------
-        potential : ndarray
-            In the plane the grid itself; what lies beyond the nodes means nothing.
+        potentials : ndarray
+            In the plane the grids themselves; what lies beyond the nodes means nothing.
         floor : float
-            To add, times the total charge.
+            To add, times the total charge of a grid.
         """
         kernel = _kernel_of(self.plan)
         if len(self.plan.nodes) != 2:
-            return _convolved(self.grid, kernel.transform, self.plan, n_jobs), kernel.floor
+            convolved = [_convolved(g, kernel.transform, self.plan, n_jobs) for g in self.grids]
+            return np.stack(convolved), kernel.floor
         rows, columns = self.plan.nodes
         by_row, by_column = kernel.twiddles
         _native.convolve(
-            self.grid, kernel.transform, by_row, by_column, (rows, columns), n_jobs, self._spectrum
-        )
-        return self.grid, kernel.floor
+            self.grids, kernel.transform, by_row, by_column, (rows, columns), not self.plan.near,
+            n_jobs, self._spectra,
+        )  # fmt: skip
+        return self.grids, kernel.floor
 
 
 def _convolved(
@@ -212,4 +287,4 @@ def _convolved(
     potential = scipy.fft.irfft(
         spectrum, n=2 * plan.nodes[-1], axis=-1, workers=workers, overwrite_x=True
     )
-    return np.ascontiguousarray(potential)
+    return np.asarray(potential)

@@ -20,7 +20,8 @@ class PairWeights:
 
     A pair of points with labels a and b weighs ``alpha[a]`` if a = b and ``sqrt(beta[a] beta[b])``
     if not; a pair with an unlabelled point weighs one. Points are brought into the order of their
-    labels, unlabelled ones last, so that a label is a range.
+    labels, unlabelled ones last, so that a label is a range. Labels are numbered by size, the
+    largest first.
 
     Attributes
     ----------
@@ -88,11 +89,14 @@ def pair_weights(labels: Labels, beta: NDArray[np.float64]) -> PairWeights:
     if rho == 0:  # no two points share a label: all pairs are alike, and weigh one
         beta = np.ones_like(beta)
     alpha = (1 - beta * (1 - rho)) / rho if rho > 0 else np.ones_like(beta)
-    keys = np.where(labels.codes < 0, labels.n_labels, labels.codes)
+    by_size = np.argsort(-labels.counts, kind="stable")
+    number = np.empty(labels.n_labels + 1, np.int32)
+    number[by_size], number[-1] = np.arange(labels.n_labels), -1
+    codes = number[labels.codes]
     return PairWeights(
-        codes=labels.codes,
-        order=np.argsort(keys, kind="stable"),
-        bounds=np.concatenate([[0], np.cumsum(labels.counts)]).astype(np.int64),
-        alpha=alpha,
-        beta=beta,
+        codes=codes,
+        order=np.argsort(np.where(codes < 0, labels.n_labels, codes), kind="stable"),
+        bounds=np.concatenate([[0], np.cumsum(labels.counts[by_size])]).astype(np.int64),
+        alpha=alpha[by_size],
+        beta=beta[by_size],
     )

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ctsne import _native
 from ctsne._validation import check_jobs
 from ctsne._warnings import warn
+from ctsne.layout.grouped import GroupedRepulsion
 from ctsne.layout.mesh import Mesh, MeshPlan, plan_mesh
 from ctsne.layout.pairs import PairWeights
 
@@ -58,6 +59,24 @@ class _Channel:
         return self.coefficient * float(charges.sum())
 
 
+def _across_labels(n: int, weights: PairWeights) -> list[_Channel]:
+    """Write the weighted sum as sums over ranges of points.
+
+    Across labels the weight is a product of the two roots of beta, that is of two charges; inside
+    a label the difference to alpha remains to be added. With unlabelled points nothing is weighted.
+    """
+    m = weights.n_labelled
+    if np.ptp(weights.beta) == 0:
+        channels = [_Channel((0, m), (0, m), float(weights.beta[0]))]
+    else:
+        charge = np.ones(n, np.float32)
+        charge[:m] = np.repeat(np.sqrt(weights.beta), np.diff(weights.bounds))
+        channels = [_Channel((0, m), (0, m), 1.0, charge, charge)]
+    if m < n:
+        channels += [_Channel((m, n), (0, n), 1.0), _Channel((0, m), (m, n), 1.0)]
+    return channels
+
+
 @dataclass(frozen=True)
 class _View:
     """A map as the forces see it: its points, and the mesh that would hold them."""
@@ -97,6 +116,7 @@ class Repulsion:
         n_jobs: int = 1,
         exact: bool | None = None,
     ) -> None:
+        self._n = n
         self._dof = dof
         self._n_jobs = check_jobs(n_jobs)
         self._exact = exact
@@ -104,29 +124,16 @@ class Repulsion:
         self._mesh: Mesh | None = None
         self._bounds = np.zeros(1, np.int64)
         self._own = np.zeros(0, np.float32)
+        self._grouped: GroupedRepulsion | None = None
         if weights is None or weights.n_labelled == 0:
             self._channels = [_Channel((0, n), (0, n), 1.0)]
         else:
-            self._condition(n, weights)
-
-    def _condition(self, n: int, weights: PairWeights) -> None:
-        """Split the weighted sum into sums over ranges of points.
-
-        Across labels the weight is a product of the two roots of beta, that is of two charges;
-        inside a label the difference to alpha is added. With unlabelled points nothing is weighted.
-        """
-        m = weights.n_labelled
-        counts = np.diff(weights.bounds)
-        self._bounds = weights.bounds
-        self._own = (weights.alpha - weights.beta).astype(np.float32)
-        if np.ptp(weights.beta) == 0:
-            self._channels = [_Channel((0, m), (0, m), float(weights.beta[0]))]
-        else:
-            charge = np.ones(n, np.float32)
-            charge[:m] = np.repeat(np.sqrt(weights.beta), counts)
-            self._channels = [_Channel((0, m), (0, m), 1.0, charge, charge)]
-        if m < n:
-            self._channels += [_Channel((m, n), (0, n), 1.0), _Channel((0, m), (m, n), 1.0)]
+            self._channels = _across_labels(n, weights)
+            self._bounds = weights.bounds
+            self._own = (weights.alpha - weights.beta).astype(np.float32)
+            self._grouped = GroupedRepulsion(
+                n, weights, dof=dof, n_jobs=self._n_jobs, mesh=exact is False
+            )
 
     def __call__(
         self, y: NDArray[np.float32], extent: Extent | None = None
@@ -149,6 +156,14 @@ class Repulsion:
         low, high = extent or (y.min(axis=0).tolist(), y.max(axis=0).tolist())
         view = _View(y, *plan_mesh(low, high, self._dof))
         force = np.zeros_like(y)
+        way = None
+        if self._grouped is not None and not self._exact_is_quicker(self._n, self._n, view.plan):
+            way = self._grouped.choose(low, high)
+        if self._grouped is not None and way is not None:
+            self._warn_if_coarse(way.plan, y)
+            normaliser = self._grouped.add(way, y, force)
+            normaliser += self._add_exactly(range(way.n_single), view, force)
+            return force, normaliser
         normaliser = sum(self._add(channel, view, force) for channel in self._channels)
         if len(self._own):
             normaliser += self._add_inside_labels(view, force)
@@ -158,21 +173,25 @@ class Repulsion:
         """Add each label's action on itself: small ones exactly in one call, large ones by mesh."""
         counts = np.diff(self._bounds)
         by_mesh = [
-            label
+            int(label)
             for label in np.flatnonzero((counts > _SMALL_LABEL) | (self._exact is False))
             if not self._exact_is_quicker(int(counts[label]), int(counts[label]), view.plan)
         ]
-        potential = 0.0
-        if len(by_mesh) < len(counts):
-            coefficient = self._own.copy()
-            coefficient[by_mesh] = 0
-            potential += _native.repel_ranges(
-                view.axes, self._dof, self._bounds, coefficient, self._n_jobs, force
-            )
+        potential = self._add_exactly(by_mesh, view, force)
         for label in by_mesh:
             own = (int(self._bounds[label]), int(self._bounds[label + 1]))
             potential += self._add(_Channel(own, own, float(self._own[label])), view, force)
         return potential
+
+    def _add_exactly(self, but: Sequence[int], view: _View, force: NDArray[np.float32]) -> float:
+        """Add the action on themselves of all labels but some."""
+        if len(but) == len(self._own):
+            return 0.0
+        coefficient = self._own.copy()
+        coefficient[but] = 0
+        return _native.repel_ranges(
+            view.axes, self._dof, self._bounds, coefficient, self._n_jobs, force
+        )
 
     def _exact_is_quicker(self, sources: int, targets: int, plan: MeshPlan) -> bool:
         if self._exact is not None:
@@ -184,6 +203,15 @@ class Repulsion:
             mesh *= _PATIENCE
         return pair * sources * targets < mesh
 
+    def _warn_if_coarse(self, plan: MeshPlan, y: NDArray[np.float32]) -> None:
+        if plan.accurate or self._warned:
+            return
+        self._warned = True
+        warn(
+            f"the map is so wide ({np.ptp(y, axis=0).max():.0f}) that its forces are computed on "
+            "a coarser mesh, less exact than 1 %; a map of fewer dimensions is not"
+        )
+
     def _add(self, channel: _Channel, view: _View, force: NDArray[np.float32]) -> float:
         """Add the forces of a channel, and return its potential summed over the targets."""
         plan = view.plan
@@ -194,23 +222,19 @@ class Repulsion:
                 view.axes, self._dof, channel.sources, channel.targets, channel.coefficient,
                 channel.source_charge, channel.target_charge, self._n_jobs, force,
             )  # fmt: skip
-        if not (plan.accurate or self._warned):
-            self._warned = True
-            warn(
-                f"the map is so wide ({np.ptp(view.y, axis=0).max():.0f}) that its forces are "
-                "computed on a coarser mesh, less exact than 1 %; a map of fewer dimensions is not"
-            )
+        self._warn_if_coarse(plan, view.y)
         if self._mesh is None or self._mesh.plan != plan:
             self._mesh = Mesh(plan)
         mesh = self._mesh
         _native.spread(
-            view.y, channel.sources, channel.source_charge, plan.nodes, view.origin, plan.spacing,
-            self._n_jobs, mesh.grid,
+            view.y, np.array(channel.sources), channel.source_charge, plan.nodes, view.origin,
+            plan.spacing, self._n_jobs, mesh.grids,
         )  # fmt: skip
-        field, floor = mesh.convolve(self._n_jobs)
+        fields, floor = mesh.convolve(self._n_jobs)
         potential = _native.gather(
-            field, view.y, channel.targets, floor * channel.total, channel.coefficient,
-            channel.target_charge, plan.nodes, view.origin, plan.spacing, self._n_jobs, force,
+            fields, view.y, np.array(channel.targets), np.array([floor * channel.total]),
+            channel.coefficient, channel.target_charge, plan.nodes, view.origin, plan.spacing,
+            self._n_jobs, force,
         )  # fmt: skip
         # The mesh does not know which charge is a point's own, at distance zero: take it off again.
         return potential - channel.own

@@ -1,0 +1,180 @@
+"""Forces of groups of points, by one mesh per group and by near pairs, against the oracle."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from ctsne import ConditionalTSNE, oracle
+from ctsne.labels import encode_labels
+from ctsne.layout import PairWeights, pair_weights
+from ctsne.layout.grouped import GroupedRepulsion, Way
+from ctsne.layout.groups import groups_of
+from ctsne.layout.layers import REACH
+from ctsne.layout.mesh import plan_mesh
+from ctsne.layout.repulsion import Repulsion
+
+# Without near pairs, with those up to some distance, and with two layers of meshes.
+REACHES = [0.0, 1.6, 2.5, 5.0, 12.0, None]
+
+
+def labelled_map(
+    seed: int, n: int, *, n_labels: int, missing: bool, one_beta: bool, size: float = 3.0
+) -> tuple[NDArray[np.float32], PairWeights]:
+    """A map in the order of its labels, and its weights."""
+    rng = np.random.default_rng(seed)
+    codes = rng.choice(n_labels, n, p=rng.dirichlet(np.ones(n_labels)))
+    labels = encode_labels(
+        [None if missing and i % 5 == 0 else int(c) for i, c in enumerate(codes)]
+    )
+    beta = 10.0 ** (
+        np.full(labels.n_labels, -2.0) if one_beta else rng.uniform(-6, 0, labels.n_labels)
+    )
+    weights = pair_weights(labels, beta)
+    centres = size * rng.normal(size=(5, 2))
+    y = (centres[rng.integers(0, 5, n)] + 0.3 * size * rng.normal(size=(n, 2))).astype(np.float32)
+    return y, weights
+
+
+def by_groups(
+    y: NDArray[np.float32],
+    weights: PairWeights,
+    reach: float | None,
+    n_single: int,
+    n_jobs: int = 1,
+) -> tuple[NDArray[np.float32], float]:
+    """Forces and potential of the groups that the largest labels make."""
+    repulsion = GroupedRepulsion(len(y), weights, dof=1.0, n_jobs=n_jobs, mesh=True)
+    low, high = y.min(axis=0).tolist(), y.max(axis=0).tolist()
+    plan, origin = plan_mesh(low, high, 1.0, REACH if reach is None else reach, near=reach is None)
+    force = np.zeros_like(y)
+    return force, repulsion.add(Way(plan, origin, n_single), y, force)
+
+
+@settings(max_examples=25)
+@given(
+    seed=st.integers(0, 2**31),
+    n=st.integers(300, 500),
+    n_labels=st.integers(1, 6),
+    missing=st.booleans(),
+    one_beta=st.booleans(),
+    reach=st.sampled_from(REACHES),
+    left_out=st.integers(0, 6),
+)
+def test_groups_are_the_oracle(
+    seed: int,
+    n: int,
+    n_labels: int,
+    missing: bool,
+    one_beta: bool,
+    reach: float | None,
+    left_out: int,
+) -> None:
+    y, weights = labelled_map(seed, n, n_labels=n_labels, missing=missing, one_beta=one_beta)
+    n_single = max(0, len(weights.beta) - left_out)
+    if groups_of(weights, n, n_single) is None:
+        assert not one_beta
+        return
+    codes = weights.codes[weights.order]
+    matrix = oracle.low_weights(codes, weights.beta)
+    for label in range(n_single, len(weights.beta)):  # what is left to the exact sum
+        own = np.flatnonzero(codes == label)
+        matrix[np.ix_(own, own)] = weights.beta[label]
+    np.fill_diagonal(matrix, 0.0)
+    force, potential = by_groups(y, weights, reach, n_single)
+    expected_potential = oracle.normalizer(y.astype(float), matrix)
+    expected = oracle.gradient(np.zeros((n, n)), y.astype(float), weights=matrix)
+    expected *= -0.25 * expected_potential
+    assert np.linalg.norm(force - expected) < 0.01 * np.linalg.norm(expected)
+    assert potential == pytest.approx(expected_potential, rel=1e-3)
+
+
+@pytest.mark.parametrize("reach", REACHES)
+@pytest.mark.parametrize("missing", [False, True])
+def test_threads_do_not_change_a_bit(reach: float | None, missing: bool) -> None:
+    y, weights = labelled_map(0, 20_000, n_labels=4, missing=missing, one_beta=True, size=20.0)
+    one, potential_of_one = by_groups(y, weights, reach, 3)
+    two, potential_of_two = by_groups(y, weights, reach, 3, n_jobs=2)
+    assert np.array_equal(one, two) and potential_of_one == potential_of_two
+
+
+def test_many_points_at_one_place_are_all_near() -> None:
+    """More candidates than the loop over pairs takes at a time."""
+    labels = encode_labels(np.arange(5000) % 2)
+    weights = pair_weights(labels, np.full(2, 0.1))
+    y = np.zeros((5000, 2), np.float32)
+    y[-1] = 40.0
+    force, potential = by_groups(y, weights, 4.0, 2)
+    pairs = weights.alpha[0] * 2500 * 2499 + weights.alpha[1] * 2499 * 2498 + 0.2 * 2500 * 2499
+    far = (2499 * weights.alpha[1] + 0.1 * 2500) / (1 + 2 * 40.0**2)
+    assert potential == pytest.approx(pairs + 2 * far, rel=1e-4)
+    assert np.ptp(force[:2500], axis=0).max() == 0
+
+
+def test_the_choice_takes_every_way() -> None:
+    """Small maps have one layer, larger ones two, wide ones near pairs; tiny labels no mesh."""
+    labels = encode_labels(np.concatenate([np.arange(20_000) % 8, np.repeat(np.arange(8, 20), 5)]))
+    weights = pair_weights(labels, np.full(20, 0.1))
+    repulsion = GroupedRepulsion(20_060, weights, dof=1.0, n_jobs=1, mesh=False)
+    small, middle, wide = (repulsion.choose([-s, -s], [s, s]) for s in (1.0, 20.0, 100.0))
+    assert small is not None and small.plan.reach == 0 and small.n_single == 8
+    assert middle is not None and middle.plan.near and middle.n_single == 8
+    assert wide is not None and wide.plan.pairs and wide.n_single == 8
+    assert repulsion.choose([-1.0] * 3, [1.0] * 3) is None
+    general = GroupedRepulsion(20_060, weights, dof=2.0, n_jobs=1, mesh=False)
+    way = general.choose([-100.0, -100.0], [100.0, 100.0])
+    assert way is not None and way.plan.reach == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["pancreas3", "ifnb"])
+def test_forces_of_a_real_run_at_every_phase(name: str, real_data: Callable[[str], Any]) -> None:
+    data = real_data(name)
+    maps: list[NDArray[np.float32]] = []
+    ConditionalTSNE(
+        method="original",
+        beta=0.1,
+        callback=lambda iteration, loss, map_now: maps.append(map_now),
+        callback_every=75,
+        random_state=0,
+    ).fit(data.X, labels=data.known)
+    labels = encode_labels(data.known)
+    weights = pair_weights(labels, np.full(labels.n_labels, 0.1))
+    for y in maps:
+        y = y[weights.order]
+        exact, normaliser = Repulsion(len(y), weights=weights, exact=True, n_jobs=-1)(y)
+        quick, quick_normaliser = Repulsion(len(y), weights=weights, exact=False, n_jobs=-1)(y)
+        assert np.linalg.norm(quick - exact) < 0.01 * np.linalg.norm(exact)
+        assert quick_normaliser == pytest.approx(normaliser, rel=1e-3)
+
+
+@pytest.mark.parametrize("name", ["baseline", "avx2", "avx512"])
+def test_every_instruction_set(name: str) -> None:
+    """The whole file again with a lesser one; a processor without it takes what it has."""
+    if os.environ.get("CTSNE_ISA"):
+        pytest.skip("this is the run with a lesser instruction set")
+    subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-m",
+            "not slow",
+            __file__,
+        ],
+        env={**os.environ, "CTSNE_ISA": name},
+        check=True,
+        timeout=600,
+    )
