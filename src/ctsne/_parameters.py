@@ -110,7 +110,7 @@ def check_same_rows(X: Any, labels: Any, *, argument: str = "labels") -> None:
         return
     if len(rows) == len(labelled) and not rows.equals(labelled):
         raise ValueError(
-            f"{argument} and X have different row names (index), so it is not clear which label "
+            f"{argument} and X have different row names (index), so it is not clear which row "
             f"belongs to which point; reorder with {argument}.loc[X.index], or pass "
             f"{argument}.to_numpy() if the order is the same"
         )

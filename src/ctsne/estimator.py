@@ -222,6 +222,7 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         """
         matrix = check_matrix(X)
         check_same_rows(X, labels)
+        check_same_rows(X, self.align, argument="align")
         known = None if labels is None else encode_labels(labels, n=matrix.shape[0])
         validate_data(BaseEstimator(), X, skip_check_array=True)  # refuses odd column names
         given = self.get_params(deep=False)

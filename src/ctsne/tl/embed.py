@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ctsne._anndata import column_of
-from ctsne._parameters import check_settings
+from ctsne._parameters import check_same_rows, check_settings
 from ctsne.estimator import ConditionalTSNE
 from ctsne.io.h5ad_maps import is_ours
 from ctsne.io.names import unknown
@@ -196,6 +196,8 @@ callback_every, n_jobs, verbose
     target = _copied(adata) if copy else adata
     source.store_components(target)
     params = {**_named(labels, column), **source.params, **kept_params(model)}
+    if isinstance(align, str) and "align" in params:
+        params["align"] = align  # the name of a representation, not what is in it
     store_map(target, key_added, model, params)
     return target if copy else None
 
@@ -245,7 +247,10 @@ def _check_settings(model: Any, X: Any, known: Labels | None) -> None:
 
 def _alignment(adata: Any, align: Any) -> Any:
     """Take a representation of the object where its name is given."""
-    if not isinstance(align, str) or align in (*ALIGNMENTS, "auto"):
+    if not isinstance(align, str):
+        check_same_rows(adata.obs, align, argument="align")
+        return align
+    if align in (*ALIGNMENTS, "auto"):
         return align
     if align not in adata.obsm:
         names = [*ALIGNMENTS, "auto", *adata.obsm]
