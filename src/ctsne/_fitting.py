@@ -107,15 +107,10 @@ class Fitting:
             self._neighbors = neighbors
         del neighbors  # the map needs the memory
         self._clock.log(f"similarities: {self.affinities.matrix.nnz} stored")
-        self._warn_of_unmatched()
+        unmatched = without_counterparts(self.affinities, settings)
+        if unmatched is not None:
+            warn(unmatched)
         self.layout = layout_of(self.affinities.matrix, self._features, settings)
-
-    def _warn_of_unmatched(self) -> None:
-        matched, labels = self.affinities.diagnostics.matched, self.settings.labels
-        if matched is not None and labels is not None:
-            message = without_counterparts(matched, labels)
-            if message is not None:
-                warn(message)
 
     def correct(self, callback: Callback | None, callback_every: int) -> None:
         """Measure the finished map, and make a second one if it missed the mixing asked for.

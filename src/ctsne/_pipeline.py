@@ -125,8 +125,11 @@ def affinities_of(neighbors: Neighbors, settings: Settings) -> Affinities:
     return replace(affinities, diagnostics=replace(affinities.diagnostics, matched=matched))
 
 
-def without_counterparts(matched: NDArray[np.float64], labels: Labels) -> str | None:
+def without_counterparts(affinities: Affinities, settings: Settings) -> str | None:
     """Say which labels have points without counterparts, where it is more than a few."""
+    matched, labels = affinities.diagnostics.matched, settings.labels
+    if matched is None or labels is None:
+        return None
     alone = np.bincount(
         labels.codes[(matched < UNMATCHED) & (labels.codes >= 0)], minlength=labels.n_labels
     )
@@ -138,8 +141,16 @@ def without_counterparts(matched: NDArray[np.float64], labels: Labels) -> str | 
     more = f" and of {len(order) - 3} more labels" if len(order) > 3 else ""
     return (
         f"{', '.join(shown)}{more} have no counterpart under other labels; where they lie among "
-        "others means little (diagnostics_.matched tells which points)."
+        f"others means little (diagnostics_.matched tells which points).{_advice(settings)}"
     )
+
+
+def _advice(settings: Settings) -> str:
+    if not isinstance(settings.align, str) or settings.align != "none":
+        return ""
+    if settings.metric == "precomputed":
+        return ""
+    return ' If labels differ by a shift, align="mutual" finds more counterparts.'
 
 
 def layout_of(
