@@ -149,12 +149,15 @@ def test_tells_how_it_came_out(
     cells: str, run: Callable[..., str], run_json: Callable[..., dict[str, Any]], quick: list[str]
 ) -> None:
     text = run("embed", cells, "--labels", "batch", "-o", "map.csv", *quick)
-    assert text.startswith("map: map.csv (120 points; revised, beta 0.0001)\nmixing of batch: ")
+    assert text.startswith("map: map.csv (120 points; joint, strength 0.6)\nmixing of batch: ")
     assert "\nneighbours kept: 0." in text and " (adjusted R_NX; ctsne sweep shows" in text
     content = run_json("embed", cells, "--labels", "batch", "-o", "map.csv", *quick)
     assert content["output"] == "map.csv" and content["settings"]["perplexity"] == 8
     assert 0 <= content["measures"]["mixing"] <= 1.2 and content["seconds"] > 0
     assert 0 < content["measures"]["adjusted_rnx"] < 1
+    assert content["found"] == {"strength": 0.6} and content["settings"]["strength"] is None
+    text = run("embed", cells, "--labels", "batch", "-o", "m.csv", "--method", "revised", *quick)
+    assert text.startswith("map: m.csv (120 points; revised, beta 0.0001)\n")
 
 
 def test_an_option_of_another_method_in_a_file(
@@ -162,7 +165,7 @@ def test_an_option_of_another_method_in_a_file(
 ) -> None:
     Path("c.toml").write_text("strength = 0.5\n")
     command = ["embed", cells, "--labels", "batch", "-o", "map.csv", "--config", "c.toml", *quick]
-    assert "--strength is for joint and balanced" in fail(*command)
+    assert "--strength is for joint and balanced" in fail(*command, "--method", "revised")
     assert "; balanced, strength 0.5)" in run(*command, "--method", "balanced")
 
 
@@ -218,19 +221,105 @@ def test_a_picture_in_the_same_command(
     assert made.inputs[0].file == "map.csv"
 
 
-def test_numbers_for_each_label_and_auto(
+def test_numbers_for_each_label(
     cells: str, run_json: Callable[..., dict[str, Any]], quick: list[str]
 ) -> None:
     command = ["embed", cells, "--labels", "batch", "-o", "map.csv", *quick]
     labels = sorted(set(pd.read_csv(cells)["batch"]))
     pairs = [f"{label}=1e-{place + 1}" for place, label in enumerate(labels)]
-    content = run_json(*command, "--beta", *pairs)
+    content = run_json(*command, "--method", "revised", "--beta", *pairs)
     assert content["settings"]["beta"] == {
         label: 10 ** -(place + 1.0) for place, label in enumerate(labels)
     }
-    content = run_json(*command, "--method", "balanced", "--strength", "auto", "--mixing", "0.2")
-    assert isinstance(content["settings"]["strength"], float)
-    assert read_provenance("map.csv").settings["strength"] == content["settings"]["strength"]
+    odds = {label: place + 2.0 for place, label in enumerate(labels)}
+    content = run_json(*command, "--odds", *(f"{label}={each}" for label, each in odds.items()))
+    assert content["settings"]["odds"] == odds
+    assert read_provenance("map.csv").settings["odds"] == odds
+
+
+@pytest.mark.parametrize(("method", "knob"), [("balanced", "strength"), ("revised", "beta")])
+def test_a_mixing_is_found_and_told(
+    method: str,
+    knob: str,
+    cells: str,
+    run: Callable[..., str],
+    run_json: Callable[..., dict[str, Any]],
+    quick: list[str],
+) -> None:
+    command = ["embed", cells, "--labels", "batch", "--method", method, *quick]
+    content = run_json(*command, "--mixing", "0.3", "-o", "map.csv")
+    assert content["settings"]["mixing"] == 0.3 and content["settings"][knob] is None
+    assert set(content["found"]) == {knob}
+    text = run(*command, "--mixing", "0.3", "-o", "again.csv")
+    assert f"; {method}, {knob} {content['found'][knob]:.4g})" in text.splitlines()[0]
+    # It is the map of what was found, and the settings make it again.
+    run(*command, f"--{knob}", repr(content["found"][knob]), "-o", "given.csv")
+    made, given = read_map("map.csv"), read_map("given.csv")
+    assert np.array_equal(made.embedding, given.embedding)
+    assert read_provenance("map.csv").settings["mixing"] == 0.3
+    assert "made again, identical to the one before" in run("rerun", "map.csv")
+
+
+@pytest.mark.parametrize("align", ["mutual", "local", "mean", "auto"])
+def test_aligned_by_name(
+    align: str, cells: str, frame: pd.DataFrame, run: Callable[..., str], quick: list[str]
+) -> None:
+    run("embed", cells, "--labels", "batch", "--align", align, "-o", "map.csv", *quick)
+    model = ConditionalTSNE(
+        align=align, perplexity=8, n_iter=40, early_exaggeration_iter=20, random_state=0
+    ).fit(frame.filter(like="PC").to_numpy(), labels=frame["batch"])
+    made = read_map("map.csv")
+    assert np.array_equal(made.embedding, model.embedding_)
+    assert np.allclose(made.columns["ctsne_matched"], model.diagnostics_.matched)
+    assert read_provenance("map.csv").settings["align"] == align
+
+
+def test_aligned_in_another_representation(
+    adata: Any,
+    frame: pd.DataFrame,
+    run: Callable[..., str],
+    fail: Callable[..., str],
+    quick: list[str],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    corrected = adata.obsm["X_pca"] - 2.0 * (frame["batch"] == "blue").to_numpy()[:, None]
+    adata.obsm["X_harmony"] = corrected
+    adata.write_h5ad("cells.h5ad")
+    command = ["embed", "cells.h5ad", "--labels", "batch", *quick]
+    assert main([*command, "--align-rep", "X_harmony", "-o", "map.csv"]) == 0
+    assert 'other labels are compared in obsm["X_harmony"]' in capsys.readouterr().err
+    model = ConditionalTSNE(
+        align=corrected, perplexity=8, n_iter=40, early_exaggeration_iter=20, random_state=0
+    ).fit(adata.obsm["X_pca"], labels=frame["batch"])
+    assert np.array_equal(read_map("map.csv").embedding, model.embedding_)
+    assert read_provenance("map.csv").settings["align_rep"] == "X_harmony"
+    before = Path("map.csv").read_bytes()
+    run("rerun", "map.csv")
+    assert Path("map.csv").read_bytes() == before
+    output = ["-o", "other.csv"]
+    assert "did you mean 'X_harmony'" in fail(*command, *output, "--align-rep", "X_harmny")
+    both = fail(*command, *output, "--align-rep", "X_harmony", "--align", "mean")
+    assert "--align and --align-rep are two ways to say the same" in both
+    unused = fail(*command, *output, "--align-rep", "X_harmony", "--method", "original")
+    assert "--align-rep is for joint and revised and balanced" in unused
+
+
+def test_another_representation_of_a_table(cells: str, fail: Callable[..., str]) -> None:
+    message = fail("embed", cells, "--labels", "batch", "--align-rep", "X", "-o", "map.csv")
+    assert "--align-rep is for .h5ad files; cells.csv is not one" in message
+
+
+def test_a_changed_representation_is_noticed(
+    adata: Any, run: Callable[..., str], fail: Callable[..., str], quick: list[str]
+) -> None:
+    """What a map was aligned by is data like any other: another one is not the same map."""
+    adata.obsm["X_harmony"] = adata.obsm["X_pca"] + 1
+    adata.write_h5ad("cells.h5ad")
+    command = ["embed", "cells.h5ad", "--labels", "batch", "--align-rep", "X_harmony", *quick]
+    run(*command, "-o", "map.csv")
+    adata.obsm["X_harmony"] = adata.obsm["X_pca"][::-1].copy()
+    adata.write_h5ad("cells.h5ad")
+    assert "has changed" in fail("rerun", "map.csv")
 
 
 def test_many_features_are_reduced_and_that_is_said(
@@ -282,10 +371,47 @@ def test_without_labels_for_tsne_only(
             "not a label; with --other PC1 it is left out",
         ),
         (["cells.csv", "--labels", "batch", "-o", "m.csv", "--perplexity", "500"], "perplexity"),
-        (["cells.csv", "--labels", "batch", "-o", "m.csv", "--beta", "7"], "beta"),
+        (
+            ["cells.csv", "--labels", "batch", "-o", "m.csv", "--method", "revised", "--beta", "7"],
+            "beta must be a number above 0",
+        ),
+        (["cells.csv", "--labels", "batch", "-o", "m.csv", "--odds", "0.5"], "odds must be"),
+        (
+            ["cells.csv", "--labels", "batch", "-o", "m.csv", "--odds", "2", "--beta-low", "0.5"],
+            "two ways to say the same",
+        ),
+        (["cells.csv", "--labels", "batch", "-o", "m.csv", "--mixing", "70"], "mixing must be"),
+        (
+            ["none.csv", "--labels", "a", "-o", "m.csv", "--mixing", "0.7", "--strength", "0.5"],
+            "--mixing finds the strength by itself: leave --strength out, or --mixing",
+        ),
+        (
+            ["none.csv", "--labels", "a", "-o", "m.csv", "--mixing", "0.7", "--method", "tsne"],
+            "--mixing needs a method that conditions",
+        ),
+        (
+            ["none.csv", "--labels", "a", "-o", "m.csv", "--align", "mean", "--method", "tsne"],
+            "--align is for joint and revised and balanced, and the method is tsne",
+        ),
+        (
+            [
+                "none.csv",
+                "--labels",
+                "a",
+                "-o",
+                "m.csv",
+                "--method",
+                "original",
+                "--beta",
+                "0.5",
+                "--odds",
+                "3",
+            ],
+            "--beta has no effect with --method original and --odds or --beta-low",
+        ),
         (["cells.csv", "--labels", "batch", "-o", "m.csv", "--use-rep", "X"], "--use-rep"),
         (
-            ["none.csv", "--labels", "batch", "-o", "m.csv", "--strength", "0.5"],
+            ["none.csv", "--labels", "a", "-o", "m.csv", "--method", "revised", "--strength", "1"],
             "--strength is for joint and balanced, and the method is revised: add --method joint",
         ),
         (

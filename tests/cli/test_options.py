@@ -29,7 +29,8 @@ def test_no_parameter_is_missing_and_defaults_are_the_same() -> None:
 
 def test_every_parameter_reaches_the_estimator() -> None:
     given = {
-        "--method": "joint", "--strength": "0.5", "--beta": "1e-6", "--mixing": "0.7",
+        "--method": "balanced", "--strength": "0.5", "--beta": "1e-6", "--mixing": "0.7",
+        "--align": "mutual", "--odds": "3",
         "--perplexity": "12.5", "--seed": "3", "--jobs": "2", "--dimensions": "3",
         "--bandwidth": "p", "--beta-low": "0.2", "--metric": "cosine", "--recall": "0.9",
         "--init": "random", "--n-iter": "100", "--early-exaggeration": "4",
@@ -50,7 +51,6 @@ def test_every_parameter_reaches_the_estimator() -> None:
     ("texts", "value"),
     [
         (["1e-8"], 1e-8),
-        (["auto"], "auto"),
         (["a=1e-8", "b=.5"], {"a": 1e-8, "b": 0.5}),
         (["a=b=0.5"], {"a=b": 0.5}),
         (["CD4 T=1"], {"CD4 T": 1.0}),
@@ -63,12 +63,13 @@ def test_numbers_for_labels(texts: list[str], value: object) -> None:
 @pytest.mark.parametrize(
     ("texts", "message"),
     [
-        (["much"], "must be a number or auto, got 'much'"),
+        (["much"], "must be a number, got 'much'"),
+        (["auto"], "must be a number, got 'auto'"),
         (["a=1", "0.5"], "label=number for every label, got '0.5'"),
         (["a=1", "a=2"], "names the label 'a' twice"),
         (["a=x"], "must be a number, got 'x'"),
         (["=1"], "label=number"),
-        (["nan"], "must be a number or auto"),
+        (["nan"], "must be a number"),
     ],
 )
 def test_what_is_no_number_for_labels(texts: list[str], message: str) -> None:
@@ -84,6 +85,10 @@ def test_what_is_no_number_for_labels(texts: list[str], message: str) -> None:
         (["--jobs", "0"], "--jobs: must be 1 or more"),
         (["--pca", "0"], "--pca: must be a whole number from 1 up, or none"),
         (["--beta", "a=1", "a=2"], "--beta: names the label 'a' twice"),
+        (["--align", "mutal"], "--align: must be one of none, mutual, local, mean, auto; got"),
+        (["--mixing", "half"], "--mixing: must be a number, got 'half'"),
+        (["--odds", "a=1", "a=2"], "--odds: names the label 'a' twice"),
+        (["--strength", "auto"], "--strength: must be a number, got 'auto'"),
         (["-q", "--verbose"], "not allowed with"),
     ],
 )
@@ -98,7 +103,7 @@ def test_a_start_from_a_file_and_no_pickle(tmp_path: Path) -> None:
     np.save(good, np.ones((3, 2)))
     np.save(bad, np.array([{"a": 1}], dtype=object), allow_pickle=True)
     assert make_estimator({"init": str(good)}).init.shape == (3, 2)
-    with pytest.raises(ValueError, match="no NumPy file of positions"):
+    with pytest.raises(ValueError, match="not a NumPy file of positions"):
         make_estimator({"init": str(bad)})
 
 

@@ -97,7 +97,10 @@ def test_json(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["cells.csv", "-o", "page.html"], "--labels COLUMN says what to factor out"),
+        (
+            ["cells.csv", "-o", "page.html"],
+            "--labels COLUMN is missing: it says what to factor out of cells.csv",
+        ),
         (["cells.csv", "--labels", "batch", "-o", "page.pdf"], "must end in one of .html"),
         (["cells.csv", "--labels", "batch", "-o", "p.html", "--keep", "."], "holds other files"),
         (

@@ -89,7 +89,7 @@ def test_a_picture_of_another_map_is_told(
     quick: list[str],
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    run("embed", "cells.csv", "--labels", "batch", "--beta", "1", "-o", made, *quick)
+    run("embed", "cells.csv", "--labels", "batch", "--strength", "1", "-o", made, *quick)
     assert main(["rerun", "map.png"]) == 0
     out, err = capsys.readouterr()
     assert out == "map.png: made again, NOT identical to the one before\n"

@@ -12,10 +12,13 @@ import pandas as pd
 import pytest
 
 from ctsne.cli import main
+from ctsne.cli import sweep as sweep_command
+from ctsne.cli.options import settings_of
 from ctsne.cli.parser import make_parser
-from ctsne.cli.sweep import make_grid
+from ctsne.cli.sweep import embed_command, make_grid
 from ctsne.io import read_columns, read_provenance
 from ctsne.sweep import load_sweep, work
+from ctsne.sweep.grid import default_grid
 
 GRID = ["--methods", "balanced", "--strengths", "1", "0", "0.5"]
 
@@ -28,7 +31,9 @@ def test_the_first_look_is_sixteen_maps_at_most() -> None:
     grid = grid_of()
     assert [entry["method"] for entry in grid] == ["tsne", "joint", "revised"]
     assert 1 + len(grid[1]["strength"]) + len(grid[2]["beta"]) <= 16
-    assert grid[1]["strength"][0] == 0 and grid[2]["beta"][0] == 1
+    # What conditions nothing is there already, as t-SNE.
+    assert grid[1]["strength"] == [0.2, 0.4, 0.6, 0.8, 1.0] and grid[2]["beta"][0] == 0.1
+    assert grid == default_grid()
 
 
 def test_grids_go_from_weak_to_strong() -> None:
@@ -55,7 +60,9 @@ def test_a_sweep_leaves_all_that_is_needed(
         ["tsne", "-"], ["balanced", "0"], ["balanced", "0.5"], ["balanced", "1"],
     ]  # fmt: skip
     assert sum("<- suggested" in row for row in rows) == 1
-    assert "0 is a start, not a law: go on to stronger settings as long as type mixed says" in text
+    flat = " ".join(text.split())
+    assert "0 is a starting point, not a rule: go on to stronger settings as long as" in flat
+    assert "as long as type mixed says that nothing merges that should not." in flat
     assert "ctsne report out -o page.html" in text
     result = load_sweep("out/sweep.npz")
     assert [swept.title for swept in result.maps][:2] == ["t-SNE", "balanced, strength 0"]
@@ -107,8 +114,10 @@ def test_maps_on_a_path_are_not_promised_again(
     cells: str, run: Callable[..., str], quick: list[str]
 ) -> None:
     command = ["sweep", cells, "--labels", "batch", "--mixing", "0", *GRID, *quick]
-    assert "To make this map:\n  ctsne embed" in run(*command, "-o", "a")
-    assert "To make it from its own start:\n  ctsne embed" in run(*command, "-o", "b", "--path")
+    text = " ".join(run(*command, "-o", "a").split())
+    assert "To make this map: ctsne embed" in text
+    text = " ".join(run(*command, "-o", "b", "--path").split())
+    assert "To make it from its own start: ctsne embed" in text
 
 
 @pytest.mark.parametrize("label", ["x", None])
@@ -124,7 +133,7 @@ def test_nothing_to_factor_out(
     command = ["sweep", cells, "--labels", "batch", *GRID, *quick, "-o", "out"]
     content = run_json(*command)
     assert content["suggested"] is None and len(content["maps"]) == 4
-    assert "suggested: none, as there is nothing to choose by" in run(*command)
+    assert "suggested: none, because there is nothing to choose by" in run(*command)
     run("report", "out", "-o", "page.html")
 
 
@@ -245,7 +254,7 @@ def test_no_setting_mixes_so_far(cells: str, run: Callable[..., str], quick: lis
         "sweep", cells, "--labels", "batch", "-o", "out", "--mixing", "1", "--methods", "tsne",
         *quick,
     )  # fmt: skip
-    assert "suggested: none, as no setting mixes batch to 1 of random; the most is" in text
+    assert "suggested: none, because no setting mixes the label to 1 of random; the most is" in text
 
 
 @pytest.mark.parametrize(
@@ -257,6 +266,9 @@ def test_no_setting_mixes_so_far(cells: str, run: Callable[..., str], quick: lis
         (["--labels", "batch", "-o", "out", "--other", "typ"], "did you mean 'type'?"),
         (["--labels", "batch", "-o", "out", "--mixing", "2"], "mixing must be a number"),
         (["--labels", "batch", "-o", "out", "--betas", "0"], "beta must be a number above 0"),
+        (["--labels", "batch", "-o", "out", "--strengths", "7"], "strength must be a number"),
+        (["--labels", "batch", "-o", "out", "--odds", "0.5"], "odds must be a number"),
+        (["--labels", "batch", "-o", "out", "--align-rep", "X"], "--align-rep is for .h5ad files"),
     ],
 )
 def test_what_cannot_work_is_told_before_any_computing(
@@ -274,3 +286,84 @@ def test_a_label_in_numbers_is_no_feature(
     with_other = json.loads(Path("out/settings.json").read_text())["inputs"][0]["data"]
     run("sweep", cells, "--labels", "batch", "--features", "PC*", "-o", "out2", *GRID, *quick)
     assert json.loads(Path("out2/settings.json").read_text())["inputs"][0]["data"] == with_other
+
+
+def test_many_points_are_swept_by_a_sample(
+    cells: str,
+    frame: pd.DataFrame,
+    run: Callable[..., str],
+    run_json: Callable[..., dict[str, Any]],
+    quick: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sweep_command, "SWEPT_POINTS", 80)
+    command = ["sweep", cells, "--labels", "batch", "--other", "type", *GRID, *quick]
+    command += ["--mixing", "0"]
+    assert main([*command, "-o", "out"]) == 0
+    out, err = capsys.readouterr()
+    assert "sweeping a random sample of 80 of 120 points; --all-points sweeps all of them" in err
+    assert "To make this map of all points: ctsne embed" in " ".join(out.split())
+    content = run_json(*command, "-o", "out")  # the same sample again
+    assert content["points"] == 80
+    result = load_sweep("out/sweep.npz")
+    embedding = result.maps[0].embedding
+    assert embedding is not None and embedding.shape == (80, 2)
+    columns, names = read_columns(Path("out/columns.npz"))
+    assert names is not None and len(names) == 80
+    own = frame.set_index("cell").loc[list(names)]
+    assert list(columns["batch"]) == list(own["batch"])
+    assert list(columns["type"]) == list(own["type"])
+    run("report", "out", "-o", "page.html")
+    # What is suggested is a map of all points.
+    made = run_json(*shlex.split(content["suggested"]["command"])[1:])
+    assert made["points"] == 120
+    before = {path.name: path.read_bytes() for path in Path("out").iterdir()}
+    run("rerun", "out")
+    assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == before
+    whole = run_json(*command, "--all-points", "-o", "whole")
+    assert whole["points"] == 120 and "--all-points" not in whole["suggested"]["command"]
+    page = ["report", cells, "--labels", "batch", "--keep", "kept", "-o", "b.html", *GRID, *quick]
+    assert main(page) == 0
+    assert "sweeping a random sample of 80" in capsys.readouterr().err
+    assert load_sweep("kept/sweep.npz").maps[0].embedding.shape == (80, 2)  # type: ignore[union-attr]
+
+
+def test_few_points_are_all_swept(
+    cells: str, run_json: Callable[..., dict[str, Any]], quick: list[str]
+) -> None:
+    command = ["sweep", cells, "--labels", "batch", *GRID, *quick]
+    plain, whole = (run_json(*command, *more, "-o", "out") for more in ([], ["--all-points"]))
+    assert plain["points"] == whole["points"] == 120
+    assert plain["maps"] == whole["maps"]
+
+
+def test_the_reason_is_told(
+    cells: str, run: Callable[..., str], run_json: Callable[..., dict[str, Any]], quick: list[str]
+) -> None:
+    command = ["sweep", cells, "--labels", "batch", "-o", "out", *GRID, *quick, "--mixing", "0"]
+    content = run_json(*command)
+    assert content["suggested"]["parameters"]["method"] == "tsne"
+    assert content["reason"].startswith("plain t-SNE already mixes the label to ")
+    assert content["reason"] in " ".join(run(*command).split())
+
+
+def test_the_suggested_command_has_the_alignment(
+    cells: str, run_json: Callable[..., dict[str, Any]], quick: list[str]
+) -> None:
+    words = ["--methods", "joint", "--strengths", "1", "--align", "mean", "--odds", "5"]
+    swept = run_json("sweep", cells, "--labels", "batch", "-o", "out", *words, *quick)["maps"][1]
+    assert swept["parameters"] == {"method": "joint", "strength": 1.0}
+    made = run_json(
+        "embed", cells, "--labels", "batch", "-o", "map.csv", "--strength", "1", "--align", "mean",
+        "--odds", "5", *quick,
+    )  # fmt: skip
+    assert made["measures"]["kl_divergence"] == pytest.approx(swept["kl_divergence"])
+    plain = run_json("embed", cells, "--labels", "batch", "-o", "m.csv", "--strength", "1", *quick)
+    assert plain["measures"]["kl_divergence"] != pytest.approx(swept["kl_divergence"])
+    parsed = make_parser().parse_args(
+        ["sweep", cells, "--labels", "batch", "-o", "out", *words, *quick]
+    )
+    best = load_sweep("out/sweep.npz").maps[1]
+    command = embed_command(best, cells, settings_of(parsed))
+    assert "--align mean" in command and "--odds 5" in command
