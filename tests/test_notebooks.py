@@ -108,10 +108,10 @@ def test_from_a_file_to_a_decision(tmp_path: Path) -> None:
         assert types[f"{best} / other lab"][shared] >= 0.23
         assert types[f"{best} / other type"][shared] < 0.05
     weak, strong = (
-        types[f"{title} / other lab"]["NK cell"] for title in (best, "joint, strength 1")
+        types[f"{title} / other lab"]["NK cell"] for title in (best, "revised, beta 1e-08")
     )
     assert weak < 0.15 and strong > 2.5 * weak
-    assert types["joint, strength 1 / other type"]["NK cell"] >= strong
+    assert types["revised, beta 1e-08 / other type"]["NK cell"] >= strong
     table = (tmp_path / "map.csv").read_text().splitlines()
     assert len(table) == 1201 and table[0] == "lab,cell_type,x,y"
     assert (tmp_path / "sweep.npz").stat().st_size > 0

@@ -59,11 +59,12 @@ ax = pl.embedding(first.embedding_, digit, title="t-SNE, the islands named")
 # %% [markdown]
 # ## Take it out
 #
-# Now the digit is known, so it goes into `labels`. `joint` with its full strength of 1 asks for
-# as many neighbours of other digits as a random draw would have.
+# Now the digit is known, so it goes into `labels`, at full strength. With `align="mean"` images
+# of *other* digits are compared after each digit's mean image is taken off them: a 4 that leans
+# is near a 7 that leans. Images of the same digit are compared as they are.
 
 # %%
-second = ConditionalTSNE(method="joint", strength=1, **settings).fit(X, labels=digit)
+second = ConditionalTSNE(strength=1, align="mean", **settings).fit(X, labels=digit)
 axes = pl.maps({"t-SNE": first.embedding_, "digit taken out": second.embedding_}, digit)
 
 # %% [markdown]
@@ -162,9 +163,7 @@ order.round(2)
 # %%
 lean = pd.cut(style["slant"], [-np.inf, -0.5, 0.5, np.inf], labels=["left", "upright", "right"])
 both = np.char.add(np.char.add(digit, " "), np.asarray(lean, dtype=str))
-third = ConditionalTSNE(method="joint", strength=1, perplexity=20, random_state=0).fit(
-    X, labels=both
-)
+third = ConditionalTSNE(strength=1, align="mean", perplexity=20, random_state=0).fit(X, labels=both)
 order["digit and slant out"] = [shared_order(third.embedding_, values) for values in style.values()]
 draw_images(third.embedding_, "Digit and slant taken out")
 order.round(2)

@@ -72,7 +72,7 @@ SETTINGS: tuple[Setting, ...] = (
         {"method": "revised", "bandwidth": "r", "beta": 1e-20},
     ),
     Setting("balanced", "strength 1", {"method": "balanced", "strength": 1.0}),
-    Setting("joint", "the default", {}),
+    Setting("joint", "the default", {"method": "joint"}),
 )
 
 

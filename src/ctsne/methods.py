@@ -21,7 +21,16 @@ if TYPE_CHECKING:
 
     Lengths = tuple[NDArray[np.int32], NDArray[np.int32]]
 
-__all__ = ["DEFAULT_METHOD", "KNOBS", "METHODS", "Method", "is_used", "swept_grid", "users_of"]
+__all__ = [
+    "DEFAULT_METHOD",
+    "KNOBS",
+    "METHODS",
+    "SWEPT_METHODS",
+    "Method",
+    "is_used",
+    "swept_grid",
+    "users_of",
+]
 
 # Rows of ``joint`` in units of the perplexity: short ones keep the neighbourhood as a whole and mix
 # further, longer ones keep more of the very nearest.
@@ -230,6 +239,8 @@ METHODS = {
     )
 }  # fmt: skip
 DEFAULT_METHOD = "joint"
+# What a sweep compares if nothing is said, beside t-SNE.
+SWEPT_METHODS = (DEFAULT_METHOD, "revised")
 KNOBS = ("strength", "beta")
 # Parameters that only some methods look at.
 _SELECTIVE = {name for method in METHODS.values() for name in method.uses} | set(KNOBS)

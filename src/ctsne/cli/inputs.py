@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Input",
     "check_outputs",
+    "data_checksum",
     "joint_name",
     "read_input",
 ]
@@ -158,7 +160,8 @@ def read_input(
             f"{options.input} has a column {name!r:.60}, which is what the combination of --labels "
             "is called here; give that column another name"
         )
-    if expect is not None and dataset.checksum(labels) != expect:
+    aligned = None if options.align_rep is None else _aligned(options)
+    if expect is not None and data_checksum(dataset, labels, aligned) != expect:
         raise ValueError(
             f"{options.input} has changed: its numbers or its labels are not those of before. "
             f"Give the file as it was ({HOW_TO_NAME}), or make a new output from this one"
@@ -166,6 +169,8 @@ def read_input(
     n = dataset.X.shape[0]
     tell = console.say if expect is None else console.detail  # it was told the first time
     tell(f"read {n} points from {options.input}: {dataset.source}")
+    if aligned is not None:
+        tell(f'other labels are compared in obsm["{options.align_rep}"]')
     if suffix_of(dataset.path) in TABLE_SUFFIXES:
         tell(f"features: {folded(dataset.features)}")
     for note in dataset.notes:
@@ -173,11 +178,17 @@ def read_input(
     if expect is None:
         for warning in (*dataset.warnings, *_no_label(known, name)):
             console.warn(warning)
-    aligned = None
-    if options.align_rep is not None:
-        aligned = _aligned(options)
-        tell(f'other labels are compared in obsm["{options.align_rep}"]')
     return Input(dataset, _reduced(dataset.X, options, console, tell), known, name, aligned)
+
+
+def data_checksum(dataset: Dataset, labels: Sequence[str], aligned: Any) -> str:
+    """Return a checksum of all numbers and labels that a map is made of."""
+    from ctsne.io.columns import content_checksum
+
+    own = dataset.checksum(labels)
+    if aligned is None:
+        return own
+    return hashlib.sha256(f"{own} {content_checksum(aligned)}".encode()).hexdigest()
 
 
 def _aligned(options: argparse.Namespace) -> Any:

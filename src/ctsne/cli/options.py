@@ -260,6 +260,11 @@ def check_steering(options: argparse.Namespace) -> None:
                 f"{parameter.flag} is for {' and '.join(methods)}, and the method is "
                 f"{options.method}: add --method {methods[0]}, or leave {parameter.flag} out"
             )
+    if options.align_rep is not None and not is_used("align", whole):
+        raise ValueError(
+            f"--align-rep is for {' and '.join(users_of('align'))}, and the method is "
+            f"{options.method}; leave it out"
+        )
     if options.mixing is None:
         return
     if METHODS[options.method].knob is None:

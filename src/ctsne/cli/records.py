@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ctsne.cli.config import value_of
 from ctsne.cli.folders import SWEEP
-from ctsne.cli.inputs import HOW_TO_NAME, Input
+from ctsne.cli.inputs import HOW_TO_NAME, Input, data_checksum
 from ctsne.cli.options import UNRECORDED
 from ctsne.cli.parser import command_parser, make_parser
 from ctsne.cli.values import STARTS
@@ -35,7 +36,11 @@ def records_of(data: Input, options: argparse.Namespace, output: Path) -> list[I
     """Describe all files that an output is made from: data, labels, start."""
     from ctsne.io import input_records
 
-    records = input_records(data.dataset, output, list(options.labels or ()))
+    labels = list(options.labels or ())
+    first, *rest = input_records(data.dataset, output, labels)
+    # With the representation that other labels are compared in, where one is named.
+    whole = replace(first, data=data_checksum(data.dataset, labels, data.aligned))
+    records = [whole, *rest]
     if options.init not in STARTS:
         records.append(file_record(Path(options.init), output))
     return records

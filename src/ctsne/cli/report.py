@@ -198,8 +198,7 @@ def _write(
     made = replace(provenance, command="report", settings=settings, inputs=inputs)
     write_report(
         result, target, columns=columns, known=joint_name(settings["labels"]),
-        other=settings["other"], mixing=settings["mixing"],
-        sampled_from=settings.get("sampled_from"), names=names, title=options.title,
+        other=settings["other"], mixing=settings["mixing"], names=names, title=options.title,
         commands=_commands(result, made), provenance=made.to_dict(),
     )  # fmt: skip
 

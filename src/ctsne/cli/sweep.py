@@ -30,7 +30,7 @@ from ctsne.cli.options import (
 from ctsne.cli.parser import Commands, Parser, add_command, command_parser, make_parser
 from ctsne.cli.records import records_of
 from ctsne.cli.values import number, one_of, whole
-from ctsne.methods import METHODS, is_used, swept_grid
+from ctsne.methods import METHODS, SWEPT_METHODS, is_used, swept_grid
 
 if TYPE_CHECKING:
     from ctsne.io import Provenance
@@ -111,7 +111,7 @@ def add_sweep_options(parser: Parser, main: Any) -> None:
     )  # fmt: skip
     main.add_argument(
         "--methods", metavar="NAME", nargs="+", type=one_of(*METHODS),
-        default=["joint", "revised"],
+        default=list(SWEPT_METHODS),
         help="joint, revised, balanced, original (default: joint revised); t-SNE is always "
         "made too",
     )  # fmt: skip
@@ -181,7 +181,6 @@ def run_sweep(
     other = None if options.other is None else data.column(options.other)
     settings = settings_of(options)
     settings.pop("title", None)  # of the page, which records it itself
-    settings["sampled_from"] = data.sampled or None
     grid = make_grid(options)
     provenance = Provenance(
         "sweep", settings, records_of(whole, options, folder), current_versions()
@@ -211,7 +210,7 @@ def run_sweep(
         raise ValueError(f"no map could be made: {result.maps[0].error}")
     # The same command twice gives the same bytes, so what is written knows no times.
     maps = tuple(replace(swept, seconds=math.nan) for swept in result.maps)
-    return replace(result, maps=maps), data, provenance
+    return replace(result, maps=maps, sampled_from=data.sampled or None), data, provenance
 
 
 def _estimator(settings: Mapping[str, Any], data: Input) -> Any:

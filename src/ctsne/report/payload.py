@@ -46,7 +46,6 @@ def build_payload(
     other: str | None,
     *,
     mixing: float,
-    sampled_from: int | None,
     names: Any,
     title: str,
     commands: Sequence[str],
@@ -90,7 +89,7 @@ def build_payload(
     facts = {
         "title": title,
         "n": n,
-        "sampledFrom": sampled_from,
+        "sampledFrom": result.sampled_from,
         "dimensions": dimensions,
         "known": order.index(known),
         "other": None if other is None else order.index(other),

@@ -31,7 +31,6 @@ def write_report(
     known: str,
     other: str | None = None,
     mixing: float = SUGGESTED_MIXING,
-    sampled_from: int | None = None,
     names: Any = None,
     title: str | None = None,
     commands: Sequence[str] | None = None,
@@ -62,8 +61,6 @@ def write_report(
     mixing : float, default=0.5
         Mixing that the suggested map must reach, as for :meth:`ctsne.sweep.SweepResult.suggest`; it
         can be changed on the page.
-    sampled_from : int, optional
-        Where the sweep was of a random sample, the number of all points; the page says so.
     names : array-like of length n, optional
         Names of the points; by default their row numbers, from 0.
     title : str, optional
@@ -104,8 +101,7 @@ def write_report(
     _check_columns(columns, known, other)
     share = check_number(mixing, "mixing", low=0, high=1)
     payload = build_payload(
-        result, _with_matched(columns, result), known, other, mixing=share,
-        sampled_from=sampled_from, names=names,
+        result, _with_matched(columns, result), known, other, mixing=share, names=names,
         title=_title(title, known), commands=_commands(commands, result),
         provenance=_plain_provenance(provenance),
     )  # fmt: skip

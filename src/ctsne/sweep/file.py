@@ -44,6 +44,7 @@ def write_sweep(path: Path, result: SweepResult) -> None:
     content = {
         "estimator": _packed(result._estimator, arrays),
         "maps": entries,
+        "sampled_from": result.sampled_from,
     }
     text = np.array(json.dumps(content, default=_plain_number))
     with replaced_file(path) as temporary, temporary.open("wb") as file:
@@ -91,9 +92,10 @@ def load_sweep(path: str | os.PathLike[str]) -> SweepResult:
                 lines = (entry["line"], entry["seedless_line"], entry["steering"])
                 points.append(GridPoint(swept.parameters, *lines))
             estimator = _unpacked(content["estimator"], arrays)
+            sampled_from = content["sampled_from"]
     except (EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
         raise ValueError(f"{path} holds no sweep, or not the whole of one") from error
-    return SweepResult(tuple(maps), tuple(points), estimator)
+    return SweepResult(tuple(maps), tuple(points), estimator, sampled_from)
 
 
 def _swept(number: int, entry: Mapping[str, Any], arrays: Mapping[str, Any]) -> SweptMap:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ctsne._parameters import knob_value
 from ctsne._validation import check_choice
-from ctsne.methods import DEFAULT_METHOD, METHODS, is_used, swept_grid, users_of
+from ctsne.methods import METHODS, SWEPT_METHODS, is_used, swept_grid, users_of
 from ctsne.sweep.store import IRRELEVANT, plain_value
 
 __all__ = ["Grid", "GridPoint", "default_grid", "expand_grid", "weakest_first"]
@@ -59,7 +59,7 @@ class GridPoint:
 
 def default_grid() -> list[dict[str, Any]]:
     """Return what a sweep goes through if nothing is said: t-SNE, the default method, the paper."""
-    return swept_grid("tsne", DEFAULT_METHOD, "revised", short=True)
+    return swept_grid("tsne", *SWEPT_METHODS, short=True)
 
 
 def expand_grid(grid: Grid, given: Mapping[str, Any]) -> list[GridPoint]:

@@ -38,6 +38,8 @@ class SweepResult:
     ----------
     maps : tuple of SweptMap
         In the order of the grid; those that an interrupted sweep did not reach are left out.
+    sampled_from : int or None
+        Where the maps are of a random sample, the number of all points.
 
     Examples
     --------
@@ -56,6 +58,7 @@ class SweepResult:
     maps: tuple[SweptMap, ...]
     _points: tuple[GridPoint, ...]
     _estimator: Mapping[str, Any]
+    sampled_from: int | None = None
 
     def __repr__(self) -> str:
         maps = "".join(f"\n  {swept!r}" for swept in self.maps[:_SHOWN_MAPS])
