@@ -29,7 +29,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "revised-p": {"method": "revised", "bandwidth": "p", "beta": 1e-4},
     "revised-r": {"method": "revised", "bandwidth": "r", "beta": 1e-4},
     "balanced": {"method": "balanced", "strength": 1.0},
-    "joint": {"method": "joint", "strength": 1.0},
+    "joint": {"method": "joint"},
 }
 # The others, by name: the function here, and its options.
 PEERS: dict[str, tuple[str, dict[str, Any]]] = {

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ctsne.cli.console import Console
-from ctsne.io.data import take_rows
 
 if TYPE_CHECKING:
     from ctsne.io import Dataset
@@ -62,6 +61,8 @@ class Input:
 
     def sample(self, size: int) -> Input:
         """Return a random sample of the points, or all if there are no more than that."""
+        from ctsne.io.data import take_rows
+
         n = self.X.shape[0]
         if n <= size:
             return self
