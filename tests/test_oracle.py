@@ -333,7 +333,7 @@ class TestRevised:
             oracle.revised_affinities(far, codes, 3.0, 1e-9), expected, rtol=1e-6, atol=1e-12
         )
 
-    def test_unlabelled_points_and_neighbors_keep_weight_one(self) -> None:
+    def test_unlabelled_points_are_plain_and_as_neighbors_weigh_as_the_own_label(self) -> None:
         X, codes = clusters(20)
         codes[:5] = -1
         D2, indices = paper_lists(X, codes, 3.0)
@@ -343,8 +343,12 @@ class TestRevised:
         i = 5
         unlabelled = np.flatnonzero(codes[indices[i]] < 0)[0]
         same = np.flatnonzero(codes[indices[i]] == codes[i])[0]
-        ratio = (rows[i] / plain[i])[[same, unlabelled]]
-        assert ratio[0] / ratio[1] == pytest.approx(1e-3)
+        other = np.flatnonzero((codes[indices[i]] != codes[i]) & (codes[indices[i]] >= 0))[0]
+        ratio = (rows[i] / plain[i])[[same, unlabelled, other]]
+        assert ratio[0] == pytest.approx(ratio[1])
+        log_beta, log_alpha = oracle.high_weights(codes, 1e-3)
+        expected = np.exp(log_beta[codes[i]] - log_alpha[codes[i]])
+        assert ratio[0] / ratio[2] == pytest.approx(expected)
 
     @pytest.mark.parametrize("bandwidth", ["r", "p"])
     def test_tiny_beta(self, bandwidth: Literal["r", "p"]) -> None:

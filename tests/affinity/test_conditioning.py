@@ -505,8 +505,8 @@ class TestJoint:
         odds = np.array([1.0, 3.0, 50.0])
         beta = beta_from_odds(labels, odds)
         np.testing.assert_allclose(beta, oracle.beta_from_odds(labels.codes, odds))
-        alpha = pair_weights(labels, beta).alpha
-        np.testing.assert_allclose(alpha / beta, odds)
+        weights = pair_weights(labels, beta)  # of labels by size: b, a, c
+        np.testing.assert_allclose(weights.alpha / weights.beta, odds[[1, 0, 2]])
 
 
 class TestMatched:

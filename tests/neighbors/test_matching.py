@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctsne import oracle
-from ctsne._pipeline import MANY_POINTS, without_counterparts
-from ctsne.labels import encode_labels
+from ctsne import _pipeline, oracle
+from ctsne._parameters import DEFAULTS, check_settings
+from ctsne._pipeline import MANY_POINTS, affinities_of, neighbors_of
+from ctsne.labels import Labels, encode_labels
 from ctsne.neighbors import find_neighbors, matched_share, matching
 from ctsne.neighbors.matching import UNMATCHED
 
@@ -92,6 +94,15 @@ def test_one_label_has_no_counterparts_at_all() -> None:
     assert (shares(X, ["a"] * 50) == 0).all()
 
 
+def without_counterparts(matched: Any, labels: Labels, **parameters: Any) -> str | None:
+    """Ask for the warning of a map with these numbers."""
+    X = np.random.default_rng(0).normal(size=(len(matched), 2))
+    settings = check_settings({**DEFAULTS, "perplexity": 5, **parameters}, X, labels)
+    found = affinities_of(neighbors_of(X, settings), settings)
+    diagnostics = replace(found.diagnostics, matched=matched)
+    return _pipeline.without_counterparts(replace(found, diagnostics=diagnostics), settings)
+
+
 def test_which_labels_are_told() -> None:
     labels = encode_labels(["a"] * 100 + ["b"] * 100 + ["c"] * 2000)
     matched = np.ones(2200)
@@ -106,6 +117,10 @@ def test_which_labels_are_told() -> None:
     matched[200:260] = 0
     message = without_counterparts(matched, labels)
     assert message is not None and message.startswith("60 points of 'c', 20 points of 'a' have")
+    assert 'align="mutual" finds more' in message
+    for align in ("mutual", "mean", np.ones((2200, 1))):
+        advised = without_counterparts(matched, labels, align=align)
+        assert advised is not None and 'align="mutual"' not in advised
     matched[:] = UNMATCHED
     assert without_counterparts(matched, labels) is None
 
@@ -113,7 +128,7 @@ def test_which_labels_are_told() -> None:
 def test_long_lists_of_labels_stay_readable() -> None:
     names = [f"{'x' * 100} {place % 40}" for place in range(40 * 30)]
     message = without_counterparts(np.zeros(1200), encode_labels(names))
-    assert message is not None and "and of 37 more labels" in message and len(message) < 400
+    assert message is not None and "and of 37 more labels" in message and len(message) < 450
 
 
 def test_unlabelled_points_are_not_counted() -> None:

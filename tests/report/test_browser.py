@@ -58,7 +58,9 @@ def test_suggests_for_the_mixing_asked_for(opened: Open, tmp_path: Path) -> None
     page = opened(written(tmp_path, mixing=0.72))
     assert page.page.input_value("#share") == "0.72"
     assert page.text("#right-title") == "joint, strength 1"
-    assert "joint, strength 1, the weakest that reaches 0.72" in page.text("#suggested")
+    words = page.text("#suggested")
+    assert words.startswith("joint, strength 1 (0.80): of the maps that reach it")
+    assert "kind is purest in it (the weaker of equals)" in words
 
 
 def test_both_ways_of_drawing_show_the_points(opened: Open, path: Path) -> None:
@@ -253,7 +255,9 @@ def test_table_and_suggestion_select_the_map(opened: Open, path: Path) -> None:
     page.page.click("#go")
     assert page.text("#right-title") == "joint, strength 0.5"
     page.page.fill("#share", "0.95")
-    assert "The most is 0.90, with revised, beta 1e-10" in page.text("#suggested")
+    assert "no setting mixes that far: the most is 0.90, with revised, beta 1e-10" in page.text(
+        "#suggested"
+    )
     assert page.page.is_disabled("#go")
 
 

@@ -83,9 +83,12 @@ def test_selects_the_command_where_it_cannot_be_copied(opened: Open, path: Path)
 def test_the_suggestion_says_how_far_to_trust_it(opened: Open, path: Path, tmp_path: Path) -> None:
     page = opened(path)
     words = page.text("#suggestion")
-    assert "0.5 is a start, not a law" in words and "“kind mixed” (or your eyes) says" in words
+    assert (
+        "0.5 is a starting point, not a rule" in words
+        and "“kind mixed” (or your eyes) says" in words
+    )
     page.page.fill("#share", "0.3")
-    assert "0.3 is a start, not a law" in page.text("#suggestion")
+    assert "0.3 is a starting point, not a rule" in page.text("#suggestion")
     result, columns = made_up()
     for swept in result.maps:
         del swept.measures["other_laplacian"]

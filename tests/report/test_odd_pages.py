@@ -79,9 +79,8 @@ def test_measures_that_cannot_be_measured(opened: Open, tmp_path: Path) -> None:
 
 def test_strengths_for_each_label(opened: Open, tmp_path: Path) -> None:
     betas = [{"one": 1, "two": 1}, {"one": 1e-3, "two": 1}]
-    page = opened(
-        written(tmp_path, made_up(12, grid={"beta": betas}, scores=[(0.2, 0.5), (0.7, 0.4)]))
-    )
+    grid = {"method": "revised", "beta": betas}
+    page = opened(written(tmp_path, made_up(12, grid=grid, scores=[(0.2, 0.5), (0.7, 0.4)])))
     assert page.text("#right-title") == "revised, beta one=0.001, two=1"
 
 

@@ -259,6 +259,7 @@ def test_same_bits_for_any_number_of_threads(method: str) -> None:
     assert one.kl_divergence_ == two.kl_divergence_
 
 
+@pytest.mark.filterwarnings("ignore:mixing=.* was not reached:UserWarning")
 def test_random_states_are_used_as_without_a_mixing() -> None:
     def run(state: Any) -> ConditionalTSNE:
         return fitted(mixing=0.5, init="random", random_state=state)
