@@ -2,7 +2,7 @@
 
 The table is that of an independent prototype with exact gradients: adjusted R_NX and Laplacian of
 the hidden label where the known label is mixed to a given share of random, interpolated between
-settings.
+settings. The prototype's joint had another definition: that of today must be at least as good.
 """
 
 from __future__ import annotations
@@ -84,4 +84,8 @@ def test_trade_off(
         reached = mixed[0] - TOLERANCE < share < mixed[-1] + TOLERANCE
         assert reached, f"no setting reaches {share} of random mixing"
         found = (np.interp(share, mixed, kept), np.interp(share, mixed, impure))
+        if method == "joint":
+            assert found[0] > expected[0] - TOLERANCE, f"fewer kept at {share} of random mixing"
+            assert found[1] < expected[1] + TOLERANCE, f"less pure at {share} of random mixing"
+            continue
         assert found == pytest.approx(expected, abs=TOLERANCE), f"at {share} of random mixing"
