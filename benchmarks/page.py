@@ -43,7 +43,8 @@ MOVE = """() => new Promise((done) => {
 def made_up(n: int) -> tuple[SweepResult, dict[str, Any]]:
     rng = np.random.default_rng(0)
     base = ConditionalTSNE(method="joint", random_state=0)
-    points = expand_grid({"strength": np.linspace(0, 1, 21).tolist()}, base)
+    given = base.get_params(deep=False)
+    points = expand_grid({"strength": np.linspace(0, 1, 21).tolist()}, given)
     kind, batch = rng.integers(12, size=n), rng.integers(4, size=n)
     centers, shift = 40 * rng.normal(size=(12, 2)), 15 * rng.normal(size=(4, 2))
     cloud = 5 * rng.normal(size=(n, 2))

@@ -16,8 +16,8 @@ from simulate import simulate
 
 from ctsne import ConditionalTSNE
 from ctsne.evaluate import adjusted_rnx, data_neighbors, laplacian, map_neighbors
+from ctsne.methods import METHODS
 from ctsne.sweep import sweep
-from ctsne.sweep.grid import default_grid
 
 
 def main() -> int:
@@ -43,7 +43,9 @@ def main() -> int:
 
 def compare(X: Any, labels: Any, method: str) -> dict[str, Any]:
     base = ConditionalTSNE(method=method, random_state=0)
-    ((name, values),) = default_grid(method).items()
+    name, values = METHODS[method].knob, METHODS[method].grid
+    if name is None:
+        raise SystemExit(f"{method} has nothing to sweep")
     data = data_neighbors(X, labels)
     base.set_params(n_iter=20).fit(X[:2000], labels=labels[:2000])  # warm up
     base.set_params(n_iter=750)

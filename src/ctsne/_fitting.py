@@ -19,6 +19,7 @@ from ctsne._pipeline import (
 from ctsne._warnings import warn
 from ctsne.affinity import Affinities
 from ctsne.evaluate.mixing import mixing
+from ctsne.layout import Layout
 from ctsne.layout.descent import Callback
 from ctsne.neighbors import Neighbors
 from ctsne.sweep.search import (
@@ -26,6 +27,7 @@ from ctsne.sweep.search import (
     at_level,
     correction,
     find_level,
+    most_corrections,
     most_trials,
     nearest_trial,
     searched_points,
@@ -113,39 +115,52 @@ class Fitting:
         self.layout = layout_of(self.affinities.matrix, self._features, settings)
 
     def correct(self, callback: Callback | None, callback_every: int) -> None:
-        """Measure the finished map, and make a second one if it missed the mixing asked for.
+        """Measure the finished map, and make another if it missed the mixing asked for.
 
         Where all points were tried, the map is the nearest of the trials already.
         """
         target = self.settings.mixing
         if target is None:
             return
-        reached = Trial(self._level, self._measured())
-        level = correction(reached, self._trials, target) if self._neighbors is not None else None
-        if level is not None and self._neighbors is not None:
-            first = self.settings, self.affinities, self.layout
-            self.settings = replace(at_level(self.settings, level), rng=self._rng)
-            self.affinities = affinities_of(self._neighbors, self.settings)
-            self.layout = layout_of(self.affinities.matrix, self._features, self.settings)
-            bar = self._clock.bar(self.settings.n_iter, "second map, nearer to the mixing")
-            try:
-                stopped = self.layout.run(
-                    self.settings.n_iter, callback=callback, callback_every=callback_every,
-                    after_step=bar.step,
-                )  # fmt: skip
-            finally:
-                bar.close()
-            second = Trial(level, self._measured())
-            if stopped or nearest_trial([reached, second], target) is reached:
-                self.settings, self.affinities, self.layout = first
-            else:
-                reached = second
+        made = [Trial(self._level, self._measured())]
+        while self._neighbors is not None and len(made) <= most_corrections(self.settings):
+            level = correction(made, self._trials, target)
+            if level is None:
+                break
+            nearest, kept = nearest_trial(made, target), self._state()
+            stopped = self._make_again(level, callback, callback_every)
+            made.append(Trial(level, self._measured()))
+            if stopped or nearest_trial(made, target) is nearest:
+                self.settings, self.affinities, self.layout = kept
+            if stopped:
+                made.pop()
+                break
         self._neighbors = None
+        reached = nearest_trial(made, target)
         self.mixing = reached.mixing
         self._clock.log(f"mixing: {self.mixing:.2f} of random with {self.knob_text()}")
         missed = why_missed(self.layout.embedding, self.settings, reached, self.knob_text())
         if missed is not None:
             warn(missed)
+
+    def _state(self) -> tuple[Settings, Affinities, Layout]:
+        return self.settings, self.affinities, self.layout
+
+    def _make_again(self, level: float, callback: Callback | None, callback_every: int) -> bool:
+        """Make the map at another level, and return whether it was stopped on the way."""
+        assert self._neighbors is not None
+        rng = copy.deepcopy(self._rng)
+        self.settings = replace(at_level(self.settings, level), rng=rng)
+        self.affinities = affinities_of(self._neighbors, self.settings)
+        self.layout = layout_of(self.affinities.matrix, self._features, self.settings)
+        bar = self._clock.bar(self.settings.n_iter, "map nearer to the mixing")
+        try:
+            return self.layout.run(
+                self.settings.n_iter, callback=callback, callback_every=callback_every,
+                after_step=bar.step,
+            )  # fmt: skip
+        finally:
+            bar.close()
 
     def _measured(self) -> float:
         return mixing(self.layout.embedding, self.settings.labels, n_jobs=self.settings.n_jobs)

@@ -46,8 +46,8 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         How far the map should mix the labels, from 0 to 1, as a share of what random labels would
         give (mean share of other labels among the 30 nearest neighbours). The strength (or beta)
         that reaches it is found on a sample of the points and checked on the whole map; if that
-        misses it, a second map is made. The result is the same as if the value found, ``strength_``
-        or ``beta_``, had been given.
+        misses it, another map is made, twice at most. The result is the same as if the value found,
+        ``strength_`` or ``beta_``, had been given.
     strength : float or mapping of label to float, optional
         For ``"joint"`` and ``"balanced"``: 0 conditions nothing, 1 most. By default 0.6 for
         ``"joint"`` and 1 for ``"balanced"``.

@@ -1,8 +1,8 @@
 """The search for a target: how much conditioning gives the mixing that was asked for.
 
 A sample of the points is mapped at a few levels of conditioning, then all of them at the level that
-was found. If that map misses the target, one more is made at a corrected level, and the nearer of
-the two is taken. Either is the map that its strength gives by itself.
+was found. If that map misses the target, another is made at a corrected level, and the nearest of
+them is taken. Each is the map that its strength gives by itself.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ctsne._parameters import Settings
 from ctsne._pipeline import affinities_of, alignment_of, layout_of, neighbors_of
-from ctsne.evaluate.mixing import mixing, mixing_by_label
+from ctsne.evaluate.mixing import NEIGHBORHOOD, mixing, mixing_by_label
 from ctsne.neighbors.alignment import take_labels
 
 __all__ = [
@@ -25,25 +25,38 @@ __all__ = [
     "at_level",
     "correction",
     "find_level",
+    "most_corrections",
     "most_trials",
     "nearest_trial",
     "searched_points",
     "why_missed",
 ]
 
-# Points that are tried at most: larger samples take longer and hardly come nearer to all points.
+# Up to this many points are tried as they are. Of more a third, between this and the other number.
+# Perplexity and neighbourhoods are made smaller by the same share, so that a neighbourhood of the
+# sample is a sample of a neighbourhood; but not below this many points.
 SEARCH_POINTS = 5000
+MOST_SEARCH_POINTS = 10_000
+FEWEST_NEIGHBORS = 10
 # Maps of the sample; of few points, whose trials are the maps themselves, more of them.
 MOST_TRIALS = 6
 MOST_WHOLE_TRIALS = 9
-# How near to the target is near enough, and how far from it a map has missed it.
+# How near to the target is near enough: for a map of all points, and for one of a sample, which
+# differs from them by more than that. A map farther away has missed its target.
 NEAR_ENOUGH = 0.01
+SAMPLE_NEAR_ENOUGH = 0.03
 MISSED = 0.02
-# How far a correction may move the level.
+# Further maps of all points, one of very many.
+MOST_CORRECTIONS = 2
+MANY_POINTS = 30_000
+# Where the first trial is near enough, a second one this far away tells the slope.
+SLOPE_STEP = 0.15
+# How far a correction may move the level, and which trials tell the slope.
 LONGEST_MOVE = 0.25
-# Mixing gained from the weakest to the strongest level: usually, and at least.
+SLOPE_REACH = 0.3
+# Mixing gained from the weakest to the strongest level: usually, and within these bounds.
 USUAL_SLOPE = 0.8
-LEAST_SLOPE = 0.25
+LEAST_SLOPE, MOST_SLOPE = 0.3, 3.0
 _SHOWN_LABELS = 3
 
 
@@ -61,7 +74,8 @@ def searched_points(features: Any, settings: Settings) -> NDArray[np.int64]:
     n = settings.labels.n_points
     if n <= SEARCH_POINTS or settings.metric == "precomputed":
         return np.arange(n)
-    return np.sort(np.random.default_rng(0).permutation(n)[:SEARCH_POINTS])
+    size = min(MOST_SEARCH_POINTS, max(SEARCH_POINTS, n // 3))
+    return np.sort(np.random.default_rng(0).permutation(n)[:size])
 
 
 def most_trials(settings: Settings, rows: NDArray[np.int64]) -> int:
@@ -91,14 +105,20 @@ def find_level(
         In the order they were made; empty if mixing cannot be measured.
     """
     assert settings.labels is not None and settings.mixing is not None
-    part = settings
+    part, k = settings, NEIGHBORHOOD
     if len(rows) < settings.labels.n_points:
         features, part = features[rows], _of_sample(settings, rows)
+        k = round(_fewer_neighbors(NEIGHBORHOOD, settings, rows))
     aligned = alignment_of(features, part).points
     places = None if settings.metric == "precomputed" else features
     trials: list[Trial] = []
+    sampled = len(rows) < settings.labels.n_points
     while len(trials) < most_trials(settings, rows):
-        level = next_level(trials, settings.mixing)
+        level = next_level(
+            trials, settings.mixing, near=SAMPLE_NEAR_ENOUGH if sampled else NEAR_ENOUGH
+        )
+        if level is None and sampled and len(trials) == 1:
+            level = trials[0].level + SLOPE_STEP  # a correction will need to know the slope
         if level is None:
             break
         # Every trial draws the same random numbers as the map of all points.
@@ -108,7 +128,7 @@ def find_level(
         for _ in range(settings.n_iter):
             layout.advance(1)
             step()
-        reached = mixing(layout.embedding, part.labels, n_jobs=settings.n_jobs)
+        reached = mixing(layout.embedding, part.labels, k=k, n_jobs=settings.n_jobs)
         if not np.isfinite(reached):
             return ()
         trials.append(Trial(level, reached))
@@ -132,6 +152,7 @@ def _of_sample(settings: Settings, rows: NDArray[np.int64]) -> Settings:
     return replace(
         settings,
         labels=take_labels(settings.labels, rows),
+        perplexity=_fewer_neighbors(settings.perplexity, settings, rows),
         schedule=replace(
             schedule,
             learning_rate=fewer(schedule.learning_rate) or schedule.learning_rate,
@@ -139,6 +160,12 @@ def _of_sample(settings: Settings, rows: NDArray[np.int64]) -> Settings:
         ),
         **arrays,
     )
+
+
+def _fewer_neighbors(count: float, settings: Settings, rows: NDArray[np.int64]) -> float:
+    """Return how many of some neighbours are in a sample, or as few as are worth looking at."""
+    assert settings.labels is not None
+    return max(min(count, FEWEST_NEIGHBORS), count * len(rows) / settings.labels.n_points)
 
 
 def at_level(settings: Settings, level: float) -> Settings:
@@ -153,11 +180,11 @@ def nearest_trial(trials: Sequence[Trial], target: float) -> Trial:
     return min(trials, key=lambda trial: abs(trial.mixing - target))
 
 
-def next_level(trials: Sequence[Trial], target: float) -> float | None:
+def next_level(trials: Sequence[Trial], target: float, *, near: float) -> float | None:
     """Choose the level to try next; None if one was near enough or nothing nearer can be found."""
     if not trials:
         return 0.5
-    if abs(nearest_trial(trials, target).mixing - target) <= NEAR_ENOUGH:
+    if abs(nearest_trial(trials, target).mixing - target) <= near:
         return None
     below = [trial for trial in trials if trial.mixing < target]
     above = [trial for trial in trials if trial.mixing >= target]
@@ -178,24 +205,41 @@ def next_level(trials: Sequence[Trial], target: float) -> float | None:
     return low.level + width * min(max(share, 0.1), 0.9)
 
 
-def correction(made: Trial, trials: Sequence[Trial], target: float) -> float | None:
-    """Choose the level for a second map of all points; None if the first is near enough."""
-    missing = target - made.mixing
-    if abs(missing) <= NEAR_ENOUGH:
+def correction(made: Sequence[Trial], trials: Sequence[Trial], target: float) -> float | None:
+    """Choose the level for a further map of all points; None if one of them is near enough.
+
+    ``made`` are the maps of all points so far, ``trials`` those of a sample.
+    """
+    if abs(nearest_trial(made, target).mixing - target) <= NEAR_ENOUGH:
         return None
-    move = missing / _slope(trials, made.level)
-    level = made.level + min(max(move, -LONGEST_MOVE), LONGEST_MOVE)
+    below = [each for each in made if each.mixing < target]
+    above = [each for each in made if each.mixing >= target]
+    if below and above:
+        low, high = (nearest_trial(each, target) for each in (below, above))
+        share = (target - low.mixing) / (high.mixing - low.mixing)
+        level = low.level + share * (high.level - low.level)
+    else:
+        last = nearest_trial(made, target)
+        move = (target - last.mixing) / _slope([*made] if len(made) > 1 else trials, last.level)
+        level = last.level + min(max(move, -LONGEST_MOVE), LONGEST_MOVE)
     level = min(max(level, 0.0), 1.0)
-    return None if level == made.level else level
+    return None if any(level == each.level for each in made) else level
+
+
+def most_corrections(settings: Settings) -> int:
+    """Return how many further maps of all points may be made."""
+    assert settings.labels is not None
+    return 1 if settings.labels.n_points > MANY_POINTS else MOST_CORRECTIONS
 
 
 def _slope(trials: Sequence[Trial], level: float) -> float:
-    """Mixing gained from level 0 to 1, going by the two trials nearest to a level."""
-    nearest = sorted(trials, key=lambda trial: abs(trial.level - level))[:2]
-    if len(nearest) < 2 or nearest[0].level == nearest[1].level:
+    """Mixing gained from level 0 to 1, by a straight line through the trials around a level."""
+    near = [each for each in trials if abs(each.level - level) <= SLOPE_REACH]
+    levels = np.array([each.level for each in near])
+    if len(near) < 2 or np.ptp(levels) == 0:
         return USUAL_SLOPE
-    one, two = nearest
-    return max(LEAST_SLOPE, (one.mixing - two.mixing) / (one.level - two.level))
+    slope = float(np.polyfit(levels, [each.mixing for each in near], 1)[0])
+    return min(max(slope, LEAST_SLOPE), MOST_SLOPE)
 
 
 def why_missed(
