@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ctsne._anndata import category_colors, columns_of, is_anndata
 from ctsne._validation import as_numbers
 from ctsne.labels import Labels, encode_labels
+from ctsne.methods import users_of
 from ctsne.pl._legend import add_legend, color_entries, make_room
 from ctsne.pl._matplotlib import RULE, chart_axes, dress_chart, load
 from ctsne.pl._text import LITERAL, MISSING_TEXT, shown_text
@@ -124,7 +125,7 @@ def _share_of(adata: Any, basis: str) -> Any:
     if name not in adata.obs:
         raise ValueError(
             f"adata.obs has no column {name!r}: ctsne.tl.ctsne(adata, labels, key_added={basis!r}) "
-            'writes it, for the methods "revised", "balanced" and "joint"'
+            f"writes it, for the methods {', '.join(users_of('align'))}"
         )
     return adata.obs[name]
 

@@ -43,7 +43,7 @@ function suggest(facts, share) {
   const groups = facts.choices.flat();
   const reaching = groups.filter((group) => mean(group, "mixing") >= share);
   const plain = reaching.find((group) => facts.maps[group[0]].plain);
-  if (plain !== undefined) return taken(plain, "it mixes that far already, so there is nothing to take out");
+  if (plain !== undefined) return taken(plain, "mixes that far already, so there is nothing to take out");
   if (reaching.length === 0) {
     const most = groups.length === 0 ? null : first(groups, (group) => mean(group, "mixing"));
     const reached = most === null ? "" : `: the most is ${mean(most, "mixing").toFixed(2)}, with ${facts.maps[most[0]].title}`;
@@ -59,10 +59,10 @@ function suggest(facts, share) {
     const alike = front.filter((group) => mean(group, "other_laplacian") <= middle + Math.max(SEED_NOISE, spread));
     const label = facts.other === null ? "the label to look for" : facts.columns[facts.other].name;
     return taken(first(alike, (group) => -mean(group, "mixing")),
-      `of the maps that reach it and that no other beats in both mixing and neighbours kept, ${label} is purest in it (the weaker of equals)`);
+      `purest in ${label} of the maps that reach it and that no other beats`);
   }
   const weakest = facts.choices.map((line) => line.find((group) => reaching.includes(group))).filter((group) => group !== undefined);
-  const lines = facts.choices.length > 1 ? "; of all methods that get there, it keeps most neighbours" : "";
+  const lines = facts.choices.length > 1 ? "; of all methods that do, it keeps most neighbours" : "";
   return taken(first(weakest, (group) => mean(group, "adjusted_rnx")), `the weakest that reaches it${lines}`);
 }
 
