@@ -22,14 +22,19 @@ from ctsne.layout import Layout
 from ctsne.methods import METHODS
 from ctsne.sweep import search
 from ctsne.sweep.search import (
+    FEWEST_NEIGHBORS,
     LONGEST_MOVE,
+    MOST_SEARCH_POINTS,
     MOST_TRIALS,
     MOST_WHOLE_TRIALS,
     NEAR_ENOUGH,
+    SAMPLE_NEAR_ENOUGH,
+    SEARCH_POINTS,
     Trial,
     at_level,
     correction,
     find_level,
+    most_corrections,
     most_trials,
     nearest_trial,
     next_level,
@@ -75,14 +80,15 @@ def test_levels_go_from_the_weakest_to_the_strongest_of_the_grid(name: str) -> N
 
 
 def test_the_first_level_is_in_the_middle() -> None:
-    assert next_level([], 0.7) == 0.5
+    assert next_level([], 0.7, near=NEAR_ENOUGH) == 0.5
 
 
 def test_stops_where_a_trial_is_near_enough() -> None:
     trials = [Trial(0.5, 0.2), Trial(0.9, 0.705), Trial(1.0, 0.9)]
-    assert next_level(trials, 0.7) is None
+    assert next_level(trials, 0.7, near=NEAR_ENOUGH) is None
     assert nearest_trial(trials, 0.7) == trials[1]
-    assert next_level(trials, 0.75) is not None
+    assert next_level(trials, 0.73, near=NEAR_ENOUGH) is not None
+    assert next_level(trials, 0.73, near=SAMPLE_NEAR_ENOUGH) is None
 
 
 @pytest.mark.parametrize(
@@ -101,7 +107,7 @@ def test_stops_where_a_trial_is_near_enough() -> None:
     ],
 )
 def test_next_level(trials: list[Trial], target: float, expected: float | None) -> None:
-    found = next_level(trials, target)
+    found = next_level(trials, target, near=NEAR_ENOUGH)
     assert found is None if expected is None else found == pytest.approx(expected)
 
 
@@ -118,7 +124,10 @@ def test_a_rising_mixing_is_found_in_a_few_trials(
         return start + gain * level**power
 
     trials: list[Trial] = []
-    while len(trials) < 50 and (level := next_level(trials, target)) is not None:
+    while len(trials) < 50:
+        level = next_level(trials, target, near=NEAR_ENOUGH)
+        if level is None:
+            break
         assert 0 <= level <= 1
         assert level not in [trial.level for trial in trials]
         trials.append(Trial(level, mixed(level)))
@@ -134,29 +143,63 @@ def test_a_rising_mixing_is_found_in_a_few_trials(
 
 def test_a_map_that_is_near_enough_is_left_alone() -> None:
     trials = [Trial(0.4, 0.4), Trial(0.6, 0.6)]
-    assert correction(Trial(0.5, 0.495), trials, 0.5) is None
-    assert correction(Trial(0.5, 0.505), trials, 0.5) is None
+    assert correction([Trial(0.5, 0.495)], trials, 0.5) is None
+    assert correction([Trial(0.5, 0.505)], trials, 0.5) is None
+    assert correction([Trial(0.5, 0.505), Trial(0.3, 0.1)], trials, 0.5) is None
 
 
-def test_the_correction_follows_the_slope_of_the_trials() -> None:
-    trials = [Trial(0.4, 0.3), Trial(0.6, 0.5), Trial(1.0, 0.55)]
-    assert correction(Trial(0.5, 0.45), trials, 0.5) == pytest.approx(0.55)
-    assert correction(Trial(0.5, 0.55), trials, 0.5) == pytest.approx(0.45)
+def test_the_first_correction_follows_the_slope_of_the_trials() -> None:
+    trials = [Trial(0.4, 0.3), Trial(0.6, 0.5), Trial(1.0, 0.5)]  # the last is far away
+    assert correction([Trial(0.5, 0.45)], trials, 0.5) == pytest.approx(0.55)
+    assert correction([Trial(0.5, 0.55)], trials, 0.5) == pytest.approx(0.45)
+    # A straight line through all that are near.
+    noisy = [Trial(0.4, 0.3), Trial(0.5, 0.45), Trial(0.6, 0.5)]
+    assert correction([Trial(0.5, 0.4)], noisy, 0.5) == pytest.approx(0.6)
     # One trial has no slope: the usual one.
-    assert correction(Trial(0.5, 0.42), trials[:1], 0.5) == pytest.approx(0.6)
-    # Trials that hardly differ, or fall, have the least one.
+    assert correction([Trial(0.5, 0.42)], trials[:1], 0.5) == pytest.approx(0.6)
+    # Trials that hardly differ, or fall, have the least one, and a jump has the most.
     for other in (0.3, 0.2):
         flat = [Trial(0.4, 0.3), Trial(0.6, other)]
-        assert correction(Trial(0.5, 0.4), flat, 0.45) == pytest.approx(0.7)
+        assert correction([Trial(0.5, 0.39)], flat, 0.45) == pytest.approx(0.7)
+    jump = [Trial(0.50, 0.1), Trial(0.51, 0.9)]
+    assert correction([Trial(0.5, 0.2)], jump, 0.5) == pytest.approx(0.6)
+
+
+def test_later_corrections_go_by_the_maps_themselves() -> None:
+    trials = [Trial(0.4, 0.1), Trial(0.6, 0.9)]
+    # Between two of them, in proportion.
+    assert correction([Trial(0.5, 0.4), Trial(0.6, 0.8)], trials, 0.5) == pytest.approx(0.525)
+    assert correction([Trial(0.6, 0.8), Trial(0.5, 0.4)], trials, 0.5) == pytest.approx(0.525)
+    # Beyond them, by their slope.
+    assert correction([Trial(0.5, 0.3), Trial(0.6, 0.4)], trials, 0.5) == pytest.approx(0.7)
 
 
 def test_the_correction_has_bounds() -> None:
     trials = [Trial(0.4, 0.3), Trial(0.6, 0.5)]
-    assert correction(Trial(0.5, 0.0), trials, 1.0) == pytest.approx(0.5 + LONGEST_MOVE)
-    assert correction(Trial(0.5, 1.0), trials, 0.0) == pytest.approx(0.5 - LONGEST_MOVE)
-    assert correction(Trial(0.9, 0.3), trials, 1.0) == 1.0
-    assert correction(Trial(1.0, 0.3), trials, 1.0) is None
-    assert correction(Trial(0.0, 0.3), trials, 0.1) is None
+    assert correction([Trial(0.5, 0.0)], trials, 1.0) == pytest.approx(0.5 + LONGEST_MOVE)
+    assert correction([Trial(0.5, 1.0)], trials, 0.0) == pytest.approx(0.5 - LONGEST_MOVE)
+    assert correction([Trial(0.9, 0.3)], trials, 1.0) == 1.0
+    assert correction([Trial(1.0, 0.3)], trials, 1.0) is None
+    assert correction([Trial(0.0, 0.3)], trials, 0.1) is None
+    # No map is made twice.
+    assert correction([Trial(1.0, 0.3), Trial(0.9, 0.2)], trials, 1.0) is None
+
+
+@pytest.mark.parametrize(("n", "most"), [(500, 2), (30_000, 2), (30_001, 1)])
+def test_very_many_points_are_corrected_once(n: int, most: int) -> None:
+    labels = encode_labels(np.arange(n) % 2)
+    assert most_corrections(replace(settings_for(mixing=0.5), labels=labels)) == most
+
+
+@pytest.mark.parametrize(
+    ("n", "size"), [(5000, 5000), (5001, 5000), (15_000, 5000), (24_000, 8000), (10**6, 10_000)]
+)
+def test_how_many_points_are_tried(n: int, size: int) -> None:
+    assert (SEARCH_POINTS, MOST_SEARCH_POINTS) == (5000, 10_000)
+    settings = replace(settings_for(mixing=0.5), labels=encode_labels(np.arange(n) % 2))
+    rows = searched_points(None, settings)
+    assert len(rows) == size and (np.diff(rows) > 0).all() and rows[-1] < n
+    assert len(searched_points(None, replace(settings, metric="precomputed"))) == n
 
 
 # ---- trials --------------------------------------------------------------------------------------
@@ -188,11 +231,13 @@ def test_many_points_are_tried_by_a_sample(
     trials = find_level(X, settings, rows, lambda: None)
     assert len(trials) <= most_trials(settings, rows) == MOST_TRIALS
     assert settings.rng.bit_generator.state == before
-    # As if there were no other points.
+    # As if there were no other points, in neighbourhoods as much smaller as the sample is.
     own = {**COMMON, "n_iter": 100, "strength": METHODS["joint"].knob_at(0.5)}
+    own["perplexity"] = max(FEWEST_NEIGHBORS, 20 * 200 / 500)
     arrays = {name: value[rows] for name, value in parameters.items()}
     made = ConditionalTSNE(**own, **arrays).fit(X[rows], labels=KNOWN[rows])
-    assert trials[0].mixing == mixing(made.embedding_, KNOWN[rows])
+    assert trials[0].mixing == mixing(made.embedding_, KNOWN[rows], k=12)
+    assert len(trials) > 1  # one alone would not tell the slope
 
 
 def test_a_sample_may_lack_a_label(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -309,8 +354,8 @@ def test_a_map_that_missed_is_made_again(
     monkeypatch.setitem(COMMON, "callback", lambda iteration, *_: calls.append(iteration))
     monkeypatch.setitem(COMMON, "callback_every", 100)
     model = sampled(monkeypatch, 0.15, 0.5)
-    assert len(measured) == 2 and calls == [100, 200, 300] * 2
-    # The nearer one of the two is kept, whole.
+    assert 2 <= len(measured) <= 3 and calls == [100, 200, 300] * len(measured)
+    # The nearest of them is kept, whole.
     assert model.mixing_ == min(measured, key=lambda value: abs(value - 0.5))
     assert model.mixing_ == mixing(model.embedding_, KNOWN)
     given = fitted(strength=model.strength_)
@@ -320,12 +365,12 @@ def test_a_map_that_missed_is_made_again(
     np.testing.assert_array_equal(model.resume(5).embedding_, given.resume(5).embedding_)
 
 
-@pytest.mark.parametrize(("measured", "kept"), [((0.45, 0.9), 0.45), ((0.9, 0.45), 0.45)])
+@pytest.mark.parametrize("measured", [(0.45, 0.9, 0.6), (0.9, 0.45, 0.6), (0.9, 0.6, 0.45)])
 def test_the_nearest_map_is_kept(
-    measured: tuple[float, float], kept: float, monkeypatch: pytest.MonkeyPatch
+    measured: tuple[float, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A second map may lead away from the target; then the first is taken."""
-    values = iter(measured)
+    """Another map may lead away from the target; then an earlier one is taken."""
+    kept, values = 0.45, iter(measured)
     monkeypatch.setattr(search, "SEARCH_POINTS", 400)
     monkeypatch.setattr(ctsne._fitting, "mixing", lambda *_, **__: next(values))
     with warnings.catch_warnings(record=True) as caught:
