@@ -6,6 +6,8 @@ import copy
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from ctsne._clock import Clock
 from ctsne._parameters import Settings
 from ctsne._pipeline import (
@@ -57,16 +59,17 @@ class Fitting:
         self._trials: tuple[Trial, ...] = ()
         self._level = 0.0
         self._tried_a_sample = False
-        self._neighbors: Neighbors | None = None  # for a second map, if there may be one
+        self._neighbors: Neighbors | None = None  # for further maps, if there may be any
+        self._aligned: Any = None
         self._rng = copy.deepcopy(settings.rng)
         self._features = features_of(matrix, settings)
-        places = matrix if self._features is None else self._features
+        self._places = matrix if self._features is None else self._features
         if settings.mixing is not None:
-            self._find_level(places)
-        self._make(places)
+            self._find_level()
+        self._make()
 
-    def _find_level(self, places: Any) -> None:
-        settings = self.settings
+    def _find_level(self) -> None:
+        settings, places = self.settings, self._places
         rows = searched_points(places, settings)
         most = most_trials(settings, rows)
         bar = self._clock.bar(most * settings.n_iter, f"trials on {len(rows):,} points")
@@ -91,12 +94,12 @@ class Fitting:
             f"mixing: {self.knob_text()} mixes {len(rows):,} points to {found.mixing:.2f} of random"
         )
 
-    def _make(self, places: Any) -> None:
+    def _make(self) -> None:
         settings = self.settings
-        aligned = alignment_of(places, settings)
+        aligned = alignment_of(self._places, settings)
         if aligned.name != "none":
             self._clock.log(f"alignment: {aligned.name}")
-        neighbors = neighbors_of(places, settings, aligned.points)
+        neighbors = neighbors_of(self._places, settings, aligned.points)
         found = "all" if neighbors.recall == 1 else f"{neighbors.recall:.1%}"
         self._clock.log(
             f"neighbours: {neighbors.indices.shape[1]} for each of {len(neighbors.indices)} "
@@ -106,7 +109,7 @@ class Fitting:
         self.alignment_scores = aligned.scores
         self.affinities: Affinities = affinities_of(neighbors, settings)
         if self._tried_a_sample:
-            self._neighbors = neighbors
+            self._neighbors, self._aligned = neighbors, aligned.points
         del neighbors  # the map needs the memory
         self._clock.log(f"similarities: {self.affinities.matrix.nnz} stored")
         unmatched = without_counterparts(self.affinities, settings)
@@ -135,7 +138,7 @@ class Fitting:
             if stopped:
                 made.pop()
                 break
-        self._neighbors = None
+        self._neighbors = self._aligned = None
         reached = nearest_trial(made, target)
         self.mixing = reached.mixing
         self._clock.log(f"mixing: {self.mixing:.2f} of random with {self.knob_text()}")
@@ -151,6 +154,9 @@ class Fitting:
         assert self._neighbors is not None
         rng = copy.deepcopy(self._rng)
         self.settings = replace(at_level(self.settings, level), rng=rng)
+        same, _ = self.settings.method.lengths(self.settings, len(self._neighbors.indices))
+        if not np.array_equal(same, self._neighbors.n_same):  # lists that depend on the strength
+            self._neighbors = neighbors_of(self._places, self.settings, self._aligned)
         self.affinities = affinities_of(self._neighbors, self.settings)
         self.layout = layout_of(self.affinities.matrix, self._features, self.settings)
         bar = self._clock.bar(self.settings.n_iter, "map nearer to the mixing")

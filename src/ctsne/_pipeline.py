@@ -22,7 +22,12 @@ from ctsne.neighbors import (
     neighbors_from_distances,
     neighbors_from_graph,
 )
-from ctsne.neighbors.alignment import TRIED_ALIGNMENTS, align_points, commuting_share
+from ctsne.neighbors.alignment import (
+    TRIED_ALIGNMENTS,
+    align_points,
+    commuting_share,
+    rescaled_points,
+)
 from ctsne.neighbors.matching import UNMATCHED
 
 # Points without counterparts that are worth a warning: so many, and such a share of their label.
@@ -75,10 +80,10 @@ class Alignment:
 def alignment_of(features: Any, settings: Settings) -> Alignment:
     """Align the points as the settings say, or as commutes best."""
     how, labels = settings.align, listed_labels(settings)
-    if not isinstance(how, str):
-        return Alignment("array", how)
-    if how == "none" or labels is None:
+    if labels is None or (isinstance(how, str) and how == "none"):
         return Alignment("none", None)
+    if not isinstance(how, str):
+        return Alignment("array", rescaled_points(how, features, labels, metric=settings.metric))
     given: dict[str, Any] = {"metric": settings.metric, "n_jobs": settings.n_jobs}
     if how != "auto":
         return Alignment(how, align_points(features, labels, how, **given))

@@ -21,6 +21,7 @@ from ctsne.neighbors.alignment import (
     align_points,
     alignment_sample,
     commuting_share,
+    rescaled_points,
     take_labels,
 )
 
@@ -375,3 +376,13 @@ def test_approximate_lists_of_the_same_label_never_see_it(
     rows = found.unaligned.rows
     truth = find_neighbors(X, labels, rows=rows, **given)
     np.testing.assert_array_equal(found.unaligned.neighbors.indices, truth.indices)
+
+
+@pytest.mark.parametrize(("factor", "alike"), [(1.0, True), (1.5, True), (1e-3, False)])
+def test_a_representation_in_another_unit_is_rescaled(factor: float, alike: bool) -> None:
+    rng = np.random.default_rng(0)
+    X, labels = rng.normal(size=(80, 4)), encode_labels(np.arange(80) % 3)
+    points = rescaled_points(factor * X, X, labels, metric="euclidean")
+    np.testing.assert_allclose(points, factor * X if alike else X, rtol=1e-6)
+    angles = rescaled_points(factor * X, X, labels, metric="cosine")
+    np.testing.assert_array_equal(angles, factor * X)

@@ -31,6 +31,8 @@ SAMPLE = 20_000
 # Lists and rows that a score is made from.
 SCORE_NEIGHBORS = 25
 SCORE_ROWS = 600
+# Representations whose distances differ by less than this factor have the same unit.
+SAME_UNIT = 2.0
 
 _Points = NDArray[np.floating]
 
@@ -78,6 +80,47 @@ def align_points(
     if how == "mutual":
         return _moved(points, labels, _mutual_shifts(part, known, n_jobs))
     return _moved_locally(points, labels, rows, _local_moves(part, known, n_jobs), n_jobs)
+
+
+def rescaled_points(points: _Points, X: _Points, labels: Labels, *, metric: str) -> _Points:
+    """Bring a representation in another unit to the scale of the data.
+
+    Distances to other labels are compared with those to the same label, which are measured in the
+    data. If distances inside labels are twice as long in one of them as in the other, or more, they
+    have different units.
+
+    Parameters
+    ----------
+    points : ndarray, shape (n, d')
+    X : ndarray, shape (n, d)
+    labels : Labels
+    metric : {"euclidean", "cosine"}
+        Angles have no unit.
+
+    Returns
+    -------
+    ndarray, shape (n, d')
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ctsne.labels import encode_labels
+    >>> from ctsne.neighbors.alignment import rescaled_points
+    >>> X, labels = np.random.default_rng(0).normal(size=(50, 3)), encode_labels(["a", "b"] * 25)
+    >>> bool(np.allclose(rescaled_points(1000 * X, X, labels, metric="euclidean"), X))
+    True
+    """
+    if metric == "cosine":
+        return points
+    rows = np.sort(np.random.default_rng(0).permutation(len(X))[:SCORE_ROWS])
+    typical = []
+    for each in (X, points):
+        found = find_neighbors(each, labels, k_same=min(PAIR_NEIGHBORS, len(X) - 1), rows=rows)
+        own = np.arange(found.indices.shape[1]) < found.n_same[:, None]
+        typical.append(float(np.median(found.distances[own])) if own.any() else 0.0)
+    if min(typical) == 0 or 1 / SAME_UNIT < typical[0] / typical[1] < SAME_UNIT:
+        return points
+    return np.asarray(points * (typical[0] / typical[1]), points.dtype)
 
 
 def alignment_sample(labels: Labels) -> NDArray[np.int64]:
