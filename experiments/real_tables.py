@@ -190,7 +190,7 @@ def points_section(lines: Mapping[str, Means]) -> list[str]:
             rows.append([name, point, number(own["mixing"], 2), _cell(own), *cells])
             if point == "Harmony":
                 ours = read(each[NONE], _clipped(each[NONE], own["mixing"]))["other_laplacian"]
-                if ours is None or round(ours - own["other_laplacian"], 3) > 0:
+                if ours is None or round(ours, 3) > round(own["other_laplacian"], 3):
                     not_purer.append(f"{name} ({number(ours)} : {number(own['other_laplacian'])})")
     count = sum("Harmony" in each for each in lines.values())
     aim = "reached" if len(not_purer) <= 1 else "**missed**"
