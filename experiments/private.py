@@ -15,7 +15,7 @@ import pandas as pd
 from common import PAIRS, Data, K, load, number, table, write, write_section
 from equal_mixing import at_mixing
 from numpy.typing import NDArray
-from real import JOINT, LARGE, LINES, TSNE, make_map, parallel
+from real import JOINT, LARGE, TSNE, make_map, parallel
 
 from ctsne.evaluate import expected_laplacian, laplacian, map_neighbors
 
@@ -23,9 +23,11 @@ LEVELS = (0.5, 0.7, 0.85)
 FEWEST = 40
 REVISED, HARMONY = "revised r", "Harmony"
 NONE, MUTUAL = JOINT["none"], JOINT["mutual"]
+BETAS = (0.1, 1e-2, 1e-3, 1e-4, 1e-8, 1e-20)
+STRENGTHS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 # Fewer settings for the largest sets, to save time.
-LARGE_BETAS = (0.1, 1e-2, 1e-4, 1e-8, 1e-20)
-LARGE_STRENGTHS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+LARGE_BETAS = (0.1, 1e-2, 1e-4, 1e-8)
+LARGE_STRENGTHS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 def run(output: Path) -> None:
@@ -43,12 +45,9 @@ def run(output: Path) -> None:
 
 def settings_of(name: str) -> list[tuple[str, float | None]]:
     """List line and setting of all maps of a type."""
-    few = name in LARGE
-    values = {
-        REVISED: LARGE_BETAS if few else LINES[REVISED][2],
-        NONE: LARGE_STRENGTHS if few else LINES[NONE][2],
-        MUTUAL: LINES[MUTUAL][2],
-    }
+    strengths = LARGE_STRENGTHS if name in LARGE else STRENGTHS
+    betas = LARGE_BETAS if name in LARGE else BETAS
+    values = {REVISED: betas, NONE: strengths, MUTUAL: strengths}
     along = [(line, float(value)) for line, each in values.items() for value in each]
     return [(TSNE, None), *along, (HARMONY, None)]
 
