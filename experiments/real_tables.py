@@ -162,7 +162,7 @@ def summary(found: Mapping[str, pd.DataFrame]) -> list[str]:
             for name, share in behind.index[behind.round(6) > BEHIND]
         ]
         aim = AIMS.get(value)
-        mean = difference(values.mean(), 0)
+        mean = difference(values.mean(), 0, 4)
         if aim is not None:
             verdict = "reached" if values.mean() >= aim else "**missed**"
             mean += f" (aim {difference(aim, 0)}: {verdict})"

@@ -175,9 +175,9 @@ def test_section_from_files(measured: pd.DataFrame, small: Data, tmp_path: Path,
     cells = [[cell.strip() for cell in row.split("|")[1:-1]] for row in text.splitlines()]
     assert ["kang_muscat", "+.025 / +.025 / .000", ".000 / .000 / .000",
             "-.025 / -.025 / .000", "–"] in cells  # fmt: skip
-    assert ["area", "3", ".000 (aim +.005: **missed**)", "-.025",
+    assert ["area", "3", ".0000 (aim +.005: **missed**)", "-.025",
             "kang_muscat .70 (-.025)"] in cells  # fmt: skip
-    assert ["Laplacian", "3", ".000", ".000", "none"] in cells
+    assert ["Laplacian", "3", ".0000", ".000", "none"] in cells
     original = [".510 / .500 / .100 / .900", ".443 / .433 / .100 / .900", "–", "–", ".60"]
     assert ["original", *original] in cells
     end = ".310 / .300 / .100 / .900 *"
