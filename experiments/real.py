@@ -19,6 +19,7 @@ import joblib
 import numpy as np
 import pandas as pd
 from common import N_ITER, PAIRS, PERPLEXITY, STRENGTHS, Data, K, load, start, write
+from joblib.externals.loky import get_reusable_executor
 from numpy.typing import NDArray
 from yardsticks import bbknn_tsne, harmony_tsne, means_removed_tsne
 
@@ -140,7 +141,10 @@ def parallel(
     """Call a function for many tasks, one thread each; remembers results in CTSNE_SCRATCH."""
     memory = joblib.Memory(os.environ.get("CTSNE_SCRATCH"), verbose=0)
     remembered = memory.cache(function)
-    return list(joblib.Parallel(n_jobs)(joblib.delayed(remembered)(*task) for task in tasks))
+    try:
+        return list(joblib.Parallel(n_jobs)(joblib.delayed(remembered)(*task) for task in tasks))
+    finally:  # the time of workers counts only when they have ended
+        get_reusable_executor().shutdown(wait=True)
 
 
 def _row(

@@ -67,14 +67,14 @@ def test_a_dataset_is_computed_and_remembered(
 
     def compute() -> pd.DataFrame:
         return real.compute(
-            "hapt", tmp_path, lines=lines, seeds=[0, 1], n_iter=100, n_jobs=1
+            "isolet", tmp_path, lines=lines, seeds=[0, 1], n_iter=100, n_jobs=1
         )  # fmt: skip
 
     measured = compute()
     assert measured["line"].tolist() == ["t-SNE", *["joint, mutual"] * 2, "Harmony"] * 2
     assert measured["seed"].tolist() == [0] * 4 + [1] * 4
     assert measured[list(real.MEASURES)].notna().all(axis=None)
-    stored = pd.read_csv(real.csv_path(tmp_path, "hapt"))
+    stored = pd.read_csv(real.csv_path(tmp_path, "isolet"))
     assert stored["mixing"].tolist() == pytest.approx(measured["mixing"].tolist(), rel=5e-6)
     monkeypatch.setattr(real, "make_map", lambda *_: pytest.fail("a map was made again"))
     pd.testing.assert_frame_equal(compute(), measured)
@@ -177,13 +177,14 @@ def test_section_from_files(measured: pd.DataFrame, small: Data, tmp_path: Path,
             "-.025 / -.025 / .000", "–"] in cells  # fmt: skip
     assert ["area", "3", ".0000 (aim +.005: **missed**)", "-.025",
             "kang_muscat .70 (-.025)"] in cells  # fmt: skip
+    assert "Only joint can be read at: none; only the paper can be read at: kang_mus" in text
     assert ["Laplacian", "3", ".0000", ".000", "none"] in cells
     original = [".510 / .500 / .100 / .900", ".443 / .433 / .100 / .900", "–", "–", ".60"]
     assert ["original", *original] in cells
     end = ".310 / .300 / .100 / .900 *"
     assert ["kang_muscat", "Harmony", ".95", ".320 / .310 / .100 / .900", f"{end} (.80)",
             f"{end} (.70)"] in cells  # fmt: skip
-    assert "at or below Harmony's on 1 of 1 sets (aim: all but one, reached)" in text
+    assert "`joint`: on 1 of 1 (reached). `joint, mutual`: on 1 of 1 (reached)." in text
 
 
 def test_section_needs_measures(tmp_path: Path) -> None:
