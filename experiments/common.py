@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -27,22 +28,27 @@ START_SCALE = 1e-4
 # The authors' values of beta; 1 conditions nothing.
 BETAS = (1, 0.8, 0.6, 0.4, 0.2, 0.1, *(10.0**-e for e in (2, 3, 4, 5, 6, 7, 8, 9, 10, 20, 30)))
 STRENGTHS = tuple(round(0.1 * step, 1) for step in range(11))
-BELOW = (1, 0.3, 0.1, 0.03, 0.01)
 
-# Each line of settings is a grid for `sweep`, from no conditioning to the strongest.
+# The lines of Figure 5: each is a grid for `sweep`, from no conditioning to the strongest.
 LINES: dict[str, dict[str, Any]] = {
     "original": {"method": "original", "beta": list(BETAS)},
     "revised p": {"method": "revised", "bandwidth": "p", "beta": list(BETAS)},
     "revised r": {"method": "revised", "bandwidth": "r", "beta": list(BETAS)},
     "balanced": {"method": "balanced", "strength": list(STRENGTHS)},
     "joint": {"method": "joint", "strength": list(STRENGTHS)},
-    "revised p + below": {
-        "method": "revised", "bandwidth": "p", "beta": 0.1, "beta_low": list(BELOW)
-    },
-    "balanced + below": {"method": "balanced", "strength": 0.5, "beta_low": list(BELOW)},
-}  # fmt: skip
+}
 
-# What a column says where it knows nothing.
+# Datasets, each with the label to factor out and the one to look for; the small ones first.
+PAIRS = {
+    "synthetic": ("synthetic", "color", "shape"),
+    "sc_mixology": ("sc_mixology", "batch", "cell_line"),
+    "kang_muscat": ("kang_muscat", "stim", "cell_type"),
+    "isolet": ("isolet", "letter", "speaker"),
+    "pancreas3": ("pancreas3", "study", "cell_type"),
+    "hapt": ("hapt", "subject", "activity"),
+    "ifnb": ("ifnb", "stim", "cell_type_partial"),
+}
+# Stands for a missing label in a column.
 UNLABELLED = "unlabelled"
 
 # Names for the codes of the authors' synthetic data. By the sizes, blue is 0; by Figure 2, circle
@@ -112,12 +118,20 @@ def load_authors(file: str) -> pd.DataFrame:
 
 
 def load_real(dataset: str, known_name: str, hidden_name: str) -> Data:
-    """Load a real dataset with two of its label columns; labels it does not know are None."""
+    """Load a real dataset with two of its label columns; missing labels are None."""
     with np.load(data_folder() / f"{dataset}.npz", allow_pickle=False) as stored:
         X, known, hidden = stored["X"], stored[known_name], stored[hidden_name]
     if (hidden == UNLABELLED).any():
         hidden = np.where(hidden == UNLABELLED, None, hidden.astype(object))
     return Data(dataset, X, known, hidden, known_name, hidden_name)
+
+
+@lru_cache
+def load(name: str) -> Data:
+    """Load one of PAIRS."""
+    if name not in PAIRS:
+        raise ValueError(f"there is no dataset {name!r}: there are {', '.join(PAIRS)}")
+    return load_paper() if name == "synthetic" else load_real(*PAIRS[name])
 
 
 def start(X: ArrayLike, seed: int) -> NDArray[np.float64]:
@@ -137,7 +151,7 @@ def random_start(X: ArrayLike, seed: int) -> NDArray[np.float64]:
 
 
 def paper_rate(n: int) -> float:
-    """Learning rate of all maps here: the paper's 200, or a twelfth of the points."""
+    """Learning rate of the figures: the paper's 200, or a twelfth of the points."""
     return max(200.0, n / 12)
 
 

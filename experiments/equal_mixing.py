@@ -9,27 +9,11 @@ between settings, and ranked there.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-
-__all__ = [
-    "SHARES",
-    "Line",
-    "Place",
-    "Range",
-    "Standing",
-    "at_mixing",
-    "compare",
-    "is_monotone",
-    "make_line",
-    "place",
-    "point_place",
-    "span",
-    "standing",
-]
 
 SHARES = (0.30, 0.50, 0.70, 0.85)
 # What prints alike is a tie: no seed spread is needed to say so.
@@ -59,45 +43,12 @@ class Place(NamedTuple):
     impure: Range
 
 
-@dataclass(frozen=True)
-class Standing:
-    """How the methods stand at one share of random mixing.
+class Standing(NamedTuple):
+    """The methods that can be read at a share of random mixing, the one that keeps most first."""
 
-    Attributes
-    ----------
-    share : float
-    places : dict of method to Place
-        Those that can be read there, the one with the highest R_NX first.
-    short : tuple of str
-        Methods of which no setting mixes so much.
-    past : tuple of str
-        Methods of which every setting mixes more.
-    keeps_most, purest : tuple of str
-        The best, and those tied with it: their ranges over the seeds overlap its range.
-    """
-
-    share: float
     places: dict[str, Place]
-    short: tuple[str, ...]
-    past: tuple[str, ...]
+    # The first, and those tied with it: their ranges over the seeds overlap.
     keeps_most: tuple[str, ...]
-    purest: tuple[str, ...]
-
-    @property
-    def contested(self) -> bool:
-        """Whether there are two methods at least to compare."""
-        return len(self.places) > 1
-
-    @property
-    def dominant(self) -> str | None:
-        """The method that is best in both, without a tie in either."""
-        alone = self.contested and len(self.keeps_most) == len(self.purest) == 1
-        return self.purest[0] if alone and self.keeps_most == self.purest else None
-
-    @property
-    def unbeaten(self) -> tuple[str, ...]:
-        """The methods that are best or tied with the best in both."""
-        return tuple(name for name in self.keeps_most if name in self.purest)
 
 
 def make_line(mixing: ArrayLike, kept: ArrayLike, impure: ArrayLike) -> Line:
@@ -128,81 +79,36 @@ def make_line(mixing: ArrayLike, kept: ArrayLike, impure: ArrayLike) -> Line:
 def at_mixing(mixing: ArrayLike, values: ArrayLike, share: float) -> float | None:
     """Read a line at a share of random mixing.
 
-    Mixing can fall back while the strength grows. So the settings are taken in order of their
-    mixing, not of their strength.
-
     Parameters
     ----------
     mixing, values : array-like of shape (settings,)
-        Settings without a number in either are left out.
+        From the weakest setting to the strongest. Settings without a number in either are left out.
     share : float
 
     Returns
     -------
     float or None
-        None where all settings mix less, or all more.
+        Where a line passes the share more than once, the value at the weakest setting. None where
+        all settings mix less, or all more.
 
     Examples
     --------
     >>> from equal_mixing import at_mixing
-    >>> at_mixing([0.0, 0.6, 0.4], [0.8, 0.2, 0.4], 0.5)
-    0.3
-    >>> at_mixing([0.0, 0.6, 0.4], [0.8, 0.2, 0.4], 0.7) is None
+    >>> at_mixing([0.0, 0.6, 0.4], [0.8, 0.2, 0.1], 0.3)
+    0.5
+    >>> at_mixing([0.0, 0.6, 0.4], [0.8, 0.2, 0.1], 0.7) is None
     True
     """
     across, along = np.asarray(mixing, np.float64), np.asarray(values, np.float64)
     there = np.isfinite(across) & np.isfinite(along)
-    if not there.any():
-        return None
-    order = np.lexsort((along[there], across[there]))
-    across, along = across[there][order], along[there][order]
-    if not across[0] <= share <= across[-1]:
-        return None
-    return round(float(np.interp(share, across, along)), 12)  # no dust of the interpolation
-
-
-def span(line: Line) -> tuple[float, float]:
-    """Return the least and the most mixing of a line, averaged over the seeds.
-
-    Parameters
-    ----------
-    line : Line
-
-    Returns
-    -------
-    least, most : float
-        NaN if no map was made.
-
-    Examples
-    --------
-    >>> from equal_mixing import make_line, span
-    >>> span(make_line([[0.0, 0.5], [0.2, 0.9]], [[1, 1], [1, 1]], [[0, 0], [0, 0]]))
-    (0.1, 0.7)
-    """
-    mixing = _average(line.mixing)
-    mixing = mixing[np.isfinite(mixing)]
-    return (float(mixing.min()), float(mixing.max())) if mixing.size else (np.nan, np.nan)
-
-
-def is_monotone(line: Line) -> bool:
-    """Tell whether mixing, averaged over the seeds, never falls as the strength grows.
-
-    Parameters
-    ----------
-    line : Line
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
-    >>> from equal_mixing import is_monotone, make_line
-    >>> is_monotone(make_line([0.1, 0.5, 0.4], [1, 1, 1], [0, 0, 0]))
-    False
-    """
-    mixing = _average(line.mixing)
-    return bool((np.diff(mixing[np.isfinite(mixing)]) >= 0).all())
+    across, along = across[there], along[there]
+    if len(across) == 1 and across[0] == share:
+        return float(along[0])
+    for (m0, m1), (v0, v1) in zip(pairwise(across), pairwise(along), strict=True):
+        if min(m0, m1) <= share <= max(m0, m1):
+            part = (share - m0) / (m1 - m0) if m1 != m0 else 0.0
+            return round(float(v0 + part * (v1 - v0)), 12)  # without rounding errors
+    return None
 
 
 def place(line: Line, share: float) -> Place | None:
@@ -230,36 +136,6 @@ def place(line: Line, share: float) -> Place | None:
     return None if kept is None or impure is None else Place(kept, impure)
 
 
-def point_place(line: Line) -> tuple[float, Place]:
-    """Return the mixing of a method with a single setting, and what it gives there.
-
-    Parameters
-    ----------
-    line : Line
-        Of one setting, with a map for one seed at least.
-
-    Returns
-    -------
-    mixing : float
-        Mean over the seeds.
-    place : Place
-
-    Examples
-    --------
-    >>> from equal_mixing import make_line, point_place
-    >>> mixing, there = point_place(make_line([[0.4], [0.6]], [[0.5], [0.7]], [[0.1], [0.1]]))
-    >>> mixing, there.kept
-    (0.5, Range(value=0.6, low=0.5, high=0.7))
-    """
-    if line.mixing.shape[1] != 1 or not np.isfinite(line.mixing).any():
-        raise ValueError(f"a point has one setting and a map, got shape {line.mixing.shape}")
-    ranges = [
-        Range(float(_average(each)[0]), float(np.nanmin(each)), float(np.nanmax(each)))
-        for each in (line.kept, line.impure)
-    ]
-    return float(_average(line.mixing)[0]), Place(*ranges)
-
-
 def compare(one: Place, two: Place) -> tuple[int, int]:
     """Compare two methods at equal mixing.
 
@@ -283,7 +159,7 @@ def compare(one: Place, two: Place) -> tuple[int, int]:
 
 
 def standing(lines: Mapping[str, Line], share: float) -> Standing:
-    """Rank methods at a share of random mixing.
+    """Rank methods at a share of random mixing by the neighbours they keep.
 
     Parameters
     ----------
@@ -301,25 +177,16 @@ def standing(lines: Mapping[str, Line], share: float) -> Standing:
     >>> poor = make_line([0, 1], [0.6, 0.2], [0.0, 0.2])
     >>> weak = make_line([0, 0.2], [0.6, 0.5], [0.0, 0.0])
     >>> found = standing({"poor": poor, "good": good, "weak": weak}, 0.5)
-    >>> list(found.places), found.short, found.dominant
-    (['good', 'poor'], ('weak',), 'good')
+    >>> list(found.places), found.keeps_most
+    (['good', 'poor'], ('good',))
     """
     read = {name: place(line, share) for name, line in lines.items()}
     found = {name: there for name, there in read.items() if there is not None}
     # Sorting is stable: what is equal keeps the order of the lines.
     places = dict(sorted(found.items(), key=lambda item: -item[1].kept.value))
-    absent = {name: span(lines[name]) for name in read if name not in found}
-    past = tuple(name for name, (least, _) in absent.items() if least > share)
-    by_purity = sorted(places, key=lambda name: places[name].impure.value)
     best = next(iter(places), None)
-    return Standing(
-        share=share,
-        places=places,
-        short=tuple(name for name in absent if name not in past),
-        past=past,
-        keeps_most=tuple(n for n in places if best and compare(places[n], places[best])[0] == 0),
-        purest=tuple(n for n in by_purity if compare(places[n], places[by_purity[0]])[1] == 0),
-    )
+    tied = tuple(n for n in places if best and compare(places[n], places[best])[0] == 0)
+    return Standing(places, tied)
 
 
 def _average(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -91,7 +91,7 @@ def compare_at_equal_mixing(scores: pd.DataFrame, random: float) -> str:
     return "\n\n".join(
         [
             "R_NX / Laplacian hidden where the known label is mixed to a share of random, "
-            "interpolated between settings; “–” where no setting mixes so much. Bold: most "
+            "interpolated between settings; “–” where no setting mixes that much. Bold: most "
             "neighbours kept, or tied with the most over the seeds.",
             common.table(["line", *(f"{share:.2f}" for share in SHARES), "most mixing"], rows),
             "Next to the better of the two revised lines (as many: the ranges over the seeds "

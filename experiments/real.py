@@ -1,109 +1,94 @@
-"""Every line of settings and the outside yardsticks on the real datasets: raw measures.
+"""Every line of settings and the single methods on all datasets: raw measures of every map.
 
 ``python experiments/run.py real`` computes all of it, ``python experiments/real.py kang_muscat``
-one dataset; `real_tables.py` makes tables and figures of what is there, without computing maps.
+one dataset; `real_tables.py` makes tables and figures of the measures, without computing maps.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-import tempfile
 import time
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+import joblib
 import numpy as np
 import pandas as pd
-from common import (
-    LINES,
-    N_ITER,
-    PERPLEXITY,
-    Data,
-    K,
-    load_real,
-    paper_rate,
-    start,
-    table,
-    write,
-)
+from common import N_ITER, PAIRS, PERPLEXITY, STRENGTHS, Data, K, load, start, write
+from joblib.externals.loky import get_reusable_executor
 from numpy.typing import NDArray
-from real_figures import draw_maps
-from yardsticks import bbknn_tsne, harmony_tsne
+from yardsticks import bbknn_tsne, harmony_tsne, means_removed_tsne
 
 from ctsne import ConditionalTSNE
 from ctsne.evaluate import (
-    adjusted_jaccard,
-    adjusted_rnx,
+    DataNeighbors,
     data_neighbors,
     expected_laplacian,
     knn_accuracy,
     laplacian,
-    lisi,
     map_neighbors,
+    rnx_curve,
 )
-from ctsne.sweep import sweep
-
-__all__ = [
-    "MAPPED",
-    "PAIRS",
-    "SEEDS",
-    "TSNE",
-    "YARDSTICKS",
-    "Pair",
-    "compute",
-    "csv_path",
-    "run",
-    "what_was_computed",
-]
+from ctsne.labels import encode_labels
+from ctsne.neighbors.alignment import align_points
 
 SEEDS = range(3)
 TSNE = "t-SNE"
+PAPER = ("original", "revised p", "revised r")
+JOINT = {
+    "none": "joint", "mutual": "joint, mutual", "local": "joint, local", "mean": "joint, mean"
+}  # fmt: skip
 
+ORIGINAL_BETAS = (0.6, 0.3, 0.1, 0.03, 1e-2, 1e-3, 1e-4)
+REVISED_BETAS = (0.3, 0.1, 0.03, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8, 1e-12, 1e-20)
+FEW_STRENGTHS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
-class Pair(NamedTuple):
-    """A dataset with the label to factor out and the one to look for."""
-
-    dataset: str
-    known: str
-    hidden: str
-
-
-# The small ones first.
-PAIRS = {
-    "sc_mixology": Pair("sc_mixology", "batch", "cell_line"),
-    "kang_muscat": Pair("kang_muscat", "stim", "cell_type"),
-    "isolet_letter": Pair("isolet", "letter", "speaker"),
-    "isolet_speaker": Pair("isolet", "speaker", "letter"),
-    "pancreas3": Pair("pancreas3", "study", "cell_type"),
-    "hapt": Pair("hapt", "subject", "activity"),
-    "ifnb_stim": Pair("ifnb", "stim", "cell_type_partial"),
+# Each line: fixed parameters, the one that changes, and its values from weak to strong.
+Line = tuple[dict[str, Any], str, Sequence[float]]
+LINES: dict[str, Line] = {
+    "original": ({"method": "original"}, "beta", ORIGINAL_BETAS),
+    "revised p": ({"method": "revised", "bandwidth": "p"}, "beta", REVISED_BETAS),
+    "revised r": ({"method": "revised", "bandwidth": "r"}, "beta", REVISED_BETAS),
+    **{
+        line: (
+            {"method": "joint", "align": how},
+            "strength",
+            STRENGTHS if how == "none" else FEW_STRENGTHS,
+        )
+        for how, line in JOINT.items()
+    },
 }
-# Of these the maps themselves are shown.
-MAPPED = ("pancreas3", "kang_muscat")
 
-# They have no strength: each is one point, not a line.
-YARDSTICKS: dict[str, Callable[..., NDArray[np.float32]]] = {
+# Methods without a strength: each is a point, not a line.
+POINTS: dict[str, Callable[..., NDArray[np.float32]]] = {
     "Harmony": harmony_tsne,
     "bbknn graph, calibrated": partial(bbknn_tsne, weights="calibrated"),
     "bbknn graph, equal weights": partial(bbknn_tsne, weights="equal"),
+    "label means removed": means_removed_tsne,
 }
+
+# The largest sets have all seeds of these only, and none of the smallest betas, which change
+# nothing there, to save time.
+LARGE = ("hapt", "ifnb")
+ALL_SEEDS = (TSNE, *PAPER, JOINT["none"], "Harmony")
+SMALLEST_BETA = 1e-8
+
+# Points measured at most, and the largest neighbourhood of the R_NX curve.
+MEASURED = 1500
+LARGEST = 400
+MEASURES = ("mixing", "rnx", "area", "other_laplacian", "other_accuracy")
+
+Setting = tuple[str, float | None]
 
 
 def run(output: Path) -> None:
     """Compute all datasets, one after the other."""
-    failed = []
     for name in PAIRS:
-        try:
-            compute(name, output)
-        except Exception as problem:  # hours of the others must not be lost with it
-            failed.append(name)
-            _log(f"{name}: {type(problem).__name__}: {problem}")
-    if failed:
-        raise RuntimeError(f"could not compute {', '.join(failed)}")
+        compute(name, output)
 
 
 def csv_path(output: Path, name: str) -> Path:
@@ -111,217 +96,120 @@ def csv_path(output: Path, name: str) -> Path:
     return output / f"real_{name}.csv"
 
 
-def load_pair(name: str) -> Data:
-    """Load a dataset with two of its label columns."""
-    if name not in PAIRS:
-        raise ValueError(f"there is no dataset {name!r}: there are {', '.join(PAIRS)}")
-    return replace(load_real(*PAIRS[name]), name=name)
+def settings_of(name: str, seed: int, lines: Mapping[str, Line] = LINES) -> list[Setting]:
+    """List line and setting of all maps of a dataset from one start."""
+    settings: list[Setting] = [(TSNE, None)]
+    settings += [(line, float(value)) for line, each in lines.items() for value in each[2]]
+    settings += [(point, None) for point in POINTS]
+    if name not in LARGE:
+        return settings
+    return [
+        (line, value)
+        for line, value in settings
+        if (seed == 0 or line in ALL_SEEDS)
+        and not (line.startswith("revised") and value is not None and value < SMALLEST_BETA)
+    ]
 
 
 def compute(
     name: str,
     output: Path,
     *,
-    lines: Mapping[str, Mapping[str, Any]] = LINES,
+    lines: Mapping[str, Line] = LINES,
     seeds: Iterable[int] = SEEDS,
     n_iter: int = N_ITER,
-    scratch: Path | None = None,
+    n_jobs: int = -1,
 ) -> pd.DataFrame:
-    """Map a dataset with every setting and yardstick, and measure the maps.
+    """Map a dataset with every setting, measure the maps, and write a row for each.
 
-    The file of measures is written anew after each seed. Finished maps are kept in the scratch
-    folder, so that an interrupted run goes on where it stopped.
-
-    Parameters
-    ----------
-    name : str
-        One of PAIRS.
-    output : Path
-        Folder of the file of measures.
-    lines : mapping of name to grid, default=LINES
-    seeds : iterable of int, default=SEEDS
-    n_iter : int, default=N_ITER
-    scratch : Path, optional
-        The folder CTSNE_SCRATCH names, or one in the system's folder of temporary files.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row a map: ``line``, ``setting`` (the number that changes along the line), ``seed``, the
-        measures, ``seconds`` and ``error``.
+    Finished maps are remembered in the folder CTSNE_SCRATCH, if it is set, so that an interrupted
+    run goes on where it stopped. Empty it after a change of the package.
     """
-    data = load_pair(name)
-    folder = (_scratch() if scratch is None else scratch) / name
-    rows: list[dict[str, Any]] = []
-    for count, seed in enumerate(seeds):
-        begun = time.perf_counter()
-        swept, maps = _sweep_seed(data, lines, seed, n_iter, folder)
-        found = swept + _measure_yardsticks(data, seed, n_iter)
-        rows += found
-        measured = _in_order(pd.DataFrame(rows))
-        write(csv_path(output, name), measured.to_csv(index=False, float_format="%.6g"))
-        failed = [f"{row['line']}: {row['error']}" for row in found if row["error"]]
-        took = time.perf_counter() - begun
-        _log(f"{name}, seed {seed}: {len(found)} maps, {len(failed)} failed, {took:.0f} s")
-        for message in failed:
-            _log(f"  {message}")
-        if count == 0 and name in MAPPED:
-            draw_maps(output, data, swept, maps)
+    begun = time.perf_counter()
+    tasks = [(*each, seed) for seed in seeds for each in settings_of(name, seed, lines)]
+    rows = parallel(_row, [(name, *task, n_iter) for task in tasks], n_jobs=n_jobs)
+    measured = pd.DataFrame(rows)
+    write(csv_path(output, name), measured.to_csv(index=False, float_format="%.6g"))
+    took = time.perf_counter() - begun
+    print(f"{name}: {len(measured)} maps, {took:.0f} s", flush=True)
     return measured
 
 
-def _in_order(measured: pd.DataFrame) -> pd.DataFrame:
-    """Put last what is no measure."""
-    last = ["seconds", "error"]
-    return measured[[*measured.columns.difference(last, sort=False), *last]]
+def parallel(
+    function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], *, n_jobs: int = -1
+) -> list[Any]:
+    """Call a function for many tasks, one thread each; remembers results in CTSNE_SCRATCH."""
+    memory = joblib.Memory(os.environ.get("CTSNE_SCRATCH"), verbose=0)
+    remembered = memory.cache(function)
+    try:
+        return list(joblib.Parallel(n_jobs)(joblib.delayed(remembered)(*task) for task in tasks))
+    finally:  # the time of workers counts only when they have ended
+        get_reusable_executor().shutdown(wait=True)
 
 
-def _sweep_seed(
-    data: Data, lines: Mapping[str, Mapping[str, Any]], seed: int, n_iter: int, folder: Path
-) -> tuple[list[dict[str, Any]], list[NDArray[np.float32] | None]]:
-    """Map with every setting from one start; return rows and maps."""
-    grids = {TSNE: {"method": "tsne"}, **lines}
-    owners = [(line, setting) for line, grid in grids.items() for setting in _settings_along(grid)]
-    estimator = ConditionalTSNE(
-        perplexity=PERPLEXITY,
-        n_iter=n_iter,
-        learning_rate=paper_rate(len(data.X)),
-        init=start(data.X, seed),
-        random_state=seed,
+def _row(
+    name: str, line: str, setting: float | None, seed: int, n_iter: int
+) -> dict[str, float | str | None]:
+    data = load(name)
+    begun = time.perf_counter()
+    embedding = make_map(data, line, setting, seed, n_iter)
+    seconds = round(time.perf_counter() - begun, 2)
+    measures = measure(embedding, data)
+    return {"line": line, "setting": setting, "seed": seed, **measures, "seconds": seconds}
+
+
+def make_map(
+    data: Data, line: str, setting: float | None, seed: int = 0, n_iter: int = N_ITER
+) -> NDArray[np.float32]:
+    """Map data with one setting; seed 0 starts from PCA, the others from PCA with some noise."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # unmatched points are what is measured here
+        if line in POINTS:
+            return POINTS[line](
+                data.X, data.known, perplexity=PERPLEXITY, n_iter=n_iter,
+                start=partial(start, seed=seed) if seed else None, random_state=seed,
+            )  # fmt: skip
+        parameters: dict[str, Any] = {"method": "tsne"}
+        if line != TSNE:
+            fixed, knob, _ = LINES[line]
+            parameters = {**fixed, knob: setting}
+        if parameters.get("align", "none") != "none":
+            parameters["align"] = aligned(data, parameters["align"])
+        model = ConditionalTSNE(
+            **parameters, perplexity=PERPLEXITY, n_iter=n_iter, random_state=seed, n_jobs=1,
+            init=start(data.X, seed) if seed else "pca",
+        )  # fmt: skip
+        return model.fit_transform(data.X, labels=data.known)
+
+
+@lru_cache(maxsize=8)
+def aligned(data: Data, how: str) -> NDArray[np.floating]:
+    """Align the points once for all settings of a line."""
+    return align_points(data.X, encode_labels(data.known), how, n_jobs=1)
+
+
+@lru_cache(maxsize=1)
+def _lists(data: Data) -> DataNeighbors:
+    n = len(data.X)
+    return data_neighbors(
+        data.X, data.known, k=min(LARGEST, n - 2), sample=min(n, MEASURED), n_jobs=1
     )
-    result = sweep(
-        data.X,
-        data.known,
-        list(grids.values()),
-        other=data.hidden,
-        estimator=estimator,
-        k=K,
-        sample=None,
-        folder=folder,
-        progress=sys.stderr.isatty(),
-    )
-    if len(result.maps) < len(owners):  # Ctrl-C ends a sweep with what is finished
-        raise KeyboardInterrupt
-    rows = [
-        {
-            "line": line,
-            "setting": setting,
-            "seed": seed,
-            **swept.measures,
-            "seconds": round(swept.seconds, 2),
-            "error": swept.error or "",
-        }
-        for (line, setting), swept in zip(owners, result.maps, strict=True)
-    ]
-    return rows, [swept.embedding for swept in result.maps]
-
-
-def _settings_along(grid: Mapping[str, Any]) -> list[float | str]:
-    """Return the values that change along a line; a method without any has one empty setting."""
-    return next((list(value) for value in grid.values() if isinstance(value, list)), [""])
-
-
-def _measure_yardsticks(data: Data, seed: int, n_iter: int) -> list[dict[str, Any]]:
-    """Map and measure with each yardstick; one that fails leaves a row that says so."""
-    rows = []
-    for name, mapped in YARDSTICKS.items():
-        begun = time.perf_counter()
-        measures: dict[str, float] = {}
-        error = ""
-        try:
-            embedding = mapped(
-                data.X,
-                data.known,
-                perplexity=PERPLEXITY,
-                n_iter=n_iter,
-                start=partial(start, seed=seed),
-                random_state=seed,
-            )
-            measures = measure(embedding, data)
-        except Exception as problem:  # another's program: the rest must not be lost with it
-            error = f"{type(problem).__name__}: {problem}"
-        seconds = round(time.perf_counter() - begun, 2)
-        rows.append(
-            {
-                "line": name,
-                "setting": "",
-                "seed": seed,
-                **measures,
-                "seconds": seconds,
-                "error": error,
-            }
-        )
-    return rows
 
 
 def measure(embedding: NDArray[np.floating], data: Data) -> dict[str, float]:
-    """Measure a map as `sweep` does."""
-    found = map_neighbors(embedding, k=3 * K)  # so many for LISI
-    neighbors = data_neighbors(data.X, data.known, k=K)
-    mixed = laplacian(found, data.known, k=K)
+    """Measure a map, all points or a sample that is the same for all maps."""
+    n = len(data.X)
+    lists = _lists(data)
+    found = map_neighbors(embedding, k=lists.k, sample=min(n, MEASURED), n_jobs=1)
+    sizes = np.arange(2, lists.k + 1)
+    kept = rnx_curve(found, lists, k=sizes, n_jobs=1).value
     return {
-        "mixing": mixed / expected_laplacian(data.known),
-        "laplacian": mixed,
-        "adjusted_rnx": adjusted_rnx(found, neighbors, k=K),
-        "rnx": adjusted_rnx(found, neighbors.without_labels(), k=K),
-        "adjusted_jaccard": adjusted_jaccard(found, neighbors, k=K),
-        "ilisi": lisi(found, data.known, perplexity=K),
+        "mixing": laplacian(found, data.known, k=K) / expected_laplacian(data.known),
+        "rnx": float(kept[K - 2]),
+        "area": float((kept / sizes).sum() / (1 / sizes).sum()),
         "other_laplacian": laplacian(found, data.hidden, k=K),
-        "other_clisi": lisi(found, data.hidden, perplexity=K),
-        "other_knn_accuracy": knn_accuracy(found, data.hidden, k=K),
+        "other_accuracy": knn_accuracy(found, data.hidden, k=15),
     }
-
-
-def what_was_computed(output: Path) -> list[str]:
-    """Say what the files of measures hold, in paragraphs of a section."""
-    rows, total = [], 0
-    for name, pair in PAIRS.items():
-        if not csv_path(output, name).exists():
-            continue
-        measured = pd.read_csv(csv_path(output, name))
-        total += len(measured)
-        data = load_pair(name)
-        without = sum(each is None for each in data.hidden)
-        note = f" ({without} cells without)" if without else ""
-        rows.append(
-            [
-                f"[{name}]({csv_path(output, name).name})",
-                len(data.X),
-                f"{pair.known} ({len(np.unique(data.known))})",
-                f"{pair.hidden} ({len(set(data.hidden.tolist()) - {None})}){note}",
-                len(measured),
-                int(measured["error"].notna().sum()),
-                f"{measured['seconds'].sum():.0f}",
-            ]
-        )
-    header = ["dataset", "points", "factored out", "looked for", "maps", "failed", "seconds"]
-    lines = ", ".join(LINES)
-    return [
-        "### What was computed",
-        f"{total} maps: t-SNE and the lines {lines}, each over its whole range, and the yardsticks "
-        f"{', '.join(YARDSTICKS)}; {len(SEEDS)} seeds each. Perplexity {PERPLEXITY}, {N_ITER} "
-        f"iterations, neighbourhoods of {K}, the same start for all methods (Harmony's is made "
-        "from the corrected components) and the same settings for all datasets. The raw measures "
-        "of every map are in the linked files; seconds are those of the maps, of which "
-        "several ran at once.",
-        table(header, rows),
-        "Maps of seed 0: of each method the setting whose mixing is nearest to half that of random "
-        "labels, or the most it reaches.",
-        *(
-            f"![{name}: maps coloured by both labels](real_maps_{name}.png)"
-            for name in MAPPED
-            if (output / f"real_maps_{name}.png").exists()
-        ),
-    ]
-
-
-def _scratch() -> Path:
-    named = os.environ.get("CTSNE_SCRATCH")
-    return Path(named) if named else Path(tempfile.gettempdir()) / "ctsne-experiments"
-
-
-def _log(message: str) -> None:
-    print(message, flush=True)
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -330,13 +218,11 @@ def main(arguments: Sequence[str]) -> None:
     if unknown or not arguments:
         sys.exit(f"usage: real.py NAME..., of {', '.join(PAIRS)}")
     output = Path(__file__).resolve().parent / "results"
-    output.mkdir(exist_ok=True)
     for name in arguments:
         compute(name, output)
 
 
 if __name__ == "__main__":
-    import matplotlib as mpl
+    import real  # workers must find the functions by a name other than __main__
 
-    mpl.use("Agg")
-    main(sys.argv[1:])
+    real.main(sys.argv[1:])

@@ -20,13 +20,18 @@ from common import table, write
 
 HERE = Path(__file__).resolve().parent
 OUTPUT = HERE / "results"
+# Sections after those of the figures, in this order; others come last.
+LATER = ("real", "real_tables", "alignment", "private", "targets")
 
 
 def experiments() -> list[str]:
     """Return the names of all experiments: the files here that define ``run(output)``."""
-    return sorted(
+    found = [
         file.stem for file in HERE.glob("*.py") if "\ndef run(output" in file.read_text("utf-8")
-    )
+    ]
+    figures = sorted(name for name in found if name.startswith("figure"))
+    order = [*figures, *LATER, *sorted(found)]
+    return sorted(found, key=order.index)
 
 
 def run_one(name: str, output: Path) -> None:

@@ -1,6 +1,6 @@
-"""Two ways around conditioning, to measure it by: correct the data first, or their graph.
+"""Ways around conditioning, to measure it by: correct the data first, or their graph.
 
-Both take principal components and one label column, and return a map of two dimensions from the
+All take principal components and one label column, and return a map of two dimensions from the
 same start and schedule as :class:`ctsne.ConditionalTSNE`.
 """
 
@@ -12,7 +12,6 @@ from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
-from common import paper_rate
 from numpy.typing import ArrayLike, NDArray
 
 from ctsne import ConditionalTSNE
@@ -20,8 +19,15 @@ from ctsne.affinity import tsne_affinities
 from ctsne.labels import encode_labels
 from ctsne.layout import Layout, Schedule, start_positions
 from ctsne.neighbors import Neighbors, find_neighbors, neighbors_from_graph
+from ctsne.neighbors.alignment import align_points
 
-__all__ = ["balanced_neighbors", "bbknn_tsne", "harmony_correct", "harmony_tsne"]
+__all__ = [
+    "balanced_neighbors",
+    "bbknn_tsne",
+    "harmony_correct",
+    "harmony_tsne",
+    "means_removed_tsne",
+]
 
 Start = Callable[[NDArray[np.floating]], NDArray[np.float64]]
 
@@ -104,15 +110,46 @@ def harmony_tsne(
     (300, 2)
     """
     corrected = harmony_correct(X, labels, random_state=random_state)
+    return _tsne(corrected, perplexity, n_iter, start, random_state)
+
+
+def means_removed_tsne(
+    X: ArrayLike,
+    labels: object,
+    *,
+    perplexity: float = 30,
+    n_iter: int = 750,
+    start: Start | None = None,
+    random_state: int = 0,
+) -> NDArray[np.float32]:
+    """Remove the mean of each label, then map the data with plain t-SNE.
+
+    Parameters are those of :func:`harmony_tsne`.
+
+    Examples
+    --------
+    >>> from ctsne.datasets import make_synthetic
+    >>> from yardsticks import means_removed_tsne
+    >>> data = make_synthetic(300, random_state=0)
+    >>> means_removed_tsne(data.X, data.known, perplexity=20, n_iter=300).shape
+    (300, 2)
+    """
+    features = np.asarray(X)
+    centred = align_points(features, encode_labels(labels, n=len(features)), "mean")
+    return _tsne(centred, perplexity, n_iter, start, random_state)
+
+
+def _tsne(
+    X: NDArray[np.floating], perplexity: float, n_iter: int, start: Start | None, random_state: int
+) -> NDArray[np.float32]:
     model = ConditionalTSNE(
         method="tsne",
         perplexity=perplexity,
         n_iter=n_iter,
-        learning_rate=paper_rate(len(corrected)),
-        init="pca" if start is None else start(corrected),
+        init="pca" if start is None else start(X),
         random_state=random_state,
     )
-    return model.fit_transform(corrected)
+    return model.fit_transform(X)
 
 
 def balanced_neighbors(X: ArrayLike, labels: object, *, k: int) -> Neighbors:
@@ -224,7 +261,9 @@ def bbknn_tsne(
     rng = np.random.default_rng(random_state)
     init = "pca" if start is None else start(features)
     positions = start_positions(init, 2, X=features, matrix=similar, rng=rng)
-    layout = Layout(similar, positions, Schedule(learning_rate=paper_rate(n)), n_jobs=-1)
+    # The learning rates of the estimator.
+    schedule = Schedule(learning_rate=max(200.0, n), early_learning_rate=max(200.0, n / 12))
+    layout = Layout(similar, positions, schedule, n_jobs=-1)
     layout.run(n_iter)
     return layout.embedding
 

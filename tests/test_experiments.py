@@ -81,8 +81,14 @@ def test_lines_go_from_no_conditioning_to_the_strongest(experiments: Any) -> Non
     for name, grid in experiments("common").LINES.items():
         (values,) = [value for value in grid.values() if isinstance(value, list)]
         steps = np.diff(values)
-        assert values[0] == (0 if "strength" in grid and "beta_low" not in grid else 1), name
+        assert values[0] == (0 if "strength" in grid else 1), name
         assert (steps > 0).all() or (steps < 0).all(), name
+
+
+def test_sections_have_an_order(experiments: Any) -> None:
+    names = experiments("run").experiments()
+    assert names[:5] == [f"figure{number}" for number in range(1, 6)]
+    assert names[5:] == ["real", "real_tables", "alignment", "private", "targets"]
 
 
 def test_table(experiments: Any) -> None:
@@ -118,7 +124,7 @@ def test_missing_data_say_which_variable_to_set(
     with pytest.raises(FileNotFoundError, match="set CTSNE_DATA"):
         common.load_real("ifnb", "stim", "cell_type_partial")
     with pytest.raises(ValueError, match="no dataset 'mnist'"):
-        experiments("real").load_pair("mnist")
+        common.load("mnist")
     monkeypatch.setenv("CTSNE_DATA", str(tmp_path / "nowhere"))
     with pytest.raises(FileNotFoundError, match=r"there is no folder .*nowhere"):
         common.load_real("ifnb", "stim", "cell_type_partial")
