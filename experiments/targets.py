@@ -89,9 +89,8 @@ def report(measured: pd.DataFrame, output: Path) -> None:
         f"{len(reachable)} reachable cases ({share:.0%}; the aim is 95 %"
         f"{', reached' if share >= 0.95 else ', **missed**'})."
         + (f" Not within: {misses}." if misses else ""),
-        "A finished map is corrected by going on from it, so the strength found is that of the "
-        "last round, and need not give the same mixing in a map of its own: where it falls while "
-        "the target rises, this shows.",
+        "Each map is the one that its strength gives by itself. Where mixing jumps between two "
+        "strengths, the nearer one is taken.",
         f"The aim for the time is at most 4 maps at 15,000 points; {largest}, the largest set "
         f"here, takes {most:.1f} at most ({'reached' if most <= 4 else '**missed**'}). Smaller "
         "sets take more.",
