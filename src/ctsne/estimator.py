@@ -230,6 +230,8 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         settings = check_settings(given, matrix, known, y_given=y is not None)
         for message in settings.warnings:
             warn(message)
+        if settings.labels is not None:
+            clock.log(f"labels: {settings.labels.describe()}")
         clock.log(f"memory: {check_memory(matrix, settings)}")
         fitting = Fitting(matrix, settings, clock)
         # Nothing is set before all that can fail is done.

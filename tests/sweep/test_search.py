@@ -385,7 +385,7 @@ def test_the_nearest_map_is_kept(
 
 @pytest.mark.parametrize("parameters", [{"method": "revised", "mixing": 0.6}, {"mixing": 0.4}])
 def test_clusters_that_mix_one_by_one(parameters: dict[str, Any]) -> None:
-    """Where mixing jumps, no level may be near enough; then it is told, and still near."""
+    """Where mixing jumps, no level may be near enough; that is reported, and it is still near."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = ConditionalTSNE(**parameters, **COMMON).fit(CLUSTERS.X, labels=CLUSTERS.known)

@@ -211,7 +211,12 @@ def _tell(
         if measures.get(name) is not None:
             lines.append(f"mixing of {label}: {measures[name]:.2f} of random")
     kept = measures["adjusted_rnx"]
-    if kept is not None:
+    if kept is None and data.known is not None:
+        lines.append(
+            "neighbours kept: cannot be measured, as neighbourhoods of 30 hold whole labels, which "
+            "every map would keep"
+        )
+    elif kept is not None:
         what = "R_NX" if data.known is None else "adjusted R_NX"
         lines.append(
             f"neighbours kept: {kept:.2f} ({what}; ctsne sweep shows whether another setting keeps "

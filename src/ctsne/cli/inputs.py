@@ -176,6 +176,9 @@ def read_input(
         tell(f"features: {folded(dataset.features)}")
     for note in dataset.notes:
         tell(note)
+    if known is not None:
+        for note in _missing_labels(known, name):
+            tell(note)
     if expect is None:
         for warning in (*dataset.warnings, *_no_label(known, name)):
             console.warn(warning)
@@ -201,6 +204,18 @@ def _aligned(options: argparse.Namespace) -> Any:
     if suffix_of(Path(options.input)) != ".h5ad":
         raise ValueError(f"--align-rep is for .h5ad files; {options.input} is not one")
     return read_data(options.input, use_rep=options.align_rep).X
+
+
+def _missing_labels(known: Any, name: str) -> Iterator[str]:
+    """Count the points without a label."""
+    from ctsne.labels import encode_labels
+
+    missing = encode_labels(known).n_missing
+    if missing:
+        yield (
+            f"{missing} of {len(known)} points have no {name!s:.60}: they condition nothing, and "
+            "count with the own label among the neighbours of others"
+        )
 
 
 def _no_label(known: Any, name: str) -> Iterator[str]:

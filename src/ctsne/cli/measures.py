@@ -41,6 +41,8 @@ def measures_of(
 
 def _kept(model: ConditionalTSNE, data: Input, k: int, options: argparse.Namespace) -> float | None:
     """Measure the neighbours kept, by the true neighbours of the points in the sample."""
+    import numpy as np
+
     from ctsne._validation import is_sparse
     from ctsne.evaluate import adjusted_rnx
     from ctsne.evaluate._inputs import sample_points
@@ -65,6 +67,7 @@ def _kept(model: ConditionalTSNE, data: Input, k: int, options: argparse.Namespa
             metric=options.metric, n_jobs=options.jobs, rows=points,
         )  # fmt: skip
         lists = found.indices, found.distances, found.n_same
-    return adjusted_rnx(
+    kept = adjusted_rnx(
         model.embedding_, DataNeighbors(points, n, known, k, *lists), k=k, n_jobs=options.jobs
     )
+    return kept if np.isfinite(kept) else None
