@@ -59,8 +59,8 @@ def test_suggests_for_the_mixing_asked_for(opened: Open, tmp_path: Path) -> None
     assert page.page.input_value("#share") == "0.72"
     assert page.text("#right-title") == "joint, strength 1"
     words = page.text("#suggested")
-    assert words.startswith("joint, strength 1 (0.80): of the maps that reach it")
-    assert "kind is purest in it (the weaker of equals)" in words
+    assert words.startswith("joint, strength 1 (0.80): purest in kind of the maps that reach it")
+    assert words.endswith("that no other beats.")
 
 
 def test_both_ways_of_drawing_show_the_points(opened: Open, path: Path) -> None:

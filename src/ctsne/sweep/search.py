@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,9 @@ MOST_SEARCH_POINTS = 10_000
 FEWEST_NEIGHBORS = 10
 # Maps of the sample; of few points, whose trials are the maps themselves, more of them.
 MOST_TRIALS = 6
-MOST_WHOLE_TRIALS = 9
+MOST_WHOLE_TRIALS = 10
+# Levels nearer to each other than this are not told apart.
+LEAST_STEP = 5e-4
 # How near to the target is near enough: for a map of all points, and for one of a sample, which
 # differs from them by more than that. A map farther away has missed its target.
 NEAR_ENOUGH = 0.01
@@ -196,13 +199,18 @@ def next_level(trials: Sequence[Trial], target: float, *, near: float) -> float 
         least = min(above, key=lambda trial: trial.level)
         ahead = least.level - max(0.15, (least.mixing - target) / USUAL_SLOPE)
         return None if least.level == 0 else max(0.0, ahead)
-    low = max(below, key=lambda trial: trial.level)
-    high = min(above, key=lambda trial: trial.level)
-    width = high.level - low.level
-    if width < 0.005:  # noise between seeds is larger; or the order of two trials is reversed
+    # Mixing is noisy, so it may cross the target more than once: go on where it is nearest.
+    ordered = sorted(trials, key=lambda trial: trial.level)
+    crossings = [
+        (one, two)
+        for one, two in pairwise(ordered)
+        if (one.mixing < target) != (two.mixing < target) and two.level - one.level >= LEAST_STEP
+    ]
+    if not crossings:
         return None
+    low, high = min(crossings, key=lambda pair: abs(pair[0].mixing - pair[1].mixing))
     share = (target - low.mixing) / (high.mixing - low.mixing)
-    return low.level + width * min(max(share, 0.1), 0.9)
+    return low.level + (high.level - low.level) * min(max(share, 0.1), 0.9)
 
 
 def correction(made: Sequence[Trial], trials: Sequence[Trial], target: float) -> float | None:
