@@ -102,7 +102,7 @@ def test_stops_where_a_trial_is_near_enough() -> None:
         ([Trial(0.5, 0.9), Trial(0.0, 0.4)], 0.2, None),  # nothing is weaker
         ([Trial(0.0, 0.0), Trial(1.0, 1.0)], 0.3, 0.3),
         ([Trial(0.0, 0.29), Trial(1.0, 0.99)], 0.31, 0.1),  # not too near to an end
-        ([Trial(0.5, 0.3), Trial(0.5004, 0.6)], 0.45, None),  # too near to each other
+        ([Trial(0.5, 0.3), Trial(0.500004, 0.6)], 0.45, None),  # too near to each other
         ([Trial(0.6, 0.3), Trial(0.5, 0.6)], 0.45, 0.55),  # by noise in reversed order
         # Of two crossings the one where mixing is nearest.
         ([Trial(0.0, 0.0), Trial(0.5, 0.6), Trial(0.6, 0.4), Trial(1.0, 0.9)], 0.5, 0.55),

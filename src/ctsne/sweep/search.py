@@ -41,9 +41,9 @@ MOST_SEARCH_POINTS = 10_000
 FEWEST_NEIGHBORS = 10
 # Maps of the sample; of few points, whose trials are the maps themselves, more of them.
 MOST_TRIALS = 6
-MOST_WHOLE_TRIALS = 10
+MOST_WHOLE_TRIALS = 14
 # Levels nearer to each other than this are not told apart.
-LEAST_STEP = 5e-4
+LEAST_STEP = 1e-5
 # How near to the target is near enough: for a map of all points, and for one of a sample, which
 # differs from them by more than that. A map farther away has missed its target.
 NEAR_ENOUGH = 0.01
