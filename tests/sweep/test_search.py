@@ -29,6 +29,7 @@ from ctsne.sweep.search import (
     MOST_WHOLE_TRIALS,
     NEAR_ENOUGH,
     SAMPLE_NEAR_ENOUGH,
+    SLOPE_GAIN,
     SEARCH_POINTS,
     Trial,
     at_level,
@@ -152,19 +153,19 @@ def test_a_map_that_is_near_enough_is_left_alone() -> None:
 
 def test_the_first_correction_follows_the_slope_of_the_trials() -> None:
     trials = [Trial(0.4, 0.3), Trial(0.6, 0.5), Trial(1.0, 0.5)]  # the last is far away
-    assert correction([Trial(0.5, 0.45)], trials, 0.5) == pytest.approx(0.55)
-    assert correction([Trial(0.5, 0.55)], trials, 0.5) == pytest.approx(0.45)
+    assert correction([Trial(0.5, 0.45)], trials, 0.5) == pytest.approx(0.5 + 0.05 / SLOPE_GAIN)
+    assert correction([Trial(0.5, 0.55)], trials, 0.5) == pytest.approx(0.5 - 0.05 / SLOPE_GAIN)
     # A straight line through all that are near.
     noisy = [Trial(0.4, 0.3), Trial(0.5, 0.45), Trial(0.6, 0.5)]
-    assert correction([Trial(0.5, 0.4)], noisy, 0.5) == pytest.approx(0.6)
+    assert correction([Trial(0.5, 0.4)], noisy, 0.5) == pytest.approx(0.5 + 0.1 / SLOPE_GAIN)
     # One trial has no slope: the usual one.
-    assert correction([Trial(0.5, 0.42)], trials[:1], 0.5) == pytest.approx(0.6)
+    assert correction([Trial(0.5, 0.42)], trials[:1], 0.5) == pytest.approx(0.5 + 0.1 / SLOPE_GAIN)
     # Trials that hardly differ, or fall, have the least one, and a jump has the most.
     for other in (0.3, 0.2):
         flat = [Trial(0.4, 0.3), Trial(0.6, other)]
-        assert correction([Trial(0.5, 0.39)], flat, 0.45) == pytest.approx(0.7)
+        assert correction([Trial(0.5, 0.39)], flat, 0.45) == pytest.approx(0.5 + 0.2 / SLOPE_GAIN)
     jump = [Trial(0.50, 0.1), Trial(0.51, 0.9)]
-    assert correction([Trial(0.5, 0.2)], jump, 0.5) == pytest.approx(0.6)
+    assert correction([Trial(0.5, 0.2)], jump, 0.5) == pytest.approx(0.5 + 0.1 / SLOPE_GAIN)
 
 
 def test_later_corrections_go_by_the_maps_themselves() -> None:

@@ -60,6 +60,8 @@ SLOPE_REACH = 0.3
 # Mixing gained from the weakest to the strongest level: usually, and within these bounds.
 USUAL_SLOPE = 0.8
 LEAST_SLOPE, MOST_SLOPE = 0.3, 3.0
+# All points mix faster with the level than a sample of them does.
+SLOPE_GAIN = 1.5
 _SHOWN_LABELS = 3
 
 
@@ -228,7 +230,10 @@ def correction(made: Sequence[Trial], trials: Sequence[Trial], target: float) ->
         level = low.level + share * (high.level - low.level)
     else:
         last = nearest_trial(made, target)
-        move = (target - last.mixing) / _slope([*made] if len(made) > 1 else trials, last.level)
+        slope = _slope(made, last.level)
+        if len(made) == 1:
+            slope = SLOPE_GAIN * _slope(trials, last.level)
+        move = (target - last.mixing) / slope
         level = last.level + min(max(move, -LONGEST_MOVE), LONGEST_MOVE)
     level = min(max(level, 0.0), 1.0)
     return None if any(level == each.level for each in made) else level
