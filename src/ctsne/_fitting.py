@@ -70,7 +70,7 @@ class Fitting:
 
     def _find_level(self) -> None:
         settings, places = self.settings, self._places
-        rows = searched_points(places, settings)
+        rows = searched_points(settings)
         most = most_trials(settings, rows)
         bar = self._clock.bar(most * settings.n_iter, f"trials on {len(rows):,} points")
         try:

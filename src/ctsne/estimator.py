@@ -14,13 +14,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ctsne._clock import Clock
 from ctsne._display import fitted_html
 from ctsne._fitting import Fitting
+from ctsne._knobs import knob_value
 from ctsne._memory import check_memory
 from ctsne._parameters import (
     check_callback,
     check_same_rows,
     check_settings,
     check_verbose,
-    knob_value,
 )
 from ctsne._validation import check_count, check_matrix
 from ctsne._warnings import warn

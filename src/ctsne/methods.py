@@ -46,8 +46,6 @@ class Method:
     name : str
     title : str
         What texts call it.
-    summary : str
-        What it does, in a sentence for help texts and the documentation.
     knob : str or None
         The parameter that sets how much it conditions.
     default : float
@@ -73,7 +71,6 @@ class Method:
 
     name: str
     title: str
-    summary: str
     knob: str | None
     default: float
     grid: tuple[float, ...]
@@ -85,11 +82,6 @@ class Method:
     lengths: Callable[[Settings, int], Lengths]
     affinities: Callable[[Neighbors, Settings], Affinities]
     beta_low: Callable[[Settings], NDArray[np.float64]] | None = None
-
-    @property
-    def weakest(self) -> float:
-        """Value of the knob that conditions nothing."""
-        return self.grid[0]
 
     def knob_at(self, level: float) -> float:
         """Value of the knob at a level from 0, the weakest, to 1, the strongest of the grid."""
@@ -171,7 +163,6 @@ METHODS = {
         Method(
             "joint",
             "joint",
-            "conditions similarities and map together, by one strength from 0 to 1",
             "strength",
             0.6,
             _STRENGTHS,
@@ -187,7 +178,6 @@ METHODS = {
         Method(
             "revised",
             "revised",
-            "the paper: weighs same-label similarities down by beta, from 1 down to 1e-30",
             "beta",
             1e-4,
             # Large steps change little at the far end; it matters where labels lie far apart only.
@@ -204,7 +194,6 @@ METHODS = {
         Method(
             "balanced",
             "balanced",
-            "gives every point the same share of neighbours with other labels, by one strength",
             "strength",
             1.0,
             _STRENGTHS,
@@ -219,7 +208,6 @@ METHODS = {
         Method(
             "original",
             "original",
-            "the first ct-SNE: conditions the map only, by beta",
             "beta",
             0.1,
             (1, 0.8, 0.6, 0.4, 0.3, 0.2, 0.1, 0.06, 0.03, 1e-2, 1e-3, 1e-4, 1e-8),
@@ -233,7 +221,7 @@ METHODS = {
             lambda settings: settings.knob,
         ),
         Method(
-            "tsne", "t-SNE", "plain t-SNE; labels are not used", None, 1.0, (1.0,), (1.0,), False,
+            "tsne", "t-SNE", None, 1.0, (1.0,), (1.0,), False,
             3, 3, (), _paper_lengths, _plain,
         ),
     )

@@ -149,7 +149,7 @@ def test_grids_of_methods_go_from_nothing_on(method: str, short: bool) -> None:
     knob = METHODS[method].knob
     assert knob is not None and set(entry) == {"method", knob}
     values = entry[knob]
-    assert values[0] == METHODS[method].weakest == (0 if knob == "strength" else 1)
+    assert values[0] == METHODS[method].grid[0] == (0 if knob == "strength" else 1)
     points = expand_grid(entry, DEFAULTS)
     assert weakest_first(points, range(len(values))) == list(range(len(values)))
     # Beside t-SNE the weakest, which conditions nothing, would be a map twice.

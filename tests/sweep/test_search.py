@@ -200,9 +200,9 @@ def test_very_many_points_are_corrected_once(n: int, most: int) -> None:
 def test_how_many_points_are_tried(n: int, size: int) -> None:
     assert (SEARCH_POINTS, MOST_SEARCH_POINTS) == (5000, 10_000)
     settings = replace(settings_for(mixing=0.5), labels=encode_labels(np.arange(n) % 2))
-    rows = searched_points(None, settings)
+    rows = searched_points(settings)
     assert len(rows) == size and (np.diff(rows) > 0).all() and rows[-1] < n
-    assert len(searched_points(None, replace(settings, metric="precomputed"))) == n
+    assert len(searched_points(replace(settings, metric="precomputed"))) == n
 
 
 # ---- trials --------------------------------------------------------------------------------------
@@ -211,7 +211,7 @@ def test_how_many_points_are_tried(n: int, size: int) -> None:
 def test_trials_are_maps_of_the_estimator() -> None:
     settings = settings_for(mixing=0.5, n_iter=120)
     steps: list[None] = []
-    rows = searched_points(X, settings)
+    rows = searched_points(settings)
     np.testing.assert_array_equal(rows, np.arange(500))
     trials = find_level(X, settings, rows, lambda: steps.append(None))
     assert 1 <= len(trials) <= most_trials(settings, rows) == MOST_WHOLE_TRIALS
@@ -228,7 +228,7 @@ def test_many_points_are_tried_by_a_sample(
 ) -> None:
     monkeypatch.setattr(search, "SEARCH_POINTS", 200)
     settings = settings_for(mixing=0.5, n_iter=100, **parameters)
-    rows = searched_points(X, settings)
+    rows = searched_points(settings)
     assert len(rows) == 200 and (np.diff(rows) > 0).all()
     before = settings.rng.bit_generator.state
     trials = find_level(X, settings, rows, lambda: None)
@@ -246,7 +246,7 @@ def test_many_points_are_tried_by_a_sample(
 def test_a_sample_may_lack_a_label(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "SEARCH_POINTS", 150)
     labels = KNOWN.astype(object)
-    rows = searched_points(X, settings_for(mixing=0.5))
+    rows = searched_points(settings_for(mixing=0.5))
     rare = np.setdiff1d(np.arange(500), rows)[:40]
     labels[rare] = "rare"
     model = ConditionalTSNE(**{**COMMON, "perplexity": 10, "mixing": 0.6})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from typing import TYPE_CHECKING, Any
 
 from ctsne.cli.inputs import Input
@@ -17,8 +18,7 @@ def measures_of(
     model: ConditionalTSNE, data: Input, options: argparse.Namespace
 ) -> dict[str, float | None]:
     """Measure a map as a sweep does, on a sample; None is what cannot be measured."""
-    from ctsne.evaluate import expected_laplacian, laplacian
-    from ctsne.evaluate.mixing import MEASURED_POINTS, NEIGHBORHOOD
+    from ctsne.evaluate.mixing import NEIGHBORHOOD, mixing
 
     n = len(model.embedding_)
     measures: dict[str, float | None] = {"kl_divergence": float(model.kl_divergence_)}
@@ -27,11 +27,8 @@ def measures_of(
     for name, label in (("mixing", data.known), ("other_mixing", other)):
         if label is None or k < 2:
             continue
-        random = expected_laplacian(label)
-        found = laplacian(
-            model.embedding_, label, k=k, sample=min(n, MEASURED_POINTS), n_jobs=options.jobs
-        )
-        measures[name] = found / random if random > 0 else None
+        share = mixing(model.embedding_, label, k=k, n_jobs=options.jobs)
+        measures[name] = share if math.isfinite(share) else None
     measures["adjusted_rnx"] = _kept(model, data, k, options) if k >= 2 else None
     for name, values in model._kept_diagnostics().items():
         measures[name] = float(values.mean())
@@ -41,8 +38,6 @@ def measures_of(
 
 def _kept(model: ConditionalTSNE, data: Input, k: int, options: argparse.Namespace) -> float | None:
     """Measure the neighbours kept, by the true neighbours of the points in the sample."""
-    import numpy as np
-
     from ctsne._validation import is_sparse
     from ctsne.evaluate import adjusted_rnx
     from ctsne.evaluate._inputs import sample_points
@@ -70,4 +65,4 @@ def _kept(model: ConditionalTSNE, data: Input, k: int, options: argparse.Namespa
     kept = adjusted_rnx(
         model.embedding_, DataNeighbors(points, n, known, k, *lists), k=k, n_jobs=options.jobs
     )
-    return kept if np.isfinite(kept) else None
+    return kept if math.isfinite(kept) else None

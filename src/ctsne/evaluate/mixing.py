@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ctsne.affinity import random_share
 from ctsne.evaluate._inputs import mean
@@ -82,7 +82,7 @@ def mixing_by_label(
     measured: dict[object, float] = {}
     for code in np.unique(codes[codes >= 0]):
         own = (codes == code) & (random > 0)
-        value = mean(_over(shares, random, own))
+        value = mean(shares[own] / random[own])
         if np.isfinite(value):
             measured[known.names[code]] = value
     return dict(sorted(measured.items(), key=lambda item: item[1]))
@@ -96,9 +96,3 @@ def measured_neighbors(
     if isinstance(given, MapNeighbors):
         return given
     return map_neighbors(given, k=min(k, n - 2), sample=min(n, MEASURED_POINTS), n_jobs=n_jobs)
-
-
-def _over(
-    shares: NDArray[np.float64], random: NDArray[np.float64], own: NDArray[np.bool_]
-) -> NDArray[np.float64]:
-    return np.asarray(shares[own] / random[own])

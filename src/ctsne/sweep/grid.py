@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ctsne._parameters import knob_value
+from ctsne._knobs import knob_value
 from ctsne._validation import check_choice
 from ctsne.methods import METHODS, SWEPT_METHODS, is_used, swept_grid, users_of
 from ctsne.sweep.store import IRRELEVANT, plain_value

@@ -73,7 +73,7 @@ class Trial:
     mixing: float
 
 
-def searched_points(features: Any, settings: Settings) -> NDArray[np.int64]:
+def searched_points(settings: Settings) -> NDArray[np.int64]:
     """Choose the points to try: a sample of many, all where there are only distances."""
     assert settings.labels is not None
     n = settings.labels.n_points
