@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne import pl
-from ctsne.oracle import squared_distances
+from ctsne._reference import squared_distances
 
 # Light and dark of blue and orange: the picture tells six combinations apart.
 PALETTE = {

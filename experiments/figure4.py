@@ -9,7 +9,8 @@ import common
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne import oracle, pl
+from ctsne import _reference as oracle
+from ctsne import pl
 from ctsne.affinity import revised_affinities
 from ctsne.labels import encode_labels
 from ctsne.neighbors import find_neighbors, paper_lengths

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 
-import ctsne._pipeline
+import ctsne._fit.pipeline
 from ctsne import ConditionalTSNE
 from ctsne.datasets import make_synthetic
 from ctsne.evaluate import adjusted_rnx, expected_laplacian, laplacian
@@ -131,7 +131,7 @@ def _no_work(monkeypatch: pytest.MonkeyPatch) -> None:
 
     stages = ("find_neighbors", "neighbors_from_distances", "neighbors_from_graph")
     for stage in (*stages, "principal_components", "start_positions", "Layout"):
-        monkeypatch.setattr(ctsne._pipeline, stage, work)
+        monkeypatch.setattr(ctsne._fit.pipeline, stage, work)
 
 
 def check_refused(call: Callable[[], object], argument: str, says: str) -> None:

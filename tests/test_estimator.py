@@ -23,7 +23,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ctsne import ConditionalTSNE, oracle
+from ctsne import ConditionalTSNE
+from ctsne import _reference as oracle
 from ctsne.affinity import beta_from_odds, joint_odds
 from ctsne.datasets import Synthetic, make_synthetic
 from ctsne.labels import Labels, encode_labels

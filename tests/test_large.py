@@ -16,7 +16,7 @@ import pytest
 from numpy.typing import NDArray
 
 from ctsne import _native
-from ctsne._validation import MOST_POINTS, check_matrix
+from ctsne._core.checks import MOST_POINTS, check_matrix
 from ctsne.affinity.result import symmetric_matrix
 
 pytestmark = [

@@ -12,8 +12,8 @@ import pytest
 
 import ctsne
 from ctsne import ConditionalTSNE
-from ctsne._knobs import knob_value
-from ctsne._parameters import DEFAULTS
+from ctsne._fit.conditioning import knob_value
+from ctsne._fit.settings import DEFAULTS
 from ctsne.methods import (
     DEFAULT_METHOD,
     KNOBS,
@@ -125,7 +125,7 @@ def test_lengths_in_the_table_are_those_of_the_lists(name: str) -> None:
     X = np.random.default_rng(0).normal(size=(400, 3))
     labels = np.arange(400) % 2
     model = ConditionalTSNE(method=name, perplexity=12, n_iter=1, n_jobs=1, random_state=0)
-    settings = ctsne._parameters.check_settings(
+    settings = ctsne._fit.settings.check_settings(
         model.get_params(), X, ctsne.labels.encode_labels(labels)
     )
     same, other = method.lengths(settings, 400)

@@ -20,7 +20,7 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
     assert done.stdout.split() == []
 
 
-@pytest.mark.parametrize("stage", ["neighbors", "affinity", "layout", "oracle"])
+@pytest.mark.parametrize("stage", ["neighbors", "affinity", "layout", "_reference"])
 def test_a_stage_needs_no_scikit_learn(stage: str) -> None:
     program = f"import sys, ctsne.{stage}; print(*(n for n in {HEAVY} if n in sys.modules))"
     done = subprocess.run(

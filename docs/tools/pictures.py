@@ -14,7 +14,8 @@ import matplotlib
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne import ConditionalTSNE, oracle, pl
+from ctsne import ConditionalTSNE, pl
+from ctsne import _reference as oracle
 from ctsne.datasets import make_synthetic
 from ctsne.evaluate import laplacian
 from ctsne.labels import encode_labels

@@ -2,8 +2,8 @@
 
 The whole pipeline is :class:`ConditionalTSNE`; its stages are ``ctsne.neighbors``,
 ``ctsne.affinity`` and ``ctsne.layout``, the measures ``ctsne.evaluate``, many maps at once
-``ctsne.sweep``, pictures ``ctsne.pl``, the interactive page ``ctsne.report``, AnnData objects
-``ctsne.tl``, and every formula once more in plain NumPy ``ctsne.oracle``.
+``ctsne.sweep``, pictures ``ctsne.pl``, the interactive page ``ctsne.report`` and AnnData objects
+``ctsne.tl``.
 
 Everything is loaded when it is first used, so that importing the package costs nothing.
 """
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
         labels,
         layout,
         neighbors,
-        oracle,
         pl,
         report,
         sweep,
@@ -40,7 +39,6 @@ __all__ = [
     "labels",
     "layout",
     "neighbors",
-    "oracle",
     "pl",
     "report",
     "sweep",

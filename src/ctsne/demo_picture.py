@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ctsne._files import file_beside, replaced_file
+from ctsne._core.files import file_beside, replaced_file
 from ctsne.datasets import Synthetic
 from ctsne.demo import Demo, Panel
 from ctsne.pl._legend import Entry, add_legend

@@ -11,19 +11,18 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ctsne._clock import Clock
-from ctsne._display import fitted_html
-from ctsne._fitting import Fitting
-from ctsne._knobs import knob_value
-from ctsne._memory import check_memory
-from ctsne._parameters import (
+from ctsne._core.checks import check_count, check_matrix, check_same_rows
+from ctsne._core.display import fitted_html
+from ctsne._core.messages import warn
+from ctsne._fit.clock import Clock
+from ctsne._fit.conditioning import knob_value
+from ctsne._fit.fitting import Fitting
+from ctsne._fit.memory import check_memory
+from ctsne._fit.settings import (
     check_callback,
-    check_same_rows,
     check_settings,
     check_verbose,
 )
-from ctsne._validation import check_count, check_matrix
-from ctsne._warnings import warn
 from ctsne.affinity.result import kept_diagnostics
 from ctsne.labels import encode_labels
 from ctsne.layout.descent import Callback

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne._label_text import label_text
+from ctsne._core.messages import label_text
 
 __all__ = ["Labels", "encode_labels"]
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ctsne._parameters import Settings
+    from ctsne._fit.settings import Settings
     from ctsne.affinity import Affinities
     from ctsne.neighbors import Neighbors
 

@@ -16,7 +16,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from ctsne import oracle
+from ctsne import _reference as oracle
 from ctsne.affinity import (
     Affinities,
     balanced_affinities,

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from ctsne import oracle
+from ctsne import _reference as oracle
 from ctsne.affinity import balanced_affinities, revised_affinities, tsne_affinities
 from ctsne.affinity.rows import Rows
 from ctsne.labels import Labels, encode_labels

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctsne import _native, oracle
+from ctsne import _native
+from ctsne import _reference as oracle
 from ctsne.affinity import result
 from ctsne.affinity.result import symmetric_matrix
 

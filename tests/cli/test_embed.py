@@ -17,8 +17,8 @@ import pandas as pd
 import pytest
 
 from ctsne import ConditionalTSNE
+from ctsne._io import read_map, read_provenance
 from ctsne.cli import main
-from ctsne.io import read_map, read_provenance
 from ctsne.layout.descent import Layout
 
 

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ctsne._io import read_map, read_provenance
 from ctsne.evaluate import evaluate
-from ctsne.io import read_map, read_provenance
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def made(cells: str, run: Callable[..., str], quick: list[str]) -> str:
 def test_measures_are_those_of_the_library(
     made: str, frame: pd.DataFrame, run_json: Callable[..., dict[str, Any]]
 ) -> None:
-    from ctsne._components import principal_components
+    from ctsne._core.components import principal_components
 
     content = run_json("evaluate", made, "--other", "type", "-k", "10", "20")
     X = principal_components(frame.filter(like="PC").to_numpy(), 5, n_jobs=1)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from ctsne._io import Provenance
 from ctsne.cli.folders import check_folder, move_folder, read_folder
-from ctsne.io import Provenance
 
 KEPT_MAP = f"map-{'0' * 32}.npz"
 

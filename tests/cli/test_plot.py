@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from ctsne._io import read_provenance
 from ctsne.cli import main
-from ctsne.io import read_provenance
 
 STARTS = {".png": b"\x89PNG", ".pdf": b"%PDF", ".svg": b"<?xml"}
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from ctsne._io import read_provenance
 from ctsne.cli import main
 from ctsne.cli.contents import content_of
-from ctsne.io import read_provenance
 from ctsne.sweep import load_sweep, work
 
 GRID = ["--methods", "balanced", "--strengths", "0", "1"]

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ctsne._io import read_map
 from ctsne.cli import main
-from ctsne.io import read_map
 from ctsne.sweep import work
 
 GRID = ["--methods", "balanced", "--strengths", "0", "1"]

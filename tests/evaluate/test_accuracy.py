@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.neighbors import KNeighborsClassifier
 
-from ctsne import oracle
+from ctsne import _reference as oracle
 from ctsne.evaluate import knn_accuracy, sample_points
 
 

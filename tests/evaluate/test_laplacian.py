@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from ctsne import oracle
+from ctsne import _reference as oracle
 from ctsne.evaluate import (
     expected_laplacian,
     laplacian,

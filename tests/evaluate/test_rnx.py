@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from ctsne import oracle
+from ctsne import _reference as oracle
 from ctsne.evaluate import (
     _overlap,
     adjusted_qnx,

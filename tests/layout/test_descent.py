@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from ctsne import oracle
+from ctsne import _reference as oracle
 from ctsne.affinity import tsne_affinities
 from ctsne.labels import encode_labels
 from ctsne.layout import Layout, Schedule, descent, pair_weights

@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from ctsne import ConditionalTSNE, oracle
+from ctsne import ConditionalTSNE
+from ctsne import _reference as oracle
 from ctsne.labels import encode_labels
 from ctsne.layout import PairWeights, pair_weights
 from ctsne.layout.grouped import GroupedRepulsion, Way

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctsne import oracle
+from ctsne import _reference as oracle
 from ctsne.affinity import tsne_affinities
 from ctsne.labels import encode_labels
 from ctsne.layout import pair_weights

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from ctsne import oracle
+from ctsne import _reference as oracle
 from ctsne.labels import encode_labels
 from ctsne.layout import PairWeights, pair_weights
 from ctsne.layout.mesh import WORTH_THREADS, plan_mesh

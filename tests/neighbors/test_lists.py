@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctsne import oracle
+from ctsne import _reference as oracle
 from ctsne.labels import Labels, encode_labels
 from ctsne.neighbors import balanced_lengths, half_lengths, paper_lengths
 

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctsne import _pipeline, oracle
-from ctsne._parameters import DEFAULTS, check_settings
-from ctsne._pipeline import MANY_POINTS, affinities_of, neighbors_of
+from ctsne import _reference as oracle
+from ctsne._fit import pipeline as _pipeline
+from ctsne._fit.pipeline import MANY_POINTS, affinities_of, neighbors_of
+from ctsne._fit.settings import DEFAULTS, check_settings
 from ctsne.labels import Labels, encode_labels
 from ctsne.neighbors import find_neighbors, matched_share, matching
 from ctsne.neighbors.matching import UNMATCHED

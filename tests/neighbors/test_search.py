@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
-from ctsne import oracle
+from ctsne import _reference as oracle
 from ctsne.labels import Labels, encode_labels
 from ctsne.neighbors import Neighbors, find_neighbors
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from ctsne._parameters import DEFAULTS
+from ctsne._fit.settings import DEFAULTS
 from ctsne.report import write_report
 from ctsne.sweep import SweepResult, SweptMap
 from ctsne.sweep.grid import expand_grid

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ctsne._parameters import DEFAULTS, Settings, check_settings
-from ctsne._pipeline import alignment_of, neighbors_of
+from ctsne._fit.pipeline import alignment_of, neighbors_of
+from ctsne._fit.settings import DEFAULTS, Settings, check_settings
 from ctsne.datasets import make_synthetic
 from ctsne.evaluate import data_neighbors
 from ctsne.labels import encode_labels

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ctsne._parameters import DEFAULTS
+from ctsne._fit.settings import DEFAULTS
 from ctsne.methods import METHODS, swept_grid
 from ctsne.sweep.grid import default_grid, expand_grid, weakest_first
 

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from scipy.spatial.distance import pdist
 
 from ctsne import ConditionalTSNE
-from ctsne._parameters import DEFAULTS, check_settings
+from ctsne._fit.settings import DEFAULTS, check_settings
 from ctsne.datasets import make_synthetic
 from ctsne.evaluate import adjusted_rnx, expected_laplacian, laplacian
 from ctsne.labels import encode_labels

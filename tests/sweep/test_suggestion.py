@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ctsne._parameters import DEFAULTS
+from ctsne._fit.settings import DEFAULTS
 from ctsne.sweep import Suggestion, SweepResult, SweptMap
 from ctsne.sweep.grid import expand_grid
 from ctsne.sweep.suggestion import SEED_NOISE, SUGGESTED_MIXING

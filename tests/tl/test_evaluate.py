@@ -11,7 +11,7 @@ import scanpy as sc
 from scipy import sparse
 
 import ctsne
-from ctsne._components import principal_components
+from ctsne._core.components import principal_components
 from ctsne.evaluate import evaluate
 
 QUICK: dict[str, Any] = {"perplexity": 3, "n_iter": 30, "early_exaggeration_iter": 10}

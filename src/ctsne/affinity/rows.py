@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne import _native
-from ctsne._validation import check_jobs
+from ctsne._core.checks import check_jobs
 from ctsne.affinity.result import Affinities, Diagnostics, symmetric_matrix
 from ctsne.affinity.weights import of_points
 from ctsne.labels import Labels

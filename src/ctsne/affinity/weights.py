@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne._validation import check_number
+from ctsne._core.checks import check_number
 from ctsne.labels import Labels
 
 # exp(700) is about the largest weight that is still a number.

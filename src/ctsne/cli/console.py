@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ctsne._progress import clock
+from ctsne._core.progress import clock
 
 __all__ = ["Console", "aligned", "one_line"]
 

@@ -23,7 +23,7 @@ def content_of(path: Path, *, key: str) -> Any:
     key : str
         What the map in an .h5ad is called.
     """
-    from ctsne.io import PICTURE_SUFFIXES, read_map
+    from ctsne._io import PICTURE_SUFFIXES, read_map
 
     if path.is_dir():
         return _of_sweep(path)
@@ -41,7 +41,7 @@ def content_of(path: Path, *, key: str) -> Any:
 
 def _is_table(path: Path) -> bool:
     """Tell a table of measures from a map."""
-    from ctsne.io import read_provenance
+    from ctsne._io import read_provenance
 
     return read_provenance(path).command == "evaluate"
 

@@ -108,8 +108,7 @@ def run(options: argparse.Namespace, console: Console) -> None:
 
 def make(options: argparse.Namespace, console: Console, *, expect: str | None = None) -> None:
     """Make the map; ``expect`` is the checksum that the data must have."""
-    from ctsne.cli.pictures import draw_map, save_picture
-    from ctsne.io import (
+    from ctsne._io import (
         PICTURE_SUFFIXES,
         Provenance,
         check_key,
@@ -118,6 +117,7 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
         suffix_of,
         write_map,
     )
+    from ctsne.cli.pictures import draw_map, save_picture
 
     target = check_output(options.output)
     picture = None if options.plot is None else check_output(options.plot, PICTURE_SUFFIXES)

@@ -84,7 +84,7 @@ def run(options: argparse.Namespace, console: Console) -> None:
 
 def make(options: argparse.Namespace, console: Console, *, expect: str | None = None) -> None:
     """Measure the map; ``expect`` is for commands that read data themselves."""
-    from ctsne.io import check_output, read_map
+    from ctsne._io import check_output, read_map
 
     target = None if options.output is None else check_output(options.output, (".csv", ".tsv"))
     outputs = [] if target is None else [target]
@@ -121,7 +121,7 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
 
 def _data(options: argparse.Namespace, console: Console, outputs: list[Path]) -> Input:
     """Read what the map was made of, in the way it was read then."""
-    from ctsne.io import read_provenance
+    from ctsne._io import read_provenance
 
     provenance = read_provenance(Path(options.input), key=options.key)
     then = options_again(provenance, Path(options.input), given=options.data)
@@ -167,9 +167,9 @@ def _plain(value: Any) -> Any:
 
 
 def _write(table: pd.DataFrame, target: Path, options: argparse.Namespace) -> None:
-    from ctsne._files import replaced_file
-    from ctsne.io import Provenance, current_versions
-    from ctsne.io.maps import write_sidecar
+    from ctsne._core.files import replaced_file
+    from ctsne._io import Provenance, current_versions
+    from ctsne._io.maps import write_sidecar
 
     settings = settings_of(options)
     files = [options.input, *([] if options.data is None else [options.data])]

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ctsne._files import replaced_file
+from ctsne._core.files import replaced_file
 
 if TYPE_CHECKING:
-    from ctsne.io import Provenance
+    from ctsne._io import Provenance
     from ctsne.sweep import SweepResult
 
 __all__ = [
@@ -49,7 +49,7 @@ def is_sweep_folder(path: Path) -> bool:
 
 def check_folder(path: Path) -> None:
     """Refuse a folder that is somebody else's, before any work is done."""
-    from ctsne.io.paths import load
+    from ctsne._io.paths import load
 
     load("pandas")  # for the table
     if path.exists() and not path.is_dir():
@@ -70,7 +70,7 @@ def check_folder(path: Path) -> None:
 
 def _is_ours(path: Path) -> bool:
     """Tell whether a sweep was made here, or begun; names such as table.csv anybody may use."""
-    from ctsne.io import read_provenance
+    from ctsne._io import read_provenance
 
     if (path / SETTINGS).is_file():
         try:
@@ -82,7 +82,7 @@ def _is_ours(path: Path) -> bool:
 
 def check_same_data(path: Path, provenance: Provenance) -> None:
     """Refuse a folder with a sweep of other data, or of other labels; other settings may join."""
-    from ctsne.io import read_provenance
+    from ctsne._io import read_provenance
 
     if not (path / SETTINGS).is_file():
         return
@@ -128,7 +128,7 @@ def write_folder(
     provenance: Provenance,
 ) -> None:
     """Put the result beside the maps; the settings come last, so that they tell it is whole."""
-    from ctsne.io import write_columns
+    from ctsne._io import write_columns
 
     result.save(path / SWEEP)
     write_columns(path / COLUMNS, columns, names=names)
@@ -150,7 +150,7 @@ def read_folder(path: Path) -> SweepFolder:
     ValueError
         If the folder holds no finished sweep.
     """
-    from ctsne.io import read_columns, read_provenance
+    from ctsne._io import read_columns, read_provenance
     from ctsne.sweep import load_sweep
 
     if not path.is_dir():

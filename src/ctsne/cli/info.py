@@ -50,8 +50,8 @@ def add(commands: Commands) -> None:
 def run(options: argparse.Namespace, console: Console) -> None:
     """Look, and tell."""
     from ctsne import _native
-    from ctsne._jobs import usable_cpus
-    from ctsne._memory import free_memory
+    from ctsne._core.jobs import usable_cpus
+    from ctsne._fit.memory import free_memory
 
     free = free_memory()
     content: dict[str, Any] = {

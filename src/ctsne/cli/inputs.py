@@ -14,7 +14,7 @@ import numpy as np
 from ctsne.cli.console import Console
 
 if TYPE_CHECKING:
-    from ctsne.io import Dataset
+    from ctsne._io import Dataset
 
 __all__ = [
     "Input",
@@ -61,7 +61,7 @@ class Input:
 
     def sample(self, size: int) -> Input:
         """Return a random sample of the points, or all if there are no more than that."""
-        from ctsne.io.data import take_rows
+        from ctsne._io.data import take_rows
 
         n = self.X.shape[0]
         if n <= size:
@@ -78,7 +78,7 @@ class Input:
 
     def column(self, name: str) -> Any:
         """Return a column by its name, a feature too; the combination factored out has one."""
-        from ctsne.io.parts import feature_values
+        from ctsne._io.parts import feature_values
 
         if name == self.name:
             return self.known
@@ -88,7 +88,7 @@ class Input:
 
     def labels(self, names: Sequence[str]) -> Any:
         """Return a column, or the combination of several, features too."""
-        from ctsne.io.columns import combined
+        from ctsne._io.columns import combined
 
         columns = [self.column(name) for name in names]
         return columns[0] if len(columns) == 1 else combined(columns)
@@ -101,7 +101,7 @@ class Input:
 
 def joint_name(labels: Sequence[str]) -> str:
     """Return what the combination of label columns is called."""
-    from ctsne.io.columns import JOINT
+    from ctsne._io.columns import JOINT
 
     return JOINT.join(labels)
 
@@ -140,9 +140,9 @@ def read_input(
     expect : str, optional
         Checksum that the content must have.
     """
-    from ctsne.io import read_data, suffix_of
-    from ctsne.io.names import folded
-    from ctsne.io.paths import TABLE_SUFFIXES
+    from ctsne._io import read_data, suffix_of
+    from ctsne._io.column_names import folded
+    from ctsne._io.paths import TABLE_SUFFIXES
 
     console.stage(f"reading {options.input}")
     labels = list(options.labels or ())
@@ -187,7 +187,7 @@ def read_input(
 
 def data_checksum(dataset: Dataset, labels: Sequence[str], aligned: Any) -> str:
     """Return a checksum of all numbers and labels that a map is made of."""
-    from ctsne.io.columns import content_checksum
+    from ctsne._io.columns import content_checksum
 
     own = dataset.checksum(labels)
     if aligned is None:
@@ -197,7 +197,7 @@ def data_checksum(dataset: Dataset, labels: Sequence[str], aligned: Any) -> str:
 
 def _aligned(options: argparse.Namespace) -> Any:
     """Read the representation in which points of other labels are compared."""
-    from ctsne.io import read_data, suffix_of
+    from ctsne._io import read_data, suffix_of
 
     if options.align != "none":
         raise ValueError("--align and --align-rep are two ways to say the same; leave one out")
@@ -236,9 +236,9 @@ def _reduced(
     X: Any, options: argparse.Namespace, console: Console, tell: Callable[[str], None]
 ) -> Any:
     """Return the principal components of many features, or the features as they are."""
-    from ctsne._components import principal_components
-    from ctsne._pipeline import SPARSE_COMPONENTS
-    from ctsne._validation import check_jobs, check_matrix, is_sparse
+    from ctsne._core.checks import check_jobs, check_matrix, is_sparse
+    from ctsne._core.components import principal_components
+    from ctsne._fit.pipeline import SPARSE_COMPONENTS
 
     if options.metric == "precomputed":
         if options.pca not in (None, "none"):

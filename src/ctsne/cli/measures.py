@@ -38,7 +38,7 @@ def measures_of(
 
 def _kept(model: ConditionalTSNE, data: Input, k: int, options: argparse.Namespace) -> float | None:
     """Measure the neighbours kept, by the true neighbours of the points in the sample."""
-    from ctsne._validation import is_sparse
+    from ctsne._core.checks import is_sparse
     from ctsne.evaluate import adjusted_rnx
     from ctsne.evaluate._inputs import sample_points
     from ctsne.evaluate.mixing import MEASURED_POINTS

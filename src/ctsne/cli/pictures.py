@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ctsne._files import replaced_file
+from ctsne._core.files import replaced_file
 
 if TYPE_CHECKING:
     from ctsne.sweep import SweepResult
@@ -110,8 +110,8 @@ def save_picture(
     key: str = "ctsne",
 ) -> dict[str, Any]:
     """Write a figure, whole or not at all, with what it was made from; return its settings."""
+    from ctsne._io import Provenance, current_versions, picture_metadata
     from ctsne.cli.records import file_record
-    from ctsne.io import Provenance, current_versions, picture_metadata
 
     settings = {
         "color": None if color is None else list(color), "shape": shape, "kind": kind, "key": key,

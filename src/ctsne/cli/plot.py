@@ -79,7 +79,7 @@ def run(options: argparse.Namespace, console: Console) -> None:
 
 def make(options: argparse.Namespace, console: Console, *, expect: str | None = None) -> None:
     """Draw the picture; ``expect`` is for commands that read data."""
-    from ctsne.io import PICTURE_SUFFIXES, check_output
+    from ctsne._io import PICTURE_SUFFIXES, check_output
 
     target = check_output(options.output, PICTURE_SUFFIXES)
     source = Path(options.input)
@@ -102,7 +102,7 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
 
 
 def _map_figure(source: Path, options: argparse.Namespace, console: Console) -> Any:
-    from ctsne.io import read_map
+    from ctsne._io import read_map
 
     if options.kind != "maps":
         raise ValueError(f"--kind {options.kind} is for the folder of a sweep; {source} is a map")
@@ -134,7 +134,7 @@ def _sweep_figure(source: Path, options: argparse.Namespace) -> Any:
 
 def with_combination(columns: Mapping[str, Any], labels: list[str]) -> dict[str, Any]:
     """Add the combination of several label columns, under their joined names."""
-    from ctsne.io.columns import combined
+    from ctsne._io.columns import combined
 
     if len(labels) < 2 or not columns.keys() >= set(labels):
         return dict(columns)
@@ -143,7 +143,7 @@ def with_combination(columns: Mapping[str, Any], labels: list[str]) -> dict[str,
 
 def pick(columns: Mapping[str, Any], name: str, source: Path) -> Any:
     """Return a column, or refuse an unknown name with the one that may have been meant."""
-    from ctsne.io.names import unknown
+    from ctsne._core.messages import unknown
 
     if name not in columns:
         raise ValueError(unknown(name, list(columns), what="column", where=str(source)))

@@ -17,7 +17,7 @@ from ctsne.cli.parser import command_parser, make_parser
 from ctsne.cli.values import STARTS
 
 if TYPE_CHECKING:
-    from ctsne.io import InputRecord, Provenance
+    from ctsne._io import InputRecord, Provenance
 
 __all__ = [
     "checksum_of",
@@ -34,7 +34,7 @@ REPEATABLE = ("embed", "sweep", "report", "evaluate", "plot")
 
 def records_of(data: Input, options: argparse.Namespace, output: Path) -> list[InputRecord]:
     """Describe all files that an output is made from: data, labels, start."""
-    from ctsne.io import input_records
+    from ctsne._io import input_records
 
     labels = list(options.labels or ())
     first, *rest = input_records(data.dataset, output, labels)
@@ -48,7 +48,7 @@ def records_of(data: Input, options: argparse.Namespace, output: Path) -> list[I
 
 def file_record(path: Path, output: Path) -> InputRecord:
     """Describe a file, or the folder of a sweep, that an output is made from."""
-    from ctsne.io import InputRecord
+    from ctsne._io import InputRecord
 
     seen = os.path.relpath(path.resolve(), output.resolve().parent)
     return InputRecord(Path(seen).as_posix(), checksum_of(path))
@@ -56,7 +56,7 @@ def file_record(path: Path, output: Path) -> InputRecord:
 
 def checksum_of(path: Path) -> str:
     """Return the checksum of a file, or of what counts in the folder of a sweep."""
-    from ctsne.io import file_sha256
+    from ctsne._io import file_sha256
 
     return file_sha256(path / SWEEP if path.is_dir() else path)
 

@@ -24,7 +24,7 @@ from ctsne.cli.sweep import (
 )
 
 if TYPE_CHECKING:
-    from ctsne.io import Provenance
+    from ctsne._io import Provenance
     from ctsne.sweep import SweepResult, SweptMap
 
 __all__ = ["add", "make", "run"]
@@ -90,7 +90,7 @@ def run(options: argparse.Namespace, console: Console) -> None:
 
 def make(options: argparse.Namespace, console: Console, *, expect: str | None = None) -> None:
     """Write the page; ``expect`` is the checksum that the data must have."""
-    from ctsne.io import check_output
+    from ctsne._io import check_output
 
     target = check_output(options.output, (".html",))
     source = Path(options.input)
@@ -143,7 +143,7 @@ def _check_settled(source: Path, options: argparse.Namespace) -> None:
 def _page_of_data(
     target: Path, options: argparse.Namespace, console: Console, expect: str | None
 ) -> SweptMap | None:
-    from ctsne.io import check_input
+    from ctsne._io import check_input
 
     check_input(options.input)
     check_target(options)

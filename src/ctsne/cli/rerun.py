@@ -18,7 +18,7 @@ from ctsne.cli.records import checksum_of, find_inputs, options_again
 from ctsne.cli.values import jobs
 
 if TYPE_CHECKING:
-    from ctsne.io import Provenance
+    from ctsne._io import Provenance
 
 __all__ = ["add", "run"]
 
@@ -70,7 +70,7 @@ def add(commands: Commands) -> None:
 
 def run(options: argparse.Namespace, console: Console) -> None:
     """Make it again, and compare."""
-    from ctsne.io import read_provenance
+    from ctsne._io import read_provenance
 
     made = Path(options.made)
     if not made.exists():
@@ -118,7 +118,7 @@ def run(options: argparse.Namespace, console: Console) -> None:
 
 
 def _differing_versions(provenance: Provenance) -> list[str]:
-    from ctsne.io import current_versions
+    from ctsne._io import current_versions
 
     now = current_versions()
     return [

@@ -33,7 +33,7 @@ from ctsne.cli.values import number, one_of, whole
 from ctsne.methods import METHODS, SWEPT_METHODS, is_used, swept_grid
 
 if TYPE_CHECKING:
-    from ctsne.io import Provenance
+    from ctsne._io import Provenance
     from ctsne.sweep import Suggestion, SweepResult, SweptMap
 
 # Sweeps make many maps to choose from, and a sample of this many points shows what they do.
@@ -168,7 +168,7 @@ def run_sweep(
     options: argparse.Namespace, console: Console, folder: Path, *, expect: str | None = None
 ) -> tuple[SweepResult, Input, Provenance]:
     """Make all maps, those that the folder does not have yet."""
-    from ctsne.io import Provenance, current_versions
+    from ctsne._io import Provenance, current_versions
     from ctsne.sweep import sweep
 
     whole = read_input(options, console, expect=expect)

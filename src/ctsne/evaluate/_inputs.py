@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from ctsne._validation import check_count, check_number
+from ctsne._core.checks import check_count, check_number
 
 
 class Options(TypedDict, total=False):

@@ -10,7 +10,7 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne._validation import check_jobs
+from ctsne._core.checks import check_jobs
 
 __all__ = ["Curve"]
 

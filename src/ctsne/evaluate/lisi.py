@@ -7,7 +7,7 @@ from typing import Literal, TypedDict, Unpack, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne._validation import check_number
+from ctsne._core.checks import check_number
 from ctsne.evaluate._groups import same_label
 from ctsne.evaluate._inputs import mean
 from ctsne.evaluate._overlap import chunks

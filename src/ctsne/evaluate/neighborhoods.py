@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import cKDTree
 
-from ctsne._validation import check_features, check_jobs
+from ctsne._core.checks import check_features, check_jobs
 from ctsne.evaluate._inputs import check_k, sample_points
 from ctsne.labels import Labels, encode_labels
 from ctsne.neighbors import find_neighbors

@@ -7,7 +7,7 @@ from typing import Any, Literal, Unpack, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne._validation import check_features
+from ctsne._core.checks import check_features
 from ctsne.evaluate._inputs import Options, check_sizes, mean, sample_points
 from ctsne.evaluate._overlap import chunks, forced_neighbors, overlaps, shared_neighbors
 from ctsne.evaluate._ranking import RANKED_SHARE, blocks, ranked_data, ranking

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne._validation import check_features
+from ctsne._core.checks import check_features
 from ctsne.affinity.result import Diagnostics
 from ctsne.evaluate._inputs import check_k, sample_points
 from ctsne.evaluate.accuracy import knn_accuracy

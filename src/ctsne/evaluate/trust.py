@@ -8,7 +8,7 @@ import joblib
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne._validation import check_features, check_jobs
+from ctsne._core.checks import check_features, check_jobs
 from ctsne.evaluate._inputs import Options
 from ctsne.evaluate._ranking import blocks, ranking
 from ctsne.evaluate.neighborhoods import MapNeighbors, checked_map, resolve_map

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne._jobs import one_blas_thread
-from ctsne._validation import check_features
+from ctsne._core.checks import check_features
+from ctsne._core.jobs import one_blas_thread
 
 __all__ = ["align"]
 

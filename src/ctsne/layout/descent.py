@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ctsne import _native
-from ctsne._validation import check_finite, check_jobs
-from ctsne._warnings import warn
+from ctsne._core.checks import check_finite, check_jobs
+from ctsne._core.messages import warn
 from ctsne.layout.order import spatial_order
 from ctsne.layout.pairs import PairWeights
 from ctsne.layout.repulsion import Extent, Repulsion

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne import _native
-from ctsne._validation import check_jobs
-from ctsne._warnings import warn
+from ctsne._core.checks import check_jobs
+from ctsne._core.messages import warn
 from ctsne.layout.grouped import GroupedRepulsion
 from ctsne.layout.mesh import Mesh, MeshPlan, plan_mesh
 from ctsne.layout.pairs import PairWeights

@@ -7,8 +7,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from ctsne._components import principal_components
-from ctsne._jobs import one_blas_thread
+from ctsne._core.components import principal_components
+from ctsne._core.jobs import one_blas_thread
 
 STARTS = ("pca", "random", "spectral")
 # A small start lets the attraction sort the points before the repulsion holds them.

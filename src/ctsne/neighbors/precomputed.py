@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne._validation import check_matrix, is_sparse
+from ctsne._core.checks import check_matrix, is_sparse
 from ctsne.labels import encode_labels
 from ctsne.neighbors.lists import (
     Neighbors,

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne._validation import (
+from ctsne._core.checks import (
     check_directions,
     check_features,
     check_jobs,

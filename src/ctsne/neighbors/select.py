@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne._validation import check_count
+from ctsne._core.checks import check_count
 from ctsne.neighbors.lists import Neighbors, check_lengths
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne._validation import as_numbers
+from ctsne._core.checks import as_numbers
 from ctsne.labels import encode_labels
 from ctsne.pl._legend import Entry
 from ctsne.pl._look import MARKERS

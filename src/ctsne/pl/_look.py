@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne._validation import as_numbers
+from ctsne._core.checks import as_numbers
 from ctsne.labels import Labels, encode_labels
 from ctsne.pl._legend import (
     Entry,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne._validation import check_features, check_number
+from ctsne._core.checks import check_features, check_number
 from ctsne.pl._look import MARKERS, MISSING_MARKER, Look
 from ctsne.pl._matplotlib import RULE, load
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne.io.names import unknown
+from ctsne._core.messages import unknown
 from ctsne.sweep import Line, SweepResult, SweptMap
 
 __all__ = ["SweptCurve", "measure_text", "swept_curves", "swept_maps"]

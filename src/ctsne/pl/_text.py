@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
-from ctsne._label_text import label_text
+from ctsne._core.messages import label_text
 
 # Properties of a matplotlib text that is shown as it is, with nothing read as mathematics.
 LITERAL: dict[str, Any] = {"parse_math": False, "usetex": False}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
-from ctsne._anndata import category_colors, columns_of, is_anndata, map_of
+from ctsne._io.anndata import category_colors, columns_of, is_anndata, map_of
 from ctsne.pl._look import add_key, make_look
 from ctsne.pl._matplotlib import PanelGrid, check_axes, new_figure, set_title
 from ctsne.pl._points import check_drawing, check_positions, draw_points

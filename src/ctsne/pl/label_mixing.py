@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ctsne._anndata import category_colors, columns_of, is_anndata, map_of
+from ctsne._io.anndata import category_colors, columns_of, is_anndata, map_of
 from ctsne.evaluate import MapNeighbors, laplacian
 from ctsne.labels import encode_labels
 from ctsne.pl._legend import Entry, add_legend

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne._anndata import category_colors, columns_of, is_anndata, map_of
-from ctsne._validation import check_count
+from ctsne._core.checks import check_count
+from ctsne._io.anndata import category_colors, columns_of, is_anndata, map_of
 from ctsne.pl._look import add_key, make_look
 from ctsne.pl._matplotlib import HEADER, PanelGrid, check_axes, new_figure, set_title
 from ctsne.pl._points import check_drawing, check_positions, draw_points

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne._validation import as_numbers, check_finite, check_number
+from ctsne._core.checks import as_numbers, check_finite, check_number
 from ctsne.pl._curves import check_curves, curve_styles
 from ctsne.pl._legend import Entry, add_legend, make_room
 from ctsne.pl._matplotlib import GREY, RULE, chart_axes, dress_chart

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne._anndata import category_colors, columns_of, is_anndata
-from ctsne._validation import as_numbers
+from ctsne._core.checks import as_numbers
+from ctsne._io.anndata import category_colors, columns_of, is_anndata
 from ctsne.labels import Labels, encode_labels
 from ctsne.methods import users_of
 from ctsne.pl._legend import add_legend, color_entries, make_room

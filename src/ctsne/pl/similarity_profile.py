@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne._validation import as_numbers, check_finite, check_number
+from ctsne._core.checks import as_numbers, check_finite, check_number
 from ctsne.labels import Labels, encode_labels
 from ctsne.pl._legend import Entry, add_legend, color_entries, make_room
 from ctsne.pl._matplotlib import GREY, INK, chart_axes, dress_chart

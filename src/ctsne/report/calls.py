@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ctsne._parameters import DEFAULTS
+from ctsne._fit.settings import DEFAULTS
 from ctsne.methods import is_used
 from ctsne.sweep import SweepResult
 from ctsne.sweep.store import IRRELEVANT, plain_value

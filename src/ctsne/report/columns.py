@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne._label_text import label_text
+from ctsne._core.messages import label_text
 from ctsne.labels import Labels, encode_labels
 from ctsne.pl.palette import palette
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ctsne._files import replaced_file
-from ctsne._validation import check_number
+from ctsne._core.checks import check_number
+from ctsne._core.files import replaced_file
 from ctsne.report.calls import constructor_calls
 from ctsne.report.page import build_page
 from ctsne.report.payload import build_payload

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ctsne._files import replaced_file
+from ctsne._core.files import replaced_file
 from ctsne.sweep.grid import GridPoint
 from ctsne.sweep.result import SweepResult
 from ctsne.sweep.swept import SweptMap

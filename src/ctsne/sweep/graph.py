@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne._parameters import Settings
-from ctsne._pipeline import alignment_of, listed_labels, search_neighbors
+from ctsne._fit.pipeline import alignment_of, listed_labels, search_neighbors
+from ctsne._fit.settings import Settings
 from ctsne.evaluate.neighborhoods import DataNeighbors
 from ctsne.labels import Labels
 from ctsne.neighbors import Neighbors, find_neighbors, merge_neighbors, select_neighbors

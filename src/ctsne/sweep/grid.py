@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ctsne._knobs import knob_value
-from ctsne._validation import check_choice
+from ctsne._core.checks import check_choice
+from ctsne._fit.conditioning import knob_value
 from ctsne.methods import METHODS, SWEPT_METHODS, is_used, swept_grid, users_of
 from ctsne.sweep.store import IRRELEVANT, plain_value
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne._display import sweep_html
-from ctsne._validation import check_number
-from ctsne._warnings import warn
+from ctsne._core.checks import check_number
+from ctsne._core.display import sweep_html
+from ctsne._core.messages import warn
 from ctsne.layout import align
 from ctsne.methods import is_used
 from ctsne.sweep.grid import GridPoint, weakest_first

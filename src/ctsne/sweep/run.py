@@ -13,12 +13,12 @@ from joblib.parallel import get_active_backend
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from ctsne._memory import map_memory, require_memory
-from ctsne._parameters import DEFAULTS, Settings, check_same_rows, check_settings
-from ctsne._pipeline import features_of
-from ctsne._progress import Progress
-from ctsne._validation import check_jobs, check_matrix, check_workers, is_sparse
-from ctsne._warnings import warn
+from ctsne._core.checks import check_jobs, check_matrix, check_same_rows, check_workers, is_sparse
+from ctsne._core.messages import warn
+from ctsne._core.progress import Progress
+from ctsne._fit.memory import map_memory, require_memory
+from ctsne._fit.pipeline import features_of
+from ctsne._fit.settings import DEFAULTS, Settings, check_settings
 from ctsne.evaluate._inputs import check_k, sample_points
 from ctsne.evaluate.mixing import MEASURED_POINTS, NEIGHBORHOOD
 from ctsne.labels import Labels, encode_labels

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne._files import replaced_file
-from ctsne._validation import is_sparse
+from ctsne._core.checks import is_sparse
+from ctsne._core.files import replaced_file
 from ctsne.labels import Labels
 
 __all__ = [

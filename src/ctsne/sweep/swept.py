@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne._display import swept_map_html
+from ctsne._core.display import swept_map_html
 from ctsne.methods import METHODS
 
 __all__ = ["Line", "SweptMap"]

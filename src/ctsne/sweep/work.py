@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne._parameters import Settings
-from ctsne._pipeline import affinities_of, layout_of, listed_labels, weights_of
-from ctsne._progress import Progress
+from ctsne._core.progress import Progress
+from ctsne._fit.pipeline import affinities_of, layout_of, listed_labels, weights_of
+from ctsne._fit.settings import Settings
 from ctsne.affinity.result import kept_diagnostics
 from ctsne.evaluate.diagnostics import summarize_diagnostics
 from ctsne.evaluate.laplacian import expected_laplacian

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ctsne._anndata import is_anndata
-from ctsne._validation import check_count, check_matrix, check_perplexity, is_sparse
-from ctsne._warnings import warn
-from ctsne.io.names import unknown
+from ctsne._core.checks import check_count, check_matrix, check_perplexity, is_sparse
+from ctsne._core.messages import unknown, warn
+from ctsne._io.anndata import is_anndata
 from ctsne.labels import Labels
 from ctsne.neighbors.lists import different_labels
 

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ctsne._anndata import column_of
-from ctsne._parameters import check_same_rows, check_settings
+from ctsne._core.checks import check_same_rows
+from ctsne._core.messages import unknown
+from ctsne._fit.settings import check_settings
+from ctsne._io.anndata import column_of
+from ctsne._io.h5ad_maps import is_ours
 from ctsne.estimator import ConditionalTSNE
-from ctsne.io.h5ad_maps import is_ours
-from ctsne.io.names import unknown
 from ctsne.labels import Labels, encode_labels
 from ctsne.layout.descent import Callback
 from ctsne.methods import METHODS

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ctsne._anndata import column_of, map_of
-from ctsne._components import principal_components
-from ctsne._pipeline import SPARSE_COMPONENTS
-from ctsne._validation import check_jobs, is_sparse
+from ctsne._core.checks import check_jobs, is_sparse
+from ctsne._core.components import principal_components
+from ctsne._fit.pipeline import SPARSE_COMPONENTS
+from ctsne._io.anndata import column_of, map_of
 from ctsne.evaluate import evaluate as evaluate_arrays
 from ctsne.tl._representation import check_adata, choose_representation
 

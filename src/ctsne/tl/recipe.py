@@ -8,8 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ctsne._validation import check_count, check_matrix, is_sparse
-from ctsne._warnings import warn
+from ctsne._core.checks import check_count, check_matrix, is_sparse
+from ctsne._core.messages import warn
 from ctsne.labels import Labels, encode_labels
 
 if TYPE_CHECKING:

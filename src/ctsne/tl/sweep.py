@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from ctsne._anndata import column_of
+from ctsne._io.anndata import column_of
 from ctsne.evaluate.mixing import MEASURED_POINTS
 from ctsne.sweep import SweepResult
 from ctsne.sweep import sweep as sweep_arrays

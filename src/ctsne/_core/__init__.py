@@ -1,0 +1,1 @@
+"""What every part uses: checks, threads, principal components, files, messages, progress."""

@@ -1,0 +1,272 @@
+"""Checks at the edge: every public entry refuses bad input here, before any work starts."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from ctsne._core.jobs import threads_for, workers_for
+
+METRICS = ("euclidean", "cosine")
+LARGEST_VALUE = 1e30
+# Points are numbered with 32 bits; what is counted over pairs of them has 64.
+MOST_POINTS = 2**31 - 1
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether this is a matrix or array of scipy.sparse."""
+    return bool(sp.issparse(X))
+
+
+def check_features(X: ArrayLike, *, argument: str = "X") -> NDArray[np.floating]:
+    """Return dense, finite float32 or float64 features of at least two points, C-contiguous."""
+    if is_sparse(X):
+        raise TypeError(
+            f"{argument} is a sparse matrix; reduce it first, for instance with "
+            "sklearn.decomposition.PCA(50, svd_solver='arpack') (ConditionalTSNE does that itself)"
+        )
+    features: NDArray[np.floating] = check_matrix(X, argument=argument)
+    return features
+
+
+def check_matrix(X: Any, *, argument: str = "X") -> Any:
+    """Return finite float32 or float64 values of at least two points, C-contiguous or CSR."""
+    if hasattr(X, "obsm") and hasattr(X, "obs"):
+        raise TypeError(
+            f"{argument} is an AnnData object; ctsne.tl has functions for those, such as "
+            'ctsne.tl.ctsne(adata, "batch"), or pass the array that is meant: adata.obsm["X_pca"] '
+            'with labels=adata.obs["batch"]'
+        )
+    if hasattr(X, "embedding") and hasattr(X, "measures"):
+        raise TypeError(f"{argument} is a map of a sweep; pass its positions: .embedding")
+    n = len(X) if isinstance(X, np.ndarray) and X.ndim else 0
+    if n > MOST_POINTS:  # seen before anything is copied
+        raise ValueError(
+            f"{argument} has {n} rows, more than the {MOST_POINTS} points that can be numbered; "
+            "take a sample of them"
+        )
+    matrix = as_numbers(X, argument=argument)
+    _check_shape(matrix.shape, argument)
+    check_finite(matrix, argument=argument, columns=getattr(X, "columns", None))
+    _check_scale(matrix, argument)
+    return matrix
+
+
+def as_numbers(values: Any, *, argument: str) -> Any:
+    """Return float32 or float64 values, C-contiguous or CSR, of any shape; refuse what are none.
+
+    Missing entries (None, NA, masked) become NaN.
+    """
+    if isinstance(values, np.ma.MaskedArray) and values.dtype.kind in "biufO":
+        values = np.where(np.ma.getmaskarray(values), np.nan, np.ma.getdata(values))
+    try:
+        array: Any = values if is_sparse(values) else np.asarray(values)
+    except ValueError as error:
+        raise ValueError(
+            f"{argument} must be a table of numbers with rows of equal length: {error}"
+        ) from error
+    kind = array.dtype.kind
+    if kind == "c":
+        raise ValueError(
+            f"Complex data not supported: {argument} must hold real numbers, got {array.dtype}; "
+            "take its absolute value or its real part"
+        )
+    if kind in "OSTU":
+        array = _from_objects(
+            np.asarray(values, object), argument, getattr(values, "columns", None)
+        )
+    elif kind not in "biuf":
+        raise TypeError(
+            f"{argument} must hold numbers only, got {array.dtype}; leave such columns out or turn "
+            "them into numbers"
+        )
+    dtype = np.float32 if array.dtype == np.float32 else np.float64
+    if is_sparse(array):
+        return array.tocsr().astype(dtype, copy=False)
+    return np.asarray(array, dtype, order="C")
+
+
+def _from_objects(array: NDArray[Any], argument: str, columns: Any) -> NDArray[np.float64]:
+    numbers = np.empty(array.size)
+    for position, value in enumerate(array.flat):
+        try:
+            numbers[position] = _as_float(value)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise TypeError(
+                f"{argument} must hold numbers only, but {_place(position, array.shape, columns)} "
+                f"holds {value!r:.60}: {error}. Leave such columns out or turn them into numbers"
+            ) from error
+    return numbers.reshape(array.shape)
+
+
+def _as_float(value: Any) -> float:
+    if value is None or type(value).__name__ == "NAType":  # of pandas, which need not be there
+        return float("nan")
+    if isinstance(value, str | bytes):
+        raise TypeError("this is text (cannot convert string to number)")
+    return float(value)
+
+
+def _place(position: int, shape: tuple[int, ...], columns: Any) -> str:
+    """Name the place of an entry, by the name of its column where there is one."""
+    place = [int(i) for i in np.unravel_index(position, shape)]
+    if len(place) != 2:
+        return f"position {', '.join(map(str, place))}" if place else "it"
+    row, column = place
+    return f"row {row}, column {column if columns is None else repr(columns[column])}"
+
+
+def _check_shape(shape: tuple[int, ...], argument: str) -> None:
+    if len(shape) != 2:
+        hint = f"{argument}.reshape(len({argument}), -1)" if len(shape) else "a row for each point"
+        raise ValueError(
+            f"{argument} must be a 2D array with a row for each point and a column for each "
+            f"feature, got a {len(shape)}D array of shape {shape}. Reshape your data: {hint}"
+        )
+    for count, what, least in ((shape[0], "sample(s)", 2), (shape[1], "feature(s)", 1)):
+        if count < least:
+            raise ValueError(
+                f"{argument} has {count} {what} (shape={shape}) while a minimum of {least} is "
+                "required. Rows are samples (points, cells), columns are features"
+            )
+
+
+def check_finite(matrix: Any, *, argument: str, columns: Any = None) -> None:
+    """Refuse NaN and infinite values, saying how many there are and where the first one stands."""
+    values = matrix.data if is_sparse(matrix) else matrix
+    if not values.size or np.isfinite([values.min(), values.max()]).all():  # the usual case
+        return
+    bad = ~np.isfinite(values)
+    count = int(bad.sum())
+    first = int(bad.argmax())
+    position = first
+    if is_sparse(matrix):
+        row = int((matrix.indptr <= first).sum()) - 1
+        position = row * matrix.shape[1] + int(matrix.indices[first])
+    raise ValueError(
+        f"{argument} contains {count} NaN or infinite value{'s' if count > 1 else ''}; the first "
+        f"is {values.flat[first]} at {_place(position, matrix.shape, columns)}. Remove those rows "
+        "or columns, or impute them, and try again."
+    )
+
+
+def _check_scale(matrix: Any, argument: str) -> None:
+    """Refuse numbers whose distances single precision cannot hold."""
+    largest = max(float(matrix.max()), -float(matrix.min()))
+    if largest > LARGEST_VALUE or 0 < largest < 1 / LARGEST_VALUE:
+        raise ValueError(
+            f"{argument} holds values up to {largest:g}, outside the range that works, from "
+            f"{1 / LARGEST_VALUE:g} to {LARGEST_VALUE:g}; change their unit: the map of "
+            f"{argument} / {largest:g} is the same"
+        )
+
+
+def check_directions(X: Any, *, argument: str = "X") -> None:
+    """Refuse points without a direction, which have no angle to others."""
+    directed = np.diff(X.indptr) if is_sparse(X) else X.any(axis=1)
+    zero = np.flatnonzero(directed == 0)
+    if len(zero):
+        raise ValueError(
+            f'metric="cosine" needs a direction for every point, but {len(zero)} rows of '
+            f"{argument} are all zeros (the first is row {zero[0]}); remove them or use "
+            'metric="euclidean"'
+        )
+
+
+def check_metric(metric: object) -> str:
+    """Return a metric of the search on features, or refuse it."""
+    return check_choice(metric, "metric", METRICS)
+
+
+def check_jobs(n_jobs: object) -> int:
+    """Return the number of threads that ``n_jobs`` asks for; inside a worker, -1 is its share."""
+    return threads_for(_check_jobs(n_jobs))
+
+
+def check_workers(n_jobs: object) -> int:
+    """Return the number of workers of joblib, on a cluster perhaps, that ``n_jobs`` asks for."""
+    return workers_for(_check_jobs(n_jobs))
+
+
+def _check_jobs(n_jobs: object) -> int | None:
+    if n_jobs is None:
+        return None
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral):
+        raise TypeError(f"n_jobs must be a whole number, -1 for all cores; got {n_jobs!r}")
+    if n_jobs == 0:
+        raise ValueError("n_jobs must not be 0; use -1 for all cores or 1 for one")
+    return int(n_jobs)
+
+
+def check_number(
+    value: object,
+    argument: str,
+    *,
+    low: float,
+    high: float = float("inf"),
+    open_low: bool = False,
+    hint: str = "",
+) -> float:
+    """Return a finite number in [low, high] (or (low, high]), or refuse it."""
+    bounds = f"{'above' if open_low else 'at least'} {low:g}"
+    if np.isfinite(high):
+        bounds += f" and at most {high:g}"
+    message = f"{argument} must be a number {bounds}, got {value!r:.60}{hint and '; ' + hint}"
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(message)
+    try:
+        number = float(value)
+    except OverflowError:  # a whole number beyond all floats
+        raise ValueError(message) from None
+    if not np.isfinite(number) or number > high or number < low or (open_low and number == low):
+        raise ValueError(message)
+    return number
+
+
+def check_count(value: object, argument: str, *, low: int, high: int | None = None) -> int:
+    """Return a whole number of at least ``low`` (and at most ``high``), or refuse it."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{argument} must be a whole number, got {value!r:.60}")
+    number = int(value)
+    if number < low or (high is not None and number > high):
+        bounds = f"at least {low}" if high is None else f"from {low} to {high}"
+        raise ValueError(f"{argument} must be {bounds}, got {value!r:.60}")
+    return number
+
+
+def check_choice(value: object, argument: str, choices: tuple[str, ...]) -> str:
+    """Return one of the choices, or refuse it with all of them named."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(
+            f"{argument} must be one of {', '.join(map(repr, choices))}; got {value!r:.60}"
+        )
+    return value
+
+
+def check_perplexity(value: object, n: int) -> float:
+    """Return a perplexity that ``n`` points can have, or refuse it with the largest that works."""
+    number = check_number(value, "perplexity", low=1, hint="it is roughly a number of neighbours")
+    if number > n - 1:
+        raise ValueError(
+            f"perplexity={value} is too large for {n} points (n_samples={n}): the largest that "
+            f"works is {n - 1}, and at most a third of the points ({max(1, n // 3)}) is advisable"
+        )
+    return number
+
+
+def check_same_rows(X: Any, labels: Any, *, argument: str = "labels") -> None:
+    """Refuse a label column of a data frame whose rows stand in another order than those of X."""
+    rows: Any = getattr(X, "index", None)
+    labelled: Any = getattr(labels, "index", None)
+    if not hasattr(rows, "equals") or not hasattr(labelled, "equals"):
+        return
+    if len(rows) == len(labelled) and not rows.equals(labelled):
+        raise ValueError(
+            f"{argument} and X have different row names (index), so it is not clear which row "
+            f"belongs to which point; reorder with {argument}.loc[X.index], or pass "
+            f"{argument}.to_numpy() if the order is the same"
+        )

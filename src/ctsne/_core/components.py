@@ -1,0 +1,195 @@
+"""Principal components whose bits do not depend on the number of threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from ctsne._core.checks import is_sparse
+from ctsne._core.jobs import limit_blas_here, one_blas_thread
+
+__all__ = ["principal_components"]
+
+# Up to so many columns (or rows) the matrix of their products is formed and solved as a whole.
+_MOST_SOLVED = 1000
+# Entries of a block of rows: large enough for BLAS, small enough for the cache.
+_BLOCK_ENTRIES = 2**20
+_FEWEST_ROWS = 16
+# The search of a few directions among many columns: vectors in a block, blocks at most, and the
+# relative change at which it ends.
+_BLOCK_WIDTH = 16
+_MOST_BLOCKS = 12
+_STANDSTILL = 1e-9
+# Lengths below this share of the longest are roots of rounding errors.
+_ROUNDING = 1e-7
+
+_Array = NDArray[np.float64]
+
+
+def principal_components(X: Any, k: int, *, centred: bool = True, n_jobs: int) -> _Array:
+    """Scores of all points on the leading components, as in ``sklearn.decomposition.PCA``.
+
+    All sums run over fixed blocks of rows and are added in their order, so the result does not
+    depend on ``n_jobs``. No copy of ``X`` is made, unless it has more columns than its few rows.
+
+    Parameters
+    ----------
+    X : ndarray or csr matrix, shape (n, d)
+    k : int
+        Number of components, at most n and d.
+    centred : bool
+        False leaves the origin where it is (a truncated singular value decomposition).
+    n_jobs : int
+
+    Returns
+    -------
+    ndarray, shape (n, k)
+        The largest coefficient of every component is positive.
+    """
+    with one_blas_thread(), ThreadPoolExecutor(n_jobs, initializer=limit_blas_here) as pool:
+        rows = _Rows(X, pool, n_jobs, centred=centred)
+        axes = _leading_axes(rows, k)
+        largest = np.abs(axes).argmax(axis=0)
+        return rows.times(axes * np.sign(axes[largest, np.arange(k)]))
+
+
+def _leading_axes(rows: _Rows, k: int) -> _Array:
+    """Orthonormal directions of the largest variance, by the cheapest of three ways."""
+    n, d = rows.shape
+    if d <= _MOST_SOLVED:
+        return _leading_vectors(rows.squared(), k)
+    if n <= _MOST_SOLVED:
+        whole = rows.dense(0, n)
+        return _unit(whole.T @ _leading_vectors(whole @ whole.T, k))
+    # Of sparse rows many components are wanted, and a pass over them is cheap: one vector at a
+    # time, to full precision. Of dense ones a few, in as few passes as possible.
+    solve = _by_vectors if rows.sparse else _by_blocks
+    if d <= n:
+        return solve(lambda v: rows.transposed_times(rows.times(v)), d, k)
+    vectors = solve(lambda v: rows.times(rows.transposed_times(v)), n, k)
+    return _unit(rows.transposed_times(vectors))
+
+
+def _leading_vectors(matrix: _Array, k: int) -> _Array:
+    size = len(matrix)
+    _, vectors = scipy.linalg.eigh(matrix, subset_by_index=(size - k, size - 1))
+    return np.asarray(vectors[:, ::-1])
+
+
+def _by_vectors(product: Callable[[_Array], _Array], size: int, k: int) -> _Array:
+    operator = LinearOperator((size, size), matvec=product, dtype=np.float64)
+    start = np.random.default_rng(0).normal(size=size)  # any, but the same one every time
+    _, vectors = eigsh(operator, k=k, which="LA", v0=start)
+    return np.asarray(vectors[:, ::-1])
+
+
+def _by_blocks(product: Callable[[_Array], _Array], size: int, k: int) -> _Array:
+    """Best directions of a block Krylov space, which grows until they stand still."""
+    start = np.random.default_rng(0).normal(size=(size, min(size, _BLOCK_WIDTH)))
+    block = np.linalg.qr(start)[0]
+    basis, image = block, product(block)
+    while True:
+        vectors = _leading_vectors(basis.T @ image, k)
+        axes, moved = basis @ vectors, image @ vectors
+        lengths = (axes * moved).sum(axis=0)
+        error = np.abs(moved - axes * lengths).max()
+        width = basis.shape[1] + block.shape[1]
+        if error <= _STANDSTILL * lengths[0] or width > min(size, _MOST_BLOCKS * _BLOCK_WIDTH):
+            return axes
+        block = image[:, -block.shape[1] :]
+        for _ in range(2):  # once leaves rounding errors behind
+            block = block - basis @ (basis.T @ block)
+        block = np.linalg.qr(block)[0]
+        basis, image = np.hstack([basis, block]), np.hstack([image, product(block)])
+
+
+def _unit(axes: _Array) -> _Array:
+    """Axes of length one, or of none where there is nothing but rounding errors."""
+    length = np.sqrt((axes**2).sum(axis=0))
+    real = length > _ROUNDING * length.max()
+    return np.where(real, axes, 0.0) / np.where(real, length, 1.0)
+
+
+class _Rows:
+    """Rows of a matrix, less their mean if asked for, in blocks that threads take in turn."""
+
+    def __init__(self, X: Any, pool: ThreadPoolExecutor, n_jobs: int, *, centred: bool) -> None:
+        n, d = X.shape
+        self.shape: tuple[int, int] = (n, d)
+        self.sparse = is_sparse(X)
+        self._X = X
+        self._pool = pool
+        self._n_jobs = n_jobs
+        entries = X.nnz if self.sparse and d > _MOST_SOLVED else n * d
+        self._step = max(_FEWEST_ROWS, _BLOCK_ENTRIES * n // max(1, entries))
+        self._origin = self._mean = np.zeros(d)
+        if centred and self.sparse:
+            self._mean = np.asarray(X.mean(axis=0, dtype=np.float64)).reshape(d)
+        elif centred:  # from one of them: far from the origin a mean would lose digits
+            self._origin = X[0].astype(np.float64)
+            self._mean = sum(self._in_order(lambda a, b: self.dense(a, b).sum(axis=0))) / n
+
+    def times(self, right: _Array) -> _Array:
+        """Product with a matrix of one row per column."""
+        out = np.empty((self.shape[0], *right.shape[1:]))
+        offset = self._mean @ right
+
+        def fill(begin: int, end: int) -> None:
+            if self.sparse:
+                out[begin:end] = self._sparse(begin, end) @ right - offset
+            else:
+                out[begin:end] = self.dense(begin, end) @ right
+
+        for _ in self._in_order(fill):
+            pass
+        return out
+
+    def transposed_times(self, left: _Array) -> _Array:
+        """Product of the transpose with a matrix of one row per row."""
+
+        def part(begin: int, end: int) -> Any:
+            if self.sparse:
+                return self._sparse(begin, end).T @ left[begin:end]
+            return self.dense(begin, end).T @ left[begin:end]
+
+        total = sum(self._in_order(part))
+        if self.sparse:
+            total -= np.multiply.outer(self._mean, left.sum(axis=0))
+        return np.asarray(total)
+
+    def squared(self) -> _Array:
+        """Product of the transpose with the rows themselves."""
+
+        def part(begin: int, end: int) -> _Array:
+            rows = self.dense(begin, end)
+            return rows.T @ rows
+
+        return np.asarray(sum(self._in_order(part)))
+
+    def _in_order(self, work: Callable[[int, int], Any]) -> Iterator[Any]:
+        """Work on all blocks, as many at a time as there are threads; results in their order."""
+        n, step = self.shape[0], self._step
+        for first in range(0, n, step * self._n_jobs):
+            begins = range(first, min(n, first + step * self._n_jobs), step)
+            yield from self._pool.map(lambda begin: work(begin, min(n, begin + step)), begins)
+
+    def _sparse(self, begin: int, end: int) -> Any:
+        """Rows as they are, without a copy."""
+        X = self._X
+        part = slice(int(X.indptr[begin]), int(X.indptr[end]))
+        indptr = X.indptr[begin : end + 1] - X.indptr[begin]
+        return sp.csr_array((X.data[part], X.indices[part], indptr), (end - begin, X.shape[1]))
+
+    def dense(self, begin: int, end: int) -> _Array:
+        """Rows in full, less the mean."""
+        rows = self._sparse(begin, end).toarray() if self.sparse else self._X[begin:end]
+        centred: _Array = rows - self._origin
+        centred -= self._mean
+        return centred

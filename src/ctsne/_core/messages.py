@@ -1,0 +1,94 @@
+"""What messages share: warnings at the user's own line, and the right name for a wrong one."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+import warnings
+from collections.abc import Iterable, Sequence
+
+__all__ = ["closest", "did_you_mean", "label_text", "listed", "unknown", "warn"]
+
+# scikit-learn may call a model; its lines are not the user's own either.
+_PASSED = ("ctsne", "sklearn")
+# Close matches are looked for among this many names, because difflib is slow.
+_SEARCHED = 2000
+_SHOWN = 12
+
+
+def warn(message: str) -> None:
+    """Warn at the innermost line outside of this package, whichever function the user called.
+
+    Python 3.12 can do this by itself (``skip_file_prefixes``).
+    """
+    level, frame = 1, sys._getframe()
+    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in _PASSED:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, UserWarning, stacklevel=level)
+
+
+def label_text(value: object) -> str:
+    """Return a label as text, whole numbers without a fraction.
+
+    Examples
+    --------
+    >>> from ctsne._core.messages import label_text
+    >>> label_text(3.0), label_text(2.5), label_text("x")
+    ('3', '2.5', 'x')
+    """
+    # Whole numbers become floats as soon as a column has a gap; 3.0 is still the label 3.
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def listed(names: Iterable[object], *, most: int = _SHOWN) -> str:
+    """Write names as a list that stays readable however many there are."""
+    texts = [repr(name) for name in names]
+    if not texts:
+        return "(none)"
+    shown = [text if len(text) <= 60 else f"{text[:57]}..." for text in texts[:most]]
+    if len(texts) > most:
+        shown.append(f"... ({len(texts)} in all)")
+    return ", ".join(shown)
+
+
+def closest(name: object, known: Iterable[object], *, most: int = 1) -> list[str]:
+    """Return the known names that a wrong one may have meant, the closest first.
+
+    Examples
+    --------
+    >>> from ctsne._core.messages import closest
+    >>> closest("bacth", ["Batch", "donor"])
+    ['Batch']
+    """
+    folded: dict[str, str] = {}
+    for candidate in list(known)[:_SEARCHED]:
+        folded.setdefault(str(candidate).casefold(), str(candidate))
+    found = difflib.get_close_matches(str(name).casefold(), folded, n=most)
+    return [folded[each] for each in found]
+
+
+def did_you_mean(name: object, known: Iterable[object]) -> str:
+    """Return ``"; did you mean ...?"``, or nothing where no known name is close."""
+    close = closest(name, known)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def unknown(name: object, known: Sequence[str], *, what: str, where: str) -> str:
+    """Say that a name does not exist, which one may have been meant, and which there are.
+
+    Examples
+    --------
+    >>> from ctsne._core.messages import unknown
+    >>> unknown("bacth", ["batch", "donor"], what="column", where="cells.csv")
+    "no column 'bacth' in cells.csv; did you mean 'batch'? There are 'batch', 'donor'"
+    """
+    text = f"no {what} {name!r:.60} in {where}"
+    parts = [part.strip() for part in str(name).split(",")]
+    if len(parts) > 1 and set(parts) <= set(known):
+        return f"{text}; separate names with spaces, not commas: {' '.join(parts)}"
+    hint = did_you_mean(name, known)
+    if hint:
+        return f"{text}{hint} There are {listed(known)}" if len(known) > 1 else f"{text}{hint}"
+    return f"{text}; there are {listed(known)}" if known else f"{text}; there are none"

@@ -1,0 +1,275 @@
+"""The search for a target: how much conditioning gives the mixing that was asked for.
+
+A sample of the points is mapped at a few levels of conditioning, then all of them at the level that
+was found. If that map misses the target, another is made at a corrected level, and the nearest of
+them is taken. Each is the map that its strength gives by itself.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ctsne._fit.pipeline import affinities_of, alignment_of, layout_of, neighbors_of
+from ctsne._fit.settings import Settings
+from ctsne.evaluate.mixing import NEIGHBORHOOD, mixing, mixing_by_label
+from ctsne.neighbors.alignment import take_labels
+
+__all__ = [
+    "Trial",
+    "at_level",
+    "correction",
+    "find_level",
+    "most_corrections",
+    "most_trials",
+    "nearest_trial",
+    "searched_points",
+    "why_missed",
+]
+
+# Up to this many points are tried as they are. Of more a third, between this and the other number.
+# Perplexity and neighbourhoods are made smaller by the same share, so that a neighbourhood of the
+# sample is a sample of a neighbourhood; but not below this many points.
+SEARCH_POINTS = 5000
+MOST_SEARCH_POINTS = 10_000
+FEWEST_NEIGHBORS = 10
+# Maps of the sample; of few points, whose trials are the maps themselves, more of them.
+MOST_TRIALS = 6
+MOST_WHOLE_TRIALS = 14
+# Levels nearer to each other than this are not told apart.
+LEAST_STEP = 1e-5
+# How near to the target is near enough: for a map of all points, and for one of a sample, which
+# differs from them by more than that. A map farther away has missed its target.
+NEAR_ENOUGH = 0.01
+SAMPLE_NEAR_ENOUGH = 0.03
+MISSED = 0.02
+# Further maps of all points, one of very many.
+MOST_CORRECTIONS = 2
+MANY_POINTS = 30_000
+# Where the first trial is near enough, a second one this far away tells the slope.
+SLOPE_STEP = 0.15
+# How far a correction may move the level, and which trials tell the slope.
+LONGEST_MOVE = 0.25
+SLOPE_REACH = 0.3
+# Mixing gained from the weakest to the strongest level: usually, and within these bounds.
+USUAL_SLOPE = 0.8
+LEAST_SLOPE, MOST_SLOPE = 0.3, 3.0
+# All points mix faster with the level than a sample of them does.
+SLOPE_GAIN = 1.5
+_SHOWN_LABELS = 3
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A level of conditioning, from 0 to 1, and the mixing of its map."""
+
+    level: float
+    mixing: float
+
+
+def searched_points(settings: Settings) -> NDArray[np.int64]:
+    """Choose the points to try: a sample of many, all where there are only distances."""
+    assert settings.labels is not None
+    n = settings.labels.n_points
+    if n <= SEARCH_POINTS or settings.metric == "precomputed":
+        return np.arange(n)
+    size = min(MOST_SEARCH_POINTS, max(SEARCH_POINTS, n // 3))
+    return np.sort(np.random.default_rng(0).permutation(n)[:size])
+
+
+def most_trials(settings: Settings, rows: NDArray[np.int64]) -> int:
+    """Return how many maps of some points are made at most."""
+    assert settings.labels is not None
+    return MOST_TRIALS if len(rows) < settings.labels.n_points else MOST_WHOLE_TRIALS
+
+
+def find_level(
+    features: Any, settings: Settings, rows: NDArray[np.int64], step: Callable[[], object]
+) -> tuple[Trial, ...]:
+    """Map some points at levels that come nearer and nearer to the mixing asked for.
+
+    Parameters
+    ----------
+    features : ndarray, or distances
+    settings : Settings
+        With the ``mixing`` to aim at.
+    rows : ndarray of int
+        The points to map.
+    step : callable
+        Called after each iteration.
+
+    Returns
+    -------
+    tuple of Trial
+        In the order they were made; empty if mixing cannot be measured.
+    """
+    assert settings.labels is not None and settings.mixing is not None
+    part, k = settings, NEIGHBORHOOD
+    if len(rows) < settings.labels.n_points:
+        features, part = features[rows], _of_sample(settings, rows)
+        k = round(_fewer_neighbors(NEIGHBORHOOD, settings, rows))
+    aligned = alignment_of(features, part).points
+    places = None if settings.metric == "precomputed" else features
+    trials: list[Trial] = []
+    sampled = len(rows) < settings.labels.n_points
+    while len(trials) < most_trials(settings, rows):
+        level = next_level(
+            trials, settings.mixing, near=SAMPLE_NEAR_ENOUGH if sampled else NEAR_ENOUGH
+        )
+        if level is None and sampled and len(trials) == 1:
+            level = trials[0].level + SLOPE_STEP  # a correction will need to know the slope
+        if level is None:
+            break
+        # Every trial draws the same random numbers as the map of all points.
+        tried = replace(at_level(part, level), rng=copy.deepcopy(settings.rng))
+        neighbors = neighbors_of(features, tried, aligned)
+        layout = layout_of(affinities_of(neighbors, tried).matrix, places, tried)
+        for _ in range(settings.n_iter):
+            layout.advance(1)
+            step()
+        reached = mixing(layout.embedding, part.labels, k=k, n_jobs=settings.n_jobs)
+        if not np.isfinite(reached):
+            return ()
+        trials.append(Trial(level, reached))
+    return tuple(trials)
+
+
+def _of_sample(settings: Settings, rows: NDArray[np.int64]) -> Settings:
+    """Return the settings for some of the points."""
+    assert settings.labels is not None
+    schedule, n = settings.schedule, settings.labels.n_points
+
+    def fewer(rate: float | None) -> float | None:
+        """Scale a learning rate that goes with the number of points."""
+        return None if rate is None else max(200.0, rate * len(rows) / n)
+
+    arrays = {
+        name: value[rows]
+        for name in ("init", "align")
+        if not isinstance(value := getattr(settings, name), str)
+    }
+    return replace(
+        settings,
+        labels=take_labels(settings.labels, rows),
+        perplexity=_fewer_neighbors(settings.perplexity, settings, rows),
+        schedule=replace(
+            schedule,
+            learning_rate=fewer(schedule.learning_rate) or schedule.learning_rate,
+            early_learning_rate=fewer(schedule.early_learning_rate),
+        ),
+        **arrays,
+    )
+
+
+def _fewer_neighbors(count: float, settings: Settings, rows: NDArray[np.int64]) -> float:
+    """Return how many of some neighbours are in a sample, or as few as are worth looking at."""
+    assert settings.labels is not None
+    return max(min(count, FEWEST_NEIGHBORS), count * len(rows) / settings.labels.n_points)
+
+
+def at_level(settings: Settings, level: float) -> Settings:
+    """Return the settings with the knob at a level of conditioning."""
+    assert settings.labels is not None
+    value = settings.method.knob_at(level)
+    return replace(settings, knob=np.full(settings.labels.n_labels, value))
+
+
+def nearest_trial(trials: Sequence[Trial], target: float) -> Trial:
+    """Return the trial whose mixing is nearest to the target."""
+    return min(trials, key=lambda trial: abs(trial.mixing - target))
+
+
+def next_level(trials: Sequence[Trial], target: float, *, near: float) -> float | None:
+    """Choose the level to try next; None if one was near enough or nothing nearer can be found."""
+    if not trials:
+        return 0.5
+    if abs(nearest_trial(trials, target).mixing - target) <= near:
+        return None
+    below = [trial for trial in trials if trial.mixing < target]
+    above = [trial for trial in trials if trial.mixing >= target]
+    if not above:
+        most = max(below, key=lambda trial: trial.level)
+        ahead = most.level + max(0.15, (target - most.mixing) / USUAL_SLOPE)
+        return None if most.level == 1 else min(1.0, ahead)
+    if not below:
+        least = min(above, key=lambda trial: trial.level)
+        ahead = least.level - max(0.15, (least.mixing - target) / USUAL_SLOPE)
+        return None if least.level == 0 else max(0.0, ahead)
+    # Mixing is noisy, so it may cross the target more than once: go on where it is nearest.
+    ordered = sorted(trials, key=lambda trial: trial.level)
+    crossings = [
+        (one, two)
+        for one, two in pairwise(ordered)
+        if (one.mixing < target) != (two.mixing < target) and two.level - one.level >= LEAST_STEP
+    ]
+    if not crossings:
+        return None
+    low, high = min(crossings, key=lambda pair: abs(pair[0].mixing - pair[1].mixing))
+    share = (target - low.mixing) / (high.mixing - low.mixing)
+    return low.level + (high.level - low.level) * min(max(share, 0.1), 0.9)
+
+
+def correction(made: Sequence[Trial], trials: Sequence[Trial], target: float) -> float | None:
+    """Choose the level for a further map of all points; None if one of them is near enough.
+
+    ``made`` are the maps of all points so far, ``trials`` those of a sample.
+    """
+    if abs(nearest_trial(made, target).mixing - target) <= NEAR_ENOUGH:
+        return None
+    below = [each for each in made if each.mixing < target]
+    above = [each for each in made if each.mixing >= target]
+    if below and above:
+        low, high = (nearest_trial(each, target) for each in (below, above))
+        share = (target - low.mixing) / (high.mixing - low.mixing)
+        level = low.level + share * (high.level - low.level)
+    else:
+        last = nearest_trial(made, target)
+        slope = _slope(made, last.level)
+        if len(made) == 1:
+            slope = SLOPE_GAIN * _slope(trials, last.level)
+        move = (target - last.mixing) / slope
+        level = last.level + min(max(move, -LONGEST_MOVE), LONGEST_MOVE)
+    level = min(max(level, 0.0), 1.0)
+    return None if any(level == each.level for each in made) else level
+
+
+def most_corrections(settings: Settings) -> int:
+    """Return how many further maps of all points may be made."""
+    assert settings.labels is not None
+    return 1 if settings.labels.n_points > MANY_POINTS else MOST_CORRECTIONS
+
+
+def _slope(trials: Sequence[Trial], level: float) -> float:
+    """Mixing gained from level 0 to 1, by a straight line through the trials around a level."""
+    near = [each for each in trials if abs(each.level - level) <= SLOPE_REACH]
+    levels = np.array([each.level for each in near])
+    if len(near) < 2 or np.ptp(levels) == 0:
+        return USUAL_SLOPE
+    slope = float(np.polyfit(levels, [each.mixing for each in near], 1)[0])
+    return min(max(slope, LEAST_SLOPE), MOST_SLOPE)
+
+
+def why_missed(
+    embedding: NDArray[np.floating], settings: Settings, reached: Trial, value: str
+) -> str | None:
+    """Say how far a map goes that missed its target, and which labels hold it back."""
+    assert settings.mixing is not None
+    target = settings.mixing
+    if abs(reached.mixing - target) <= MISSED:
+        return None
+    found = f"mixing={target:g} was not reached: {value} mixes the labels to {reached.mixing:.2f}"
+    if reached.mixing > target:
+        if reached.level > 0:
+            return f"{found}, the nearest that was found."
+        return f"{found}. That is the weakest conditioning: there is little to factor out."
+    by_label = mixing_by_label(embedding, settings.labels, n_jobs=settings.n_jobs)
+    least = [f"{name!s:.40} ({share:.2f})" for name, share in list(by_label.items())]
+    held = f"Labels that mix least: {', '.join(least[:_SHOWN_LABELS])}."
+    most = "the most that this method reaches" if reached.level == 1 else "the nearest found"
+    return f"{found}, {most}. {held}"

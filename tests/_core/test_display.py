@@ -1,0 +1,197 @@
+from __future__ import annotations
+
+import re
+import warnings
+from html.parser import HTMLParser
+from typing import Any
+
+import numpy as np
+import pytest
+import sklearn
+
+from ctsne import ConditionalTSNE
+from ctsne._core.display import fitted_html
+from ctsne.datasets import make_synthetic
+from ctsne.sweep import SweepResult, SweptMap, sweep
+
+DATA = make_synthetic(240, random_state=0)
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "\"><img src=x onerror='alert(2)'>",
+    "&lt;b&gt;",
+    "💥 \u202eevil",
+)
+LABELS = np.array(HOSTILE, dtype=object)[np.arange(240) % len(HOSTILE)]
+
+
+def make(**parameters: Any) -> ConditionalTSNE:
+    return ConditionalTSNE(
+        **{
+            "perplexity": 15, "n_iter": 40, "early_exaggeration_iter": 20, "random_state": 0,
+            **parameters,
+        }
+    )  # fmt: skip
+
+
+class Reader(HTMLParser):
+    """Collects what a browser would make of it: elements, their attributes, and text."""
+
+    def __init__(self, markup: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.text = ""
+        self.feed(markup)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag, "elements must be closed in order"
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def read(markup: str) -> Reader:
+    reader = Reader(markup)
+    assert reader.open == []
+    return reader
+
+
+def test_a_fitted_model_says_how_it_came_out() -> None:
+    model = make(method="joint", strength=0.5).fit(DATA.X, labels=DATA.known)
+    text = read(fitted_html(model)).text
+    assert "240 points in a plane" in text
+    assert "joint, strength 0.5" in text
+    assert model.labels_.describe() in text
+    assert f"40 iterations, KL divergence {model.kl_divergence_:.4f}" in text
+    assert f"{model.diagnostics_.other_share.mean():.0%} of the points' weight" in text
+    assert "reached by all points" in text and "no points have a neighbour" in text
+
+
+def test_points_to_look_at_are_counted() -> None:
+    model = make(method="joint").fit(DATA.X, labels=DATA.known)
+    model.diagnostics_.reached[:7] = False
+    model.diagnostics_.largest_weight[:3] = 0.6
+    text = read(fitted_html(model)).text
+    assert "not reached by 7 of 240 points" in text
+    assert "3 of 240 points have a neighbour with more than half" in text
+
+
+def test_plain_tsne_reaches_for_no_labels() -> None:
+    text = read(fitted_html(make(method="tsne").fit(DATA.X, labels=DATA.known))).text
+    assert "nothing is factored out" in text and "other labels" not in text
+
+
+def test_what_conditions_the_map_is_named() -> None:
+    model = make(method="original", beta_low=0.1).fit(DATA.X, labels=DATA.known)
+    text = read(fitted_html(model)).text
+    assert "original, beta_low 0.1" in text and "other labels" not in text
+
+
+def test_a_chosen_strength_is_told() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # so few iterations may not get there
+        model = make(method="joint", mixing=0.2).fit(DATA.X, labels=DATA.known)
+    text = read(fitted_html(model)).text
+    assert f"joint, strength {model.strength_:g} (found for mixing 0.2)" in text
+    assert f"mixing{model.mixing_:.2f} of random" in text
+
+
+def test_a_model_that_is_not_fitted_has_scikit_learns_diagram_only() -> None:
+    model = make()
+    assert fitted_html(model) == ""
+    assert "sk-container" in model._repr_html_()
+
+
+def test_both_ways_to_show_a_model_have_diagram_and_facts_once() -> None:
+    model = make(method="joint").fit(DATA.X, labels=DATA.known)
+    for markup in (model._repr_html_(), model._repr_mimebundle_()["text/html"]):
+        assert "sk-container" in markup
+        assert markup.count(fitted_html(model)) == 1
+    assert model._repr_mimebundle_()["text/plain"] == repr(model)
+
+
+def test_plain_text_is_left_to_who_wants_it() -> None:
+    model = make(method="joint").fit(DATA.X, labels=DATA.known)
+    with sklearn.config_context(display="text"):
+        assert set(model._repr_mimebundle_()) == {"text/plain"}
+        assert not hasattr(model, "_repr_html_")
+
+
+def swept(beta: Any, mixing: float = 0.1, error: str | None = None) -> SweptMap:
+    measures = {} if error else {"mixing": mixing, "adjusted_rnx": 0.5, "kl_divergence": 1.0}
+    return SweptMap({"beta": beta}, None if error else DATA.X[:, :2], measures, 1.0, error)
+
+
+@pytest.fixture(scope="module")
+def result() -> SweepResult:
+    return sweep(
+        DATA.X, DATA.known, {"method": "joint", "strength": [0, 0.5, 1]}, other=DATA.hidden,
+        estimator=make(n_iter=250), progress=False,
+    )  # fmt: skip
+
+
+def test_a_sweep_is_a_table_with_the_suggested_row_marked(result: SweepResult) -> None:
+    markup = result._repr_html_()
+    read(markup)
+    rows = [re.sub("<[^>]+>", " ", row) for row in re.findall("<tr.*?</tr>", markup)]
+    assert len(rows) == 1 + len(result.maps)
+    assert rows[0].split() == ["setting", "mixing", "adjusted_rnx", "other_laplacian", "seconds"]
+    marked = [row for row in rows if "★" in row]
+    assert len(marked) == 1 and result.best().title in marked[0]
+    assert f"{result.best().measures['mixing']:.2f}" in marked[0]
+
+
+def test_a_sweep_that_mixes_too_little_says_so(result: SweepResult) -> None:
+    low = tuple(
+        SweptMap(m.parameters, m.embedding, {**m.measures, "mixing": 0.1}, m.seconds, None)
+        for m in result.maps
+    )
+    markup = SweepResult(low, result._points, result._estimator)._repr_html_()
+    assert "★" not in markup
+    assert "no setting mixes the label to 0.5 of random; the most is 0.10" in read(markup).text
+
+
+def test_a_map_says_what_its_measures_mean(result: SweepResult) -> None:
+    best = result.best()
+    text = read(best._repr_html_()).text
+    assert best.title in text and "no points have a neighbour" in text
+    assert f"mixing{best.measures['mixing']:.2f} (how far the label is mixed" in text
+
+
+def test_a_failed_map_says_why(result: SweepResult) -> None:
+    failed = swept(0.1, error="MemoryError: <none> left")
+    assert "failedMemoryError: <none> left" in read(failed._repr_html_()).text
+    whole = SweepResult((failed, *result.maps[1:]), result._points, result._estimator)
+    assert "failed: MemoryError: <none> left" in read(whole._repr_html_()).text
+
+
+def test_a_sweep_where_all_failed_is_shown_too(result: SweepResult) -> None:
+    failed = tuple(swept(0.1, error="MemoryError") for _ in result.maps)
+    text = read(SweepResult(failed, result._points, result._estimator)._repr_html_()).text
+    assert "no finished map" in text and text.count("failed: MemoryError") == 3
+
+
+def test_hostile_labels_are_text() -> None:
+    beta = dict.fromkeys(HOSTILE, 0.1)
+    paper = make(method="revised")
+    model = make(method="revised", beta=beta).fit(DATA.X, labels=LABELS)
+    found = sweep(DATA.X, LABELS, {"beta": [beta, 1]}, estimator=paper, progress=False)
+    failed = swept(beta, error=HOSTILE[0])
+    for markup in (
+        fitted_html(model), found._repr_html_(), found.maps[0]._repr_html_(), failed._repr_html_(),
+    ):  # fmt: skip
+        reader = read(markup)
+        assert {tag for tag, _ in reader.elements}.isdisjoint({"script", "img", "b"})
+        assert not any(name.startswith("on") for _, attrs in reader.elements for name in attrs)
+        assert HOSTILE[0] in reader.text
+    assert HOSTILE[0] not in model._repr_html_()
+
+
+def test_long_settings_are_cut() -> None:
+    text = read(swept({f"label {i}": 0.1 for i in range(1000)})._repr_html_()).text
+    assert len(text) < 1000 and "…" in text

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import pytest
+
+from ctsne._core.messages import listed, unknown
+from ctsne._io.column_names import folded, matching
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"), [("bacth", "batch"), ("BATCH", "batch"), ("tech", "Tech")]
+)
+def test_a_wrong_name_suggests_the_right_one(wrong: str, right: str) -> None:
+    known = ["donor", "batch", "Tech"]
+    assert f"did you mean {right!r}?" in unknown(wrong, known, what="column", where="x.csv")
+
+
+def test_a_name_like_no_other_lists_them() -> None:
+    text = unknown("zzz", ["donor", "batch"], what="column", where="x.csv")
+    assert text == "no column 'zzz' in x.csv; there are 'donor', 'batch'"
+    assert unknown("z", [], what="layer", where="x").endswith("there are none")
+
+
+def test_long_lists_stay_readable() -> None:
+    text = listed(f"gene{i}" for i in range(30_000))
+    assert text.endswith("... (30000 in all)") and len(text) < 200
+    assert len(listed(["x" * 1000])) < 80
+    assert listed([]) == "(none)"
+
+
+def test_features_by_name_and_by_pattern_in_the_order_of_the_file() -> None:
+    known = ["a[1]", "PC2", "PC1", "age"]
+    assert matching(["PC?", "a[1]"], known, where="x") == ["a[1]", "PC2", "PC1"]
+    with pytest.raises(ValueError, match=r"no column 'PX\*' in x"):
+        matching(["PC1", "PX*"], known, where="x")
+
+
+def test_numbered_names_are_folded() -> None:
+    many = [f"PC{i}" for i in range(1, 51)]
+    assert folded([*many, "n_counts", "cluster"]) == "PC1 ... PC50, n_counts, cluster"
+    assert folded(["7", "8", "9", "a1", "a3", "b1", "b2"]) == "7 ... 9, a1, a3, b1, b2"
+    assert folded([f"gene_{i}_x" for i in range(99)]).endswith("_x, ... (99 in all)")
+
+
+def test_names_with_commas_between() -> None:
+    known = ["study", "cell_type"]
+    text = unknown("study, cell_type", known, what="column", where="x.csv")
+    assert text.endswith("separate names with spaces, not commas: study cell_type")
+    assert "commas" not in unknown("study,sex", known, what="column", where="x.csv")

@@ -1,0 +1,146 @@
+"""The estimate of memory: near to what is measured, and looked at before any work."""
+
+from __future__ import annotations
+
+import logging
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ctsne import ConditionalTSNE
+from ctsne._fit import memory as _memory
+from ctsne._fit.memory import free_memory
+from ctsne.datasets import make_synthetic
+from ctsne.sweep import sweep
+
+GIB = 2**30
+DATA = make_synthetic(300, random_state=0)
+
+MEASURED = """
+import sys
+import numpy as np
+from ctsne import ConditionalTSNE
+from ctsne._fit.memory import map_memory
+from ctsne._fit.settings import check_settings
+from ctsne.labels import encode_labels
+
+def mebibytes(name):
+    lines = open("/proc/self/status").read().splitlines()
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(name))
+
+n, d, method = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+rng = np.random.default_rng(0)
+X = rng.random((n, d), np.float32)
+labels = np.arange(n) % 3
+model = ConditionalTSNE(
+    method=method, perplexity=50, n_iter=5, early_exaggeration_iter=2, random_state=0, n_jobs=2
+)
+model.fit(X[:500], labels=labels[:500])  # all libraries are loaded
+before = mebibytes("VmRSS")
+model.fit(X, labels=labels)
+settings = check_settings(model.get_params(), X, encode_labels(labels))
+print(mebibytes("VmHWM") - before, map_memory(X.shape, settings).peak / 2**20)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="measured as Linux tells it")
+@pytest.mark.parametrize(
+    ("n", "d", "method"),
+    [
+        (12000, 20, "joint"),
+        (12000, 20, "revised"),
+        (12000, 20, "original"),
+        (8000, 800, "tsne"),
+    ],
+)
+def test_estimate_is_near_the_measured_peak(n: int, d: int, method: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", MEASURED, str(n), str(d), method],
+        check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    measured, estimated = map(float, done.stdout.split())
+    assert 0.65 * measured < estimated < 1.5 * measured
+
+
+@pytest.fixture
+def _little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_memory, "free_memory", lambda: 2**20)
+
+
+@pytest.mark.usefixtures("_little_memory")
+def test_too_large_a_map_is_refused_before_any_work() -> None:
+    model = ConditionalTSNE(perplexity=20)
+    with pytest.raises(MemoryError, match=r"about \d+ MiB .*1 MiB are free.*perplexity"):
+        model.fit(DATA.X, labels=DATA.known)
+    assert not hasattr(model, "embedding_") and not hasattr(model, "n_features_in_")
+    with pytest.raises(MemoryError, match="n_jobs"):
+        sweep(DATA.X, DATA.known, estimator=ConditionalTSNE(perplexity=20), progress=False)
+
+
+@pytest.mark.usefixtures("_little_memory")
+def test_many_columns_are_what_is_named() -> None:
+    X = np.arange(1000.0)[:, None] * np.ones(3000)
+    with pytest.raises(MemoryError, match="50 principal components instead of 3000"):
+        ConditionalTSNE(method="tsne", perplexity=5).fit(X)
+
+
+def test_it_is_logged(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = ConditionalTSNE(perplexity=20, n_iter=2, early_exaggeration_iter=1, verbose=1)
+    with caplog.at_level(logging.INFO, "ctsne"):
+        monkeypatch.setattr(_memory, "free_memory", lambda: 20 * GIB)
+        model.fit(DATA.X, labels=DATA.known)
+        monkeypatch.setattr(_memory, "free_memory", lambda: None)  # nobody knows
+        model.fit(DATA.X, labels=DATA.known)
+    told = [record.message for record in caplog.records if record.message.startswith("memory")]
+    assert re.match(r"memory: about \d+ MiB of 20.0 GiB free", told[0])
+    assert re.match(r"memory: about \d+ MiB \(", told[1])
+
+
+def write(folder: Path, files: dict[str, str]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (folder / name).write_text(text)
+
+
+@pytest.mark.parametrize(
+    ("line", "folder", "names"),
+    [
+        ("0::/job", ".", ("memory.max", "memory.current", "inactive_file")),
+        (
+            "4:cpu,memory:/job",
+            "memory",
+            ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+        ),
+    ],
+)
+def test_free_is_the_least_of_all_limits(
+    tmp_path: Path, line: str, folder: str, names: tuple[str, str, str]
+) -> None:
+    proc, cgroup = tmp_path / "proc", tmp_path / "cgroup"
+    group = cgroup / folder
+    write(proc, {"meminfo": f"MemTotal: 9 kB\nMemAvailable: {8 * 2**20} kB\n"})
+    assert list(_memory._free(proc, cgroup)) == [8 * GIB]
+    write(proc / "self", {"cgroup": f"1:name=systemd:/\n{line}\n"})
+    assert list(_memory._free(proc, cgroup)) == [8 * GIB]
+    limit, usage, reclaimable = names
+    write(group, {limit: f"{6 * GIB}\n", usage: f"{5 * GIB}\n"})
+    write(group / "job", {limit: f"{4 * GIB}\n", usage: f"{3 * GIB}\n"})
+    write(group / "job", {"memory.stat": f"anon 1\n{reclaimable} {GIB}\n"})
+    assert sorted(_memory._free(proc, cgroup)) == [GIB, 2 * GIB, 8 * GIB]
+    write(group / "job", {limit: "max\n"})
+    assert sorted(_memory._free(proc, cgroup)) == [GIB, 8 * GIB]
+
+
+def test_free_memory_of_this_machine() -> None:
+    free = free_memory()
+    assert free is None or 0 < free < 2**60
+    assert free is not None or sys.platform != "linux"
+
+
+def test_nothing_is_known_elsewhere(tmp_path: Path) -> None:
+    assert list(_memory._free(tmp_path, tmp_path)) == []

@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from ctsne._io import read_data
+from ctsne.labels import encode_labels
+
+X = np.random.default_rng(0).normal(size=(5, 3)).astype(np.float32)
+
+
+def test_a_matrix_with_its_columns(tmp_path: Path) -> None:
+    np.savez(
+        tmp_path / "a.npz",
+        X=X,
+        batch=np.array(["a", "b", "", "a", "b"]),
+        bytes=np.array([b"u", b"v"] * 2 + [b"u"]),
+        number=np.array([[1], [2], [1], [2], [1]]),
+        names=np.array(list("vwxyz")),
+        features=np.array(["PC1", "PC2", "age"]),
+        columns=np.array(["batch"]),
+        note=np.array("what this is"),
+    )
+    data = read_data(tmp_path / "a.npz", labels=["batch", "number"])
+    np.testing.assert_array_equal(data.X, X)
+    assert data.X.dtype == np.float32 and data.source == "X (3 columns)"
+    assert data.features == ("PC1", "PC2", "age")
+    assert data.names is not None and data.names.tolist() == list("vwxyz")
+    assert list(data.columns) == ["batch", "bytes", "number"]
+    assert encode_labels(data.labels(["batch"])).describe() == "2 labels (a: 2, b: 2), 1 missing"
+    assert data.labels(["bytes", "number"]).tolist() == [
+        "u | 1",
+        "v | 2",
+        "u | 1",
+        "v | 2",
+        "u | 1",
+    ]
+    assert read_data(tmp_path / "a.npz", features=["PC?"]).X.shape == (5, 2)
+    with pytest.raises(ValueError, match="did you mean 'batch'"):
+        read_data(tmp_path / "a.npz", labels=["bach"])
+
+
+def test_the_only_matrix_needs_no_name(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", cells=X, batch=np.arange(5).reshape(5, 1))
+    data = read_data(tmp_path / "a.npz")
+    assert data.features == ("cells1", "cells2", "cells3") and list(data.columns) == ["batch"]
+    np.savez(tmp_path / "b.npz", one=X, two=X)
+    with pytest.raises(ValueError, match=r"one matrix named X.*'one \(5, 3\)', 'two \(5, 3\)'"):
+        read_data(tmp_path / "b.npz")
+
+
+def test_a_matrix_alone(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", X)
+    assert read_data(tmp_path / "a.npy").features == ("X1", "X2", "X3")
+    with pytest.raises(ValueError, match=r"no column 'batch' in .*there are none"):
+        read_data(tmp_path / "a.npy", labels=["batch"])
+    np.save(tmp_path / "b.npy", X[:, 0])
+    with pytest.raises(ValueError, match=r"got an array of shape \(5,\)"):
+        read_data(tmp_path / "b.npy")
+    np.save(tmp_path / "c.npy", X.astype(complex))
+    with pytest.raises(ValueError, match="real numbers"):
+        read_data(tmp_path / "c.npy")
+    np.save(tmp_path / "d.npy", X[:0])
+    with pytest.raises(ValueError, match="holds no data: 0 rows"):
+        read_data(tmp_path / "d.npy")
+
+
+def test_sparse_matrices(tmp_path: Path) -> None:
+    dense = np.where(X > 0, X, 0)
+    sp.save_npz(tmp_path / "a.npz", sp.csc_matrix(dense))
+    data = read_data(tmp_path / "a.npz")
+    assert data.X.format == "csr"
+    np.testing.assert_array_equal(data.X.toarray(), dense)
+    dense[3, 1] = np.nan
+    sp.save_npz(tmp_path / "b.npz", sp.csr_matrix(dense))
+    with pytest.raises(ValueError, match="a missing number in row 4, column 'X2'"):
+        read_data(tmp_path / "b.npz")
+
+
+class Dangerous:
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.mkdir, ("unpickled",)
+
+
+def test_pickles_are_never_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    harm = np.array([Dangerous()] * 5, object)
+    np.savez("labels.npz", X=X, batch=harm, good=np.arange(5))
+    data = read_data("labels.npz")
+    assert list(data.columns) == ["good"]
+    assert data.notes == ("Python objects, not read: 'batch' (save them with .astype(str))",)
+    refused = r"'batch' in .* holds Python objects \(a pickle\).*save it with batch\.astype\(str\)"
+    with pytest.raises(ValueError, match=refused):
+        read_data("labels.npz", labels=["batch"])
+    np.save("X.npy", X)
+    with pytest.raises(ValueError, match=refused):
+        read_data("X.npy", labels=["batch"], label_file="labels.npz")
+    np.savez("matrix.npz", X=harm, batch=np.arange(5))
+    np.save("matrix.npy", harm)
+    for name in ("matrix.npz", "matrix.npy"):
+        with pytest.raises(ValueError, match=r"a pickle.*save text with labels\.astype\(str\)"):
+            read_data(name)
+    assert not Path("unpickled").exists()
+
+
+@pytest.mark.parametrize("name", ["a.npz", "a.npy"])
+def test_files_that_are_something_else(tmp_path: Path, name: str) -> None:
+    for content in (b"", b"a,b\n1,2\n", b"PK\x03\x04 and then nothing"):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(ValueError, match=rf"{name} (cannot be read|holds Python)"):
+            read_data(tmp_path / name)
+
+
+def test_real_data(real_data: Callable[[str], Any]) -> None:
+    expected = real_data("pancreas3")
+    data = read_data(Path(os.environ["CTSNE_DATA"]) / "pancreas3.npz", labels=["study"])
+    np.testing.assert_array_equal(data.X, expected.X)
+    np.testing.assert_array_equal(data.labels(["study"]), expected.known)
+    assert list(data.columns) == ["study", "cell_type"]
+    assert len(encode_labels(data.labels(["study", "cell_type"])).names) == len(
+        set(zip(expected.known.tolist(), expected.hidden.tolist(), strict=True))
+    )

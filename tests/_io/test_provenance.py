@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ctsne._io import InputRecord, Provenance, current_versions, input_records, read_data
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(settings=st.dictionaries(st.text(), VALUES, max_size=4), file=st.text())
+def test_json_and_back(settings: dict[str, object], file: str) -> None:
+    made = Provenance("embed", settings, [InputRecord(file, None, "x")], {"ctsne": "1"})
+    text = made.to_json()
+    assert text.isascii() and "\n" not in text
+    assert Provenance.from_json(text) == made
+    assert Provenance.from_dict(json.loads(text)) == made
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", "1", '{"ctsne provenance": 1}', "{not json"])
+def test_other_text_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="no settings stored by ctsne"):
+        Provenance.from_json(text)
+
+
+def test_another_format_is_named() -> None:
+    content = Provenance("embed", {}).to_dict() | {"ctsne provenance": 99}
+    with pytest.raises(ValueError, match=r"another version of ctsne \(format 99"):
+        Provenance.from_dict(content)
+
+
+def test_no_numbers_that_json_cannot_hold() -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        Provenance("embed", {"beta": float("nan")}).to_json()
+
+
+def test_versions() -> None:
+    versions = current_versions()
+    assert versions["numpy"] == np.__version__
+    assert versions["instruction set"] in ("baseline", "avx2", "avx512", "neon")
+
+
+def test_paths_are_seen_from_the_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder in ("data", "results"):
+        (tmp_path / folder).mkdir()
+    np.save(tmp_path / "data" / "x.npy", np.eye(3))
+    np.save(tmp_path / "data" / "l.npy", np.arange(3))
+    monkeypatch.chdir(tmp_path / "data")
+    data = read_data("x.npy", labels=["batch"], label_file="l.npy")
+    records = input_records(data, "../results/map.csv", ["batch"])
+    assert [record.file for record in records] == ["../data/x.npy", "../data/l.npy"]
+    assert records[0] == InputRecord("../data/x.npy", data.sha256, data.checksum(["batch"]))
+    assert records[1].sha256 == data.label_sha256 and records[1].data is None

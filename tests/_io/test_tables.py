@@ -1,0 +1,304 @@
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ctsne._io import Dataset, read_data
+from ctsne.labels import encode_labels
+
+WRITERS = {
+    "t.csv": lambda frame, path: frame.to_csv(path),
+    "t.csv.gz": lambda frame, path: frame.to_csv(path),
+    "t.tsv": lambda frame, path: frame.to_csv(path, sep="\t"),
+    "t.txt.gz": lambda frame, path: frame.to_csv(path, sep="\t"),
+    "t.parquet": lambda frame, path: frame.to_parquet(path),
+    "t.feather": lambda frame, path: frame.to_feather(path),
+}
+
+
+def read(folder: Path, text: str, **options: object) -> Dataset:
+    path = folder / "t.csv"
+    path.write_text(text)
+    return read_data(path, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_every_format_gives_the_same(name: str, tmp_path: Path, table: pd.DataFrame) -> None:
+    WRITERS[name](table, tmp_path / name)
+    data = read_data(tmp_path / name, labels=["batch"])
+    assert data.features == ("PC1", "PC2") and data.source == "2 numeric columns"
+    np.testing.assert_array_equal(data.X, table[["PC1", "PC2"]].to_numpy())
+    assert data.names is not None and data.names.tolist() == table.index.tolist()
+    assert list(data.columns) == ["batch", "type"]
+    assert (
+        encode_labels(data.labels(["batch"])).describe() == encode_labels(table["batch"]).describe()
+    )
+    assert str(data.columns["batch"].dtype) == "Int64"
+    assert data.columns["type"].isna().tolist() == table["type"].isna().tolist()
+    assert data.labels(["batch", "type"])[2] == "3 | <script>alert('x')</script>"
+    assert data.notes == ("not numbers, so not part of the map: 'type'",)
+
+
+def test_the_content_has_one_checksum(tmp_path: Path, table: pd.DataFrame) -> None:
+    for name, write in WRITERS.items():
+        write(table, tmp_path / name)
+    read = [read_data(tmp_path / name, labels=["batch"]) for name in WRITERS]
+    assert len({data.checksum(["batch", "type"]) for data in read}) == 1
+    assert len({data.sha256 for data in read}) == len(read)
+
+
+def test_numbers_that_are_labels_are_no_features(tmp_path: Path) -> None:
+    text = "PC1,batch\n1,1\n2,2\n4,1\n"
+    assert read(tmp_path, text).features == ("PC1", "batch")
+    assert read(tmp_path, text, labels=["batch"]).features == ("PC1",)
+
+
+def test_a_column_spoilt_by_a_few_cells_is_named_with_one_of_them(tmp_path: Path) -> None:
+    rows = "\n".join(f"{i},{i * 2}" for i in range(3, 19))
+    data = read(tmp_path, f"PC1,PC3\n{rows}\n7,none so far\n8,-\n")
+    assert data.features == ("PC1",)
+    assert data.notes == () and data.warnings == (
+        "column 'PC3' is left out of the map: it is numbers but for some text (row 17: "
+        "'none so far')",
+    )
+
+
+def test_what_is_no_number_is_a_column(tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        {
+            "x": np.float32([0.1, 0.2, 0.3]),
+            "flag": [True, False, True],
+            "when": pd.to_datetime(["2020-01-01", None, "2020-01-03"]),
+            "kind": pd.Categorical(["u", "t", "u"], categories=["u", "t"]),
+            "list": [[1], [2, 3], None],
+            "empty": [None, None, None],
+        }
+    )
+    frame.to_parquet(tmp_path / "t.parquet")
+    data = read_data(tmp_path / "t.parquet")
+    assert data.features == ("x",) and data.X.dtype == np.float32
+    assert list(data.columns) == ["flag", "when", "kind", "list", "empty"]
+    assert encode_labels(data.columns["kind"]).names == ("u", "t")
+    assert encode_labels(data.columns["list"]).names == ("[1]", "[2 3]")
+    assert data.notes[1] == "empty, left out: 'empty'"
+
+
+@pytest.mark.parametrize(
+    ("header", "first", "named"),
+    [
+        ("", "xyz", True),
+        ("anything", "xyz", True),
+        ("anything", "xyx", False),
+        ("anything", "123", True),  # counts the rows
+        ("anything", "135", False),
+        ("cell_id", "315", True),
+        ("paid", "315", False),
+        ("cell_id", "313", False),
+    ],
+)
+def test_row_names(tmp_path: Path, header: str, first: str, named: bool) -> None:
+    rows = "".join(f"{name},{i * i},{i}\n" for i, name in enumerate(first))
+    data = read(tmp_path, f"{header},a,b\n{rows}")
+    assert (data.names is not None) == named
+    if data.names is not None:
+        assert data.names.tolist() == list(first)
+        assert data.features == ("a", "b")
+        assert data.notes == ((f"names of the points: column {header!r}",) if header else ())
+
+
+def test_row_names_stay_as_they_are(tmp_path: Path) -> None:
+    data = read(tmp_path, ",a\n007,1\nNA,2\n 1e3,4\n")
+    assert data.names is not None and data.names.tolist() == ["007", "NA", " 1e3"]
+    data = read(tmp_path, "a,b\nx,1,2\ny,2,4\n")  # as R writes it
+    assert data.names is not None and data.names.tolist() == ["x", "y"]
+
+
+def test_a_label_or_a_chosen_feature_is_not_taken_for_names(tmp_path: Path) -> None:
+    text = "id,a,b\n1,1,0\n2,3,0\n3,9,1\n"
+    assert read(tmp_path, text, labels=["id"]).names is None
+    assert read(tmp_path, text, features=["id", "a"]).features == ("id", "a")
+
+
+def test_features_chosen(tmp_path: Path) -> None:
+    text = "PC1,PC2,batch,age,type\n1,5,1,30,x\n2,6,2,40,x\n"
+    data = read(tmp_path, text, features=["PC*"])
+    assert data.features == ("PC1", "PC2")
+    assert list(data.columns) == ["batch", "age", "type"] and data.notes == ()
+    with pytest.raises(ValueError, match=r"no column 'PC3' in .*; did you mean 'PC"):
+        read(tmp_path, text, features=["PC3"])
+    with pytest.raises(ValueError, match=r"column 'type' .* is not numbers \(row 1: 'x'\)"):
+        read(tmp_path, text, features=["PC1", "type"])
+    with pytest.raises(ValueError, match="'PC1' cannot be both a label and a feature"):
+        read(tmp_path, text, features=["PC1", "PC2"], labels=["PC1"])
+
+
+def test_an_earlier_map_is_not_data(tmp_path: Path) -> None:
+    text = (
+        "a,old_1,old_2,old_12,old_perplexity,old_largest_weight,old\n1,2,3,4,5,6,7\n5,6,7,8,9,1,2\n"
+    )
+    data = read(tmp_path, text)
+    assert data.features == ("a", "old")
+    assert data.notes[0].startswith("an earlier map, left out: 'old_1', 'old_2', 'old_12'")
+    assert read(tmp_path, "old_1,old_2,old_perplexity\n1,2,3\n4,5,7\n").X.shape == (2, 3)
+    data = read(tmp_path, "a,ctsne_1,ctsne_2,ctsne_score\n1,2,3,4\n5,6,7,8\n")
+    assert data.features == ("a", "ctsne_score")
+    assert data.notes == ("an earlier map, left out: 'ctsne_1', 'ctsne_2'",)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is empty"),
+        ("a,b\n", "has names of columns but no rows"),
+        ("a,b,a\n1,2,3\n", "more than one column named 'a'"),
+        ("a\tb\n1\t2\n", r"tabs in its first line.*name it \.tsv"),
+        ("0.5,1.5\n2.5,3.5\n", "put a line with the names of the columns before it"),
+        ("a,b\n1,2\n1,2,3,4,5\n", "is not a table with commas"),
+        ("a,b\n1,2,3,4\n1,2,3,4\n", "more cells than there are names of columns"),
+        ("a,b\nx,y\nx,z\n", "no columns of numbers to make a map of; its columns are 'a', 'b'"),
+        ("id,a,b\nu,1,2\nv,3,\nw,,4\n", r"missing number in row 2 \('v'\), column 'b' \(2 missing"),
+        ("a,b\n1,2\n3,inf\n", "an infinite number in row 2, column 'b'"),
+    ],
+)
+def test_refusals_in_plain_words(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        read(tmp_path, text)
+
+
+def test_a_wrong_label_suggests_the_right_one(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"no column 'bacth' in .*; did you mean 'batch'?"):
+        read(tmp_path, "PC1,batch\n1,1\n2,\n", labels=["bacth"])
+    data = read(tmp_path, "PC1,batch\n1,1\n2,\n", labels=["batch"])
+    with pytest.raises(ValueError, match="is a feature, so not a label"):
+        data.labels(["PC1"])
+    with pytest.raises(ValueError, match="name at least one"):
+        data.labels([])
+
+
+def test_separators_at_the_end_of_lines_are_no_column(tmp_path: Path) -> None:
+    data = read(tmp_path, "a,b,\n1,2,\n3,4,\n")
+    assert data.features == ("a", "b") and data.columns == {} and data.notes == ()
+
+
+def test_files_that_are_something_else(tmp_path: Path) -> None:
+    for name in ("t.parquet", "t.feather", "t.csv.gz"):
+        (tmp_path / name).write_bytes(b"this is no such file, is it?")
+        with pytest.raises(ValueError, match=f"{name} cannot be read"):
+            read_data(tmp_path / name)
+    (tmp_path / "t.csv").write_bytes("a,größe\n1,2\n".encode("latin-1"))
+    with pytest.raises(ValueError, match="not text in UTF-8"):
+        read_data(tmp_path / "t.csv")
+    whole = gzip.compress(b"a,b\n" + b"1,2\n" * 5000)
+    (tmp_path / "t.csv.gz").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(ValueError, match="cannot be read"):
+        read_data(tmp_path / "t.csv.gz")
+
+
+def test_columns_named_twice_in_parquet(tmp_path: Path) -> None:
+    import pyarrow
+    import pyarrow.parquet
+
+    twice = pyarrow.table([pyarrow.array([1.0, 2.0])] * 2, names=["a", "a"])
+    pyarrow.parquet.write_table(twice, tmp_path / "t.parquet")
+    with pytest.raises(ValueError, match=r"more than one column named 'a'|cannot be read"):
+        read_data(tmp_path / "t.parquet")
+
+
+def test_numbers_are_read_to_the_last_bit(tmp_path: Path) -> None:
+    values = np.random.default_rng(0).normal(size=2000) * 10.0 ** np.arange(-10, 10).repeat(100)
+    data = read(tmp_path, "a,b\n" + "".join(f"{v!r},1\n" for v in values.tolist()))
+    np.testing.assert_array_equal(data.X[:, 0], values)
+
+
+def test_options_of_other_formats(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"are for \.h5ad files"):
+        read(tmp_path, "a\n1\n2\n", use_rep="X_pca")
+
+
+@pytest.mark.parametrize("first", ["id,", ",", ""])
+def test_text_such_as_na_is_a_label(tmp_path: Path, first: str) -> None:
+    cells = ["NA", "None", "", "nan", "a", "null"]
+    rows = [f"{f'n{i},' if first else ''}{i % 4},{cell},x" for i, cell in enumerate(cells)]
+    data = read(tmp_path, f"{first}PC1,batch,sex\n" + "\n".join(rows) + "\n")
+    found = data.columns["batch"]
+    assert found.where(found.notna(), None).tolist() == ["NA", "None", None, None, "a", "null"]
+    assert data.columns["sex"].eq("x").all()
+    assert data.notes[-1].startswith("column 'batch' holds 'NA', 'None', 'null', a label like any")
+
+
+def test_text_such_as_na_among_numbers_is_missing(tmp_path: Path) -> None:
+    data = read(tmp_path, "PC1,batch\n1,1\n2,NA\n5,3\n", labels=["batch"])
+    assert data.columns["batch"].isna().tolist() == [False, True, False]
+    with pytest.raises(ValueError, match="missing number in row 2, column 'batch'"):
+        read(tmp_path, "PC1,batch\n1,1\n2,NA\n5,3\n")
+    data = read(tmp_path, "PC1,a\n1,1\n2,NA\n5,oh\n7,4\n")
+    assert len(data.warnings) == 1 and "column 'a' is left out" in data.warnings[0]
+
+
+def test_text_with_gaps_of_a_table_as_r_writes_it(tmp_path: Path) -> None:
+    data = read(tmp_path, 'PC1,"ba\ntch"\nx,1,NA\n\ny,2,\nz,4,"a\nb"\n')
+    found = data.columns["ba\ntch"]
+    assert found.where(found.notna(), None).tolist() == ["NA", None, "a\nb"]
+    assert data.names is not None and data.names.tolist() == ["x", "y", "z"]
+
+
+def test_empty_text_is_missing_in_every_format(tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        {"x": [1.0, 2, 3], "a": ["", "u", "v"], "b": pd.Categorical(["", "", "w"])}
+    )
+    frame["c"] = pd.array(["", "s", None], "string")
+    for name, write in WRITERS.items():
+        write(frame, tmp_path / name)
+        data = read_data(tmp_path / name)
+        missing = {name: column.isna().tolist() for name, column in data.columns.items()}
+        assert missing == {
+            "a": [True, False, False],
+            "b": [True, True, False],
+            "c": [True, False, True],
+        }
+
+
+def test_columns_that_were_hardly_meant_are_warned_of(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(40, 6)), columns=[f"PC{i}" for i in range(1, 7)])
+    frame["PC1"] *= 1e5  # may be that large
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    assert read_data(tmp_path / "t.csv").warnings == ()
+    frame["PC1"] /= 1e5
+    frame["n_counts"] = rng.integers(1000, 20000, size=40) + 0.5
+    frame["cluster"] = np.arange(40) % 7
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    first, second = read_data(tmp_path / "t.csv").warnings
+    assert first.startswith("column 'n_counts' has 100 % of the variance of all features")
+    assert second.startswith("whole numbers among fractions: 'cluster', part of the map")
+    assert all('--features "PC*"' in each for each in (first, second))
+    assert read_data(tmp_path / "t.csv", features=["PC*", "n_counts"]).warnings == ()
+    assert len(read_data(tmp_path / "t.csv", labels=["cluster"]).warnings) == 1
+
+
+def test_a_table_of_counts_is_not_warned_of(tmp_path: Path) -> None:
+    counts = np.random.default_rng(0).poisson(3, size=(40, 6))
+    frame = pd.DataFrame(counts, columns=["Ins1", "Gcg", "Sst", "Ppy", "Ghrl", "Actb"])
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    assert read_data(tmp_path / "t.csv").warnings == ()
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.csv.gz"])
+@pytest.mark.parametrize("decimal", [".", ","])
+def test_semicolons(tmp_path: Path, name: str, decimal: str, table: pd.DataFrame) -> None:
+    table.to_csv(tmp_path / name, sep=";", decimal=decimal)
+    data = read_data(tmp_path / name, labels=["batch"])
+    np.testing.assert_array_equal(data.X, table[["PC1", "PC2"]].to_numpy())
+    assert data.names is not None and data.names.tolist() == table.index.tolist()
+    assert data.columns["type"].isna().tolist() == table["type"].isna().tolist()
+    assert data.labels(["batch", "type"])[2] == "3 | <script>alert('x')</script>"
+    assert data.notes[0].startswith("read with semicolons between columns")
+
+
+def test_semicolons_within_cells_are_text(tmp_path: Path) -> None:
+    data = read(tmp_path, "a,b;c\n1,x;y\n2,x;z\n")
+    assert data.features == ("a",) and list(data.columns) == ["b;c"]
