@@ -12,10 +12,10 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ctsne._core.checks import check_count, check_matrix, check_same_rows
-from ctsne._core.display import fitted_html
 from ctsne._core.messages import warn
 from ctsne._fit.clock import Clock
 from ctsne._fit.conditioning import knob_value
+from ctsne._fit.display import fitted_html
 from ctsne._fit.fitting import Fitting
 from ctsne._fit.memory import check_memory
 from ctsne._fit.settings import (
@@ -23,7 +23,6 @@ from ctsne._fit.settings import (
     check_settings,
     check_verbose,
 )
-from ctsne.affinity.result import kept_diagnostics
 from ctsne.labels import encode_labels
 from ctsne.layout.descent import Callback
 from ctsne.methods import METHODS
@@ -317,12 +316,6 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         if "text/html" in bundle:  # the user may have set scikit-learn to plain text
             bundle["text/html"] += fitted_html(self)
         return bundle
-
-    def _kept_diagnostics(self) -> dict[str, NDArray[np.float32]]:
-        """Return what is kept of every point with a map, in files and AnnData."""
-        labelled = self.labels_ is not None and self.labels_.n_labels > 1
-        know_labels = labelled and METHODS[self.method].two_lists
-        return kept_diagnostics(self.diagnostics_, know_labels=know_labels)
 
     def _run(self, n_iter: int, clock: Clock) -> bool:
         """Take some steps, and return whether they were stopped before the last."""

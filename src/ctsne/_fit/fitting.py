@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ctsne._core.messages import warn
 from ctsne._fit.clock import Clock
@@ -31,12 +32,14 @@ from ctsne._fit.target import (
     why_missed,
 )
 from ctsne.affinity import Affinities
+from ctsne.affinity.result import kept_diagnostics
 from ctsne.evaluate.mixing import mixing
 from ctsne.layout import Layout
 from ctsne.layout.descent import Callback
+from ctsne.methods import METHODS
 from ctsne.neighbors import Neighbors
 
-__all__ = ["Fitting"]
+__all__ = ["Fitting", "point_diagnostics"]
 
 
 class Fitting:
@@ -174,3 +177,10 @@ class Fitting:
     def knob_text(self) -> str:
         """Name what steers the method, with its value."""
         return f"{self.settings.method.knob}={float(self.settings.knob[0]):.4g}"
+
+
+def point_diagnostics(model: Any) -> dict[str, NDArray[np.float32]]:
+    """Return the diagnostics per point that are kept with the map of a fitted model."""
+    labelled = model.labels_ is not None and model.labels_.n_labels > 1
+    know_labels = labelled and METHODS[model.method].two_lists
+    return kept_diagnostics(model.diagnostics_, know_labels=know_labels)
