@@ -7,6 +7,7 @@ import json
 import logging
 import math
 import sys
+import textwrap
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,7 +15,7 @@ from typing import Any
 
 from ctsne._core.progress import clock
 
-__all__ = ["Console", "aligned", "one_line"]
+__all__ = ["Console", "aligned", "definitions", "one_line", "plain"]
 
 # Seconds between progress lines in a log file, where lines cannot be redrawn.
 _LOGGED_EVERY = 30.0
@@ -185,6 +186,17 @@ def aligned(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     ]
     lines.insert(1, "  ".join("-" * width for width in widths))
     return "\n".join(lines)
+
+
+def definitions(meanings: Mapping[str, str]) -> str:
+    """Return names and their meanings in two columns of a terminal, for the help."""
+    width = 2 + max(map(len, meanings))
+    return "\n".join(
+        textwrap.fill(
+            meaning, 79, initial_indent=f"  {name:{width}}", subsequent_indent=" " * (width + 2)
+        )
+        for name, meaning in meanings.items()
+    )
 
 
 def _cell(value: object) -> str:

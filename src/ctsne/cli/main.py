@@ -142,7 +142,15 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, **options: Any) -> None:
         options.setdefault("formatter_class", _Formatter)
         options.setdefault("allow_abbrev", False)
+        # An epilog that needs other modules is made when the help is shown.
+        self.make_epilog: Callable[[], str] | None = None
         super().__init__(**options)
+
+    def format_help(self) -> str:
+        """Return the help text."""
+        if self.make_epilog is not None:
+            self.epilog = self.make_epilog()
+        return super().format_help()
 
     def error(self, message: str) -> NoReturn:
         """Exit with the usage, the message and a pointer to the help."""
@@ -208,13 +216,14 @@ def command_parser(name: str) -> Parser:
 
 
 def add_command(
-    commands: Commands, name: str, *, usage: str, help: str, description: str, epilog: str,
-    run: Callable[[argparse.Namespace, Console], None],
+    commands: Commands, name: str, *, usage: str, help: str, description: str,
+    epilog: str | Callable[[], str], run: Callable[[argparse.Namespace, Console], None],
 ) -> Parser:  # fmt: skip
     """Add a command; ``--help`` is added with its last group, so that the main options are first."""
     parser: Parser = commands.add_parser(
         name, usage=f"ctsne {name} {usage}".rstrip(), help=help, description=description,
-        epilog=epilog, add_help=False,
+        epilog=epilog if isinstance(epilog, str) else None, add_help=False,
     )  # fmt: skip
+    parser.make_epilog = None if isinstance(epilog, str) else epilog
     parser.set_defaults(run=run)
     return parser
