@@ -52,7 +52,7 @@ def draw_sweep(
 ) -> Any:
     """Draw all maps of a sweep, or its measures over the strength, or one against the other."""
     from ctsne import pl
-    from ctsne.pl._sweeps import swept_maps
+    from ctsne.pl.sweeps import swept_maps
 
     _use_no_display()
     if kind == "measures":
@@ -136,6 +136,6 @@ def _use_no_display() -> None:
 
 
 def _pyplot() -> Any:
-    from ctsne.pl._matplotlib import load
+    from ctsne.pl.figures import load
 
     return load("pyplot")
