@@ -13,8 +13,8 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.markers import MarkerStyle
 
 from ctsne import pl
-from ctsne.pl.points import MOST_DOTS
 from ctsne.pl.palette import MISSING
+from ctsne.pl.points import MOST_DOTS
 
 
 def made_up(n: int = 40) -> np.ndarray:
