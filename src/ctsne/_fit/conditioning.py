@@ -16,10 +16,10 @@ from ctsne._core.checks import (
     check_number,
     is_sparse,
 )
+from ctsne._core.choices import ALIGN_CHOICES
 from ctsne.affinity import beta_from_odds
 from ctsne.labels import Labels
 from ctsne.methods import KNOBS, METHODS, Method, is_used
-from ctsne.neighbors.alignment import ALIGNMENTS
 
 __all__ = ["check_align", "check_below", "check_knobs", "check_mixing", "knob_value"]
 
@@ -91,7 +91,7 @@ def check_align(given: Mapping[str, Any], X: Any, metric: str) -> str | NDArray[
     """Return the name of an alignment, or the points that other labels are compared among."""
     align = given["align"]
     if isinstance(align, str):
-        check_choice(align, "align", (*ALIGNMENTS, "auto"))
+        check_choice(align, "align", ALIGN_CHOICES)
         if align == "none":
             return align
     if metric == "precomputed":
@@ -106,7 +106,7 @@ def check_align(given: Mapping[str, Any], X: Any, metric: str) -> str | NDArray[
     points = as_numbers(align, argument="align")
     if points.ndim != 2 or len(points) != X.shape[0] or points.shape[1] == 0:
         raise ValueError(
-            f"align must be one of {', '.join(map(repr, (*ALIGNMENTS, 'auto')))}, or an array with "
+            f"align must be one of {', '.join(map(repr, ALIGN_CHOICES))}, or an array with "
             f"a row for each of the {X.shape[0]} points, such as a representation corrected for "
             f"the label; got an array of shape {points.shape}"
         )

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.checks import is_sparse
+from ctsne._core.choices import TRIED_ALIGNMENTS
 from ctsne._core.components import reduced_features
 from ctsne._fit.settings import Settings
 from ctsne.affinity import Affinities
@@ -23,7 +24,6 @@ from ctsne.neighbors import (
     neighbors_from_graph,
 )
 from ctsne.neighbors.alignment import (
-    TRIED_ALIGNMENTS,
     align_points,
     commuting_share,
     rescaled_points,
@@ -56,7 +56,7 @@ class Alignment:
     Attributes
     ----------
     name : str
-        One of :data:`ctsne.neighbors.alignment.ALIGNMENTS`, or ``"array"``.
+        One of :data:`ctsne._core.choices.ALIGNMENTS`, or ``"array"``.
     points : ndarray or None
         The aligned points; None where they are the data.
     scores : dict of str to float

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from ctsne._core.checks import (
-    METRICS,
     all_identical,
     as_numbers,
     check_choice,
@@ -25,10 +24,10 @@ from ctsne._core.checks import (
     check_perplexity,
     is_sparse,
 )
+from ctsne._core.choices import BANDWIDTHS, METRICS, STARTS
 from ctsne._fit.conditioning import check_align, check_below, check_knobs, check_mixing
 from ctsne.labels import Labels
 from ctsne.layout import Schedule
-from ctsne.layout.start import STARTS
 from ctsne.methods import DEFAULT_METHOD, KNOBS, METHODS, Method, is_used, users_of
 
 # Farther apart than this, single precision sees no repulsion any more.
@@ -112,7 +111,7 @@ def check_settings(
     warnings: list[str] = []
     method = METHODS[check_choice(given["method"], "method", tuple(METHODS))]
     perplexity = check_perplexity(given["perplexity"], n)
-    metric = check_choice(given["metric"], "metric", (*METRICS, "precomputed"))
+    metric = check_choice(given["metric"], "metric", METRICS)
     if metric == "precomputed":
         _check_distances(X, perplexity)
     if metric == "cosine":
@@ -141,7 +140,7 @@ def check_settings(
         beta_low=beta_low,
         align=align if used is not None and method.two_lists else "none",
         mixing=mixing,
-        bandwidth=check_choice(given["bandwidth"], "bandwidth", ("r", "p")),
+        bandwidth=check_choice(given["bandwidth"], "bandwidth", BANDWIDTHS),
         perplexity=perplexity,
         metric=metric,
         pca=_check_pca(given["pca"], X.shape, metric),

@@ -17,10 +17,6 @@ from ctsne.labels import Labels
 from ctsne.neighbors.arrange import unit_rows
 from ctsne.neighbors.search import find_neighbors
 
-# In rising order of what they assume about the effect of a label.
-ALIGNMENTS = ("none", "mutual", "local", "mean")
-# Those that "auto" chooses from: a move of each point by itself always fits, and proves nothing.
-TRIED_ALIGNMENTS = ("none", "mutual", "mean")
 # Counterparts: pairs that are among each other's nearest points of other labels.
 PAIR_NEIGHBORS = 10
 ROUNDS = 5
