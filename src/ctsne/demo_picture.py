@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING
 from ctsne._core.files import file_beside, replaced_file
 from ctsne.datasets import Synthetic
 from ctsne.demo import Demo, Panel
-from ctsne.pl._legend import Entry, add_legend
-from ctsne.pl._look import Look, make_look
-from ctsne.pl._matplotlib import GREY, INK, PanelGrid, load, set_title
-from ctsne.pl._points import draw_points
+from ctsne.pl.figures import GREY, INK, Entry, PanelGrid, add_legend, load, set_title
+from ctsne.pl.points import Look, draw_points, make_look
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,8 +54,9 @@ def draw(demo: Demo) -> Figure:
     0
     """
     figure: Figure = load("figure").Figure(dpi=DPI, facecolor="white")
-    grid = PanelGrid(len(demo.panels), 3, SIDE, header=HEADER, footer=FOOTER)
+    grid = PanelGrid(len(demo.panels), 3, SIDE, header=HEADER)
     panels = grid.make(figure)
+    grid.place(figure, least_height=grid.height + FOOTER)
     look = _look(demo.data)
     for axes, panel in zip(panels, demo.panels, strict=True):
         _draw_panel(axes, panel, look)

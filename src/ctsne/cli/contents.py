@@ -66,7 +66,7 @@ def _of_page(content: bytes) -> Any:
 
 
 def _of_picture(path: Path, suffix: str) -> Any:
-    from ctsne.pl._matplotlib import load
+    from ctsne.pl.figures import load
 
     if suffix == ".png":
         pixels = load("image").imread(path, format="png")
