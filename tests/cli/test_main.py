@@ -6,12 +6,10 @@ import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from ctsne import demo
-from ctsne.cli import main
+from ctsne.cli import demo, main
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
@@ -44,13 +42,16 @@ def test_help_teaches_by_example(arguments: list[str], capsys: pytest.CaptureFix
 def test_wrong_usage_ends_with_2(
     arguments: list[str],
     message: str,
-    calls: list[dict[str, Any]],
+    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError("computed")
+
+    monkeypatch.setattr(demo, "sweep_demo", never)
     assert main(arguments) == 2
     out, err = capsys.readouterr()
     assert out == "" and "usage: ctsne" in err and message in err
-    assert not calls
 
 
 @pytest.mark.parametrize(
@@ -69,10 +70,10 @@ def test_errors_are_one_line(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def run(**options: Any) -> demo.Demo:
+    def fail(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr(demo, "run", run)
+    monkeypatch.setattr(demo, "sweep_demo", fail)
     assert main(["demo", "--output", str(tmp_path / "maps.png")]) == code
     out, err = capsys.readouterr()
     assert out == "" and err == line

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ctsne.cli.parser import COMMANDS, command_parser, make_parser
+from ctsne.cli.main import COMMANDS, command_parser, make_parser
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])
@@ -23,10 +23,10 @@ def test_help_fits_a_terminal_of_80_columns(
 @pytest.mark.parametrize("command", COMMANDS)
 def test_examples_in_the_help_can_be_typed(command: str) -> None:
     parser = make_parser()
-    epilog = re.sub(r"\\\n\s+", "", command_parser(parser, command).epilog or "")
+    text = re.sub(r"\\\n\s+", "", command_parser(command).format_help())
     typed = [
         line.split("  ")[0].split()[1:]
-        for line in map(str.strip, epilog.split("examples:")[1].splitlines())
+        for line in map(str.strip, text.split("examples:")[1].splitlines())
         if line.startswith("ctsne ")
     ]
     assert len(typed) >= 2
@@ -47,13 +47,13 @@ def test_the_path_to_a_decision_can_be_typed() -> None:
     ("arguments", "hint"),
     [
         (["embde", "x.csv"], "unknown command 'embde'; did you mean embed?"),
-        (["xyz"], "there are embed, sweep"),
+        (["xyz"], "available: embed, sweep"),
         (["embed", "x.csv", "--lables", "a"], "unknown option --lables; did you mean --labels?"),
         (["embed", "x.csv", "--strenght=1"], "unknown option --strenght; did you mean --strength?"),
         (["embed", "x.csv", "--label", "a"], "did you mean --labels?"),
         (["embed", "x.csv", "--method", "jiont"], "got 'jiont'; did you mean joint?"),
         (["embed", "x.csv", "--init", "pac"], "got 'pac'; did you mean pca?"),
-        (["embed", "--labels", "a", "x.csv", "-o", "y.csv"], "INPUT (it stands first, before"),
+        (["embed", "--labels", "a", "x.csv", "-o", "y.csv"], "INPUT (put INPUT first, before"),
         (["plot", "x", "-o", "a.png", "--kind", "tradeoff"], "did you mean trade-off?"),
     ],
 )

@@ -26,7 +26,7 @@ from ctsne.methods import METHODS
 if TYPE_CHECKING:
     from ctsne.estimator import ConditionalTSNE
 
-__all__ = ["add", "fit_input", "make", "run", "say_reduced"]
+__all__ = ["add", "make", "run", "say_reduced"]
 
 _DESCRIPTION = """\
 Make one map of a dataset with a known label factored out.
@@ -124,7 +124,13 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
 
     target = check_output(options.output)
     picture = None if options.plot is None else check_output(options.plot, PICTURE_SUFFIXES)
-    _check_options(options)
+    if not options.labels and options.method != "tsne":
+        raise ValueError(
+            "--labels COLUMN is missing: it names the label to factor out, and is required unless "
+            "--method tsne"
+        )
+    if options.color and picture is None:
+        raise ValueError("--color needs a picture: add --plot FILE, such as --plot map.png")
     outputs = [target, *([] if picture is None else [picture])]
     check_outputs(outputs, options, into_input=suffix_of(target) == ".h5ad")
     try:
@@ -154,21 +160,9 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
         if options.dimensions == 3:
             console.say("the picture shows the first two of three dimensions")
         use_agg()
-        command = plot_command(
-            options.output, options.plot, color=list(columns), key=options.key
-        )
+        command = plot_command(options.output, options.plot, color=list(columns), key=options.key)
         save_picture(draw_map(model.embedding_, columns), picture, command)
     _report(model, data, options, settings, console)
-
-
-def _check_options(options: argparse.Namespace) -> None:
-    if not options.labels and options.method != "tsne":
-        raise ValueError(
-            "--labels COLUMN is missing: it names the label to factor out, and is required unless "
-            "--method tsne"
-        )
-    if options.color and options.plot is None:
-        raise ValueError("--color needs a picture: add --plot FILE, such as --plot map.png")
 
 
 def _color(data: Input, name: str) -> Any:
@@ -252,18 +246,17 @@ def _report(
     kept = "rnx" if data.known is None else "adjusted_rnx"
     if measures.get(kept) is not None:
         technical = "R_NX" if data.known is None else "adjusted R_NX"
-        lines.append(f"neighbours kept: {measures[kept]:.2f} ({technical}; ctsne sweep compares settings)")
+        lines.append(
+            f"neighbours kept: {measures[kept]:.2f} ({technical}; ctsne sweep compares settings)"
+        )
     elif data.known is not None:
         lines.append(
-            "neighbours kept: cannot be measured, because neighbourhoods of 30 points contain whole "
-            "labels"
+            "neighbours kept: not measurable, neighbourhoods contain whole labels"
         )
-    lines.append(
-        f"similarities per point, on average: perplexity {measures['perplexity']:.1f}, "
-        f"largest weight {measures['largest_weight']:.2f}"
-        + ("" if measures.get("other_share") is None
-           else f", weight on other labels {measures['other_share']:.2f}")
-    )  # fmt: skip
+    shown = {"perplexity": "perplexity {:.1f}", "largest_weight": "largest weight {:.2f}",
+             "other_share": "weight on other labels {:.2f}"}  # fmt: skip
+    facts = [text.format(measures[name]) for name, text in shown.items() if name in measures]
+    lines.append(f"similarities per point, on average: {', '.join(facts)}")
     if options.plot is None:
         key = [] if options.key == "ctsne" else ["--key", options.key]
         command = shlex.join(["ctsne", "plot", options.output, *key, "-o", "map.png"])

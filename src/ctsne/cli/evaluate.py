@@ -94,7 +94,7 @@ def run(options: argparse.Namespace, console: Console) -> None:
     table = _table(made.embedding, data, settings, options)
     if target is not None:
         _write(table, target)
-    rows = [[_plain(value) for value in row] for row in table.itertuples(index=False)]
+    rows = table.astype(object).where(table.notna(), None).to_numpy().tolist()
     content = {
         "command": "evaluate",
         "map": options.input,
@@ -149,14 +149,6 @@ def _table(
 def _nameless(column: Any) -> Any:
     """Return a column without its own name, so that the table shows the name given here."""
     return column.rename(None) if hasattr(column, "rename") else column
-
-
-def _plain(value: Any) -> Any:
-    import pandas as pd
-
-    if value is pd.NA or value is None:
-        return None
-    return value.item() if hasattr(value, "item") else value
 
 
 def _write(table: pd.DataFrame, target: Path) -> None:

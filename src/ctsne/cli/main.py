@@ -219,7 +219,7 @@ def add_command(
     commands: Commands, name: str, *, usage: str, help: str, description: str,
     epilog: str | Callable[[], str], run: Callable[[argparse.Namespace, Console], None],
 ) -> Parser:  # fmt: skip
-    """Add a command; ``--help`` is added with its last group, so that the main options are first."""
+    """Add a command; the last group adds ``--help``, so that the main options come first."""
     parser: Parser = commands.add_parser(
         name, usage=f"ctsne {name} {usage}".rstrip(), help=help, description=description,
         epilog=epilog if isinstance(epilog, str) else None, add_help=False,

@@ -9,18 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ctsne.cli.values import (
-    STARTS,
-    PerLabel,
-    components,
-    jobs,
-    number,
-    number_or_auto,
-    one_of,
-    seed,
-    start,
-    whole,
-)
+from ctsne._core.choices import ALIGN_CHOICES, BANDWIDTHS, METRICS, STARTS
+from ctsne.cli.values import PerLabel, jobs, number, one_of, or_word, seed, start, whole
 from ctsne.methods import DEFAULT_METHOD, KNOBS, METHODS, is_used, users_of
 
 if TYPE_CHECKING:
@@ -28,21 +18,10 @@ if TYPE_CHECKING:
     from ctsne.estimator import ConditionalTSNE
 
 __all__ = [
-    "PARAMETERS",
-    "UNRECORDED",
-    "Parameter",
-    "add_input",
-    "add_jobs",
-    "add_key",
-    "add_messages",
-    "add_parameters",
-    "check_steering",
-    "make_estimator",
-    "option_name",
-    "settings_of",
-    "short",
+    "PARAMETERS", "UNRECORDED", "Parameter", "add_input", "add_jobs", "add_key", "add_messages",
+    "add_parameters", "check_steering", "make_estimator", "option_name", "settings_of", "short",
     "spelled",
-]
+]  # fmt: skip
 
 # Options that do not shape the result, or that the settings record elsewhere.
 UNRECORDED = (
@@ -98,7 +77,7 @@ PARAMETERS = (
         main=True,
     ),
     Parameter(
-        "align", "--align", "none", one_of("none", "mutual", "local", "mean", "auto"), "NAME",
+        "align", "--align", "none", one_of(*ALIGN_CHOICES), "NAME",
         "how to compare points with different labels: none, in the data as given (default); "
         "mutual, after shifting each label towards its counterparts; local, with shifts that vary "
         "from place to place; mean, after removing label means; auto, the best of none, mutual "
@@ -121,12 +100,13 @@ PARAMETERS = (
         "dimensions of the map: 1, 2 or 3 (default: 2)",
     ),
     Parameter(
-        "pca", "--pca", "auto", components, "N",
+        "pca", "--pca", "auto", or_word(whole, "a whole number", "auto", "none"),
+        "N",
         "principal components to reduce the features to; auto is 50 if there are more than 50 "
         "features, none keeps the features as they are (default: auto)",
     ),
     Parameter(
-        "bandwidth", "--bandwidth", "r", one_of("r", "p"), "r|p",
+        "bandwidth", "--bandwidth", "r", one_of(*BANDWIDTHS), "r|p",
         "for revised: apply the perplexity to similarities after conditioning, r (default), or "
         "before, p",
     ),
@@ -140,7 +120,7 @@ PARAMETERS = (
         "the same in the paper's terms: weight of pairs with different labels, from 1 (off) down",
     ),
     Parameter(
-        "metric", "--metric", "euclidean", one_of("euclidean", "cosine", "precomputed"), "NAME",
+        "metric", "--metric", "euclidean", one_of(*METRICS), "NAME",
         "euclidean (default), cosine, or precomputed if INPUT holds distances",
     ),
     Parameter(
@@ -166,7 +146,7 @@ PARAMETERS = (
         "factor on the attraction afterwards (default: 1)",
     ),
     Parameter(
-        "learning_rate", "--learning-rate", "auto", number_or_auto, "X",
+        "learning_rate", "--learning-rate", "auto", or_word(number, "a number", "auto"), "X",
         "step size (default: auto, from the number of points)",
     ),
     Parameter(

@@ -26,8 +26,8 @@ Draw a map made by ctsne embed, or the maps and measures of a sweep."""
 _EPILOG = """\
 the picture:
   Of a map: one panel for each --color, or the label factored out. Text and
-  whole numbers are drawn as labels, other numbers with a colour bar. Diagnostics
-  can be drawn too: --color ctsne_largest_weight.
+  whole numbers are drawn as labels, other numbers with a colour bar. This also
+  works for diagnostics, such as --color ctsne_largest_weight.
   Of a sweep, by --kind: maps (default) draws all maps; measures draws mixing
   and neighbours kept over the strength; trade-off draws one against the other.
   The picture's metadata holds the command that made it.

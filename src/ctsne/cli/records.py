@@ -9,12 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ctsne.cli.config import value_of
+from ctsne._core.choices import STARTS
 from ctsne.cli.folders import SWEEP
 from ctsne.cli.inputs import HOW_TO_NAME, Input, data_checksum
+from ctsne.cli.main import command_parser
 from ctsne.cli.options import UNRECORDED
-from ctsne.cli.parser import command_parser, make_parser
-from ctsne.cli.values import STARTS
+from ctsne.cli.values import value_of
 
 if TYPE_CHECKING:
     from ctsne._io import InputRecord, Provenance
@@ -67,7 +67,7 @@ def options_again(
     """Return the options that an output was made with, its input files found again."""
     if provenance.command not in REPEATABLE:
         raise ValueError(f"{output} was made by {provenance.command!r:.40}, no command of ctsne")
-    parser = command_parser(make_parser(), provenance.command)
+    parser = command_parser(provenance.command)
     actions = {action.dest: action for action in parser._actions if action.dest != "help"}
     values = {name: action.default for name, action in actions.items()}
     # What a file says is not trusted further than that: it names no place to write to.

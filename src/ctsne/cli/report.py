@@ -104,9 +104,7 @@ def run(options: argparse.Namespace, console: Console) -> None:
     console.result("\n".join(lines), content)
 
 
-def _page_of_folder(
-    target: Path, options: argparse.Namespace, console: Console
-) -> SweptMap | None:
+def _page_of_folder(target: Path, options: argparse.Namespace, console: Console) -> SweptMap | None:
     source = Path(options.input)
     given = [
         action.option_strings[-1]
@@ -165,9 +163,7 @@ def _write(
     settings, inputs = made["settings"], made["inputs"]
     for record in inputs:
         record["file"] = _seen_from(target, folder, record["file"])
-    made["command"] = spelled(
-        command_parser("report"), ["report", options.input], vars(options)
-    )
+    made["command"] = spelled(command_parser("report"), ["report", options.input], vars(options))
     write_report(
         sweep.result, target, columns=sweep.columns, known=joint_name(settings["labels"]),
         other=settings["other"], mixing=settings["mixing"], names=sweep.names, title=options.title,

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from ctsne.cli.console import Console
 from ctsne.cli.contents import content_of
 from ctsne.cli.folders import check_folder, is_sweep_folder, move_folder
+from ctsne.cli.main import Commands, add_command, command_parser
 from ctsne.cli.options import add_messages, spelled
-from ctsne.cli.parser import Commands, add_command, command_parser, make_parser
 from ctsne.cli.records import checksum_of, find_inputs, options_again
 from ctsne.cli.values import jobs
 
@@ -82,7 +82,7 @@ def run(options: argparse.Namespace, console: Console) -> None:
     provenance = read_provenance(made, key=options.key)
     again = options_again(provenance, made, given=options.input)
     if made.is_dir() and not is_sweep_folder(made):
-        parser = command_parser(make_parser(), "sweep")
+        parser = command_parser("sweep")
         command = spelled(parser, ["sweep", again.input], {**vars(again), "output": options.made})
         raise ValueError(f"the sweep in {options.made} is not finished; to go on, run {command}")
     for name, value in (("jobs", options.jobs), ("output", options.output or str(made))):

@@ -57,7 +57,7 @@ the suggestion:
   With --other: of the maps that reach --mixing and that no other map beats in
   both mixing and neighbours kept, the one that mixes the other label least (the
   weaker of equals). Without --other: the weakest setting that reaches --mixing;
-  between methods, the one that keeps most neighbours. If t-SNE reaches --mixing,
+  between methods, the one that keeps most neighbours. If t-SNE reaches it,
   there is nothing to factor out. Look at the maps before you rely on it:
   ctsne report FOLDER -o page.html
 
@@ -237,18 +237,17 @@ def make_grid(options: argparse.Namespace) -> list[dict[str, Any]]:
 def _epilog() -> str:
     from ctsne.evaluate.wording import MEASURES
 
-    titles = _columns(other="OTHER")
-    meanings = {titles[name]: MEASURES[name].meaning for name in titles}
+    titles = _columns("LABEL", "OTHER")
+    meanings = {title: MEASURES[name].meaning for name, title in titles.items()}
     return f"the table:\n{definitions(meanings)}\n\n{_RULE}"
 
 
-def _columns(known: str = "LABEL", other: str | None = None) -> dict[str, str]:
+def _columns(known: str, other: str | None) -> dict[str, str]:
     """Return the measures in the table with their titles."""
-    from ctsne.evaluate.wording import measure_title
+    from ctsne.evaluate.wording import CHOSEN_BY, measure_title
 
-    names = ["mixing", "adjusted_rnx", *(["other_mixing"] if other is not None else [])]
-    return {name: measure_title(name, known=known, other=other or "") for name in
-            [*names, "perplexity_median", "other_share_mean"]}  # fmt: skip
+    names = [name for name in CHOSEN_BY if other is not None or name != "other_mixing"]
+    return {name: measure_title(name, known=known, other=other or "") for name in names}
 
 
 def _report(

@@ -9,30 +9,17 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ctsne._core.choices import STARTS
 from ctsne._core.messages import closest
 
 if TYPE_CHECKING:
     from ctsne.cli.main import Parser
 
 __all__ = [
-    "STARTS",
-    "PerLabel",
-    "apply_config",
-    "components",
-    "config_in",
-    "jobs",
-    "number",
-    "number_or_auto",
-    "one_of",
-    "per_label",
-    "seed",
-    "start",
-    "suggested",
-    "value_of",
-    "whole",
-]
+    "PerLabel", "apply_config", "config_in", "jobs", "number", "one_of", "or_word", "per_label",
+    "seed", "start", "suggested", "value_of", "whole",
+]  # fmt: skip
 
-STARTS = ("pca", "random", "spectral")
 # These options only make sense on the command line.
 _NOT_IN_FILES = ("config", "help")
 
@@ -91,32 +78,29 @@ def one_of(*choices: str) -> Callable[[str], str]:
     return choice
 
 
-def number_or_auto(text: str) -> float | str:
-    if text == "auto":
-        return text
-    try:
-        return number(text)
-    except argparse.ArgumentTypeError:
-        raise argparse.ArgumentTypeError(f"must be a number or auto, got {text!r}") from None
+def or_word(read: Callable[[str], Any], kind: str, *words: str) -> Callable[[str], Any]:
+    """Return a reader of one kind of value, or of some words in its place."""
+
+    def value(text: str) -> Any:
+        if text in words:
+            return text
+        try:
+            return read(text)
+        except argparse.ArgumentTypeError:
+            expected = " or ".join([kind, *words])
+            raise argparse.ArgumentTypeError(f"must be {expected}, got {text!r}") from None
+
+    return value
 
 
 def start(text: str) -> str:
+    """Read the name of a start, or of a file with positions."""
     if text in STARTS or text.endswith(".npy"):
         return text
     raise argparse.ArgumentTypeError(
         f"must be one of {', '.join(STARTS)}, or a .npy file with positions; "
         f"got {text!r}{suggested(text, STARTS)}"
     )
-
-
-def components(text: str) -> int | str:
-    if text in ("auto", "none"):
-        return text
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(
-            f"must be a whole number from 1 up, auto or none; got {text!r}"
-        )
-    return int(text)
 
 
 def per_label(texts: Sequence[str]) -> float | dict[str, float]:
