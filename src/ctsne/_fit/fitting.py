@@ -31,7 +31,7 @@ from ctsne._fit.target import (
     why_missed,
 )
 from ctsne.affinity import Affinities
-from ctsne.evaluate.mixing import mixing
+from ctsne.evaluate import mixing
 from ctsne.layout import Layout
 from ctsne.layout.descent import Callback
 from ctsne.neighbors import Neighbors
