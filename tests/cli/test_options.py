@@ -83,7 +83,7 @@ def test_what_is_no_number_for_labels(texts: list[str], message: str) -> None:
         (["--perplexity", "many"], "--perplexity: must be a number, got 'many'"),
         (["--seed", "1.5"], "--seed: must be a whole number"),
         (["--jobs", "0"], "--jobs: must be 1 or more"),
-        (["--pca", "0"], "--pca: must be a whole number from 1 up, auto or none"),
+        (["--pca", "x"], "--pca: must be a whole number or auto or none, got 'x'"),
         (["--beta", "a=1", "a=2"], "--beta: names the label 'a' twice"),
         (["--align", "mutal"], "--align: must be one of none, mutual, local, mean, auto; got"),
         (["--mixing", "half"], "--mixing: must be a number, got 'half'"),

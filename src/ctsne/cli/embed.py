@@ -250,9 +250,7 @@ def _report(
             f"neighbours kept: {measures[kept]:.2f} ({technical}; ctsne sweep compares settings)"
         )
     elif data.known is not None:
-        lines.append(
-            "neighbours kept: not measurable, neighbourhoods contain whole labels"
-        )
+        lines.append("neighbours kept: not measurable, neighbourhoods contain whole labels")
     shown = {"perplexity": "perplexity {:.1f}", "largest_weight": "largest weight {:.2f}",
              "other_share": "weight on other labels {:.2f}"}  # fmt: skip
     facts = [text.format(measures[name]) for name, text in shown.items() if name in measures]

@@ -23,10 +23,13 @@ Measure a map made by ctsne embed: how well it keeps the neighbourhoods of the
 data, and how far it mixes a label. The data, the label factored out, the metric
 and all other settings are those that are stored with the map."""
 
-# Measures in the table, in the order of the help.
-_SHOWN = (
-    "mixing", "adjusted_rnx", "rnx", "laplacian", "adjusted_jaccard",
-)  # fmt: skip
+# These describe similarities and layout; the table describes the map.
+_NOT_OF_THE_MAP = ("perplexity_median", "other_share_mean", "kl_divergence", "n_iter")
+
+_TABLE = """\
+the table:
+  label is the column that a measure is about, k the size of the neighbourhoods,
+  and expected the value for a random map or for random labels. The measures:"""
 
 _EXAMPLES = """\
 examples:
@@ -72,8 +75,11 @@ def add(commands: Commands) -> None:
 def _epilog() -> str:
     from ctsne.evaluate.wording import MEASURES
 
-    meanings = {name: MEASURES[name].meaning for name in MEASURES if name in _SHOWN}
-    return f"the measures:\n{definitions(meanings)}\n\n{_EXAMPLES}"
+    meanings: dict[str, str] = {}
+    for name, measure in MEASURES.items():
+        if name not in _NOT_OF_THE_MAP:  # both labels have some of them, under the same name
+            meanings.setdefault(name.removeprefix("other_"), measure.meaning)
+    return f"{_TABLE}\n{definitions(meanings)}\n\n{_EXAMPLES}"
 
 
 def run(options: argparse.Namespace, console: Console) -> None:

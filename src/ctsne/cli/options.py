@@ -182,18 +182,18 @@ def add_input(parser: Parser) -> None:
     )  # fmt: skip
     group.add_argument(
         "--index", metavar="COLUMN",
-        help="column that holds the names of the points, such as a barcode; it is kept with the "
-        "map and not used as a feature",
+        help="column of a table that holds the names of the points, such as barcodes; it is kept "
+        "with the map and not used as a feature",
     )  # fmt: skip
     group.add_argument(
         "--label-file", metavar="FILE",
-        help="table that holds the labels if INPUT does not; by default its rows are in the same "
-        "order as those of INPUT",
+        help="table with the labels, if INPUT does not have them; its rows must be in the order "
+        "of INPUT unless --join-on is given",
     )  # fmt: skip
     group.add_argument(
         "--join-on", metavar="COLUMN",
-        help="column of the label file that holds the names of the points: match its rows to "
-        "INPUT by name instead of by order",
+        help="column by which to join the label file to INPUT, such as cell; index joins by row "
+        "names, order by position even if identifiers differ",
     )  # fmt: skip
     group.add_argument(
         "--use-rep", metavar="KEY", help="h5ad: key in obsm, or X (default: X_pca, else X)"
