@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from ctsne._core.checks import (
-    METRICS,
     all_identical,
     as_numbers,
     check_choice,
@@ -25,11 +24,11 @@ from ctsne._core.checks import (
     check_perplexity,
     is_sparse,
 )
+from ctsne._core.choices import BANDWIDTHS, METRICS, STARTS
 from ctsne._core.components import check_components
 from ctsne._fit.conditioning import check_below, check_knobs, check_mixing
 from ctsne.labels import Labels
 from ctsne.layout import Schedule
-from ctsne.layout.start import STARTS
 from ctsne.methods import DEFAULT_METHOD, KNOBS, METHODS, Method, is_used, users_of
 from ctsne.neighbors.alignment import check_align
 
@@ -114,7 +113,7 @@ def check_settings(
     warnings: list[str] = []
     method = METHODS[check_choice(given["method"], "method", tuple(METHODS))]
     perplexity = check_perplexity(given["perplexity"], n)
-    metric = check_choice(given["metric"], "metric", (*METRICS, "precomputed"))
+    metric = check_choice(given["metric"], "metric", METRICS)
     if metric == "precomputed":
         _check_distances(X, perplexity)
     if metric == "cosine":
@@ -143,7 +142,7 @@ def check_settings(
         beta_low=beta_low,
         align=align if used is not None and method.two_lists else "none",
         mixing=mixing,
-        bandwidth=check_choice(given["bandwidth"], "bandwidth", ("r", "p")),
+        bandwidth=check_choice(given["bandwidth"], "bandwidth", BANDWIDTHS),
         perplexity=perplexity,
         metric=metric,
         pca=check_components(given["pca"], X.shape, metric),

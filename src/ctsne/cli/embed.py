@@ -108,6 +108,7 @@ def run(options: argparse.Namespace, console: Console) -> None:
 
 def make(options: argparse.Namespace, console: Console, *, expect: str | None = None) -> None:
     """Make the map; ``expect`` is the checksum that the data must have."""
+    from ctsne._fit.fitting import point_diagnostics
     from ctsne._io import (
         PICTURE_SUFFIXES,
         Provenance,
@@ -142,7 +143,7 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
         )
         console.stage(f"writing {target}")
         write_map(
-            target, model.embedding_, dataset=data.dataset, diagnostics=model._kept_diagnostics(),
+            target, model.embedding_, dataset=data.dataset, diagnostics=point_diagnostics(model),
             provenance=provenance, key=options.key,
         )  # fmt: skip
     except KeyboardInterrupt:

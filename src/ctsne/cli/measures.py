@@ -18,6 +18,7 @@ def measures_of(
     model: ConditionalTSNE, data: Input, options: argparse.Namespace
 ) -> dict[str, float | None]:
     """Measure a map as a sweep does, on a sample; None is what cannot be measured."""
+    from ctsne._fit.fitting import point_diagnostics
     from ctsne.evaluate.mixing import NEIGHBORHOOD, mixing
 
     n = len(model.embedding_)
@@ -30,7 +31,7 @@ def measures_of(
         share = mixing(model.embedding_, label, k=k, n_jobs=options.jobs)
         measures[name] = share if math.isfinite(share) else None
     measures["adjusted_rnx"] = _kept(model, data, k, options) if k >= 2 else None
-    for name, values in model._kept_diagnostics().items():
+    for name, values in point_diagnostics(model).items():
         measures[name] = float(values.mean())
     measures["recall"] = float(model.diagnostics_.recall)
     return measures

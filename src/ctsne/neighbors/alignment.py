@@ -15,14 +15,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ctsne._core.checks import as_numbers, check_choice, check_directions, check_matrix, is_sparse
+from ctsne._core.choices import ALIGN_CHOICES, TRIED_ALIGNMENTS
 from ctsne.labels import Labels
 from ctsne.neighbors.arrange import unit_rows
 from ctsne.neighbors.search import find_neighbors
 
-# In rising order of what they assume about the effect of a label.
-ALIGNMENTS = ("none", "mutual", "local", "mean")
-# Those that "auto" chooses from: a move of each point by itself always fits, and proves nothing.
-TRIED_ALIGNMENTS = ("none", "mutual", "mean")
 # Counterparts: pairs that are among each other's nearest points of other labels.
 PAIR_NEIGHBORS = 10
 ROUNDS = 5
@@ -46,7 +43,7 @@ class Alignment:
     Attributes
     ----------
     name : str
-        One of :data:`ALIGNMENTS`, or ``"array"``.
+        One of :data:`ctsne._core.choices.ALIGNMENTS`, or ``"array"``.
     points : ndarray or None
         The aligned points; None if the data are used as given.
     scores : dict of str to float
@@ -61,7 +58,7 @@ class Alignment:
 def check_align(align: Any, n: int, metric: str) -> str | _Points:
     """Return the name of an alignment, or a representation with one row per point."""
     if isinstance(align, str):
-        check_choice(align, "align", (*ALIGNMENTS, "auto"))
+        check_choice(align, "align", ALIGN_CHOICES)
         if align == "none":
             return align
     if metric == "precomputed":
@@ -76,7 +73,7 @@ def check_align(align: Any, n: int, metric: str) -> str | _Points:
     points = as_numbers(align, argument="align")
     if points.ndim != 2 or len(points) != n or points.shape[1] == 0:
         raise ValueError(
-            f"align must be one of {', '.join(map(repr, (*ALIGNMENTS, 'auto')))}, or an array with "
+            f"align must be one of {', '.join(map(repr, ALIGN_CHOICES))}, or an array with "
             f"a row for each of the {n} points, such as a representation corrected for the label; "
             f"got an array of shape {points.shape}"
         )
