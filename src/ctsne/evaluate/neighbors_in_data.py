@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 
 from ctsne._core.checks import check_choice, check_jobs, check_matrix, is_sparse
+from ctsne._core.choices import METRICS
 from ctsne._core.components import check_components, reduced_features
 from ctsne.evaluate.curves import ranking
 from ctsne.evaluate.neighbors_in_map import (
@@ -26,8 +27,6 @@ from ctsne.neighbors.alignment import check_align, choose_alignment
 from ctsne.neighbors.lists import different_labels
 
 __all__ = ["DataNeighbors", "data_neighbors"]
-
-METRICS = ("euclidean", "cosine", "precomputed")
 
 
 @dataclass(frozen=True, eq=False)
