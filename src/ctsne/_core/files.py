@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from ctsne._core.messages import label_text
 
@@ -71,6 +70,8 @@ def content_checksum(*parts: Any) -> str:
     >>> content_checksum(np.float32([1, 2]), "batch") == content_checksum([1.0, 2.0], "batch")
     True
     """
+    import scipy.sparse as sp  # not above: the command line's help needs this module, and no SciPy
+
     digest = hashlib.sha256()
     for part in parts:
         if sp.issparse(part):

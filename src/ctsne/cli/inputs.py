@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,8 +24,6 @@ __all__ = [
     "read_input",
 ]
 
-MOST_FEATURES = 100
-COMPONENTS = 50
 # Options that name a file to read.
 _READ = ("input", "label_file", "init", "data", "config")
 # How to name a file that is not where it was.
@@ -182,7 +180,7 @@ def read_input(
     if expect is None:
         for warning in (*dataset.warnings, *_no_label(known, name)):
             console.warn(warning)
-    return Input(dataset, _reduced(dataset.X, options, console, tell), known, name, aligned)
+    return Input(dataset, dataset.X, known, name, aligned)
 
 
 def data_checksum(dataset: Dataset, labels: Sequence[str], aligned: Any) -> str:
@@ -230,40 +228,3 @@ def _no_label(known: Any, name: str) -> Iterator[str]:
             f"{name!r:.60} has {len(counts)} different values for {len(known)} points: is it a "
             "label?"
         )
-
-
-def _reduced(
-    X: Any, options: argparse.Namespace, console: Console, tell: Callable[[str], None]
-) -> Any:
-    """Return the principal components of many features, or the features as they are."""
-    from ctsne._core.checks import check_jobs, check_matrix, is_sparse
-    from ctsne._core.components import AUTO_COMPONENTS as SPARSE_COMPONENTS
-    from ctsne._core.components import principal_components
-
-    if options.metric == "precomputed":
-        if options.pca not in (None, "none"):
-            raise ValueError("--pca needs features, but --metric precomputed reads distances")
-        return X
-    n, d = X.shape
-    k = options.pca
-    if is_sparse(X) and d > SPARSE_COMPONENTS and k == "none":
-        raise ValueError(
-            f"--pca none is not for sparse data with more than {SPARSE_COMPONENTS} columns (these "
-            f"have {d}), which are reduced in any case; name the number of components: --pca 50"
-        )
-    if k is None and d > (SPARSE_COMPONENTS if is_sparse(X) else MOST_FEATURES):
-        k = min(COMPONENTS, n)
-    if k is None or k == "none":
-        return X
-    if k > min(n, d):
-        raise ValueError(
-            f"--pca {k} asks for more components than there are: {n} points with {d} features have "
-            f"at most {min(n, d)}"
-        )
-    console.stage("principal components")
-    # Angles are measured from the origin, so for them the data must not be centred.
-    scores = principal_components(
-        check_matrix(X), k, centred=options.metric != "cosine", n_jobs=check_jobs(options.jobs)
-    )
-    tell(f"reduced {d} features to {k} principal components (--pca to change it)")
-    return scores

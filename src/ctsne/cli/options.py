@@ -257,9 +257,10 @@ def check_steering(options: argparse.Namespace) -> None:
                 f"{flag} has no effect with --method {options.method} and --odds or --beta-low; "
                 "leave one of them out"
             )
+        users = " and ".join(filter(None, [", ".join(methods[:-1]), methods[-1]]))
         raise ValueError(
-            f"{flag} is for {' and '.join(methods)}, but the method is {options.method}: add "
-            f"--method {methods[0]}, or leave {flag} out"
+            f"{flag} is for {users}, but the method is {options.method}: add --method "
+            f"{methods[0]}, or leave {flag} out"
         )
     if options.mixing is None:
         return
