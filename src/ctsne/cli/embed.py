@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ctsne.cli.console import Console
-from ctsne.cli.inputs import Input, check_outputs, read_input
+from ctsne.cli.inputs import Input, check_outputs, read_input, records_of
 from ctsne.cli.main import Commands, add_command
 from ctsne.cli.options import (
     add_input,
@@ -20,7 +20,6 @@ from ctsne.cli.options import (
     settings_of,
     short,
 )
-from ctsne.cli.records import records_of
 from ctsne.methods import METHODS
 
 if TYPE_CHECKING:

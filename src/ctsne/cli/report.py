@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from ctsne.cli.console import Console
 from ctsne.cli.folders import SweepFolder, check_folder, files_of, read_folder, write_folder
-from ctsne.cli.inputs import check_outputs, joint_name
+from ctsne.cli.inputs import check_outputs, joint_name, names_of_files
 from ctsne.cli.main import Commands, add_command, command_parser
 from ctsne.cli.options import add_messages, spelled
-from ctsne.cli.records import names_of_files
 from ctsne.cli.sweep import (
     add_sweep_options,
     check_target,

@@ -19,7 +19,7 @@ from ctsne.cli.folders import (
     files_of,
     write_folder,
 )
-from ctsne.cli.inputs import Input, check_outputs, joint_name, read_input
+from ctsne.cli.inputs import Input, check_outputs, joint_name, read_input, records_of
 from ctsne.cli.main import Commands, Parser, add_command, command_parser
 from ctsne.cli.options import (
     add_input,
@@ -29,7 +29,6 @@ from ctsne.cli.options import (
     settings_of,
     spelled,
 )
-from ctsne.cli.records import records_of
 from ctsne.cli.values import number, one_of, whole
 from ctsne.methods import METHODS, SWEPT_METHODS, is_used, swept_grid
 
@@ -63,7 +62,7 @@ the suggestion:
 
 the output:
   FOLDER holds the maps (in Python: ctsne.sweep.load_sweep), table.csv with all
-  measures, columns.npz with the labels, and settings.json with all settings:
+  measures, columns.feather with the labels, and settings.json with all settings:
   ctsne rerun FOLDER repeats the sweep.
 
 examples:
