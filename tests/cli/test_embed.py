@@ -25,7 +25,7 @@ from ctsne.layout.descent import Layout
 def test_the_map_is_that_of_the_estimator(
     cells: str, frame: pd.DataFrame, run: Callable[..., str], quick: list[str]
 ) -> None:
-    run("embed", cells, "--labels", "batch", "-o", "map.csv", *quick)
+    run("embed", cells, "--labels", "batch", "--index", "cell", "-o", "map.csv", *quick)
     # As text has it: shortest digits that give the number back.
     X = frame.filter(like="PC").to_numpy()
     model = ConditionalTSNE(
@@ -142,7 +142,7 @@ def test_a_column_with_the_name_of_the_combination(
 ) -> None:
     frame.assign(**{"batch | type": "x"}).to_csv(cells, index=False)
     message = fail("embed", cells, "--labels", "batch", "type", "-o", "map.csv", *quick)
-    assert "has a column 'batch | type', which is what the combination" in message
+    assert "has a column 'batch | type', the name of the combination of --labels" in message
 
 
 def test_reports_the_result(
@@ -206,7 +206,7 @@ def test_what_the_map_is_made_of_is_named(
     assert main([*command, "--labels", "batch"]) == 0
     err = capsys.readouterr().err
     assert "ctsne: features: PC1 ... PC10, plate\n" in err
-    assert "ctsne: warning: whole numbers among fractions: 'plate'" in err
+    assert "fractions, included in the map: 'plate'" in err
     assert main([*command, "--labels", "cell", "--features", "PC*"]) == 0
     err = capsys.readouterr().err
     assert "ctsne: warning: 'cell' has 120 different values for 120 points: is it a label?" in err

@@ -136,5 +136,5 @@ def test_labels_that_were_features(
 
 def test_a_map_without_its_settings(made: str, fail: Callable[..., str]) -> None:
     Path("map.csv.json").unlink()
-    assert "map.csv.json beside it, which is not there" in fail("evaluate", made)
+    assert "map.csv.json, which records it, is missing" in fail("evaluate", made)
     assert np.isfinite(read_map(made).embedding).all()

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from ctsne._core.checks import is_sparse
 from ctsne._core.messages import label_text
 
 __all__ = ["content_checksum", "file_beside", "file_checksum", "replaced_file"]
@@ -71,7 +70,8 @@ def content_checksum(*parts: Any) -> str:
     >>> content_checksum(np.float32([1, 2]), "batch") == content_checksum([1.0, 2.0], "batch")
     True
     """
-    import scipy.sparse as sp  # not above: the command line's help needs this module, and no SciPy
+    # Not above: it loads SciPy, which the help of the command line does without.
+    from ctsne._core.checks import is_sparse
 
     digest = hashlib.sha256()
     for part in parts:

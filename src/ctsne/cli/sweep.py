@@ -61,8 +61,8 @@ the suggestion:
   ctsne report FOLDER -o page.html
 
 the output:
-  FOLDER holds the maps (in Python: ctsne.sweep.load_sweep), table.csv with all
-  measures, columns.feather with the labels, and settings.json with all settings:
+  FOLDER holds the maps (in Python: ctsne.sweep.load_sweep), all measures
+  (table.csv), the labels (columns.feather) and all settings (settings.json);
   ctsne rerun FOLDER repeats the sweep.
 
 examples:
