@@ -770,6 +770,16 @@ def test_verbose_is_seen_where_logging_is_not_set_up() -> None:
     assert run.stdout == "" and "map: 10 iterations" in run.stderr
 
 
+def test_a_fit_leaves_logging_as_it_was(data: Synthetic, capfd: Any) -> None:
+    log = logging.getLogger("ctsne")
+    before = log.level, log.propagate, list(log.handlers), list(logging.getLogger().handlers)
+    make(verbose=1).fit(data.X, labels=data.known)
+    after = log.level, log.propagate, list(log.handlers), list(logging.getLogger().handlers)
+    assert after == before
+    # pytest's handlers take warnings only here, so the stages are written instead.
+    assert "map: 40 iterations" in capfd.readouterr().err
+
+
 @pytest.mark.parametrize(
     "parameters", [{"method": "original", "beta": 1e-300}, {"beta_low": 1e-50}]
 )

@@ -12,10 +12,9 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ctsne._core.checks import check_count, check_matrix, check_same_rows
-from ctsne._core.display import fitted_html
 from ctsne._core.messages import warn
-from ctsne._fit.clock import Clock
 from ctsne._fit.conditioning import knob_value
+from ctsne._fit.display import fitted_html
 from ctsne._fit.fitting import Fitting
 from ctsne._fit.memory import check_memory
 from ctsne._fit.settings import (
@@ -23,7 +22,7 @@ from ctsne._fit.settings import (
     check_settings,
     check_verbose,
 )
-from ctsne.affinity.result import kept_diagnostics
+from ctsne._fit.stage_log import StageLog
 from ctsne.labels import encode_labels
 from ctsne.layout.descent import Callback
 from ctsne.methods import METHODS
@@ -230,20 +229,20 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         known = None if labels is None else encode_labels(labels, n=matrix.shape[0])
         validate_data(BaseEstimator(), X, skip_check_array=True)  # refuses odd column names
         given = self.get_params(deep=False)
-        clock = Clock(check_verbose(self.verbose))
+        log = StageLog(check_verbose(self.verbose))
         settings = check_settings(given, matrix, known, y_given=y is not None)
         for message in settings.warnings:
             warn(message)
         if settings.labels is not None:
-            clock.log(f"labels: {settings.labels.describe()}")
-        clock.log(f"memory: {check_memory(matrix, settings)}")
-        fitting = Fitting(matrix, settings, clock)
+            log.stage(f"labels: {settings.labels.describe()}")
+        log.stage(f"memory: {check_memory(matrix, settings)}")
+        fitting = Fitting(matrix, settings, log)
         # Nothing is set before all that can fail is done.
         validate_data(self, X, skip_check_array=True)  # n_features_in_ and feature_names_in_
         self.labels_ = known
         self._take(fitting)
-        if not self._run(settings.n_iter, clock):
-            fitting.correct(clock.watch(self.callback), self.callback_every)
+        if not self._run(settings.n_iter, log):
+            fitting.correct(log.watch(self.callback), self.callback_every)
             self._take(fitting)
             self._keep_map()
         return self
@@ -295,7 +294,7 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         """
         check_is_fitted(self)
         check_callback(self.get_params(deep=False))
-        self._run(check_count(n_iter, "n_iter", low=1), Clock(check_verbose(self.verbose)))
+        self._run(check_count(n_iter, "n_iter", low=1), StageLog(check_verbose(self.verbose)))
         return self
 
     @property
@@ -318,26 +317,20 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             bundle["text/html"] += fitted_html(self)
         return bundle
 
-    def _kept_diagnostics(self) -> dict[str, NDArray[np.float32]]:
-        """Return what is kept of every point with a map, in files and AnnData."""
-        labelled = self.labels_ is not None and self.labels_.n_labels > 1
-        know_labels = labelled and METHODS[self.method].two_lists
-        return kept_diagnostics(self.diagnostics_, know_labels=know_labels)
-
-    def _run(self, n_iter: int, clock: Clock) -> bool:
+    def _run(self, n_iter: int, log: StageLog) -> bool:
         """Take some steps, and return whether they were stopped before the last."""
-        bar = clock.bar(n_iter)
+        bar = log.bar(n_iter)
         try:
             return self._layout.run(
                 n_iter,
-                callback=clock.watch(self.callback),
+                callback=log.watch(self.callback),
                 callback_every=self.callback_every,
                 after_step=bar.step,
             )
         finally:  # an error in the callback does not lose the map either
             bar.close()
             self._keep_map()
-            clock.log(f"map: {self.n_iter_} iterations, KL divergence {self.kl_divergence_:.4f}")
+            log.stage(f"map: {self.n_iter_} iterations, KL divergence {self.kl_divergence_:.4f}")
 
     def _keep_map(self) -> None:
         self.embedding_ = self._layout.embedding

@@ -55,7 +55,7 @@ def test_without_similarities_the_points_are_counted() -> None:
     (cut,) = ax.lines
     assert set(cut.get_xdata()) == {2.5} and cut.get_linestyle() == "--"
     texts = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert texts == ["a", "b", "missing", "neighbours up to here pull"]
+    assert texts == ["a", "b", "missing", "no weight beyond"]
 
 
 def test_many_labels_are_stacked() -> None:

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ctsne._core.messages import warn
-from ctsne._fit.clock import Clock
 from ctsne._fit.pipeline import (
     affinities_of,
     alignment_of,
@@ -19,6 +19,7 @@ from ctsne._fit.pipeline import (
     without_counterparts,
 )
 from ctsne._fit.settings import Settings
+from ctsne._fit.stage_log import StageLog
 from ctsne._fit.target import (
     Trial,
     at_level,
@@ -31,12 +32,14 @@ from ctsne._fit.target import (
     why_missed,
 )
 from ctsne.affinity import Affinities
-from ctsne.evaluate.mixing import mixing
+from ctsne.affinity.result import kept_diagnostics
+from ctsne.evaluate import mixing
 from ctsne.layout import Layout
 from ctsne.layout.descent import Callback
+from ctsne.methods import METHODS
 from ctsne.neighbors import Neighbors
 
-__all__ = ["Fitting"]
+__all__ = ["Fitting", "point_diagnostics"]
 
 
 class Fitting:
@@ -52,10 +55,10 @@ class Fitting:
         How far the finished map mixes the labels, where a target was asked for.
     """
 
-    def __init__(self, matrix: Any, settings: Settings, clock: Clock) -> None:
+    def __init__(self, matrix: Any, settings: Settings, log: StageLog) -> None:
         self.settings = settings
         self.mixing: float | None = None
-        self._clock = clock
+        self._log = log
         self._trials: tuple[Trial, ...] = ()
         self._level = 0.0
         self._tried_a_sample = False
@@ -72,7 +75,7 @@ class Fitting:
         settings, places = self.settings, self._places
         rows = searched_points(settings)
         most = most_trials(settings, rows)
-        bar = self._clock.bar(most * settings.n_iter, f"trials on {len(rows):,} points")
+        bar = self._log.bar(most * settings.n_iter, f"trials on {len(rows):,} points")
         try:
             self._trials = find_level(places, settings, rows, bar.step)
         finally:
@@ -90,7 +93,7 @@ class Fitting:
         self._tried_a_sample = len(rows) < places.shape[0]
         self._level = found.level
         self.settings = at_level(settings, found.level)
-        self._clock.log(
+        self._log.stage(
             f"mixing: {self.knob_text()} mixes {len(rows):,} points to {found.mixing:.2f} of random"
         )
 
@@ -98,10 +101,10 @@ class Fitting:
         settings = self.settings
         aligned = alignment_of(self._places, settings)
         if aligned.name != "none":
-            self._clock.log(f"alignment: {aligned.name}")
+            self._log.stage(f"alignment: {aligned.name}")
         neighbors = neighbors_of(self._places, settings, aligned.points)
         found = "all" if neighbors.recall == 1 else f"{neighbors.recall:.1%}"
-        self._clock.log(
+        self._log.stage(
             f"neighbours: {neighbors.indices.shape[1]} for each of {len(neighbors.indices)} "
             f"points, {found} of the true ones"
         )
@@ -111,7 +114,7 @@ class Fitting:
         if self._tried_a_sample:
             self._neighbors, self._aligned = neighbors, aligned.points
         del neighbors  # the map needs the memory
-        self._clock.log(f"similarities: {self.affinities.matrix.nnz} stored")
+        self._log.stage(f"similarities: {self.affinities.matrix.nnz} stored")
         unmatched = without_counterparts(self.affinities, settings)
         if unmatched is not None:
             warn(unmatched)
@@ -141,7 +144,7 @@ class Fitting:
         self._neighbors = self._aligned = None
         reached = nearest_trial(made, target)
         self.mixing = reached.mixing
-        self._clock.log(f"mixing: {self.mixing:.2f} of random with {self.knob_text()}")
+        self._log.stage(f"mixing: {self.mixing:.2f} of random with {self.knob_text()}")
         missed = why_missed(self.layout.embedding, self.settings, reached, self.knob_text())
         if missed is not None:
             warn(missed)
@@ -159,7 +162,7 @@ class Fitting:
             self._neighbors = neighbors_of(self._places, self.settings, self._aligned)
         self.affinities = affinities_of(self._neighbors, self.settings)
         self.layout = layout_of(self.affinities.matrix, self._features, self.settings)
-        bar = self._clock.bar(self.settings.n_iter, "map nearer to the mixing")
+        bar = self._log.bar(self.settings.n_iter, "map nearer to the mixing")
         try:
             return self.layout.run(
                 self.settings.n_iter, callback=callback, callback_every=callback_every,
@@ -174,3 +177,10 @@ class Fitting:
     def knob_text(self) -> str:
         """Name what steers the method, with its value."""
         return f"{self.settings.method.knob}={float(self.settings.knob[0]):.4g}"
+
+
+def point_diagnostics(model: Any) -> dict[str, NDArray[np.float32]]:
+    """Return the diagnostics per point that are kept with the map of a fitted model."""
+    labelled = model.labels_ is not None and model.labels_.n_labels > 1
+    know_labels = labelled and METHODS[model.method].two_lists
+    return kept_diagnostics(model.diagnostics_, know_labels=know_labels)

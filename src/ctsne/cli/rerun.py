@@ -11,13 +11,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ctsne.cli.config import value_of
 from ctsne.cli.console import Console
 from ctsne.cli.folders import SWEEP, check_folder, is_sweep_folder, move_folder
 from ctsne.cli.inputs import HOW_TO_NAME, checksum_of, names_of_files
-from ctsne.cli.options import UNRECORDED, add_messages, spelled
-from ctsne.cli.parser import Commands, add_command, command_parser, make_parser
-from ctsne.cli.values import jobs
+from ctsne.cli.main import Commands, add_command, command_parser
+from ctsne.cli.options import UNRECORDED, add_jobs, add_key, add_messages, spelled
+from ctsne.cli.values import value_of
 
 if TYPE_CHECKING:
     from ctsne._io import InputRecord, Provenance
@@ -55,10 +54,8 @@ def add(commands: Commands) -> None:
         "-o", "--output", metavar="NEW", help="where to write (default: replace OUTPUT)"
     )
     main.add_argument("--input", metavar="FILE", help="the data, if they have moved")
-    main.add_argument(
-        "--key", metavar="KEY", default="ctsne", help="h5ad: the name of the map (default: ctsne)"
-    )
-    main.add_argument("--jobs", metavar="N", type=jobs, default=-1, help="threads (default: all)")
+    add_key(main)
+    add_jobs(main)
     add_messages(parser, config=False)
 
 
@@ -80,7 +77,7 @@ def run(options: argparse.Namespace, console: Console) -> None:
     provenance = read_provenance(made, key=options.key)
     again = options_again(provenance, made, given=options.input)
     if made.is_dir() and not is_sweep_folder(made):
-        parser = command_parser(make_parser(), "sweep")
+        parser = command_parser("sweep")
         command = spelled(parser, ["sweep", again.input], {**vars(again), "output": options.made})
         raise ValueError(f"the sweep in {options.made} is not finished; to continue, run {command}")
     again.jobs, again.output = options.jobs, options.output or str(made)
@@ -180,7 +177,7 @@ def options_again(
     """Return the options that a map or a sweep was made with, with its input files found."""
     if provenance.command not in REPEATED:
         raise ValueError(f"{output} was made by an unknown command, {provenance.command!r:.40}")
-    parser = command_parser(make_parser(), provenance.command)
+    parser = command_parser(provenance.command)
     actions = {action.dest: action for action in parser._actions if action.dest != "help"}
     values = {name: action.default for name, action in actions.items()}
     # Stored settings are a proposal only: they cannot name a place to write to.

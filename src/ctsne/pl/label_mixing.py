@@ -1,4 +1,4 @@
-"""How well a map mixes each label."""
+"""How far a map mixes each label."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from numpy.typing import ArrayLike
 from ctsne._io.anndata import category_colors, columns_of, is_anndata, map_of
 from ctsne.evaluate import MapNeighbors, laplacian
 from ctsne.labels import encode_labels
-from ctsne.pl._legend import Entry, add_legend
-from ctsne.pl._matplotlib import INK, RULE, chart_axes, dress_chart
-from ctsne.pl._text import LITERAL, one_line
+from ctsne.pl import figures
 from ctsne.pl.palette import label_colors
 
 if TYPE_CHECKING:
@@ -34,15 +32,15 @@ def label_mixing(
 ) -> Axes:
     """Draw for each label the share of its points' neighbours that have another label.
 
-    The bar is the mean over the label's points of :func:`ctsne.evaluate.laplacian`. The mark shows
-    what random labels would give, ``(m - n_l) / (m - 1)`` among m labelled points: a bar that
-    reaches it belongs to a label that is fully mixed.
+    A bar is the mean of :func:`ctsne.evaluate.laplacian` over the label's points. A mark shows the
+    expected value for random labels, ``(m - n_l) / (m - 1)`` among m labelled points: the label of
+    a bar that reaches it is fully mixed.
 
     Parameters
     ----------
     embedding_or_neighbors : array-like of shape (n, d), MapNeighbors or AnnData
-        Positions in the map, or its neighbours (of all points or of a sample). Of an AnnData object
-        the map ``basis`` is taken; ``labels`` may then be the name of a column of its ``obs``.
+        Positions in the map, or its neighbours (of all points or of a sample). For an AnnData
+        object, ``basis`` names the map and ``labels`` may name a column of ``obs``.
     labels : array-like of shape (n,)
         Any label column; points without a label are left out.
     k : int, default=30
@@ -50,9 +48,9 @@ def label_mixing(
     basis : str, default="ctsne"
         The map of an AnnData object: ``obsm[basis]``, or ``obsm["X_" + basis]``.
     palette : mapping of label to colour, optional
-        The colours of the labels, as :func:`ctsne.pl.palette` makes them by default.
+        By default that of :func:`ctsne.pl.palette`.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure if not given.
+        Axes to draw into; a new figure by default.
 
     Returns
     -------
@@ -60,8 +58,6 @@ def label_mixing(
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from ctsne import pl
     >>> ax = pl.label_mixing([[0.0], [1.0], [3.0], [7.0]], ["a", "a", "b", "b"], k=1)
     >>> [float(bar.get_width()) for bar in ax.patches]
@@ -76,11 +72,11 @@ def label_mixing(
     if not column.n_labels:
         raise ValueError("labels must name at least one label, but all are missing")
     colors = label_colors(column, palette)
-    shares = laplacian(embedding_or_neighbors, column, k=k, pointwise=True)
+    shares = np.asarray(laplacian(embedding_or_neighbors, column, k=k, pointwise=True))
     codes = column.codes
     if isinstance(embedding_or_neighbors, MapNeighbors):
         codes = codes[embedding_or_neighbors.points]
-    # Points without a label, or with no labelled neighbour, have no share.
+    # Points without a label, or without a labelled neighbour, have no share.
     counted = ~np.isnan(shares)
     measured = np.bincount(codes[counted], minlength=column.n_labels)
     total = np.bincount(codes[counted], shares[counted], minlength=column.n_labels)
@@ -89,21 +85,19 @@ def label_mixing(
     labelled = int(column.counts.sum())
     expected = (labelled - column.counts) / max(labelled - 1, 1)
 
-    texts = [
-        f"{one_line(name)}  ({count:,})"
-        for name, count in zip(column.names, column.counts.tolist(), strict=True)
-    ]
+    names = [figures.shown_text(name).replace("\n", " ") for name in column.names]
+    texts = [f"{name}  ({n:,})" for name, n in zip(names, column.counts.tolist(), strict=True)]
     width = 4.4 + 0.07 * max(map(len, texts))
-    ax = chart_axes(ax, width=width, height=1.0 + 0.24 * column.n_labels)
+    ax = figures.chart_axes(ax, width=width, height=1.0 + 0.24 * column.n_labels)
     rows = np.arange(column.n_labels)
     ax.barh(rows, means, height=0.72, color=colors[:-1])
-    # White around the marks: they must be seen on a bar of any colour.
-    for color, width in (("white", 4.0), (INK, 1.8)):
+    # A white outline keeps the marks visible on a bar of any colour.
+    for color, width in (("white", 4.0), (figures.INK, 1.8)):
         ax.plot(expected, rows, linestyle="none", marker="|", color=color, ms=11, mew=width)
     ax.set(xlim=(0, 1.02), ylim=(column.n_labels - 0.5, -0.5))
-    ax.set_yticks(rows, texts, **LITERAL)
-    ax.grid(axis="x", color=RULE, linewidth=0.6)
-    ax.set_axisbelow(True)
-    dress_chart(ax, xlabel=f"share of {k} nearest neighbours with another label", ylabel="")
-    add_legend(ax, [Entry("random labels", INK, "|")], loc="lower right", bbox_to_anchor=(1.0, 1.0))
+    ax.set_yticks(rows, texts, **figures.LITERAL)
+    xlabel = f"share of {k} nearest neighbours with another label"
+    figures.finish_chart(ax, xlabel=xlabel, grid="x")
+    random = figures.Entry("random labels", figures.INK, "|")
+    figures.add_legend(ax, [random], loc="lower right", bbox_to_anchor=(1.0, 1.0))
     return ax

@@ -1,4 +1,4 @@
-"""The share of other-label neighbours, group by group."""
+"""The share of neighbours with other labels, group by group."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ from ctsne._core.checks import as_numbers
 from ctsne._io.anndata import category_colors, columns_of, is_anndata
 from ctsne.labels import Labels, encode_labels
 from ctsne.methods import users_of
-from ctsne.pl._legend import add_legend, color_entries, make_room
-from ctsne.pl._matplotlib import RULE, chart_axes, dress_chart, load
-from ctsne.pl._text import LITERAL, MISSING_TEXT, shown_text
+from ctsne.pl import figures
 from ctsne.pl.palette import label_colors
 
 if TYPE_CHECKING:
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["other_share"]
 
-# Longer names of groups (in characters for each inch of the axis) are written at an angle.
+# Group names with more characters than this per inch of the axis are slanted.
 _CHARACTERS_PER_INCH = 11
 
 
@@ -37,33 +35,32 @@ def other_share(
     ylabel: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw box plots of the share of other-label neighbours in each group of points.
+    """Draw box plots of the share of neighbours with other labels in each group of points.
 
-    It tells, before any map is made, which points have neighbours with other labels at all. Boxes
-    go from the first to the third quartile with a line at the median; whiskers end at the last
-    point within 1.5 times the interquartile range. Points beyond are not drawn, as in the paper's
+    Before any map is made, they show which points have neighbours with other labels at all. Boxes
+    span the first to the third quartile with a line at the median; whiskers end at the last point
+    within 1.5 times the interquartile range. Points beyond are not drawn, as in the paper's
     supplement.
 
     Parameters
     ----------
     share : array-like of shape (n,) or AnnData
-        A share for each point, from 0 to 1, such as ``ctsne.evaluate.laplacian(X, labels,
-        pointwise=True)``. NaN is left out. Of an AnnData object the share of similarity on other
-        labels that belongs to the map ``basis`` is drawn, ``obs[basis + "_other_share"]``;
-        ``groups`` and ``by`` may then be names of columns of its ``obs``.
+        A share per point, from 0 to 1, such as ``ctsne.evaluate.laplacian(X, labels,
+        pointwise=True)``; NaN is left out. For an AnnData object, the weight on other labels of the
+        map ``basis``, ``obs[basis + "_other_share"]``; ``groups`` and ``by`` may then name columns
+        of ``obs``.
     groups : array-like of shape (n,)
         The label column of the groups.
     by : array-like of shape (n,), optional
-        A second label column: each group has a box for each of these, in its colour.
+        A second label column: each group has one box per label of it, in its colour.
     basis : str, default="ctsne"
         The map of an AnnData object, made by :func:`ctsne.tl.ctsne`.
     palette : mapping of label to colour, optional
-        The colours of ``by``, or else of the groups, as :func:`ctsne.pl.palette` makes them by
-        default.
+        Colours of ``by``, or else of the groups; by default that of :func:`ctsne.pl.palette`.
     ylabel : str, optional
-        What the axis shows.
+        Axis label.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure if not given.
+        Axes to draw into; a new figure by default.
 
     Returns
     -------
@@ -71,52 +68,45 @@ def other_share(
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from ctsne import pl
     >>> ax = pl.other_share([0.0, 0.2, 0.4, 0.9], ["alpha", "alpha", "beta", "beta"])
     >>> [text.get_text() for text in ax.get_xticklabels()]
     ['alpha', 'beta']
     """
-    if ylabel is None:
-        what = "similarity on other labels" if is_anndata(share) else "other-label neighbours"
-        ylabel = f"share of {what}"
+    default = "share of neighbours with other labels"
     if is_anndata(share):
         adata: Any = share
         share = _share_of(adata, basis)
         if palette is None:
             palette = category_colors(adata, groups if by is None else by)
         groups, by = columns_of(adata, groups=groups, by=by)
+        default = "weight on other labels"
     shares = _check_share(share)
     rows = encode_labels(groups, n=len(shares), argument="groups")
-    boxes = rows if by is None else encode_labels(by, n=len(shares), argument="by")
-    colors = label_colors(boxes, palette)
+    boxes = None if by is None else encode_labels(by, n=len(shares), argument="by")
+    colored = rows if boxes is None else boxes
+    colors = label_colors(colored, palette)
     # Missing labels, code -1, form a group of their own after the others.
-    n_rows = rows.n_labels + bool(rows.n_missing)
-    n_boxes = 1 if by is None else boxes.n_labels + bool(boxes.n_missing)
+    row_codes = [*range(rows.n_labels), *([-1] if rows.n_missing else [])]
+    box_codes = [*range(colored.n_labels), *([-1] if colored.n_missing else [])]
+    n_boxes = 1 if boxes is None else len(box_codes)
     own = ax is None
-    width = float(np.clip(1.4 + 0.18 * n_rows * (n_boxes + 1), 4.6, 14.0))
-    ax = chart_axes(ax, width=width, height=4.2)
-    for row in range(n_rows):
-        for box in range(n_boxes):
-            code = row if by is None else box
-            chosen = rows.codes == _code(row, rows)
-            if by is not None:
-                chosen &= boxes.codes == _code(box, boxes)
-            values = shares[chosen & ~np.isnan(shares)]
-            if len(values):
-                place = row + (box - (n_boxes - 1) / 2) * 0.8 / n_boxes
-                width = 0.8 / n_boxes * (0.7 if by is None else 0.85)
-                _draw_box(ax, values, place, width, colors[_code(code, boxes)])
-    ax.set(xlim=(-0.6, n_rows - 0.4), ylim=(-0.02, 1.02))
+    width = float(np.clip(1.4 + 0.18 * len(row_codes) * (n_boxes + 1), 4.6, 14.0))
+    ax = figures.chart_axes(ax, width=width, height=4.2)
+    for place, row in enumerate(row_codes):
+        chosen = (rows.codes == row) & ~np.isnan(shares)
+        if boxes is None:
+            _draw_box(ax, shares[chosen], place, 0.56, colors[row])
+            continue
+        for number, box in enumerate(box_codes):
+            shift = (number - (n_boxes - 1) / 2) * 0.8 / n_boxes
+            values = shares[chosen & (boxes.codes == box)]
+            _draw_box(ax, values, place + shift, 0.68 / n_boxes, colors[box])
+    ax.set(xlim=(-0.6, len(row_codes) - 0.4), ylim=(-0.02, 1.02))
     _write_groups(ax, rows)
-    ax.grid(axis="y", color=RULE, linewidth=0.6)
-    ax.set_axisbelow(True)
-    dress_chart(ax, xlabel="", ylabel=ylabel)
-    if by is not None:
-        legend = add_legend(ax, color_entries(boxes, colors))
-        if own:
-            make_room(legend)
+    entries = None if boxes is None else figures.color_entries(boxes, colors)
+    ylabel = default if ylabel is None else ylabel
+    figures.finish_chart(ax, ylabel=ylabel, grid="y", entries=entries, widen=own)
     return ax
 
 
@@ -133,9 +123,7 @@ def _share_of(adata: Any, basis: str) -> Any:
 def _check_share(share: Any) -> NDArray[np.float64]:
     shares = np.asarray(as_numbers(share, argument="share"), np.float64)
     if shares.ndim != 1 or not len(shares):
-        raise ValueError(
-            f"share must be a list with an entry for each point, got shape {shares.shape}"
-        )
+        raise ValueError(f"share must be a list with an entry per point, got shape {shares.shape}")
     present = shares[~np.isnan(shares)]
     if len(present) and (present.min() < 0 or present.max() > 1):
         raise ValueError(
@@ -145,41 +133,29 @@ def _check_share(share: Any) -> NDArray[np.float64]:
     return shares
 
 
-def _code(position: int, labels: Labels) -> int:
-    return position if position < labels.n_labels else -1
-
-
 def _draw_box(
     ax: Axes, values: NDArray[np.float64], place: float, width: float, color: str
 ) -> None:
+    if not len(values):
+        return
     # A pale box with a strong median, which keeps its colour when a box has no height.
-    pale = 0.45 * np.array(load("colors").to_rgb(color)) + 0.55
-    line = {"color": color, "linewidth": 1.2}
+    pale = 0.45 * np.array(figures.load("colors").to_rgb(color)) + 0.55
     ax.boxplot(
-        [values],
-        positions=[place],
-        widths=width,
-        whis=1.5,
-        showfliers=False,
-        showcaps=False,
-        patch_artist=True,
-        manage_ticks=False,
+        [values], positions=[place], widths=width, whis=1.5, showfliers=False, showcaps=False,
+        patch_artist=True, manage_ticks=False,
         boxprops={"facecolor": pale, "edgecolor": color, "linewidth": 1.2},
-        whiskerprops=line,
+        whiskerprops={"color": color, "linewidth": 1.2},
         medianprops={"color": color, "linewidth": 2.4},
-    )
+    )  # fmt: skip
 
 
 def _write_groups(ax: Axes, rows: Labels) -> None:
-    texts = [shown_text(name) for name in rows.names] + [MISSING_TEXT] * bool(rows.n_missing)
+    texts = [figures.shown_text(name) for name in rows.names]
+    if rows.n_missing:
+        texts.append(figures.MISSING_TEXT)
     root: Any = ax.get_figure(root=True)
     slot = ax.bbox.width / root.dpi / len(texts)
-    slanted = max(map(len, texts)) > slot * _CHARACTERS_PER_INCH
-    ax.set_xticks(
-        range(len(texts)),
-        texts,
-        rotation=40 if slanted else 0,
-        ha="right" if slanted else "center",
-        rotation_mode="anchor",
-        **LITERAL,
-    )
+    turn: dict[str, Any] = {"rotation": 0, "ha": "center"}
+    if max(map(len, texts)) > slot * _CHARACTERS_PER_INCH:
+        turn = {"rotation": 40, "ha": "right"}
+    ax.set_xticks(range(len(texts)), texts, rotation_mode="anchor", **turn, **figures.LITERAL)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ctsne._fit.fitting import point_diagnostics
 from ctsne.affinity.result import KEPT_DIAGNOSTICS
 from ctsne.evaluate.diagnostics import summarize_diagnostics
 from ctsne.methods import METHODS, is_used
@@ -23,7 +24,7 @@ def store_map(target: Any, key: str, model: Any, params: Mapping[str, Any]) -> N
     """Write the map of a fitted estimator and all that is known of it."""
     diagnostics = model.diagnostics_
     summary = summarize_diagnostics(diagnostics)
-    kept = model._kept_diagnostics()
+    kept = point_diagnostics(model)
     if "other_share" not in kept:
         summary = {name: value for name, value in summary.items() if "other_share" not in name}
     target.obsm[key] = model.embedding_  # first, as it makes a view an object of its own

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ctsne._core.checks import check_same_rows
+from ctsne._core.choices import ALIGN_CHOICES
 from ctsne._core.messages import unknown
 from ctsne._fit.settings import check_settings
 from ctsne._io.anndata import column_of
@@ -17,7 +18,6 @@ from ctsne.estimator import ConditionalTSNE
 from ctsne.labels import Labels, encode_labels
 from ctsne.layout.descent import Callback
 from ctsne.methods import METHODS
-from ctsne.neighbors.alignment import ALIGNMENTS
 from ctsne.tl._representation import (
     check_adata,
     check_writable,
@@ -251,10 +251,10 @@ def _alignment(adata: Any, align: Any) -> Any:
     if not isinstance(align, str):
         check_same_rows(adata.obs, align, argument="align")
         return align
-    if align in (*ALIGNMENTS, "auto"):
+    if align in ALIGN_CHOICES:
         return align
     if align not in adata.obsm:
-        names = [*ALIGNMENTS, "auto", *adata.obsm]
+        names = [*ALIGN_CHOICES, *adata.obsm]
         raise ValueError(f"align: {unknown(align, names, what='alignment', where='adata.obsm')}")
     return np.asarray(adata.obsm[align])
 

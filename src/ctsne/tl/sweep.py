@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from ctsne._io.anndata import column_of
-from ctsne.evaluate.mixing import MEASURED_POINTS
+from ctsne.evaluate.sampling import MEASURED_POINTS
 from ctsne.sweep import SweepResult
 from ctsne.sweep import sweep as sweep_arrays
 from ctsne.sweep.grid import Grid
