@@ -70,12 +70,9 @@ def content_checksum(*parts: Any) -> str:
     >>> content_checksum(np.float32([1, 2]), "batch") == content_checksum([1.0, 2.0], "batch")
     True
     """
-    # Not above: it loads SciPy, which the help of the command line does without.
-    from ctsne._core.checks import is_sparse
-
     digest = hashlib.sha256()
     for part in parts:
-        if is_sparse(part):
+        if hasattr(part, "tocsr"):  # sparse; the help of the command line does without SciPy
             matrix = part.tocsr()
             if not matrix.has_canonical_format or not np.all(matrix.data):
                 matrix = matrix.copy()

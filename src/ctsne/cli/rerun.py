@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ctsne.cli.console import Console
 from ctsne.cli.folders import SWEEP, check_folder, is_sweep_folder, move_folder
 from ctsne.cli.inputs import HOW_TO_NAME, checksum_of, names_of_files
-from ctsne.cli.main import COMMANDS, Commands, add_command, command_parser
+from ctsne.cli.main import Commands, add_command, command_parser
 from ctsne.cli.options import UNRECORDED, add_jobs, add_key, add_messages, spelled
 from ctsne.cli.values import value_of
 
@@ -31,8 +31,7 @@ _EPILOG = """\
 The input is looked for where it was, relative to the output, and must have the
 same content; other columns do not matter. With the same versions and
 instruction set (ctsne info) the map is identical to the last bit; different
-versions are reported. Pictures, pages and tables of measures are not repeated:
-rerun prints the command that made them.
+versions are reported. Pictures and pages hold the command that made them.
 
 examples:
   ctsne rerun map.csv                      replace it
@@ -62,13 +61,17 @@ def add(commands: Commands) -> None:
 
 def run(options: argparse.Namespace, console: Console) -> None:
     """Repeat the output, and compare."""
-    from ctsne._io import read_provenance
+    from ctsne._io import PICTURE_SUFFIXES, read_provenance
 
     made = Path(options.made)
     if not made.exists():
         raise ValueError(f"there is no {made}")
     if made.suffix == ".json":
         raise ValueError(f"{made} holds settings; name the output that they belong to")
+    if made.suffix.lower() in (*PICTURE_SUFFIXES, ".html"):
+        raise ValueError(
+            f"{made} is not a map or a sweep; to make it again, use the command in its metadata"
+        )
     if made.is_symlink():
         made = made.resolve()  # stored paths are relative to the file itself
     provenance = read_provenance(made, key=options.key)
@@ -173,7 +176,7 @@ def options_again(
 ) -> argparse.Namespace:
     """Return the options that a map or a sweep was made with, with its input files found."""
     if provenance.command not in REPEATED:
-        raise ValueError(_not_repeated(provenance, output))
+        raise ValueError(f"{output} was made by an unknown command, {provenance.command!r:.40}")
     parser = command_parser(provenance.command)
     actions = {action.dest: action for action in parser._actions if action.dest != "help"}
     values = {name: action.default for name, action in actions.items()}
@@ -192,16 +195,6 @@ def options_again(
     found = _find_inputs(provenance.inputs, output, given=given)
     values |= {name: str(path) for name, path in zip(["input", *files], found, strict=True)}
     return argparse.Namespace(**values)
-
-
-def _not_repeated(provenance: Provenance, output: Path) -> str:
-    """Say which command made an output that is not a map or a sweep."""
-    command = provenance.command
-    if command not in COMMANDS or not provenance.inputs:
-        return f"{output} was made by an unknown command, {command!r:.40}"
-    values = {**provenance.settings, "output": output.name}
-    typed = spelled(command_parser(command), [command, provenance.inputs[0].file], values)
-    return f"rerun repeats maps and sweeps; {output} was made by {typed}"
 
 
 def _setting(action: argparse.Action, value: Any, output: Path) -> Any:
