@@ -172,7 +172,7 @@ def say_reduced(data: Input, pca: Any, metric: str, console: Console) -> None:
     from ctsne._core.components import n_reduced
 
     k = None if metric == "precomputed" else n_reduced(data.X.shape, pca)
-    if k is not None:
+    if k is not None and k <= min(data.X.shape):  # more are refused by the estimator
         d = data.X.shape[1]
         console.say(f"reducing {d} features to {k} principal components (change it with --pca)")
 
