@@ -9,7 +9,7 @@ import numpy as np
 
 from ctsne import ConditionalTSNE
 from ctsne.methods import is_used
-from ctsne.report.calls import constructor_calls
+from ctsne.report.maps import constructor_calls
 from ctsne.sweep.store import IRRELEVANT, plain_value
 
 from .conftest import made_up
@@ -65,7 +65,7 @@ def test_typed_again_it_is_the_same_estimator() -> None:
     result, _ = made_up(12, grid=grid)
     for swept, call in zip(result.maps, constructor_calls(result), strict=True):
         again = eval(call, {"ConditionalTSNE": ConditionalTSNE}).get_params(deep=False)
-        wanted = {**result._estimator, **swept.parameters}
+        wanted = {**result.estimator, **swept.parameters}
         for name, value in wanted.items():
             if name not in IRRELEVANT and is_used(name, wanted):
                 assert plain_value(again[name]) == plain_value(value), name
