@@ -59,9 +59,7 @@ def test_suggests_for_the_mixing_asked_for(opened: Open, tmp_path: Path) -> None
     assert page.page.input_value("#share") == "0.72"
     assert page.text("#right-title") == "joint, strength 1"
     words = page.text("#suggested")
-    assert words.startswith(
-        "joint, strength 1 (0.80): keeps kind purest among the maps that reach it"
-    )
+    assert words.startswith("joint, strength 1 (0.80): keeps kind purest among the maps")
     assert words.endswith("are not beaten by another.")
 
 
@@ -284,9 +282,8 @@ def test_points_dominated_by_one_neighbour(opened: Open, path: Path) -> None:
     page = opened(path)
     page.page.click("#settings button:has-text('revised, beta 1e-10')")
     assert page.text("#dominated-about").startswith("revised, beta 1e-10: 6 of 60 points have")
-    assert page.page.locator("#dominated button").all_inner_texts() == [
-        f"cell {i}" for i in range(6)
-    ]
+    names = page.page.locator("#dominated button").all_inner_texts()
+    assert names == [f"cell {i}" for i in range(6)]
     page.page.click("#dominated button >> nth=2")
     rows = page.page.evaluate("ctsnePage.rows()")
     assert rows[page.state()["point"]] == 2

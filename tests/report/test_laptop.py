@@ -49,7 +49,7 @@ def test_commands_of_the_command_line_are_for_the_page_s_folder(
     opened: Open, tmp_path: Path
 ) -> None:
     commands = [f"ctsne embed cells.csv {i}" for i in range(7)]
-    page = opened(written(tmp_path, commands=commands, made_by="ctsne report cells.csv"))
+    page = opened(written(tmp_path, commands=commands, provenance={"command": "ctsne report"}))
     assert page.text("#command") == "ctsne embed cells.csv 2"
     assert page.text("#command-where").endswith("in this page's folder:")
 
@@ -134,8 +134,11 @@ def test_a_point_under_the_pointer_moves_no_panel(opened: Open, path: Path) -> N
 
 
 def test_settings_are_folded_but_on_paper(opened: Open, tmp_path: Path) -> None:
-    made = {"command": "report", "settings": {"pca": None, "seed": 0, "path": False}}
-    page = opened(written(tmp_path, provenance=made, made_by="ctsne report cells.csv -o page.html"))
+    made = {
+        "command": "ctsne report cells.csv -o page.html",
+        "settings": {"pca": None, "seed": 0, "path": False},
+    }
+    page = opened(written(tmp_path, provenance=made))
     assert not page.page.is_visible("#provenance")
     assert page.text("#made-by") == "ctsne report cells.csv -o page.html"
     for event, shown in (("beforeprint", True), ("afterprint", False)):

@@ -34,7 +34,6 @@ def write_report(
     names: Any = None,
     title: str | None = None,
     commands: Sequence[str] | None = None,
-    made_by: str | None = None,
     provenance: Mapping[str, Any] | None = None,
 ) -> None:
     """Write a sweep as one interactive page, to choose a strength and to show the result.
@@ -69,11 +68,9 @@ def write_report(
     commands : sequence of str, optional
         A command per map of ``result.maps`` that makes it, shown for copying; by default the call
         of :class:`ctsne.ConditionalTSNE`.
-    made_by : str, optional
-        The command that made the page, to be run in its folder, shown at its end.
     provenance : mapping, optional
         Settings and versions behind the page, as JSON can hold them: shown at its end, and stored
-        in the element ``ctsne-provenance``.
+        in the element ``ctsne-provenance``. Its ``"command"`` is the command that made the page.
 
     Examples
     --------
@@ -105,13 +102,12 @@ def write_report(
     if not target.parent.is_dir():
         raise ValueError(f"path is in a folder that does not exist: {target.parent}")
     _check_columns(columns, known, other)
-    for argument, text in (("title", title), ("made_by", made_by)):
-        if text is not None and not isinstance(text, str):
-            raise TypeError(f"{argument} must be text, got {type(text).__name__}")
+    if title is not None and not isinstance(title, str):
+        raise TypeError(f"title must be text, got {type(title).__name__}")
     payload = build_payload(
         result, _with_matched(columns, result), known, other, names=names,
         commands=_check_commands(commands, result), provenance=_plain_provenance(provenance),
-        mixing=check_number(mixing, "mixing", low=0, high=1), madeBy=made_by,
+        mixing=check_number(mixing, "mixing", low=0, high=1),
         title=f"Maps without {known}" if title is None else title,
     )  # fmt: skip
     page = build_page(payload)

@@ -7,7 +7,7 @@ function connectCommand(data, state) {
     clearTimeout(timer);
     button.textContent = "Copy";
   };
-  byId("command-where").textContent = data.facts.madeBy === null ? "To make the map on the right:" : "To make the map on the right, in this page's folder:";
+  byId("command-where").textContent = data.provenance.command === undefined ? "To make the map on the right:" : "To make the map on the right, in this page's folder:";
   state.watch(["map"], ({ map }) => {
     text.textContent = data.commands[map];
     rest();

@@ -88,8 +88,9 @@ function drawProvenance(data) {
     body.append(row);
   };
   add([], data.provenance);
-  byId("made-by").textContent = data.facts.madeBy ?? "";
-  byId("made-by-line").hidden = data.facts.madeBy === null;
+  const { command } = data.provenance;
+  byId("made-by").textContent = command ?? "";
+  byId("made-by-line").hidden = command === undefined;
   if (Object.keys(data.provenance).length === 0) {
     body.rows[0].replaceChildren(element("td", "Settings and versions were not recorded."));
   }
