@@ -140,7 +140,7 @@ def test_settings_are_folded_but_on_paper(opened: Open, tmp_path: Path) -> None:
     }
     page = opened(written(tmp_path, provenance=made))
     assert not page.page.is_visible("#provenance")
-    assert page.text("#made-by") == "ctsne report cells.csv -o page.html"
+    assert page.text("#made-by") == command
     for event, shown in (("beforeprint", True), ("afterprint", False)):
         page.page.evaluate("event => window.dispatchEvent(new Event(event))", event)
         assert page.page.is_visible("#provenance") is shown
