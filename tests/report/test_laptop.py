@@ -134,8 +134,9 @@ def test_a_point_under_the_pointer_moves_no_panel(opened: Open, path: Path) -> N
 
 
 def test_settings_are_folded_but_on_paper(opened: Open, tmp_path: Path) -> None:
+    command = "ctsne report cells.csv -o page.html"
     made = {
-        "command": "ctsne report cells.csv -o page.html",
+        "command": command,
         "settings": {"pca": None, "seed": 0, "path": False},
     }
     page = opened(written(tmp_path, provenance=made))
