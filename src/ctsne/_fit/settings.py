@@ -25,10 +25,12 @@ from ctsne._core.checks import (
     is_sparse,
 )
 from ctsne._core.choices import BANDWIDTHS, METRICS, STARTS
-from ctsne._fit.conditioning import check_align, check_below, check_knobs, check_mixing
+from ctsne._core.components import check_components
+from ctsne._fit.conditioning import check_below, check_knobs, check_mixing
 from ctsne.labels import Labels
 from ctsne.layout import Schedule
 from ctsne.methods import DEFAULT_METHOD, KNOBS, METHODS, Method, is_used, users_of
+from ctsne.neighbors.alignment import check_align
 
 # Farther apart than this, single precision sees no repulsion any more.
 LARGEST_START = 1e5
@@ -126,7 +128,7 @@ def check_settings(
     mixing = check_mixing(given, method)
     knobs = check_knobs(given, labels)
     beta_low = check_below(given, labels)
-    align = check_align(given, X, metric)
+    align = check_align(given["align"], n, metric)
     used = _usable_labels(method, beta_low is not None, labels, warnings, y_given=y_given)
     if used is None:
         method, mixing = METHODS["tsne"], None
@@ -143,7 +145,7 @@ def check_settings(
         bandwidth=check_choice(given["bandwidth"], "bandwidth", BANDWIDTHS),
         perplexity=perplexity,
         metric=metric,
-        pca=_check_pca(given["pca"], X.shape, metric),
+        pca=check_components(given["pca"], X.shape, metric),
         recall=check_number(given["recall"], "recall", low=0.5, high=1),
         n_components=n_components,
         init=_check_init(given["init"], n, n_components, metric),
@@ -213,19 +215,6 @@ def _check_distances(X: Any, perplexity: float) -> None:
             f"perplexity={perplexity:g} is too large for this graph: point {int(degree.argmin())} "
             f"has {least} neighbours in X; {works}, and three times the perplexity is advisable"
         )
-
-
-def _check_pca(pca: Any, shape: tuple[int, int], metric: str) -> int | str | None:
-    if isinstance(pca, str):
-        check_choice(pca, "pca", ("auto",))
-    if pca is None or isinstance(pca, str):
-        return pca
-    if metric == "precomputed":
-        raise ValueError(
-            f'pca={pca!r:.60} needs features, but metric="precomputed" has only distances; leave '
-            "pca out"
-        )
-    return check_count(pca, 'pca (or "auto" or None)', low=1, high=min(shape))
 
 
 def _usable_labels(

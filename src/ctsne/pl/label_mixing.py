@@ -72,7 +72,7 @@ def label_mixing(
     if not column.n_labels:
         raise ValueError("labels must name at least one label, but all are missing")
     colors = label_colors(column, palette)
-    shares = laplacian(embedding_or_neighbors, column, k=k, pointwise=True)
+    shares = np.asarray(laplacian(embedding_or_neighbors, column, k=k, pointwise=True))
     codes = column.codes
     if isinstance(embedding_or_neighbors, MapNeighbors):
         codes = codes[embedding_or_neighbors.points]

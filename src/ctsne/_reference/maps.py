@@ -1,17 +1,58 @@
-"""Measures of a map."""
+"""A map: kernel, loss, gradient, and the measures of its quality."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ctsne._reference._shared import Floats, Integers, are_different, label_counts
-from ctsne._reference.bandwidths import solve_precision
-from ctsne._reference.neighbors import neighbor_lists, squared_distances
+from ctsne._reference.neighbors import (
+    Floats,
+    Integers,
+    are_different,
+    label_counts,
+    neighbor_lists,
+    squared_distances,
+)
+from ctsne._reference.similarities import solve_precision
+
+
+def _pair_weights(n: int, weights: Floats | None) -> Floats:
+    return (np.ones((n, n)) if weights is None else weights) * (1 - np.eye(n))
+
+
+def kernel(d2: ArrayLike, dof: float = 1.0) -> Floats:
+    """Evaluate the low-dimensional kernel ``(1 + d²/ν)^(-(ν+1)/2)``."""
+    return np.asarray((1 + np.asarray(d2, dtype=np.float64) / dof) ** (-(dof + 1) / 2))
+
+
+def normalizer(Y: ArrayLike, weights: Floats | None = None, dof: float = 1.0) -> float:
+    """Return ``U``, the sum of all weighted kernel values (``Z`` without weights)."""
+    D2 = squared_distances(Y)
+    return float((_pair_weights(len(D2), weights) * kernel(D2, dof)).sum())
+
+
+def gradient(P: Floats, Y: ArrayLike, *, weights: Floats | None = None, dof: float = 1.0) -> Floats:
+    """Return the gradient of `kl_divergence` for any ν (paper, section 2); P sums to 1."""
+    Y = np.asarray(Y, dtype=np.float64)
+    D2 = squared_distances(Y)
+    Q = _pair_weights(len(D2), weights) * kernel(D2, dof)
+    pull = (P - Q / Q.sum()) / (1 + D2 / dof)
+    return 2 * (dof + 1) / dof * np.array([pull[i] @ (y - Y) for i, y in enumerate(Y)])
+
+
+def kl_divergence(
+    P: Floats, Y: ArrayLike, *, weights: Floats | None = None, dof: float = 1.0
+) -> float:
+    """Return ``Σ p log(p / q)`` with ``q = c K / U``, over the pairs with p > 0."""
+    D2 = squared_distances(Y)
+    some = P > 0
+    p = P[some]
+    log_q = np.log(_pair_weights(len(D2), weights)[some]) + np.log(kernel(D2, dof)[some])
+    return float((p * (np.log(p) - log_q + np.log(normalizer(Y, weights, dof)))).sum())
 
 
 def _nearest_points(A: ArrayLike) -> Integers:
-    """All other points of each point, nearest first."""
+    """Return all other points of each point, nearest first."""
     D2 = squared_distances(A)
     n = len(D2)
     unlabelled = np.full(n, -1)
@@ -19,7 +60,7 @@ def _nearest_points(A: ArrayLike) -> Integers:
 
 
 def _mean(values: Floats) -> float:
-    """Mean over the points that have a value."""
+    """Return the mean over the points that have a value."""
     present = values[~np.isnan(values)]
     return float(present.mean()) if len(present) else float("nan")
 
@@ -27,16 +68,10 @@ def _mean(values: Floats) -> float:
 def adjusted_sets(
     embedding: ArrayLike, X: ArrayLike, codes: Integers | None, k: int
 ) -> list[tuple[set[int], set[int]]]:
-    """For each point its k nearest in the map, and the neighbourhood in the data to compare with.
+    """Return per point its k nearest in the map, and the neighbourhood to compare with.
 
-    That one has as many points with a different label (paper, section 4.1); without labels it is
-    the k nearest.
-
-    Examples
-    --------
-    >>> X = [[0.0], [1.0], [3.0], [7.0]]
-    >>> adjusted_sets([[0.0], [3.0], [2.0], [1.0]], X, np.array([0, 0, 1, 1]), 1)[0]
-    ({3}, {2})
+    The latter are the nearest points in the data, with as many of a different label as in the map
+    (paper, section 4.1).
     """
     low, high = _nearest_points(embedding), _nearest_points(X)
     different = are_different(np.full(len(low), -1) if codes is None else codes)
@@ -53,25 +88,16 @@ def adjusted_sets(
 def adjusted_rnx_values(
     embedding: ArrayLike, X: ArrayLike, codes: Integers | None, k: int
 ) -> Floats:
-    """Label-adjusted ``R_NX(k)`` of each point.
-
-    Examples
-    --------
-    >>> adjusted_rnx_values([[0], [2], [1], [3]], [[0], [1], [2], [3]], None, 2).round(6).tolist()
-    [1.0, -0.5, -0.5, 1.0]
-    """
+    """Return the label-adjusted ``R_NX(k)`` per point."""
     sets = adjusted_sets(embedding, X, codes, k)
     n = len(sets)
     different = np.zeros((n, n), bool) if codes is None else are_different(codes)
     values = np.full(n, np.nan)
     for i, (found, expected) in enumerate(sets):
-        # The two kinds of neighbours: how many the map has, and how many there are.
+        # Per kind of neighbour (same, different): how many in the map, how many there are.
         other = sum(bool(different[i, j]) for j in found)
-        counts = [
-            (k - other, int((~different[i]).sum()) - 1),
-            (other, int(different[i].sum())),
-        ]
-        forced = [own == there > 0 for own, there in counts]
+        counts = [(k - other, int((~different[i]).sum()) - 1), (other, int(different[i].sum()))]
+        forced = [own == there > 0 for own, there in counts]  # all of a kind: nothing to choose
         shared, size, chance = len(found & expected), k, k**2 / (n - 1)
         if codes is not None and any(forced):
             free = [kind for kind, is_forced in zip(counts, forced, strict=True) if not is_forced]
@@ -84,52 +110,27 @@ def adjusted_rnx_values(
 
 
 def adjusted_rnx(embedding: ArrayLike, X: ArrayLike, codes: Integers | None, k: int) -> float:
-    """Label-adjusted ``R_NX(k)`` (paper, section 4.1); without labels the usual one.
-
-    Examples
-    --------
-    >>> X = [[0.0], [1.0], [3.0], [7.0]]
-    >>> adjusted_rnx(X, X, None, 1)
-    1.0
-    """
+    """Return the mean label-adjusted ``R_NX(k)`` (paper, section 4.1)."""
     return _mean(adjusted_rnx_values(embedding, X, codes, k))
 
 
 def rnx_area(embedding: ArrayLike, X: ArrayLike, codes: Integers | None, largest: int) -> float:
-    """Area under ``R_NX`` over the logarithm of k, ``Σ R(k)/k / Σ 1/k`` (Lee et al. 2015).
-
-    Examples
-    --------
-    >>> X = [[0.0], [1.0], [3.0], [7.0]]
-    >>> rnx_area(X, X, None, 2)
-    1.0
-    """
+    """Return the area under ``R_NX`` over log k, ``Σ R(k)/k / Σ 1/k`` (Lee et al. 2015)."""
     values = {k: adjusted_rnx(embedding, X, codes, k) for k in range(1, largest + 1)}
     there = {k: value for k, value in values.items() if not np.isnan(value)}
     return sum(value / k for k, value in there.items()) / sum(1 / k for k in there)
 
 
 def adjusted_jaccard(embedding: ArrayLike, X: ArrayLike, codes: Integers | None, k: int) -> float:
-    """Mean Jaccard index of the neighbourhoods in the map and in the data, adjusted for labels.
-
-    Examples
-    --------
-    >>> round(adjusted_jaccard([[0], [2], [1], [3]], [[0], [1], [2], [3]], None, 2), 3)
-    0.667
-    """
+    """Return the mean Jaccard index of the sets in `adjusted_sets`."""
     sets = adjusted_sets(embedding, X, codes, k)
     return float(np.mean([len(a & b) / len(a | b) for a, b in sets]))
 
 
 def laplacian_values(embedding: ArrayLike, codes: Integers, k: int) -> Floats:
-    """Share of different labels among the k nearest neighbours of each point in the map.
+    """Return the share of different labels among the k nearest points in the map, per point.
 
     Unlabelled neighbours do not count; nan for unlabelled points, or if no neighbour counts.
-
-    Examples
-    --------
-    >>> laplacian_values([[0.0], [1.0], [3.0], [7.0]], np.array([0, 0, 1, 1]), 2).tolist()
-    [0.5, 0.5, 1.0, 0.5]
     """
     values = np.full(len(codes), np.nan)
     for i, row in enumerate(_nearest_points(embedding)[:, :k]):
@@ -140,42 +141,22 @@ def laplacian_values(embedding: ArrayLike, codes: Integers, k: int) -> Floats:
 
 
 def laplacian(embedding: ArrayLike, codes: Integers, k: int) -> float:
-    """Mean share of different labels among the k nearest neighbours in the map.
-
-    Unlabelled points and neighbours do not count; nan if no labelled point has a labelled
-    neighbour.
-
-    Examples
-    --------
-    >>> laplacian([[0.0], [1.0], [3.0], [7.0]], np.array([0, 0, 1, 1]), 1)
-    0.25
-    """
+    """Return the mean of `laplacian_values`; nan if no labelled point has a labelled neighbour."""
     return _mean(laplacian_values(embedding, codes, k))
 
 
 def expected_laplacian(codes: Integers) -> float:
-    """Laplacian score expected of randomly assigned labels; nan below two labelled points.
-
-    Examples
-    --------
-    >>> round(expected_laplacian(np.array([0, 0, 1, 1])), 3)
-    0.667
-    """
+    """Return the Laplacian score expected of random labels; nan below two labelled points."""
     counts = label_counts(codes)
     m = counts.sum()
     return float((counts * (m - counts)).sum() / (m * (m - 1))) if m > 1 else float("nan")
 
 
 def lisi_values(embedding: ArrayLike, codes: Integers, perplexity: float) -> Floats:
-    """Inverse Simpson's index of the labels around each point of the map (Harmony's LISI).
+    """Return the inverse Simpson's index of the labels around each point (Harmony's LISI).
 
     The ``3 perplexity`` nearest neighbours weigh ``exp(-τ d)``. Unlabelled neighbours do not
     count; nan for unlabelled points, or if no neighbour counts.
-
-    Examples
-    --------
-    >>> lisi_values(np.zeros((4, 1)), np.array([0, 0, 0, 1]), 1).round(6).tolist()
-    [1.8, 1.8, 1.8, 1.0]
     """
     D = np.sqrt(squared_distances(embedding))
     values = np.full(len(codes), np.nan)
@@ -190,15 +171,10 @@ def lisi_values(embedding: ArrayLike, codes: Integers, perplexity: float) -> Flo
 
 
 def knn_hits(embedding: ArrayLike, codes: Integers, k: int) -> Floats:
-    """Whether the most frequent label among the k nearest in the map is that of the point.
+    """Return per point whether its label is the most frequent of the k nearest in the map.
 
-    Of equally frequent ones the label of the nearest neighbour counts. Unlabelled neighbours do
-    not vote; nan for unlabelled points, or if nobody votes.
-
-    Examples
-    --------
-    >>> knn_hits([[0.0], [1.0], [3.0], [7.0]], np.array([0, 0, 1, 1]), 1).tolist()
-    [1.0, 1.0, 0.0, 1.0]
+    The nearest neighbour decides ties. Unlabelled neighbours do not vote; nan for unlabelled
+    points, or without any vote.
     """
     values = np.full(len(codes), np.nan)
     for i, row in enumerate(_nearest_points(embedding)[:, :k]):
@@ -206,21 +182,3 @@ def knn_hits(embedding: ArrayLike, codes: Integers, k: int) -> Floats:
         if codes[i] >= 0 and votes:
             values[i] = max(votes, key=votes.count) == codes[i]  # the first of several
     return values
-
-
-def trustworthiness(embedding: ArrayLike, X: ArrayLike, k: int) -> float:
-    """One minus the ranks in the data by which neighbours in the map are none there, scaled.
-
-    Examples
-    --------
-    >>> X = [[0.0], [1.0], [3.0], [7.0], [15.0]]
-    >>> trustworthiness(X, X, 2)
-    1.0
-    """
-    low, high = _nearest_points(embedding), _nearest_points(X)
-    n = len(low)
-    total = 0
-    for i in range(n):
-        ranks = {int(j): rank for rank, j in enumerate(high[i], start=1)}
-        total += sum(max(0, ranks[int(j)] - k) for j in low[i, :k])
-    return 1 - 2 * total / (n * k * (2 * n - 3 * k - 1))

@@ -1,9 +1,9 @@
-"""The checks that all measures on neighbourhoods share."""
+"""Which points are measured, how large their neighbourhoods are, and means over them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from numbers import Integral
-from typing import TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,14 +11,14 @@ from sklearn.utils import check_random_state
 
 from ctsne._core.checks import check_count, check_number
 
+__all__ = ["MEASURED_POINTS", "NEIGHBORHOOD", "sample_points"]
 
-class Options(TypedDict, total=False):
-    """Arguments of every measure, for the signatures with and without ``pointwise``."""
-
-    k: int
-    sample: float | None
-    random_state: object
-    n_jobs: int
+# The default size of a neighbourhood.
+NEIGHBORHOOD = 30
+# Enough for a standard error below .003 in R_NX and the Laplacian score.
+MEASURED_POINTS = 5000
+# Entries processed at a time, which bounds the memory needed beyond the neighbour lists.
+_CHUNK_ENTRIES = 2**21
 
 
 def check_k(k: object, *, n: int) -> int:
@@ -32,10 +32,11 @@ def check_k(k: object, *, n: int) -> int:
 
 
 def check_sizes(k: ArrayLike | None, *, largest: int, n: int) -> NDArray[np.int64]:
-    """Return rising neighbourhood sizes for a curve; by default log-spaced up to ``largest``."""
+    """Return increasing neighbourhood sizes; by default about six per factor of ten."""
     if k is None:
         check_k(largest, n=n)
-        return log_sizes(largest)
+        steps = 1 + int(np.ceil(6 * np.log10(largest)))
+        return np.unique(np.geomspace(1, largest, steps).round().astype(np.int64))
     sizes = np.asarray(k)
     if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or not len(sizes):
         raise TypeError(f"k must be a list of whole numbers, got {k!r:.60}")
@@ -44,30 +45,25 @@ def check_sizes(k: ArrayLike | None, *, largest: int, n: int) -> NDArray[np.int6
     return np.unique(sizes).astype(np.int64)
 
 
-def log_sizes(largest: int) -> NDArray[np.int64]:
-    """Neighbourhood sizes from 1 to the largest, about six each time the size grows tenfold."""
-    steps = 1 + int(np.ceil(6 * np.log10(largest)))
-    return np.unique(np.geomspace(1, largest, steps).round().astype(np.int64))
-
-
 def sample_points(
     n: int, sample: float | None = None, random_state: object = 0
 ) -> NDArray[np.int64]:
-    """Draw the points that a measure is taken at.
+    """Draw the points at which a measure is taken.
 
     Parameters
     ----------
     n : int
-        Number of points there are.
+        Number of points.
     sample : int or float, optional
-        How many to draw, or which share of them if this is a float from 0 to 1; all by default.
+        An int draws at most this many points, a float from 0 to 1 this share of them. By default
+        all points are taken.
     random_state : int, RandomState or None, default=0
         The same number draws the same points.
 
     Returns
     -------
     ndarray of int64
-        Different points in rising order.
+        Distinct points in increasing order.
 
     Examples
     --------
@@ -78,7 +74,7 @@ def sample_points(
     if sample is None:
         return np.arange(n)
     if isinstance(sample, Integral):
-        size = check_count(sample, "sample", low=1, high=n)
+        size = check_count(sample, "sample", low=1)
     else:
         hint = "or a whole number of points"
         share = check_number(sample, "sample", low=0, high=1, open_low=True, hint=hint)
@@ -88,6 +84,13 @@ def sample_points(
 
 
 def mean(values: NDArray[np.float64]) -> float:
-    """Mean over the points that have a value; nan if none has."""
+    """Return the mean over the points that have a value; nan if none has."""
     present = values[~np.isnan(values)]
     return float(present.mean()) if len(present) else float("nan")
+
+
+def chunks(rows: int, length: int) -> Iterator[slice]:
+    """Yield slices of rows of some length, each with a bounded number of entries."""
+    step = max(1, _CHUNK_ENTRIES // length)
+    for start in range(0, rows, step):
+        yield slice(start, min(rows, start + step))
