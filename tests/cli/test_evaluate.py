@@ -58,7 +58,7 @@ def test_data_that_have_moved(made: str, run: Callable[..., str], fail: Callable
     assert [record.file for record in read_provenance("measures.csv").inputs] == [
         "map.csv", "moved.csv",
     ]  # fmt: skip
-    assert "again, identical" in run("rerun", "measures.csv")
+    assert "made by ctsne evaluate map.csv " in fail("rerun", "measures.csv")
 
 
 def test_data_that_have_changed(made: str, frame: pd.DataFrame, fail: Callable[..., str]) -> None:

@@ -68,7 +68,7 @@ def test_a_sweep_leaves_all_that_is_needed(
     assert [swept.title for swept in result.maps][:2] == ["t-SNE", "balanced, strength 0"]
     table = pd.read_csv("out/table.csv")
     assert list(table["method"]) == ["tsne"] + 3 * ["balanced"] and "seconds" not in table
-    columns, names = read_columns(Path("out/columns.npz"))
+    columns, names = read_columns(Path("out/columns.feather"))
     assert list(columns) == ["batch", "type"] and names is not None and names[1] == "c1"
     made = read_provenance("out")
     assert made.command == "sweep" and made.inputs[0].file == "cells.csv"
@@ -163,8 +163,8 @@ def test_the_own_labels_are_not_replaced(
 ) -> None:
     command = ["sweep", cells, "--labels", "batch", "-o", "out", *GRID, *quick]
     run(*command)
-    assert "would replace the input out/columns.npz" in fail(
-        *command, "--label-file", "out/columns.npz"
+    assert "would replace the input out/columns.feather" in fail(
+        *command, "--label-file", "out/columns.feather"
     )
 
 
@@ -191,7 +191,7 @@ def test_the_same_command_goes_on_where_it_was_stopped(
     assert out == "" and err.splitlines()[-1] == (
         "ctsne: interrupted: 2 of 4 maps are finished in out; the same command goes on from there"
     )
-    assert "the sweep in out is not finished; ctsne rerun out tells" in fail(
+    assert "the sweep in out is not finished; ctsne rerun out shows" in fail(
         "report", "out", "-o", "page.html"
     )
     message = fail("rerun", "out")
@@ -309,7 +309,7 @@ def test_many_points_are_swept_by_a_sample(
     result = load_sweep("out/sweep.npz")
     embedding = result.maps[0].embedding
     assert embedding is not None and embedding.shape == (80, 2)
-    columns, names = read_columns(Path("out/columns.npz"))
+    columns, names = read_columns(Path("out/columns.feather"))
     assert names is not None and len(names) == 80
     own = frame.set_index("cell").loc[list(names)]
     assert list(columns["batch"]) == list(own["batch"])
@@ -319,7 +319,7 @@ def test_many_points_are_swept_by_a_sample(
     made = run_json(*shlex.split(content["suggested"]["command"])[1:])
     assert made["points"] == 120
     # Kept maps hold the seconds they took; all else is the same to the byte.
-    results = ("sweep.npz", "columns.npz", "table.csv", "settings.json")
+    results = ("sweep.npz", "columns.feather", "table.csv", "settings.json")
     before = {name: Path("out", name).read_bytes() for name in results}
     run("rerun", "out")
     assert {name: Path("out", name).read_bytes() for name in results} == before

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
+from ctsne._core.checks import is_sparse
 from ctsne._core.messages import label_text
 
 __all__ = ["content_checksum", "file_beside", "file_checksum", "replaced_file"]
@@ -73,8 +73,8 @@ def content_checksum(*parts: Any) -> str:
     """
     digest = hashlib.sha256()
     for part in parts:
-        if sp.issparse(part):
-            matrix = sp.csr_array(part)
+        if is_sparse(part):
+            matrix = part.tocsr()
             if not matrix.has_canonical_format or not np.all(matrix.data):
                 matrix = matrix.copy()
                 matrix.sum_duplicates()
@@ -96,7 +96,8 @@ def _add_array(array: Any, digest: hashlib._Hash) -> None:
     for start in range(0, len(rows), step):
         block = rows[start : start + step]
         if number:
-            digest.update(np.ascontiguousarray(block, np.float64) + 0.0)  # -0 becomes 0
+            values = np.ascontiguousarray(block, np.float64) + 0.0  # -0 becomes 0
+            digest.update(values.data)
         else:
             texts = "\0".join(map(label_text, block.ravel().tolist()))
             digest.update(f"{texts}\0".encode("utf-8", "surrogatepass"))

@@ -1,44 +1,63 @@
-"""What an output was made from and how, so that it can be made again."""
+"""Provenance: what an output was made from and how, stored with it and read back."""
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import platform
-from collections.abc import Mapping, Sequence
+import re
+import struct
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from ctsne._io.data import Dataset
+from ctsne._core.files import replaced_file
+from ctsne._io.anndata import opened
+from ctsne._io.arrays import read_arrays
+from ctsne._io.h5ad_maps import made_in_python, stored_provenance
+from ctsne._io.paths import (
+    MAP_SUFFIXES,
+    PICTURE_SUFFIXES,
+    check_input,
+    load,
+    sidecar_of,
+    suffix_of,
+)
 
-__all__ = ["InputRecord", "Provenance", "current_versions", "input_records"]
+if TYPE_CHECKING:
+    from ctsne._io.dataset import Dataset
+
+__all__ = [
+    "InputRecord",
+    "Provenance",
+    "current_versions",
+    "input_records",
+    "picture_metadata",
+    "read_provenance",
+    "relative_path",
+    "stored_text",
+    "write_sidecar",
+]
 
 FORMAT = 1
+# The key of the provenance in parquet and feather files, and in .png files.
+SCHEMA_KEY = b"ctsne"
+SETTINGS = "settings.json"
 _PACKAGES = ("ctsne", "numpy", "scipy", "scikit-learn")
+_PNG_START = b"\x89PNG\r\n\x1a\n"
+_NOT_OURS = "not a ctsne settings record"
 
 
 @dataclass(frozen=True)
 class InputRecord:
     """A file that an output was made from.
 
-    Parameters
-    ----------
-    file : str
-        Its path, relative to the folder of the output.
-    sha256 : str or None
-        Checksum of its bytes; None where the output is written into this file.
-    data : str or None
-        Checksum of what was read from it: matrix and labels, the same for any format; None for
-        a file of labels.
-
-    Examples
-    --------
-    >>> from ctsne._io import InputRecord
-    >>> InputRecord("cells.csv", sha256=None, data="00ff").file
-    'cells.csv'
+    ``file`` is its path relative to the folder of the output. ``sha256`` is the checksum of its
+    bytes, None if the output is written into this file. ``data`` is the checksum of the matrix and
+    labels read from it, the same for every format; None for a label file.
     """
 
     file: str
@@ -48,18 +67,10 @@ class InputRecord:
 
 @dataclass(frozen=True)
 class Provenance:
-    """Everything to make an output again; no time stamps, so equal work gives equal bytes.
+    """How an output was made, without time stamps, so that equal work gives equal bytes.
 
-    Parameters
-    ----------
-    command : str
-        ``"embed"``, ``"sweep"``, ``"plot"`` or ``"report"``.
-    settings : dict
-        Every option as it was resolved; values that JSON can hold.
-    inputs : list of InputRecord
-        The files that were read.
-    versions : dict
-        Versions of the packages, and the instruction set.
+    ``settings`` holds every option as it was resolved, in values that JSON can hold; ``versions``
+    the versions of the packages, and the instruction set.
 
     Examples
     --------
@@ -75,7 +86,7 @@ class Provenance:
     versions: dict[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain values, as JSON holds them."""
+        """Return it as plain values."""
         return {"ctsne provenance": FORMAT, **asdict(self)}
 
     def to_json(self, *, indent: int | None = None) -> str:
@@ -84,12 +95,13 @@ class Provenance:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Provenance:
-        """Make it from plain values; refuse what was not made by `to_dict`."""
+        """Make it from the values of `to_dict`; refuse others."""
         try:
             if content["ctsne provenance"] != FORMAT:
                 raise ValueError(
-                    "these settings were stored by another version of ctsne (format "
-                    f"{content['ctsne provenance']!r:.20}, this one reads {FORMAT}); upgrade ctsne"
+                    "the settings were stored by another version of ctsne (format "
+                    f"{content['ctsne provenance']!r:.20}, this version reads {FORMAT}); upgrade "
+                    "ctsne"
                 )
             return cls(
                 command=str(content["command"]),
@@ -98,29 +110,22 @@ class Provenance:
                 versions=dict(content["versions"]),
             )
         except (KeyError, TypeError) as error:
-            raise ValueError(f"these are no settings stored by ctsne (no {error})") from error
+            raise ValueError(f"{_NOT_OURS}: {error}") from error
 
     @classmethod
     def from_json(cls, text: str) -> Provenance:
-        """Make it from JSON; refuse text that is none of ours."""
+        """Make it from the text of `to_json`; refuse others."""
         try:
             content = json.loads(text)
         except ValueError as error:
-            raise ValueError(f"these are no settings stored by ctsne: {error}") from error
+            raise ValueError(f"{_NOT_OURS}: {error}") from error
         if not isinstance(content, dict):
-            raise ValueError("these are no settings stored by ctsne")
+            raise ValueError(_NOT_OURS)
         return cls.from_dict(content)
 
 
 def current_versions() -> dict[str, str]:
-    """Return the versions that the result of a computation may depend on.
-
-    Examples
-    --------
-    >>> from ctsne._io import current_versions
-    >>> sorted(current_versions())
-    ['ctsne', 'instruction set', 'numpy', 'python', 'scikit-learn', 'scipy']
-    """
+    """Return the versions that a result may depend on."""
     from ctsne import _native
 
     return {
@@ -131,49 +136,148 @@ def current_versions() -> dict[str, str]:
 
 
 def input_records(
-    dataset: Dataset, output: str | os.PathLike[str], labels: Sequence[str] = ()
+    dataset: Dataset,
+    output: str | os.PathLike[str],
+    labels: Sequence[str] = (),
+    aligned: Any = None,
 ) -> list[InputRecord]:
-    """Describe the files of a dataset for an output: the data, and the file of labels if any.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        What was read.
-    output : path
-        The file or folder that will be written; paths are relative to the folder it is in.
-    labels : sequence of str
-        The label columns that were used.
-
-    Returns
-    -------
-    list of InputRecord
-        One or two records.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> import numpy as np
-    >>> from ctsne._io import input_records, read_data
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     np.save(f"{folder}/cells.npy", np.eye(4))
-    ...     data = read_data(f"{folder}/cells.npy")
-    ...     input_records(data, f"{folder}/map.csv")[0].file
-    'cells.npy'
-    """
+    """Describe the data file of an output, and its label file if there is one."""
     target = Path(output)
     into_input = target.exists() and os.path.samefile(target, dataset.path)
-    records = [
-        InputRecord(
-            _relative(dataset.path, target),
-            sha256=None if into_input else dataset.sha256,
-            data=dataset.checksum(labels),
-        )
-    ]
+    sha256 = None if into_input else dataset.sha256
+    checksum = dataset.checksum(labels, aligned)
+    records = [InputRecord(relative_path(dataset.path, target), sha256, checksum)]
     if dataset.label_path is not None:
-        records.append(InputRecord(_relative(dataset.label_path, target), dataset.label_sha256))
+        path = relative_path(dataset.label_path, target)
+        records.append(InputRecord(path, dataset.label_sha256))
     return records
 
 
-def _relative(path: Path, output: Path) -> str:
-    """Return the path as seen from the output's folder."""
+def relative_path(path: Path, output: Path) -> str:
+    """Return a path relative to the folder of an output."""
     return Path(os.path.relpath(path.resolve(), output.resolve().parent)).as_posix()
+
+
+def write_sidecar(target: Path, provenance: Provenance) -> None:
+    """Write how an output was made to ``TARGET.json`` next to it."""
+    with replaced_file(sidecar_of(target)) as temporary:
+        temporary.write_text(provenance.to_json(indent=1) + "\n", encoding="ascii")
+
+
+def picture_metadata(provenance: Provenance, suffix: str) -> dict[str, Any]:
+    """Return the argument ``metadata`` of ``savefig``: the provenance, and no time stamp.
+
+    For equal bytes an .svg also needs matplotlib's setting ``svg.hashsalt``.
+    """
+    text = provenance.to_json()
+    if suffix == ".png":
+        return {SCHEMA_KEY.decode(): text, "Software": None}
+    if suffix == ".svg":
+        return {"Description": text, "Date": None}
+    if suffix == ".pdf":
+        return {"Subject": text, "CreationDate": None}
+    raise ValueError(f"suffix must be one of {', '.join(PICTURE_SUFFIXES)}; got {suffix!r:.60}")
+
+
+def read_provenance(path: str | os.PathLike[str], *, key: str = "ctsne") -> Provenance:
+    """Read how a map, a table, a picture, a page or a sweep folder was made.
+
+    Raises ValueError if the output does not record it. ``key`` names the map in an .h5ad.
+    """
+    target = Path(path)
+    if target.is_dir():
+        if not (target / SETTINGS).is_file():
+            raise ValueError(f"{target} is not the folder of a sweep: it has no {SETTINGS}")
+        return Provenance.from_json((target / SETTINGS).read_text(encoding="utf-8"))
+    source = check_input(target, (*MAP_SUFFIXES, *PICTURE_SUFFIXES, ".html", ".json"))
+    text = stored_text(source, key)
+    if text is None:
+        raise ValueError(f"{source} does not say how it was made{_why_not(source, key)}")
+    return Provenance.from_json(text)
+
+
+def _why_not(source: Path, key: str) -> str:
+    """Explain why an output does not record how it was made."""
+    if suffix_of(source) == ".h5ad":
+        with opened(source) as file:
+            params = made_in_python(file, key)
+        if params is not None:
+            return (
+                f": ctsne.tl.ctsne made the map {key!r:.60} in Python with {params}. Repeat it "
+                "there, and measure it with ctsne.tl.evaluate"
+            )
+    if source.suffix == ".npy" or suffix_of(source).startswith((".csv", ".tsv")):
+        return f": the file {sidecar_of(source).name}, which records it, is missing"
+    return "; was it written by ctsne?"
+
+
+def stored_text(source: Path, key: str) -> str | None:
+    """Return the provenance stored with an output as JSON, or None."""
+    suffix = suffix_of(source)
+    if suffix == ".json":
+        return source.read_text(encoding="utf-8")
+    if suffix == ".h5ad":
+        with opened(source) as file:
+            return stored_provenance(file, key)
+    if suffix == ".npz":
+        arrays, _ = read_arrays(source, only=("provenance",))
+        return str(arrays["provenance"]) if "provenance" in arrays else None
+    if suffix in (".parquet", ".feather"):
+        return _from_schema(source, suffix)
+    if suffix in _READERS:
+        return _READERS[suffix](source.read_bytes())
+    sidecar = sidecar_of(source)
+    return sidecar.read_text(encoding="utf-8") if sidecar.exists() else None
+
+
+def _from_schema(path: Path, suffix: str) -> str | None:
+    try:
+        if suffix == ".parquet":
+            schema = load("pyarrow.parquet").read_schema(path)
+        else:
+            with load("pyarrow").OSFile(str(path)) as file:
+                schema = load("pyarrow.ipc").open_file(file).schema
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{path} is not a valid {suffix[1:]} file: {error}") from error
+    stored: bytes | None = (schema.metadata or {}).get(SCHEMA_KEY)
+    return None if stored is None else stored.decode()
+
+
+def _from_png(content: bytes) -> str | None:
+    # A chunk has four bytes of length, four of kind, its content and four of checksum.
+    if not content.startswith(_PNG_START):
+        return None
+    place = len(_PNG_START)
+    while place + 8 <= len(content):
+        length, kind = struct.unpack_from(">I4s", content, place)
+        if kind == b"tEXt":
+            key, _, value = content[place + 8 : place + 8 + length].partition(b"\0")
+            if key == SCHEMA_KEY:
+                return value.decode("latin-1")
+        place += length + 12
+    return None
+
+
+def _from_svg(content: bytes) -> str | None:
+    found = re.search(rb"<dc:description>(.*?)</dc:description>", content, re.DOTALL)
+    return html.unescape(found[1].decode("utf-8", "replace")).strip() if found else None
+
+
+def _from_pdf(content: bytes) -> str | None:
+    found = re.search(rb"/Subject \(((?:\\.|[^\\()])*)\)", content, re.DOTALL)
+    return re.sub(r"\\(.)", r"\1", found[1].decode("latin-1")) if found else None
+
+
+def _from_html(content: bytes) -> str | None:
+    found = re.search(
+        rb'<script[^>]*\bid="ctsne-provenance"[^>]*>(.*?)</script>', content, re.DOTALL
+    )
+    return found[1].decode("utf-8", "replace") if found else None
+
+
+_READERS: dict[str, Callable[[bytes], str | None]] = {
+    ".png": _from_png,
+    ".svg": _from_svg,
+    ".pdf": _from_pdf,
+    ".html": _from_html,
+}

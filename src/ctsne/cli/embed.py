@@ -7,7 +7,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from ctsne.cli.console import Console
-from ctsne.cli.inputs import Input, check_outputs, read_input
+from ctsne.cli.inputs import Input, check_outputs, read_input, records_of
 from ctsne.cli.measures import measures_of
 from ctsne.cli.options import (
     add_input,
@@ -19,7 +19,6 @@ from ctsne.cli.options import (
     title_of,
 )
 from ctsne.cli.parser import Commands, add_command
-from ctsne.cli.records import records_of
 from ctsne.methods import METHODS
 
 if TYPE_CHECKING:

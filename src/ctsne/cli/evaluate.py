@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ctsne.cli.console import Console, aligned
-from ctsne.cli.inputs import Input, check_outputs, joint_name, read_input
+from ctsne.cli.inputs import Input, check_outputs, file_record, joint_name, read_input
 from ctsne.cli.options import add_messages, settings_of
 from ctsne.cli.parser import Commands, add_command
-from ctsne.cli.records import file_record, options_again
+from ctsne.cli.rerun import options_again
 from ctsne.cli.values import jobs, whole
 
 if TYPE_CHECKING:
@@ -168,8 +168,7 @@ def _plain(value: Any) -> Any:
 
 def _write(table: pd.DataFrame, target: Path, options: argparse.Namespace) -> None:
     from ctsne._core.files import replaced_file
-    from ctsne._io import Provenance, current_versions
-    from ctsne._io.maps import write_sidecar
+    from ctsne._io import Provenance, current_versions, write_sidecar
 
     settings = settings_of(options)
     files = [options.input, *([] if options.data is None else [options.data])]

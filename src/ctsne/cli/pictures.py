@@ -111,7 +111,7 @@ def save_picture(
 ) -> dict[str, Any]:
     """Write a figure, whole or not at all, with what it was made from; return its settings."""
     from ctsne._io import Provenance, current_versions, picture_metadata
-    from ctsne.cli.records import file_record
+    from ctsne.cli.inputs import file_record
 
     settings = {
         "color": None if color is None else list(color), "shape": shape, "kind": kind, "key": key,

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from ctsne.cli.console import Console
 from ctsne.cli.folders import check_folder, files_of, read_folder, write_folder
-from ctsne.cli.inputs import check_outputs, joint_name
+from ctsne.cli.inputs import check_outputs, joint_name, names_of_files
 from ctsne.cli.options import add_messages
 from ctsne.cli.parser import Commands, add_command, command_parser, make_parser
-from ctsne.cli.records import names_of_files
 from ctsne.cli.sweep import (
     add_sweep_options,
     check_target,

@@ -18,7 +18,7 @@ from ctsne.cli.folders import (
     files_of,
     write_folder,
 )
-from ctsne.cli.inputs import Input, check_outputs, read_input
+from ctsne.cli.inputs import Input, check_outputs, read_input, records_of
 from ctsne.cli.options import (
     add_input,
     add_messages,
@@ -28,7 +28,6 @@ from ctsne.cli.options import (
     spelled,
 )
 from ctsne.cli.parser import Commands, Parser, add_command, command_parser, make_parser
-from ctsne.cli.records import records_of
 from ctsne.cli.values import number, one_of, whole
 from ctsne.methods import METHODS, SWEPT_METHODS, is_used, swept_grid
 

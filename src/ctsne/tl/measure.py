@@ -182,7 +182,7 @@ def sweep(
     known, hidden = columns_of(adata, labels=labels, other=other)
     source = find_features(adata, use_rep, n_pcs)
     if n_pcs is not None:
-        estimator = clone(ConditionalTSNE() if estimator is None else estimator)
+        estimator = clone(ConditionalTSNE(random_state=0) if estimator is None else estimator)
         estimator.set_params(pca=source.pca)
     return sweep_arrays(
         source.matrix, known, grid, other=hidden, estimator=estimator, path=path, k=k,

@@ -89,14 +89,14 @@ def test_names_that_are_not_there(cells: Path, options: dict[str, str], message:
 def test_missing_values_are_named(cells: Path) -> None:
     with h5py.File(cells, "r+") as file:
         file["obsm/X_pca"][4, 1] = np.nan
-    with pytest.raises(ValueError, match=r"missing number in row 5 \('cell4'\), column 'PC2'"):
+    with pytest.raises(ValueError, match=r"missing value in row 5 \('cell4'\), column 'PC2'"):
         read_data(cells)
 
 
 def test_files_that_are_something_else(tmp_path: Path) -> None:
     path = tmp_path / "a.h5ad"
     path.write_text("hello")
-    with pytest.raises(ValueError, match=r"no HDF5 file, so not an \.h5ad"):
+    with pytest.raises(ValueError, match=r"is not a valid \.h5ad \(HDF5\) file"):
         read_data(path)
     with h5py.File(path, "w") as file:
         file["matrix"] = np.eye(3)
@@ -132,7 +132,7 @@ def test_a_representation_of_text(cells: Path) -> None:
     adata = anndata.read_h5ad(cells)
     adata.obsm["words"] = pd.DataFrame({"a": ["x"] * 12, "b": 1.0}, index=adata.obs_names)
     adata.write_h5ad(cells)
-    with pytest.raises(ValueError, match="must hold real numbers in its matrix"):
+    with pytest.raises(ValueError, match="the matrix must hold real numbers"):
         read_data(cells, use_rep="words")
 
 
