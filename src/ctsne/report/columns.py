@@ -12,8 +12,6 @@ from ctsne._core.messages import label_text
 from ctsne.labels import Labels, encode_labels
 from ctsne.pl.palette import palette
 
-__all__ = ["MOST_LABELS", "Column", "read_column", "short_text"]
-
 # Numeric columns with more values than this get a colour scale.
 _MOST_VALUES = 30
 # Columns with more labels than this are identifiers, such as barcodes.

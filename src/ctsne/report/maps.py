@@ -15,17 +15,7 @@ from ctsne._fit.settings import DEFAULTS
 from ctsne.affinity.result import DOMINATED
 from ctsne.methods import is_used
 from ctsne.sweep import Line, SweepResult, SweptMap
-from ctsne.sweep.store import IRRELEVANT, plain_value
-
-__all__ = [
-    "choices",
-    "constructor_calls",
-    "dominated_points",
-    "listed_lines",
-    "map_facts",
-    "packed_map",
-    "reference_map",
-]
+from ctsne.sweep.grid import IRRELEVANT, plain_value
 
 # Maximum number of dominated points listed per map.
 _LISTED = 50

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from ctsne.report.payload import Payload
 
-__all__ = ["build_page"]
-
 _LIBRARY = ("bokeh.min.js", "bokeh-gl.min.js", "bokeh-api.min.js")
 # Functions only, so their order does not matter; ``start.js`` calls them.
 _SCRIPTS = (

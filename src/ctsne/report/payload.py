@@ -21,8 +21,7 @@ from ctsne.report.maps import (
     reference_map,
 )
 from ctsne.sweep import SweepResult
-
-__all__ = ["MOST_POINTS", "Payload", "build_payload", "choose_points"]
+from ctsne.sweep.choice import SEED_NOISE
 
 # As many as browsers move smoothly.
 MOST_POINTS = 50_000
@@ -94,6 +93,7 @@ def build_payload(
         "known": order.index(known),
         "other": None if other is None else order.index(other),
         "missingColor": MISSING,
+        "seedNoise": SEED_NOISE,
         "columns": column_facts,
         "maps": maps,
         "lines": listed_lines(result),

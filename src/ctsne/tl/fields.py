@@ -21,17 +21,6 @@ from ctsne.labels import Labels
 from ctsne.methods import METHODS, is_used
 from ctsne.neighbors.lists import different_labels
 
-__all__ = [
-    "Source",
-    "check_adata",
-    "find_alignment",
-    "find_features",
-    "find_graph",
-    "kept_params",
-    "store_map",
-    "taken_fields",
-]
-
 # Parameters that never change the map.
 _NOT_KEPT = ("callback", "callback_every", "n_jobs", "verbose")
 
@@ -49,8 +38,9 @@ def check_adata(adata: Any) -> None:
     """Refuse anything but AnnData objects."""
     if not is_anndata(adata):
         raise TypeError(
-            f"adata must be an AnnData object, got {type(adata).__name__}; arrays go to "
-            "ctsne.ConditionalTSNE, ctsne.sweep and ctsne.evaluate"
+            f"adata must be an AnnData object, got {type(adata).__name__}; pass arrays to "
+            "ctsne.ConditionalTSNE, ctsne.sweep or ctsne.evaluate, or make an object with "
+            "anndata.AnnData(array)"
         )
 
 
@@ -63,7 +53,8 @@ def find_features(
         use_rep = "X"
     found = choose_representation(adata, use_rep=use_rep, layer=layer)
     key = found.key or "X"
-    matrix = check_matrix(found.matrix, argument="adata.X" if key == "X" else f"adata.obsm[{key!r}]")
+    place = "adata.X" if key == "X" else f"adata.obsm[{key!r}]"
+    matrix = check_matrix(found.matrix, argument=place)
     params: dict[str, Any] = {"use_rep": key}
     if found.key is None:
         params["highly_variable"] = True

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.base import clone
 
-from ctsne._core.checks import METRICS
+from ctsne._core.choices import FEATURE_METRICS
 from ctsne._io.anndata import columns_of, map_of
 from ctsne.estimator import ConditionalTSNE
 from ctsne.evaluate import evaluate as evaluate_arrays
@@ -100,7 +100,7 @@ def _compared_with(
         params = _params(adata, params["neighbors_key"])
     metric, align = params.get("metric"), params.get("align", "none")
     made_with = {
-        "metric": metric if metric in METRICS else "euclidean",
+        "metric": metric if metric in FEATURE_METRICS else "euclidean",
         "align": "none" if align == "array" else find_alignment(adata, align),
     }
     if use_rep is not None or n_pcs is not None:

@@ -28,10 +28,8 @@ function makeState(facts) {
   };
 }
 
-// The map to take, and the reason: the same rule as SweepResult.suggest (sweep/suggestion.py).
+// The map to take, and the reason: the same rule as SweepResult.suggest (sweep/choice.py).
 // Measures are means over seeds, if there are several.
-
-const SEED_NOISE = 0.005;
 
 function suggest(facts, share) {
   const measure = (map, key) => facts.maps[map].measures[key];
@@ -56,13 +54,13 @@ function suggest(facts, share) {
     const purest = first(front, (group) => -mean(group, "other_mixing"));
     const middle = mean(purest, "other_mixing");
     const spread = Math.sqrt(purest.reduce((sum, map) => sum + (measure(map, "other_mixing") - middle) ** 2, 0) / purest.length);
-    const alike = front.filter((group) => mean(group, "other_mixing") <= middle + Math.max(SEED_NOISE, spread));
+    const alike = front.filter((group) => mean(group, "other_mixing") <= middle + Math.max(facts.seedNoise, spread));
     const label = facts.other === null ? "the label to look for" : facts.columns[facts.other].name;
     return taken(first(alike, (group) => -mean(group, "mixing")),
       `keeps ${label} purest among the maps that reach it and are not beaten by another`);
   }
   const weakest = facts.choices.map((line) => line.find((group) => reaching.includes(group))).filter((group) => group !== undefined);
-  const lines = facts.choices.length > 1 ? "; it keeps more neighbours than those of the other methods" : "";
+  const lines = facts.choices.length > 1 ? "; of all methods that reach it, this one keeps most neighbours" : "";
   return taken(first(weakest, (group) => mean(group, "adjusted_rnx")), `the weakest setting that reaches it${lines}`);
 }
 
