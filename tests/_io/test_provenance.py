@@ -4,30 +4,22 @@ import json
 from pathlib import Path
 
 import anndata
-import matplotlib
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from matplotlib.figure import Figure
 
 from ctsne._io import (
     InputRecord,
     Provenance,
     current_versions,
     input_records,
-    picture_metadata,
     read_data,
     read_provenance,
 )
 from ctsne.tl import ctsne
 
 SWEEP = Provenance("sweep", {"seed": 0})
-PICTURE = Provenance(
-    "plot",
-    {"title": "a (b) \\ <i>&amp;</i> \"q\" 'r' \n ü 👩‍🔬 ) (", "long": "x" * 5000},
-    [InputRecord("map (1).csv")],
-)
 
 VALUES = st.recursive(
     st.none()
@@ -85,67 +77,26 @@ def test_paths_are_seen_from_the_output(tmp_path: Path, monkeypatch: pytest.Monk
     assert records[1].sha256 == data.label_sha256 and records[1].data is None
 
 
-@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
-def test_pictures_say_how_they_were_made(suffix: str, tmp_path: Path) -> None:
-    contents = []
-    for name in ("a", "b"):
-        figure = Figure()
-        figure.subplots().plot([1, 2])
-        with matplotlib.rc_context({"svg.hashsalt": "ctsne"}):
-            figure.savefig(tmp_path / f"{name}{suffix}", metadata=picture_metadata(PICTURE, suffix))
-        assert read_provenance(tmp_path / f"{name}{suffix}") == PICTURE
-        contents.append((tmp_path / f"{name}{suffix}").read_bytes())
-    assert contents[0] == contents[1]
-    Figure().savefig(tmp_path / f"other{suffix}")
-    with pytest.raises(ValueError, match="does not say how it was made"):
-        read_provenance(tmp_path / f"other{suffix}")
-
-
-@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf", ".html"])
-def test_broken_pictures(suffix: str, tmp_path: Path) -> None:
-    for content in (b"", b"\x89PNG\r\n\x1a\n\xff\xff\xff\xfftEXtctsne", b"<svg>", b"%PDF"):
-        (tmp_path / f"a{suffix}").write_bytes(content)
-        with pytest.raises(ValueError, match=r"does not say how|not a ctsne settings record"):
-            read_provenance(tmp_path / f"a{suffix}")
-
-
-def test_pages_say_how_they_were_made(tmp_path: Path) -> None:
-    text = PICTURE.to_json().replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-    page = f'<p>ü</p><script type="application/json" id="ctsne-provenance">{text}</script>'
-    (tmp_path / "page.html").write_text(page, encoding="utf-8")
-    assert read_provenance(tmp_path / "page.html") == PICTURE
-
-
-def test_other_kinds_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"suffix must be one of .*got '\.bmp'"):
-        picture_metadata(PICTURE, ".bmp")
-
-
 def test_the_folder_of_a_sweep(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"not the folder of a sweep: it has no settings\.json"):
         read_provenance(tmp_path)
     (tmp_path / "settings.json").write_text(SWEEP.to_json(indent=1))
     assert read_provenance(tmp_path) == SWEEP
-    assert read_provenance(tmp_path / "settings.json") == SWEEP
 
 
 def test_what_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="there is no file"):
         read_provenance(tmp_path / "map.csv")
     (tmp_path / "map.docx").write_text("")
-    with pytest.raises(ValueError, match=r"the name must end in one of .*\.png"):
+    with pytest.raises(ValueError, match=r"the name must end in one of .*\.h5ad"):
         read_provenance(tmp_path / "map.docx")
 
 
 def test_a_map_of_python_says_so(cells: Path) -> None:
     adata = anndata.read_h5ad(cells)
-    strengths = {"z": 0.5, "a": 1.0}
-    ctsne(adata, "type", method="balanced", strength=strengths, perplexity=2, n_iter=5)
-    ctsne(adata, "batch", method="joint", strength=0.5, perplexity=2, n_iter=5, key_added="second")
+    ctsne(adata, "type", method="balanced", perplexity=2, n_iter=5, key_added="mine")
     adata.write_h5ad(cells)
-    with pytest.raises(ValueError, match=r"ctsne\.tl\.ctsne made the map 'ctsne' in Python"):
+    with pytest.raises(ValueError, match=r"the map 'mine' was made in Python.*ctsne\.tl\.ctsne"):
+        read_provenance(cells, key="mine")
+    with pytest.raises(ValueError, match=r"does not say how it was made; was it written by ctsne"):
         read_provenance(cells)
-    with pytest.raises(ValueError, match=r"strength=\{'z': 0.5, 'a': 1.0\}"):
-        read_provenance(cells)
-    with pytest.raises(ValueError, match=r"labels='batch', .*strength=0.5.*tl\.evaluate"):
-        read_provenance(cells, key="second")

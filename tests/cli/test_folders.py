@@ -26,7 +26,7 @@ KEPT_MAP = f"map-{'0' * 32}.npz"
 )
 def test_folders_of_others_are_refused(name: str, content: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(content)
-    with pytest.raises(ValueError, match=f"has other files in it .{name}"):
+    with pytest.raises(ValueError, match=f"holds other files .{name}"):
         check_folder(tmp_path)
 
 
@@ -63,7 +63,7 @@ def test_moving_keeps_what_is_not_replaced(tmp_path: Path) -> None:
 
 
 def test_what_is_not_finished_is_told_apart(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="has no finished sweep; make one"):
+    with pytest.raises(ValueError, match="holds no finished sweep; make one"):
         read_folder(tmp_path)
     (tmp_path / KEPT_MAP).touch()
     with pytest.raises(ValueError, match=r"or was made in Python.*ctsne\.report\.write_report"):

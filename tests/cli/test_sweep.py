@@ -14,8 +14,8 @@ import pytest
 from ctsne._io import read_columns, read_provenance
 from ctsne.cli import main
 from ctsne.cli import sweep as sweep_command
+from ctsne.cli.main import make_parser
 from ctsne.cli.options import settings_of
-from ctsne.cli.parser import make_parser
 from ctsne.cli.sweep import embed_command, make_grid
 from ctsne.sweep import load_sweep, work
 from ctsne.sweep.grid import default_grid

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from ctsne._core.checks import is_sparse
 from ctsne._core.messages import label_text
 
 __all__ = ["content_checksum", "file_beside", "file_checksum", "replaced_file"]
@@ -73,7 +72,7 @@ def content_checksum(*parts: Any) -> str:
     """
     digest = hashlib.sha256()
     for part in parts:
-        if is_sparse(part):
+        if hasattr(part, "tocsr"):  # sparse; the help of the command line does without SciPy
             matrix = part.tocsr()
             if not matrix.has_canonical_format or not np.all(matrix.data):
                 matrix = matrix.copy()

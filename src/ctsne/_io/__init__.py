@@ -21,9 +21,7 @@ from ctsne._io.provenance import (
     Provenance,
     current_versions,
     input_records,
-    picture_metadata,
     read_provenance,
-    write_sidecar,
 )
 from ctsne._io.reading import read_data
 
@@ -41,7 +39,6 @@ __all__ = [
     "current_versions",
     "file_checksum",
     "input_records",
-    "picture_metadata",
     "read_columns",
     "read_data",
     "read_map",
@@ -49,5 +46,4 @@ __all__ = [
     "suffix_of",
     "write_columns",
     "write_map",
-    "write_sidecar",
 ]

@@ -26,7 +26,6 @@ __all__ = [
     "check_key",
     "free_names",
     "is_ours",
-    "made_in_python",
     "read_h5ad_map",
     "stored_provenance",
     "write_h5ad_map",
@@ -216,19 +215,3 @@ def stored_provenance(file: Any, key: str) -> str | None:
     """Return the provenance of a map in an open .h5ad, if it has one."""
     place = f"uns/{key}/provenance"
     return str(read_element(file[place])) if place in file else None
-
-
-def made_in_python(file: Any, key: str) -> str | None:
-    """Return the parameters, as text, of a map in an open .h5ad that ``ctsne.tl`` made."""
-    entry = file.get(f"uns/{key}")
-    if not is_ours(entry) or "params" not in entry:
-        return None
-    params = read_element(entry["params"])
-    return ", ".join(f"{name}={_shown(value)!r:.60}" for name, value in params.items())
-
-
-def _shown(value: Any) -> Any:
-    if isinstance(value, Mapping):  # a number for each label
-        pairs = [_shown(value.get(part, ())) for part in ("label", "value")]
-        return dict(zip(*pairs, strict=False))
-    return value.tolist() if hasattr(value, "tolist") else value

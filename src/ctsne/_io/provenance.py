@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import html
 import json
 import os
 import platform
-import re
-import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -17,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 from ctsne._core.files import replaced_file
 from ctsne._io.anndata import opened
 from ctsne._io.arrays import read_arrays
-from ctsne._io.h5ad_maps import made_in_python, stored_provenance
+from ctsne._io.h5ad_maps import is_ours, stored_provenance
 from ctsne._io.paths import (
     MAP_SUFFIXES,
-    PICTURE_SUFFIXES,
     check_input,
     load,
     sidecar_of,
@@ -35,7 +31,6 @@ __all__ = [
     "Provenance",
     "current_versions",
     "input_records",
-    "picture_metadata",
     "read_provenance",
     "relative_path",
     "stored_text",
@@ -43,11 +38,10 @@ __all__ = [
 ]
 
 FORMAT = 1
-# The key of the provenance in parquet and feather files, and in .png files.
+# The key of the provenance in the metadata of parquet and feather files.
 SCHEMA_KEY = b"ctsne"
 SETTINGS = "settings.json"
 _PACKAGES = ("ctsne", "numpy", "scipy", "scikit-learn")
-_PNG_START = b"\x89PNG\r\n\x1a\n"
 _NOT_OURS = "not a ctsne settings record"
 
 
@@ -164,32 +158,14 @@ def write_sidecar(target: Path, provenance: Provenance) -> None:
         temporary.write_text(provenance.to_json(indent=1) + "\n", encoding="ascii")
 
 
-def picture_metadata(provenance: Provenance, suffix: str) -> dict[str, Any]:
-    """Return the argument ``metadata`` of ``savefig``: the provenance, and no time stamp.
-
-    For equal bytes an .svg also needs matplotlib's setting ``svg.hashsalt``.
-    """
-    text = provenance.to_json()
-    if suffix == ".png":
-        return {SCHEMA_KEY.decode(): text, "Software": None}
-    if suffix == ".svg":
-        return {"Description": text, "Date": None}
-    if suffix == ".pdf":
-        return {"Subject": text, "CreationDate": None}
-    raise ValueError(f"suffix must be one of {', '.join(PICTURE_SUFFIXES)}; got {suffix!r:.60}")
-
-
 def read_provenance(path: str | os.PathLike[str], *, key: str = "ctsne") -> Provenance:
-    """Read how a map, a table, a picture, a page or a sweep folder was made.
-
-    Raises ValueError if the output does not record it. ``key`` names the map in an .h5ad.
-    """
+    """Read how a map or a sweep folder was made; ``key`` names the map in an .h5ad."""
     target = Path(path)
     if target.is_dir():
         if not (target / SETTINGS).is_file():
             raise ValueError(f"{target} is not the folder of a sweep: it has no {SETTINGS}")
         return Provenance.from_json((target / SETTINGS).read_text(encoding="utf-8"))
-    source = check_input(target, (*MAP_SUFFIXES, *PICTURE_SUFFIXES, ".html", ".json"))
+    source = check_input(target, MAP_SUFFIXES)
     text = stored_text(source, key)
     if text is None:
         raise ValueError(f"{source} does not say how it was made{_why_not(source, key)}")
@@ -200,12 +176,11 @@ def _why_not(source: Path, key: str) -> str:
     """Explain why an output does not record how it was made."""
     if suffix_of(source) == ".h5ad":
         with opened(source) as file:
-            params = made_in_python(file, key)
-        if params is not None:
-            return (
-                f": ctsne.tl.ctsne made the map {key!r:.60} in Python with {params}. Repeat it "
-                "there, and measure it with ctsne.tl.evaluate"
-            )
+            if is_ours(file.get(f"uns/{key}")):
+                return (
+                    f": the map {key!r:.60} was made in Python. Repeat it with ctsne.tl.ctsne, and "
+                    "measure it with ctsne.tl.evaluate"
+                )
     if source.suffix == ".npy" or suffix_of(source).startswith((".csv", ".tsv")):
         return f": the file {sidecar_of(source).name}, which records it, is missing"
     return "; was it written by ctsne?"
@@ -214,8 +189,6 @@ def _why_not(source: Path, key: str) -> str:
 def stored_text(source: Path, key: str) -> str | None:
     """Return the provenance stored with an output as JSON, or None."""
     suffix = suffix_of(source)
-    if suffix == ".json":
-        return source.read_text(encoding="utf-8")
     if suffix == ".h5ad":
         with opened(source) as file:
             return stored_provenance(file, key)
@@ -224,8 +197,6 @@ def stored_text(source: Path, key: str) -> str | None:
         return str(arrays["provenance"]) if "provenance" in arrays else None
     if suffix in (".parquet", ".feather"):
         return _from_schema(source, suffix)
-    if suffix in _READERS:
-        return _READERS[suffix](source.read_bytes())
     sidecar = sidecar_of(source)
     return sidecar.read_text(encoding="utf-8") if sidecar.exists() else None
 
@@ -241,43 +212,3 @@ def _from_schema(path: Path, suffix: str) -> str | None:
         raise ValueError(f"{path} is not a valid {suffix[1:]} file: {error}") from error
     stored: bytes | None = (schema.metadata or {}).get(SCHEMA_KEY)
     return None if stored is None else stored.decode()
-
-
-def _from_png(content: bytes) -> str | None:
-    # A chunk has four bytes of length, four of kind, its content and four of checksum.
-    if not content.startswith(_PNG_START):
-        return None
-    place = len(_PNG_START)
-    while place + 8 <= len(content):
-        length, kind = struct.unpack_from(">I4s", content, place)
-        if kind == b"tEXt":
-            key, _, value = content[place + 8 : place + 8 + length].partition(b"\0")
-            if key == SCHEMA_KEY:
-                return value.decode("latin-1")
-        place += length + 12
-    return None
-
-
-def _from_svg(content: bytes) -> str | None:
-    found = re.search(rb"<dc:description>(.*?)</dc:description>", content, re.DOTALL)
-    return html.unescape(found[1].decode("utf-8", "replace")).strip() if found else None
-
-
-def _from_pdf(content: bytes) -> str | None:
-    found = re.search(rb"/Subject \(((?:\\.|[^\\()])*)\)", content, re.DOTALL)
-    return re.sub(r"\\(.)", r"\1", found[1].decode("latin-1")) if found else None
-
-
-def _from_html(content: bytes) -> str | None:
-    found = re.search(
-        rb'<script[^>]*\bid="ctsne-provenance"[^>]*>(.*?)</script>', content, re.DOTALL
-    )
-    return found[1].decode("utf-8", "replace") if found else None
-
-
-_READERS: dict[str, Callable[[bytes], str | None]] = {
-    ".png": _from_png,
-    ".svg": _from_svg,
-    ".pdf": _from_pdf,
-    ".html": _from_html,
-}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import re
 import warnings
@@ -40,13 +41,12 @@ __all__ = [
 _ID = re.compile(
     r"(^|[\W_])(id|ids|index|name|names|barcode|barcodes|cell|sample|row|rownames)$", re.IGNORECASE
 )
+_NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
 _OF_MAP = re.compile(r"(.+)_(\d+|perplexity|other_share|matched|largest_weight)")
 # A table with all of these holds a map, whatever its key.
 _COMPANIONS = ("1", "perplexity", "largest_weight")
-# Text that many programs write for a missing label; treated as an ordinary label.
+# Text that many programs write for missing values; in a column of text it is an ordinary label.
 _LIKE_MISSING = {"#N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "None", "n/a", "null"}
-# Text that is missing in a column of text: "NA" or "None" may well be a label.
-_MISSING = ("", "NaN", "nan")
 # A text column in which this share of cells are numbers was meant to be numeric.
 _MOSTLY = 0.5
 _SEPARATORS = {";": "semicolons", "\t": "tabs", ",": "commas"}
@@ -165,7 +165,7 @@ def _read_text(path: Path, *, as_text: Collection[str], own: str | None) -> Any:
     pandas = load("pandas")
     separator = separator_of(path)
     compression = "gzip" if path.name.lower().endswith(".gz") else None
-    options: dict[str, Any] = {"sep": separator, "compression": compression, "encoding": "utf-8"}
+    options: dict[str, Any] = {"compression": compression, "encoding": "utf-8", "sep": separator}
     try:
         if own is None and _has_semicolons(path):
             options["sep"] = separator = ";"
@@ -173,19 +173,19 @@ def _read_text(path: Path, *, as_text: Collection[str], own: str | None) -> Any:
         header = head.iloc[0].tolist()
         _check_header(header, separator, path)
         # Identifiers stay as they are written: 007, NA.
-        unnamed = not header[0] or own in header[1:2]
-        places = [place for place, name in enumerate(header) if name in as_text]
-        options["converters"] = dict.fromkeys([*([0] if unnamed else []), *places], str)
-        if own is not None:
-            options |= {"keep_default_na": False, "na_values": [""]}
+        texts = {*as_text} & {*header}
+        if not header[0] or own in header[1:2]:
+            texts.add(header[0] or "Unnamed: 0")
+        options["converters"] = dict.fromkeys(texts, str)
+        # In text, "NA" or "None" may well be a label.
+        options |= {"keep_default_na": False, "na_values": [""] if own else ["", "NaN", "nan"]}
         # The slower way to read numbers gives exactly those that were written.
-        exact: dict[str, Any] = {"float_precision": "round_trip", "low_memory": False}
-        frame = pandas.read_csv(path, **exact, **options)
-        if separator == ";":
-            with_commas = pandas.read_csv(path, decimal=",", **exact, **options)
-            if _n_numeric(with_commas) > _n_numeric(frame):
-                frame = with_commas
-        return frame if own is not None else _with_labels(frame, path, options)
+        options |= {"float_precision": "round_trip", "low_memory": False}
+        frames = []
+        for decimal in ".," if separator == ";" else ".":
+            frame = pandas.read_csv(path, decimal=decimal, **options)
+            frames.append(frame if own else _with_gaps(frame, decimal, texts))
+        return max(frames, key=lambda frame: frame.select_dtypes("number").shape[1])
     except pandas.errors.EmptyDataError as error:
         raise ValueError(f"{path} is empty") from error
     except pandas.errors.ParserError as error:
@@ -201,36 +201,14 @@ def _read_text(path: Path, *, as_text: Collection[str], own: str | None) -> Any:
         raise ValueError(f"cannot read {path}: {error}") from error
 
 
-def _n_numeric(frame: Any) -> int:
-    return int(frame.select_dtypes("number").shape[1])
-
-
-def _with_labels(frame: Any, path: Path, options: dict[str, Any]) -> Any:
-    """Return the table with labels such as "NA", which pandas takes for missing numbers."""
-    pandas = load("pandas")
-    infer = pandas.api.types.infer_dtype
-    columns = [
-        position
-        for position, (_, column) in enumerate(frame.items())
-        if column.isna().any()
-        and infer(column, skipna=True) == "string"
-        and _example_of_text(column) is None
-    ]
-    if not columns:
-        return frame
-    before = 0 if isinstance(frame.index, pandas.RangeIndex) else frame.index.nlevels
-    texts = pandas.read_csv(
-        path,
-        header=None,
-        names=range(before + len(frame.columns)),
-        usecols=[before + position for position in columns],
-        dtype=str,
-        na_filter=False,
-        **{name: options[name] for name in ("sep", "compression", "encoding")},
-    ).iloc[1:]
-    for position in columns:
-        column = texts[before + position].set_axis(frame.index)
-        frame.isetitem(position, column.where(~column.isin(_MISSING), None))
+def _with_gaps(frame: Any, decimal: str, texts: Collection[str]) -> Any:
+    """Return the table with "NA" and the like as missing in columns that are otherwise numeric."""
+    for place, (name, column) in enumerate(frame.items()):
+        marked = column.isin(_LIKE_MISSING).to_numpy()
+        if name not in texts and marked.any() and not marked.all():
+            cells = column.mask(marked, "nan").map(str)
+            with contextlib.suppress(ValueError):
+                frame.isetitem(place, cells.map(lambda text: float(text.replace(decimal, "."))))
     return frame
 
 
@@ -246,7 +224,7 @@ def _check_header(header: list[str], separator: str, path: Path) -> None:
                 )
     named = [name for name in header if name]
     _check_unique(named, path)
-    if all(_is_number(name) for name in named) and any(re.search(r"[.eE]", n) for n in named):
+    if all(map(_NUMBER.fullmatch, named)) and any(set(name) & set(".eE") for name in named):
         raise ValueError(
             f"the first line of {path} holds numbers ({listed(named, most=3)}); add a line with "
             "column names before it"
@@ -257,14 +235,6 @@ def _check_unique(names: Sequence[str], path: Path) -> None:
     twice = sorted(name for name, count in Counter(names).items() if count > 1)
     if twice:
         raise ValueError(f"{path} has more than one column named {listed(twice)}; rename them")
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _example_of_text(column: Any) -> tuple[int, str] | None:

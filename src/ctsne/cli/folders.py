@@ -65,7 +65,7 @@ def check_folder(path: Path) -> None:
     others = sorted(each.name for each in path.iterdir() if not each.name.startswith("."))
     if others:
         raise ValueError(
-            f"the folder {path} has other files in it ({others[0]}); a sweep needs its own folder, "
+            f"the folder {path} holds other files ({others[0]}); a sweep needs its own folder, "
             "which need not exist yet"
         )
 
@@ -97,7 +97,7 @@ def check_same_data(path: Path, provenance: Provenance) -> None:
     else:
         return
     raise ValueError(
-        f"the folder {path} has a sweep of {what}, which would be lost; name another folder"
+        f"the folder {path} holds a sweep of {what}, which would be lost; name another folder"
     )
 
 
@@ -162,8 +162,8 @@ def _not_finished(path: Path) -> str:
         return f"the sweep in {path} is not finished; ctsne rerun {path} shows how to continue"
     if any(_KEPT_MAP.fullmatch(each.name) for each in path.iterdir()):
         return (
-            f"{path} has maps of a sweep that is not finished, or was made in Python. Run the same "
+            f"{path} holds maps of a sweep that is not finished, or was made in Python. Run the same "
             "ctsne sweep again to continue; in Python, ctsne.report.write_report(result, ...) "
             "writes the page"
         )
-    return f"{path} has no finished sweep; make one: ctsne sweep INPUT --labels COLUMN -o {path}"
+    return f"{path} holds no finished sweep; make one: ctsne sweep INPUT --labels COLUMN -o {path}"

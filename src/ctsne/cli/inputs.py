@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ctsne._core.choices import STARTS
 from ctsne.cli.console import Console
 from ctsne.cli.folders import SWEEP
-from ctsne.cli.values import STARTS
 
 if TYPE_CHECKING:
     from ctsne._io import Dataset, InputRecord

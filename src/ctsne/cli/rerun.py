@@ -11,13 +11,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ctsne.cli.config import value_of
 from ctsne.cli.console import Console
 from ctsne.cli.folders import SWEEP, check_folder, is_sweep_folder, move_folder
 from ctsne.cli.inputs import HOW_TO_NAME, checksum_of, names_of_files
-from ctsne.cli.options import UNRECORDED, add_messages, spelled
-from ctsne.cli.parser import COMMANDS, Commands, add_command, command_parser, make_parser
-from ctsne.cli.values import jobs
+from ctsne.cli.main import Commands, add_command, command_parser
+from ctsne.cli.options import UNRECORDED, add_jobs, add_key, add_messages, spelled
+from ctsne.cli.values import value_of
 
 if TYPE_CHECKING:
     from ctsne._io import InputRecord, Provenance
@@ -32,8 +31,7 @@ _EPILOG = """\
 The input is looked for where it was, relative to the output, and must have the
 same content; other columns do not matter. With the same versions and
 instruction set (ctsne info) the map is identical to the last bit; different
-versions are reported. Pictures, pages and tables of measures are not repeated:
-rerun prints the command that made them.
+versions are reported. Pictures and pages hold the command that made them.
 
 examples:
   ctsne rerun map.csv                      replace it
@@ -56,28 +54,30 @@ def add(commands: Commands) -> None:
         "-o", "--output", metavar="NEW", help="where to write (default: replace OUTPUT)"
     )
     main.add_argument("--input", metavar="FILE", help="the data, if they have moved")
-    main.add_argument(
-        "--key", metavar="KEY", default="ctsne", help="h5ad: the name of the map (default: ctsne)"
-    )
-    main.add_argument("--jobs", metavar="N", type=jobs, default=-1, help="threads (default: all)")
+    add_key(main)
+    add_jobs(main)
     add_messages(parser, config=False)
 
 
 def run(options: argparse.Namespace, console: Console) -> None:
     """Repeat the output, and compare."""
-    from ctsne._io import read_provenance
+    from ctsne._io import PICTURE_SUFFIXES, read_provenance
 
     made = Path(options.made)
     if not made.exists():
         raise ValueError(f"there is no {made}")
     if made.suffix == ".json":
         raise ValueError(f"{made} holds settings; name the output that they belong to")
+    if made.suffix.lower() in (*PICTURE_SUFFIXES, ".html"):
+        raise ValueError(
+            f"{made} is not a map or a sweep; to make it again, use the command in its metadata"
+        )
     if made.is_symlink():
         made = made.resolve()  # stored paths are relative to the file itself
     provenance = read_provenance(made, key=options.key)
     again = options_again(provenance, made, given=options.input)
     if made.is_dir() and not is_sweep_folder(made):
-        parser = command_parser(make_parser(), "sweep")
+        parser = command_parser("sweep")
         command = spelled(parser, ["sweep", again.input], {**vars(again), "output": options.made})
         raise ValueError(f"the sweep in {options.made} is not finished; to continue, run {command}")
     again.jobs, again.output = options.jobs, options.output or str(made)
@@ -176,8 +176,8 @@ def options_again(
 ) -> argparse.Namespace:
     """Return the options that a map or a sweep was made with, with its input files found."""
     if provenance.command not in REPEATED:
-        raise ValueError(_not_repeated(provenance, output))
-    parser = command_parser(make_parser(), provenance.command)
+        raise ValueError(f"{output} was made by an unknown command, {provenance.command!r:.40}")
+    parser = command_parser(provenance.command)
     actions = {action.dest: action for action in parser._actions if action.dest != "help"}
     values = {name: action.default for name, action in actions.items()}
     # Stored settings are a proposal only: they cannot name a place to write to.
@@ -195,18 +195,6 @@ def options_again(
     found = _find_inputs(provenance.inputs, output, given=given)
     values |= {name: str(path) for name, path in zip(["input", *files], found, strict=True)}
     return argparse.Namespace(**values)
-
-
-def _not_repeated(provenance: Provenance, output: Path) -> str:
-    """Say which command made an output that is not a map or a sweep."""
-    command = provenance.command
-    if command not in COMMANDS or not provenance.inputs:
-        return f"{output} was made by an unknown command, {command!r:.40}"
-    values = {**provenance.settings, "output": output.name}
-    typed = spelled(
-        command_parser(make_parser(), command), [command, provenance.inputs[0].file], values
-    )
-    return f"rerun repeats maps and sweeps; {output} was made by {typed}"
 
 
 def _setting(action: argparse.Action, value: Any, output: Path) -> Any:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ctsne.cli.main import _options
+from ctsne.cli.main import parse_options
 
 COMMAND = ["embed", "cells.csv", "--config", "options.toml"]
 
@@ -35,7 +35,7 @@ def test_keys_are_names_of_options(write: Callable[[str], None]) -> None:
         inDrop = 1e-8
         "CEL-Seq" = 0.01
     """)
-    options = _options(COMMAND)
+    options = parse_options(COMMAND)
     assert options.labels == ["batch", "donor"] and options.output == "map.csv"
     assert (options.n_iter, options.early_exaggeration, options.quiet) == (500, 4.0, True)
     assert options.beta == {"inDrop": 1e-8, "CEL-Seq": 0.01}
@@ -44,7 +44,7 @@ def test_keys_are_names_of_options(write: Callable[[str], None]) -> None:
 
 def test_a_single_value_stands_for_a_list(write: Callable[[str], None]) -> None:
     write('labels = "batch"\noutput = "map.csv"')
-    assert _options(COMMAND).labels == ["batch"]
+    assert parse_options(COMMAND).labels == ["batch"]
 
 
 def test_the_table_of_the_command_wins_and_the_command_line_over_all(
@@ -60,9 +60,12 @@ def test_the_table_of_the_command_wins_and_the_command_line_over_all(
         [sweep]
         betas = [1, 0.1]
     """)
-    options = _options([*COMMAND, "--seed", "3"])
+    options = parse_options([*COMMAND, "--seed", "3"])
     assert (options.perplexity, options.seed) == (20.0, 3)
-    assert _options(["sweep", "a", "--labels", "b", "--config=options.toml"]).betas == [1.0, 0.1]
+    assert parse_options(["sweep", "a", "--labels", "b", "--config=options.toml"]).betas == [
+        1.0,
+        0.1,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -70,19 +73,22 @@ def test_the_table_of_the_command_wins_and_the_command_line_over_all(
     [
         (
             "perplexty = 3",
-            "perplexty is no option of embed; did you mean perplexity?",
+            "perplexty is not an option of embed; did you mean perplexity?",
         ),
         ("n_itre = 3", "did you mean n-iter?"),
-        ("betas = [1]", "betas is no option of embed, but of sweep: put it under a line [sweep]"),
+        (
+            "betas = [1]",
+            "is not an option of embed, but of sweep: move it below a line [sweep]",
+        ),
         ("perplexity = 'many'", "perplexity must be a number, got 'many'"),
         ("perplexity = [1, 2]", "perplexity must be one number or text, got [1, 2]"),
         ("seed = 1.5", "seed must be a whole number, got '1.5'"),
         ("quiet = 1", "quiet must be true or false, got 1"),
-        ("labels = []", "labels must name one at least"),
+        ("labels = []", "labels must have at least one value"),
         ("method = 'jiont'", "did you mean joint?"),
         ("embed = 3", "embed is a command, so it must be a table: [embed]"),
-        ("config = 'x'", "config is no option of embed"),
-        ("labels = ", "is no TOML file"),
+        ("config = 'x'", "config is not an option of embed"),
+        ("labels = ", "is not valid TOML"),
         ("[beta]\na = 'x'", "beta must be a number, got 'x'"),
         ("beta = [1, 2]", "beta must be one number or text"),
     ],
