@@ -15,7 +15,7 @@ function connectSelection(data, state) {
     const words = `${count(selected.length)} of ${count(n)} points (${percent(selected.length / n)})`;
     byId("selection-count").textContent = some ? words : "Draw around points in a map, or click labels.";
     byId("selection-actions").hidden = !some;
-    if (some) say(`${count(selected.length)} points selected`);
+    if (some) say(`${count(selected.length)} ${selected.length === 1 ? "point" : "points"} selected`);
   });
   state.watch(["selected", "column"], ({ selected, column }) => {
     const shown = selected.length === 0 ? [] : [...new Set([column, facts.known])];

@@ -9,7 +9,7 @@ function drawAbout(data) {
   const parts = [`${count(finished)} ${finished === 1 ? "map" : "maps"} of ${count(facts.n)} points${sampled}`, `factored out: ${name} (${count(all)} labels)`];
   const whole = facts.columns.every((column) => column.kind !== "labels" || column.labels.length === column.all);
   const rare = whole ? "with every label among them" : "without some rare labels";
-  if (n < facts.n) parts.push(`${count(n)} of ${count(facts.n)} points are shown, chosen at random ${rare}; measures are computed on all of them`);
+  if (n < facts.n) parts.push(`${count(n)} of ${count(facts.n)} points are shown, chosen at random ${rare}; measures are not limited to those shown`);
   if (facts.dimensions === 1) parts.push("the maps have one dimension: heights are random and have no meaning");
   byId("about").textContent = `${parts.join(" · ")}.`;
   const meanings = facts.measures.flatMap((measure) => [element("dt", measure.name), element("dd", measure.meaning)]);
