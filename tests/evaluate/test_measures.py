@@ -16,8 +16,8 @@ from ctsne.evaluate import (
     knn_accuracy,
     laplacian,
     lisi,
-    rnx_curve,
     mixing,
+    rnx_curve,
 )
 
 pd = pytest.importorskip("pandas")

@@ -11,7 +11,7 @@ import numpy as np
 from ctsne._fit.settings import DEFAULTS
 from ctsne.methods import is_used
 from ctsne.sweep import SweepResult
-from ctsne.sweep.store import IRRELEVANT, plain_value
+from ctsne.sweep.grid import IRRELEVANT, plain_value
 
 __all__ = ["constructor_calls"]
 
@@ -23,10 +23,10 @@ def constructor_calls(result: SweepResult) -> list[str]:
     """
     calls = []
     for swept in result.maps:
-        whole = {**result._estimator, **swept.parameters}
+        whole = {**result.estimator, **swept.parameters}
         rest = {
             name: value
-            for name, value in result._estimator.items()
+            for name, value in result.estimator.items()
             if name not in swept.parameters
             and name not in IRRELEVANT
             and is_used(name, whole)

@@ -15,7 +15,7 @@ from ctsne.report.calls import constructor_calls
 from ctsne.report.page import build_page
 from ctsne.report.payload import build_payload
 from ctsne.sweep import SweepResult
-from ctsne.sweep.suggestion import SUGGESTED_MIXING
+from ctsne.sweep.choice import SUGGESTED_MIXING
 
 __all__ = ["write_report"]
 

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from ctsne._fit.fitting import point_diagnostics
 from ctsne.affinity.result import KEPT_DIAGNOSTICS
-from ctsne.evaluate.diagnostics import summarize_diagnostics
+from ctsne.evaluate import summarize_diagnostics
 from ctsne.methods import METHODS, is_used
 
 __all__ = ["kept_params", "store_map", "taken_fields"]
