@@ -150,11 +150,6 @@ class SweepResult:
         return sweep_html(self)
 
     @property
-    def estimator(self) -> Mapping[str, Any]:
-        """Parameters of the estimator, which the settings of the grid override."""
-        return self._estimator
-
-    @property
     def table(self) -> pd.DataFrame:
         """One row per map: its parameters, its measures, seconds and error.
 
