@@ -129,10 +129,9 @@ def draw(result: SweepResult, data: Synthetic) -> Any:
 
     maps = {title: each.embedding for title, each in zip(SETTINGS, result.maps, strict=True)}
     notes = [
-        "kept {adjusted_rnx:.2f}   mixing: {known} {mixing:.2f}, {other} {other_mixing:.2f}".format(
-            **_NAMES, **each.measures
-        )
-        for each in result.maps
+        f"kept {found['adjusted_rnx']:.2f}   mixing: {_NAMES['known']} {found['mixing']:.2f}, "
+        f"{_NAMES['other']} {found['other_mixing']:.2f}"
+        for found in (each.measures for each in result.maps)
     ]
     axes = pl.maps(
         maps, {"known label": data.known}, shape={"hidden label": data.hidden}, notes=notes, ncols=3
