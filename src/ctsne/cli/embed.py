@@ -73,11 +73,11 @@ def add(commands: Commands) -> None:
     )  # fmt: skip
     main = parser.add_argument_group("options")
     main.add_argument("input", metavar="INPUT", help="file with the data")
+    add_labels(main)
     main.add_argument(
         "-o", "--output", metavar="OUTPUT", required=True,
         help="file to write; overwritten if it exists",
     )  # fmt: skip
-    add_labels(main)
     main.add_argument("--plot", metavar="FILE", help="also draw the map (png, pdf or svg)")
     main.add_argument(
         "--color", metavar="COLUMN", nargs="+",
