@@ -12,25 +12,18 @@ from numpy.typing import NDArray
 
 from ctsne._core.files import replaced_file
 from ctsne._core.messages import listed
-from ctsne._io.dataset import Dataset, check_labels, check_numbers, numbered, selected
+from ctsne._io.dataset import Dataset, numbered
 
 __all__ = [
-    "array_columns",
-    "label_array",
-    "read_arrays",
-    "read_matrix",
-    "read_npy",
-    "refuse_pickled",
+    "array_columns", "label_array", "read_arrays", "read_matrix", "read_npy", "refuse_pickled",
     "write_arrays",
-]
+]  # fmt: skip
 
 _SPARSE = {"format.npy", "shape.npy", "data.npy"}
 _NO_PICKLES = "holds Python objects (a pickle), which are not read because they can run any code"
 
 
-def read_matrix(
-    path: Path, *, labels: Sequence[str], elsewhere: Sequence[str], features: Sequence[str] | None
-) -> Dataset:
+def read_matrix(path: Path, *, labels: Sequence[str], elsewhere: Sequence[str]) -> Dataset:
     """Read the matrix of a .npy or .npz file, and the columns stored with it."""
     notes: tuple[str, ...] = ()
     if path.suffix.lower() == ".npy":
@@ -49,13 +42,9 @@ def read_matrix(
         )
     n, d = X.shape
     known = _texts(arrays.pop("features", None), d)
+    features = numbered(key, d) if known is None else tuple(known.tolist())
     columns, names = array_columns(arrays, n)
-    X, chosen = selected(
-        X, numbered(key, d) if known is None else tuple(known.tolist()), features, where=str(path)
-    )
-    X = check_numbers(X, chosen, names, path=path)
-    check_labels(labels, [*columns, *elsewhere], where=str(path))
-    return Dataset(X, chosen, columns, names, f"{key} ({len(chosen)} columns)", notes, path)
+    return Dataset(X, features, columns, names, f"{key} ({d} columns)", notes, path)
 
 
 def array_columns(

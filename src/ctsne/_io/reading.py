@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +23,14 @@ from ctsne._io.arrays import (
     read_npy,
     refuse_pickled,
 )
-from ctsne._io.dataset import Dataset, first_difference, take_rows
+from ctsne._io.dataset import (
+    Dataset,
+    check_labels,
+    check_numbers,
+    first_difference,
+    select_features,
+    take_rows,
+)
 from ctsne._io.paths import TABLE_SUFFIXES, check_input, suffix_of
 from ctsne._io.tables import (
     like_id,
@@ -41,6 +49,8 @@ LABEL_SUFFIXES = (*TABLE_SUFFIXES, ".npz", ".npy")
 INDEX, ORDER = "index", "order"
 # Two columns in which this share of the values agree hold the same identifiers.
 _MOSTLY = 0.5
+
+_WHOLE = re.compile(r"-?\d+")
 
 _Texts = list[str | None]
 
@@ -64,32 +74,23 @@ def read_data(
 
     Parameters
     ----------
-    path : path
-    labels : sequence of str
+    labels
         Columns that are labels, even if they are numeric.
-    label_file : path, optional
+    label_file
         A table or NumPy file with more columns for the same points. A column that both files have
         must be the same in both.
-    use_rep, layer : str, optional
+    use_rep, layer
         For .h5ad: a key of ``obsm`` or ``"X"``; a layer.
-    features : sequence of str, optional
-        Columns to use; ``*`` and ``?`` match any text: ``["PC*"]``.
-    index : str, optional
+    features
+        Columns to use; ``*`` and ``?`` match any text.
+    index
         For tables: the column with the row names. Without it, row names are those that pandas or R
         stored as such: the index of a parquet or feather file, or a first column without a name.
-    join_on : str, optional
+    join_on
         The column of the label file by which it is joined to the data; its values must be unique.
-        It is matched with the column of the same name in the data, or with the row names if there
-        is none. ``"index"`` joins by the row names of both files. By default, and with
-        ``"order"``, rows are joined by their order; the default refuses files that have
-        identifiers in a different order.
-
-    Raises
-    ------
-    ValueError
-        If the file does not exist, cannot be read or does not hold what was asked for.
-    ImportError
-        If its format needs a package that is not installed.
+        It is matched with the column of the same name in the data, or else with the row names.
+        ``"index"`` joins by the row names of both files. By default, and with ``"order"``, rows
+        are joined by order; the default refuses files with identifiers in a different order.
 
     Examples
     --------
@@ -105,40 +106,32 @@ def read_data(
     """
     source = check_input(path)
     suffix = suffix_of(source)
-    _check_options(source, suffix, use_rep or layer, index, join_on, label_file)
-    # Before reading: a file replaced meanwhile must not pass for the one that was read.
-    sha256 = file_checksum(source)
-    extra = None if label_file is None else _read_label_file(label_file, labels, join_on)
-    wanted: dict[str, Any] = {
-        "labels": labels,
-        "elsewhere": () if extra is None else tuple(extra.columns),
-        "features": features,
-    }
-    if suffix in TABLE_SUFFIXES:
-        data = read_table(source, index=index, join_on=join_on, **wanted)
-    elif suffix == ".h5ad":
-        data = read_h5ad(source, use_rep=use_rep, layer=layer, **wanted)
-    else:
-        data = read_matrix(source, **wanted)
-    data = replace(data, sha256=sha256)
-    return data if extra is None else _joined(data, extra, labels, join_on)
-
-
-def _check_options(
-    source: Path,
-    suffix: str,
-    part: str | None,
-    index: str | None,
-    join_on: str | None,
-    label_file: object,
-) -> None:
-    if suffix != ".h5ad" and part is not None:
+    if suffix != ".h5ad" and (use_rep is not None or layer is not None):
         raise ValueError(f"--use-rep and --layer are for .h5ad files; {source} is not one")
     if suffix not in TABLE_SUFFIXES and index is not None:
         own = "obs_names" if suffix == ".h5ad" else "the array 'names', if there is one"
         raise ValueError(f"--index is for tables; the row names of {source} are {own}")
     if join_on is not None and label_file is None:
         raise ValueError("--join-on needs a label file: add --label-file FILE, or leave it out")
+    # Before reading: a file replaced meanwhile must not pass for the one that was read.
+    sha256 = file_checksum(source)
+    extra = None if label_file is None else _read_label_file(label_file, labels, join_on)
+    elsewhere = () if extra is None else tuple(extra.columns)
+    if suffix in TABLE_SUFFIXES:
+        data = read_table(
+            source, labels=labels, elsewhere=elsewhere, features=features, index=index,
+            join_on=join_on,
+        )  # fmt: skip
+    else:
+        if suffix == ".h5ad":
+            data = read_h5ad(source, use_rep=use_rep, layer=layer)
+        else:
+            data = read_matrix(source, labels=labels, elsewhere=elsewhere)
+        where = f"obs of {source}" if suffix == ".h5ad" else str(source)
+        check_labels(labels, [*data.columns, *elsewhere], where=where)
+        data = select_features(data, features)
+    data = replace(check_numbers(data), sha256=sha256)
+    return data if extra is None else _joined(data, extra, labels, join_on)
 
 
 def _read_label_file(
@@ -238,14 +231,11 @@ def _keys(data: Dataset, features: Collection[str] = ()) -> Iterator[tuple[str, 
         yield INDEX, data.names.tolist()
     for name in (*data.columns, *(name for name in data.features if name in features)):
         labels = encode_labels(data.column(name))
-        kinds = {type(each) for each in labels.names}
-        if kinds <= {str} or kinds == {int} or (kinds == {float} and _whole(labels.names)):
-            texts = np.array([*map(label_text, labels.names), None], object)
+        texts = np.array([*map(label_text, labels.names), None], object)
+        if all(
+            isinstance(each, str) or _WHOLE.fullmatch(label_text(each)) for each in labels.names
+        ):
             yield name, texts[labels.codes].tolist()
-
-
-def _whole(values: Sequence[Any]) -> bool:
-    return all(value.is_integer() for value in values)
 
 
 def _matched(
