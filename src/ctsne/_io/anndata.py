@@ -16,7 +16,14 @@ import numpy as np
 
 from ctsne._core.checks import check_same_rows, is_sparse
 from ctsne._core.messages import unknown
-from ctsne._io.dataset import Dataset, no_empty_text, numbered, storable
+from ctsne._io.dataset import (
+    Dataset,
+    check_labels,
+    check_sparse,
+    no_empty_text,
+    numbered,
+    storable,
+)
 from ctsne._io.paths import load
 from ctsne.labels import JOINT, combine_columns
 
@@ -159,13 +166,13 @@ def choose_representation(
     if use_rep is not None or adata.var is None or CHOSEN_GENES not in adata.var.columns:
         return found
     chosen = np.flatnonzero((adata.var[CHOSEN_GENES] == True).to_numpy())  # noqa: E712
-    if not len(chosen):
+    if len(chosen) in (0, len(found.features)):
         return found
     return Representation(
         found.matrix[:, chosen],
         tuple(found.features[gene] for gene in chosen),
         f"X ({len(chosen)} highly variable of {len(found.features)} genes)",
-        None if len(chosen) < len(found.features) else "X",
+        None,
     )
 
 
@@ -193,7 +200,14 @@ def _of_genes(adata: Any, values: Any, source: str, key: str | None, where: str)
     return Representation(values, genes, f"{source} ({width} genes)", key)
 
 
-def read_h5ad(path: Path, *, use_rep: str | None, layer: str | None) -> Dataset:
+def read_h5ad(
+    path: Path,
+    labels: Sequence[str],
+    elsewhere: Sequence[str],
+    *,
+    use_rep: str | None,
+    layer: str | None,
+) -> Dataset:
     """Read the matrix to embed and the columns of obs, and nothing else."""
     if layer is not None and use_rep is not None:
         raise ValueError(
@@ -201,6 +215,7 @@ def read_h5ad(path: Path, *, use_rep: str | None, layer: str | None) -> Dataset:
         )
     with opened(path) as file:
         obs = read_element(file["obs"])
+        check_labels(labels, [*map(str, obs.columns), *elsewhere], where=f"obs of {path}")
         found = choose_representation(_Stored(file), use_rep=use_rep, layer=layer, where=str(path))
     if len(found.matrix.shape) != 2 or found.matrix.shape[0] != len(obs):
         shape = found.matrix.shape
@@ -274,11 +289,12 @@ def read_element(element: Any) -> Any:
     """Return a part of an .h5ad file as AnnData holds it."""
     from anndata.io import read_elem
 
+    path = element.file.filename
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # anndata warns about files of older versions
         try:
-            return read_elem(element)
+            return check_sparse(read_elem(element), path)
         except (AttributeError, IndexError, KeyError, OSError, TypeError, ValueError) as error:
             raise ValueError(
-                f"{element.file.filename} is damaged: {element.name} cannot be read ({error})"
+                f"{path} is damaged: {element.name} cannot be read ({error})"
             ) from error

@@ -20,9 +20,9 @@ from ctsne._io.paths import load
 from ctsne.labels import combine_columns, encode_labels
 
 __all__ = [
-    "Dataset", "check_labels", "check_numbers", "doubtful_features", "first_difference", "folded",
-    "matching", "no_empty_text", "numbered", "plain_array", "select_features", "storable",
-    "take_rows",
+    "Dataset", "check_labels", "check_numbers", "check_sparse", "doubtful_features",
+    "first_difference", "folded", "label_texts", "matching", "no_empty_text", "numbered",
+    "plain_array", "select_features", "storable", "take_rows",
 ]  # fmt: skip
 
 _SHOWN = 12
@@ -83,7 +83,7 @@ class Dataset:
 
     def checksum(self, names: Sequence[str] = (), aligned: Any = None) -> str:
         """Return a checksum of matrix, labels and aligned matrix, the same for every format."""
-        return content_checksum(self.X, _texts(self.labels(names)) if names else None, aligned)
+        return content_checksum(self.X, label_texts(self.labels(names)) if names else None, aligned)
 
     def take(self, rows: NDArray[np.int64]) -> Dataset:
         """Return a subset of the points."""
@@ -100,7 +100,7 @@ def take_rows(column: Any, rows: NDArray[Any]) -> Any:
     return column.iloc[rows].reset_index(drop=True) if hasattr(column, "iloc") else column[rows]
 
 
-def _texts(column: Any) -> NDArray[np.object_]:
+def label_texts(column: Any) -> NDArray[np.object_]:
     """Return labels as text; None where they are missing."""
     encoded = encode_labels(column)
     return np.array([*map(label_text, encoded.names), None], object)[encoded.codes]
@@ -113,6 +113,16 @@ def check_labels(labels: Sequence[str], known: Sequence[str], *, where: str) -> 
             raise ValueError(unknown(name, known, what="column", where=where))
 
 
+def check_sparse(X: Any, path: object) -> Any:
+    """Refuse an invalid sparse matrix, whose indices could crash the interpreter."""
+    if hasattr(X, "check_format"):
+        try:
+            X.check_format(full_check=True)
+        except ValueError as error:
+            raise ValueError(f"{path} is damaged: its sparse matrix is invalid ({error})") from None
+    return X
+
+
 def check_numbers(data: Dataset) -> Dataset:
     """Return the data with real, finite features, sparse ones as checked CSR; refuse others."""
     X, path = data.X, data.path
@@ -121,12 +131,7 @@ def check_numbers(data: Dataset) -> Dataset:
     if 0 in X.shape:
         raise ValueError(f"{path} holds no data: {X.shape[0]} rows, {X.shape[1]} features")
     if is_sparse(X):
-        try:  # wrong indices would crash the interpreter
-            if hasattr(X, "check_format"):
-                X.check_format(full_check=True)
-            X = X.tocsr()
-        except (ValueError, IndexError) as error:
-            raise ValueError(f"{path} is damaged: its sparse matrix is invalid ({error})") from None
+        X = X.tocsr()
     values = X.data if is_sparse(X) else X
     if X.dtype.kind != "f" or not values.size or np.isfinite([values.min(), values.max()]).all():
         return replace(data, X=X)
@@ -186,14 +191,7 @@ def numbered(prefix: str, count: int) -> tuple[str, ...]:
 
 
 def matching(patterns: Sequence[str], known: Sequence[str], *, where: str) -> list[str]:
-    """Return the names that match, in the order of the file; ``*`` and ``?`` match any text.
-
-    Examples
-    --------
-    >>> from ctsne._io.dataset import matching
-    >>> matching(["PC*", "age"], ["age", "PC1", "PC2", "sex"], where="cells.csv")
-    ['age', 'PC1', 'PC2']
-    """
+    """Return the names that match, in the order of the file; ``*`` and ``?`` match any text."""
     chosen: set[str] = set()
     names = set(known)
     for pattern in patterns:
@@ -254,7 +252,7 @@ def first_difference(one: Any, other: Any) -> int | None:
     Labels are equal if their texts are, or the numbers they spell in single precision: a column
     may have passed through files of different formats.
     """
-    first, second = _texts(one), _texts(other)
+    first, second = label_texts(one), label_texts(other)
     rows = np.flatnonzero(first != second)
     return next((int(row) for row in rows if not _close(first[row], second[row])), None)
 
@@ -307,6 +305,6 @@ def plain_array(column: Any) -> NDArray[Any]:
     values = np.asarray(column)
     if values.dtype.kind in "biufmM":
         return values
-    texts = _texts(column)
+    texts = label_texts(column)
     texts[texts == None] = ""  # noqa: E711
     return texts.astype(str)

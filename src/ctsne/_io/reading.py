@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne._core.files import file_checksum
-from ctsne._core.messages import label_text, listed, unknown
+from ctsne._core.messages import listed, unknown
 from ctsne._io.anndata import read_h5ad
 from ctsne._io.arrays import (
     array_columns,
@@ -25,9 +24,9 @@ from ctsne._io.arrays import (
 )
 from ctsne._io.dataset import (
     Dataset,
-    check_labels,
     check_numbers,
     first_difference,
+    label_texts,
     select_features,
     take_rows,
 )
@@ -40,7 +39,6 @@ from ctsne._io.tables import (
     row_names,
     table_columns,
 )
-from ctsne.labels import encode_labels
 
 __all__ = ["read_data"]
 
@@ -49,8 +47,6 @@ LABEL_SUFFIXES = (*TABLE_SUFFIXES, ".npz", ".npy")
 INDEX, ORDER = "index", "order"
 # Two columns in which this share of the values agree hold the same identifiers.
 _MOSTLY = 0.5
-
-_WHOLE = re.compile(r"-?\d+")
 
 _Texts = list[str | None]
 
@@ -119,16 +115,13 @@ def read_data(
     elsewhere = () if extra is None else tuple(extra.columns)
     if suffix in TABLE_SUFFIXES:
         data = read_table(
-            source, labels=labels, elsewhere=elsewhere, features=features, index=index,
-            join_on=join_on,
-        )  # fmt: skip
+            source, labels, elsewhere, features=features, index=index, join_on=join_on
+        )
     else:
         if suffix == ".h5ad":
-            data = read_h5ad(source, use_rep=use_rep, layer=layer)
+            data = read_h5ad(source, labels, elsewhere, use_rep=use_rep, layer=layer)
         else:
-            data = read_matrix(source, labels=labels, elsewhere=elsewhere)
-        where = f"obs of {source}" if suffix == ".h5ad" else str(source)
-        check_labels(labels, [*data.columns, *elsewhere], where=where)
+            data = read_matrix(source, labels, elsewhere)
         data = select_features(data, features)
     data = replace(check_numbers(data), sha256=sha256)
     return data if extra is None else _joined(data, extra, labels, join_on)
@@ -177,27 +170,23 @@ def _joined(data: Dataset, extra: Dataset, labels: Sequence[str], join_on: str |
         if name == join_on and join_on not in data.columns:
             continue
         taken = column if rows is None else take_rows(column, rows)
-        if name in data.columns or name in data.features:
-            _check_same(name, data, extra, taken)
-        else:
+        if name not in data.columns and name not in data.features:
             new[name] = taken
+            continue
+        known = data.column(name)
+        row = first_difference(known, taken)
+        if row is not None:
+            values = [np.asarray(each, object)[row] for each in (known, taken)]
+            raise ValueError(
+                f"{data.path} and {extra.path} both have a column {name!r:.60}, and they differ "
+                f"(point {row + 1}: {values[0]!r:.40} and {values[1]!r:.40}); rename or remove it "
+                f"in {extra.path}"
+            )
     notes = (*data.notes, f"labels of {extra.path} joined by {how}", *like_missing(new))
     return replace(
         data, columns=data.columns | new, notes=notes,
         label_path=extra.path, label_sha256=extra.sha256,
     )  # fmt: skip
-
-
-def _check_same(name: str, data: Dataset, extra: Dataset, new: Any) -> None:
-    known = data.column(name)
-    row = first_difference(known, new)
-    if row is not None:
-        values = [np.asarray(column, object)[row] for column in (known, new)]
-        raise ValueError(
-            f"{data.path} and {extra.path} both have a column {name!r:.60}, and they differ (point "
-            f"{row + 1}: {values[0]!r:.40} and {values[1]!r:.40}); rename or remove it in "
-            f"{extra.path}"
-        )
 
 
 def _rows(
@@ -207,7 +196,13 @@ def _rows(
     keys = dict(_keys(extra))
     if join_on is None or (join_on == ORDER and ORDER not in keys):
         agreed = None if join_on == ORDER else _agreed_key(data, extra, labels)
-        _check_length(data, extra)
+        n, length = data.X.shape[0], extra.X.shape[0]
+        if length != n:
+            header = "; its first line is read as column names" if length == n - 1 else ""
+            raise ValueError(
+                f"{extra.path} has {length} rows but {data.path} has {n}{header}. Joined by order, "
+                "there must be one for each point; --join-on COLUMN joins by a column instead"
+            )
         sure = f"in which {agreed} agree" if agreed else "which must be the same in both files"
         return None, f"order, {sure}"
     own = dict(_keys(data, (join_on,)))
@@ -230,12 +225,10 @@ def _keys(data: Dataset, features: Collection[str] = ()) -> Iterator[tuple[str, 
     if data.names is not None:
         yield INDEX, data.names.tolist()
     for name in (*data.columns, *(name for name in data.features if name in features)):
-        labels = encode_labels(data.column(name))
-        texts = np.array([*map(label_text, labels.names), None], object)
-        if all(
-            isinstance(each, str) or _WHOLE.fullmatch(label_text(each)) for each in labels.names
-        ):
-            yield name, texts[labels.codes].tolist()
+        column = data.column(name)
+        kind = column.dtype.kind
+        if kind in "iuOU" or (kind == "f" and not np.mod(column, 1).any()):
+            yield name, label_texts(column).tolist()
 
 
 def _matched(
@@ -255,16 +248,6 @@ def _matched(
             f"{label_path}: {listed(absent, most=3)}"
         )
     return np.array([row_of[value] for value in wanted], np.intp)
-
-
-def _check_length(data: Dataset, extra: Dataset) -> None:
-    n, length = data.X.shape[0], extra.X.shape[0]
-    if length != n:
-        header = "; its first line is read as column names" if length == n - 1 else ""
-        raise ValueError(
-            f"{extra.path} has {length} rows but {data.path} has {n}{header}. Joined by order, "
-            "there must be one for each point; --join-on COLUMN joins by a column instead"
-        )
 
 
 def _agreed_key(data: Dataset, extra: Dataset, labels: Sequence[str]) -> str | None:
@@ -303,9 +286,7 @@ def _related(here: str, wanted: _Texts, there: str, found: _Texts) -> bool:
 
 
 def _counts(texts: _Texts) -> bool:
-    return texts[0] in ("0", "1") and texts == [
-        str(int(texts[0]) + row) for row in range(len(texts))
-    ]
+    return any(texts == [str(row) for row in range(k, k + len(texts))] for k in (0, 1))
 
 
 def _described(name: str) -> str:

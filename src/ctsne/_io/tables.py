@@ -48,9 +48,9 @@ _SEPARATORS = {";": "semicolons", "\t": "tabs", ",": "commas"}
 
 def read_table(
     path: Path,
-    *,
     labels: Sequence[str],
     elsewhere: Sequence[str],
+    *,
     features: Sequence[str] | None,
     index: str | None,
     join_on: str | None,
