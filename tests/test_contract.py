@@ -130,7 +130,7 @@ def _no_work(monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.fail("work was started before the input was refused")
 
     stages = ("find_neighbors", "neighbors_from_distances", "neighbors_from_graph")
-    for stage in (*stages, "principal_components", "start_positions", "Layout"):
+    for stage in (*stages, "reduced_features", "start_positions", "Layout"):
         monkeypatch.setattr(ctsne._fit.pipeline, stage, work)
 
 

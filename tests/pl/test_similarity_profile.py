@@ -70,7 +70,7 @@ def test_many_labels_are_stacked() -> None:
     [
         ({"distances": [1.0, -1.0]}, "distances must not be negative, got -1"),
         ({"distances": [1.0, np.nan]}, "distances contains 1 NaN"),
-        ({"distances": []}, "distances must be a list with an entry for each neighbour"),
+        ({"distances": []}, "distances must be a list with one entry per neighbour"),
         ({"distances": np.ones((2, 2))}, "distances must be a list.*one point"),
         ({"similarities": [0.1]}, "similarities must have one entry for each of the 2"),
         ({"labels": ["a"]}, "labels must have one entry for each of the 2"),

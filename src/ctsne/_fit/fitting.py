@@ -108,12 +108,12 @@ class Fitting:
             f"neighbours: {neighbors.indices.shape[1]} for each of {len(neighbors.indices)} "
             f"points, {found} of the true ones"
         )
-        self.alignment = aligned.name
-        self.alignment_scores = aligned.scores
-        self.affinities: Affinities = affinities_of(neighbors, settings)
+        self.alignment, self.alignment_scores = aligned.name, aligned.scores
         if self._tried_a_sample:
             self._neighbors, self._aligned = neighbors, aligned.points
-        del neighbors  # the map needs the memory
+        del aligned  # similarities and map need the memory
+        self.affinities: Affinities = affinities_of(neighbors, settings)
+        del neighbors
         self._log.stage(f"similarities: {self.affinities.matrix.nnz} stored")
         unmatched = without_counterparts(self.affinities, settings)
         if unmatched is not None:

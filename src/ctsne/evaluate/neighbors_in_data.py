@@ -23,7 +23,7 @@ from ctsne.evaluate.neighbors_in_map import (
 from ctsne.evaluate.sampling import MEASURED_POINTS, NEIGHBORHOOD, check_k, sample_points
 from ctsne.labels import Labels, encode_labels
 from ctsne.neighbors import find_neighbors, neighbors_from_distances
-from ctsne.neighbors.alignment import check_align, choose_alignment
+from ctsne.neighbors.alignment import Alignment, check_align, choose_alignment
 from ctsne.neighbors.lists import different_labels
 
 __all__ = ["DataNeighbors", "data_neighbors"]
@@ -199,41 +199,37 @@ def data_neighbors(
     check_choice(metric, "metric", METRICS)
     known = None if labels is None else encode_labels(labels, n=n)
     how = check_align(align, n, metric)
+    features = reference_features(matrix, metric=metric, pca=pca, n_jobs=n_jobs)
     points = sample_points(n, sample, random_state)
-    data = unsearched(matrix, known, points, k, metric=metric, pca=pca, n_jobs=n_jobs)
-    data = search_data(data, n_jobs)
-    if known is None or known.n_labels < 2 or data.features is None:
+    data = search_data(unsearched(features, n, known, points, k, metric), n_jobs)
+    if known is None or known.n_labels < 2 or features is None:
         return data
-    moved = choose_alignment(data.features, known, how, metric=metric, n_jobs=n_jobs)
-    if moved.points is None:
-        return data
-    found = find_neighbors(
-        data.features, known, k_same=k, k_other=k, metric=metric, n_jobs=n_jobs, rows=points,
-        aligned=moved.points,
-    )  # fmt: skip
-    return replace(data, alignment=moved.name, aligned=found.indices)
+    moved = choose_alignment(features, known, how, metric=metric, n_jobs=n_jobs)
+    return search_aligned(data, moved, n_jobs)
+
+
+def reference_features(
+    matrix: Any, *, metric: str = "euclidean", pca: int | str | None = "auto", n_jobs: int
+) -> NDArray[np.floating] | None:
+    """Return reduced features, or distances as given; None for a graph of distances."""
+    pca = check_components(pca, matrix.shape, metric)
+    if metric == "precomputed":
+        return None if is_sparse(matrix) else matrix
+    return reduced_features(matrix, metric=metric, pca=pca, n_jobs=check_jobs(n_jobs))
 
 
 def unsearched(
-    matrix: Any,
+    features: NDArray[np.floating] | None,
+    n: int,
     labels: Labels | None,
     points: NDArray[np.int64],
     k: int,
-    *,
     metric: str = "euclidean",
-    pca: int | str | None = "auto",
-    n_jobs: int,
 ) -> DataNeighbors:
-    """Prepare checked data for a search or a ranking."""
-    pca = check_components(pca, matrix.shape, metric)
-    features: NDArray[np.floating] | None = None
-    if metric != "precomputed":
-        features = reduced_features(matrix, metric=metric, pca=pca, n_jobs=check_jobs(n_jobs))
-    elif not is_sparse(matrix):
-        features = matrix
+    """Prepare data for a search or a ranking."""
     m = len(points)
     lists = np.empty((m, 0), np.int32), np.empty((m, 0), np.float32), np.zeros(m, np.int32)
-    return DataNeighbors(points, matrix.shape[0], labels, k, *lists, metric, features)
+    return DataNeighbors(points, n, labels, k, *lists, metric, features)
 
 
 def search_data(data: DataNeighbors, n_jobs: int) -> DataNeighbors:
@@ -252,6 +248,17 @@ def search_data(data: DataNeighbors, n_jobs: int) -> DataNeighbors:
         )  # fmt: skip
     lists = found.indices[rows], found.distances[rows], found.n_same[rows]
     return replace(data, indices=lists[0], distances=lists[1], n_same=lists[2])
+
+
+def search_aligned(data: DataNeighbors, moved: Alignment, n_jobs: int) -> DataNeighbors:
+    """Add the lists in which points with other labels are the nearest in the aligned data."""
+    if moved.points is None or data.features is None:
+        return data
+    found = find_neighbors(
+        data.features, data.labels, k_same=data.k, k_other=data.k, metric=data.metric,
+        n_jobs=n_jobs, rows=data.points, aligned=moved.points,
+    )  # fmt: skip
+    return replace(data, alignment=moved.name, aligned=found.indices)
 
 
 def aligned_lists(data: DataNeighbors) -> DataNeighbors:
@@ -320,7 +327,8 @@ def both_neighbors(
     else:
         low = search_map(low, points, size, n_jobs)
     if not isinstance(high, DataNeighbors):
-        high = search_data(unsearched(high, known, points, size, n_jobs=n_jobs), n_jobs)
+        features = reference_features(high, n_jobs=n_jobs)
+        high = search_data(unsearched(features, n, known, points, size), n_jobs)
     return low, high
 
 

@@ -16,6 +16,7 @@ from ctsne.evaluate.neighbors_in_data import (
     check_same_points,
     prepared_for_ranking,
     ranked_data,
+    reference_features,
     take_rows,
     unsearched,
 )
@@ -234,7 +235,7 @@ def rnx_curve(
     check_same_points(matrix.shape[0], n)
     known = None if labels is None else encode_labels(labels, n=n)
     points = sample_points(n, sample, random_state)
-    data = unsearched(matrix, known, points, largest, n_jobs=n_jobs)
+    data = unsearched(reference_features(matrix, n_jobs=n_jobs), n, known, points, largest)
     return ranked_curve(given, data, points, sizes, pointwise=pointwise, n_jobs=n_jobs)
 
 
@@ -332,7 +333,7 @@ def _forced_neighbors(
     """Count, for every k, neighbours that any map would share, and those expected by chance.
 
     Where a neighbourhood in the map holds all points of a label, the adjusted neighbourhood in the
-    data holds them too, whatever the map. Chance is the mean overlap of a random choice of the rest.
+    data holds them too, whatever the map. Chance is the mean overlap if the rest is random.
     """
     rows, k = near.shape
     size = np.arange(1, k + 1)

@@ -10,12 +10,10 @@ data; ``layout="constrained"`` makes room for them in a figure of your own. matp
 (``pip install "ctsne[plot]"``) is imported when the first picture is drawn.
 """
 
-from ctsne.pl.label_mixing import label_mixing
 from ctsne.pl.maps import embedding, maps
 from ctsne.pl.measures import measures, trade_off
-from ctsne.pl.other_share import other_share
+from ctsne.pl.neighbors import label_mixing, other_share, similarity_profile
 from ctsne.pl.palette import palette
-from ctsne.pl.similarity_profile import similarity_profile
 
 __all__ = [
     "embedding",

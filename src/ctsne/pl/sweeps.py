@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from ctsne._core.messages import unknown
 from ctsne.sweep import Line, SweepResult, SweptMap
 
-__all__ = ["SweptCurve", "mean_of_seeds", "swept_curves", "swept_maps"]
-
 
 @dataclass(frozen=True, eq=False)
 class SweptCurve:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ctsne.report.points import choose_points
+from ctsne.report.payload import choose_points
 
 NONE = np.empty(0, np.int64)
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from ctsne import ConditionalTSNE
 from ctsne.methods import is_used
-from ctsne.report.calls import constructor_calls
-from ctsne.sweep.store import IRRELEVANT, plain_value
+from ctsne.report.maps import constructor_calls
+from ctsne.sweep.grid import IRRELEVANT, plain_value
 
 from .conftest import made_up
 
@@ -18,7 +18,7 @@ from .conftest import made_up
 def calls(grid: Any, **estimator: Any) -> list[str]:
     result, _ = made_up(12, grid=grid)
     given = ConditionalTSNE(random_state=0).get_params(deep=False) | estimator
-    return constructor_calls(replace(result, _estimator=given))
+    return constructor_calls(replace(result, estimator=given))
 
 
 def test_names_the_setting_then_what_is_no_default() -> None:
@@ -65,7 +65,7 @@ def test_typed_again_it_is_the_same_estimator() -> None:
     result, _ = made_up(12, grid=grid)
     for swept, call in zip(result.maps, constructor_calls(result), strict=True):
         again = eval(call, {"ConditionalTSNE": ConditionalTSNE}).get_params(deep=False)
-        wanted = {**result._estimator, **swept.parameters}
+        wanted = {**result.estimator, **swept.parameters}
         for name, value in wanted.items():
             if name not in IRRELEVANT and is_used(name, wanted):
                 assert plain_value(again[name]) == plain_value(value), name

@@ -9,8 +9,8 @@ import pytest
 
 from ctsne._fit.settings import DEFAULTS
 from ctsne.sweep import Suggestion, SweepResult, SweptMap
+from ctsne.sweep.choice import SEED_NOISE, SUGGESTED_MIXING
 from ctsne.sweep.grid import expand_grid
-from ctsne.sweep.suggestion import SEED_NOISE, SUGGESTED_MIXING
 
 BASE = {**DEFAULTS, "random_state": 0}
 TSNE = {"method": "tsne"}
@@ -28,7 +28,7 @@ def result(
     for index, point in enumerate(points):
         measures = {"mixing": mixing[index], "adjusted_rnx": rnx[index]}
         if other is not None:
-            measures["other_laplacian"] = other[index]
+            measures["other_mixing"] = other[index]
         embedding = np.zeros((3, 2), np.float32)
         maps.append(SweptMap(point.parameters, embedding, measures, 1.0, None))
     return SweepResult(tuple(maps), tuple(points), BASE)
@@ -57,7 +57,7 @@ def test_several_lines_without_another_label() -> None:
     swept = result([JOINT, REVISED], [0.6, 0.9, 0.55, 0.9], [0.3, 0.6, 0.4, 0.2])
     found = swept.suggest(0.5)
     assert place(swept, found) == 2
-    assert found.reason.endswith("; of all methods that get there, it keeps most neighbours")
+    assert found.reason.endswith("; of all methods that reach it, this one keeps most neighbours")
     assert place(swept, swept.suggest(0.7)) == 1
 
 
@@ -67,7 +67,7 @@ def test_tsne_that_mixes_far_enough_is_taken() -> None:
         found = swept.suggest(0.5)
         assert place(swept, found) == 0
         assert found.reason.startswith("plain t-SNE already mixes the label to 0.60 of random")
-        assert "nothing to take out" in found.reason and "target of 0.5" in found.reason
+        assert "nothing to factor out" in found.reason and "target of 0.5" in found.reason
         assert place(swept, swept.suggest(0.7)) != 0
 
 

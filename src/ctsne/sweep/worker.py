@@ -1,4 +1,4 @@
-"""What one worker does: the maps of a line of settings, one after the other."""
+"""The work of one worker: the maps of a line of settings, one after the other."""
 
 from __future__ import annotations
 
@@ -14,22 +14,17 @@ from ctsne._core.progress import Progress
 from ctsne._fit.pipeline import affinities_of, layout_of, listed_labels, weights_of
 from ctsne._fit.settings import Settings
 from ctsne.affinity.result import kept_diagnostics
-from ctsne.evaluate.diagnostics import summarize_diagnostics
-from ctsne.evaluate.laplacian import expected_laplacian
-from ctsne.evaluate.neighborhoods import DataNeighbors
-from ctsne.evaluate.table import found_for_rows, map_rows
+from ctsne.evaluate import DataNeighbors, measure_map, summarize_diagnostics
 from ctsne.labels import Labels
 from ctsne.layout import Layout, Schedule
-from ctsne.neighbors import Neighbors
-from ctsne.sweep.graph import lists_for
-from ctsne.sweep.store import Facts, FinishedMap, Store, key_after
+from ctsne.sweep.shared_lists import SharedLists, alignment_key, lists_for
+from ctsne.sweep.storage import Facts, FinishedMap, Store, file_name, key_after
 
 __all__ = ["Material", "Outcome", "Step", "Watch", "run_line"]
 
-# A step along a path begins with the last map drawn together to this standard deviation, under
-# exaggeration, so that what has drifted apart can meet again; then it grows back at the learning
-# rate that suits a map without exaggeration, and with more momentum. Shares are of the iterations
-# of a whole run.
+# A step along a path starts from the previous map, contracted to this standard deviation and with
+# exaggeration, so that separated parts can meet again. Then the map expands at the learning rate
+# for a map without exaggeration, with more momentum. Shares are of the iterations of a whole run.
 PATH_SPREAD = 2.0
 PATH_EXAGGERATION = 4.0
 PATH_EARLY_SHARE = 0.04
@@ -39,14 +34,14 @@ PATH_MOMENTUM = 0.9
 _RATE_EXAGGERATION = 12.0
 # The automatic rate never falls below 200; for few points, twelve times that is too much.
 _MOST_RATE = 6.0
-# Iterations between two looks at whether the sweep was stopped.
+# Iterations between checks whether the sweep was stopped.
 _SLICE = 10
 
 
 class Watch:
-    """Collects outcomes from all threads and tells them when to stop.
+    """Collect outcomes from all threads, and tell them when to stop.
 
-    In another process there is an empty copy of it, which does no harm.
+    Another process gets an empty copy, which has no effect.
     """
 
     def __init__(self, progress: Progress | None = None) -> None:
@@ -76,32 +71,30 @@ class Watch:
             self.outcomes[outcome.index] = outcome
 
     def stop(self) -> None:
-        """Tell all threads to stop, and wait for them: native code must not outlive Python."""
+        """Stop all threads and wait for them: native code must not outlive Python."""
         self.stopped = True
         with self._change:
             self._change.wait_for(lambda: self._working == 0)
 
 
 class _Stopped(Exception):
-    """The sweep was stopped while this map was being made."""
+    """The sweep was stopped before this map was finished."""
 
 
 @dataclass(frozen=True, eq=False)
 class Material:
-    """What all maps of a sweep have in common."""
+    """What all maps of a sweep share; lists and neighbours in the data are kept per alignment."""
 
     features: NDArray[np.floating] | None
-    neighbors: dict[str, Neighbors]
-    data: DataNeighbors
-    labels: Labels
+    lists: dict[str, SharedLists]
+    data: dict[str, DataNeighbors]
     hidden: Labels | None
-    k: int
     store: Store | None
 
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One map to be made."""
+    """One map to make."""
 
     index: int
     settings: Settings
@@ -110,7 +103,7 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """One map made or loaded, or the reason why not, or why it could not be stored."""
+    """A finished map, or the reason why it failed or could not be stored."""
 
     index: int
     finished: FinishedMap | None
@@ -118,26 +111,23 @@ class Outcome:
     error: str | None = None
     loaded: bool = False
     unsaved: str | None = None
+    file: str | None = None
 
 
-def run_line(
-    material: Material,
-    steps: list[Step],
-    watch: Watch,
-) -> list[Outcome]:
-    """Make the maps of a line, each from the one before; a single map is a line of its own."""
+def run_line(material: Material, steps: list[Step], watch: Watch) -> list[Outcome]:
+    """Make the maps of a line, each from the one before it."""
     outcomes: list[Outcome] = []
     previous: NDArray[np.float32] | None = None
     after: str | None = None
     with watch:
         for step in steps:
-            if step.key is not None and after is not None:  # the map that it really starts from
+            if step.key is not None and after is not None:  # the map it actually starts from
                 step = replace(step, key=key_after(step.key, after))
             try:
                 outcome = _outcome(material, step, previous, watch)
             except _Stopped:
                 break
-            except Exception as error:  # one failed setting must not take the others with it
+            except Exception as error:  # one failed setting must not end the others
                 outcome = Outcome(step.index, None, {}, f"{type(error).__name__}: {error}")
             outcomes.append(outcome)
             watch.add(outcome)
@@ -159,20 +149,18 @@ def _outcome(
         if store is not None and key is not None:
             try:
                 store.save(key, finished)
-            except OSError as error:  # a full disk must not cost the map
+            except OSError as error:  # a full disk must not lose the map
                 unsaved = str(error)
     measures = _measure(material, finished, step.settings)
-    return Outcome(step.index, finished, measures, loaded=loaded, unsaved=unsaved)
+    file = file_name(key) if store is not None and key is not None and unsaved is None else None
+    return Outcome(step.index, finished, measures, loaded=loaded, unsaved=unsaved, file=file)
 
 
 def _make(
-    material: Material,
-    settings: Settings,
-    previous: NDArray[np.float32] | None,
-    watch: Watch,
+    material: Material, settings: Settings, previous: NDArray[np.float32] | None, watch: Watch
 ) -> FinishedMap:
     begin = time.perf_counter()
-    affinities = affinities_of(lists_for(settings, material.neighbors), settings)
+    affinities = affinities_of(lists_for(settings, material.lists), settings)
     if previous is None:
         layout = layout_of(affinities.matrix, material.features, settings)
         n_iter = settings.n_iter
@@ -182,14 +170,18 @@ def _make(
         if watch.stopped:
             raise _Stopped
         layout.advance(min(_SLICE, n_iter - done))
-    similarities = summarize_diagnostics(affinities.diagnostics)
-    know_labels = listed_labels(settings) is not None
-    if not know_labels:
-        similarities = {
-            name: value for name, value in similarities.items() if "other_share" not in name
-        }
-    diagnostics = kept_diagnostics(affinities.diagnostics, know_labels=know_labels)
-    facts = Facts(layout.loss(), layout.iteration, time.perf_counter() - begin, similarities)
+    knows_labels = listed_labels(settings) is not None
+    similarities = {
+        name: value
+        for name, value in summarize_diagnostics(affinities.diagnostics).items()
+        if knows_labels or "other_share" not in name
+    }
+    diagnostics = kept_diagnostics(affinities.diagnostics, know_labels=knows_labels)
+    alignment = material.lists[alignment_key(settings.align)].alignment
+    facts = Facts(
+        layout.loss(), layout.iteration, time.perf_counter() - begin, similarities,
+        alignment.name, alignment.scores,
+    )  # fmt: skip
     return FinishedMap(layout.embedding, facts, diagnostics)
 
 
@@ -212,27 +204,16 @@ def _next_on_path(
         longest_step=usual.longest_step,
     )
     layout = Layout(
-        matrix,
-        start,
-        schedule,
-        weights=weights_of(settings),
-        dof=settings.dof,
+        matrix, start, schedule, weights=weights_of(settings), dof=settings.dof,
         n_jobs=settings.n_jobs,
-    )
+    )  # fmt: skip
     return layout, max(1, round(PATH_SHARE * settings.n_iter))
 
 
 def _measure(material: Material, finished: FinishedMap, settings: Settings) -> dict[str, float]:
-    positions = finished.embedding
-    found = found_for_rows(positions, material.data.points, material.k, settings.n_jobs)
-    rows = map_rows(found, material.data, material.hidden, k=material.k)
-    measures = {
-        (f"other_{row.measure}" if row.label == "other" else row.measure): row.value for row in rows
-    }
-    random = expected_laplacian(material.labels)
-    mixing = measures["laplacian"] / random if random > 0 else float("nan")
+    data = material.data[alignment_key(settings.align)]
+    measures = measure_map(finished.embedding, data, other=material.hidden, n_jobs=settings.n_jobs)
     return {
-        "mixing": mixing,
         **measures,
         "kl_divergence": finished.facts.kl_divergence,
         "n_iter": finished.facts.n_iter,

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ctsne import ConditionalTSNE
 from ctsne._fit.pipeline import alignment_of, neighbors_of
 from ctsne._fit.settings import DEFAULTS, Settings, check_settings
 from ctsne.datasets import make_synthetic
-from ctsne.evaluate import data_neighbors
+from ctsne.evaluate import data_neighbors, measure_map
 from ctsne.labels import encode_labels
-from ctsne.sweep import graph
-from ctsne.sweep.graph import lists_for, measured_lists, shared_neighbors
+from ctsne.sweep import shared_lists, sweep
+from ctsne.sweep.shared_lists import lists_for, shared_neighbors
 
 DATA = make_synthetic(200, random_state=0)
 LABELS = encode_labels(DATA.known)
@@ -25,43 +26,43 @@ def settings_with(**parameters: Any) -> Settings:
     return check_settings({**DEFAULTS, "perplexity": 10, **parameters}, DATA.X, LABELS)
 
 
-@pytest.mark.parametrize("method", ["joint", "revised"])
-def test_measures_read_true_neighbors_though_the_search_was_approximate(method: str) -> None:
-    settings = settings_with(method=method)
-    found = shared_neighbors(DATA.X, LABELS, [settings], k=8)
-    (exact,) = found.values()
-    wrong = exact.indices.copy()
-    wrong[:, 0] = wrong[:, 1]
-    points = np.array([3, 60, 199])
-    expected = data_neighbors(DATA.X, DATA.known, k=8).indices[points]
-    for each in (exact, replace(exact, indices=wrong, recall=0.9)):
-        kept = dict.fromkeys(found, each)
-        lists = measured_lists(kept, DATA.X, LABELS, points, 8, settings)
-        np.testing.assert_array_equal(lists.indices, expected)
+@pytest.mark.parametrize("align", ["none", "mutual"])
+def test_measures_read_true_neighbors_though_the_search_was_approximate(
+    align: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search = shared_lists.search_neighbors
+
+    def approximate(*arguments: Any) -> Any:
+        exact = search(*arguments)
+        wrong = exact.indices.copy()
+        wrong[:, 0] = wrong[:, 1]
+        return replace(exact, indices=wrong, recall=0.9)
+
+    monkeypatch.setattr(shared_lists, "search_neighbors", approximate)
+    base = ConditionalTSNE(perplexity=10, n_iter=60, random_state=0, align=align)
+    grid = {"method": "joint", "strength": 0.5}
+    (swept,) = sweep(DATA.X, DATA.known, grid, estimator=base, progress=False).maps
+    assert swept.embedding is not None
+    data = data_neighbors(DATA.X, DATA.known, align=align)
+    expected = measure_map(swept.embedding, data)
+    assert ("aligned_rnx" in expected) == (align != "none") == (data.alignment != "none")
+    measured = {name: swept.measures[name] for name in expected}
+    assert measured == pytest.approx(expected, abs=1e-6)
 
 
 def test_every_alignment_is_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
     searches = []
-    search = graph.search_neighbors
+    search = shared_lists.search_neighbors
 
     def counted(*arguments: Any) -> Any:
         searches.append(arguments)
         return search(*arguments)
 
-    monkeypatch.setattr(graph, "search_neighbors", counted)
+    monkeypatch.setattr(shared_lists, "search_neighbors", counted)
     every: list[Any] = ["none", "mean", "mean", MOVED, "none", MOVED.copy()]
     settings = [settings_with(align=align) for align in every]
     found = shared_neighbors(DATA.X, LABELS, [*settings, settings_with(method="tsne")], k=8)
     assert len(searches) == len(found) == 3
-
-
-def test_measures_see_the_data_as_they_are_though_all_maps_are_aligned() -> None:
-    settings = settings_with(align=MOVED)
-    found = shared_neighbors(DATA.X, LABELS, [settings], k=8)
-    points = np.arange(200)
-    lists = measured_lists(found, DATA.X, LABELS, points, 8, settings)
-    expected = data_neighbors(DATA.X, DATA.known, k=8).indices
-    np.testing.assert_array_equal(lists.indices, expected)
 
 
 @pytest.mark.parametrize("align", ["none", "mutual", "local", "mean", "auto", MOVED])
