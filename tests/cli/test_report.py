@@ -13,7 +13,7 @@ import pytest
 
 from ctsne._io import read_provenance
 from ctsne.cli import main
-from ctsne.sweep import load_sweep, work
+from ctsne.sweep import load_sweep, worker
 
 GRID = ["--methods", "balanced", "--strengths", "0", "1"]
 
@@ -127,7 +127,7 @@ def test_what_cannot_work(
     def never(*_: object) -> None:
         raise AssertionError("computed")
 
-    monkeypatch.setattr(work, "_make", never)
+    monkeypatch.setattr(worker, "_make", never)
     Path("empty").mkdir()
     Path("own.html").write_text("seed = 1\n")
     assert message in fail("report", *arguments)
@@ -139,7 +139,7 @@ def test_ctrl_c_tells_how_to_go_on(
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(work, "_make", stop)
+    monkeypatch.setattr(worker, "_make", stop)
     command = ["report", cells, "--labels", "batch", "-o", "page.html", "--jobs", "1"]
     assert main(command) == 130
     assert "interrupted: nothing was written; with --keep FOLDER" in capsys.readouterr().err

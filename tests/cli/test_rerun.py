@@ -13,7 +13,7 @@ import pytest
 
 from ctsne._io import read_map
 from ctsne.cli import main
-from ctsne.sweep import work
+from ctsne.sweep import worker
 
 GRID = ["--methods", "balanced", "--strengths", "0", "1"]
 
@@ -137,8 +137,8 @@ def test_maps_of_another_folder_are_not_taken_for_new(
 ) -> None:
     for folder in ("a", "b"):
         run("sweep", cells, "--labels", "batch", "-o", folder, *GRID, *quick)
-    original, made = work._make, []
-    monkeypatch.setattr(work, "_make", lambda *a: (made.append(1), original(*a))[1])
+    original, made = worker._make, []
+    monkeypatch.setattr(worker, "_make", lambda *a: (made.append(1), original(*a))[1])
     assert "b: made again, identical" in run("rerun", "a", "-o", "b", "--jobs", "1")
     assert len(made) == 3
 
@@ -181,7 +181,7 @@ def test_ctrl_c_leaves_the_old_sweep(
 
     run("sweep", cells, "--labels", "batch", "-o", "out", *GRID, *quick)
     before = {path: path.read_bytes() for path in Path("out").iterdir()}
-    monkeypatch.setattr(work, "_make", stop)
+    monkeypatch.setattr(worker, "_make", stop)
     assert main(["rerun", "out", "--jobs", "1"]) == 130
     assert capsys.readouterr().err.endswith("ctsne: interrupted: out is unchanged\n")
     assert {path: path.read_bytes() for path in Path("out").iterdir()} == before

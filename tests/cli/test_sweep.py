@@ -17,7 +17,7 @@ from ctsne.cli import sweep as sweep_command
 from ctsne.cli.main import make_parser
 from ctsne.cli.options import settings_of
 from ctsne.cli.sweep import embed_command, make_grid
-from ctsne.sweep import load_sweep, work
+from ctsne.sweep import load_sweep, worker
 from ctsne.sweep.grid import default_grid
 
 GRID = ["--methods", "balanced", "--strengths", "1", "0", "0.5"]
@@ -143,7 +143,7 @@ def test_no_map_at_all(
     def broken(*_: object) -> None:
         raise ValueError("no such luck")
 
-    monkeypatch.setattr(work, "_make", broken)
+    monkeypatch.setattr(worker, "_make", broken)
     message = fail("sweep", cells, "--labels", "batch", *GRID, *quick, "-o", "out", "--jobs", "1")
     assert "no map could be made: " in message and "no such luck" in message
     assert not Path("out/settings.json").exists()
@@ -177,7 +177,7 @@ def test_the_same_command_goes_on_where_it_was_stopped(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     command = ["sweep", cells, "--labels", "batch", "-o", "out", *GRID, *quick, "--jobs", "1"]
-    original, made = work._make, []
+    original, made = worker._make, []
 
     def make(*arguments: Any) -> Any:
         if len(made) == 2:
@@ -185,7 +185,7 @@ def test_the_same_command_goes_on_where_it_was_stopped(
         made.append(1)
         return original(*arguments)
 
-    monkeypatch.setattr(work, "_make", make)
+    monkeypatch.setattr(worker, "_make", make)
     assert main(command) == 130
     out, err = capsys.readouterr()
     assert out == "" and err.splitlines()[-1] == (
@@ -198,7 +198,7 @@ def test_the_same_command_goes_on_where_it_was_stopped(
     assert "the sweep in out is not finished; to go on, run ctsne sweep cells.csv" in message
     command = [*shlex.split(message.partition("run ctsne ")[2]), "--jobs", "1"]
     more = []
-    monkeypatch.setattr(work, "_make", lambda *a: (more.append(1), original(*a))[1])
+    monkeypatch.setattr(worker, "_make", lambda *a: (more.append(1), original(*a))[1])
     run(*command)
     assert len(more) == 2  # those that were missing
     files = {path.name: path.read_bytes() for path in Path("out").iterdir()}
@@ -219,12 +219,12 @@ def test_stopped_before_the_first_map(
 
     command = ["sweep", cells, "--labels", "batch", "-o", "out", *GRID, *quick, "--jobs", "1"]
     with monkeypatch.context() as patch:
-        patch.setattr(work, "_make", stop)
+        patch.setattr(worker, "_make", stop)
         assert main(command) == 130
     assert capsys.readouterr().err.endswith("interrupted: before the first map was finished\n")
     run(*command)
     before = {path.name: path.read_bytes() for path in Path("out").iterdir()}
-    monkeypatch.setattr(work, "_make", stop)
+    monkeypatch.setattr(worker, "_make", stop)
     assert main([*command, "--seed", "1"]) == 130
     assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == before
 
