@@ -23,13 +23,8 @@ if TYPE_CHECKING:
     from ctsne._io.provenance import Provenance
 
 __all__ = [
-    "check_key",
-    "free_names",
-    "is_ours",
-    "read_h5ad_map",
-    "stored_provenance",
-    "write_h5ad_map",
-]
+    "check_key", "free_names", "is_ours", "read_h5ad_map", "stored_provenance", "write_h5ad_map",
+]  # fmt: skip
 
 # Entries of uns[key] that identify a map: the first is written by the command line, the others by
 # ctsne.tl. Other programs that write there, scanpy among them, use none of these.
@@ -85,10 +80,10 @@ def write_h5ad_map(
                     f"{dataset.path} has changed since it was read, so the map may not match its "
                     "cells; run the command again"
                 )
-            with opened(temporary, "r+") as file:
-                _add(file, positions, dataset, diagnostics, about, key)
         else:
-            _write_new(temporary, positions, dataset, diagnostics, about, key)
+            _write_data(temporary, dataset)
+        with opened(temporary, "r+") as file:
+            _add(file, positions, dataset, diagnostics, about, key)
 
 
 def _add(
@@ -162,30 +157,17 @@ def free_names(name: str) -> Iterator[str]:
         yield f"{name}_{number}"
 
 
-def _write_new(
-    temporary: Path,
-    positions: NDArray[np.float32],
-    dataset: Dataset,
-    diagnostics: Mapping[str, NDArray[Any]],
-    about: dict[str, Any],
-    key: str,
-) -> None:
+def _write_data(temporary: Path, dataset: Dataset) -> None:
     pandas = load("pandas")
-    anndata = load("anndata")
-    n = len(positions)
+    n = dataset.X.shape[0]
     names = [str(row) for row in range(n)] if dataset.names is None else dataset.names.tolist()
-    elements: dict[str, Any] = {}
-    for name, column in {**dataset.columns, **diagnostics}.items():
-        place = next(place for place in _places(name) if place not in elements)
-        elements[place] = _element(column)
-    obs = pandas.DataFrame(elements, index=pandas.Index(names, dtype=object))
-    var = pandas.DataFrame(index=pandas.Index(dataset.features, dtype=object))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # row names may appear twice
-        adata = anndata.AnnData(dataset.X, obs=obs, var=var)
-        adata.obsm[key] = positions
-        adata.uns[key] = about
-        adata.write_h5ad(temporary)
+        load("anndata").AnnData(
+            dataset.X,
+            obs=pandas.DataFrame(index=pandas.Index(names, dtype=object)),
+            var=pandas.DataFrame(index=pandas.Index(dataset.features, dtype=object)),
+        ).write_h5ad(temporary)
 
 
 def _parameters(settings: Mapping[str, Any]) -> dict[str, Any]:
