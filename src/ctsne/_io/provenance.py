@@ -27,14 +27,8 @@ if TYPE_CHECKING:
     from ctsne._io.dataset import Dataset
 
 __all__ = [
-    "InputRecord",
-    "Provenance",
-    "current_versions",
-    "find_provenance",
-    "input_records",
-    "read_provenance",
-    "relative_path",
-    "write_sidecar",
+    "InputRecord", "Provenance", "current_versions", "find_provenance", "input_records",
+    "read_provenance", "relative_path", "write_sidecar",
 ]  # fmt: skip
 
 FORMAT = 1
