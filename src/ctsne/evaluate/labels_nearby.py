@@ -41,10 +41,9 @@ def lisi(
     :func:`ctsne.evaluate.expected_lisi`. For a label that should be visible it is *cLISI*; 1 is
     best.
 
-    As Harmony defines it (Korsunsky et al. 2019): the nearest neighbours, three times
-    ``perplexity`` of them, have weights ``exp(-τ d)`` (of the distance, not its square), with τ such
-    that the weights have that perplexity. The index is ``1 / Σ_l p_l²`` for the summed weights
-    ``p_l`` of the labels.
+    As Harmony defines it (Korsunsky et al. 2019): three times ``perplexity`` nearest neighbours
+    have weights ``exp(-τ d)`` (of the distance, not its square), with τ such that the weights have
+    that perplexity. The index is ``1 / Σ_l p_l²`` for the summed weights ``p_l`` of the labels.
 
     Parameters
     ----------

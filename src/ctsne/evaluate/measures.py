@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,6 +32,8 @@ __all__ = ["evaluate", "measure_map", "summarize_diagnostics"]
 # points, so its standard error is below .01.
 _RANKED_POINTS = 500
 _LISI_PERPLEXITY = 30.0
+_COLUMNS = ["measure", "label", "k", "value", "expected", "points"]
+_Row = tuple[str, str | None, int | None, float, float, int]
 
 
 def measure_map(
@@ -123,17 +125,6 @@ def _lisi(name: str, wide: MapNeighbors, labels: Labels, perplexity: float) -> d
 
 def _lisi_perplexity(n: int) -> float:
     return min(_LISI_PERPLEXITY, (n - 2) / 3)
-
-
-class Row(NamedTuple):
-    """One measure of a map, a row of the table."""
-
-    measure: str
-    label: str | None
-    k: int | None
-    value: float
-    expected: float
-    points: int
 
 
 def evaluate(
@@ -228,10 +219,10 @@ def evaluate(
         curve = ranked_curve(positions, data, data.points[drawn], sizes, n_jobs=n_jobs)
         area = float(curve.area)
     name, label = ("rnx_area", None) if known is None else ("adjusted_rnx_area", names[0])
-    rows.append(Row(name, label, n - 2, area, 0.0, len(drawn)))
+    rows.append((name, label, n - 2, area, 0.0, len(drawn)))
     if diagnostics is not None:
         rows += _similarities(diagnostics, known, names[0])
-    return pd.DataFrame(rows, columns=Row._fields).astype({"k": "Int64"})
+    return pd.DataFrame(rows, columns=_COLUMNS).astype({"k": "Int64"})
 
 
 def _row(
@@ -241,7 +232,7 @@ def _row(
     hidden: Labels | None,
     k: int,
     names: tuple[str, str],
-) -> Row:
+) -> _Row:
     """Add the label, the neighbourhood size and the expected value to a measure."""
     short = name.removeprefix("other_")
     labels, label = (data.labels, names[0]) if short == name else (hidden, names[1])
@@ -251,7 +242,7 @@ def _row(
     if short.endswith("lisi"):
         k, expected[short] = round(3 * _lisi_perplexity(data.n)), expected_lisi(labels)
     shown = None if short == "rnx" else label
-    return Row(short, shown, k, value, expected.get(short, np.nan), len(data.points))
+    return short, shown, k, value, expected.get(short, np.nan), len(data.points)
 
 
 def _check_data(data: DataNeighbors, known: Labels | None, n: int, k: int) -> None:
@@ -270,14 +261,14 @@ def _name(column: object, default: str) -> str:
     return name if isinstance(name, str) and name else default
 
 
-def _similarities(diagnostics: Diagnostics, labels: Labels | None, name: str) -> list[Row]:
+def _similarities(diagnostics: Diagnostics, labels: Labels | None, name: str) -> list[_Row]:
     """Return rows on the similarities in the data."""
     n = len(diagnostics.perplexity)
     random_share = float(available(labels, n)[1].mean() / (n - 1))
     return [
-        Row(measure, name, None, value, random_share, n)
+        (measure, name, None, value, random_share, n)
         if measure == "other_share_mean"
-        else Row(measure, None, None, value, np.nan, n)
+        else (measure, None, None, value, np.nan, n)
         for measure, value in summarize_diagnostics(diagnostics).items()
     ]
 
