@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import shlex
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from ctsne.cli.inputs import Input, check_outputs, read_input, records_of
 from ctsne.cli.main import Commands, add_command
 from ctsne.cli.options import (
     add_input,
+    add_labels,
     add_messages,
     add_parameters,
     check_steering,
@@ -73,10 +73,7 @@ def add(commands: Commands) -> None:
     )  # fmt: skip
     main = parser.add_argument_group("options")
     main.add_argument("input", metavar="INPUT", help="file with the data")
-    main.add_argument(
-        "--labels", metavar="COLUMN", nargs="+",
-        help="known label to factor out; several columns are combined",
-    )  # fmt: skip
+    add_labels(main)
     main.add_argument(
         "-o", "--output", metavar="OUTPUT", required=True,
         help="file to write; overwritten if it exists",
@@ -86,10 +83,6 @@ def add(commands: Commands) -> None:
         "--color", metavar="COLUMN", nargs="+",
         help="columns to colour the picture by, one panel for each, in addition to the label "
         "factored out",
-    )  # fmt: skip
-    main.add_argument(
-        "--other", metavar="COLUMN",
-        help="label you hope to see in the map; it is measured, and not used as a feature",
     )  # fmt: skip
     add_input(parser)
     output = parser.add_argument_group("writing OUTPUT")
@@ -179,7 +172,7 @@ def say_reduced(data: Input, pca: Any, metric: str, console: Console) -> None:
     from ctsne._core.components import n_reduced
 
     k = None if metric == "precomputed" else n_reduced(data.X.shape, pca)
-    if k is not None:
+    if k is not None and k <= min(data.X.shape):  # more are refused by the estimator
         d = data.X.shape[1]
         console.say(f"reducing {d} features to {k} principal components (change it with --pca)")
 
@@ -229,6 +222,7 @@ def _report(
     console: Console,
 ) -> None:
     """Print what was made and how good it is."""
+    from ctsne.cli.plot import plot_command
     from ctsne.evaluate.wording import measure_title
 
     measures = _measures(model, data, options.other, options.jobs)
@@ -255,9 +249,7 @@ def _report(
     facts = [text.format(measures[name]) for name, text in shown.items() if name in measures]
     lines.append(f"similarities per point, on average: {', '.join(facts)}")
     if options.plot is None:
-        key = [] if options.key == "ctsne" else ["--key", options.key]
-        command = shlex.join(["ctsne", "plot", options.output, *key, "-o", "map.png"])
-        lines.append(f"next: {command}")
+        lines.append(f"next: {plot_command(options.output, 'map.png', key=options.key)}")
     content = {
         "command": "embed",
         "output": options.output,

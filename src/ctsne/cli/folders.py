@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,8 +29,6 @@ __all__ = [
 SETTINGS, SWEEP, COLUMNS, TABLE = (
     "settings.json", "sweep.npz", "columns.feather", "table.csv",
 )  # fmt: skip
-# Maps that :mod:`ctsne.sweep.store` writes while a sweep runs.
-_KEPT_MAP = re.compile(r"map-[0-9a-f]{32}\.npz")
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +76,13 @@ def _is_ours(path: Path) -> bool:
             return read_provenance(path).command == "sweep"
         except ValueError:
             return False
-    return any(_KEPT_MAP.fullmatch(each.name) for each in path.iterdir())
+    return _has_maps(path)
+
+
+def _has_maps(path: Path) -> bool:
+    from ctsne.sweep.storage import MAP_FILE
+
+    return any(MAP_FILE.fullmatch(each.name) for each in path.iterdir())
 
 
 def check_same_data(path: Path, provenance: Provenance) -> None:
@@ -132,7 +135,7 @@ def write_folder(
     """Write the result; the settings come last, so that they mark a complete folder."""
     from ctsne._io import write_columns
 
-    result.save(path / SWEEP)
+    result.save(path)
     write_columns(path / COLUMNS, columns, names=names)
     with replaced_file(path / TABLE) as temporary:
         result.table.drop(columns="seconds").to_csv(temporary, index=False, lineterminator="\n")
@@ -154,16 +157,16 @@ def read_folder(path: Path) -> SweepFolder:
     if not is_sweep_folder(path):
         raise ValueError(_not_finished(path))
     columns, names = read_columns(path / COLUMNS)
-    return SweepFolder(load_sweep(path / SWEEP), columns, names, read_provenance(path))
+    return SweepFolder(load_sweep(path), columns, names, read_provenance(path))
 
 
 def _not_finished(path: Path) -> str:
     if (path / SETTINGS).is_file():
         return f"the sweep in {path} is not finished; ctsne rerun {path} shows how to continue"
-    if any(_KEPT_MAP.fullmatch(each.name) for each in path.iterdir()):
+    if _has_maps(path):
         return (
-            f"{path} holds maps of a sweep that is not finished, or was made in Python. Run the same "
-            "ctsne sweep again to continue; in Python, ctsne.report.write_report(result, ...) "
+            f"{path} holds maps of a sweep that is not finished, or was made in Python. Run the "
+            "same ctsne sweep again to continue; in Python, ctsne.report.write_report(result, ...) "
             "writes the page"
         )
     return f"{path} holds no finished sweep; make one: ctsne sweep INPUT --labels COLUMN -o {path}"

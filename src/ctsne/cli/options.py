@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from ctsne.estimator import ConditionalTSNE
 
 __all__ = [
-    "PARAMETERS", "UNRECORDED", "Parameter", "add_input", "add_jobs", "add_key", "add_messages",
+    "PARAMETERS", "UNRECORDED", "Parameter", "add_input", "add_jobs", "add_key", "add_labels",
+    "add_messages",
     "add_parameters", "check_steering", "make_estimator", "option_name", "settings_of", "short",
     "spelled",
 ]  # fmt: skip
@@ -170,6 +171,18 @@ def add_parameters(parser: Parser, *, main: Any, leave_out: Iterable[str] = ()) 
         group.add_argument(
             each.flag, metavar=each.metavar, default=each.default, help=each.help, **kind
         )
+
+
+def add_labels(group: Any, *, required: bool = False) -> None:
+    """Add the label to factor out, and the label to look for."""
+    group.add_argument(
+        "--labels", metavar="COLUMN", nargs="+", required=required,
+        help="known label to factor out; several columns are combined",
+    )  # fmt: skip
+    group.add_argument(
+        "--other", metavar="COLUMN",
+        help="label you hope to see in the map; it is measured, and not used as a feature",
+    )  # fmt: skip
 
 
 def add_input(parser: Parser) -> None:

@@ -12,7 +12,7 @@ from ctsne.cli.console import Console
 from ctsne.cli.folders import SweepFolder, check_folder, files_of, read_folder, write_folder
 from ctsne.cli.inputs import check_outputs, joint_name, names_of_files
 from ctsne.cli.main import Commands, add_command, command_parser
-from ctsne.cli.options import add_messages, spelled
+from ctsne.cli.options import add_labels, add_messages, spelled
 from ctsne.cli.sweep import (
     add_sweep_options,
     check_target,
@@ -63,15 +63,12 @@ def add(commands: Commands) -> None:
     main.add_argument(
         "input", metavar="SWEEP_OR_INPUT", help="folder of a sweep, or file with the data"
     )
+    add_labels(main)
     main.add_argument(
         "-o", "--output", metavar="PAGE", required=True,
         help="html file to write; overwritten if it exists",
     )  # fmt: skip
     main.add_argument("--title", metavar="TEXT", help="title of the page")
-    main.add_argument(
-        "--labels", metavar="COLUMN", nargs="+",
-        help="for data: known label to factor out; several columns are combined",
-    )  # fmt: skip
     main.add_argument(
         "--keep", metavar="FOLDER", help="for data: keep the sweep in this folder, for later use"
     )

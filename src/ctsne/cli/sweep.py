@@ -23,6 +23,7 @@ from ctsne.cli.inputs import Input, check_outputs, joint_name, read_input, recor
 from ctsne.cli.main import Commands, Parser, add_command, command_parser
 from ctsne.cli.options import (
     add_input,
+    add_labels,
     add_messages,
     add_parameters,
     make_estimator,
@@ -82,10 +83,7 @@ def add(commands: Commands) -> None:
     )  # fmt: skip
     main = parser.add_argument_group("options")
     main.add_argument("input", metavar="INPUT", help="file with the data")
-    main.add_argument(
-        "--labels", metavar="COLUMN", nargs="+", required=True,
-        help="known label to factor out; several columns are combined",
-    )  # fmt: skip
+    add_labels(main, required=True)
     main.add_argument(
         "-o", "--output", metavar="FOLDER", required=True,
         help="folder for maps and measures; maps that are already there are not made again",
@@ -96,10 +94,6 @@ def add(commands: Commands) -> None:
 
 def add_sweep_options(parser: Parser, main: Any) -> None:
     """Add the options that say which maps to make."""
-    main.add_argument(
-        "--other", metavar="COLUMN",
-        help="label you hope to see in the map; it is measured, and not used as a feature",
-    )  # fmt: skip
     main.add_argument(
         "--methods", metavar="NAME", nargs="+", type=one_of(*METHODS),
         default=list(SWEPT_METHODS),
