@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -27,22 +27,15 @@ if TYPE_CHECKING:
     from ctsne._io.dataset import Dataset
 
 __all__ = [
-    "InputRecord",
-    "Provenance",
-    "current_versions",
-    "input_records",
-    "read_provenance",
-    "relative_path",
-    "stored_text",
-    "write_sidecar",
-]
+    "InputRecord", "Provenance", "current_versions", "input_records", "read_provenance",
+    "relative_path", "stored_text", "write_sidecar",
+]  # fmt: skip
 
 FORMAT = 1
 # The key of the provenance in the metadata of parquet and feather files.
 SCHEMA_KEY = b"ctsne"
 SETTINGS = "settings.json"
 _PACKAGES = ("ctsne", "numpy", "scipy", "scikit-learn")
-_NOT_OURS = "not a ctsne settings record"
 
 
 @dataclass(frozen=True)
@@ -88,34 +81,24 @@ class Provenance:
         return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
 
     @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> Provenance:
-        """Make it from the values of `to_dict`; refuse others."""
-        try:
-            if content["ctsne provenance"] != FORMAT:
-                raise ValueError(
-                    "the settings were stored by another version of ctsne (format "
-                    f"{content['ctsne provenance']!r:.20}, this version reads {FORMAT}); upgrade "
-                    "ctsne"
-                )
-            return cls(
-                command=str(content["command"]),
-                settings=dict(content["settings"]),
-                inputs=[InputRecord(**record) for record in content["inputs"]],
-                versions=dict(content["versions"]),
-            )
-        except (KeyError, TypeError) as error:
-            raise ValueError(f"{_NOT_OURS}: {error}") from error
-
-    @classmethod
     def from_json(cls, text: str) -> Provenance:
         """Make it from the text of `to_json`; refuse others."""
         try:
             content = json.loads(text)
-        except ValueError as error:
-            raise ValueError(f"{_NOT_OURS}: {error}") from error
-        if not isinstance(content, dict):
-            raise ValueError(_NOT_OURS)
-        return cls.from_dict(content)
+            stored = content["ctsne provenance"]
+            if stored == FORMAT:
+                return cls(
+                    command=str(content["command"]),
+                    settings=dict(content["settings"]),
+                    inputs=[InputRecord(**record) for record in content["inputs"]],
+                    versions=dict(content["versions"]),
+                )
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"not a ctsne settings record: {error}") from error
+        raise ValueError(
+            f"the settings were stored by another version of ctsne (format {stored!r:.20}, this "
+            f"version reads {FORMAT}); upgrade ctsne"
+        )
 
 
 def current_versions() -> dict[str, str]:

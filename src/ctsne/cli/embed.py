@@ -73,11 +73,11 @@ def add(commands: Commands) -> None:
     )  # fmt: skip
     main = parser.add_argument_group("options")
     main.add_argument("input", metavar="INPUT", help="file with the data")
+    add_labels(main)
     main.add_argument(
         "-o", "--output", metavar="OUTPUT", required=True,
         help="file to write; overwritten if it exists",
     )  # fmt: skip
-    add_labels(main)
     main.add_argument("--plot", metavar="FILE", help="also draw the map (png, pdf or svg)")
     main.add_argument(
         "--color", metavar="COLUMN", nargs="+",
@@ -172,7 +172,7 @@ def say_reduced(data: Input, pca: Any, metric: str, console: Console) -> None:
     from ctsne._core.components import n_reduced
 
     k = None if metric == "precomputed" else n_reduced(data.X.shape, pca)
-    if k is not None:
+    if k is not None and k <= min(data.X.shape):  # more are refused by the estimator
         d = data.X.shape[1]
         console.say(f"reducing {d} features to {k} principal components (change it with --pca)")
 

@@ -63,6 +63,7 @@ def add(commands: Commands) -> None:
     main.add_argument(
         "input", metavar="SWEEP_OR_INPUT", help="folder of a sweep, or file with the data"
     )
+    add_labels(main)
     main.add_argument(
         "-o", "--output", metavar="PAGE", required=True,
         help="html file to write; overwritten if it exists",
@@ -71,7 +72,6 @@ def add(commands: Commands) -> None:
     main.add_argument(
         "--keep", metavar="FOLDER", help="for data: keep the sweep in this folder, for later use"
     )
-    add_labels(main)
     add_sweep_options(parser, main)
     add_messages(parser)
 

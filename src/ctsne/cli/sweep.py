@@ -83,11 +83,11 @@ def add(commands: Commands) -> None:
     )  # fmt: skip
     main = parser.add_argument_group("options")
     main.add_argument("input", metavar="INPUT", help="file with the data")
+    add_labels(main, required=True)
     main.add_argument(
         "-o", "--output", metavar="FOLDER", required=True,
         help="folder for maps and measures; maps that are already there are not made again",
     )  # fmt: skip
-    add_labels(main, required=True)
     add_sweep_options(parser, main)
     add_messages(parser)
 
