@@ -76,7 +76,6 @@ class Settings:
     schedule: Schedule
     dof: float
     n_jobs: int
-    verbose: int
     rng: np.random.Generator
     labels: Labels | None
     warnings: list[str] = field(default_factory=list)
@@ -134,7 +133,6 @@ def check_settings(
         schedule=_check_schedule(given, n),
         dof=check_number(given["dof"], "dof", low=0.05, high=1000),
         n_jobs=check_jobs(given["n_jobs"]),
-        verbose=check_verbose(given["verbose"]),
         labels=used,
         warnings=warnings,
         rng=_generator(given["random_state"]),  # last, as it advances a RandomState

@@ -279,7 +279,7 @@ def check_steering(options: argparse.Namespace) -> None:
 def title_of(method: str, value: Any) -> str:
     """Write a method and what steers it in a few words."""
     knob = METHODS[method].knob
-    if knob is None:
+    if knob is None or value is None:
         return METHODS[method].title
     if isinstance(value, Mapping):
         value = ", ".join(f"{label}={_short(each)}" for label, each in value.items())
