@@ -427,7 +427,7 @@ def test_why_missed_says_no_more_than_is_known() -> None:
     over = why_missed(points, settings, Trial(0.3, 0.6), "strength=0.3")
     assert over is not None and "strength=0.3 mixes the labels to 0.60, the nearest" in over
     under = why_missed(points, settings, Trial(0.3, 0.4), "strength=0.3")
-    assert under is not None and "the nearest found. Labels that mix least: " in under
+    assert under is not None and "the nearest value found. Labels that mix least: " in under
     most = why_missed(points, settings, Trial(1.0, 0.4), "strength=1")
     assert most is not None and "the most that this method reaches" in most
 
