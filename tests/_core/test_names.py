@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from ctsne._core.messages import listed, unknown
-from ctsne._io.column_names import folded, matching
+from ctsne._io.dataset import folded, matching
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,7 @@ import pytest
 
 from ctsne._io import read_provenance
 from ctsne.cli import main
-from ctsne.cli.contents import content_of
-from ctsne.sweep import load_sweep, work
+from ctsne.sweep import load_sweep, worker
 
 GRID = ["--methods", "balanced", "--strengths", "0", "1"]
 
@@ -48,8 +47,8 @@ def test_the_page_asks_for_the_mixing_of_the_sweep(
 ) -> None:
     run("sweep", cells, "--labels", "batch", "--mixing", "0.3", "-o", "out", *GRID, *quick)
     run("report", "out", "-o", "page.html")
-    facts = dict(content_of(Path("page.html"), key="ctsne"))[b"facts"]
-    assert json.loads(facts)["mixing"] == 0.3
+    found = re.search(r'id="ctsne-facts">(.*?)</script>', Path("page.html").read_text("utf-8"))
+    assert found is not None and json.loads(found[1])["mixing"] == 0.3
 
 
 def test_the_commands_on_the_page_make_its_maps(
@@ -128,7 +127,7 @@ def test_what_cannot_work(
     def never(*_: object) -> None:
         raise AssertionError("computed")
 
-    monkeypatch.setattr(work, "_make", never)
+    monkeypatch.setattr(worker, "_make", never)
     Path("empty").mkdir()
     Path("own.html").write_text("seed = 1\n")
     assert message in fail("report", *arguments)
@@ -140,7 +139,7 @@ def test_ctrl_c_tells_how_to_go_on(
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(work, "_make", stop)
+    monkeypatch.setattr(worker, "_make", stop)
     command = ["report", cells, "--labels", "batch", "-o", "page.html", "--jobs", "1"]
     assert main(command) == 130
     assert "interrupted: nothing was written; with --keep FOLDER" in capsys.readouterr().err

@@ -15,7 +15,7 @@ from ctsne.evaluate import (
     mixing,
     mixing_by_label,
 )
-from ctsne.evaluate.mixing import MEASURED_POINTS, NEIGHBORHOOD
+from ctsne.evaluate.sampling import MEASURED_POINTS, NEIGHBORHOOD
 
 RNG = np.random.default_rng(0)
 MAP = RNG.normal(size=(600, 2))

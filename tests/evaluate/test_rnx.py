@@ -11,7 +11,6 @@ from hypothesis.extra import numpy as hnp
 
 from ctsne import _reference as oracle
 from ctsne.evaluate import (
-    _overlap,
     adjusted_qnx,
     adjusted_rnx,
     data_neighbors,
@@ -54,7 +53,7 @@ def test_chunks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     embedding, X = rng.normal(size=(50, 2)), rng.normal(size=(50, 5))
     labels = rng.integers(0, 3, 50)
     whole = adjusted_rnx(embedding, X, labels, k=7)
-    monkeypatch.setattr(_overlap, "_CHUNK_ENTRIES", 40)
+    monkeypatch.setattr("ctsne.evaluate.sampling._CHUNK_ENTRIES", 40)
     assert adjusted_rnx(embedding, X, labels, k=7) == whole
 
 
@@ -86,7 +85,7 @@ def test_curve_agrees_with_the_oracle(case: tuple[Any, ...], ranked_share: float
     sizes = np.arange(1, n - 1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("ctsne.evaluate.rnx.RANKED_SHARE", ranked_share)
-        patch.setattr(_overlap, "_DENSE_SHARE", ranked_share)
+        patch.setattr("ctsne.evaluate.rnx._DENSE_SHARE", ranked_share)
         curve = rnx_curve(embedding, X, labels_of(codes), k=sizes, n_jobs=1)
         each = rnx_curve(embedding, X, labels_of(codes), k=sizes, n_jobs=1, pointwise=True)
     values = np.array([oracle.adjusted_rnx_values(embedding, X, codes, k) for k in sizes]).T
@@ -216,8 +215,7 @@ def test_refused(changes: dict[str, Any], says: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"sample": 0}, "sample must be from 1 to 40, got 0"),
-        ({"sample": 41}, "sample must be from 1 to 40, got 41"),
+        ({"sample": 0}, "sample must be at least 1, got 0"),
         ({"sample": 0.0}, "sample must be a number above 0 and at most 1"),
         ({"sample": True}, "sample must be a whole number"),
         ({"sample": "half"}, "sample must be a number"),

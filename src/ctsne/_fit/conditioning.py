@@ -1,4 +1,4 @@
-"""Checks of how much to factor out, and in which space, before any work starts."""
+"""Checks of how much to factor out, before any work starts."""
 
 from __future__ import annotations
 
@@ -9,21 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne._core.checks import (
-    as_numbers,
-    check_choice,
-    check_directions,
-    check_matrix,
-    check_number,
-    is_sparse,
-)
-from ctsne._core.choices import ALIGN_CHOICES
+from ctsne._core.checks import check_number
 from ctsne.affinity import beta_from_odds
 from ctsne.labels import Labels
 from ctsne.methods import KNOBS, METHODS, Method, is_used, users_of
 
 __all__ = [
-    "check_align",
     "check_below",
     "check_knobs",
     "check_mixing",
@@ -95,33 +86,6 @@ def check_below(given: Mapping[str, Any], labels: Labels | None) -> NDArray[np.f
         return None
     values = _check_per_label(odds, "odds", labels, low=1.0, high=LARGEST_ODDS)
     return values if labels is None else beta_from_odds(labels, values)
-
-
-def check_align(given: Mapping[str, Any], X: Any, metric: str) -> str | NDArray[np.floating]:
-    """Return the name of an alignment, or the points in which other labels are searched."""
-    align = given["align"]
-    if isinstance(align, str) and check_choice(align, "align", ALIGN_CHOICES) == "none":
-        return align
-    if metric == "precomputed":
-        raise ValueError(
-            'align needs features to move, but metric="precomputed" has only distances; leave '
-            "align out"
-        )
-    if isinstance(align, str):
-        return align
-    if is_sparse(align):
-        raise TypeError("align must be a dense array with one row per point, got a sparse matrix")
-    points = as_numbers(align, argument="align")
-    if points.ndim != 2 or len(points) != X.shape[0] or points.shape[1] == 0:
-        raise ValueError(
-            f"align must be one of {', '.join(map(repr, ALIGN_CHOICES))}, or an array with "
-            f"a row for each of the {X.shape[0]} points, such as a representation corrected for "
-            f"the label; got an array of shape {points.shape}"
-        )
-    points = check_matrix(align, argument="align")
-    if metric == "cosine":
-        check_directions(points, argument="align")
-    return np.asarray(points)
 
 
 def usable_labels(

@@ -33,7 +33,7 @@ from ctsne._fit.target import (
 )
 from ctsne.affinity import Affinities
 from ctsne.affinity.result import kept_diagnostics
-from ctsne.evaluate.mixing import mixing
+from ctsne.evaluate import mixing
 from ctsne.layout.descent import Callback
 from ctsne.methods import METHODS
 from ctsne.neighbors import Neighbors

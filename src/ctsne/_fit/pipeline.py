@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,6 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.checks import is_sparse
-from ctsne._core.choices import TRIED_ALIGNMENTS
 from ctsne._core.components import reduced_features
 from ctsne._fit.settings import Settings
 from ctsne.affinity import Affinities
@@ -23,15 +22,10 @@ from ctsne.neighbors import (
     neighbors_from_distances,
     neighbors_from_graph,
 )
-from ctsne.neighbors.alignment import (
-    align_points,
-    commuting_share,
-    rescaled_points,
-)
+from ctsne.neighbors.alignment import Alignment, choose_alignment
 from ctsne.neighbors.matching import UNMATCHED
 
 __all__ = [
-    "Alignment",
     "affinities_of",
     "alignment_of",
     "features_of",
@@ -62,35 +56,12 @@ def listed_labels(settings: Settings) -> Labels | None:
     return settings.labels if settings.method.two_lists else None
 
 
-@dataclass(frozen=True, eq=False)
-class Alignment:
-    """The points among which other labels are searched; None if they are the data.
-
-    ``scores`` tells how well each alignment commutes, if one was chosen automatically.
-    """
-
-    name: str
-    points: NDArray[np.floating] | None
-    scores: dict[str, float] = field(default_factory=dict)
-
-
 def alignment_of(features: Any, settings: Settings) -> Alignment:
-    """Align the points as requested, or by the alignment that commutes best."""
-    how, labels = settings.align, listed_labels(settings)
-    if labels is None or (isinstance(how, str) and how == "none"):
-        return Alignment("none", None)
-    if not isinstance(how, str):
-        return Alignment("array", rescaled_points(how, features, labels, metric=settings.metric))
-    given: dict[str, Any] = {"metric": settings.metric, "n_jobs": settings.n_jobs}
-    if how != "auto":
-        return Alignment(how, align_points(features, labels, how, **given))
-    best, scores = Alignment("none", None), {}
-    for name in TRIED_ALIGNMENTS:
-        points = align_points(features, labels, name, **given)
-        scores[name] = commuting_share(features, points, labels, **given)
-        if scores[name] >= max(scores.values()):
-            best = Alignment(name, None if name == "none" else points)
-    return replace(best, scores=scores)
+    """Align the points as requested."""
+    return choose_alignment(
+        features, listed_labels(settings), settings.align, metric=settings.metric,
+        n_jobs=settings.n_jobs,
+    )  # fmt: skip
 
 
 def neighbors_of(features: Any, settings: Settings, aligned: Any = None) -> Neighbors:

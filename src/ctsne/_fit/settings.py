@@ -24,8 +24,8 @@ from ctsne._core.checks import (
     is_sparse,
 )
 from ctsne._core.choices import BANDWIDTHS, METRICS, STARTS
+from ctsne._core.components import check_components
 from ctsne._fit.conditioning import (
-    check_align,
     check_below,
     check_knobs,
     check_mixing,
@@ -36,6 +36,7 @@ from ctsne._fit.conditioning import (
 from ctsne.labels import Labels
 from ctsne.layout import Schedule
 from ctsne.methods import DEFAULT_METHOD, METHODS, Method
+from ctsne.neighbors.alignment import check_align
 
 __all__ = ["DEFAULTS", "Settings", "check_callback", "check_settings", "check_verbose"]
 
@@ -107,7 +108,7 @@ def check_settings(
     mixing = check_mixing(given, method)
     knobs = check_knobs(given, labels)
     beta_low = check_below(given, labels)
-    align = check_align(given, X, metric)
+    align = check_align(given["align"], n, metric)
     used, unlabelled = usable_labels(method, labels, below=beta_low is not None, y_given=y_given)
     if used is None:
         method, mixing = METHODS["tsne"], None
@@ -125,7 +126,7 @@ def check_settings(
         bandwidth=check_choice(given["bandwidth"], "bandwidth", BANDWIDTHS),
         perplexity=perplexity,
         metric=metric,
-        pca=_check_pca(given["pca"], X.shape, metric),
+        pca=check_components(given["pca"], X.shape, metric),
         recall=check_number(given["recall"], "recall", low=0.5, high=1),
         n_components=n_components,
         init=_check_init(given["init"], n, n_components, metric),
@@ -178,19 +179,6 @@ def _check_distances(X: Any, perplexity: float) -> None:
             f"perplexity={perplexity:g} is too large for this graph: point {int(degree.argmin())} "
             f"has {least} neighbours in X; {works}, and three times the perplexity is advisable"
         )
-
-
-def _check_pca(pca: Any, shape: tuple[int, int], metric: str) -> int | str | None:
-    if isinstance(pca, str):
-        check_choice(pca, "pca", ("auto",))
-    if pca is None or isinstance(pca, str):
-        return pca
-    if metric == "precomputed":
-        raise ValueError(
-            f'pca={pca!r:.60} needs features, but metric="precomputed" has only distances; leave '
-            "pca out"
-        )
-    return check_count(pca, 'pca (or "auto" or None)', low=1, high=min(shape))
 
 
 def _check_init(init: Any, n: int, n_components: int, metric: str) -> str | NDArray[np.float32]:

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from ctsne._fit.pipeline import affinities_of, alignment_of, layout_of, neighbors_of
 from ctsne._fit.settings import Settings
-from ctsne.evaluate.mixing import NEIGHBORHOOD, mixing, mixing_by_label
+from ctsne.evaluate import mixing, mixing_by_label
+from ctsne.evaluate.sampling import NEIGHBORHOOD
 from ctsne.neighbors.alignment import take_labels
 
 __all__ = [

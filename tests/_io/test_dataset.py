@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ctsne._io.dataset import first_difference
+from ctsne.labels import combine_columns
+
+TEXTS = st.none() | st.text("a| '\"\\", max_size=6)
+
+
+@given(rows=st.lists(st.tuples(TEXTS, TEXTS, st.none() | st.integers(0, 2)), min_size=1))
+def test_a_combination_tells_apart_what_its_parts_do(rows: list[tuple[object, ...]]) -> None:
+    texts = combine_columns([list(column) for column in zip(*rows, strict=True)]).tolist()
+    for row, text in zip(rows, texts, strict=True):
+        assert (text is None) == (None in row)
+    present = {row: text for row, text in zip(rows, texts, strict=True) if text is not None}
+    assert len(set(present.values())) == len(present)
+    for row, text in zip(rows, texts, strict=True):
+        assert text == present.get(row)
+
+
+def test_combinations_read_well() -> None:
+    whole = pd.Series([1.0, 2.0, np.nan])
+    categories = pd.Categorical(["x", None, "y"], categories=["y", "x"])
+    assert combine_columns([whole, categories]).tolist() == ["1 | x", None, None]
+    assert combine_columns([["a | b", "a"], ["c", "b | c"]]).tolist() == [
+        "'a | b' | 'c'",
+        "'a' | 'b | c'",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "row"),
+    [
+        (["a", "b"], pd.Categorical(["a", "b"]), None),
+        (["a", None], ["a", np.nan], None),
+        (["a", None], ["a", "b"], 1),
+        (["x", "1.0", "y"], ["x", 1, "z"], 2),
+        (np.float32([0.1, 0.2]), [0.1, 0.2], None),
+        (np.float32([0.1, 0.2]), [0.1, 0.21], 1),
+        ([True, False], ["True", "False"], None),
+    ],
+)
+def test_where_columns_differ(one: object, other: object, row: int | None) -> None:
+    assert first_difference(one, other) == row
+    assert first_difference(other, one) == row
