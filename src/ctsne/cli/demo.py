@@ -144,13 +144,7 @@ def draw(result: SweepResult, data: Synthetic) -> Any:
         maps, {"known label": data.known}, shape={"hidden label": data.hidden}, notes=notes, ncols=3
     )
     figure = axes[0].figure
-    figure.text(
-        axes[0].get_position().x0,
-        -0.005,
-        _LEGEND,
-        va="top",
-        fontsize=SMALL_SIZE,
-        color=GREY,
-        linespacing=1.5,
-    )  # below the panels; saving makes room for it
+    # Below the panels; the saved picture has room for it.
+    figure.text(axes[0].get_position().x0, -0.005, _LEGEND, va="top", linespacing=1.5,
+                fontsize=SMALL_SIZE, color=GREY)  # fmt: skip
     return figure

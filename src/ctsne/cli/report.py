@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -152,13 +151,14 @@ def _write(
     sweep: SweepFolder, folder: Path, target: Path, options: argparse.Namespace, console: Console
 ) -> SweptMap | None:
     """Write the page of a sweep, and return the map that it suggests."""
+    from ctsne._io.provenance import relative_path
     from ctsne.report import write_report
 
     console.stage(f"writing {target}")
     made = sweep.provenance.to_dict()
     settings, inputs = made["settings"], made["inputs"]
-    for record in inputs:
-        record["file"] = _seen_from(target, folder, record["file"])
+    for record in inputs:  # relative to the page, not to the folder
+        record["file"] = relative_path(folder.resolve().parent / record["file"], target)
     made["command"] = spelled(command_parser("report"), ["report", options.input], vars(options))
     write_report(
         sweep.result, target, columns=sweep.columns, known=joint_name(settings["labels"]),
@@ -176,9 +176,3 @@ def _commands(sweep: SweepFolder, files: list[str]) -> list[str]:
     if settings["path"]:
         return [f"{each}  # from its own start, so it may differ" for each in commands]
     return commands
-
-
-def _seen_from(target: Path, folder: Path, file: str) -> str:
-    """Return a path relative to the page, given relative to the parent of the sweep's folder."""
-    absolute = os.path.normpath(folder.resolve().parent / file)
-    return Path(os.path.relpath(absolute, target.resolve().parent)).as_posix()
