@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+import zlib
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,11 @@ __all__ = [
 ]  # fmt: skip
 
 _SPARSE = {"format.npy", "shape.npy", "data.npy"}
+# What NumPy, SciPy and zipfile raise for files that are damaged or something else.
+_DAMAGES = (
+    AttributeError, EOFError, KeyError, OSError, RuntimeError, ValueError, zipfile.BadZipFile,
+    zlib.error,
+)  # fmt: skip
 _NO_PICKLES = "holds Python objects (a pickle), which are not read because they can run any code"
 
 
@@ -73,7 +79,7 @@ def read_npy(path: Path) -> NDArray[Any]:
     try:
         with path.open("rb") as file:
             array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
-    except (ValueError, EOFError, OSError) as error:
+    except _DAMAGES as error:
         raise ValueError(_refusal(path, error)) from error
     return array
 
@@ -103,7 +109,7 @@ def read_arrays(
                     if "allow_pickle" not in str(error):
                         raise
                     pickled.append(name)
-    except (ValueError, EOFError, OSError, RuntimeError, zipfile.BadZipFile) as error:
+    except _DAMAGES as error:
         raise ValueError(_refusal(path, error)) from error
     if pickled and (not arrays or "X" in pickled):
         raise ValueError(_refusal(path, "allow_pickle"))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import fnmatch
+import itertools
 import math
-import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,8 +27,7 @@ __all__ = [
 ]  # fmt: skip
 
 _SHOWN = 12
-_NUMBERED = re.compile(r"(.*?)(\d+)")
-# Fewer names than this are not shortened.
+# From this many on, numbered names (PC1, PC2, ...) belong together.
 _RUN = 3
 # With fewer columns, one may well hold most of the variance.
 _FEWEST_DOUBTED = 5
@@ -158,26 +158,24 @@ def check_numbers(data: Dataset) -> Dataset:
 def doubtful_features(X: NDArray[np.floating], features: Sequence[str]) -> Iterator[str]:
     """Warn of columns probably included by mistake: one that dominates, counts among fractions.
 
-    Columns of a numbered run (PC1, PC2, ...) are trusted.
+    Numbered columns (PC1, PC2, ...) are trusted.
     """
     if len(features) < _FEWEST_DOUBTED:
         return
-    found = _runs(features)
-    longest = max(found, key=len)
-    pattern = longest[0].rstrip("0123456789") + "*"
-    named = len(longest) > 1 and pattern != "*"
-    how = f'--features "{pattern}"' if named else "--features NAME NAME ..."
-    single = {run[0] for run in found if len(run) == 1}
+    stems = Counter(map(_stem, features))
+    single = [stems[_stem(name)] < _RUN for name in features]
+    stem, count = stems.most_common(1)[0]
+    how = f'--features "{stem}*"' if stem and count >= _RUN else "--features NAME NAME ..."
     variance = X.var(axis=0, dtype=np.float64)
     first = int(variance.argmax())
-    if features[first] in single and variance[first] > _MOST_VARIANCE * variance.sum():
+    if single[first] and variance[first] > _MOST_VARIANCE * variance.sum():
         share = 100 * variance[first] / variance.sum()
         yield (
             f"column {features[first]!r:.60} has {share:.0f} % of the variance of all features, so "
             f"it dominates the map; choose the features with {how}, or scale the columns"
         )
     whole = (np.mod(X, 1) == 0).all(axis=0)
-    counts = [name for name, each in zip(features, whole, strict=True) if each and name in single]
+    counts = [name for name, odd in zip(features, single & whole, strict=True) if odd]
     if counts and 2 * whole.sum() < len(features):
         yield (
             f"whole numbers among fractions, included in the map: {listed(counts)}; if these are "
@@ -214,24 +212,8 @@ def select_features(data: Dataset, patterns: Sequence[str] | None) -> Dataset:
     return replace(data, X=data.X[:, places], features=tuple(chosen), source=source)
 
 
-def _runs(names: Sequence[str]) -> list[list[str]]:
-    """Split names into runs that count up (PC1, PC2, ...) and single ones, in their order."""
-    found: list[list[str]] = []
-    before = None
-    for name in names:
-        match = _NUMBERED.fullmatch(name)
-        place = None if match is None else (match[1], int(match[2]))
-        if before is not None and place == (before[0], before[1] + 1):
-            found[-1].append(name)
-        else:
-            found.append([name])
-        before = place
-    split = ([run] if len(run) >= _RUN else [[name] for name in run] for run in found)
-    return [part for parts in split for part in parts]
-
-
 def folded(names: Sequence[str]) -> str:
-    """Write names as a short list, a run that counts up by its ends.
+    """Write names as a short list, numbered ones by their ends.
 
     Examples
     --------
@@ -239,11 +221,18 @@ def folded(names: Sequence[str]) -> str:
     >>> folded(["PC1", "PC2", "PC3", "age"])
     'PC1 ... PC3, age'
     """
-    parts = [run[0] if len(run) == 1 else f"{run[0]} ... {run[-1]}" for run in _runs(names)]
+    parts: list[str] = []
+    for _, group in itertools.groupby(names, _stem):
+        run = list(group)
+        parts += run if len(run) < _RUN else [f"{run[0]} ... {run[-1]}"]
     shown = [part if len(part) <= 60 else f"{part[:57]}..." for part in parts[:_SHOWN]]
     if len(parts) > _SHOWN:
         shown.append(f"... ({len(names)} in all)")
     return ", ".join(shown)
+
+
+def _stem(name: str) -> str:
+    return name.rstrip("0123456789")
 
 
 def first_difference(one: Any, other: Any) -> int | None:

@@ -71,7 +71,6 @@ def write_h5ad_map(
     key: str,
 ) -> None:
     """Write a map into a copy of the .h5ad that it was made from, or into a new file."""
-    about = {"provenance": provenance.to_json(), "params": _parameters(provenance.settings)}
     with replaced_file(target) as temporary:
         if suffix_of(dataset.path) == ".h5ad":
             shutil.copyfile(dataset.path, temporary)
@@ -83,28 +82,29 @@ def write_h5ad_map(
         else:
             _write_data(temporary, dataset)
         with opened(temporary, "r+") as file:
-            _add(file, positions, dataset, diagnostics, about, key)
+            for group in ("obsm", "uns"):
+                if group not in file:
+                    _write(file, group, {})
+            _write_columns(file, dataset.columns, diagnostics, key)
+            _write(file["obsm"], key, positions)
+            about = {"provenance": provenance.to_json(), "params": _plain(provenance.settings)}
+            _write(file["uns"], key, about)
 
 
-def _add(
-    file: Any,
-    positions: NDArray[np.float32],
-    dataset: Dataset,
-    diagnostics: Mapping[str, NDArray[Any]],
-    about: dict[str, Any],
-    key: str,
+def _write_columns(
+    file: Any, columns: Mapping[str, Any], diagnostics: Mapping[str, Any], key: str
 ) -> None:
+    """Add the columns that obs does not have; diagnostics replace those of an earlier map."""
     obs = file["obs"]
     order = [str(name) for name in obs.attrs.get("column-order", ())]
-    for group in ("obsm", "uns"):
-        if group not in file:
-            _write(file, group, {})
-    # Columns of a label file are not in obs yet.
-    new = {name: column for name, column in dataset.columns.items() if name not in order}
-    _remove_earlier(file, order, key)
-    _write(file["obsm"], key, positions)
-    _write(file["uns"], key, about)
-    before = {name: dataset.columns[name] for name in order if name in dataset.columns}
+    new = {name: column for name, column in columns.items() if name not in order}
+    for name in _diagnostics_of(key):
+        if name in order:
+            order.remove(name)
+            del obs[name]
+    if f"{key}_affinities" in file.get("obsp", ()):
+        del file["obsp"][f"{key}_affinities"]
+    before = {name: columns[name] for name in order if name in columns}
     for name, column in {**new, **diagnostics}.items():
         for place in _places(name):
             if place not in obs:  # the names of the cells are a member of obs too
@@ -114,16 +114,6 @@ def _add(
             if place in before and first_difference(before[place], column) is None:
                 break  # written by an earlier run with the same label file
     obs.attrs["column-order"] = np.array(order, dtype=load("h5py").string_dtype())
-
-
-def _remove_earlier(file: Any, order: list[str], key: str) -> None:
-    """Remove diagnostics and affinities of an earlier map of this name, which this one may lack."""
-    for name in _diagnostics_of(key):
-        if name in order:
-            order.remove(name)
-            del file["obs"][name]
-    if f"{key}_affinities" in file.get("obsp", ()):
-        del file["obsp"][f"{key}_affinities"]
 
 
 def _write(group: Any, name: str, value: Any) -> None:
@@ -170,7 +160,7 @@ def _write_data(temporary: Path, dataset: Dataset) -> None:
         ).write_h5ad(temporary)
 
 
-def _parameters(settings: Mapping[str, Any]) -> dict[str, Any]:
+def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return settings as AnnData can hold them: without None, lists as text."""
     return {
         name: value if isinstance(value, bool | int | float | str) else json.dumps(value)

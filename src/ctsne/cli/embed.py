@@ -258,4 +258,4 @@ def _title(method: str, value: Any) -> str:
         value = ", ".join(f"{label}={short(each)}" for label, each in value.items())
     elif isinstance(value, float):
         value = f"{value:.4g}"
-    return title if knob is None else f"{title}, {knob} {value}"
+    return title if knob is None or value is None else f"{title}, {knob} {value}"
