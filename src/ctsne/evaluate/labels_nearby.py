@@ -15,7 +15,7 @@ from ctsne.evaluate.neighbors_in_map import (
     map_neighbors,
 )
 from ctsne.evaluate.sampling import NEIGHBORHOOD, chunks, mean
-from ctsne.labels import Labels, encode_labels
+from ctsne.labels import encode_labels
 
 __all__ = ["PrivatePopulation", "expected_lisi", "knn_accuracy", "lisi", "private_populations"]
 
@@ -41,10 +41,9 @@ def lisi(
     :func:`ctsne.evaluate.expected_lisi`. For a label that should be visible it is *cLISI*; 1 is
     best.
 
-    As Harmony defines it (Korsunsky et al. 2019): the nearest neighbours, three times
-    ``perplexity`` of them, have weights ``exp(-τ d)`` (of the distance, not its square), with τ such
-    that the weights have that perplexity. The index is ``1 / Σ_l p_l²`` for the summed weights
-    ``p_l`` of the labels.
+    As Harmony defines it (Korsunsky et al. 2019): three times ``perplexity`` nearest neighbours
+    have weights ``exp(-τ d)`` (of the distance, not its square), with τ such that the weights have
+    that perplexity. The index is ``1 / Σ_l p_l²`` for the summed weights ``p_l`` of the labels.
 
     Parameters
     ----------
@@ -80,17 +79,11 @@ def lisi(
     found, known = labelled_neighbors(
         given, labels, k=round(3 * target), sample=sample, random_state=random_state, n_jobs=n_jobs
     )
-    values = lisi_values(found, known, target)
-    return values if pointwise else mean(values)
-
-
-def lisi_values(found: MapNeighbors, labels: Labels, perplexity: float) -> NDArray[np.float64]:
-    """Return the index of each point from all its listed neighbours."""
-    codes = labels.codes
-    return np.concatenate([
-        _index(codes, found.points[rows], found.indices[rows], found.distances[rows], perplexity)
+    values = np.concatenate([
+        _index(known.codes, found.points[rows], found.indices[rows], found.distances[rows], target)
         for rows in chunks(len(found.points), 4 * found.k)
     ])  # fmt: skip
+    return values if pointwise else mean(values)
 
 
 def expected_lisi(labels: object) -> float:
@@ -154,16 +147,11 @@ def knn_accuracy(
     found, known = labelled_neighbors(
         embedding, labels, k=k, sample=sample, random_state=random_state, n_jobs=n_jobs
     )
-    values = accuracy_values(found, known)
-    return values if pointwise else mean(values)
-
-
-def accuracy_values(found: MapNeighbors, labels: Labels) -> NDArray[np.float64]:
-    """Return, per point, whether the most frequent label among its neighbours is its own."""
-    return np.concatenate([
-        _is_right(labels.codes, found.points[rows], found.indices[rows])
+    values = np.concatenate([
+        _is_right(known.codes, found.points[rows], found.indices[rows])
         for rows in chunks(len(found.points), 4 * found.k)
     ])  # fmt: skip
+    return values if pointwise else mean(values)
 
 
 def _is_right(

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ctsne._core.checks import check_features, check_matrix
 from ctsne.affinity.result import Diagnostics
-from ctsne.evaluate.labels_nearby import accuracy_values, expected_lisi, lisi_values
-from ctsne.evaluate.mixing import expected_laplacian, laplacian_values, share_of_random
+from ctsne.evaluate.labels_nearby import expected_lisi, knn_accuracy, lisi
+from ctsne.evaluate.mixing import expected_laplacian, laplacian, mixing
 from ctsne.evaluate.neighbors_in_data import (
     DataNeighbors,
     aligned_lists,
@@ -18,8 +19,8 @@ from ctsne.evaluate.neighbors_in_data import (
     data_neighbors,
 )
 from ctsne.evaluate.neighbors_in_map import MapNeighbors, nearest, search_map
-from ctsne.evaluate.rnx import jaccard_values, ranked_curve, rnx_values
-from ctsne.evaluate.sampling import MEASURED_POINTS, NEIGHBORHOOD, check_k, mean, sample_points
+from ctsne.evaluate.rnx import adjusted_jaccard, adjusted_rnx, ranked_curve
+from ctsne.evaluate.sampling import MEASURED_POINTS, NEIGHBORHOOD, check_k, sample_points
 from ctsne.labels import Labels, encode_labels
 from ctsne.neighbors.lists import available
 
@@ -32,6 +33,8 @@ __all__ = ["evaluate", "measure_map", "summarize_diagnostics"]
 # points, so its standard error is below .01.
 _RANKED_POINTS = 500
 _LISI_PERPLEXITY = 30.0
+_COLUMNS = ["measure", "label", "k", "value", "expected", "points"]
+_Row = tuple[str, str | None, int | None, float, float, int]
 
 
 def measure_map(
@@ -86,54 +89,35 @@ def measure_map(
         raise ValueError(f"k must be at most {data.k}, the neighbours in data; got {k}")
     hidden = None if other is None else encode_labels(other, n=n, argument="other")
     perplexity = _lisi_perplexity(n)
-    wide = search_map(positions, data.points, max(k, round(3 * perplexity)), n_jobs)
-    found = nearest(wide, k)
-    measures = {}
+    found = search_map(positions, data.points, max(k, round(3 * perplexity)), n_jobs)
+    measures: dict[str, float] = {}
     if data.labels is not None:
-        score = mean(laplacian_values(found, data.labels))
-        measures["mixing"] = share_of_random(score, data.labels)
-        measures["adjusted_rnx"] = _kept(found, data)
+        measures["mixing"] = mixing(nearest(found, k), data.labels)
+        measures["adjusted_rnx"] = _kept(adjusted_rnx, found, data, k)
         if data.aligned is not None:
-            measures["aligned_rnx"] = _kept(found, aligned_lists(data))
-    measures["rnx"] = _kept(found, data.without_labels())
+            measures["aligned_rnx"] = _kept(adjusted_rnx, found, aligned_lists(data), k)
+    measures["rnx"] = _kept(adjusted_rnx, found, data.without_labels(), k)
     if data.labels is not None:
-        jaccard = jaccard_values(found, data).mean() if data.complete else np.nan
-        measures["adjusted_jaccard"] = float(jaccard)
-        measures["laplacian"] = score
-        measures |= _lisi("ilisi", wide, data.labels, perplexity)
+        measures["adjusted_jaccard"] = _kept(adjusted_jaccard, found, data, k)
+        measures["laplacian"] = float(laplacian(found, data.labels, k=k))
+        if perplexity >= 1:  # fewer than five points have no such neighbourhood
+            measures["ilisi"] = float(lisi(found, data.labels, perplexity=perplexity))
     if hidden is not None:
-        score = mean(laplacian_values(found, hidden))
-        measures["other_mixing"] = share_of_random(score, hidden)
-        measures["other_laplacian"] = score
-        measures |= _lisi("other_clisi", wide, hidden, perplexity)
-        measures["other_knn_accuracy"] = mean(accuracy_values(found, hidden))
+        measures["other_mixing"] = mixing(nearest(found, k), hidden)
+        measures["other_laplacian"] = float(laplacian(found, hidden, k=k))
+        if perplexity >= 1:
+            measures["other_clisi"] = float(lisi(found, hidden, perplexity=perplexity))
+        measures["other_knn_accuracy"] = float(knn_accuracy(found, hidden, k=k))
     return measures
 
 
-def _kept(found: MapNeighbors, data: DataNeighbors) -> float:
-    return mean(rnx_values(found, data)) if data.complete else float("nan")
-
-
-def _lisi(name: str, wide: MapNeighbors, labels: Labels, perplexity: float) -> dict[str, float]:
-    """Measure LISI, unless there are fewer than five points, which have no such neighbourhood."""
-    if perplexity < 1:
-        return {}
-    return {name: mean(lisi_values(nearest(wide, round(3 * perplexity)), labels, perplexity))}
+def _kept(measure: Callable[..., Any], found: MapNeighbors, data: DataNeighbors, k: int) -> float:
+    """Measure the neighbours kept; nan if the data are a graph that does not hold them all."""
+    return float(measure(found, data, k=k)) if data.complete else float("nan")
 
 
 def _lisi_perplexity(n: int) -> float:
     return min(_LISI_PERPLEXITY, (n - 2) / 3)
-
-
-class Row(NamedTuple):
-    """One measure of a map, a row of the table."""
-
-    measure: str
-    label: str | None
-    k: int | None
-    value: float
-    expected: float
-    points: int
 
 
 def evaluate(
@@ -228,10 +212,10 @@ def evaluate(
         curve = ranked_curve(positions, data, data.points[drawn], sizes, n_jobs=n_jobs)
         area = float(curve.area)
     name, label = ("rnx_area", None) if known is None else ("adjusted_rnx_area", names[0])
-    rows.append(Row(name, label, n - 2, area, 0.0, len(drawn)))
+    rows.append((name, label, n - 2, area, 0.0, len(drawn)))
     if diagnostics is not None:
         rows += _similarities(diagnostics, known, names[0])
-    return pd.DataFrame(rows, columns=Row._fields).astype({"k": "Int64"})
+    return pd.DataFrame(rows, columns=_COLUMNS).astype({"k": "Int64"})
 
 
 def _row(
@@ -241,7 +225,7 @@ def _row(
     hidden: Labels | None,
     k: int,
     names: tuple[str, str],
-) -> Row:
+) -> _Row:
     """Add the label, the neighbourhood size and the expected value to a measure."""
     short = name.removeprefix("other_")
     labels, label = (data.labels, names[0]) if short == name else (hidden, names[1])
@@ -251,7 +235,7 @@ def _row(
     if short.endswith("lisi"):
         k, expected[short] = round(3 * _lisi_perplexity(data.n)), expected_lisi(labels)
     shown = None if short == "rnx" else label
-    return Row(short, shown, k, value, expected.get(short, np.nan), len(data.points))
+    return short, shown, k, value, expected.get(short, np.nan), len(data.points)
 
 
 def _check_data(data: DataNeighbors, known: Labels | None, n: int, k: int) -> None:
@@ -270,14 +254,14 @@ def _name(column: object, default: str) -> str:
     return name if isinstance(name, str) and name else default
 
 
-def _similarities(diagnostics: Diagnostics, labels: Labels | None, name: str) -> list[Row]:
+def _similarities(diagnostics: Diagnostics, labels: Labels | None, name: str) -> list[_Row]:
     """Return rows on the similarities in the data."""
     n = len(diagnostics.perplexity)
     random_share = float(available(labels, n)[1].mean() / (n - 1))
     return [
-        Row(measure, name, None, value, random_share, n)
+        (measure, name, None, value, random_share, n)
         if measure == "other_share_mean"
-        else Row(measure, None, None, value, np.nan, n)
+        else (measure, None, None, value, np.nan, n)
         for measure, value in summarize_diagnostics(diagnostics).items()
     ]
 

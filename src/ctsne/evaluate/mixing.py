@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 
-from ctsne.affinity import random_share
 from ctsne.evaluate.curves import RANKED_SHARE, Curve, blocks, make_curve, ranking
 from ctsne.evaluate.neighbors_in_map import (
     MapNeighbors,
@@ -75,16 +74,11 @@ def laplacian(
     found, known = labelled_neighbors(
         embedding, labels, k=k, sample=sample, random_state=random_state, n_jobs=n_jobs
     )
-    values = laplacian_values(found, known)
-    return values if pointwise else mean(values)
-
-
-def laplacian_values(found: MapNeighbors, labels: Labels) -> NDArray[np.float64]:
-    """Return the share of different labels among all listed neighbours of each point."""
-    return np.concatenate([
-        _shares(labels.codes, found.points[rows], found.indices[rows])[:, -1]
+    values = np.concatenate([
+        _shares(known.codes, found.points[rows], found.indices[rows])[:, -1]
         for rows in chunks(len(found.points), found.k)
     ])  # fmt: skip
+    return values if pointwise else mean(values)
 
 
 def laplacian_curve(
@@ -190,7 +184,7 @@ def mixing(
     Parameters
     ----------
     embedding : array-like of shape (n, d) or MapNeighbors
-        Positions in the map, of which at most 5,000 are measured, or its neighbours.
+        Positions in the map (at most 5,000 points are measured), or its neighbours.
     labels : array-like of shape (n,)
         Any label column; missing labels are left out.
     k : int, default=30
@@ -212,13 +206,8 @@ def mixing(
     [1.0, 0.0]
     """
     found, known = _measured(embedding, labels, k, n_jobs)
-    return share_of_random(mean(laplacian_values(found, known)), known)
-
-
-def share_of_random(score: float, labels: Labels) -> float:
-    """Turn a Laplacian score into mixing; nan if random labels would not mix either."""
-    random = expected_laplacian(labels)
-    return score / random if random > 0 else float("nan")
+    random = expected_laplacian(known)
+    return float(laplacian(found, known, k=found.k)) / random if random > 0 else float("nan")
 
 
 def mixing_by_label(
@@ -243,12 +232,14 @@ def mixing_by_label(
     {'a': 0.6666666666666666, 'b': 1.3333333333333333}
     """
     found, known = _measured(embedding, labels, k, n_jobs)
-    shares = laplacian_values(found, known)
-    codes, random = known.codes[found.points], random_share(known)[found.points]
+    shares = np.asarray(laplacian(found, known, k=found.k, pointwise=True))
+    codes = known.codes[found.points]
+    # Only labelled neighbours count, so only labelled points are drawn at random.
+    labelled = int(known.counts.sum())
+    random = (labelled - known.counts) / max(labelled - 1, 1)
     measured: dict[object, float] = {}
     for code in np.unique(codes[codes >= 0]):
-        own = (codes == code) & (random > 0)
-        value = mean(shares[own] / random[own])
+        value = mean(shares[codes == code] / random[code]) if random[code] > 0 else np.nan
         if np.isfinite(value):
             measured[known.names[code]] = value
     return dict(sorted(measured.items(), key=lambda item: item[1]))

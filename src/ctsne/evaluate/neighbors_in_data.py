@@ -88,25 +88,10 @@ class DataNeighbors:
     def adjusted(self, near: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return neighbourhoods with as many points of the same label as those of a map.
 
-        Parameters
-        ----------
-        near : ndarray of int32, shape (m, k)
-            Neighbours of the same points in the map, the nearest first.
-
-        Returns
-        -------
-        ndarray of int32, shape (m, k)
-            For every size ``k`` the first ``k`` entries are the set ``v_i^k`` of the paper
-            (section 4.1): where the second neighbour with another label appears in the map, the
-            second nearest of all points with other labels appears here.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from ctsne.evaluate import data_neighbors
-        >>> data = data_neighbors([[0.0], [1.0], [3.0], [7.0]], list("aabb"), k=2)
-        >>> data.adjusted(np.array([[3, 1], [0, 3], [3, 1], [2, 0]], np.int32)).tolist()
-        [[2, 1], [0, 2], [3, 1], [2, 1]]
+        ``near`` holds neighbours of the same points in the map, the nearest first. The first k
+        entries of a row of the result are the set ``v_i^k`` of the paper (section 4.1): where the
+        second neighbour with another label appears in the map, the second nearest of all points
+        with other labels appears here.
         """
         k = near.shape[1]
         other = different_labels(self.labels, self.points[:, None], near)
@@ -119,19 +104,7 @@ class DataNeighbors:
         return result
 
     def without_labels(self) -> DataNeighbors:
-        """Merge both lists into one, for measures that ignore labels.
-
-        Returns
-        -------
-        DataNeighbors
-
-        Examples
-        --------
-        >>> from ctsne.evaluate import data_neighbors
-        >>> data = data_neighbors([[0.0], [1.0], [3.0], [7.0]], list("abab"), k=2)
-        >>> data.without_labels().indices.tolist()
-        [[1, 2], [0, 2], [1, 0], [2, 1]]
-        """
+        """Merge both lists into one, for measures that ignore labels."""
         order = np.lexsort((self.indices, self.distances), axis=1)[:, : self.k]
         return replace(
             self, labels=None, alignment="none", aligned=None,
@@ -339,7 +312,7 @@ def check_same_points(n_data: int, n_map: int) -> None:
 
 
 def check_lists(data: DataNeighbors, k: int, labels: object) -> None:
-    """Refuse given neighbours that do not hold what is to be measured."""
+    """Refuse given neighbours that are too few for the measure, or have other labels."""
     if labels is not None:
         raise TypeError("labels are those of the neighbours in the data; leave them out here")
     if not data.complete:

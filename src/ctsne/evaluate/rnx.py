@@ -86,7 +86,7 @@ def adjusted_rnx(
     lists = both_neighbors(
         embedding, X, labels, k=k, sample=sample, random_state=random_state, n_jobs=n_jobs
     )
-    values = rnx_values(*lists)
+    values = _beyond_chance(*_shared_neighbors(*lists), k)
     return values if pointwise else mean(values)
 
 
@@ -164,19 +164,9 @@ def adjusted_jaccard(
     lists = both_neighbors(
         embedding, X, labels, k=k, sample=sample, random_state=random_state, n_jobs=n_jobs
     )
-    values = jaccard_values(*lists)
+    shared = _shared_neighbors(*lists)[0]
+    values = shared / (2 * k - shared)  # two sets of k with some points in common
     return values if pointwise else float(values.mean())
-
-
-def rnx_values(low: MapNeighbors, high: DataNeighbors) -> NDArray[np.float64]:
-    """Return R_NX of each point for neighbourhoods as long as the lists of the map."""
-    return _beyond_chance(*_shared_neighbors(low, high), low.k)
-
-
-def jaccard_values(low: MapNeighbors, high: DataNeighbors) -> NDArray[np.float64]:
-    """Return the Jaccard index of each point, for two sets of k with some points in common."""
-    shared = _shared_neighbors(low, high)[0]
-    return np.asarray(shared / (2 * low.k - shared))
 
 
 def rnx_curve(

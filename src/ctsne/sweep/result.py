@@ -186,30 +186,13 @@ class SweepResult:
         ----------
         mixing : float, default=0.5
             Target as a share of random mixing, in [0, 1].
-
-        Returns
-        -------
-        Suggestion
-            Its ``map`` is None if no setting mixes that far.
         """
         return choose_map(self.candidates(), check_number(mixing, "mixing", low=0, high=1))
 
     def best(self, mixing: float = SUGGESTED_MIXING) -> SweptMap:
         """Return the map that :meth:`suggest` chooses.
 
-        Parameters
-        ----------
-        mixing : float, default=0.5
-            Target as a share of random mixing, in [0, 1].
-
-        Returns
-        -------
-        SweptMap
-
-        Raises
-        ------
-        ValueError
-            If no setting mixes the label that far; the message says how far they do.
+        Raises ValueError if no setting mixes the label that far; the message says how far they do.
         """
         suggestion = self.suggest(mixing)
         if suggestion.map is None:
@@ -219,12 +202,7 @@ class SweepResult:
         return suggestion.map
 
     def most_mixed(self) -> SweptMap:
-        """Return the map that mixes the label furthest.
-
-        Returns
-        -------
-        SweptMap
-        """
+        """Return the map that mixes the label furthest."""
         return max(self._measured(), key=lambda swept: swept.measures["mixing"])
 
     def front(self) -> tuple[SweptMap, ...]:
@@ -232,12 +210,7 @@ class SweepResult:
 
         A map is beaten by another one that mixes the label at least as far, keeps at least as many
         neighbours (adjusted R_NX), mixes the other label (if there is one) no further, and is
-        better in one of these.
-
-        Returns
-        -------
-        tuple of SweptMap
-            The least mixed first.
+        better in one of these. The least mixed map comes first.
         """
         maps = self._measured()
         names = [name for name in CHOSEN_BY if np.isfinite(maps[0].measures.get(name, np.nan))]
@@ -252,17 +225,7 @@ class SweepResult:
         return tuple(sorted(unbeaten, key=lambda swept: swept.measures["mixing"]))
 
     def find(self, **parameters: Any) -> tuple[SweptMap, ...]:
-        """Find maps by their setting.
-
-        Parameters
-        ----------
-        **parameters
-            Parameters of the estimator, with the values to match.
-
-        Returns
-        -------
-        tuple of SweptMap
-        """
+        """Return the maps with these parameters of the estimator: ``find(method="joint")``."""
         for name in parameters:
             if name not in self.estimator:
                 hint = did_you_mean(name, self.estimator)
@@ -276,13 +239,7 @@ class SweepResult:
         return tuple(found)
 
     def lines(self) -> tuple[Line, ...]:
-        """Group the finished maps that differ only in their strength.
-
-        Returns
-        -------
-        tuple of Line
-            In the order of the grid.
-        """
+        """Group the finished maps that differ only in their strength, in the order of the grid."""
         lines = []
         for places in grouped_lines(self.points):
             finished = [place for place in places if self.maps[place].error is None]
@@ -299,16 +256,8 @@ class SweepResult:
     def candidates(self) -> tuple[tuple[tuple[SweptMap, ...], ...], ...]:
         """Group the maps as :meth:`suggest` compares them, without those that cannot be measured.
 
-        Returns
-        -------
-        tuple of tuple of tuple of SweptMap
-            For each line its strengths, the weakest first, and for each strength its maps, which
-            differ only in their seeds.
-
-        Raises
-        ------
-        ValueError
-            If there is no map to choose from, or no measure to choose by.
+        Each line holds its strengths, the weakest first, and each strength its maps, which differ
+        only in their seeds. Raises ValueError if there is nothing to choose from, or to choose by.
         """
         measured = set(map(id, self._measured()))
         lines: dict[str, list[int]] = {}
@@ -327,11 +276,8 @@ class SweepResult:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the sweep for :func:`ctsne.sweep.load_sweep`.
 
-        Parameters
-        ----------
-        path : path-like
-            A file (NumPy archive, usually named ``.npz``), which will contain everything, or the
-            folder of the sweep, which gets an index of the maps it has. Existing ones are replaced.
+        A file (a NumPy archive, usually named ``.npz``) will contain everything; the folder of the
+        sweep gets an index of the maps that it has. Existing ones are replaced.
         """
         from ctsne.sweep.storage import write_sweep  # storage itself needs this class
 

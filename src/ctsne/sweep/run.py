@@ -19,7 +19,12 @@ from ctsne._core.progress import Progress
 from ctsne._fit.memory import map_memory, require_memory
 from ctsne._fit.pipeline import features_of
 from ctsne._fit.settings import DEFAULTS, Settings, check_settings
-from ctsne.evaluate.neighbors_in_data import search_aligned, search_data, unsearched
+from ctsne.evaluate.neighbors_in_data import (
+    DataNeighbors,
+    search_aligned,
+    search_data,
+    unsearched,
+)
 from ctsne.evaluate.sampling import MEASURED_POINTS, NEIGHBORHOOD, check_k, sample_points
 from ctsne.labels import Labels, encode_labels
 from ctsne.layout import start_positions
@@ -115,37 +120,19 @@ def sweep(
     check_same_rows(X, labels)
     check_same_rows(X, other, argument="other")
     base = _base(estimator, n_jobs, repeatable=folder is not None)
-    known, hidden = _labels(labels, other, matrix.shape[0])
+    n = matrix.shape[0]
+    if labels is None:
+        raise ValueError("labels must be the labels to factor out; a sweep measures their mixing")
+    known = encode_labels(labels, n=n)
+    hidden = None if other is None else encode_labels(other, n=n, argument="other")
     points = expand_grid(default_grid() if grid is None else grid, base)
-    settings = check_points(points, base, matrix, known)
+    settings = _check_points(points, base, matrix, known)
     for message in dict.fromkeys(text for each in settings for text in each.warnings):
         warn(message)
-    return run_sweep(
-        matrix, known, points, settings, base, hidden=hidden, path=path, k=k, sample=sample,
-        folder=folder, progress=progress,
-    )  # fmt: skip
-
-
-def run_sweep(
-    matrix: Any,
-    known: Labels,
-    points: list[GridPoint],
-    settings: list[Settings],
-    base: Mapping[str, Any],
-    *,
-    hidden: Labels | None,
-    path: bool,
-    k: int | None,
-    sample: float | None,
-    folder: str | os.PathLike[str] | None,
-    progress: bool,
-) -> SweepResult:
-    """Sweep over checked input."""
-    n = matrix.shape[0]
     k = check_k(min(NEIGHBORHOOD, n - 2) if k is None else k, n=n)
     measured = sample_points(n, sample)
     lines = grouped_lines(points) if path else [[index] for index in range(len(points))]
-    workers = 1 if n > _POINTS_AT_ONCE else min(check_workers(base["n_jobs"]), len(lines))
+    workers = 1 if n > _POINTS_AT_ONCE else min(check_workers(n_jobs), len(lines))
     _check_memory(matrix, settings, workers)
     keys = {}
     if folder is not None:
@@ -155,21 +142,14 @@ def run_sweep(
     features = features_of(matrix, settings[0])
     places = matrix if features is None else features
     lists = shared_neighbors(places, known, settings, k=k)
-    first = settings[0]
-    data = search_data(unsearched(places, n, known, measured, k, first.metric), first.n_jobs)
-    aligned = {
-        key: search_aligned(data, each.alignment, first.n_jobs) for key, each in lists.items()
+    data = _measured_lists(places, known, measured, k, settings[0], lists)
+    # Workers may be other processes, and do not need the points again.
+    lists = {
+        key: replace(each, alignment=replace(each.alignment, points=None))
+        for key, each in lists.items()
     }
-    # Workers need the lists only, and may be other processes.
-    material = Material(
-        features,
-        {key: _without_points(each) for key, each in lists.items()},
-        {key: replace(each, features=None) for key, each in aligned.items()},
-        hidden,
-        store,
-    )
     settings = _with_starts(settings, features)
-    threads = max(1, check_jobs(base["n_jobs"]) // workers)
+    threads = max(1, check_jobs(n_jobs) // workers)
     jobs = [
         [Step(index, replace(settings[index], n_jobs=threads), keys.get(index)) for index in line]
         for line in lines
@@ -177,7 +157,7 @@ def run_sweep(
     bar = Progress(len(points), "sweep", shown=progress)
     watch = Watch(bar)
     try:
-        _run(material, jobs, workers, watch)
+        _run(Material(features, lists, data, hidden, store), jobs, workers, watch)
     finally:
         bar.close()
     result = _collect(points, watch.outcomes, base)
@@ -192,8 +172,21 @@ def run_sweep(
     return result
 
 
-def _without_points(lists: SharedLists) -> SharedLists:
-    return replace(lists, alignment=replace(lists.alignment, points=None))
+def _measured_lists(
+    features: NDArray[np.floating],
+    labels: Labels,
+    points: NDArray[np.int64],
+    k: int,
+    settings: Settings,
+    lists: Mapping[str, SharedLists],
+) -> dict[str, DataNeighbors]:
+    """Search the neighbours that maps are compared with, once per alignment and always exactly."""
+    data = unsearched(features, len(features), labels, points, k, settings.metric)
+    data = search_data(data, settings.n_jobs)
+    return {
+        key: replace(search_aligned(data, each.alignment, settings.n_jobs), features=None)
+        for key, each in lists.items()
+    }
 
 
 def _collect(
@@ -246,14 +239,7 @@ def _base(
     return {**given, "n_jobs": n_jobs, "callback": None, "verbose": 0, "random_state": seed}
 
 
-def _labels(labels: object, other: object, n: int) -> tuple[Labels, Labels | None]:
-    if labels is None:
-        raise ValueError("labels must be the labels to factor out; a sweep measures their mixing")
-    known = encode_labels(labels, n=n)
-    return known, None if other is None else encode_labels(other, n=n, argument="other")
-
-
-def check_points(
+def _check_points(
     points: list[GridPoint], base: Mapping[str, Any], matrix: Any, known: Labels
 ) -> list[Settings]:
     """Check every setting against the data before any of them is computed."""
