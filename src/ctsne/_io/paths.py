@@ -34,14 +34,7 @@ _NEEDED = {
 
 
 def suffix_of(path: str | os.PathLike[str]) -> str:
-    """Return the suffix in lower case; ``.gz`` together with the suffix before it.
-
-    Examples
-    --------
-    >>> from ctsne._io import suffix_of
-    >>> suffix_of("Cells.v2.CSV.gz"), suffix_of("map.h5ad")
-    ('.csv.gz', '.h5ad')
-    """
+    """Return the suffix in lower case; ``.gz`` together with the suffix before it."""
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     return "".join(suffixes[-2:]) if suffixes[-1:] == [".gz"] else "".join(suffixes[-1:])
 
