@@ -77,7 +77,7 @@ def main() -> None:
     """Write all notebooks."""
     parser = argparse.ArgumentParser(description="Convert the tutorial scripts to notebooks.")
     parser.add_argument("folder", type=Path, help="where to write the .ipynb files")
-    parser.add_argument("--execute", action="store_true", help="run the notebooks and keep their outputs")
+    parser.add_argument("--execute", action="store_true", help="run them and keep the outputs")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     for name in SCRIPTS:
