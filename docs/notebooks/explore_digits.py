@@ -65,14 +65,14 @@ ax = pl.embedding(first.embedding_, digit, title="t-SNE, the islands named")
 
 # %%
 second = ConditionalTSNE(strength=1, align="mean", **settings).fit(X, labels=digit)
-axes = pl.maps({"t-SNE": first.embedding_, "digit taken out": second.embedding_}, digit)
+axes = pl.maps({"t-SNE": first.embedding_, "digit factored out": second.embedding_}, digit)
 
 # %% [markdown]
 # The islands are gone: every digit is surrounded by others. What determines the position of an
 # image now?
 
 # %%
-draw_images(second.embedding_, "The digit taken out")
+draw_images(second.embedding_, "The digit factored out")
 
 # %% [markdown]
 # ## The second map: how it was written
@@ -165,7 +165,7 @@ lean = pd.cut(style["slant"], [-np.inf, -0.5, 0.5, np.inf], labels=["left", "upr
 both = np.char.add(np.char.add(digit, " "), np.asarray(lean, dtype=str))
 third = ConditionalTSNE(strength=1, align="mean", perplexity=20, random_state=0).fit(X, labels=both)
 order["digit and slant out"] = [shared_order(third.embedding_, values) for values in style.values()]
-draw_images(third.embedding_, "Digit and slant taken out")
+draw_images(third.embedding_, "Digit and slant factored out")
 order.round(2)
 
 # %% [markdown]
