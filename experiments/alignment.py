@@ -9,9 +9,10 @@ from common import PAIRS, Data, load, number, table, write_section
 from numpy.typing import NDArray
 from real import aligned, parallel
 
+from ctsne._core.choices import ALIGNMENTS, TRIED_ALIGNMENTS
 from ctsne.labels import encode_labels
 from ctsne.neighbors import find_neighbors
-from ctsne.neighbors.alignment import ALIGNMENTS, TRIED_ALIGNMENTS, commuting_share
+from ctsne.neighbors.alignment import commuting_share
 
 # Nearest points of other labels that count as counterparts.
 COUNTERPARTS = 25

@@ -1,45 +1,40 @@
-"""Any label column as integer codes, label names, counts and missing entries."""
+"""Label columns of any kind as integer codes, label names and counts."""
 
 from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne._core.messages import closest, label_text
+from ctsne._core.messages import did_you_mean, label_text, listed
 
 __all__ = ["JOINT", "Labels", "combine_columns", "encode_labels"]
 
-# Between the values of several columns in the name of their combination.
+# Separates the values of several columns in the name of their combination.
 JOINT = " | "
-
-# What a message spells out at most, so that a million labels still give a readable one.
-_SHOWN_LABELS = 5
-_SHOWN_CHARACTERS = 40
-# Close matches are looked for among this many labels: difflib is slow.
-_SEARCHED_LABELS = 1000
+# Messages spell out this many labels, so that a million of them still give a readable one.
+_SHOWN = 5
 
 _Encoded = tuple[NDArray[np.int32], list[object]]
 
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """A label column in the form every stage works with.
+    """A label column in the form that every stage works with.
 
     Parameters
     ----------
     codes : ndarray of int32, shape (n,)
         The label of each point as a number from 0 to L-1; -1 where it is missing.
     names : tuple
-        The label values as they were given; the position is the code.
+        The label values as given; the position is the code.
     counts : ndarray of int64, shape (L,)
-        How many points carry each label.
+        Number of points per label.
 
     Examples
     --------
@@ -69,7 +64,7 @@ class Labels:
         return self.n_points - int(self.counts.sum())
 
     def describe(self) -> str:
-        """Say in a few words what the column holds, for messages and reports.
+        """Summarize the column in a few words, for messages and reports.
 
         Returns
         -------
@@ -82,16 +77,16 @@ class Labels:
         >>> encode_labels(["b", "a", None, "b"]).describe()
         '2 labels (a: 1, b: 2), 1 missing'
         """
-        pairs = islice(zip(self.names, self.counts, strict=True), _SHOWN_LABELS)
-        shown = [f"{_shorten(label_text(name))}: {count}" for name, count in pairs]
-        if self.n_labels > _SHOWN_LABELS:
+        shown = [
+            f"{_shortened(label_text(name))}: {count}"
+            for name, count in zip(self.names[:_SHOWN], self.counts[:_SHOWN], strict=True)
+        ]
+        if self.n_labels > _SHOWN:
             shown.append("...")
         text = f"{self.n_labels} label{'' if self.n_labels == 1 else 's'}"
         if shown:
             text += f" ({', '.join(shown)})"
-        if self.n_missing:
-            text += f", {self.n_missing} missing"
-        return text
+        return text + (f", {self.n_missing} missing" if self.n_missing else "")
 
     def per_label(
         self, value: float | Mapping[Any, float], *, argument: str
@@ -102,14 +97,14 @@ class Labels:
         ----------
         value : float or mapping of label to float
             One number for all labels, or a number for every label. A key finds its label by
-            value, or by its text when that is unambiguous (``"1"`` finds the label ``1``).
+            value, or by its text if that is unambiguous (``"1"`` finds the label ``1``).
         argument : str
-            The parameter's name, for messages.
+            Name of the parameter, for messages.
 
         Returns
         -------
         ndarray of float64, shape (L,)
-            The number of each label, in the order of ``names``.
+            One number per label, in the order of ``names``.
 
         Examples
         --------
@@ -122,14 +117,14 @@ class Labels:
         """
         if not isinstance(value, Mapping):
             return np.full(self.n_labels, _number(value, argument))
-        values = np.empty(self.n_labels)
         key_of = self._keys_by_code(value, argument)
         absent = [name for code, name in enumerate(self.names) if code not in key_of]
         if absent:
             raise ValueError(
                 f"{argument} must give a number for every label, but has none for "
-                f"{_listing(absent)}; the column has {self.describe()}"
+                f"{listed(absent, most=_SHOWN)}; the column has {self.describe()}"
             )
+        values = np.empty(self.n_labels)
         for code, key in key_of.items():
             values[code] = _number(value[key], f"{argument}[{key!r}]")
         return values
@@ -145,7 +140,11 @@ class Labels:
         for key in mapping:
             found = {by_value[key]} if key in by_value else by_text.get(label_text(key), set())
             if len(found) != 1:
-                raise ValueError(self._unknown_key(key, argument))
+                raise ValueError(
+                    f"{argument} names {key!r}, which is not one of the labels "
+                    f"({listed(self.names, most=_SHOWN)})"
+                    f"{did_you_mean(label_text(key), map(label_text, self.names))}"
+                )
             (code,) = found
             if code in key_of:
                 raise ValueError(
@@ -155,31 +154,24 @@ class Labels:
             key_of[code] = key
         return key_of
 
-    def _unknown_key(self, key: object, argument: str) -> str:
-        texts = {label_text(name): name for name in self.names[:_SEARCHED_LABELS]}
-        close = [texts[text] for text in closest(label_text(key), texts, most=3)]
-        hint = f"; did you mean {_listing(close, joint=' or ')}?" if close else ""
-        known = _listing(self.names) if self.names else "none"
-        return f"{argument} names {key!r}, not one of the labels ({known}){hint}"
-
 
 def encode_labels(labels: object, *, n: int | None = None, argument: str = "labels") -> Labels:
     """Turn a label column into codes.
 
     Pandas categoricals and polars enums keep the order of their categories, without the unused
-    ones. Other labels are sorted, or ordered by type and text where they cannot be compared.
+    ones. Other labels are sorted, or ordered by type and text if they cannot be compared.
     ``None``, NaN, NaT, ``pandas.NA`` and masked entries are missing.
 
     Parameters
     ----------
     labels : array-like of shape (n,) or (n, c)
-        A list, tuple, array, pandas or polars column. Of several columns (a data frame, a
-        two-dimensional array) each combination of values is a label, named like ``"a | f"``. A
-        `Labels` object is returned as it is.
+        A list, tuple, array, pandas or polars column. With several columns (a data frame, a
+        two-dimensional array), each combination of values is a label, named like ``"a | f"``. A
+        `Labels` object is returned unchanged.
     n : int, optional
-        The number of points the column must describe.
+        Number of points that the column must have.
     argument : str, default="labels"
-        The argument's name, for messages.
+        Name of the argument, for messages.
 
     Returns
     -------
@@ -189,7 +181,7 @@ def encode_labels(labels: object, *, n: int | None = None, argument: str = "labe
     Raises
     ------
     TypeError
-        If this is no column, or its entries cannot be labels.
+        If this is not a column, or its entries cannot be labels.
     ValueError
         If it has the wrong length or number of dimensions.
 
@@ -199,12 +191,15 @@ def encode_labels(labels: object, *, n: int | None = None, argument: str = "labe
     >>> encode_labels([3.0, 1.0, float("nan"), 3.0], n=4).codes.tolist()
     [1, 0, -1, 1]
     """
-    if isinstance(labels, Labels):
-        _check_length(labels.n_points, n, argument)
-        return labels
-    columns = _as_columns(labels, argument)
+    columns = [labels.codes] if isinstance(labels, Labels) else _as_columns(labels, argument)
     for each in columns:
-        _check_length(len(each), n, argument)
+        if n is not None and len(each) != n:
+            raise ValueError(
+                f"{argument} must have one entry for each of the {n} points, in the same order, "
+                f"got {len(each)} entries"
+            )
+    if isinstance(labels, Labels):
+        return labels
     column = columns[0] if len(columns) == 1 else combine_columns(columns, argument=argument)
     codes, names = _encode(column, argument)
     counts = np.bincount(codes[codes >= 0], minlength=len(names)).astype(np.int64)
@@ -218,7 +213,7 @@ def combine_columns(columns: Sequence[Any], *, argument: str = "labels") -> NDAr
     ----------
     columns : sequence of array-like of shape (n,)
     argument : str, default="labels"
-        The argument's name, for messages.
+        Name of the argument, for messages.
 
     Returns
     -------
@@ -241,7 +236,7 @@ def combine_columns(columns: Sequence[Any], *, argument: str = "labels") -> NDAr
     ]
     texts = [JOINT.join(part) for part in parts]
     if len(set(texts)) < len({tuple(part) for part in parts}):
-        # Values that contain the joint: quotes separate ("a | b", "c") from ("a", "b | c").
+        # Values that contain the separator: quotes tell ("a | b", "c") from ("a", "b | c").
         texts = [JOINT.join(map(repr, part)) for part in parts]
     result: NDArray[np.object_] = np.full(len(present), None, np.object_)
     result[present] = np.array([*texts, None], np.object_)[inverse.reshape(-1)]
@@ -251,28 +246,29 @@ def combine_columns(columns: Sequence[Any], *, argument: str = "labels") -> NDAr
 def _as_columns(labels: Any, argument: str) -> list[Any]:
     """Return one or more columns: lists, one-dimensional arrays, pandas or polars columns."""
     wanted = "give one label per point, as a list, an array or a column of a data frame"
-    if labels is None or isinstance(labels, str | bytes | Mapping | Set):
-        raise TypeError(f"{argument} must be a label column, got {_brief(labels)}; {wanted}")
     if hasattr(labels, "columns"):
         if len(labels.columns) == 0:
             raise ValueError(f"{argument} is a data frame without columns; {wanted}")
         return [labels[name] for name in labels.columns]
     if _is_pandas(labels) or _is_polars(labels) or _is_categorical(labels):
         return [labels]
-    if isinstance(labels, Sequence):
+    array = labels
+    if isinstance(labels, Sequence) and not isinstance(labels, str | bytes):
         entries = list(labels)
         if not (entries and isinstance(entries[0], list | np.ndarray)):
             return [entries]
-        labels = np.array(entries, dtype=object)
-    array = labels if isinstance(labels, np.ma.MaskedArray) else np.asarray(labels)
-    if array.ndim == 0:
-        raise TypeError(f"{argument} must be a label column, got {_brief(labels)}; {wanted}")
+        array = np.array(entries, dtype=object)
+    elif not isinstance(labels, Mapping | Set | np.ma.MaskedArray):
+        array = np.asarray(labels)
+    if np.ndim(array) == 0 or not isinstance(array, np.ndarray):
+        got = "None" if labels is None else f"{type(labels).__name__} {_shortened(repr(labels))}"
+        raise TypeError(f"{argument} must be a label column, got {got}; {wanted}")
     if array.ndim > 2 or (array.ndim == 2 and array.shape[1] == 0):
         raise ValueError(
             f"{argument} must be one column or several, of shape (n,) or (n, c), got an array of "
             f"shape {array.shape}; {wanted}"
         )
-    return [array] if array.ndim == 1 else [array[:, column] for column in range(array.shape[1])]
+    return [array] if array.ndim == 1 else list(array.T)
 
 
 def _is_pandas(labels: object) -> bool:
@@ -287,21 +283,19 @@ def _is_categorical(labels: object) -> bool:
     return hasattr(labels, "categories") and hasattr(labels, "codes")
 
 
-def _check_length(length: int, n: int | None, argument: str) -> None:
-    if n is not None and length != n:
-        raise ValueError(
-            f"{argument} must have one entry for each of the {n} points, in the same order, "
-            f"got {length} entries"
-        )
-
-
 def _encode(column: Any, argument: str) -> _Encoded:
     if isinstance(column, list):
         return _encode_objects(column, argument)
     if isinstance(column, np.ndarray):
         return _encode_array(column, argument)
     if _is_polars(column):
-        return _encode_polars(column, argument)
+        # Without the nulls: with them, integers would become floats and lose digits.
+        present, values = ~column.is_null().to_numpy(), column.drop_nulls()
+        # The user chose an enum's order; that of a polars categorical is the order of appearance.
+        if str(column.dtype).startswith("Enum"):
+            categories = column.dtype.categories.to_list()
+            return _spread(present, _encode_categories(values.to_physical().to_numpy(), categories))
+        return _spread(present, _encode_array(values.to_numpy(), argument))
     column = getattr(column, "cat", column)
     if _is_categorical(column):
         return _encode_categories(np.asarray(column.codes), list(column.categories))
@@ -309,19 +303,8 @@ def _encode(column: Any, argument: str) -> _Encoded:
     return _spread(present, _encode_array(column[present].to_numpy(), argument))
 
 
-def _encode_polars(column: Any, argument: str) -> _Encoded:
-    # Nulls are left out first: with them, integers would become floats and lose digits.
-    present = ~column.is_null().to_numpy()
-    values = column.drop_nulls()
-    # An enum's order was chosen by the user; a polars categorical's is only that of appearance.
-    if str(column.dtype).startswith("Enum"):
-        categories = column.dtype.categories.to_list()
-        return _spread(present, _encode_categories(values.to_physical().to_numpy(), categories))
-    return _spread(present, _encode_array(values.to_numpy(), argument))
-
-
 def _encode_categories(codes: NDArray[Any], categories: list[object]) -> _Encoded:
-    """Drop the categories nobody carries and keep the order of the rest."""
+    """Drop unused categories and keep the order of the others."""
     used = np.bincount(codes[codes >= 0], minlength=len(categories)) > 0
     # One more entry at the end: code -1 looks up itself.
     lookup = np.append(np.cumsum(used) - 1, -1).astype(np.int32)
@@ -355,7 +338,7 @@ def _spread(present: NDArray[np.bool_], encoded: _Encoded) -> _Encoded:
 def _python_values(unique: NDArray[Any]) -> list[object]:
     unit = np.datetime_data(unique.dtype)[0] if unique.dtype.kind in "mM" else ""
     if unit in ("ns", "ps", "fs", "as"):
-        # Python's own dates end at microseconds; NumPy would turn finer ones into integers.
+        # Python's dates end at microseconds; NumPy would turn finer ones into integers.
         coarse = unique.astype(f"{unique.dtype.kind}8[us]")
         if not np.array_equal(coarse.astype(unique.dtype), unique):
             return list(unique)
@@ -365,30 +348,27 @@ def _python_values(unique: NDArray[Any]) -> list[object]:
 
 
 def _encode_objects(entries: list[Any], argument: str) -> _Encoded:
-    """Encode anything hashable with work in Python per distinct value, not per point."""
+    """Encode anything hashable, with work in Python per distinct value, not per point."""
     try:
         distinct = dict.fromkeys(entries)
     except TypeError as error:
         raise TypeError(
             f"{argument} must hold values such as text, numbers or dates, got others: {error}"
         ) from None
-    names = _in_order([each for each in distinct if type(each) is str or not _is_missing(each)])
+    names = [each for each in distinct if type(each) is str or not _is_missing(each)]
+    try:
+        names.sort()
+    except TypeError:
+        names.sort(key=lambda value: (type(value).__name__, str(value)))
     code_of = dict.fromkeys(distinct, -1)
     code_of.update((name, code) for code, name in enumerate(names))
     codes = np.fromiter(map(code_of.__getitem__, entries), np.int32, len(entries))
     return codes, [_plain(name) for name in names]
 
 
-def _in_order(values: list[Any]) -> list[Any]:
-    try:
-        return sorted(values)
-    except TypeError:
-        return sorted(values, key=lambda value: (type(value).__name__, str(value)))
-
-
 def _is_missing(value: Any) -> bool:
-    # NaN and NaT differ from themselves. pandas.NA gives NA for every comparison, and is known
-    # by its type's name so that pandas need not be imported.
+    # NaN and NaT differ from themselves. pandas.NA gives NA for every comparison; its type's name
+    # identifies it without importing pandas.
     if value is None or type(value).__name__ == "NAType":
         return True
     different = value != value
@@ -409,24 +389,12 @@ def _number(value: object, argument: str) -> float:
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(
             f"{argument} must be a number, or a mapping from each label to a number, "
-            f"got {_brief(value)}"
+            f"got {type(value).__name__} {_shortened(repr(value))}"
         )
     if not math.isfinite(value):
         raise ValueError(f"{argument} must be finite, got {value}")
     return float(value)
 
 
-def _shorten(text: str) -> str:
-    return text if len(text) <= _SHOWN_CHARACTERS else text[: _SHOWN_CHARACTERS - 3] + "..."
-
-
-def _listing(values: Iterable[object], *, joint: str = ", ") -> str:
-    values = list(values)
-    shown = [_shorten(repr(value)) for value in values[:_SHOWN_LABELS]]
-    if len(values) > _SHOWN_LABELS:
-        shown.append(f"... ({len(values)} in all)")
-    return joint.join(shown)
-
-
-def _brief(value: object) -> str:
-    return f"{type(value).__name__} {_shorten(repr(value))}" if value is not None else "None"
+def _shortened(text: str) -> str:
+    return text if len(text) <= 40 else f"{text[:37]}..."

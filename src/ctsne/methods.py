@@ -1,6 +1,6 @@
-"""The methods: what each conditions, what steers it, and which parameters it looks at.
+"""The table of methods: what each conditions, what controls it, and which parameters it uses.
 
-Every other place asks this table.
+Every other module asks this table.
 """
 
 from __future__ import annotations
@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from math import ceil, log10
 from typing import TYPE_CHECKING, Any
 
-# The stages are imported where they are called: help texts need this table, and no numbers.
+# The stages are imported where they are called: help texts need this table, but no numerics.
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ctsne._fit.settings import Settings
     from ctsne.affinity import Affinities
     from ctsne.neighbors import Neighbors
 
@@ -32,22 +31,25 @@ __all__ = [
     "users_of",
 ]
 
-# Rows of ``joint`` in units of the perplexity: short ones keep the neighbourhood as a whole and mix
-# further, longer ones keep more of the very nearest.
+# Length of a row of ``joint`` in units of the perplexity. Short rows keep the neighbourhood as a
+# whole and mix further, longer ones keep more of the very nearest.
 JOINT_LENGTH = 5 / 3
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Method:
     """One method.
+
+    The callables read the settings of a fit: ``method``, ``labels``, ``knob`` (one value per
+    label), ``perplexity``, ``bandwidth`` and ``n_jobs``.
 
     Attributes
     ----------
     name : str
     title : str
-        What texts call it.
+        Name in texts.
     knob : str or None
-        The parameter that sets how much it conditions.
+        The parameter that sets how strongly it conditions.
     default : float
         Value of the knob if none is given.
     grid : tuple of float
@@ -55,18 +57,18 @@ class Method:
     short_grid : tuple of float
         Fewer of them, for a first look at several methods.
     two_lists : bool
-        Whether neighbours with the same and with other labels are searched separately.
+        Whether neighbours with the same label and with other labels are searched separately.
     list_length, row_length : float
-        Neighbours of a point that are searched, and that get a similarity, in units of the
+        Neighbours per point that are searched, and that get a similarity, in units of the
         perplexity.
     uses : tuple of str
-        Parameters that it looks at and not all methods do, beside its knob.
+        Parameters that it uses and some other methods ignore, apart from its knob.
     lengths : callable
         Settings and number of points to the lengths of both lists.
     affinities : callable
         Neighbours and settings to similarities.
     beta_low : callable or None
-        Settings to the weight of differently labelled pairs in the map, one for each label.
+        Settings to the weight per label of differently labelled pairs in the map.
     """
 
     name: str
@@ -76,15 +78,15 @@ class Method:
     grid: tuple[float, ...]
     short_grid: tuple[float, ...]
     two_lists: bool
-    list_length: float
-    row_length: float
-    uses: tuple[str, ...]
-    lengths: Callable[[Settings, int], Lengths]
-    affinities: Callable[[Neighbors, Settings], Affinities]
-    beta_low: Callable[[Settings], NDArray[np.float64]] | None = None
+    list_length: float = 3
+    row_length: float = 3
+    uses: tuple[str, ...] = ()
+    lengths: Callable[[Any, int], Lengths]
+    affinities: Callable[[Neighbors, Any], Affinities]
+    beta_low: Callable[[Any], NDArray[np.float64]] | None = None
 
     def knob_at(self, level: float) -> float:
-        """Value of the knob at a level from 0, the weakest, to 1, the strongest of the grid."""
+        """Return the knob at a level from 0 to 1, from the weakest of the grid to the strongest."""
         if self.knob == "strength":
             return float(level)
         place = level * (len(self.grid) - 1)
@@ -93,34 +95,33 @@ class Method:
         return float(10 ** (low + (place - below) * (high - low)))
 
 
-def _paper_lengths(settings: Settings, n: int) -> Lengths:
+def _paper_lengths(settings: Any, n: int) -> Lengths:
     from ctsne.neighbors import paper_lengths
 
     labels = settings.labels if settings.method.two_lists else None
     return paper_lengths(labels, n, settings.perplexity)
 
 
-def _balanced_lengths(settings: Settings, n: int) -> Lengths:
+def _balanced_lengths(settings: Any, n: int) -> Lengths:
     from ctsne.neighbors import balanced_lengths
 
-    assert settings.labels is not None
     return balanced_lengths(settings.labels, settings.perplexity, settings.knob)
 
 
-def _joint_lengths(settings: Settings, n: int) -> Lengths:
+def _joint_lengths(settings: Any, n: int) -> Lengths:
     from ctsne.neighbors import half_lengths
 
-    # Each list as long as a row: how much of it is used depends on the point.
+    # Each list is as long as a row: how much of it is used depends on the point.
     return half_lengths(settings.labels, n, 2 * ceil(JOINT_LENGTH * settings.perplexity))
 
 
-def _plain(neighbors: Neighbors, settings: Settings) -> Affinities:
+def _plain(neighbors: Neighbors, settings: Any) -> Affinities:
     from ctsne.affinity import tsne_affinities
 
     return tsne_affinities(neighbors, perplexity=settings.perplexity, n_jobs=settings.n_jobs)
 
 
-def _revised(neighbors: Neighbors, settings: Settings) -> Affinities:
+def _revised(neighbors: Neighbors, settings: Any) -> Affinities:
     from ctsne.affinity import revised_affinities
 
     return revised_affinities(
@@ -129,7 +130,7 @@ def _revised(neighbors: Neighbors, settings: Settings) -> Affinities:
     )  # fmt: skip
 
 
-def _balanced(neighbors: Neighbors, settings: Settings) -> Affinities:
+def _balanced(neighbors: Neighbors, settings: Any) -> Affinities:
     from ctsne.affinity import balanced_affinities
 
     return balanced_affinities(
@@ -138,7 +139,7 @@ def _balanced(neighbors: Neighbors, settings: Settings) -> Affinities:
     )  # fmt: skip
 
 
-def _joint(neighbors: Neighbors, settings: Settings) -> Affinities:
+def _joint(neighbors: Neighbors, settings: Any) -> Affinities:
     from ctsne.affinity import joint_affinities
 
     return joint_affinities(
@@ -147,111 +148,74 @@ def _joint(neighbors: Neighbors, settings: Settings) -> Affinities:
     )  # fmt: skip
 
 
-def _joint_below(settings: Settings) -> NDArray[np.float64]:
+def _joint_below(settings: Any) -> NDArray[np.float64]:
     from ctsne.affinity import beta_from_odds, joint_odds
 
-    assert settings.labels is not None
     return beta_from_odds(settings.labels, joint_odds(settings.knob))
 
 
 _STRENGTHS = tuple(round(0.1 * step, 1) for step in range(11))
-_SHORT_STRENGTHS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
-METHODS = {
-    method.name: method
-    for method in (
-        Method(
-            "joint",
-            "joint",
-            "strength",
-            0.6,
-            _STRENGTHS,
-            _SHORT_STRENGTHS,
-            True,
-            2 * JOINT_LENGTH,
-            JOINT_LENGTH,
-            ("align",),
-            _joint_lengths,
-            _joint,
-            _joint_below,
-        ),
-        Method(
-            "revised",
-            "revised",
-            "beta",
-            1e-4,
-            # Large steps change little at the far end; it matters where labels lie far apart only.
-            (1, 0.3, 0.1, 0.03, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-10, 1e-13, 1e-16,
-             1e-20, 1e-30),
-            (1, 1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8, 1e-12, 1e-20),
-            True,
-            3,
-            3,
-            ("align", "bandwidth"),
-            _paper_lengths,
-            _revised,
-        ),
-        Method(
-            "balanced",
-            "balanced",
-            "strength",
-            1.0,
-            _STRENGTHS,
-            _SHORT_STRENGTHS,
-            True,
-            3,
-            3,
-            ("align",),
-            _balanced_lengths,
-            _balanced,
-        ),
-        Method(
-            "original",
-            "original",
-            "beta",
-            0.1,
-            (1, 0.8, 0.6, 0.4, 0.3, 0.2, 0.1, 0.06, 0.03, 1e-2, 1e-3, 1e-4, 1e-8),
-            (1, 0.6, 0.3, 0.1, 0.03, 1e-2, 1e-3, 1e-4),
-            False,
-            3,
-            3,
-            (),
-            _paper_lengths,
-            _plain,
-            lambda settings: settings.knob,
-        ),
-        Method(
-            "tsne", "t-SNE", None, 1.0, (1.0,), (1.0,), False,
-            3, 3, (), _paper_lengths, _plain,
-        ),
-    )
-}  # fmt: skip
+_TABLE = (
+    Method(
+        name="joint", title="joint", knob="strength", default=0.6,
+        grid=_STRENGTHS, short_grid=_STRENGTHS[::2],
+        two_lists=True, list_length=2 * JOINT_LENGTH, row_length=JOINT_LENGTH, uses=("align",),
+        lengths=_joint_lengths, affinities=_joint, beta_low=_joint_below,
+    ),
+    Method(
+        name="revised", title="revised", knob="beta", default=1e-4,
+        # Small values change little; they matter only where labels lie far apart.
+        grid=(1, 0.3, 0.1, 0.03, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-10, 1e-13, 1e-16,
+              1e-20, 1e-30),
+        short_grid=(1, 1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8, 1e-12, 1e-20),
+        two_lists=True, uses=("align", "bandwidth"),
+        lengths=_paper_lengths, affinities=_revised,
+    ),
+    Method(
+        name="balanced", title="balanced", knob="strength", default=1.0,
+        grid=_STRENGTHS, short_grid=_STRENGTHS[::2], two_lists=True, uses=("align",),
+        lengths=_balanced_lengths, affinities=_balanced,
+    ),
+    Method(
+        name="original", title="original", knob="beta", default=0.1,
+        grid=(1, 0.8, 0.6, 0.4, 0.3, 0.2, 0.1, 0.06, 0.03, 1e-2, 1e-3, 1e-4, 1e-8),
+        short_grid=(1, 0.6, 0.3, 0.1, 0.03, 1e-2, 1e-3, 1e-4),
+        two_lists=False, lengths=_paper_lengths, affinities=_plain,
+        beta_low=lambda settings: settings.knob,
+    ),
+    Method(
+        name="tsne", title="t-SNE", knob=None, default=1.0, grid=(1.0,), short_grid=(1.0,),
+        two_lists=False, lengths=_paper_lengths, affinities=_plain,
+    ),
+)  # fmt: skip
+METHODS = {method.name: method for method in _TABLE}
 DEFAULT_METHOD = "joint"
-# What a sweep compares if nothing is said, beside t-SNE.
+# The methods that a sweep compares with t-SNE by default.
 SWEPT_METHODS = (DEFAULT_METHOD, "revised")
 KNOBS = ("strength", "beta")
-# Parameters that only some methods look at.
-_SELECTIVE = {name for method in METHODS.values() for name in method.uses} | set(KNOBS)
+# Parameters that only some methods use.
+_SELECTIVE = {name for method in _TABLE for name in method.uses} | set(KNOBS)
 
 
 def is_used(name: str, parameters: Mapping[str, Any]) -> bool:
-    """Tell whether a parameter of the estimator has any effect, given all of them."""
+    """Return whether a parameter of the estimator has an effect, given all of them."""
     method = METHODS[parameters["method"]]
     below_given = any(parameters.get(each) is not None for each in ("beta_low", "odds"))
     if name == method.knob and not method.two_lists and below_given:
-        return False  # the knob conditions the map only, and something else does so already
+        return False  # the knob conditions only the map, and odds or beta_low replaces it there
     return name not in _SELECTIVE or name == method.knob or name in method.uses
 
 
 def users_of(name: str) -> list[str]:
-    """List the methods that look at a parameter which others ignore."""
-    return [each.name for each in METHODS.values() if name == each.knob or name in each.uses]
+    """Return the methods that use a parameter which others ignore."""
+    return [each.name for each in _TABLE if name == each.knob or name in each.uses]
 
 
 def swept_grid(*names: str, short: bool = False) -> list[dict[str, Any]]:
     """Return the grid of a sweep over some methods; one without a knob is a single setting.
 
-    Where t-SNE is among them, the others leave out their weakest value, which conditions nothing.
+    If t-SNE is among them, the others leave out their weakest value, which conditions nothing.
     """
     grid: list[dict[str, Any]] = []
     for name in names:

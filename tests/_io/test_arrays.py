@@ -51,7 +51,7 @@ def test_the_only_matrix_needs_no_name(tmp_path: Path) -> None:
     data = read_data(tmp_path / "a.npz")
     assert data.features == ("cells1", "cells2", "cells3") and list(data.columns) == ["batch"]
     np.savez(tmp_path / "b.npz", one=X, two=X)
-    with pytest.raises(ValueError, match=r"one matrix named X.*'one \(5, 3\)', 'two \(5, 3\)'"):
+    with pytest.raises(ValueError, match=r"a matrix named X.*'one \(5, 3\)', 'two \(5, 3\)'"):
         read_data(tmp_path / "b.npz")
 
 
@@ -79,7 +79,7 @@ def test_sparse_matrices(tmp_path: Path) -> None:
     np.testing.assert_array_equal(data.X.toarray(), dense)
     dense[3, 1] = np.nan
     sp.save_npz(tmp_path / "b.npz", sp.csr_matrix(dense))
-    with pytest.raises(ValueError, match="a missing number in row 4, column 'X2'"):
+    with pytest.raises(ValueError, match="a missing value in row 4, column 'X2'"):
         read_data(tmp_path / "b.npz")
 
 
@@ -94,7 +94,7 @@ def test_pickles_are_never_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     np.savez("labels.npz", X=X, batch=harm, good=np.arange(5))
     data = read_data("labels.npz")
     assert list(data.columns) == ["good"]
-    assert data.notes == ("Python objects, not read: 'batch' (save them with .astype(str))",)
+    assert data.notes == ("skipped Python objects: 'batch' (save them with .astype(str))",)
     refused = r"'batch' in .* holds Python objects \(a pickle\).*save it with batch\.astype\(str\)"
     with pytest.raises(ValueError, match=refused):
         read_data("labels.npz", labels=["batch"])
@@ -113,7 +113,7 @@ def test_pickles_are_never_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_files_that_are_something_else(tmp_path: Path, name: str) -> None:
     for content in (b"", b"a,b\n1,2\n", b"PK\x03\x04 and then nothing"):
         (tmp_path / name).write_bytes(content)
-        with pytest.raises(ValueError, match=rf"{name} (cannot be read|holds Python)"):
+        with pytest.raises(ValueError, match=rf"{name} (is not a valid NumPy file|holds Python)"):
             read_data(tmp_path / name)
 
 
@@ -126,3 +126,11 @@ def test_real_data(real_data: Callable[[str], Any]) -> None:
     assert len(encode_labels(data.labels(["study", "cell_type"])).names) == len(
         set(zip(expected.known.tolist(), expected.hidden.tolist(), strict=True))
     )
+
+
+def test_invalid_sparse_matrices_are_refused(tmp_path: Path) -> None:
+    matrix = sp.csr_matrix(np.eye(4))
+    matrix.indices[2] = 10**6
+    sp.save_npz(tmp_path / "a.npz", matrix)
+    with pytest.raises(ValueError, match=r"a\.npz is damaged: its sparse matrix is invalid"):
+        read_data(tmp_path / "a.npz", features=["X1"])

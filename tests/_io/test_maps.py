@@ -12,13 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from ctsne._core.messages import label_text
 from ctsne._io import (
     Dataset,
     InputRecord,
     Provenance,
+    read_columns,
     read_data,
     read_map,
     read_provenance,
+    write_columns,
     write_map,
 )
 from ctsne.labels import encode_labels
@@ -95,7 +98,7 @@ def test_positions_alone(tmp_path: Path, data: Dataset) -> None:
     np.testing.assert_array_equal(np.load(tmp_path / "m.npy"), values(12))
     assert found.columns == {} and found.names is None and found.provenance == MADE
     (tmp_path / "m.npy.json").unlink()
-    with pytest.raises(ValueError, match=r"is not a map .*m\.npy\.json is not beside it"):
+    with pytest.raises(ValueError, match=r"is not a map .*m\.npy\.json is missing"):
         read_map(tmp_path / "m.npy")
 
 
@@ -200,9 +203,7 @@ def test_another_name(tmp_path: Path, data: Dataset) -> None:
         found = read_map(tmp_path / name, key="mine")
         assert "mine_perplexity" in found.columns
         np.testing.assert_array_equal(found.embedding, values(12))
-    with pytest.raises(
-        ValueError, match="is not a map written by ctsne: there is no column ctsne_1"
-    ):
+    with pytest.raises(ValueError, match="is not a map written by ctsne: it has no column ctsne_1"):
         read_map(tmp_path / "m.csv")
     with pytest.raises(ValueError, match=r"no map 'ctsne' in obsm of .*there are 'mine'"):
         read_map(tmp_path / "m.h5ad")
@@ -236,7 +237,9 @@ def test_a_write_that_fails_leaves_the_old_map(
 def test_what_does_not_fit_is_refused(tmp_path: Path, data: Dataset) -> None:
     with pytest.raises(ValueError, match=r"a row for each of the 12 points, got shape \(3, 2\)"):
         write(tmp_path / "m.csv", data, values(3))
-    with pytest.raises(ValueError, match=r"diagnostics\['sigma'\] must have one value for each"):
+    with pytest.raises(
+        ValueError, match=r"the diagnostic ctsne_sigma must have one value for each"
+    ):
         write_map(
             tmp_path / "m.csv",
             values(12),
@@ -269,7 +272,7 @@ def test_a_table_that_lost_its_companion_is_still_a_map(tmp_path: Path, data: Da
     write(tmp_path / "m.csv", data)
     (tmp_path / "m.csv.json").unlink()
     assert read_map(tmp_path / "m.csv").provenance is None
-    with pytest.raises(ValueError, match=r"stands in m\.csv\.json beside it"):
+    with pytest.raises(ValueError, match=r"the file m\.csv\.json, which records it, is missing"):
         read_provenance(tmp_path / "m.csv")
 
 
@@ -291,6 +294,66 @@ def test_the_names_of_the_points_keep_their_name(tmp_path: Path, name: str, call
 
 def test_the_name_of_names_is_read(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("cell,a,b\nx,1,0.5\ny,2,3\n")
-    assert read_data(tmp_path / "t.csv").called == "cell"
+    assert read_data(tmp_path / "t.csv", index="cell").called == "cell"
     (tmp_path / "t.csv").write_text(",a,b\nx,1,0.5\ny,2,3\n")
     assert read_data(tmp_path / "t.csv").called is None
+
+
+def test_an_npz_map_holds_plain_arrays(tmp_path: Path) -> None:
+    columns = {
+        "whole": np.arange(3),
+        "flag": pd.Series([True, False, True]),
+        "gaps": pd.Series([1, None, 3], dtype="Int64"),
+        "when": pd.Series(pd.to_datetime(["2020-01-02", None, "2021-01-01"])),
+        "ordered": pd.Series(pd.Categorical(["lo", None, "hi"], categories=["lo", "mid", "hi"])),
+        "numbered": pd.Series(pd.Categorical([2, 1, None], categories=[2, 1])),
+        "mixed": [1, "a", None],
+        "names": ["x", "y", "x"],
+        "embedding": ["u", "v", "u"],
+        "a/b": ["p", "q", "p"],
+        "mixed.npy": ["f", "g", "f"],
+    }
+    data = Dataset(np.eye(3), (), columns, np.array(["007", "NA", "z"]), path=Path("t.csv"))
+    target = tmp_path / "m.npz"
+    write_map(target, np.eye(3), dataset=data, diagnostics={}, provenance=MADE)
+    with np.load(target, allow_pickle=False) as stored:
+        assert stored["ordered"].tolist() == ["lo", "", "hi"]
+        assert stored["mixed"].dtype.kind == "U" and stored["when"].dtype.kind == "M"
+        assert stored["names"].tolist() == ["007", "NA", "z"]
+    found = read_map(target)
+    assert found.names is not None and found.names.tolist() == ["007", "NA", "z"]
+    renamed = {"names": "names_2", "embedding": "embedding_2"}
+    assert list(found.columns) == [renamed.get(name, name) for name in columns]
+    for name, column in columns.items():
+        before, after = (encode_labels(x) for x in (column, found.columns[renamed.get(name, name)]))
+        assert after.n_missing == before.n_missing and after.n_labels == before.n_labels
+        if name != "when":
+            assert {*map(label_text, after.names)} == {*map(label_text, before.names)}
+
+
+def test_columns_keep_their_types(tmp_path: Path) -> None:
+    columns = {
+        "whole": np.arange(3),
+        "gaps": pd.Series([1, None, 3], dtype="Int64"),
+        "ordered": pd.Series(pd.Categorical(["lo", None, "hi"], categories=["lo", "mid", "hi"])),
+        "numbered": pd.Series(pd.Categorical([2, 1, None], categories=[2, 1])),
+        "mixed": [1, "a", None],
+        "text": ["NA", None, "<b>"],
+    }
+    for name in ("a.feather", "b.feather"):
+        write_columns(tmp_path / name, columns, names=np.array(["007", "NA", "z"]))
+    assert (tmp_path / "a.feather").read_bytes() == (tmp_path / "b.feather").read_bytes()
+    again, names = read_columns(tmp_path / "a.feather")
+    assert names is not None and names.tolist() == ["007", "NA", "z"]
+    assert list(again) == list(columns)
+    assert again["whole"].dtype == np.int64 and again["gaps"].isna().tolist() == [0, 1, 0]
+    assert again["ordered"].cat.categories.tolist() == ["lo", "mid", "hi"]
+    assert again["numbered"].cat.categories.tolist() == [2, 1]
+    assert again["mixed"].tolist()[:2] == ["1", "a"] and again["mixed"].isna().tolist()[2]
+    assert again["text"].tolist()[::2] == ["NA", "<b>"] and again["text"].isna().tolist()[1]
+    assert read_columns_without_names(tmp_path, columns) is None
+
+
+def read_columns_without_names(folder: Path, columns: dict[str, object]) -> object:
+    write_columns(folder / "c.feather", columns)
+    return read_columns(folder / "c.feather")[1]

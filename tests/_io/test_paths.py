@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-import hashlib
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from ctsne._io import Provenance, check_input, check_output, file_sha256, suffix_of
+from ctsne._io import Provenance, check_input, check_output, suffix_of
 
 LOADED = "pandas anndata h5py pyarrow sklearn matplotlib bokeh"
 
@@ -36,7 +35,7 @@ def test_inputs_that_are_none(tmp_path: Path) -> None:
         check_input(tmp_path / "cell.csv")
     with pytest.raises(ValueError, match=r"is a folder, not a file; .* such as .*cells.csv"):
         check_input(tmp_path)
-    with pytest.raises(ValueError, match=r"files that can be read end in .csv, .*\.h5ad"):
+    with pytest.raises(ValueError, match=r"the name must end in one of .csv, .*\.h5ad"):
         check_input(tmp_path / "cells.docx")
     with pytest.raises(ValueError, match=r"there is no folder .*nowhere"):
         check_input(tmp_path / "nowhere" / "cells.csv")
@@ -46,7 +45,7 @@ def test_outputs_that_cannot_be(tmp_path: Path) -> None:
     assert check_output(str(tmp_path / "map.csv.gz")) == tmp_path / "map.csv.gz"
     with pytest.raises(ValueError, match=r"must end in one of .csv, .*\.h5ad"):
         check_output(tmp_path / "map.png")
-    with pytest.raises(ValueError, match=r"there is no folder .*nowhere; make it first"):
+    with pytest.raises(ValueError, match=r"there is no folder .*nowhere; create it first"):
         check_output(tmp_path / "nowhere" / "map.csv")
     with pytest.raises(ValueError, match="it is a folder"):
         check_output(tmp_path)
@@ -64,10 +63,13 @@ def test_a_missing_package_is_named_before_the_work(
         check_output(tmp_path / f"x{suffix}", (suffix,))
 
 
-def test_checksum_of_a_file(tmp_path: Path) -> None:
-    content = bytes(range(256)) * 5000
-    (tmp_path / "a").write_bytes(content)
-    assert file_sha256(tmp_path / "a") == hashlib.sha256(content).hexdigest()
+def test_an_output_never_replaces_an_input(tmp_path: Path) -> None:
+    (tmp_path / "cells.csv").touch()
+    (tmp_path / "link.csv").symlink_to("cells.csv")
+    for name in ("cells.csv", "link.csv"):
+        with pytest.raises(ValueError, match=r"would replace the input .*cells.csv; name another"):
+            check_output(tmp_path / name, inputs=[None, "none.csv", tmp_path / "cells.csv"])
+    check_output(tmp_path / "map.csv", inputs=[tmp_path / "cells.csv"])
 
 
 def test_a_file_of_others_beside_the_output(tmp_path: Path) -> None:
@@ -75,7 +77,9 @@ def test_a_file_of_others_beside_the_output(tmp_path: Path) -> None:
         beside = tmp_path / f"{name}.json"
         for content in ('{"mine": 1}', "[1]", "no JSON", '{"ctsne provenance": 1}'):
             beside.write_text(content)
-            with pytest.raises(ValueError, match=rf"{name}\.json, which is there and not written"):
+            with pytest.raises(
+                ValueError, match=rf"{name}\.json, which exists and was not written"
+            ):
                 check_output(tmp_path / name)
         beside.write_text(Provenance("embed", {}).to_json())
         check_output(tmp_path / name)

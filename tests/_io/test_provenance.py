@@ -3,12 +3,23 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import anndata
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctsne._io import InputRecord, Provenance, current_versions, input_records, read_data
+from ctsne._io import (
+    InputRecord,
+    Provenance,
+    current_versions,
+    input_records,
+    read_data,
+    read_provenance,
+)
+from ctsne.tl import ctsne
+
+SWEEP = Provenance("sweep", {"seed": 0})
 
 VALUES = st.recursive(
     st.none()
@@ -27,19 +38,18 @@ def test_json_and_back(settings: dict[str, object], file: str) -> None:
     text = made.to_json()
     assert text.isascii() and "\n" not in text
     assert Provenance.from_json(text) == made
-    assert Provenance.from_dict(json.loads(text)) == made
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", "1", '{"ctsne provenance": 1}', "{not json"])
 def test_other_text_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="no settings stored by ctsne"):
+    with pytest.raises(ValueError, match="not a ctsne settings record"):
         Provenance.from_json(text)
 
 
 def test_another_format_is_named() -> None:
     content = Provenance("embed", {}).to_dict() | {"ctsne provenance": 99}
     with pytest.raises(ValueError, match=r"another version of ctsne \(format 99"):
-        Provenance.from_dict(content)
+        Provenance.from_json(json.dumps(content))
 
 
 def test_no_numbers_that_json_cannot_hold() -> None:
@@ -64,3 +74,28 @@ def test_paths_are_seen_from_the_output(tmp_path: Path, monkeypatch: pytest.Monk
     assert [record.file for record in records] == ["../data/x.npy", "../data/l.npy"]
     assert records[0] == InputRecord("../data/x.npy", data.sha256, data.checksum(["batch"]))
     assert records[1].sha256 == data.label_sha256 and records[1].data is None
+
+
+def test_the_folder_of_a_sweep(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"not the folder of a sweep: it has no settings\.json"):
+        read_provenance(tmp_path)
+    (tmp_path / "settings.json").write_text(SWEEP.to_json(indent=1))
+    assert read_provenance(tmp_path) == SWEEP
+
+
+def test_what_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="there is no file"):
+        read_provenance(tmp_path / "map.csv")
+    (tmp_path / "map.docx").write_text("")
+    with pytest.raises(ValueError, match=r"the name must end in one of .*\.h5ad"):
+        read_provenance(tmp_path / "map.docx")
+
+
+def test_a_map_of_python_says_so(cells: Path) -> None:
+    adata = anndata.read_h5ad(cells)
+    ctsne(adata, "type", method="balanced", perplexity=2, n_iter=5, key_added="mine")
+    adata.write_h5ad(cells)
+    with pytest.raises(ValueError, match=r"the map 'mine' was made in Python.*ctsne\.tl\.ctsne"):
+        read_provenance(cells, key="mine")
+    with pytest.raises(ValueError, match=r"does not say how it was made; was it written by ctsne"):
+        read_provenance(cells)

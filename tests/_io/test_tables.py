@@ -40,7 +40,7 @@ def test_every_format_gives_the_same(name: str, tmp_path: Path, table: pd.DataFr
     assert str(data.columns["batch"].dtype) == "Int64"
     assert data.columns["type"].isna().tolist() == table["type"].isna().tolist()
     assert data.labels(["batch", "type"])[2] == "3 | <script>alert('x')</script>"
-    assert data.notes == ("not numbers, so not part of the map: 'type'",)
+    assert data.notes == ("not in the map (not numeric): 'type'",)
 
 
 def test_the_content_has_one_checksum(tmp_path: Path, table: pd.DataFrame) -> None:
@@ -62,7 +62,7 @@ def test_a_column_spoilt_by_a_few_cells_is_named_with_one_of_them(tmp_path: Path
     data = read(tmp_path, f"PC1,PC3\n{rows}\n7,none so far\n8,-\n")
     assert data.features == ("PC1",)
     assert data.notes == () and data.warnings == (
-        "column 'PC3' is left out of the map: it is numbers but for some text (row 17: "
+        "column 'PC3' is left out of the map: it is mostly numeric, but contains text (row 17: "
         "'none so far')",
     )
 
@@ -84,43 +84,59 @@ def test_what_is_no_number_is_a_column(tmp_path: Path) -> None:
     assert list(data.columns) == ["flag", "when", "kind", "list", "empty"]
     assert encode_labels(data.columns["kind"]).names == ("u", "t")
     assert encode_labels(data.columns["list"]).names == ("[1]", "[2 3]")
-    assert data.notes[1] == "empty, left out: 'empty'"
+    assert data.notes[1] == "not in the map (empty): 'empty'"
+
+
+def test_row_names_are_named_by_the_user(tmp_path: Path) -> None:
+    text = "a,cell,b\n1,007,0\n2,NA,0\n4,x,1\n"
+    data = read(tmp_path, text)
+    assert data.names is None and list(data.columns) == ["cell"]
+    data = read(tmp_path, text, index="cell")
+    assert data.names is not None and data.names.tolist() == ["007", "NA", "x"]
+    assert data.called == "cell" and data.columns == {} and data.features == ("a", "b")
+    assert read(tmp_path, text, index="b").features == ("a",)
+    with pytest.raises(ValueError, match=r"--index: no column 'cel' in .*did you mean 'cell'"):
+        read(tmp_path, text, index="cel")
+
+
+def test_row_names_that_pandas_or_r_stored(tmp_path: Path) -> None:
+    data = read(tmp_path, ",a\n007,1\nNA,2\n 1e3,4\n")
+    assert data.names is not None and data.names.tolist() == ["007", "NA", " 1e3"]
+    assert data.called is None
+    data = read(tmp_path, "a,b\nx,1,2\ny,2,4\n")  # as R writes it
+    assert data.names is not None and data.names.tolist() == ["x", "y"]
+    data = read(tmp_path, ",id,a\n0,x,1\n1,y,2\n", index="id")  # instead of row numbers
+    assert data.names is not None and data.names.tolist() == ["x", "y"]
+    assert data.features == ("a",) and data.columns == {}
 
 
 @pytest.mark.parametrize(
-    ("header", "first", "named"),
+    ("header", "first", "left_out"),
     [
-        ("", "xyz", True),
-        ("anything", "xyz", True),
-        ("anything", "xyx", False),
+        ("anything", "xyz", False),
         ("anything", "123", True),  # counts the rows
+        ("anything", "012", True),
         ("anything", "135", False),
         ("cell_id", "315", True),
         ("paid", "315", False),
         ("cell_id", "313", False),
     ],
 )
-def test_row_names(tmp_path: Path, header: str, first: str, named: bool) -> None:
-    rows = "".join(f"{name},{i * i},{i}\n" for i, name in enumerate(first))
-    data = read(tmp_path, f"{header},a,b\n{rows}")
-    assert (data.names is not None) == named
-    if data.names is not None:
-        assert data.names.tolist() == list(first)
-        assert data.features == ("a", "b")
-        assert data.notes == ((f"names of the points: column {header!r}",) if header else ())
-
-
-def test_row_names_stay_as_they_are(tmp_path: Path) -> None:
-    data = read(tmp_path, ",a\n007,1\nNA,2\n 1e3,4\n")
-    assert data.names is not None and data.names.tolist() == ["007", "NA", " 1e3"]
-    data = read(tmp_path, "a,b\nx,1,2\ny,2,4\n")  # as R writes it
-    assert data.names is not None and data.names.tolist() == ["x", "y"]
-
-
-def test_a_label_or_a_chosen_feature_is_not_taken_for_names(tmp_path: Path) -> None:
-    text = "id,a,b\n1,1,0\n2,3,0\n3,9,1\n"
-    assert read(tmp_path, text, labels=["id"]).names is None
-    assert read(tmp_path, text, features=["id", "a"]).features == ("id", "a")
+@pytest.mark.parametrize("last", [False, True])
+def test_numbers_that_identify_rows_are_no_features(
+    tmp_path: Path, header: str, first: str, left_out: bool, last: bool
+) -> None:
+    rows = [[header, "a", "b"], *([name, str(i * i), str(i / 4)] for i, name in enumerate(first))]
+    text = "".join(",".join(row[::-1] if last else row) + "\n" for row in rows)
+    data = read(tmp_path, text)
+    assert data.names is None and {"a", "b"} <= set(data.features)
+    assert (header in data.columns) == (left_out or first == "xyz")
+    if left_out:
+        (warning,) = data.warnings
+        assert f"--index {header} to make it the row names" in warning
+        chosen = read(tmp_path, text, features=[header, "a"])
+        assert set(chosen.features) == {header, "a"} and chosen.warnings == ()
+    assert read(tmp_path, text, labels=[header]).warnings == ()
 
 
 def test_features_chosen(tmp_path: Path) -> None:
@@ -130,7 +146,7 @@ def test_features_chosen(tmp_path: Path) -> None:
     assert list(data.columns) == ["batch", "age", "type"] and data.notes == ()
     with pytest.raises(ValueError, match=r"no column 'PC3' in .*; did you mean 'PC"):
         read(tmp_path, text, features=["PC3"])
-    with pytest.raises(ValueError, match=r"column 'type' .* is not numbers \(row 1: 'x'\)"):
+    with pytest.raises(ValueError, match=r"column 'type' .* is not numeric \(row 1: 'x'\)"):
         read(tmp_path, text, features=["PC1", "type"])
     with pytest.raises(ValueError, match="'PC1' cannot be both a label and a feature"):
         read(tmp_path, text, features=["PC1", "PC2"], labels=["PC1"])
@@ -142,26 +158,26 @@ def test_an_earlier_map_is_not_data(tmp_path: Path) -> None:
     )
     data = read(tmp_path, text)
     assert data.features == ("a", "old")
-    assert data.notes[0].startswith("an earlier map, left out: 'old_1', 'old_2', 'old_12'")
+    assert data.notes[0].startswith("not in the map (an earlier map): 'old_1', 'old_2', 'old_12'")
     assert read(tmp_path, "old_1,old_2,old_perplexity\n1,2,3\n4,5,7\n").X.shape == (2, 3)
     data = read(tmp_path, "a,ctsne_1,ctsne_2,ctsne_score\n1,2,3,4\n5,6,7,8\n")
     assert data.features == ("a", "ctsne_score")
-    assert data.notes == ("an earlier map, left out: 'ctsne_1', 'ctsne_2'",)
+    assert data.notes == ("not in the map (an earlier map): 'ctsne_1', 'ctsne_2'",)
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("", "is empty"),
-        ("a,b\n", "has names of columns but no rows"),
+        ("a,b\n", "has column names but no rows"),
         ("a,b,a\n1,2,3\n", "more than one column named 'a'"),
-        ("a\tb\n1\t2\n", r"tabs in its first line.*name it \.tsv"),
-        ("0.5,1.5\n2.5,3.5\n", "put a line with the names of the columns before it"),
-        ("a,b\n1,2\n1,2,3,4,5\n", "is not a table with commas"),
-        ("a,b\n1,2,3,4\n1,2,3,4\n", "more cells than there are names of columns"),
-        ("a,b\nx,y\nx,z\n", "no columns of numbers to make a map of; its columns are 'a', 'b'"),
-        ("id,a,b\nu,1,2\nv,3,\nw,,4\n", r"missing number in row 2 \('v'\), column 'b' \(2 missing"),
-        ("a,b\n1,2\n3,inf\n", "an infinite number in row 2, column 'b'"),
+        ("a\tb\n1\t2\n", r"tabs in its first line.*rename it to \.tsv"),
+        ("0.5,1.5\n2.5,3.5\n", "add a line with column names before it"),
+        ("a,b\n1,2\n1,2,3,4,5\n", "is not a table separated by commas"),
+        ("a,b\n1,2,3,4\n1,2,3,4\n", "more cells than there are column names"),
+        ("a,b\nx,y\nx,z\n", "no numeric columns to make a map of; its columns are 'a', 'b'"),
+        (",a,b\nu,1,2\nv,3,\nw,,4\n", r"missing value in row 2 \('v'\), column 'b' \(2 missing"),
+        ("a,b\n1,2\n3,inf\n", "an infinite value in row 2, column 'b'"),
     ],
 )
 def test_refusals_in_plain_words(tmp_path: Path, text: str, message: str) -> None:
@@ -173,7 +189,7 @@ def test_a_wrong_label_suggests_the_right_one(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"no column 'bacth' in .*; did you mean 'batch'?"):
         read(tmp_path, "PC1,batch\n1,1\n2,\n", labels=["bacth"])
     data = read(tmp_path, "PC1,batch\n1,1\n2,\n", labels=["batch"])
-    with pytest.raises(ValueError, match="is a feature, so not a label"):
+    with pytest.raises(ValueError, match="is used as a feature, not as a label"):
         data.labels(["PC1"])
     with pytest.raises(ValueError, match="name at least one"):
         data.labels([])
@@ -187,14 +203,14 @@ def test_separators_at_the_end_of_lines_are_no_column(tmp_path: Path) -> None:
 def test_files_that_are_something_else(tmp_path: Path) -> None:
     for name in ("t.parquet", "t.feather", "t.csv.gz"):
         (tmp_path / name).write_bytes(b"this is no such file, is it?")
-        with pytest.raises(ValueError, match=f"{name} cannot be read"):
+        with pytest.raises(ValueError, match=f"{name} is not a valid|cannot read .*{name}"):
             read_data(tmp_path / name)
     (tmp_path / "t.csv").write_bytes("a,größe\n1,2\n".encode("latin-1"))
-    with pytest.raises(ValueError, match="not text in UTF-8"):
+    with pytest.raises(ValueError, match="not encoded in UTF-8"):
         read_data(tmp_path / "t.csv")
     whole = gzip.compress(b"a,b\n" + b"1,2\n" * 5000)
     (tmp_path / "t.csv.gz").write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(ValueError, match="cannot be read"):
+    with pytest.raises(ValueError, match="cannot read"):
         read_data(tmp_path / "t.csv.gz")
 
 
@@ -204,7 +220,7 @@ def test_columns_named_twice_in_parquet(tmp_path: Path) -> None:
 
     twice = pyarrow.table([pyarrow.array([1.0, 2.0])] * 2, names=["a", "a"])
     pyarrow.parquet.write_table(twice, tmp_path / "t.parquet")
-    with pytest.raises(ValueError, match=r"more than one column named 'a'|cannot be read"):
+    with pytest.raises(ValueError, match=r"more than one column named 'a'|is not a valid"):
         read_data(tmp_path / "t.parquet")
 
 
@@ -227,13 +243,13 @@ def test_text_such_as_na_is_a_label(tmp_path: Path, first: str) -> None:
     found = data.columns["batch"]
     assert found.where(found.notna(), None).tolist() == ["NA", "None", None, None, "a", "null"]
     assert data.columns["sex"].eq("x").all()
-    assert data.notes[-1].startswith("column 'batch' holds 'NA', 'None', 'null', a label like any")
+    assert data.notes[-1].startswith("column 'batch' contains 'NA', 'None', 'null', treated as")
 
 
 def test_text_such_as_na_among_numbers_is_missing(tmp_path: Path) -> None:
     data = read(tmp_path, "PC1,batch\n1,1\n2,NA\n5,3\n", labels=["batch"])
     assert data.columns["batch"].isna().tolist() == [False, True, False]
-    with pytest.raises(ValueError, match="missing number in row 2, column 'batch'"):
+    with pytest.raises(ValueError, match="missing value in row 2, column 'batch'"):
         read(tmp_path, "PC1,batch\n1,1\n2,NA\n5,3\n")
     data = read(tmp_path, "PC1,a\n1,1\n2,NA\n5,oh\n7,4\n")
     assert len(data.warnings) == 1 and "column 'a' is left out" in data.warnings[0]
@@ -262,7 +278,7 @@ def test_empty_text_is_missing_in_every_format(tmp_path: Path) -> None:
         }
 
 
-def test_columns_that_were_hardly_meant_are_warned_of(tmp_path: Path) -> None:
+def test_columns_probably_included_by_mistake_are_warned_of(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(40, 6)), columns=[f"PC{i}" for i in range(1, 7)])
     frame["PC1"] *= 1e5  # may be that large
@@ -274,7 +290,7 @@ def test_columns_that_were_hardly_meant_are_warned_of(tmp_path: Path) -> None:
     frame.to_csv(tmp_path / "t.csv", index=False)
     first, second = read_data(tmp_path / "t.csv").warnings
     assert first.startswith("column 'n_counts' has 100 % of the variance of all features")
-    assert second.startswith("whole numbers among fractions: 'cluster', part of the map")
+    assert second.startswith("whole numbers among fractions, included in the map: 'cluster'")
     assert all('--features "PC*"' in each for each in (first, second))
     assert read_data(tmp_path / "t.csv", features=["PC*", "n_counts"]).warnings == ()
     assert len(read_data(tmp_path / "t.csv", labels=["cluster"]).warnings) == 1
@@ -296,7 +312,7 @@ def test_semicolons(tmp_path: Path, name: str, decimal: str, table: pd.DataFrame
     assert data.names is not None and data.names.tolist() == table.index.tolist()
     assert data.columns["type"].isna().tolist() == table["type"].isna().tolist()
     assert data.labels(["batch", "type"])[2] == "3 | <script>alert('x')</script>"
-    assert data.notes[0].startswith("read with semicolons between columns")
+    assert data.notes[0].startswith("columns are separated by semicolons")
 
 
 def test_semicolons_within_cells_are_text(tmp_path: Path) -> None:

@@ -595,12 +595,3 @@ class TestEvaluation:
         assert oracle.knn_hits(LINE, np.array([0, 0, 1, 1]), 2).tolist() == [1, 1, 0, 1]
         values = oracle.knn_hits(LINE, np.array([0, -1, 0, 1]), 2)
         np.testing.assert_array_equal(values, [1, np.nan, 1, 0])
-
-    def test_trustworthiness_by_hand(self) -> None:
-        # The map puts 4 and 0 side by side, the fourth of each other: three ranks too far.
-        X = np.array([[0.0], [1.0], [3.0], [7.0], [15.0]])
-        assert oracle.trustworthiness(X, X, 1) == 1
-        moved = [[0.0], [2.0], [4.0], [8.0], [-1.0]]
-        assert oracle.trustworthiness(moved, X, 1) == pytest.approx(
-            1 - 2 * (3 + 3) / (5 * (10 - 4))
-        )

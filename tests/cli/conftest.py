@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ctsne import demo
 from ctsne.cli import main
 from ctsne.datasets import make_synthetic
 
@@ -84,19 +83,3 @@ def fail(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
 def quick() -> list[str]:
     """Options for a map that is made at once."""
     return list(QUICK)
-
-
-@pytest.fixture
-def calls(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """Replace the computing by something quick and write down how it was called."""
-    seen: list[dict[str, Any]] = []
-
-    def run(*, progress: Any, **options: Any) -> demo.Demo:
-        seen.append(options)
-        progress("[1/1] t-SNE")
-        data = make_synthetic(30, random_state=0)
-        panel = demo.Panel(demo.SETTINGS[0], np.zeros((30, 2)), 0.5, 0.25, 0.125, 30.0, 1.5)
-        return demo.Demo(data, (panel,), 0.48, 0.667)
-
-    monkeypatch.setattr(demo, "run", run)
-    return seen

@@ -18,7 +18,7 @@ KEPT_MAP = f"map-{'0' * 32}.npz"
         ("table.csv", "mine"),
         ("settings.json", '{"theme": "dark"}'),
         ("settings.json", Provenance("embed", {}).to_json()),
-        ("columns.npz", ""),
+        ("columns.feather", ""),
         ("sweep.npz", ""),
         ("map-of-town.npz", ""),
         ("notes.txt", ""),
@@ -69,5 +69,5 @@ def test_what_is_not_finished_is_told_apart(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"or was made in Python.*ctsne\.report\.write_report"):
         read_folder(tmp_path)
     (tmp_path / "settings.json").write_text(Provenance("sweep", {}).to_json())
-    with pytest.raises(ValueError, match=r"is not finished; ctsne rerun .* tells how to go on"):
+    with pytest.raises(ValueError, match=r"is not finished; ctsne rerun .* shows how to continue"):
         read_folder(tmp_path)

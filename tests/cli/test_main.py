@@ -1,17 +1,18 @@
-"""The command line: what it prints, where, and how it ends."""
+"""The command line: its help, its exit codes, and suggestions for misspelt names."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from ctsne import demo
-from ctsne.cli import main
+from ctsne.cli import demo, main
+from ctsne.cli.main import COMMANDS, command_parser, make_parser
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
@@ -44,13 +45,16 @@ def test_help_teaches_by_example(arguments: list[str], capsys: pytest.CaptureFix
 def test_wrong_usage_ends_with_2(
     arguments: list[str],
     message: str,
-    calls: list[dict[str, Any]],
+    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError("computed")
+
+    monkeypatch.setattr(demo, "sweep_demo", never)
     assert main(arguments) == 2
     out, err = capsys.readouterr()
     assert out == "" and "usage: ctsne" in err and message in err
-    assert not calls
 
 
 @pytest.mark.parametrize(
@@ -69,10 +73,10 @@ def test_errors_are_one_line(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def run(**options: Any) -> demo.Demo:
+    def fail(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr(demo, "run", run)
+    monkeypatch.setattr(demo, "sweep_demo", fail)
     assert main(["demo", "--output", str(tmp_path / "maps.png")]) == code
     out, err = capsys.readouterr()
     assert out == "" and err == line
@@ -113,3 +117,56 @@ def test_help_and_version_load_nothing_heavy() -> None:
         timeout=120,
     )  # fmt: skip
     assert done.stderr == "[]\n"
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help_fits_a_terminal_of_80_columns(
+    command: str, run: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    text = run(*command.split(), "--help")
+    assert text.startswith("usage: ctsne") and "examples:" in text
+    assert max(map(len, text.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_examples_in_the_help_can_be_typed(command: str) -> None:
+    parser = make_parser()
+    text = re.sub(r"\\\n\s+", "", command_parser(command).format_help())
+    typed = [
+        line.split("  ")[0].split()[1:]
+        for line in map(str.strip, text.split("examples:")[1].splitlines())
+        if line.startswith("ctsne ")
+    ]
+    assert len(typed) >= 2
+    for words in typed:
+        assert parser.parse_args(words).command == command
+
+
+def test_the_path_to_a_decision_can_be_typed() -> None:
+    parser = make_parser()
+    lines = (parser.epilog or "").splitlines()[1:5]
+    commands = [line.strip().split("  ")[0].split()[1:] for line in lines]
+    assert [parser.parse_args(words).command for words in commands] == [
+        "sweep", "report", "embed", "plot",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (["embde", "x.csv"], "unknown command 'embde'; did you mean embed?"),
+        (["xyz"], "available: embed, sweep"),
+        (["embed", "x.csv", "--lables", "a"], "unknown option --lables; did you mean --labels?"),
+        (["embed", "x.csv", "--strenght=1"], "unknown option --strenght; did you mean --strength?"),
+        (["embed", "x.csv", "--label", "a"], "did you mean --labels?"),
+        (["embed", "x.csv", "--method", "jiont"], "got 'jiont'; did you mean joint?"),
+        (["embed", "x.csv", "--init", "pac"], "got 'pac'; did you mean pca?"),
+        (["embed", "--labels", "a", "x.csv", "-o", "y.csv"], "INPUT (put INPUT first, before"),
+        (["plot", "x", "-o", "a.png", "--kind", "tradeoff"], "did you mean trade-off?"),
+    ],
+)
+def test_a_misspelt_name_suggests_the_right_one(
+    arguments: list[str], hint: str, fail: Callable[..., str]
+) -> None:
+    assert hint in fail(*arguments, code=2)

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from ctsne import ConditionalTSNE
+from ctsne.cli.main import command_parser, make_parser
 from ctsne.cli.options import PARAMETERS, make_estimator, settings_of, spelled
-from ctsne.cli.parser import command_parser, make_parser
 from ctsne.cli.values import per_label
 
 # What a file cannot hold, and what has an option of another meaning.
@@ -35,7 +35,7 @@ def test_every_parameter_reaches_the_estimator() -> None:
         "--bandwidth": "p", "--beta-low": "0.2", "--metric": "cosine", "--recall": "0.9",
         "--init": "random", "--n-iter": "100", "--early-exaggeration": "4",
         "--early-exaggeration-iter": "7", "--exaggeration": "2", "--learning-rate": "50",
-        "--dof": "0.8",
+        "--dof": "0.8", "--pca": "none",
     }  # fmt: skip
     assert set(given) == {parameter.flag for parameter in PARAMETERS}
     words = [word for pair in given.items() for word in pair]
@@ -83,7 +83,7 @@ def test_what_is_no_number_for_labels(texts: list[str], message: str) -> None:
         (["--perplexity", "many"], "--perplexity: must be a number, got 'many'"),
         (["--seed", "1.5"], "--seed: must be a whole number"),
         (["--jobs", "0"], "--jobs: must be 1 or more"),
-        (["--pca", "0"], "--pca: must be a whole number from 1 up, or none"),
+        (["--pca", "x"], "--pca: must be a whole number or auto or none, got 'x'"),
         (["--beta", "a=1", "a=2"], "--beta: names the label 'a' twice"),
         (["--align", "mutal"], "--align: must be one of none, mutual, local, mean, auto; got"),
         (["--mixing", "half"], "--mixing: must be a number, got 'half'"),
@@ -103,13 +103,13 @@ def test_a_start_from_a_file_and_no_pickle(tmp_path: Path) -> None:
     np.save(good, np.ones((3, 2)))
     np.save(bad, np.array([{"a": 1}], dtype=object), allow_pickle=True)
     assert make_estimator({"init": str(good)}).init.shape == (3, 2)
-    with pytest.raises(ValueError, match="not a NumPy file of positions"):
+    with pytest.raises(ValueError, match="not a NumPy file with positions"):
         make_estimator({"init": str(bad)})
 
 
 def test_a_command_is_spelled_as_it_can_be_typed() -> None:
     parser = make_parser()
-    own = command_parser(parser, "embed")
+    own = command_parser("embed")
     words = [
         "embed", "my cells.csv", "--labels", "a b", "c", "-o", "map.csv", "--method", "joint",
         "--strength", "x=0.25", "y=1", "--perplexity", "33.3", "--features", "PC*",

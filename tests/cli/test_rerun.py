@@ -1,4 +1,4 @@
-"""``ctsne rerun``: any output again, from what is stored with it."""
+"""``ctsne rerun``: a map or a sweep again, from the settings stored with it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 from ctsne._io import read_map
 from ctsne.cli import main
-from ctsne.sweep import work
+from ctsne.sweep import worker
 
 GRID = ["--methods", "balanced", "--strengths", "0", "1"]
 
@@ -50,11 +50,9 @@ def test_output_and_input_moved_together(made: str, run: Callable[..., str]) -> 
 def test_only_the_output_moved(cells: str, run: Callable[..., str], quick: list[str]) -> None:
     Path("deep/down").mkdir(parents=True)
     run("sweep", cells, "--labels", "batch", "-o", "deep/down/out", *GRID, *quick)
-    run("report", "deep/down/out", "-o", "deep/page.html")
     Path("deep").rename("moved")
     Path("moved/down/out").rename("moved/out")
-    for name in ("moved/out", "moved/page.html"):
-        assert "again, identical" in run("rerun", name)
+    assert "again, identical" in run("rerun", "moved/out")
 
 
 def test_data_that_have_changed_are_refused_and_nothing_is_lost(
@@ -65,7 +63,7 @@ def test_data_that_have_changed_are_refused_and_nothing_is_lost(
     frame.drop(columns="plate").to_csv("cells.csv", index=False)
     assert main(["rerun", made]) == 1
     (line,) = capsys.readouterr().err.splitlines()  # no warning before
-    assert "cells.csv has changed: its numbers or its labels" in line
+    assert "cells.csv has changed: its numbers or labels" in line
     assert Path(made).read_bytes() == before
 
 
@@ -76,24 +74,17 @@ def test_more_columns_beside_do_not_matter(
     assert "again, identical" in run("rerun", made)
 
 
-def test_pictures_tables_and_pages(made: str, run: Callable[..., str], quick: list[str]) -> None:
-    run("evaluate", made, "-o", "measures.tsv")
-    run("report", "cells.csv", "--labels", "batch", "-o", "page.html", *GRID, *quick)
-    for name in ("map.png", "measures.tsv", "page.html"):
-        assert run("rerun", name) == f"{name}: made again, identical to the one before\n"
-
-
-def test_a_picture_of_another_map_is_told(
-    made: str,
-    run: Callable[..., str],
-    quick: list[str],
-    capsys: pytest.CaptureFixture[str],
+def test_only_maps_and_sweeps_are_repeated(
+    made: str, run: Callable[..., str], fail: Callable[..., str], quick: list[str]
 ) -> None:
-    run("embed", "cells.csv", "--labels", "batch", "--strength", "1", "-o", made, *quick)
-    assert main(["rerun", "map.png"]) == 0
-    out, err = capsys.readouterr()
-    assert out == "map.png: made again, NOT identical to the one before\n"
-    assert "warning: map.csv is not the file that map.png was made from" in err
+    run("evaluate", made, "-o", "measures.tsv", "--other", "type")
+    run("report", "cells.csv", "--labels", "batch", "-o", "page.html", *GRID, *quick)
+    before = {path.name: path.read_bytes() for path in Path().iterdir() if path.is_file()}
+    for name in ("map.png", "page.html"):
+        assert f"{name} is not a map or a sweep; to make it again" in fail("rerun", name)
+    assert "measures.tsv does not say how it was made" in fail("rerun", "measures.tsv")
+    after = {path.name: path.read_bytes() for path in Path().iterdir() if path.is_file()}
+    assert after == before
 
 
 def test_a_sweep_is_made_anew(cells: str, run: Callable[..., str], quick: list[str]) -> None:
@@ -142,8 +133,8 @@ def test_maps_of_another_folder_are_not_taken_for_new(
 ) -> None:
     for folder in ("a", "b"):
         run("sweep", cells, "--labels", "batch", "-o", folder, *GRID, *quick)
-    original, made = work._make, []
-    monkeypatch.setattr(work, "_make", lambda *a: (made.append(1), original(*a))[1])
+    original, made = worker._make, []
+    monkeypatch.setattr(worker, "_make", lambda *a: (made.append(1), original(*a))[1])
     assert "b: made again, identical" in run("rerun", "a", "-o", "b", "--jobs", "1")
     assert len(made) == 3
 
@@ -155,19 +146,6 @@ def test_measures_count_too(
     shuffled = frame["type"].sample(frac=1, random_state=0).to_numpy()
     frame.assign(type=shuffled).drop(columns="plate").to_csv(cells, index=False)
     assert "NOT identical" in run("rerun", "out")
-
-
-def test_outputs_made_again_elsewhere(
-    made: str, run: Callable[..., str], run_json: Callable[..., dict[str, Any]], quick: list[str]
-) -> None:
-    Path("sub").mkdir()
-    run("report", "cells.csv", "--labels", "batch", "-o", "page.html", *GRID, *quick)
-    run("evaluate", made, "-o", "measures.csv")
-    for name, target in (
-        ("page.html", "sub/again.html"), ("map.png", "sub/map.png"), ("measures.csv", "a.tsv"),
-    ):  # fmt: skip
-        assert "again, identical" in run("rerun", name, "-o", target)
-    assert run_json("rerun", "map.png", "-o", "map.svg")["identical"] is None
 
 
 def test_a_sweep_that_a_page_has_kept(
@@ -199,9 +177,9 @@ def test_ctrl_c_leaves_the_old_sweep(
 
     run("sweep", cells, "--labels", "batch", "-o", "out", *GRID, *quick)
     before = {path: path.read_bytes() for path in Path("out").iterdir()}
-    monkeypatch.setattr(work, "_make", stop)
+    monkeypatch.setattr(worker, "_make", stop)
     assert main(["rerun", "out", "--jobs", "1"]) == 130
-    assert capsys.readouterr().err.endswith("ctsne: interrupted: out is as it was\n")
+    assert capsys.readouterr().err.endswith("ctsne: interrupted: out is unchanged\n")
     assert {path: path.read_bytes() for path in Path("out").iterdir()} == before
     assert sorted(path.name for path in Path().iterdir()) == ["cells.csv", "out"]
 
@@ -234,7 +212,7 @@ def test_other_versions_are_told(made: str, capsys: pytest.CaptureFixture[str]) 
     beside.write_text(json.dumps(content))
     assert main(["rerun", made]) == 0
     err = capsys.readouterr().err
-    assert "made with numpy 1.0, this is" in err and "instruction set abacus" in err
+    assert "made with numpy 1.0, repeated with" in err and "instruction set abacus" in err
 
 
 @pytest.mark.parametrize(
@@ -254,8 +232,8 @@ def test_what_cannot_be_made_again(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"command": "demo"}, "made by 'demo', no command of ctsne"),
-        ({"command": "../x"}, "no command of ctsne"),
+        ({"command": "demo"}, "map.csv was made by an unknown command, 'demo'"),
+        ({"command": "../x"}, "made by an unknown command, '../x'"),
         ({"settings": {"plot": "/tmp/elsewhere.png"}}, "does not know: 'plot'"),
         ({"settings": {"new": 1}}, "does not know: 'new'; upgrade ctsne"),
         ({"settings": {"features": {"a": 1}}}, "map.csv cannot be read: features must be one"),
@@ -265,7 +243,7 @@ def test_what_cannot_be_made_again(
         ({"settings": {"beta": {"a": "b"}}}, "cannot be read: beta must be a number"),
         ({"settings": {"method": "best"}}, "cannot be read: method must be one of"),
         ({"settings": {"features": 5, "method": "tsne"}}, "no column '5'"),
-        ({"inputs": []}, "does not name"),
+        ({"inputs": []}, "do not name all files"),
         ({"ctsne provenance": 99}, "another version of ctsne"),
     ],
 )

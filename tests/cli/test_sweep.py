@@ -14,10 +14,10 @@ import pytest
 from ctsne._io import read_columns, read_provenance
 from ctsne.cli import main
 from ctsne.cli import sweep as sweep_command
+from ctsne.cli.main import make_parser
 from ctsne.cli.options import settings_of
-from ctsne.cli.parser import make_parser
 from ctsne.cli.sweep import embed_command, make_grid
-from ctsne.sweep import load_sweep, work
+from ctsne.sweep import load_sweep, worker
 from ctsne.sweep.grid import default_grid
 
 GRID = ["--methods", "balanced", "--strengths", "1", "0", "0.5"]
@@ -49,26 +49,26 @@ def test_a_sweep_leaves_all_that_is_needed(
     cells: str, run: Callable[..., str], quick: list[str]
 ) -> None:
     text = run(
-        "sweep", cells, "--labels", "batch", "--other", "type", "-o", "out", "--mixing", "0", *GRID,
-        *quick,
+        "sweep", cells, "--labels", "batch", "--other", "type", "--index", "cell", "-o", "out",
+        "--mixing", "0", *GRID, *quick,
     )  # fmt: skip
     head, _, *rows = text.split("\n\n")[0].splitlines()
     assert head.split() == [
-        "method", "setting", "mixing", "kept", "type", "mixed", "perplexity", "largest",
+        "method", "setting", "mixing", "of", "batch", "neighbours", "kept", "mixing", "of", "type",
     ]  # fmt: skip
     assert [row.split()[:2] for row in rows] == [
         ["tsne", "-"], ["balanced", "0"], ["balanced", "0.5"], ["balanced", "1"],
     ]  # fmt: skip
     assert sum("<- suggested" in row for row in rows) == 1
     flat = " ".join(text.split())
-    assert "0 is a starting point, not a rule: go on to stronger settings as long as" in flat
-    assert "as long as type mixed says that nothing merges that should not." in flat
+    assert "0 is a starting point, not a rule: try stronger settings as long as" in flat
+    assert "as long as mixing of type shows that nothing merges that should stay apart." in flat
     assert "ctsne report out -o page.html" in text
     result = load_sweep("out/sweep.npz")
     assert [swept.title for swept in result.maps][:2] == ["t-SNE", "balanced, strength 0"]
     table = pd.read_csv("out/table.csv")
     assert list(table["method"]) == ["tsne"] + 3 * ["balanced"] and "seconds" not in table
-    columns, names = read_columns(Path("out/columns.npz"))
+    columns, names = read_columns(Path("out/columns.feather"))
     assert list(columns) == ["batch", "type"] and names is not None and names[1] == "c1"
     made = read_provenance("out")
     assert made.command == "sweep" and made.inputs[0].file == "cells.csv"
@@ -143,7 +143,7 @@ def test_no_map_at_all(
     def broken(*_: object) -> None:
         raise ValueError("no such luck")
 
-    monkeypatch.setattr(work, "_make", broken)
+    monkeypatch.setattr(worker, "_make", broken)
     message = fail("sweep", cells, "--labels", "batch", *GRID, *quick, "-o", "out", "--jobs", "1")
     assert "no map could be made: " in message and "no such luck" in message
     assert not Path("out/settings.json").exists()
@@ -163,8 +163,8 @@ def test_the_own_labels_are_not_replaced(
 ) -> None:
     command = ["sweep", cells, "--labels", "batch", "-o", "out", *GRID, *quick]
     run(*command)
-    assert "would replace the input out/columns.npz" in fail(
-        *command, "--label-file", "out/columns.npz"
+    assert "would replace the input out/columns.feather" in fail(
+        *command, "--label-file", "out/columns.feather"
     )
 
 
@@ -177,7 +177,7 @@ def test_the_same_command_goes_on_where_it_was_stopped(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     command = ["sweep", cells, "--labels", "batch", "-o", "out", *GRID, *quick, "--jobs", "1"]
-    original, made = work._make, []
+    original, made = worker._make, []
 
     def make(*arguments: Any) -> Any:
         if len(made) == 2:
@@ -185,20 +185,21 @@ def test_the_same_command_goes_on_where_it_was_stopped(
         made.append(1)
         return original(*arguments)
 
-    monkeypatch.setattr(work, "_make", make)
+    monkeypatch.setattr(worker, "_make", make)
     assert main(command) == 130
     out, err = capsys.readouterr()
     assert out == "" and err.splitlines()[-1] == (
-        "ctsne: interrupted: 2 of 4 maps are finished in out; the same command goes on from there"
+        "ctsne: interrupted: 2 of 4 maps are finished in out; run the same command again to "
+        "continue"
     )
-    assert "the sweep in out is not finished; ctsne rerun out tells" in fail(
+    assert "the sweep in out is not finished; ctsne rerun out shows" in fail(
         "report", "out", "-o", "page.html"
     )
     message = fail("rerun", "out")
-    assert "the sweep in out is not finished; to go on, run ctsne sweep cells.csv" in message
+    assert "the sweep in out is not finished; to continue, run ctsne sweep cells.csv" in message
     command = [*shlex.split(message.partition("run ctsne ")[2]), "--jobs", "1"]
     more = []
-    monkeypatch.setattr(work, "_make", lambda *a: (more.append(1), original(*a))[1])
+    monkeypatch.setattr(worker, "_make", lambda *a: (more.append(1), original(*a))[1])
     run(*command)
     assert len(more) == 2  # those that were missing
     files = {path.name: path.read_bytes() for path in Path("out").iterdir()}
@@ -219,12 +220,12 @@ def test_stopped_before_the_first_map(
 
     command = ["sweep", cells, "--labels", "batch", "-o", "out", *GRID, *quick, "--jobs", "1"]
     with monkeypatch.context() as patch:
-        patch.setattr(work, "_make", stop)
+        patch.setattr(worker, "_make", stop)
         assert main(command) == 130
     assert capsys.readouterr().err.endswith("interrupted: before the first map was finished\n")
     run(*command)
     before = {path.name: path.read_bytes() for path in Path("out").iterdir()}
-    monkeypatch.setattr(work, "_make", stop)
+    monkeypatch.setattr(worker, "_make", stop)
     assert main([*command, "--seed", "1"]) == 130
     assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == before
 
@@ -243,7 +244,7 @@ def test_a_folder_with_a_sweep_of_something_else_is_left_alone(
     assert "out holds a sweep of other labels (batch), which would be lost; name another" in message
     frame.drop(columns=["plate", "PC1"]).to_csv(cells, index=False)
     command = ["sweep", cells, "--labels", "batch", "-o", "out", *GRID, *quick]
-    assert "holds a sweep of other data, or other features of them" in fail(*command)
+    assert "holds a sweep of other data or features" in fail(*command)
     page = ["report", cells, "--labels", "batch", "--keep", "out", "-o", "page.html", *quick]
     assert "holds a sweep of other data" in fail(*page)
     assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == before
@@ -299,17 +300,19 @@ def test_many_points_are_swept_by_a_sample(
 ) -> None:
     monkeypatch.setattr(sweep_command, "SWEPT_POINTS", 80)
     command = ["sweep", cells, "--labels", "batch", "--other", "type", *GRID, *quick]
-    command += ["--mixing", "0"]
+    command += ["--mixing", "0", "--index", "cell"]
     assert main([*command, "-o", "out"]) == 0
     out, err = capsys.readouterr()
-    assert "sweeping a random sample of 80 of 120 points; --all-points sweeps all of them" in err
+    assert (
+        "sweeping a random sample of 80 of 120 points; add --all-points to use all of them" in err
+    )
     assert "To make this map of all points: ctsne embed" in " ".join(out.split())
     content = run_json(*command, "-o", "out")  # the same sample again
     assert content["points"] == 80
     result = load_sweep("out/sweep.npz")
     embedding = result.maps[0].embedding
     assert embedding is not None and embedding.shape == (80, 2)
-    columns, names = read_columns(Path("out/columns.npz"))
+    columns, names = read_columns(Path("out/columns.feather"))
     assert names is not None and len(names) == 80
     own = frame.set_index("cell").loc[list(names)]
     assert list(columns["batch"]) == list(own["batch"])
@@ -319,7 +322,7 @@ def test_many_points_are_swept_by_a_sample(
     made = run_json(*shlex.split(content["suggested"]["command"])[1:])
     assert made["points"] == 120
     # Kept maps hold the seconds they took; all else is the same to the byte.
-    results = ("sweep.npz", "columns.npz", "table.csv", "settings.json")
+    results = ("sweep.npz", "columns.feather", "table.csv", "settings.json")
     before = {name: Path("out", name).read_bytes() for name in results}
     run("rerun", "out")
     assert {name: Path("out", name).read_bytes() for name in results} == before

@@ -69,7 +69,7 @@ def test_label_mixing(adata: Any) -> None:
 
 def test_other_share(adata: Any) -> None:
     drawn = pl.other_share(adata, "kind", by="batch")
-    words = "share of similarity on other labels"
+    words = "weight on other labels"
     expected = pl.other_share(
         adata.obs["ctsne_other_share"], adata.obs["kind"], by=adata.obs["batch"], ylabel=words
     )
@@ -77,7 +77,7 @@ def test_other_share(adata: Any) -> None:
     own = pl.other_share(adata, "kind", ylabel="mine")
     assert own.get_ylabel() == "mine"
     usual = pl.other_share(adata.obs["ctsne_other_share"], adata.obs["kind"])
-    assert usual.get_ylabel() == "share of other-label neighbours"
+    assert usual.get_ylabel() == "share of neighbours with other labels"
 
 
 def legend_colors(ax: Any) -> dict[str, str]:

@@ -13,8 +13,8 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.markers import MarkerStyle
 
 from ctsne import pl
-from ctsne.pl._points import MOST_DOTS
 from ctsne.pl.palette import MISSING
+from ctsne.pl.points import MOST_DOTS
 
 
 def made_up(n: int = 40) -> np.ndarray:
@@ -266,12 +266,12 @@ def test_a_million_points_take_seconds() -> None:
         (
             {"positions": np.zeros((11, 2)), "shape": range(11)},
             ValueError,
-            "shape can show at most 10 labels apart, got 11 labels",
+            "shape can show at most 10 different labels, got 11 labels",
         ),
         (
             {"positions": np.zeros((MOST_DOTS + 1, 2)), "shape": np.zeros(MOST_DOTS + 1, int)},
             ValueError,
-            "shape cannot be seen in a density.*draw a sample",
+            "shape is not visible in a density.*draw a sample",
         ),
     ],
 )

@@ -59,6 +59,23 @@ def test_given_axes_are_used_and_the_rest_left_alone() -> None:
     assert plt.get_fignums() == [figure.number]
 
 
+def test_notes_lie_between_title_and_map() -> None:
+    axes = pl.maps(made_up(2), LABELS, notes=["neighbours kept 0.54, mixing 0.98", "$x$"])
+    axes[0].figure.canvas.draw()
+    for ax, note in zip(axes, ("neighbours kept 0.54, mixing 0.98", "$x$"), strict=True):
+        (text,) = ax.texts
+        box, panel = text.get_window_extent(), ax.get_window_extent()
+        assert text.get_text() == note and not text.get_parse_math()
+        assert panel.y1 < box.y0 and box.y1 < ax._left_title.get_window_extent().y0
+        assert box.x1 < panel.x1 and ax._left_title.get_window_extent().y1 <= ax.figure.bbox.y1
+
+
+def test_columns_named_by_a_mapping_head_the_legend() -> None:
+    axes = pl.maps(made_up(1), {"batch": LABELS}, shape={"type": ["x", "y"] * 15})
+    texts = [text.get_text() for text in axes[0].get_legend().get_texts()]
+    assert texts == ["batch", "a", "b", "missing", "type", "x", "y"]
+
+
 def test_long_titles_stay_within_their_panel() -> None:
     maps = {f"{'a long title ' * 6}{i}": np.eye(4)[:, :2] for i in range(2)}
     axes = pl.maps(maps)
@@ -72,8 +89,12 @@ def test_long_titles_stay_within_their_panel() -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"embeddings": {}}, TypeError, "embeddings must be a mapping.*at least one"),
-        ({"embeddings": [np.zeros((4, 2))]}, TypeError, "embeddings must be a mapping.*got list"),
+        ({"embeddings": {}}, TypeError, "embeddings must be .* a mapping.*at least one"),
+        (
+            {"embeddings": [np.zeros((4, 2))]},
+            TypeError,
+            "embeddings must be .* a mapping.*got list",
+        ),
         (
             {"embeddings": {"x": np.zeros((4, 3))}},
             ValueError,
@@ -85,6 +106,8 @@ def test_long_titles_stay_within_their_panel() -> None:
             "same points, got maps of 4, 5 points",
         ),
         ({"color": ["a"]}, ValueError, "color must have one entry for each of the 30"),
+        ({"notes": ["one"]}, ValueError, "notes must hold one text for each of 2 maps"),
+        ({"notes": "ab"}, ValueError, "notes must hold one text for each of 2 maps"),
         ({"ncols": 0}, ValueError, "ncols must be at least 1"),
         ({"axes": []}, ValueError, "axes must hold one Axes for each of 2 maps, got 0"),
         ({"axes": [1, 2]}, TypeError, "axes must be a matplotlib Axes"),

@@ -91,7 +91,7 @@ def test_random_labels_are_a_dotted_line() -> None:
         ({"values": {"a": np.zeros((0, 3))}}, ValueError, r"got \(0, 3\)"),
         ({"values": {"a": ["x", "y", "z"]}}, TypeError, r"values\['a'\] must hold numbers"),
         ({"strength": [1, 2, np.nan]}, ValueError, "strength contains 1 NaN"),
-        ({"strength": {"b": [1, 2, 3]}}, ValueError, "none for 'a'"),
+        ({"strength": {"b": [1, 2, 3]}}, ValueError, "lacks 'a'"),
         ({"strength": {"a": [[1, 2, 3]]}}, ValueError, r"strength\['a'\] must be a list"),
         ({"expected": "high"}, TypeError, "expected must be a number"),
     ],

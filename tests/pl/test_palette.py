@@ -111,10 +111,10 @@ def test_a_given_palette_is_followed() -> None:
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        ({"a": "red"}, ValueError, "none for 'b'; make it from all the labels"),
+        ({"a": "red"}, ValueError, "none for 'b'; make it from all labels"),
         ({}, ValueError, "none for 'a' and 1 more"),
         ({"a": "red", "b": "blurple"}, ValueError, "got 'blurple' for 'b'"),
-        (["red", "blue"], TypeError, "mapping from each label to a colour.*got list"),
+        (["red", "blue"], TypeError, "mapping from labels to colours.*got list"),
         ("viridis", TypeError, "mapping"),
     ],
 )

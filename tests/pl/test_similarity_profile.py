@@ -55,7 +55,7 @@ def test_without_similarities_the_points_are_counted() -> None:
     (cut,) = ax.lines
     assert set(cut.get_xdata()) == {2.5} and cut.get_linestyle() == "--"
     texts = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert texts == ["a", "b", "missing", "neighbours up to here pull"]
+    assert texts == ["a", "b", "missing", "no weight beyond"]
 
 
 def test_many_labels_are_stacked() -> None:
@@ -70,8 +70,8 @@ def test_many_labels_are_stacked() -> None:
     [
         ({"distances": [1.0, -1.0]}, "distances must not be negative, got -1"),
         ({"distances": [1.0, np.nan]}, "distances contains 1 NaN"),
-        ({"distances": []}, "distances must be a list with an entry for each neighbour"),
-        ({"distances": np.ones((2, 2))}, "distances must be a list.*one point"),
+        ({"distances": []}, "distances must be a list with one entry per neighbour"),
+        ({"distances": np.ones((2, 2))}, "distances must be a list.*shape"),
         ({"similarities": [0.1]}, "similarities must have one entry for each of the 2"),
         ({"labels": ["a"]}, "labels must have one entry for each of the 2"),
         ({"cut": -1}, "cut must be a number at least 0"),

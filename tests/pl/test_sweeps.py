@@ -68,7 +68,7 @@ def test_maps_with_one_title_are_all_drawn() -> None:
 def test_measures_over_one_parameter(result: SweepResult) -> None:
     ax = pl.measures(result, over="strength")
     assert legend(ax) == ["joint, init random", "balanced", "random labels"]
-    assert ax.get_xlabel() == "strength" and ax.get_ylabel() == "mixing"
+    assert ax.get_xlabel() == "strength" and ax.get_ylabel() == "mixing of the label"
     random, joint, balanced = ax.lines
     assert random.get_ydata()[0] == 1
     assert joint.get_xdata().tolist() == [0, 0.5, 1]
@@ -85,7 +85,7 @@ def test_other_measures_and_words(result: SweepResult) -> None:
     ax = pl.measures(result, "adjusted_rnx", over="beta")
     assert legend(ax) == ["revised"] and len(ax.lines) == 1
     assert ax.get_xlabel() == "beta" and ax.get_xscale() == "log"
-    assert ax.get_ylabel() == "adjusted R_NX"
+    assert ax.get_ylabel() == "neighbours kept"
     ax = pl.measures(result, "perplexity_mean", over="beta", expected=5, xlabel="x", ylabel="y")
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("x", "y")
     assert ax.lines[0].get_ydata()[0] == 5
@@ -99,7 +99,7 @@ def test_one_parameter_needs_no_choice() -> None:
 def test_trade_off_is_one_line_a_method(result: SweepResult) -> None:
     ax = pl.trade_off(result)
     assert legend(ax) == ["t-SNE", "joint, init random", "balanced", "revised"]
-    assert ax.get_xlabel() == "mixing" and ax.get_ylabel() == "adjusted R_NX"
+    assert ax.get_xlabel() == "mixing of the label" and ax.get_ylabel() == "neighbours kept"
     revised = ax.lines[-1]
     for values, name in ((revised.get_xdata(), "mixing"), (revised.get_ydata(), "adjusted_rnx")):
         # The weakest first, though the grid names it last.
@@ -129,7 +129,7 @@ def test_strengths_per_label_have_a_trade_off_but_no_axis() -> None:
     result = run({"method": "revised", "beta": [weak, strong]})
     assert len(pl.trade_off(result).lines[0].get_xdata()) == 2
     plt.close("all")
-    with pytest.raises(ValueError, match=r"has a beta for each label.*pl\.trade_off"):
+    with pytest.raises(ValueError, match=r"has one beta per label.*pl\.trade_off"):
         pl.measures(result)
     assert not plt.get_fignums()
 

@@ -46,7 +46,7 @@ def test_colours_and_markers_are_those_of_the_measures() -> None:
         ({"a": [1]}, [1], TypeError, "y must be a mapping"),
         ({"a": [1]}, {"b": [1]}, ValueError, "same names, but only one has 'a'"),
         ({"a": [1, 2]}, {"a": [1]}, ValueError, r"'a', got shapes \(2,\) and \(1,\)"),
-        ({"a": [[1]]}, {"a": [[1]]}, ValueError, "one value a setting"),
+        ({"a": [[1]]}, {"a": [[1]]}, ValueError, "one value per setting"),
     ],
 )
 def test_bad_input_is_refused(x: object, y: object, error: type[Exception], message: str) -> None:

@@ -57,7 +57,7 @@ def made_up(
             "matched": rng.uniform(0, 1, n).astype(np.float32),
             "largest_weight": weights,
         }
-        measures = {"mixing": mixing, "adjusted_rnx": kept, "other_laplacian": 1 - kept}
+        measures = {"mixing": mixing, "adjusted_rnx": kept, "other_mixing": 1 - kept}
         if place in failed:
             maps.append(
                 SweptMap(point.parameters, None, {}, float("nan"), "MemoryError: <b>no</b>")

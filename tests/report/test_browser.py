@@ -59,8 +59,8 @@ def test_suggests_for_the_mixing_asked_for(opened: Open, tmp_path: Path) -> None
     assert page.page.input_value("#share") == "0.72"
     assert page.text("#right-title") == "joint, strength 1"
     words = page.text("#suggested")
-    assert words.startswith("joint, strength 1 (0.80): purest in kind of the maps that reach it")
-    assert words.endswith("that no other beats.")
+    assert words.startswith("joint, strength 1 (0.80): keeps kind purest among the maps")
+    assert words.endswith("are not beaten by another.")
 
 
 def test_both_ways_of_drawing_show_the_points(opened: Open, path: Path) -> None:
@@ -278,15 +278,16 @@ def test_suggests_what_the_sweep_would_choose(opened: Open, tmp_path: Path, seed
         assert page.page.evaluate("share => ctsnePage.suggest(share)", share) == wanted
 
 
-def test_points_owned_by_one_neighbour(opened: Open, path: Path) -> None:
+def test_points_dominated_by_one_neighbour(opened: Open, path: Path) -> None:
     page = opened(path)
     page.page.click("#settings button:has-text('revised, beta 1e-10')")
-    assert page.text("#owned-about").startswith("revised, beta 1e-10: 6 of 60 points have")
-    assert page.page.locator("#owned button").all_inner_texts() == [f"cell {i}" for i in range(6)]
-    page.page.click("#owned button >> nth=2")
+    assert page.text("#dominated-about").startswith("revised, beta 1e-10: 6 of 60 points have")
+    names = page.page.locator("#dominated button").all_inner_texts()
+    assert names == [f"cell {i}" for i in range(6)]
+    page.page.click("#dominated button >> nth=2")
     rows = page.page.evaluate("ctsnePage.rows()")
     assert rows[page.state()["point"]] == 2
-    page.page.click("#owned-select")
+    page.page.click("#dominated-select")
     assert sorted(rows[point] for point in page.state()["selected"]) == list(range(6))
 
 
@@ -298,7 +299,7 @@ def test_find_by_name_and_row(opened: Open, path: Path) -> None:
         assert rows[page.state()["point"]] == row
     page.page.fill("#find", "nobody")
     assert page.state()["point"] is None
-    assert "No shown point" in page.text("#point-hint")
+    assert "No point shown" in page.text("#point-hint")
 
 
 def test_works_without_a_mouse(opened: Open, path: Path) -> None:

@@ -49,7 +49,7 @@ def test_commands_of_the_command_line_are_for_the_page_s_folder(
     opened: Open, tmp_path: Path
 ) -> None:
     commands = [f"ctsne embed cells.csv {i}" for i in range(7)]
-    page = opened(written(tmp_path, commands=commands, provenance={"command": "report"}))
+    page = opened(written(tmp_path, commands=commands, provenance={"command": "ctsne report"}))
     assert page.text("#command") == "ctsne embed cells.csv 2"
     assert page.text("#command-where").endswith("in this page's folder:")
 
@@ -85,15 +85,15 @@ def test_the_suggestion_says_how_far_to_trust_it(opened: Open, path: Path, tmp_p
     words = page.text("#suggestion")
     assert (
         "0.5 is a starting point, not a rule" in words
-        and "“kind mixed” (or your eyes) says" in words
+        and "as long as “mixing of kind” stays low and nothing merges" in words
     )
     page.page.fill("#share", "0.3")
     assert "0.3 is a starting point, not a rule" in page.text("#suggestion")
     result, columns = made_up()
     for swept in result.maps:
-        del swept.measures["other_laplacian"]
+        del swept.measures["other_mixing"]
     alone = opened(written(tmp_path, Made(result, columns), other=None))
-    assert "as long as your eyes say that nothing merges" in alone.text("#suggestion")
+    assert "as long as nothing merges that should stay apart" in alone.text("#suggestion")
 
 
 def test_all_labels_and_panels_are_in_sight(opened: Open, path: Path) -> None:
@@ -134,10 +134,14 @@ def test_a_point_under_the_pointer_moves_no_panel(opened: Open, path: Path) -> N
 
 
 def test_settings_are_folded_but_on_paper(opened: Open, tmp_path: Path) -> None:
-    made = {"command": "report", "settings": {"pca": None, "seed": 0, "path": False}}
+    command = "ctsne report cells.csv -o page.html"
+    made = {
+        "command": command,
+        "settings": {"pca": None, "seed": 0, "path": False},
+    }
     page = opened(written(tmp_path, provenance=made))
     assert not page.page.is_visible("#provenance")
-    assert "ctsne rerun a page.html" in page.text("#again")
+    assert page.text("#made-by") == command
     for event, shown in (("beforeprint", True), ("afterprint", False)):
         page.page.evaluate("event => window.dispatchEvent(new Event(event))", event)
         assert page.page.is_visible("#provenance") is shown

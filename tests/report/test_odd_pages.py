@@ -67,7 +67,7 @@ def test_page_of_one_map(opened: Open, tmp_path: Path) -> None:
 
 def test_page_of_maps_on_a_line(opened: Open, tmp_path: Path) -> None:
     page = opened(written(tmp_path, made_up(30, dimensions=1)))
-    assert "the height of a point is random" in page.text("#about")
+    assert "heights are random and have no meaning" in page.text("#about")
 
 
 def test_measures_that_cannot_be_measured(opened: Open, tmp_path: Path) -> None:
@@ -90,9 +90,9 @@ def test_more_labels_than_can_be_shown(opened: Open, tmp_path: Path) -> None:
     columns["donor"] = [f"donor {i // 2}" for i in range(n)]
     columns["barcode"] = [f"barcode {i}" for i in range(n)]
     page = opened(written(tmp_path, Made(result, columns), other="donor"))
-    assert "chosen at random so that some rare labels are not among them" in page.text("#about")
+    assert "chosen at random without some rare labels" in page.text("#about")
     option = page.page.locator("#column option", has_text="barcode")
-    assert option.text_content() == "barcode (60,000 different texts: no colours)"
+    assert option.text_content() == "barcode (60,000 different values, too many for colours)"
     assert option.is_disabled()
     row = page.page.evaluate("ctsnePage.rows()[7]")
     page.page.fill("#find", str(row))

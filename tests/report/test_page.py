@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from ctsne.report import write_report
-from ctsne.report.points import MOST_POINTS
+from ctsne.report.payload import MOST_POINTS
 
 from .conftest import made_up
 
@@ -23,7 +23,7 @@ EVIL = "</script><script>alert(1)</script>\u2028<!--"
 
 
 class Reader(HTMLParser):
-    """Collects elements, and what stands in scripts."""
+    """Collects elements and the content of scripts."""
 
     def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -117,22 +117,22 @@ def test_the_same_input_gives_the_same_bytes(tmp_path: Path) -> None:
     assert pages[0] == pages[1]
 
 
-def test_tells_its_size(tmp_path: Path) -> None:
+def test_states_its_size(tmp_path: Path) -> None:
     written(tmp_path)
     page = (tmp_path / "page.html").read_bytes()
-    (told,) = re.findall(rb"one file of ([\d.]+) MB", page)
-    assert float(told) == pytest.approx(len(page) / 1e6, abs=0.051)
+    (stated,) = re.findall(rb"one file of ([\d.]+) MB", page)
+    assert float(stated) == pytest.approx(len(page) / 1e6, abs=0.051)
 
 
-def test_technical_names_stand_in_the_explanations_only(tmp_path: Path) -> None:
+def test_technical_names_appear_in_the_explanations_only(tmp_path: Path) -> None:
     measures = written(tmp_path, other="kind").data("facts")["measures"]
     names = {each["key"]: each["name"] for each in measures}
     assert names["mixing"] == "mixing of batch"
-    assert names["adjusted_rnx"] == "neighbours kept" and names["other_laplacian"] == "kind mixed"
+    assert names["adjusted_rnx"] == "neighbours kept" and names["other_mixing"] == "mixing of kind"
     explained = " ".join(each["meaning"] for each in measures)
     assert "adjusted R_NX" in explained and "Laplacian score" in explained
     page = (tmp_path / "page.html").read_text("utf-8")
-    assert page.count("R_NX") == 1 and page.count("Laplacian") == 2
+    assert page.count("R_NX") == 1 and page.count("Laplacian") == 1
 
 
 def test_long_names_of_columns_are_cut_in_those_of_measures(tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ def test_front_leaves_out_what_is_beaten() -> None:
     swept = result(grid, [0.1, 0.5, 0.4, 0.9], [0.5, 0.4, 0.3, 0.2])
     assert [each.parameters["beta"] for each in swept.front()] == [1, 0.5, 1e-2]
     pure = result(
-        grid, [0.1, 0.5, 0.4, 0.9], [0.5, 0.4, 0.3, 0.2], other_laplacian=[0.1, 0.2, 0.1, 0.3]
+        grid, [0.1, 0.5, 0.4, 0.9], [0.5, 0.4, 0.3, 0.2], other_mixing=[0.1, 0.2, 0.1, 0.3]
     )
     assert [each.parameters["beta"] for each in pure.front()] == [1, 0.1, 0.5, 1e-2]
 
@@ -103,7 +103,7 @@ def test_front_agrees_with_a_double_loop() -> None:
     rng = np.random.default_rng(0)
     betas = [float(beta) for beta in 10.0 ** -np.arange(30)]
     mixing, rnx, other = rng.integers(0, 5, size=(3, 30)) / 5
-    swept = result({"beta": betas}, list(mixing), list(rnx), other_laplacian=list(other))
+    swept = result({"beta": betas}, list(mixing), list(rnx), other_mixing=list(other))
     expected = set()
     for i in range(30):
         beaten = False
@@ -136,11 +136,11 @@ def test_title_says_the_setting() -> None:
 
 
 def test_shows_itself_in_a_few_words() -> None:
-    swept = result({"beta": [1, 0.1]}, [0.25, 0.5], [0.5, 0.4], other_laplacian=[0.1, 0.2])
+    swept = result({"beta": [1, 0.1]}, [0.25, 0.5], [0.5, 0.4], other_mixing=[0.1, 0.2])
     assert repr(swept) == (
         "SweepResult of 2 maps\n"
-        "  SweptMap(beta 1: mixing 0.25, adjusted_rnx 0.50, other_laplacian 0.10)\n"
-        "  SweptMap(beta 0.1: mixing 0.50, adjusted_rnx 0.40, other_laplacian 0.20)"
+        "  SweptMap(beta 1: mixing 0.25, adjusted_rnx 0.50, other_mixing 0.10)\n"
+        "  SweptMap(beta 0.1: mixing 0.50, adjusted_rnx 0.40, other_mixing 0.20)"
     )
     many = result({"beta": [0.9**i for i in range(25)]}, [0.5] * 25, [0.5] * 25)
     assert repr(many).endswith("and 5 more")

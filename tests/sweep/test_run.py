@@ -19,11 +19,17 @@ from scipy.spatial.distance import pdist
 from ctsne import ConditionalTSNE
 from ctsne._fit.settings import DEFAULTS, check_settings
 from ctsne.datasets import make_synthetic
-from ctsne.evaluate import adjusted_rnx, expected_laplacian, laplacian
+from ctsne.evaluate import (
+    adjusted_rnx,
+    data_neighbors,
+    expected_laplacian,
+    laplacian,
+    measure_map,
+)
 from ctsne.labels import encode_labels
 from ctsne.layout import align
-from ctsne.sweep import SweepResult, graph, sweep, work
-from ctsne.sweep.store import Store
+from ctsne.sweep import SweepResult, load_sweep, shared_lists, sweep, worker
+from ctsne.sweep.storage import Store
 
 DATA = make_synthetic(240, random_state=0)
 SMALL = ConditionalTSNE(
@@ -65,6 +71,7 @@ def test_maps_are_those_of_the_estimator() -> None:
         assert swept.measures["adjusted_rnx"] == pytest.approx(kept, abs=1e-12)
         hidden = laplacian(embedding, DATA.hidden, k=30)
         assert swept.measures["other_laplacian"] == pytest.approx(hidden, abs=1e-12)
+        assert swept.measures["other_mixing"] == hidden / expected_laplacian(DATA.hidden)
 
 
 def test_aligned_maps_are_those_of_the_estimator(tmp_path: Path) -> None:
@@ -84,6 +91,11 @@ def test_aligned_maps_are_those_of_the_estimator(tmp_path: Path) -> None:
         assert swept.measures["kl_divergence"] == model.kl_divergence_
         kept = adjusted_rnx(embedding, DATA.X, DATA.known, k=30)  # of the data as they are
         assert swept.measures["adjusted_rnx"] == pytest.approx(kept, abs=1e-12)
+        data = data_neighbors(DATA.X, DATA.known, align=swept.parameters.get("align", "none"))
+        assert data.alignment == swept.alignment == model.diagnostics_.alignment
+        assert swept.alignment_scores == model.diagnostics_.alignment_scores
+        aligned = measure_map(embedding, data).get("aligned_rnx")
+        assert swept.measures.get("aligned_rnx") == pytest.approx(aligned, abs=1e-12)
         np.testing.assert_array_equal(
             swept.diagnostics["matched"], model.diagnostics_.matched.astype(np.float32)
         )
@@ -94,13 +106,13 @@ def test_aligned_maps_are_those_of_the_estimator(tmp_path: Path) -> None:
 
 def test_neighbours_are_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
     searches = []
-    search = graph.search_neighbors
+    search = shared_lists.search_neighbors
 
     def counted(*arguments: Any) -> Any:
         searches.append(arguments)
         return search(*arguments)
 
-    monkeypatch.setattr(graph, "search_neighbors", counted)
+    monkeypatch.setattr(shared_lists, "search_neighbors", counted)
     run()
     assert len(searches) == 1
 
@@ -117,7 +129,7 @@ def test_interrupted_and_resumed_is_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: bool
 ) -> None:
     whole = run(path=path)
-    make, made = work._make, []
+    make, made = worker._make, []
 
     def interrupted(*arguments: Any) -> Any:
         if len(made) == 4:
@@ -125,8 +137,8 @@ def test_interrupted_and_resumed_is_the_same(
         made.append(arguments)
         return make(*arguments)
 
-    monkeypatch.setattr(work, "_make", interrupted)
-    with pytest.warns(UserWarning, match=r"interrupted: .* of 11 maps .* same folder to go on"):
+    monkeypatch.setattr(worker, "_make", interrupted)
+    with pytest.warns(UserWarning, match=r"interrupted: .* of 11 maps .* same folder to resume"):
         half = run(path=path, folder=tmp_path, n_jobs=1)
     assert len(half.maps) < 11
     assert len(list(tmp_path.glob("map-*.npz"))) == 4
@@ -135,9 +147,16 @@ def test_interrupted_and_resumed_is_the_same(
         made.append(arguments)
         return make(*arguments)
 
-    monkeypatch.setattr(work, "_make", counted)
+    monkeypatch.setattr(worker, "_make", counted)
+    with pytest.raises(ValueError, match="does not contain a finished sweep"):
+        load_sweep(tmp_path)
     same_tables(run(path=path, folder=tmp_path), whole)
     assert len(made) == 11  # the four were not made again
+    loaded = load_sweep(tmp_path)
+    same_tables(loaded, whole)
+    for a, b in zip(loaded.maps, whole.maps, strict=True):
+        assert np.array_equal(a.embedding, b.embedding)
+    assert len(list(tmp_path.iterdir())) == 12  # the maps, and an index
     same_tables(run(path=path, folder=tmp_path), whole)
     assert len(made) == 11
 
@@ -151,16 +170,16 @@ def test_other_data_labels_or_parameters_are_not_taken_for_the_same(tmp_path: Pa
     ]
     for count, options in enumerate(variants, start=2):
         run(grid, folder=tmp_path, **options)
-        assert len(list(tmp_path.iterdir())) == count
+        assert len(list(tmp_path.glob("map-*.npz"))) == count
     sweep(DATA.X + 1e-3 * DATA.X**2, DATA.known, grid, estimator=SMALL, folder=tmp_path,
           progress=False)  # fmt: skip
     sweep(DATA.X, DATA.hidden, grid, estimator=SMALL, folder=tmp_path, progress=False)
-    assert len(list(tmp_path.iterdir())) == 5
+    assert len(list(tmp_path.glob("map-*.npz"))) == 5
 
 
 def test_a_damaged_file_is_made_again(tmp_path: Path) -> None:
     whole = run({"beta": [0.1]}, folder=tmp_path)
-    (file,) = tmp_path.iterdir()
+    (file,) = tmp_path.glob("map-*.npz")
     file.write_bytes(file.read_bytes()[:100])
     same_tables(run({"beta": [0.1]}, folder=tmp_path), whole)
     with np.load(file, allow_pickle=False) as stored:
@@ -171,14 +190,14 @@ def test_a_damaged_file_is_made_again(tmp_path: Path) -> None:
 def test_a_failed_setting_is_reported_and_not_fatal(
     monkeypatch: pytest.MonkeyPatch, path: bool
 ) -> None:
-    affinities_of = work.affinities_of
+    affinities_of = worker.affinities_of
 
     def failing(neighbors: Any, settings: Any) -> Any:
         if settings.knob[0] == 0.1:
             raise MemoryError("no room for this one")
         return affinities_of(neighbors, settings)
 
-    monkeypatch.setattr(work, "affinities_of", failing)
+    monkeypatch.setattr(worker, "affinities_of", failing)
     with pytest.warns(UserWarning, match=r"1 of 3 settings failed.*'beta': 0.1.*no room"):
         result = run({"beta": [1, 0.1, 1e-3]}, path=path)
     assert [swept.error for swept in result.maps] == [
@@ -196,17 +215,17 @@ def test_a_map_after_a_failed_one_is_not_taken_for_another(
 ) -> None:
     grid = {"beta": [1, 0.1, 1e-3]}
     whole = run(grid, path=True)
-    affinities_of = work.affinities_of
+    affinities_of = worker.affinities_of
 
     def failing(neighbors: Any, settings: Any) -> Any:
         if settings.knob[0] == 0.1:
             raise MemoryError
         return affinities_of(neighbors, settings)
 
-    monkeypatch.setattr(work, "affinities_of", failing)
+    monkeypatch.setattr(worker, "affinities_of", failing)
     with pytest.warns(UserWarning, match="1 of 3 settings failed"):
         run(grid, path=True, folder=tmp_path)
-    monkeypatch.setattr(work, "affinities_of", affinities_of)
+    monkeypatch.setattr(worker, "affinities_of", affinities_of)
     same_tables(run(grid, path=True, folder=tmp_path), whole)
 
 
@@ -215,21 +234,21 @@ def test_a_full_disk_does_not_cost_the_map(tmp_path: Path, monkeypatch: pytest.M
         raise OSError("no space left")
 
     monkeypatch.setattr(Store, "save", full)
-    with pytest.warns(UserWarning, match="2 maps could not be kept in the folder: no space left"):
+    with pytest.warns(UserWarning, match="2 maps could not be stored in the folder: no space left"):
         result = run({"beta": [1, 0.1]}, folder=tmp_path)
     assert all(swept.embedding is not None for swept in result.maps)
 
 
 def test_path_starts_from_the_map_before(monkeypatch: pytest.MonkeyPatch) -> None:
     previous = []
-    make = work._make
+    make = worker._make
 
     def watched(material: Any, settings: Any, before: Any, watch: Any) -> Any:
         finished = make(material, settings, before, watch)
         previous.append((before, finished))
         return finished
 
-    monkeypatch.setattr(work, "_make", watched)
+    monkeypatch.setattr(worker, "_make", watched)
     result = run({"beta": [1e-4, 1, 1e-2]}, path=True, n_jobs=1)
     assert previous[0][0] is None
     assert previous[1][0] is previous[0][1].embedding
@@ -268,7 +287,7 @@ def test_distances_instead_of_features() -> None:
     [
         ({"grid": {"beta": [1, 2]}}, r"beta must be .* \(setting \{'beta': 2\}\)"),
         ({"grid": {"perplexity": 500}}, "too large for 240 points"),
-        ({"labels": None}, "factored out"),
+        ({"labels": None}, "labels to factor out"),
         ({"labels": DATA.known[:-1]}, "239"),
         ({"k": 239}, "k must be"),
         ({"estimator": "revised"}, "ConditionalTSNE"),
@@ -282,7 +301,7 @@ def test_distances_instead_of_features() -> None:
             r"the estimator has mixing=0.5.*suggest\(mixing=",
         ),
         ({"grid": {"method": "joint", "align": "men"}}, r"align must be one of .*'align': 'men'"),
-        ({"grid": {"beta_low": 0.5, "odds": 2}}, "two ways to say the same"),
+        ({"grid": {"beta_low": 0.5, "odds": 2}}, "set the same thing"),
         ({"grid": {"odds": [1, 0.5]}}, r"odds must be .*\(setting \{'odds': 0.5\}\)"),
     ],
 )
@@ -290,7 +309,7 @@ def test_refuses_bad_input_before_any_work(
     options: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(work, "_make", lambda *_: pytest.fail("work was started"))
+    monkeypatch.setattr(worker, "_make", lambda *_: pytest.fail("work was started"))
     options = {"labels": DATA.known, "grid": {"beta": 1}, "estimator": SMALL, **options}
     with pytest.raises((TypeError, ValueError), match=message):
         sweep(DATA.X, progress=False, **options)
@@ -346,7 +365,7 @@ def test_a_killed_worker_is_reported_and_not_fatal(monkeypatch: pytest.MonkeyPat
         yield run_line(arguments[0], arguments[1][0], arguments[3])
         raise RuntimeError("a worker was killed")
 
-    run_line = work.run_line
+    run_line = worker.run_line
     monkeypatch.setattr("ctsne.sweep.run._parallel", killed)
     with pytest.warns(UserWarning, match="1 of 2 settings failed.*RuntimeError: a worker"):
         result = run({"beta": [1, 0.1]})
@@ -364,7 +383,7 @@ def test_progress_goes_to_standard_error(capsys: pytest.CaptureFixture[str]) -> 
     run({"beta": [1, 0.1]}, progress=True, path=True)
     written = capsys.readouterr()
     assert written.out == ""
-    assert written.err.splitlines()[-1].startswith("sweep: 2 of 2 [##")
+    assert written.err.splitlines()[-1].startswith("sweep: 2 of 2")
 
 
 @pytest.mark.slow
@@ -373,7 +392,7 @@ def test_runs_on_a_dask_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
 
     expected = run(path=True)
     # Only this process knows of the change: maps made here would fail.
-    monkeypatch.setattr(work, "_make", lambda *_: pytest.fail("made in this process"))
+    monkeypatch.setattr(worker, "_make", lambda *_: pytest.fail("made in this process"))
     with (
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
@@ -430,7 +449,7 @@ def test_ctrl_c_stops_soon_and_a_second_run_goes_on(tmp_path: Path, jobs: int) -
 def test_few_points_take_shorter_steps_on_a_path(n: int, rate: float) -> None:
     data = make_synthetic(n, random_state=0)
     settings = check_settings(DEFAULTS, data.X, encode_labels(data.known))
-    layout, n_iter = work._next_on_path(sp.csr_array(sp.eye_array(n)), data.X[:, :2], settings)
+    layout, n_iter = worker._next_on_path(sp.csr_array(sp.eye_array(n)), data.X[:, :2], settings)
     assert layout.schedule.learning_rate == rate
     assert layout.schedule.early_learning_rate == rate / 4
     assert n_iter == 150

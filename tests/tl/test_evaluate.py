@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import anndata
+import numpy as np
 import pandas as pd
 import pytest
 import scanpy as sc
 from scipy import sparse
 
 import ctsne
-from ctsne._core.components import principal_components
 from ctsne.evaluate import evaluate
 
 QUICK: dict[str, Any] = {"perplexity": 3, "n_iter": 30, "early_exaggeration_iter": 10}
@@ -71,21 +71,32 @@ def test_map_of_a_graph_is_compared_with_what_the_graph_was_made_of(blood: Any) 
     assert rnx(table) == rnx(evaluate(blood.obsm["ctsne"], data, blood.obs["phase"], k=10))
 
 
-def test_sparse_data_are_reduced_as_for_the_map(small: Any) -> None:
-    small.X = sparse.csr_matrix(small.X)
-    few = small[:, :20].copy()
-    for adata, data in (
-        (small, principal_components(small.X, 50, n_jobs=1)),
-        (few, few.X.toarray()),
-    ):
-        table = ctsne.tl.evaluate(adata, "phase", basis="umap", use_rep="X", k=10)
-        expected = evaluate(adata.obsm["X_umap"], data, adata.obs["phase"], k=10)
-        assert rnx(table) == rnx(expected)
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
+def test_the_map_is_compared_as_the_estimator_saw_the_data(small: Any, kind: Any) -> None:
+    small.X = kind(np.abs(small.X))
+    small.var["highly_variable"] = np.arange(small.n_vars) % 5 == 0
+    genes = small.X[:, ::5]
+    cases: dict[str, Any] = {
+        "plain": ({}, genes, {}),
+        "few": ({"n_pcs": 4}, genes, {"pca": 4}),
+        "raw": ({"n_pcs": 0}, small.X, {"pca": None}),
+        "angles": ({"metric": "cosine", "n_pcs": 0}, small.X, {"pca": None, "metric": "cosine"}),
+        "aligned": ({"align": "mean"}, genes, {"align": "mean"}),
+    }
+    for name, (options, _, _) in cases.items():
+        ctsne.tl.ctsne(small, "phase", key_added=name, **options, **QUICK)
+    small.obsm["X_pca"] = np.zeros((100, 2))  # added later, so not what the maps were made of
+    for name, (_, data, made_with) in cases.items():
+        table = ctsne.tl.evaluate(small, "phase", basis=name, k=10)
+        expected = evaluate(small.obsm[name], data, small.obs["phase"], k=10, **made_with)
+        pd.testing.assert_frame_equal(table, expected)
+    given = ctsne.tl.evaluate(small, "phase", basis="plain", use_rep="X", metric="cosine", k=10)
+    expected = evaluate(small.obsm["plain"], small.X, small.obs["phase"], k=10, metric="cosine")
+    assert rnx(given) == rnx(expected)
 
 
-def test_missing_components_are_made_but_not_kept(small: Any) -> None:
-    with pytest.warns(UserWarning, match="making 50 principal components"):
-        ctsne.tl.evaluate(small, "phase", basis="umap", k=10)
+def test_nothing_is_stored(small: Any) -> None:
+    ctsne.tl.evaluate(small, "phase", basis="umap", k=10)
     assert set(small.obsm) == {"X_umap"} and "pca" not in small.uns
 
 

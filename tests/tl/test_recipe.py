@@ -294,7 +294,12 @@ def with_batch(adata: Any, values: list[Any]) -> Any:
         (lambda a: a.X, {}, TypeError, "adata must be an AnnData object, got csr_matrix"),
         (lambda a: anndata.AnnData(obs=a.obs), {}, TypeError, "adata.X .*NoneType"),
         (lambda a: a[:, :1].copy(), {}, ValueError, "at least 2 genes"),
-        (lambda a: a, {"batch_key": "bath"}, ValueError, "'bath'; the columns are 'batch', 'cell"),
+        (
+            lambda a: a,
+            {"batch_key": "bath"},
+            ValueError,
+            "batch_key: .*did you mean 'batch'",
+        ),
         (
             lambda a: with_batch(a, [None] * 4 + ["x"] * 296),
             {"batch_key": "batch"},

@@ -1,8 +1,9 @@
-"""What a map is made of: representations, principal components and graphs."""
+"""The features of a map: representations, principal components and graphs."""
 
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import anndata
@@ -15,6 +16,8 @@ from scipy import sparse
 
 import ctsne
 from ctsne import ConditionalTSNE
+from ctsne._io import read_map
+from ctsne.cli import main
 from ctsne.datasets import make_synthetic
 
 # So few neighbours that every label has enough.
@@ -47,29 +50,43 @@ def test_representation(blood: Any, options: Any, expected: Any, params: Any) ->
     table = pd.DataFrame(blood.obsm["X_pca"][:, :3], index=blood.obs_names, columns=list("abc"))
     blood.obsm["table"] = table
     ctsne.tl.ctsne(blood, "phase", **options, **QUICK)
-    assert_array_equal(blood.obsm["ctsne"], estimated(expected(blood), blood.obs["phase"]))
+    pca = {"pca": None} if options.get("n_pcs") == 0 else {}
+    assert_array_equal(blood.obsm["ctsne"], estimated(expected(blood), blood.obs["phase"], **pca))
     stored = blood.uns["ctsne"]["params"]
     assert {name: stored[name] for name in ("use_rep", "n_pcs") if name in stored} == params
 
 
-@pytest.mark.parametrize("n_pcs", [None, 12])
-def test_missing_components_are_made_by_scanpy_and_kept(small: Any, n_pcs: Any) -> None:
-    expected = small.copy()
-    sc.pp.pca(expected, n_comps=n_pcs)
-    with pytest.warns(UserWarning, match=rf"making {n_pcs or 50} principal components of X \(765"):
-        ctsne.tl.ctsne(small, "phase", n_pcs=n_pcs, **QUICK)
-    assert_array_equal(small.obsm["X_pca"], expected.obsm["X_pca"])
-    assert_array_equal(small.varm["PCs"], expected.varm["PCs"])
-    assert small.uns["pca"]["params"] == expected.uns["pca"]["params"]
-    assert_array_equal(small.obsm["ctsne"], estimated(expected.obsm["X_pca"], small.obs["phase"]))
-    assert small.uns["ctsne"]["params"]["use_rep"] == "X_pca"
+@pytest.mark.parametrize(("n_pcs", "pca"), [(None, "auto"), (12, 12), (0, None)])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
+def test_components_are_those_of_the_estimator_and_not_stored(
+    small: Any, kind: Any, n_pcs: Any, pca: Any
+) -> None:
+    del small.var["highly_variable"]
+    small.X = kind(small.X)
+    ctsne.tl.ctsne(small, "phase", n_pcs=n_pcs, **QUICK)
+    assert_array_equal(small.obsm["ctsne"], estimated(small.X, small.obs["phase"], pca=pca))
+    assert set(small.obsm) == {"X_umap", "ctsne"} and not small.varm and "pca" not in small.uns
+    stored = small.uns["ctsne"]["params"]
+    assert stored["use_rep"] == "X" and "n_pcs" not in stored
+    assert stored.get("pca") == {"auto": None, 12: 12, None: "none"}[pca]
 
 
-def test_few_columns_are_taken_as_they_are(small: Any) -> None:
-    few = small[:, :50].copy()
-    ctsne.tl.ctsne(few, "phase", **QUICK)
-    assert_array_equal(few.obsm["ctsne"], estimated(few.X, few.obs["phase"]))
-    assert "X_pca" not in few.obsm and few.uns["ctsne"]["params"]["use_rep"] == "X"
+def test_highly_variable_genes_come_before_all(small: Any) -> None:
+    small.var["highly_variable"] = np.arange(small.n_vars) % 3 == 0
+    ctsne.tl.ctsne(small, "phase", **QUICK)
+    expected = estimated(small.X[:, ::3], small.obs["phase"])
+    assert_array_equal(small.obsm["ctsne"], expected)
+    assert small.uns["ctsne"]["params"]["highly_variable"]
+    ctsne.tl.ctsne(small, "phase", use_rep="X", n_pcs=7, key_added="all", **QUICK)
+    assert_array_equal(small.obsm["all"], estimated(small.X, small.obs["phase"], pca=7))
+    assert "highly_variable" not in small.uns["all"]["params"]
+
+
+def test_more_components_than_the_estimator_would_keep(blood: Any) -> None:
+    blood.obsm["wide"] = np.random.default_rng(0).normal(size=(700, 80))
+    ctsne.tl.ctsne(blood, "phase", use_rep="wide", n_pcs=70, **QUICK)
+    expected = estimated(blood.obsm["wide"][:, :70], blood.obs["phase"], pca=None)
+    assert_array_equal(blood.obsm["ctsne"], expected)
 
 
 @pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.csc_matrix, sparse.csr_array])
@@ -77,9 +94,6 @@ def test_sparse(small: Any, kind: Any) -> None:
     small.X = kind(small.X)
     ctsne.tl.ctsne(small, "phase", use_rep="X", **QUICK)
     assert_array_equal(small.obsm["ctsne"], estimated(small.X, small.obs["phase"]))
-    with pytest.warns(UserWarning, match="principal components of X"):
-        ctsne.tl.ctsne(small, "phase", **QUICK)
-    assert small.obsm["X_pca"].shape == (100, 50)
 
 
 def test_precomputed_graph_is_that_of_the_estimator(blood: Any) -> None:
@@ -124,25 +138,25 @@ def test_graph_without_other_labels_is_pointed_out() -> None:
     ctsne.tl.ctsne(adata, "batch", neighbors_key="neighbors", method="original", **QUICK)
 
 
-def test_mistakes_are_seen_before_components_are_made(
-    small: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sc.pp, "pca", None)
-    for wrong in (
-        {"perplexity": 500},
-        {"mixing": 0.5, "n_iter": 0},
-        {"mixing": 0.5, "strength": 0.5},
-        {"align": np.ones((5, 2))},
-        {"n_pcs": 100},
-    ):
-        with pytest.raises(ValueError):
-            ctsne.tl.ctsne(small, "phase", **wrong)
+def test_the_same_file_gives_the_same_map_by_every_face(small: Any, tmp_path: Path) -> None:
+    small.var["highly_variable"] = np.arange(small.n_vars) % 5 == 0
+    path = tmp_path / "cells.h5ad"
+    for name in ("genes", "components"):
+        if name == "components":
+            small.obsm["X_pca"] = np.random.default_rng(0).normal(size=(100, 60))
+        small.write_h5ad(path)
+        arguments = ["--perplexity", "3", "--n-iter", "30", "--seed", "0", "--quiet"]
+        command = ["embed", str(path), "--labels", "phase", "-o", str(tmp_path / f"{name}.npz")]
+        assert main([*command, *arguments]) == 0
+        options = {"perplexity": 3, "n_iter": 30}
+        X = small.obsm["X_pca"] if name == "components" else small.X[:, ::5]
+        ctsne.tl.ctsne(small, "phase", key_added=name, **options)
+        model = ConditionalTSNE(random_state=0, **options)
+        assert_array_equal(small.obsm[name], model.fit_transform(X, labels=small.obs["phase"]))
+        assert_array_equal(read_map(tmp_path / f"{name}.npz").embedding, small.obsm[name])
 
 
-def test_without_scanpy_only_components_are_out_of_reach(
-    small: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_scanpy(small: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "scanpy", None)
-    ctsne.tl.ctsne(small, "phase", use_rep="X_umap", **QUICK)
-    with pytest.raises(ImportError, match=r'pip install "ctsne\[scanpy\]", or name .* use_rep'):
-        ctsne.tl.ctsne(small, "phase", **QUICK)
+    ctsne.tl.ctsne(small, "phase", **QUICK)
+    assert small.obsm["ctsne"].shape == (100, 2)

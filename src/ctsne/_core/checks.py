@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from ctsne._core.choices import FEATURE_METRICS
 from ctsne._core.jobs import threads_for, workers_for
 
-METRICS = ("euclidean", "cosine")
 LARGEST_VALUE = 1e30
 # Points are numbered with 32 bits; what is counted over pairs of them has 64.
 MOST_POINTS = 2**31 - 1
@@ -179,7 +179,7 @@ def check_directions(X: Any, *, argument: str = "X") -> None:
 
 def check_metric(metric: object) -> str:
     """Return a metric of the search on features, or refuse it."""
-    return check_choice(metric, "metric", METRICS)
+    return check_choice(metric, "metric", FEATURE_METRICS)
 
 
 def check_jobs(n_jobs: object) -> int:

@@ -12,10 +12,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from ctsne._core.checks import all_identical, is_sparse
+from ctsne._core.checks import all_identical, check_choice, check_count, is_sparse
 from ctsne._core.jobs import limit_blas_here, one_blas_thread
 
-__all__ = ["n_reduced", "principal_components", "reduced_features"]
+__all__ = ["check_components", "n_reduced", "principal_components", "reduced_features"]
 
 # Features with more columns than this are reduced to this many components, unless told otherwise.
 AUTO_COMPONENTS = 50
@@ -34,6 +34,20 @@ _STANDSTILL = 1e-9
 _ROUNDING = 1e-7
 
 _Array = NDArray[np.float64]
+
+
+def check_components(pca: Any, shape: tuple[int, ...], metric: str) -> int | str | None:
+    """Return a number of components that the data have, "auto" or None; refuse anything else."""
+    if isinstance(pca, str):
+        check_choice(pca, "pca", ("auto",))
+    if pca is None or isinstance(pca, str):
+        return pca
+    if metric == "precomputed":
+        raise ValueError(
+            f'pca={pca!r:.60} needs features, but metric="precomputed" has only distances; leave '
+            "pca out"
+        )
+    return check_count(pca, 'pca (or "auto" or None)', low=1, high=min(shape))
 
 
 def n_reduced(shape: tuple[int, ...], pca: int | str | None) -> int | None:

@@ -1,4 +1,4 @@
-"""One map from the matrix on: the three stages, and the search for a mixing if asked for."""
+"""One map from the matrix on: the three stages, and the search for a mixing if requested."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ctsne._core.messages import warn
-from ctsne._fit.clock import Clock
 from ctsne._fit.pipeline import (
     affinities_of,
     alignment_of,
@@ -19,6 +19,7 @@ from ctsne._fit.pipeline import (
     without_counterparts,
 )
 from ctsne._fit.settings import Settings
+from ctsne._fit.stage_log import StageLog
 from ctsne._fit.target import (
     Trial,
     at_level,
@@ -31,35 +32,30 @@ from ctsne._fit.target import (
     why_missed,
 )
 from ctsne.affinity import Affinities
-from ctsne.evaluate.mixing import mixing
-from ctsne.layout import Layout
+from ctsne.affinity.result import kept_diagnostics
+from ctsne.evaluate import mixing
 from ctsne.layout.descent import Callback
+from ctsne.methods import METHODS
 from ctsne.neighbors import Neighbors
 
-__all__ = ["Fitting"]
+__all__ = ["Fitting", "point_diagnostics"]
 
 
 class Fitting:
-    """A map in the making, with all that it is made of.
+    """A map in the making: its settings, similarities and layout.
 
-    Attributes
-    ----------
-    settings : Settings
-        Those of the map; with a target, the knob is what was found for it.
-    affinities : Affinities
-    layout : Layout
-    mixing : float or None
-        How far the finished map mixes the labels, where a target was asked for.
+    With a target, ``settings.knob`` is the value found for it, and ``mixing`` that of the finished
+    map.
     """
 
-    def __init__(self, matrix: Any, settings: Settings, clock: Clock) -> None:
+    def __init__(self, matrix: Any, settings: Settings, log: StageLog) -> None:
         self.settings = settings
         self.mixing: float | None = None
-        self._clock = clock
+        self._log = log
         self._trials: tuple[Trial, ...] = ()
         self._level = 0.0
         self._tried_a_sample = False
-        self._neighbors: Neighbors | None = None  # for further maps, if there may be any
+        self._neighbors: Neighbors | None = None  # kept for corrections
         self._aligned: Any = None
         self._rng = copy.deepcopy(settings.rng)
         self._features = features_of(matrix, settings)
@@ -72,7 +68,7 @@ class Fitting:
         settings, places = self.settings, self._places
         rows = searched_points(settings)
         most = most_trials(settings, rows)
-        bar = self._clock.bar(most * settings.n_iter, f"trials on {len(rows):,} points")
+        bar = self._log.bar(most * settings.n_iter, f"trials on {len(rows):,} points")
         try:
             self._trials = find_level(places, settings, rows, bar.step)
         finally:
@@ -81,8 +77,8 @@ class Fitting:
         assert target is not None
         if not self._trials:
             warn(
-                "the mixing of the labels cannot be measured, as hardly any point has one: nothing "
-                "is conditioned"
+                "the mixing of the labels cannot be measured, because hardly any point is "
+                "labelled: nothing is conditioned"
             )
             self.settings = replace(at_level(settings, 0.0), mixing=None)
             return
@@ -90,7 +86,7 @@ class Fitting:
         self._tried_a_sample = len(rows) < places.shape[0]
         self._level = found.level
         self.settings = at_level(settings, found.level)
-        self._clock.log(
+        self._log.stage(
             f"mixing: {self.knob_text()} mixes {len(rows):,} points to {found.mixing:.2f} of random"
         )
 
@@ -98,29 +94,29 @@ class Fitting:
         settings = self.settings
         aligned = alignment_of(self._places, settings)
         if aligned.name != "none":
-            self._clock.log(f"alignment: {aligned.name}")
+            self._log.stage(f"alignment: {aligned.name}")
         neighbors = neighbors_of(self._places, settings, aligned.points)
         found = "all" if neighbors.recall == 1 else f"{neighbors.recall:.1%}"
-        self._clock.log(
+        self._log.stage(
             f"neighbours: {neighbors.indices.shape[1]} for each of {len(neighbors.indices)} "
             f"points, {found} of the true ones"
         )
-        self.alignment = aligned.name
-        self.alignment_scores = aligned.scores
-        self.affinities: Affinities = affinities_of(neighbors, settings)
+        self.alignment, self.alignment_scores = aligned.name, aligned.scores
         if self._tried_a_sample:
             self._neighbors, self._aligned = neighbors, aligned.points
-        del neighbors  # the map needs the memory
-        self._clock.log(f"similarities: {self.affinities.matrix.nnz} stored")
+        del aligned  # similarities and map need the memory
+        self.affinities: Affinities = affinities_of(neighbors, settings)
+        del neighbors
+        self._log.stage(f"similarities: {self.affinities.matrix.nnz} stored")
         unmatched = without_counterparts(self.affinities, settings)
         if unmatched is not None:
             warn(unmatched)
         self.layout = layout_of(self.affinities.matrix, self._features, settings)
 
     def correct(self, callback: Callback | None, callback_every: int) -> None:
-        """Measure the finished map, and make another if it missed the mixing asked for.
+        """Measure the finished map, and make another one if it missed the requested mixing.
 
-        Where all points were tried, the map is the nearest of the trials already.
+        If the trials used all points, the map is the nearest of them already.
         """
         target = self.settings.mixing
         if target is None:
@@ -130,7 +126,8 @@ class Fitting:
             level = correction(made, self._trials, target)
             if level is None:
                 break
-            nearest, kept = nearest_trial(made, target), self._state()
+            nearest = nearest_trial(made, target)
+            kept = self.settings, self.affinities, self.layout
             stopped = self._make_again(level, callback, callback_every)
             made.append(Trial(level, self._measured()))
             if stopped or nearest_trial(made, target) is nearest:
@@ -141,25 +138,22 @@ class Fitting:
         self._neighbors = self._aligned = None
         reached = nearest_trial(made, target)
         self.mixing = reached.mixing
-        self._clock.log(f"mixing: {self.mixing:.2f} of random with {self.knob_text()}")
+        self._log.stage(f"mixing: {self.mixing:.2f} of random with {self.knob_text()}")
         missed = why_missed(self.layout.embedding, self.settings, reached, self.knob_text())
         if missed is not None:
             warn(missed)
 
-    def _state(self) -> tuple[Settings, Affinities, Layout]:
-        return self.settings, self.affinities, self.layout
-
     def _make_again(self, level: float, callback: Callback | None, callback_every: int) -> bool:
-        """Make the map at another level, and return whether it was stopped on the way."""
+        """Make the map at another level, and return whether it was stopped early."""
         assert self._neighbors is not None
         rng = copy.deepcopy(self._rng)
         self.settings = replace(at_level(self.settings, level), rng=rng)
         same, _ = self.settings.method.lengths(self.settings, len(self._neighbors.indices))
-        if not np.array_equal(same, self._neighbors.n_same):  # lists that depend on the strength
+        if not np.array_equal(same, self._neighbors.n_same):  # the lists depend on the strength
             self._neighbors = neighbors_of(self._places, self.settings, self._aligned)
         self.affinities = affinities_of(self._neighbors, self.settings)
         self.layout = layout_of(self.affinities.matrix, self._features, self.settings)
-        bar = self._clock.bar(self.settings.n_iter, "map nearer to the mixing")
+        bar = self._log.bar(self.settings.n_iter, "corrected map")
         try:
             return self.layout.run(
                 self.settings.n_iter, callback=callback, callback_every=callback_every,
@@ -172,5 +166,12 @@ class Fitting:
         return mixing(self.layout.embedding, self.settings.labels, n_jobs=self.settings.n_jobs)
 
     def knob_text(self) -> str:
-        """Name what steers the method, with its value."""
+        """Return the method's knob with its value."""
         return f"{self.settings.method.knob}={float(self.settings.knob[0]):.4g}"
+
+
+def point_diagnostics(model: Any) -> dict[str, NDArray[np.float32]]:
+    """Return the diagnostics per point that are kept with the map of a fitted model."""
+    labelled = model.labels_ is not None and model.labels_.n_labels > 1
+    know_labels = labelled and METHODS[model.method].two_lists
+    return kept_diagnostics(model.diagnostics_, know_labels=know_labels)

@@ -1,29 +1,50 @@
-"""What tools and pictures take from an AnnData object: label columns, maps and colours.
+"""AnnData objects and .h5ad files: label columns, maps, colours, and the matrix to embed.
 
-Nothing is imported for it: who has such an object has anndata.
+anndata is imported only to read a file; objects are known by their attributes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from ctsne._core.checks import check_same_rows
+import numpy as np
+
+from ctsne._core.checks import check_same_rows, is_sparse
 from ctsne._core.messages import unknown
+from ctsne._io.dataset import (
+    Dataset,
+    check_labels,
+    check_sparse,
+    no_empty_text,
+    numbered,
+    storable,
+)
+from ctsne._io.paths import load
 from ctsne.labels import JOINT, combine_columns
 
-__all__ = ["category_colors", "column_of", "columns_of", "is_anndata", "map_of"]
+__all__ = [
+    "Representation", "category_colors", "choose_representation", "column_of", "columns_of",
+    "is_anndata", "map_of", "obs_columns", "opened", "read_element", "read_h5ad",
+]  # fmt: skip
+
+DEFAULT = "X_pca"
+CHOSEN_GENES = "highly_variable"
 
 
 def is_anndata(data: Any) -> bool:
-    """Whether this is an AnnData object, or one that has the same parts."""
+    """Tell whether this is an AnnData object, or one with the same attributes."""
     return hasattr(data, "obsm") and hasattr(data, "obs")
 
 
 def column_of(adata: Any, column: Any, *, argument: str) -> Any:
-    """Return a label column: named, several as one, or an array with an entry for each point.
+    """Return a label column: named, a combination of several names, or an array of labels.
 
-    A column that was named keeps its name; that of several is their names joined.
+    A named column keeps its name; a combination has the joined names.
     """
     if isinstance(column, str):
         return _obs_column(adata, column, argument)
@@ -47,7 +68,7 @@ def columns_of(adata: Any, **columns: Any) -> list[Any]:
 
 
 def map_of(adata: Any, basis: object) -> Any:
-    """Return the map of a name: ``obsm[basis]``, or ``obsm["X_" + basis]`` as in scanpy."""
+    """Return a map by its name: ``obsm[basis]``, or ``obsm["X_" + basis]`` as in scanpy."""
     if not isinstance(basis, str):
         raise TypeError(
             f"basis must be the name of a map in adata.obsm, got {basis!r:.60}; for example "
@@ -62,27 +83,27 @@ def map_of(adata: Any, basis: object) -> Any:
 
 
 def category_colors(adata: Any, column: Any) -> dict[Any, str] | None:
-    """Return the colours that scanpy has given the categories of a column, if it has."""
+    """Return the colours that scanpy stored for the categories of a column, if any."""
     names = [column] if isinstance(column, str) else _names(adata, column) or []
     if len(names) != 1 or f"{names[0]}_colors" not in adata.uns:
         return None
     (name,) = names
-    # The column may be gone, or have no categories any more: its colours stay behind.
+    # Colours stay in uns when their column is removed or loses its categories.
     categories = getattr(getattr(adata.obs.get(name), "cat", None), "categories", ())
     colors = list(adata.uns[f"{name}_colors"])
-    # As in scanpy: colours of another number of categories are of another time.
+    # As in scanpy: a different number of colours and categories means the colours are outdated.
     if not colors or len(colors) != len(categories):
         return None
     return dict(zip(categories, colors, strict=True))
 
 
 def _names(adata: Any, column: Any) -> Sequence[str] | None:
-    """Return names of columns; None for what are labels."""
+    """Return names of columns, or None if these are labels."""
     if not isinstance(column, list | tuple) or not column:
         return None
     if not all(isinstance(name, str) for name in column):
         return None
-    # A list of texts may also be the labels themselves, one for each point.
+    # A list of texts may also be the labels themselves, one per point.
     if len(column) == adata.n_obs and not all(name in adata.obs for name in column):
         return None
     return column
@@ -93,3 +114,187 @@ def _obs_column(adata: Any, name: str, argument: str) -> Any:
         columns = [str(column) for column in adata.obs.columns]
         raise ValueError(f"{argument}: {unknown(name, columns, what='column', where='adata.obs')}")
     return adata.obs[name]
+
+
+@dataclass(frozen=True, eq=False)
+class Representation:
+    """The matrix that a map is made of, with the names of its columns.
+
+    ``source`` describes it in words; ``key`` is the value of ``use_rep`` that chooses it, None if
+    there is none: for a layer, and for the highly variable genes of ``X``.
+    """
+
+    matrix: Any
+    features: tuple[str, ...]
+    source: str
+    key: str | None
+
+
+def choose_representation(
+    adata: Any, *, use_rep: str | None = None, layer: str | None = None, where: str = "adata"
+) -> Representation:
+    """Return the matrix to embed, by one rule for AnnData objects and .h5ad files.
+
+    Without ``use_rep`` and ``layer``: ``obsm["X_pca"]`` if present, else ``X`` restricted to
+    ``var["highly_variable"]`` if that column exists, else ``X``. ``use_rep="X"`` takes all of
+    ``X``. ``where`` names the object in messages.
+
+    Examples
+    --------
+    >>> import anndata, numpy as np
+    >>> from ctsne._io.anndata import choose_representation
+    >>> adata = anndata.AnnData(np.eye(4))
+    >>> adata.var["highly_variable"] = [True, False, True, False]
+    >>> choose_representation(adata).source
+    'X (2 highly variable of 4 genes)'
+    """
+    if layer is not None:
+        if layer not in adata.layers:
+            raise ValueError(unknown(layer, sorted(adata.layers), what="layer", where=where))
+        return _of_genes(adata, adata.layers[layer], f'layers["{layer}"]', None, where)
+    key = use_rep if use_rep is not None else DEFAULT if DEFAULT in adata.obsm else "X"
+    if key in adata.obsm:
+        return _of_obsm(adata.obsm[key], key)
+    known = sorted(adata.obsm)
+    if key != "X":
+        place = f"obsm of {where}"
+        raise ValueError(unknown(key, [*known, "X"], what="representation", where=place))
+    if adata.X is None:
+        names = ", ".join(known) or "obsm is empty too"
+        raise ValueError(f"{where} has no X; choose a representation with use_rep: {names}")
+    found = _of_genes(adata, adata.X, "X", "X", where)
+    if use_rep is not None or adata.var is None or CHOSEN_GENES not in adata.var.columns:
+        return found
+    chosen = np.flatnonzero((adata.var[CHOSEN_GENES] == True).to_numpy())  # noqa: E712
+    if len(chosen) in (0, len(found.features)):
+        return found
+    return Representation(
+        found.matrix[:, chosen],
+        tuple(found.features[gene] for gene in chosen),
+        f"X ({len(chosen)} highly variable of {len(found.features)} genes)",
+        None,
+    )
+
+
+def _of_obsm(values: Any, key: str) -> Representation:
+    if hasattr(values, "columns"):  # a data frame
+        features = tuple(str(name) for name in values.columns)
+        with contextlib.suppress(TypeError, ValueError):  # text is refused later, by name
+            values = values.astype(np.float64)
+        values = values.to_numpy()
+    else:
+        values = values if is_sparse(values) else np.asarray(values)
+        stem = key.removeprefix("X_")
+        features = numbered("PC" if stem == "pca" else stem, values.shape[1])
+    return Representation(values, features, f'obsm["{key}"] ({len(features)} columns)', key)
+
+
+def _of_genes(adata: Any, values: Any, source: str, key: str | None, where: str) -> Representation:
+    if hasattr(values, "to_memory"):  # sparse, in a file
+        values = values.to_memory()
+    values = values if is_sparse(values) else np.asarray(values)
+    width = values.shape[1]
+    genes = numbered("gene", width) if adata.var is None else tuple(map(str, adata.var.index))
+    if len(genes) != width:
+        raise ValueError(f"{where} is damaged: {source} has {width} columns, var has {len(genes)}")
+    return Representation(values, genes, f"{source} ({width} genes)", key)
+
+
+def read_h5ad(
+    path: Path,
+    labels: Sequence[str],
+    elsewhere: Sequence[str],
+    *,
+    use_rep: str | None,
+    layer: str | None,
+) -> Dataset:
+    """Read the matrix to embed and the columns of obs, and nothing else."""
+    if layer is not None and use_rep is not None:
+        raise ValueError(
+            f"give --use-rep or --layer, not both (got {use_rep!r:.60} and {layer!r:.60})"
+        )
+    with opened(path) as file:
+        obs = read_element(file["obs"])
+        check_labels(labels, [*map(str, obs.columns), *elsewhere], where=f"obs of {path}")
+        found = choose_representation(_Stored(file), use_rep=use_rep, layer=layer, where=str(path))
+    if len(found.matrix.shape) != 2 or found.matrix.shape[0] != len(obs):
+        shape = found.matrix.shape
+        raise ValueError(
+            f"{path} is damaged: {found.source} has shape {shape}, obs {len(obs)} rows"
+        )
+    names = np.array(obs.index.astype(str), str)
+    called = None if obs.index.name is None else str(obs.index.name)
+    return Dataset(
+        found.matrix, found.features, obs_columns(obs), names, found.source, path=path,
+        called=called,
+    )  # fmt: skip
+
+
+class _Stored:
+    """An open .h5ad file with the attributes of an AnnData object, read when they are asked for."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self.obsm, self.layers = (_Elements(file.get(part, {})) for part in ("obsm", "layers"))
+
+    @property
+    def X(self) -> Any:
+        X = self._file.get("X")
+        return None if X is None or getattr(X, "shape", ()) is None else read_element(X)
+
+    @property
+    def var(self) -> Any:
+        return read_element(self._file["var"]) if "var" in self._file else None
+
+
+class _Elements(dict[str, Any]):
+    """A group of an .h5ad file; its elements are read when they are asked for."""
+
+    def __getitem__(self, key: str) -> Any:
+        return read_element(super().__getitem__(key))
+
+
+def obs_columns(obs: Any) -> dict[str, Any]:
+    """Return the columns of ``obs`` by name; complex numbers, which cannot be labels, as text."""
+    columns = {str(name): obs[name].reset_index(drop=True) for name in obs.columns}
+    return {
+        name: storable(column) if column.dtype.kind == "c" else no_empty_text(column)
+        for name, column in columns.items()
+    }
+
+
+@contextlib.contextmanager
+def opened(path: Path, mode: str = "r") -> Iterator[Any]:
+    """Open an .h5ad file with h5py; refuse other files."""
+    h5py = load("h5py")
+    load("anndata")
+    try:
+        file = h5py.File(path, mode)
+    except BlockingIOError as error:
+        raise ValueError(f"{path} is open in another program; close it there first") from error
+    except OSError as error:
+        raise ValueError(f"{path} is not a valid .h5ad (HDF5) file: {error}") from error
+    with file:
+        if "obs" not in file:
+            raise ValueError(f"{path} is not an .h5ad file: this HDF5 file has no obs")
+        if not hasattr(file["obs"], "keys"):
+            raise ValueError(
+                f"{path} was written by anndata before version 0.7; read it with "
+                "anndata.read_h5ad and write it again"
+            )
+        yield file
+
+
+def read_element(element: Any) -> Any:
+    """Return a part of an .h5ad file as AnnData holds it."""
+    from anndata.io import read_elem
+
+    path = element.file.filename
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # anndata warns about files of older versions
+        try:
+            return check_sparse(read_elem(element), path)
+        except (AttributeError, IndexError, KeyError, OSError, TypeError, ValueError) as error:
+            raise ValueError(
+                f"{path} is damaged: {element.name} cannot be read ({error})"
+            ) from error

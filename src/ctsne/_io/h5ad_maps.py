@@ -1,4 +1,4 @@
-"""Maps inside AnnData files: a copy of the file with the map added, or a new one."""
+"""Maps inside .h5ad files: a copy of the input with the map added, or a new file."""
 
 from __future__ import annotations
 
@@ -8,87 +8,56 @@ import warnings
 from collections.abc import Iterator, Mapping
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne._core.files import replaced_file
+from ctsne._core.files import file_checksum, replaced_file
 from ctsne._core.messages import unknown
-from ctsne._io.columns import first_difference
-from ctsne._io.data import Dataset
-from ctsne._io.h5ad import obs_columns, opened, read_element
-from ctsne._io.paths import file_sha256, load, suffix_of
-from ctsne._io.provenance import Provenance
-from ctsne._io.tables import storable
+from ctsne._io.anndata import obs_columns, opened, read_element
+from ctsne._io.dataset import Dataset, first_difference, storable
+from ctsne._io.paths import load, suffix_of
+
+if TYPE_CHECKING:
+    from ctsne._io.provenance import Provenance
 
 __all__ = [
-    "check_key",
-    "is_ours",
-    "made_in_python",
-    "read_h5ad_map",
-    "stored_provenance",
-    "write_h5ad_map",
-]
+    "check_key", "free_names", "is_ours", "read_h5ad_map", "stored_provenance", "write_h5ad_map",
+]  # fmt: skip
 
-# What ``uns`` says of a map: the first by the command line, the second by ``ctsne.tl``. Others who
-# write there, scanpy among them, use neither.
-_MARKS = ("provenance", "affinities_key")
+# Entries of uns[key] that identify a map: the first is written by the command line, the others by
+# ctsne.tl. Other programs that write there, scanpy among them, use none of these.
+_MARKS = ("provenance", "diagnostics_keys", "affinities_key")
 
 
 def check_key(target: Path, *, dataset: Dataset, key: str) -> None:
-    """Refuse a key under which a map cannot be written; to be called before any work.
-
-    Parameters
-    ----------
-    target : Path
-        The map to be written.
-    dataset : Dataset
-        What it is made of.
-    key : str
-        What it is called.
-
-    Raises
-    ------
-    ValueError
-        If the key cannot be a name, or the .h5ad holds something under it that is not ours.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import numpy as np
-    >>> from ctsne._io import check_key, read_data
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     np.save(f"{folder}/cells.npy", np.eye(4))
-    ...     data = read_data(f"{folder}/cells.npy")
-    >>> check_key(pathlib.Path("map.h5ad"), dataset=data, key="my/map")
-    Traceback (most recent call last):
-        ...
-    ValueError: key must be a name without slashes, got 'my/map'
-    """
+    """Refuse a key under which a map cannot be written, before any work is done."""
     if not isinstance(key, str) or not key.strip(".") or "/" in key:
         raise ValueError(f"key must be a name without slashes, got {key!r:.60}")
     if suffix_of(target) != ".h5ad" or suffix_of(dataset.path) != ".h5ad":
         return
-    from ctsne.affinity.result import KEPT_DIAGNOSTICS  # loads the native core
-
     with opened(dataset.path) as file:
         if is_ours(file["uns"].get(key) if "uns" in file else None):
             return
         taken = [f'obsm["{key}"]'] if key in file.get("obsm", ()) else []
-        taken += [
-            f'obs["{key}_{name}"]' for name in KEPT_DIAGNOSTICS if f"{key}_{name}" in file["obs"]
-        ]
+        taken += [f'obs["{name}"]' for name in _diagnostics_of(key) if name in file["obs"]]
         taken += [f'uns["{key}"]'] if key in file.get("uns", ()) else []
     if taken:
         raise ValueError(
-            f"{dataset.path} already holds {' and '.join(taken[:3])}, not written by ctsne, so it "
-            f"is left alone; choose another name with --key, such as {key}_map"
+            f"{dataset.path} already has {' and '.join(taken[:3])}, not written by ctsne; choose "
+            f"another name with --key, such as {key}_map"
         )
 
 
+def _diagnostics_of(key: str) -> list[str]:
+    from ctsne.affinity.result import KEPT_DIAGNOSTICS  # imported here: loads the native core
+
+    return [f"{key}_{name}" for name in KEPT_DIAGNOSTICS]
+
+
 def is_ours(entry: Any) -> bool:
-    """Whether an entry of ``uns`` was written with a map, in a file or in memory."""
+    """Tell whether an entry of ``uns``, in a file or in memory, belongs to a map of ctsne."""
     return hasattr(entry, "keys") and any(mark in entry for mark in _MARKS)
 
 
@@ -101,41 +70,41 @@ def write_h5ad_map(
     *,
     key: str,
 ) -> None:
-    """Write a map into a copy of the .h5ad that it was made of, or into a new one."""
-    about = {"provenance": provenance.to_json(), "params": _parameters(provenance.settings)}
+    """Write a map into a copy of the .h5ad that it was made from, or into a new file."""
     with replaced_file(target) as temporary:
         if suffix_of(dataset.path) == ".h5ad":
             shutil.copyfile(dataset.path, temporary)
-            if file_sha256(temporary) != dataset.sha256:
+            if file_checksum(temporary) != dataset.sha256:
                 raise ValueError(
-                    f"{dataset.path} has changed since it was read, so the map may not belong to "
-                    "its cells any more; run the command again"
+                    f"{dataset.path} has changed since it was read, so the map may not match its "
+                    "cells; run the command again"
                 )
-            with opened(temporary, "r+") as file:
-                _add(file, positions, dataset, diagnostics, about, key)
         else:
-            _new_file(temporary, positions, dataset, diagnostics, about, key)
+            _write_data(temporary, dataset)
+        with opened(temporary, "r+") as file:
+            for group in ("obsm", "uns"):
+                if group not in file:
+                    _write(file, group, {})
+            _write_columns(file, dataset.columns, diagnostics, key)
+            _write(file["obsm"], key, positions)
+            about = {"provenance": provenance.to_json(), "params": _plain(provenance.settings)}
+            _write(file["uns"], key, about)
 
 
-def _add(
-    file: Any,
-    positions: NDArray[np.float32],
-    dataset: Dataset,
-    diagnostics: Mapping[str, NDArray[Any]],
-    about: dict[str, Any],
-    key: str,
+def _write_columns(
+    file: Any, columns: Mapping[str, Any], diagnostics: Mapping[str, Any], key: str
 ) -> None:
+    """Add the columns that obs does not have; diagnostics replace those of an earlier map."""
     obs = file["obs"]
     order = [str(name) for name in obs.attrs.get("column-order", ())]
-    for group in ("obsm", "uns"):
-        if group not in file:
-            _write(file, group, {})
-    # Columns of a file of labels are not in obs yet.
-    new = {name: column for name, column in dataset.columns.items() if name not in order}
-    _forget(file, order, key)
-    _write(file["obsm"], key, positions)
-    _write(file["uns"], key, about)
-    before = {name: dataset.columns[name] for name in order if name in dataset.columns}
+    new = {name: column for name, column in columns.items() if name not in order}
+    for name in _diagnostics_of(key):
+        if name in order:
+            order.remove(name)
+            del obs[name]
+    if f"{key}_affinities" in file.get("obsp", ()):
+        del file["obsp"][f"{key}_affinities"]
+    before = {name: columns[name] for name in order if name in columns}
     for name, column in {**new, **diagnostics}.items():
         for place in _places(name):
             if place not in obs:  # the names of the cells are a member of obs too
@@ -143,20 +112,8 @@ def _add(
                 order.append(place)
                 break
             if place in before and first_difference(before[place], column) is None:
-                break  # written by an earlier run with the same file of labels
+                break  # written by an earlier run with the same label file
     obs.attrs["column-order"] = np.array(order, dtype=load("h5py").string_dtype())
-
-
-def _forget(file: Any, order: list[str], key: str) -> None:
-    """Remove what an earlier map of this name left beside its positions: not all maps have all."""
-    from ctsne.affinity.result import KEPT_DIAGNOSTICS  # loads the native core
-
-    for name in (f"{key}_{kept}" for kept in KEPT_DIAGNOSTICS):
-        if name in order:
-            order.remove(name)
-            del file["obs"][name]
-    if f"{key}_affinities" in file.get("obsp", ()):
-        del file["obsp"][f"{key}_affinities"]
 
 
 def _write(group: Any, name: str, value: Any) -> None:
@@ -169,57 +126,42 @@ def _write(group: Any, name: str, value: Any) -> None:
 
 def _element(column: Any) -> Any:
     """Return a column as obs holds it; text as categories, which may be missing."""
-    series = _without_dates(storable(column))
+    series = storable(column)
+    if series.dtype.kind in "mM":  # AnnData cannot store dates and durations
+        series = series.astype(object).where(series.notna(), None).map(str, na_action="ignore")
     if load("pandas").api.types.is_string_dtype(series.dtype):
         series = series.astype("category")
     return series.to_numpy() if isinstance(series.dtype, np.dtype) else series.array
 
 
-def _without_dates(series: Any) -> Any:
-    """Return dates and durations as text, for which AnnData has no place."""
-    if series.dtype.kind not in "mM":
-        return series
-    return series.astype(object).where(series.notna(), None).map(str, na_action="ignore")
-
-
 def _places(name: str) -> Iterator[str]:
-    """Yield names that HDF5 can hold and AnnData does not use itself, for if the first is taken."""
+    """Yield names that HDF5 can hold and AnnData does not use itself."""
     name = name.replace("/", "_")
-    name = f"column {name}" if name in ("", ".", "..", "_index") else name
+    return free_names(f"column {name}" if name in ("", ".", "..", "_index") else name)
+
+
+def free_names(name: str) -> Iterator[str]:
+    """Yield a name, and numbered ones in case it is taken."""
     yield name
     for number in count(2):
         yield f"{name}_{number}"
 
 
-def _new_file(
-    temporary: Path,
-    positions: NDArray[np.float32],
-    dataset: Dataset,
-    diagnostics: Mapping[str, NDArray[Any]],
-    about: dict[str, Any],
-    key: str,
-) -> None:
+def _write_data(temporary: Path, dataset: Dataset) -> None:
     pandas = load("pandas")
-    anndata = load("anndata")
-    n = len(positions)
-    columns = {**dataset.columns, **diagnostics}
+    n = dataset.X.shape[0]
     names = [str(row) for row in range(n)] if dataset.names is None else dataset.names.tolist()
-    elements: dict[str, Any] = {}
-    for name, column in columns.items():
-        place = next(place for place in _places(name) if place not in elements)
-        elements[place] = _element(column)
-    obs = pandas.DataFrame(elements, index=pandas.Index(names, dtype=object))
-    var = pandas.DataFrame(index=pandas.Index(dataset.features, dtype=object))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # row names may occur twice
-        adata = anndata.AnnData(dataset.X, obs=obs, var=var)
-        adata.obsm[key] = positions
-        adata.uns[key] = about
-        adata.write_h5ad(temporary)
+        warnings.simplefilter("ignore")  # row names may appear twice
+        load("anndata").AnnData(
+            dataset.X,
+            obs=pandas.DataFrame(index=pandas.Index(names, dtype=object)),
+            var=pandas.DataFrame(index=pandas.Index(dataset.features, dtype=object)),
+        ).write_h5ad(temporary)
 
 
-def _parameters(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings as AnnData can hold them: no None, lists as text."""
+def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings as AnnData can hold them: without None, lists as text."""
     return {
         name: value if isinstance(value, bool | int | float | str) else json.dumps(value)
         for name, value in settings.items()
@@ -229,8 +171,8 @@ def _parameters(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def read_h5ad_map(
     source: Path, *, key: str
-) -> tuple[NDArray[np.float32], dict[str, Any], NDArray[np.str_], Provenance | None]:
-    """Return positions, columns, names and provenance of a map in an .h5ad."""
+) -> tuple[NDArray[np.float32], dict[str, Any], NDArray[np.str_]]:
+    """Return positions, columns and row names of a map in an .h5ad."""
     with opened(source) as file:
         known = sorted(file["obsm"]) if "obsm" in file else []
         if key not in known:
@@ -238,28 +180,10 @@ def read_h5ad_map(
             raise ValueError(f"{text} (name it with --key)" if known else text)
         positions = np.asarray(read_element(file[f"obsm/{key}"]), np.float32)
         obs = read_element(file["obs"])
-        stored = stored_provenance(file, key)
-    made = None if stored is None else Provenance.from_json(stored)
-    return positions, obs_columns(obs), np.array(obs.index.astype(str), str), made
+    return positions, obs_columns(obs), np.array(obs.index.astype(str), str)
 
 
 def stored_provenance(file: Any, key: str) -> str | None:
     """Return the provenance of a map in an open .h5ad, if it has one."""
     place = f"uns/{key}/provenance"
     return str(read_element(file[place])) if place in file else None
-
-
-def made_in_python(file: Any, key: str) -> str | None:
-    """Return the parameters of a map in an open .h5ad that ``ctsne.tl`` made, in words."""
-    entry = file.get(f"uns/{key}")
-    if not is_ours(entry) or "params" not in entry:
-        return None
-    params = read_element(entry["params"])
-    return ", ".join(f"{name}={_shown(value)!r:.60}" for name, value in params.items())
-
-
-def _shown(value: Any) -> Any:
-    if isinstance(value, Mapping):  # a number for each label
-        pairs = [_shown(value.get(part, ())) for part in ("label", "value")]
-        return dict(zip(*pairs, strict=False))
-    return value.tolist() if hasattr(value, "tolist") else value

@@ -1,37 +1,29 @@
-"""Files before they are opened: known by their suffix, there, readable, or with room to be made."""
+"""File names: the formats they stand for, and whether a file can be read or written."""
 
 from __future__ import annotations
 
-import difflib
-import hashlib
 import importlib
+import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ctsne._io.provenance import Provenance
+from ctsne._core.messages import closest
 
 __all__ = [
-    "DATA_SUFFIXES",
-    "MAP_SUFFIXES",
-    "PICTURE_SUFFIXES",
-    "check_input",
-    "check_output",
-    "file_sha256",
-    "load",
-    "sidecar_of",
-    "suffix_of",
-]
+    "DATA_SUFFIXES", "MAP_SUFFIXES", "PICTURE_SUFFIXES", "TABLE_SUFFIXES", "TEXT_SUFFIXES",
+    "check_input", "check_output", "check_replaces_no_input", "load", "sidecar_of", "suffix_of",
+]  # fmt: skip
 
 TEXT_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt", ".txt.gz")
 TABLE_SUFFIXES = (*TEXT_SUFFIXES, ".parquet", ".feather")
 DATA_SUFFIXES = (*TABLE_SUFFIXES, ".npz", ".npy", ".h5ad")
-# What is written is named plainly: tables with tabs are .tsv.
+# .txt is read, but tables with tabs are written as .tsv.
 MAP_SUFFIXES = tuple(suffix for suffix in DATA_SUFFIXES if not suffix.startswith(".txt"))
 PICTURE_SUFFIXES = (".png", ".svg", ".pdf")
 
-# The modules that a file of this kind needs, and the extra that brings them.
+# The modules that a format needs, and the extra that installs them.
 _NEEDED = {
     **dict.fromkeys(TEXT_SUFFIXES, (("pandas",), "cli")),
     **dict.fromkeys((".parquet", ".feather"), (("pandas", "pyarrow"), "cli")),
@@ -42,7 +34,7 @@ _NEEDED = {
 
 
 def suffix_of(path: str | os.PathLike[str]) -> str:
-    """Return what a file's name ends in, in small letters, ``.gz`` with what stands before it.
+    """Return the suffix in lower case; ``.gz`` together with the suffix before it.
 
     Examples
     --------
@@ -60,61 +52,33 @@ def load(module: str, *, extra: str = "cli") -> Any:
         return importlib.import_module(module)
     except ImportError as error:
         raise ImportError(
-            f"this kind of file needs {module.split('.')[0]}, which cannot be imported ({error}): "
+            f"this file format needs {module.split('.')[0]}, which cannot be imported ({error}): "
             f'pip install "ctsne[{extra}]"'
         ) from error
 
 
 def sidecar_of(path: Path) -> Path:
-    """Return the file that says how a table was made, beside it; of a link, beside the table."""
+    """Return the JSON file that records how an output was made, next to it."""
     path = path.resolve() if path.is_symlink() else path
     return path.with_name(f"{path.name}.json")
 
 
 def check_input(path: str | os.PathLike[str], suffixes: Sequence[str] = DATA_SUFFIXES) -> Path:
-    """Return the path of a file that is there and can be read, or refuse it.
-
-    Parameters
-    ----------
-    path : path
-        The file.
-    suffixes : sequence of str
-        The kinds of files that can be read here.
-
-    Returns
-    -------
-    Path
-        The same path.
-
-    Raises
-    ------
-    ValueError
-        If there is no such file, with the file that may have been meant; if it is a folder; if
-        its suffix is unknown.
-
-    Examples
-    --------
-    >>> from ctsne._io import check_input
-    >>> check_input("no-such-folder/cells.csv")
-    Traceback (most recent call last):
-        ...
-    ValueError: there is no file no-such-folder/cells.csv: there is no folder no-such-folder
-    """
+    """Return the path of a file that exists and can be read, or raise ValueError."""
     source = Path(path)
     if source.is_dir():
         inside = sorted(p.name for p in source.iterdir() if suffix_of(p) in suffixes)
-        hint = f"; give a file in it, such as {source / inside[0]}" if inside else ""
+        hint = f"; name a file in it, such as {source / inside[0]}" if inside else ""
         raise ValueError(f"{source} is a folder, not a file{hint}")
     if not source.exists():
         raise ValueError(f"there is no file {source}{_missing_hint(source)}")
     if suffix_of(source) not in suffixes:
         raise ValueError(
-            f"cannot tell what {source} holds by the end of its name "
-            f"({suffix_of(source) or 'no suffix'}); files that can be read end in "
-            f"{', '.join(suffixes)}"
+            f"cannot read {source}: unknown suffix {suffix_of(source)!r}; the name must end in "
+            f"one of {', '.join(suffixes)}"
         )
     if not os.access(source, os.R_OK):
-        raise ValueError(f"{source} is there but may not be read; check its permissions")
+        raise ValueError(f"cannot read {source}: permission denied")
     return source
 
 
@@ -122,45 +86,26 @@ def _missing_hint(source: Path) -> str:
     folder = source.parent
     if not folder.is_dir():
         return f": there is no folder {folder}"
-    # By their stems, as the same suffix makes any two short names look alike.
+    # Compare stems: with equal suffixes any two short names look alike.
     entries = sorted(folder.iterdir(), key=lambda entry: (entry.suffix == source.suffix, entry))
-    there = {entry.stem: entry.name for entry in entries}
-    close = difflib.get_close_matches(source.stem, there, n=1)
+    found = {entry.stem: entry.name for entry in entries}
+    close = closest(source.stem, found)
     if not close:
         return f" (looked in {folder.resolve()})"
-    return f"; did you mean {folder / there[close[0]]}?"
+    return f"; did you mean {folder / found[close[0]]}?"
 
 
-def check_output(path: str | os.PathLike[str], suffixes: Sequence[str] = MAP_SUFFIXES) -> Path:
-    """Return the path of a file that can be written, or refuse it before any work is done.
+def check_output(
+    path: str | os.PathLike[str],
+    suffixes: Sequence[str] = MAP_SUFFIXES,
+    *,
+    inputs: Iterable[str | os.PathLike[str] | None] = (),
+) -> Path:
+    """Return the path of a file that can be written, or raise an error before any work is done.
 
-    Parameters
-    ----------
-    path : path
-        The file to be written; it need not be there.
-    suffixes : sequence of str
-        The kinds of files that can be written here.
-
-    Returns
-    -------
-    Path
-        The same path.
-
-    Raises
-    ------
-    ValueError
-        If the suffix is unknown, or the folder is not there or cannot be written to, or a file
-        stands beside it that is not ours and has the name of the one that tells how it was made.
-    ImportError
-        If this kind of file needs a package that is not installed.
-
-    Examples
-    --------
-    >>> from ctsne._io import check_output
-    >>> check_output("map.docx", (".csv", ".h5ad"))
-    Traceback (most recent call last):
-        ...
-    ValueError: cannot write map.docx: its name must end in one of .csv, .h5ad
+    Raises ValueError for an unknown suffix, a folder that does not exist or is not writable, an
+    output that would replace one of ``inputs``, or a file of the user's own in the place of the
+    sidecar; ImportError if the format needs a package that is not installed.
     """
     target = Path(path)
     suffix = suffix_of(target)
@@ -170,14 +115,15 @@ def check_output(path: str | os.PathLike[str], suffixes: Sequence[str] = MAP_SUF
         raise ValueError(
             f"cannot write {target}: its name must end in one of {', '.join(suffixes)}"
         )
-    folder = target.resolve().parent  # of a link, where the file itself is
     if not target.parent.is_dir():
         raise ValueError(
-            f"cannot write {target}: there is no folder {target.parent}; make it first"
+            f"cannot write {target}: there is no folder {target.parent}; create it first"
         )
-    # The file is written beside its target and moved, so the folder must allow it.
+    # The file is written next to its target and moved into place, so the folder must be writable.
+    folder = target.resolve().parent
     if not os.access(folder, os.W_OK):
-        raise ValueError(f"cannot write {target}: the folder {folder} may not be written to")
+        raise ValueError(f"cannot write {target}: no permission to write to the folder {folder}")
+    check_replaces_no_input([target], inputs)
     if suffix in (*TEXT_SUFFIXES, ".npy"):
         _check_sidecar(target)
     modules, extra = _NEEDED.get(suffix, ((), ""))
@@ -186,31 +132,28 @@ def check_output(path: str | os.PathLike[str], suffixes: Sequence[str] = MAP_SUF
     return target
 
 
+def check_replaces_no_input(
+    outputs: Iterable[Path], inputs: Iterable[str | os.PathLike[str] | None]
+) -> None:
+    """Refuse outputs that are the same file as an input, under whatever name."""
+    read = [Path(each) for each in inputs if each is not None and Path(each).exists()]
+    for output in outputs:
+        for file in read:
+            if output.exists() and output.samefile(file):
+                raise ValueError(f"the output would replace the input {file}; name another output")
+
+
 def _check_sidecar(target: Path) -> None:
-    """Refuse to write over a file of the user's own that has the name of the one beside ours."""
-    beside = sidecar_of(target)
-    if not beside.exists():
+    """Refuse to overwrite a file that has the name of the sidecar but was not written by ctsne."""
+    sidecar = sidecar_of(target)
+    if not sidecar.exists():
         return
     try:
-        Provenance.from_json(beside.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        ours = {"ctsne provenance", "command", "settings"} <= set(json.loads(sidecar.read_bytes()))
+    except (OSError, ValueError, TypeError):
+        ours = False
+    if not ours:
         raise ValueError(
-            f"cannot write {target}: how it is made would be written to {beside}, which is there "
-            "and not written by ctsne; move it, or choose another name"
-        ) from error
-
-
-def file_sha256(path: Path) -> str:
-    """Return the SHA-256 of a file's bytes, read piece by piece.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from ctsne._io import file_sha256
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = pathlib.Path(folder, "a").write_bytes(b"")
-    ...     file_sha256(pathlib.Path(folder, "a"))[:12]
-    'e3b0c44298fc'
-    """
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+            f"cannot write {target}: its settings go to {sidecar}, which exists and was not "
+            "written by ctsne; move that file, or choose another name"
+        )

@@ -1,22 +1,40 @@
-"""What an output was made from and how, so that it can be made again."""
+"""Provenance: what an output was made from and how, stored with it and read back."""
 
 from __future__ import annotations
 
 import json
 import os
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from ctsne._io.data import Dataset
+from ctsne._core.files import replaced_file
+from ctsne._io.anndata import opened
+from ctsne._io.arrays import read_arrays
+from ctsne._io.h5ad_maps import is_ours, stored_provenance
+from ctsne._io.paths import (
+    MAP_SUFFIXES,
+    check_input,
+    load,
+    sidecar_of,
+    suffix_of,
+)
 
-__all__ = ["InputRecord", "Provenance", "current_versions", "input_records"]
+if TYPE_CHECKING:
+    from ctsne._io.dataset import Dataset
+
+__all__ = [
+    "InputRecord", "Provenance", "current_versions", "input_records", "read_provenance",
+    "relative_path", "stored_text", "write_sidecar",
+]  # fmt: skip
 
 FORMAT = 1
+# The key of the provenance in the metadata of parquet and feather files.
+SCHEMA_KEY = b"ctsne"
+SETTINGS = "settings.json"
 _PACKAGES = ("ctsne", "numpy", "scipy", "scikit-learn")
 
 
@@ -24,21 +42,9 @@ _PACKAGES = ("ctsne", "numpy", "scipy", "scikit-learn")
 class InputRecord:
     """A file that an output was made from.
 
-    Parameters
-    ----------
-    file : str
-        Its path, relative to the folder of the output.
-    sha256 : str or None
-        Checksum of its bytes; None where the output is written into this file.
-    data : str or None
-        Checksum of what was read from it: matrix and labels, the same for any format; None for
-        a file of labels.
-
-    Examples
-    --------
-    >>> from ctsne._io import InputRecord
-    >>> InputRecord("cells.csv", sha256=None, data="00ff").file
-    'cells.csv'
+    ``file`` is its path relative to the folder of the output. ``sha256`` is the checksum of its
+    bytes, None if the output is written into this file. ``data`` is the checksum of the matrix and
+    labels read from it, the same for every format; None for a label file.
     """
 
     file: str
@@ -48,18 +54,10 @@ class InputRecord:
 
 @dataclass(frozen=True)
 class Provenance:
-    """Everything to make an output again; no time stamps, so equal work gives equal bytes.
+    """How an output was made, without time stamps, so that equal work gives equal bytes.
 
-    Parameters
-    ----------
-    command : str
-        ``"embed"``, ``"sweep"``, ``"plot"`` or ``"report"``.
-    settings : dict
-        Every option as it was resolved; values that JSON can hold.
-    inputs : list of InputRecord
-        The files that were read.
-    versions : dict
-        Versions of the packages, and the instruction set.
+    ``settings`` holds every option as it was resolved, in values that JSON can hold; ``versions``
+    the versions of the packages, and the instruction set.
 
     Examples
     --------
@@ -75,7 +73,7 @@ class Provenance:
     versions: dict[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain values, as JSON holds them."""
+        """Return it as plain values."""
         return {"ctsne provenance": FORMAT, **asdict(self)}
 
     def to_json(self, *, indent: int | None = None) -> str:
@@ -83,44 +81,28 @@ class Provenance:
         return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
 
     @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> Provenance:
-        """Make it from plain values; refuse what was not made by `to_dict`."""
-        try:
-            if content["ctsne provenance"] != FORMAT:
-                raise ValueError(
-                    "these settings were stored by another version of ctsne (format "
-                    f"{content['ctsne provenance']!r:.20}, this one reads {FORMAT}); upgrade ctsne"
-                )
-            return cls(
-                command=str(content["command"]),
-                settings=dict(content["settings"]),
-                inputs=[InputRecord(**record) for record in content["inputs"]],
-                versions=dict(content["versions"]),
-            )
-        except (KeyError, TypeError) as error:
-            raise ValueError(f"these are no settings stored by ctsne (no {error})") from error
-
-    @classmethod
     def from_json(cls, text: str) -> Provenance:
-        """Make it from JSON; refuse text that is none of ours."""
+        """Make it from the text of `to_json`; refuse others."""
         try:
             content = json.loads(text)
-        except ValueError as error:
-            raise ValueError(f"these are no settings stored by ctsne: {error}") from error
-        if not isinstance(content, dict):
-            raise ValueError("these are no settings stored by ctsne")
-        return cls.from_dict(content)
+            stored = content["ctsne provenance"]
+            if stored == FORMAT:
+                return cls(
+                    command=str(content["command"]),
+                    settings=dict(content["settings"]),
+                    inputs=[InputRecord(**record) for record in content["inputs"]],
+                    versions=dict(content["versions"]),
+                )
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"not a ctsne settings record: {error}") from error
+        raise ValueError(
+            f"the settings were stored by another version of ctsne (format {stored!r:.20}, this "
+            f"version reads {FORMAT}); upgrade ctsne"
+        )
 
 
 def current_versions() -> dict[str, str]:
-    """Return the versions that the result of a computation may depend on.
-
-    Examples
-    --------
-    >>> from ctsne._io import current_versions
-    >>> sorted(current_versions())
-    ['ctsne', 'instruction set', 'numpy', 'python', 'scikit-learn', 'scipy']
-    """
+    """Return the versions that a result may depend on."""
     from ctsne import _native
 
     return {
@@ -131,49 +113,85 @@ def current_versions() -> dict[str, str]:
 
 
 def input_records(
-    dataset: Dataset, output: str | os.PathLike[str], labels: Sequence[str] = ()
+    dataset: Dataset,
+    output: str | os.PathLike[str],
+    labels: Sequence[str] = (),
+    aligned: Any = None,
 ) -> list[InputRecord]:
-    """Describe the files of a dataset for an output: the data, and the file of labels if any.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        What was read.
-    output : path
-        The file or folder that will be written; paths are relative to the folder it is in.
-    labels : sequence of str
-        The label columns that were used.
-
-    Returns
-    -------
-    list of InputRecord
-        One or two records.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> import numpy as np
-    >>> from ctsne._io import input_records, read_data
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     np.save(f"{folder}/cells.npy", np.eye(4))
-    ...     data = read_data(f"{folder}/cells.npy")
-    ...     input_records(data, f"{folder}/map.csv")[0].file
-    'cells.npy'
-    """
+    """Describe the data file of an output, and its label file if there is one."""
     target = Path(output)
     into_input = target.exists() and os.path.samefile(target, dataset.path)
-    records = [
-        InputRecord(
-            _relative(dataset.path, target),
-            sha256=None if into_input else dataset.sha256,
-            data=dataset.checksum(labels),
-        )
-    ]
+    sha256 = None if into_input else dataset.sha256
+    checksum = dataset.checksum(labels, aligned)
+    records = [InputRecord(relative_path(dataset.path, target), sha256, checksum)]
     if dataset.label_path is not None:
-        records.append(InputRecord(_relative(dataset.label_path, target), dataset.label_sha256))
+        path = relative_path(dataset.label_path, target)
+        records.append(InputRecord(path, dataset.label_sha256))
     return records
 
 
-def _relative(path: Path, output: Path) -> str:
-    """Return the path as seen from the output's folder."""
+def relative_path(path: Path, output: Path) -> str:
+    """Return a path relative to the folder of an output."""
     return Path(os.path.relpath(path.resolve(), output.resolve().parent)).as_posix()
+
+
+def write_sidecar(target: Path, provenance: Provenance) -> None:
+    """Write how an output was made to ``TARGET.json`` next to it."""
+    with replaced_file(sidecar_of(target)) as temporary:
+        temporary.write_text(provenance.to_json(indent=1) + "\n", encoding="ascii")
+
+
+def read_provenance(path: str | os.PathLike[str], *, key: str = "ctsne") -> Provenance:
+    """Read how a map or a sweep folder was made; ``key`` names the map in an .h5ad."""
+    target = Path(path)
+    if target.is_dir():
+        if not (target / SETTINGS).is_file():
+            raise ValueError(f"{target} is not the folder of a sweep: it has no {SETTINGS}")
+        return Provenance.from_json((target / SETTINGS).read_text(encoding="utf-8"))
+    source = check_input(target, MAP_SUFFIXES)
+    text = stored_text(source, key)
+    if text is None:
+        raise ValueError(f"{source} does not say how it was made{_why_not(source, key)}")
+    return Provenance.from_json(text)
+
+
+def _why_not(source: Path, key: str) -> str:
+    """Explain why an output does not record how it was made."""
+    if suffix_of(source) == ".h5ad":
+        with opened(source) as file:
+            if is_ours(file.get(f"uns/{key}")):
+                return (
+                    f": the map {key!r:.60} was made in Python. Repeat it with ctsne.tl.ctsne, and "
+                    "measure it with ctsne.tl.evaluate"
+                )
+    if source.suffix == ".npy" or suffix_of(source).startswith((".csv", ".tsv")):
+        return f": the file {sidecar_of(source).name}, which records it, is missing"
+    return "; was it written by ctsne?"
+
+
+def stored_text(source: Path, key: str) -> str | None:
+    """Return the provenance stored with an output as JSON, or None."""
+    suffix = suffix_of(source)
+    if suffix == ".h5ad":
+        with opened(source) as file:
+            return stored_provenance(file, key)
+    if suffix == ".npz":
+        arrays, _ = read_arrays(source, only=("provenance",))
+        return str(arrays["provenance"]) if "provenance" in arrays else None
+    if suffix in (".parquet", ".feather"):
+        return _from_schema(source, suffix)
+    sidecar = sidecar_of(source)
+    return sidecar.read_text(encoding="utf-8") if sidecar.exists() else None
+
+
+def _from_schema(path: Path, suffix: str) -> str | None:
+    try:
+        if suffix == ".parquet":
+            schema = load("pyarrow.parquet").read_schema(path)
+        else:
+            with load("pyarrow").OSFile(str(path)) as file:
+                schema = load("pyarrow.ipc").open_file(file).schema
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{path} is not a valid {suffix[1:]} file: {error}") from error
+    stored: bytes | None = (schema.metadata or {}).get(SCHEMA_KEY)
+    return None if stored is None else stored.decode()

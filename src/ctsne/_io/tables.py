@@ -1,56 +1,115 @@
-"""Tables: text with commas or tabs, parquet and feather."""
+"""Tables: text separated by commas, tabs or semicolons, parquet and feather."""
 
 from __future__ import annotations
 
+import contextlib
+import gzip
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne._core.messages import label_text, listed
-from ctsne._io.column_names import matching
-from ctsne._io.parts import Parts, check_labels, check_numbers
+from ctsne._core.messages import listed, unknown
+from ctsne._io.dataset import (
+    Dataset,
+    check_labels,
+    doubtful_features,
+    matching,
+    no_empty_text,
+    storable,
+)
 from ctsne._io.paths import TEXT_SUFFIXES, load, suffix_of
-from ctsne._io.suspects import suspects
-from ctsne._io.text import example_of_text, has_semicolons, read_text
 
 __all__ = [
-    "called_like_names",
-    "is_of_map",
-    "like_missing",
-    "name_of_names",
-    "no_empty_text",
-    "read_frame",
-    "split_names",
-    "storable",
-    "table_parts",
-    "tidy_columns",
-]
+    "is_of_map", "like_id", "like_missing", "read_frame", "read_table", "row_names",
+    "separator_of", "table_columns",
+]  # fmt: skip
 
-# The first column holds the names of the rows if it counts them, or is called like this and tells
-# all rows apart.
-_NAME_LIKE = re.compile(
+# Names of columns that identify rows.
+_ID = re.compile(
     r"(^|[\W_])(id|ids|index|name|names|barcode|barcodes|cell|sample|row|rownames)$", re.IGNORECASE
 )
+_NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
 _OF_MAP = re.compile(r"(.+)_(\d+|perplexity|other_share|matched|largest_weight)")
 # A table with all of these holds a map, whatever its key.
 _COMPANIONS = ("1", "perplexity", "largest_weight")
-# Text that many programs write for what is missing.
+# Text that many programs write for missing values; in a column of text it is an ordinary label.
 _LIKE_MISSING = {"#N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "None", "n/a", "null"}
+# A text column in which this share of cells are numbers was meant to be numeric.
+_MOSTLY = 0.5
+# Kinds of NumPy and pandas types that are numbers.
+_NUMERIC = "iuf"
+_SEPARATORS = {";": "semicolons", "\t": "tabs", ",": "commas"}
 
 
-def read_frame(path: Path, *, own: str | None = None) -> Any:
-    """Return a table as a data frame with text for column names, none of them twice.
+def read_table(
+    path: Path,
+    labels: Sequence[str],
+    elsewhere: Sequence[str],
+    *,
+    features: Sequence[str] | None,
+    index: str | None,
+    join_on: str | None,
+) -> Dataset:
+    """Read the numeric columns as the matrix, all others as columns."""
+    frame = read_frame(path, index=index, as_text=() if join_on is None else (join_on,))
+    check_labels(labels, [*frame.columns, *elsewhere], where=str(path))
+    notes: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
+    if suffix_of(path) in TEXT_SUFFIXES and _has_semicolons(path):
+        notes += ("columns are separated by semicolons; decimal commas are recognized",)
+    names = row_names(frame)
+    if features is None:
+        chosen, more, doubts = _numeric_columns(frame, {*labels, join_on})
+        notes += more
+    else:
+        for name in set(labels) & set(features):
+            raise ValueError(f"{name!r:.60} cannot be both a label and a feature; name it once")
+        known = [name for name in frame.columns if name not in labels]
+        chosen = matching(features, known, where=str(path))
+        for name in chosen:
+            if frame[name].dtype.kind not in _NUMERIC:
+                row, value = _example_of_text(frame[name]) or (1, str(frame[name].iloc[0]))
+                raise ValueError(
+                    f"column {name!r:.60} of {path} is not numeric (row {row}: {value!r:.40}); "
+                    "leave it out of --features or correct the file"
+                )
+    if not chosen:
+        raise ValueError(
+            f"{path} has no numeric columns to make a map of; its columns are "
+            f"{listed(frame.columns)}" + "".join(f"; {doubt}" for doubt in doubts)
+        )
+    single = all(dtype == np.float32 for dtype in frame[chosen].dtypes)
+    values = frame[chosen].to_numpy(np.float32 if single else np.float64, na_value=np.nan)
+    X = np.ascontiguousarray(values)
+    columns = table_columns(frame.drop(columns=chosen))
+    if features is None and np.isfinite(X).all():  # features that were named were meant
+        doubts += tuple(doubtful_features(X, chosen))
+    source = f"{len(chosen)} numeric column{'' if len(chosen) == 1 else 's'}"
+    called = None if names is None or frame.index.name is None else str(frame.index.name)
+    return Dataset(
+        X, tuple(chosen), columns, names, source, (*notes, *like_missing(columns)), path,
+        warnings=doubts, called=called,
+    )  # fmt: skip
 
-    In a table that we wrote ourselves, which has this column first (``own``) or only names of rows
-    before it, text such as "NA" is text.
+
+def read_frame(
+    path: Path, *, index: str | None = None, as_text: Collection[str] = (), own: str | None = None
+) -> Any:
+    """Return a table as a data frame; its index holds the row names, if there are any.
+
+    Row names are the column ``index``, else those stored by pandas or R: the index of a parquet or
+    feather file, or a first column without a name. ``own`` is the column that comes first, or
+    right after the row names, in a map written by ctsne, where text such as "NA" is a label.
     """
+    texts = {*as_text, *(() if index is None else (index,))}
     suffix = suffix_of(path)
     if suffix in TEXT_SUFFIXES:
-        frame = read_text(path, own=own)
+        frame = _read_text(path, as_text=texts, own=own)
     else:
         load("pyarrow")
         pandas = load("pandas")
@@ -58,140 +117,186 @@ def read_frame(path: Path, *, own: str | None = None) -> Any:
         try:
             frame = reader(path)
         except (OSError, ValueError, KeyError) as error:
-            raise ValueError(f"{path} cannot be read as {suffix[1:]}: {error}") from error
+            raise ValueError(f"{path} is not a valid {suffix[1:]} file: {error}") from error
     frame.columns = [str(name) for name in frame.columns]
     if frame.index.nlevels > 1:
         raise ValueError(
-            f"the rows of {path} have several names each, or more cells than there are names of "
-            "columns; write them as columns of their own (in pandas: frame.reset_index())"
+            f"{path} has rows with more cells than there are column names, or several row names "
+            "each; store them as ordinary columns (in pandas: frame.reset_index())"
         )
-    twice = frame.columns[frame.columns.duplicated()].unique()
-    if len(twice):
-        raise ValueError(
-            f"{path} has more than one column named {listed(twice)}; give each a name of its own"
-        )
+    _check_unique(frame.columns, path)
     if not len(frame):
-        raise ValueError(f"{path} has names of columns but no rows")
+        raise ValueError(f"{path} has column names but no rows")
+    if len(frame.columns) > 1 and frame.columns[0] in ("", "Unnamed: 0"):
+        frame = frame.set_index(frame.columns[0]).rename_axis(index=None)
+    if index is not None and index != frame.index.name:
+        if index not in frame.columns:
+            text = unknown(index, list(frame.columns), what="column", where=str(path))
+            raise ValueError(f"--index: {text}")
+        frame = frame.set_index(index)
     return frame
 
 
-def table_parts(
-    path: Path, *, labels: Sequence[str], elsewhere: Sequence[str], features: Sequence[str] | None
-) -> Parts:
-    """Return the numeric columns as the matrix, all others as columns."""
-    whole = read_frame(path)
-    check_labels(labels, [*whole.columns, *elsewhere], where=str(path))
-    names, frame, notes = split_names(whole, keep={*labels, *(features or ())})
-    if suffix_of(path) in TEXT_SUFFIXES and has_semicolons(path):
-        notes += ("read with semicolons between columns, and decimal commas if there are any",)
-    warnings: tuple[str, ...] = ()
-    if features is None:
-        chosen, more, warnings = _numeric_columns(frame, set(labels))
-        notes += more
-    else:
-        known = [name for name in frame.columns if name not in labels]
-        for name in set(labels) & set(features):
-            raise ValueError(f"{name!r:.60} cannot be both a label and a feature; name it once")
-        chosen = matching(features, known, where=str(path))
-        for name in chosen:
-            _refuse_text(frame[name], path)
-    if not chosen:
-        raise ValueError(
-            f"{path} has no columns of numbers to make a map of; its columns are "
-            f"{listed(frame.columns)}" + "".join(f"; {warning}" for warning in warnings)
-        )
-    X = _matrix(frame[chosen])
-    check_numbers(X, chosen, names, path=path)
-    columns = tidy_columns(frame.drop(columns=chosen))
-    notes += like_missing(columns)
-    source = f"{len(chosen)} numeric column{'' if len(chosen) == 1 else 's'}"
-    if features is None:  # those that were named were meant
-        warnings += suspects(X, chosen)
-    called = name_of_names(whole, frame)
-    return Parts(X, tuple(chosen), columns, names, source, notes, warnings, called)
+def row_names(frame: Any) -> NDArray[np.str_] | None:
+    """Return the row names of a data frame from :func:`read_frame`, or None."""
+    if isinstance(frame.index, load("pandas").RangeIndex):
+        return None
+    return np.array(frame.index.astype(str), str)
 
 
-def split_names(
-    frame: Any, *, keep: set[str]
-) -> tuple[NDArray[np.str_] | None, Any, tuple[str, ...]]:
-    """Return row names, the frame without them, and what is to be said about it.
-
-    Names are the frame's index if it has one. Else the first column (unless it is to be kept): if
-    it has no name; if it is text that tells all rows apart; or if it counts the rows, or is called
-    like names and tells them apart.
-    """
-    pandas = load("pandas")
-    if not isinstance(frame.index, pandas.RangeIndex):
-        return np.array(frame.index.astype(str), str), frame.reset_index(drop=True), ()
-    first = frame.columns[0]
-    column = frame.iloc[:, 0]
-    unnamed = re.fullmatch(r"Unnamed: 0|", first) is not None
-    if first in keep or len(frame.columns) < 2:
-        return None, frame, ()
-    if not unnamed and not _tells_apart(column, first):
-        return None, frame, ()
-    frame = frame.iloc[:, 1:]
-    notes = () if unnamed else (f"names of the points: column {first!r}",)
-    return np.array(column.astype(str), str), frame, notes
+def separator_of(path: Path) -> str:
+    """Return the separator of columns in a file of this name."""
+    return "," if suffix_of(path).startswith(".csv") else "\t"
 
 
-def name_of_names(whole: Any, frame: Any) -> str | None:
-    """Return what the names of the rows are called, given what :func:`split_names` left."""
-    gone = [name for name in whole.columns if name not in frame.columns]
-    name = next((name for name in gone if name not in ("Unnamed: 0", "")), whole.index.name)
-    return None if name is None else str(name)
-
-
-def _tells_apart(column: Any, name: str) -> bool:
-    types = load("pandas").api.types
-    kind = types.infer_dtype(column, skipna=False)
-    if kind == "string":
-        return bool(column.is_unique)
-    if kind != "integer":
+def _has_semicolons(path: Path) -> bool:
+    """Recognize a .csv of spreadsheets that use decimal commas by its header."""
+    if not suffix_of(path).startswith(".csv"):
         return False
-    values = column.to_numpy()
-    counts = len(values) > 2 and values[0] in (0, 1) and bool((np.diff(values) == 1).all())
-    return counts or (called_like_names(name) and bool(column.is_unique))
+    with gzip.open(path) if path.name.lower().endswith(".gz") else path.open("rb") as file:
+        header: bytes = file.readline()
+    return b";" in header and b"," not in header and b"\t" not in header
 
 
-def called_like_names(column: str) -> bool:
-    """Tell whether a column is called as columns of names often are."""
-    return _NAME_LIKE.search(column) is not None
+def _read_text(path: Path, *, as_text: Collection[str], own: str | None) -> Any:
+    """Return a text table as a data frame; refuse files that pandas would misread."""
+    pandas = load("pandas")
+    separator = separator_of(path)
+    compression = "gzip" if path.name.lower().endswith(".gz") else None
+    options: dict[str, Any] = {"compression": compression, "encoding": "utf-8", "sep": separator}
+    try:
+        if own is None and _has_semicolons(path):
+            options["sep"] = separator = ";"
+        head = pandas.read_csv(path, header=None, nrows=1, dtype=str, na_filter=False, **options)
+        header = head.iloc[0].tolist()
+        _check_header(header, separator, path)
+        # Identifiers stay as they are written: 007, NA.
+        texts = {*as_text} & {*header}
+        if not header[0] or own in header[1:2]:
+            texts.add(header[0] or "Unnamed: 0")
+        options["converters"] = dict.fromkeys(texts, str)
+        # In text, "NA" or "None" may well be a label.
+        options |= {"keep_default_na": False, "na_values": [""] if own else ["", "NaN", "nan"]}
+        # The slower way to read numbers gives exactly those that were written.
+        options |= {"float_precision": "round_trip", "low_memory": False}
+        frames = []
+        for decimal in ".," if separator == ";" else ".":
+            frame = pandas.read_csv(path, decimal=decimal, **options)
+            frames.append(frame if own else _with_gaps(frame, decimal, texts))
+        return max(frames, key=lambda frame: frame.select_dtypes("number").shape[1])
+    except pandas.errors.EmptyDataError as error:
+        raise ValueError(f"{path} is empty") from error
+    except pandas.errors.ParserError as error:
+        raise ValueError(
+            f"{path} is not a table separated by {_SEPARATORS[separator]}: {error}"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{path} is not encoded in UTF-8 ({error.reason} at byte {error.start}); save it with "
+            "that encoding"
+        ) from error
+    except (OSError, EOFError) as error:
+        raise ValueError(f"cannot read {path}: {error}") from error
+
+
+def _with_gaps(frame: Any, decimal: str, texts: Collection[str]) -> Any:
+    """Return the table with "NA" and the like as missing in columns that are otherwise numeric."""
+    for place, (name, column) in enumerate(frame.items()):
+        marked = column.isin(_LIKE_MISSING).to_numpy()
+        if name not in texts and marked.any() and not marked.all():
+            cells = column.mask(marked, "nan").map(str)
+            with contextlib.suppress(ValueError):
+                frame.isetitem(place, cells.map(lambda text: float(text.replace(decimal, "."))))
+    return frame
+
+
+def _check_header(header: list[str], separator: str, path: Path) -> None:
+    if len(header) == 1:
+        for other, word in _SEPARATORS.items():
+            if other != separator and other in header[0]:
+                kind = ".tsv" if other == "\t" else ".csv"
+                how = f"rename it to {kind}" if other != ";" else "save it with commas"
+                raise ValueError(
+                    f"{path} has only one column, but {word} in its first line; columns in a file "
+                    f"of this name are separated by {_SEPARATORS[separator]}: {how}"
+                )
+    named = [name for name in header if name]
+    _check_unique(named, path)
+    if all(map(_NUMBER.fullmatch, named)) and any(set(name) & set(".eE") for name in named):
+        raise ValueError(
+            f"the first line of {path} holds numbers ({listed(named, most=3)}); add a line with "
+            "column names before it"
+        )
+
+
+def _check_unique(names: Sequence[str], path: Path) -> None:
+    twice = sorted(name for name, count in Counter(names).items() if count > 1)
+    if twice:
+        raise ValueError(f"{path} has more than one column named {listed(twice)}; rename them")
+
+
+def _example_of_text(column: Any) -> tuple[int, str] | None:
+    """Return row (from 1) and text of the first cell that keeps a column from being numeric."""
+    if column.dtype.kind != "O" or hasattr(column, "cat"):
+        return None
+    present = column.notna()
+    numbers = load("pandas").to_numeric(column, errors="coerce")
+    wrong = (present & numbers.isna()).to_numpy()
+    if not wrong.any() or wrong.sum() > _MOSTLY * present.sum():
+        return None
+    row = int(wrong.argmax())
+    return row + 1, str(column.iloc[row])
 
 
 def _numeric_columns(
-    frame: Any, labels: set[str]
+    frame: Any, kept: Collection[str | None]
 ) -> tuple[list[str], tuple[str, ...], tuple[str, ...]]:
     """Return the columns that are features, notes on the others, and warnings."""
-    chosen, text, empty, earlier = [], [], [], []
-    notes, warnings = [], []
+    chosen, doubts = [], []
+    left: dict[str, list[str]] = {"not numeric": [], "empty": [], "an earlier map": []}
     keys = {"ctsne", *_keys_of_maps(frame.columns)}
-    gone = frame.isna().all().to_dict()
+    empty = frame.isna().all().to_dict()
     for name in frame.columns:
         column = frame[name]
-        if name in labels:
+        if name in kept:
             continue
         if any(is_of_map(name, key) for key in keys):
-            earlier.append(name)
-        elif gone[name]:
-            empty.extend([] if name.startswith("Unnamed: ") else [name])
-        elif _is_number(column):
-            chosen.append(name)
-        elif found := example_of_text(column):
+            left["an earlier map"].append(name)
+        elif empty[name]:
+            left["empty"].extend([] if name.startswith("Unnamed: ") else [name])
+        elif column.dtype.kind in _NUMERIC:
+            if doubt := _identifies_rows(column, name):
+                doubts.append(
+                    f"column {name!r:.60} is left out of the map: {doubt}. Use --index {name} to "
+                    "make it the row names, or --features to include it"
+                )
+            else:
+                chosen.append(name)
+        elif found := _example_of_text(column):
             row, value = found
-            warnings.append(
-                f"column {name!r:.60} is left out of the map: it is numbers but for some text (row "
-                f"{row}: {value!r:.40})"
+            doubts.append(
+                f"column {name!r:.60} is left out of the map: it is mostly numeric, but contains "
+                f"text (row {row}: {value!r:.40})"
             )
         else:
-            text.append(name)
-    if text:
-        notes.append(f"not numbers, so not part of the map: {listed(text)}")
-    if empty:
-        notes.append(f"empty, left out: {listed(empty)}")
-    if earlier:
-        notes.append(f"an earlier map, left out: {listed(earlier)}")
-    return chosen, tuple(notes), tuple(warnings)
+            left["not numeric"].append(name)
+    notes = [f"not in the map ({why}): {listed(names)}" for why, names in left.items() if names]
+    return chosen, tuple(notes), tuple(doubts)
+
+
+def _identifies_rows(column: Any, name: str) -> str:
+    """Say why a numeric column looks like row numbers or identifiers; empty if it does not."""
+    if column.dtype.kind not in "iu" or len(column) < 3:
+        return ""
+    values = column.to_numpy()
+    if values[0] in (0, 1) and bool((np.diff(values) == 1).all()):
+        return "it counts the rows"
+    return "it looks like an identifier" if like_id(name) and column.is_unique else ""
+
+
+def like_id(name: str) -> bool:
+    """Tell whether a column is named like an identifier."""
+    return _ID.search(name) is not None
 
 
 def is_of_map(name: str, key: str) -> bool:
@@ -201,45 +306,14 @@ def is_of_map(name: str, key: str) -> bool:
 
 
 def _keys_of_maps(names: Any) -> Iterator[str]:
-    there = set(names)
+    present = set(names)
     for match in filter(None, map(_OF_MAP.fullmatch, names)):
-        if match[2] == "1" and there.issuperset(f"{match[1]}_{part}" for part in _COMPANIONS):
+        if match[2] == "1" and present.issuperset(f"{match[1]}_{part}" for part in _COMPANIONS):
             yield match[1]
 
 
-def _is_number(column: Any) -> bool:
-    types = load("pandas").api.types
-    return bool(
-        types.is_numeric_dtype(column.dtype)
-        and not types.is_bool_dtype(column.dtype)
-        and not types.is_complex_dtype(column.dtype)
-    )
-
-
-def _refuse_text(column: Any, path: Path) -> None:
-    """Refuse a column that was asked for as a feature and holds no numbers."""
-    if _is_number(column):
-        return
-    row = 1
-    value = column.iloc[0]
-    if found := example_of_text(column):
-        row, value = found
-    raise ValueError(
-        f"column {column.name!r:.60} of {path} is not numbers (row {row}: {str(value)!r:.40}); "
-        "leave it out of --features or correct the file"
-    )
-
-
-def _matrix(frame: Any) -> NDArray[np.floating]:
-    single = all(dtype == np.float32 for dtype in frame.dtypes)
-    matrix: NDArray[np.floating] = frame.to_numpy(
-        np.float32 if single else np.float64, na_value=np.nan
-    )
-    return np.ascontiguousarray(matrix)
-
-
-def tidy_columns(frame: Any) -> dict[str, Any]:
-    """Return columns by name; whole numbers that became fractions because of gaps are whole."""
+def table_columns(frame: Any) -> dict[str, Any]:
+    """Return columns by name; whole numbers stored as fractions because of gaps are whole again."""
     columns = {}
     for name in frame.columns:
         column = frame[name].reset_index(drop=True)
@@ -255,50 +329,13 @@ def tidy_columns(frame: Any) -> dict[str, Any]:
     return columns
 
 
-def no_empty_text(column: Any) -> Any:
-    """Return a column in which empty text is missing, as it is in files of text."""
-    if hasattr(column, "cat"):
-        return column.cat.remove_categories([""]) if "" in column.cat.categories else column
-    if column.dtype.kind != "O":
-        return column
-    empty = column.eq("").fillna(False).astype(bool)
-    return column.mask(empty, None) if empty.any() else column
-
-
-def like_missing(columns: Mapping[str, Any]) -> tuple[str, ...]:
-    """Say which columns hold labels that may have been meant to be missing."""
-    notes = []
+def like_missing(columns: Mapping[str, Any]) -> Iterator[str]:
+    """Report labels of tables that may have been meant as missing."""
     for name, column in columns.items():
-        if not hasattr(column, "unique"):
-            continue  # arrays of NumPy, in which text is what it is
-        if load("pandas").api.types.infer_dtype(column, skipna=True) in ("string", "categorical"):
-            found = sorted(_LIKE_MISSING.intersection(column.unique().tolist()))
+        if hasattr(column, "unique") and column.dtype.kind == "O":
+            found = _LIKE_MISSING.intersection(column.unique().tolist())
             if found:
-                notes.append(
-                    f"column {name!r:.60} holds {listed(found)}, a label like any other here; "
-                    "leave cells empty where the label is missing"
+                yield (
+                    f"column {name!r:.60} contains {listed(sorted(found))}, treated as an ordinary "
+                    "label; leave cells empty where the label is missing"
                 )
-    return tuple(notes)
-
-
-def storable(column: Any) -> Any:
-    """Return a column as files can hold it: text instead of mixed or unusual values."""
-    pandas = load("pandas")
-    series = pandas.Series(column).reset_index(drop=True)
-    if isinstance(series.dtype, pandas.CategoricalDtype):
-        categories = series.cat.categories
-        if categories.dtype.kind in "biuf":
-            return series
-        texts = [label_text(value) for value in categories]
-        if len(set(texts)) == len(texts):
-            return series.cat.rename_categories(texts)
-    if isinstance(series.dtype, pandas.SparseDtype):
-        series = series.sparse.to_dense()
-    if series.dtype.kind == "f":
-        return pandas.Series(series.to_numpy(series.dtype.type, na_value=np.nan))
-    kind = pandas.api.types.infer_dtype(series)
-    # Numbers, true and false, and dates are what they are; of the rest, only text.
-    if series.dtype.kind in "biufmM" or kind in ("string", "empty"):
-        return series
-    series = series.astype(object)
-    return series.where(series.notna(), None).map(label_text, na_action="ignore")

@@ -1,23 +1,94 @@
-"""The two lists of neighbours."""
+"""Labels, distances and the two lists of neighbours."""
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import ArrayLike
+from typing import Any, Literal
 
-from ctsne._reference._shared import Floats, Integers, Metric, are_different, label_counts
-from ctsne._reference.weights import other_shares
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.integer[Any]]
+Metric = Literal["euclidean", "cosine"]
+
+
+def are_different(codes: Integers) -> NDArray[np.bool_]:
+    """Return which pairs have two labels that differ."""
+    labelled = np.asarray(codes >= 0)
+    unequal = np.asarray(codes[:, None] != codes[None, :])
+    return unequal & labelled[:, None] & labelled[None, :]
+
+
+def label_counts(codes: Integers) -> NDArray[np.intp]:
+    """Count the points of each label."""
+    return np.bincount(codes[codes >= 0])
+
+
+def per_label(value: ArrayLike, codes: Integers) -> Floats:
+    """Spread a value over the labels, unless there is one per label already."""
+    return np.broadcast_to(np.asarray(value, np.float64), label_counts(codes).shape)
+
+
+def rho(codes: Integers) -> float:
+    """Return ρ, the chance that two labelled points share their label (1 below two points)."""
+    counts = label_counts(codes)
+    m = counts.sum()
+    return float((counts * (counts - 1)).sum() / (m * (m - 1))) if m > 1 else 1.0
+
+
+def high_weights(codes: Integers, beta: ArrayLike) -> tuple[Floats, Floats]:
+    """Return log β and log α per label, ``α = (1 - βρ) / (1 - ρ)``; zeros with one label only."""
+    beta, share = per_label(beta, codes), rho(codes)
+    if share == 1:
+        return np.zeros(beta.shape), np.zeros(beta.shape)
+    return np.log(beta), np.log1p(-beta * share) - np.log1p(-share)
+
+
+def low_weights(codes: Integers, beta: ArrayLike) -> Floats:
+    """Return the pair weights of low-dimensional conditioning (paper, section 2), n × n.
+
+    Same label: ``α = (1 - β(1 - ρ)) / ρ``; labels a and b: ``sqrt(β_a β_b)``; with an unlabelled
+    point: 1; diagonal: 0. All pairs weigh 1 where no two points share a label (ρ = 0).
+    """
+    beta, share = per_label(beta, codes), rho(codes)
+    weights = np.ones((len(codes), len(codes)))
+    if share == 0:
+        beta = np.ones(beta.shape)
+    alpha = (1 - beta * (1 - share)) / share if share > 0 else np.ones(beta.shape)
+    for a in range(len(beta)):
+        for b in range(len(beta)):
+            # Logarithms: the product of two small betas can underflow.
+            pair = alpha[a] if a == b else np.exp((np.log(beta[a]) + np.log(beta[b])) / 2)
+            weights[np.ix_(codes == a, codes == b)] = pair
+    np.fill_diagonal(weights, 0.0)
+    return weights
+
+
+def beta_from_odds(codes: Integers, odds: ArrayLike) -> Floats:
+    """Return the paper's β for odds ``ω = α / β``, ``1 / (ρω + 1 - ρ)``."""
+    share = rho(codes)
+    return np.asarray(1 / (share * np.asarray(odds, dtype=np.float64) + 1 - share))
+
+
+def joint_odds(strength: ArrayLike) -> Floats:
+    """Return the odds of low-dimensional conditioning in ``joint``, ``ω = 10^(2 s²)``."""
+    return np.asarray(10.0 ** (2 * np.asarray(strength, dtype=np.float64) ** 2))
+
+
+def other_shares(codes: Integers, strength: ArrayLike) -> Floats:
+    """Return the share of other labels per point in ``balanced``, ``w = t (m - n_l) / (n - 1)``.
+
+    m of the n points are labelled; the share is 0 without a label.
+    """
+    counts = label_counts(codes)
+    shares = per_label(strength, codes) * (counts.sum() - counts) / (len(codes) - 1)
+    return np.asarray(np.append(shares, 0.0)[codes])
 
 
 def squared_distances(X: ArrayLike, *, metric: Metric = "euclidean") -> Floats:
-    """Squared distances between all pairs, from differences so that no digits cancel.
+    """Return squared distances between all pairs, from differences so that no digits cancel.
 
     The cosine distance is ``1 - cos``, here ``|a - b|² / 2`` of the rows scaled to length one.
-
-    Examples
-    --------
-    >>> squared_distances([[0.0], [3.0]]).tolist()
-    [[0.0, 9.0], [9.0, 0.0]]
     """
     rows = np.asarray(X, dtype=np.float64)
     if metric == "euclidean":
@@ -31,7 +102,7 @@ def squared_distances(X: ArrayLike, *, metric: Metric = "euclidean") -> Floats:
 
 
 def _fill_lists(codes: Integers, total: int, wanted_other: Integers) -> tuple[Integers, Integers]:
-    """Give what a short list lacks to the other one."""
+    """Fill the rows from the other list where one list is too short."""
     available_other = are_different(codes).sum(axis=1)
     available_same = len(codes) - 1 - available_other
     k_other = np.minimum(wanted_other, available_other)
@@ -40,21 +111,12 @@ def _fill_lists(codes: Integers, total: int, wanted_other: Integers) -> tuple[In
 
 
 def total_length(n: int, perplexity: float) -> int:
-    """Length of both lists together."""
+    """Return the length of both lists together."""
     return min(int(np.ceil(3 * perplexity)), n - 1)
 
 
 def list_lengths(codes: Integers, perplexity: float) -> tuple[Integers, Integers]:
-    """Lengths of the two neighbour lists in the paper's methods: 1.5 u each.
-
-    They sum to ``min(ceil(3u), n - 1)`` in every row.
-
-    Examples
-    --------
-    >>> same, other = list_lengths(np.array([0, 0, 0, 0, 1]), 1.0)
-    >>> same.tolist(), other.tolist()
-    ([2, 2, 2, 2, 0], [1, 1, 1, 1, 3])
-    """
+    """Return the lengths of both lists in the paper's methods: 1.5 u each."""
     total = total_length(len(codes), perplexity)
     return _fill_lists(codes, total, np.full(len(codes), total // 2))
 
@@ -62,33 +124,18 @@ def list_lengths(codes: Integers, perplexity: float) -> tuple[Integers, Integers
 def list_lengths_balanced(
     codes: Integers, perplexity: float, strength: ArrayLike
 ) -> tuple[Integers, Integers]:
-    """Lengths of the two neighbour lists in ``balanced``: of ``3u``, from half to the share.
+    """Return the lengths of both lists in ``balanced``: of ``3u``, from half to the share w.
 
-    The rounding leaves the own label one point at least.
-
-    Examples
-    --------
-    >>> same, other = list_lengths_balanced(np.array([0, 0, 0, 1, 1]), 1.0, 1.0)
-    >>> same.tolist(), other.tolist()
-    ([1, 1, 1, 1, 1], [2, 2, 2, 2, 2])
+    Rounding leaves at least one point to the own label.
     """
     total = total_length(len(codes), perplexity)
-    counts = label_counts(codes)
-    strengths = np.broadcast_to(np.asarray(strength, np.float64), counts.shape)
-    halves = np.append((1 - strengths) / 2, 0.0)[codes]
+    halves = np.append((1 - per_label(strength, codes)) / 2, 0.0)[codes]
     wanted = np.ceil((other_shares(codes, strength) + halves) * 3 * perplexity).astype(np.intp)
     return _fill_lists(codes, total, np.minimum(wanted, total - 1))
 
 
 def list_lengths_joint(codes: Integers, perplexity: float) -> tuple[Integers, Integers]:
-    """Lengths of the two neighbour lists in ``joint`` before they are shortened: 5/3 u each.
-
-    Examples
-    --------
-    >>> same, other = list_lengths_joint(np.array([0, 1] * 5), 1.5)
-    >>> same.tolist() == other.tolist() == [3] * 10
-    True
-    """
+    """Return the lengths of both lists in ``joint`` before they are shortened: 5/3 u each."""
     total = min(2 * int(np.ceil(5 / 3 * perplexity)), len(codes) - 1)
     return _fill_lists(codes, total, np.full(len(codes), total // 2))
 
@@ -96,17 +143,10 @@ def list_lengths_joint(codes: Integers, perplexity: float) -> tuple[Integers, In
 def neighbor_lists(
     D2: Floats, codes: Integers, k_same: Integers, k_other: Integers
 ) -> tuple[Integers, Integers]:
-    """List the nearest points of both kinds, each list ordered by distance, then index.
+    """Return the nearest points of both kinds, and where the second list starts in each row.
 
-    Row i holds ``k_same[i]`` points that are not different, then ``k_other[i]`` that are.
-    Returns the rows and where the second list starts.
-
-    Examples
-    --------
-    >>> D2 = squared_distances([[0.0], [1.0], [2.0], [4.0]])
-    >>> one = np.ones(4, dtype=int)
-    >>> neighbor_lists(D2, np.array([0, 1, 0, 1]), one, one)[0].tolist()
-    [[2, 1], [3, 0], [0, 1], [1, 2]]
+    Row i holds ``k_same[i]`` points that are not different, then ``k_other[i]`` that are, each list
+    ordered by distance, then index.
     """
     different = are_different(codes)
     rows = []
@@ -116,3 +156,31 @@ def neighbor_lists(
         other = different[i, order]
         rows.append(np.concatenate([order[~other][: k_same[i]], order[other][: k_other[i]]]))
     return np.array(rows), np.asarray(k_same)
+
+
+def matched_shares(indices: Integers, n_same: Integers, codes: Integers) -> Floats:
+    """Return how often a point and its 30 nearest same-label neighbours are counterparts.
+
+    A point is a counterpart of those that have it among the 15 nearest of their second list. Counts
+    are shares of what random labels would give, at most 1; a point without a label has 1.
+    """
+    n, counts = len(codes), label_counts(codes)
+    m = counts.sum()
+    named, given = np.zeros(n), np.zeros(len(counts))
+    for i in range(n):
+        for j in indices[i, n_same[i] : n_same[i] + 15]:
+            named[j] += 1
+            given[codes[i]] += 1
+    for i in range(n):
+        expected = sum(
+            given[label] / (m - counts[label])
+            for label in range(len(counts))
+            if codes[i] >= 0 and label != codes[i] and counts[label] < m
+        )
+        named[i] = named[i] / expected if expected > 0 else 0.0
+    matched = np.ones(n)
+    for i in range(n):
+        if codes[i] >= 0:
+            near = [j for j in indices[i, : min(n_same[i], 30)] if codes[j] >= 0]
+            matched[i] = min(1.0, float(np.mean(named[[i, *near]])))
+    return matched

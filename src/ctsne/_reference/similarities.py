@@ -1,45 +1,209 @@
-"""Rows of similarities, conditioned on labels or not."""
+"""Bandwidths by perplexity, and the similarities of every method."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
-from ctsne._reference._shared import Floats, Integers, Metric, are_different, label_counts
-from ctsne._reference.bandwidths import log_softmax, search_precision, solve_precision
 from ctsne._reference.neighbors import (
+    Floats,
+    Integers,
+    Metric,
+    are_different,
+    high_weights,
     list_lengths,
     list_lengths_balanced,
+    list_lengths_joint,
+    matched_shares,
     neighbor_lists,
+    other_shares,
+    per_label,
     squared_distances,
     total_length,
 )
-from ctsne._reference.weights import high_weights, other_shares
+
+# The largest weight on other labels, as a logarithm: exp(700) is nearly the largest float64. The
+# native code has the same bound.
+MAX_LOG_WEIGHT = 700.0
+
+
+def log_softmax(logits: Floats) -> Floats:
+    """Return the logarithms of the distribution proportional to ``exp(logits)``."""
+    shifted = logits - logits.max(axis=-1, keepdims=True)
+    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True)))
+
+
+def _entropy(logits: Floats) -> Floats:
+    log_p = log_softmax(logits)
+    return np.asarray(-(np.exp(log_p) * log_p).sum(axis=-1))
+
+
+def perplexity(row: ArrayLike) -> float:
+    """Return the exponential of the entropy of a distribution."""
+    p = np.asarray(row, dtype=np.float64)
+    p = p[p > 0]
+    return float(np.exp(-(p * np.log(p)).sum()))
+
+
+def _precision_grid(x: Floats, log_weights: Floats) -> Floats:
+    """Return falling precisions down to 0, so close that no probability jumps between two.
+
+    ``x`` are squared distances with minimum 0 and maximum 1.
+    """
+    # Above the first, only the nearest points count; below the second, distance does not matter.
+    first = (np.ptp(log_weights) + 60) / x[x > 0].min()
+    step = 0.04 if np.ptp(log_weights) > 0 else 1.0  # equal weights have one solution at most
+    coarse = np.append(np.exp(np.arange(np.log(first), np.log(1e-9), -step)), 0.0)
+    if np.ptp(log_weights) == 0:
+        return coarse
+    # Strong weights switch a row from one list to the other within a tiny range of precisions.
+    log_p = log_softmax(log_weights - coarse[:, None] * x)
+    counts = np.maximum(log_p[1:], log_p[:-1]) > -40
+    jumps = (np.abs(np.diff(log_p, axis=0)) * counts).max(axis=1)
+    ends = np.cumsum(np.append(0, np.ceil(jumps / 0.3).clip(1)))
+    return np.asarray(np.interp(np.arange(ends[-1] + 1), ends, coarse))
+
+
+def search_precision(
+    d2: Floats, log_weights: Floats, perplexity: float, scale: float
+) -> tuple[float, bool]:
+    """Return the precision ``τ = 1 / 2σ²`` of a weighted row, and whether it has the perplexity.
+
+    With weights the perplexity is not monotone in σ (paper, Fig. 4). As in the authors' program,
+    the precision is doubled or halved from ``1 / scale²`` (the half-width of the data) until the
+    target is bracketed, then bisected. If that finds no bracket, `solve_precision` decides.
+    """
+    x = d2 - d2.min()
+
+    def too_wide(tau: float) -> bool:
+        return bool(_entropy(log_weights - tau * x) >= np.log(perplexity))
+
+    low = high = scale**-2
+    if too_wide(low):
+        only_nearest = (np.ptp(log_weights) + 60) / x[x > 0].min(initial=np.inf)
+        while too_wide(high):
+            if high > only_nearest:
+                return solve_precision(d2, log_weights, perplexity)
+            low, high = high, 2 * high
+    else:
+        while not too_wide(low):
+            if low * x.max() < 1e-6:  # distance no longer matters
+                return solve_precision(d2, log_weights, perplexity)
+            low, high = low / 2, low
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if too_wide(middle) else (low, middle)
+    return (low + high) / 2, True
+
+
+def solve_precision(
+    d2: Floats, log_weights: Floats, perplexity: float, *, tolerance: float = 1e-10
+) -> tuple[float, bool]:
+    """Return the precision of the smallest σ at which a weighted row has the perplexity.
+
+    If no σ reaches it, return that of the nearest reachable perplexity; the second value is whether
+    its logarithm is within ``tolerance`` of the target. Without weights the solution is unique.
+    """
+    spread = d2 - d2.min()
+    scale = float(spread.max())
+    if scale == 0:
+        return 0.0, bool(abs(_entropy(log_weights) - np.log(perplexity)) <= tolerance)
+    x = spread / scale
+
+    def excess(tau: Floats) -> Floats:
+        return np.asarray(_entropy(log_weights - tau[..., None] * x) - np.log(perplexity))
+
+    grid = _precision_grid(x, log_weights)
+    values = excess(grid)
+    crossings = np.flatnonzero((values[1:] >= 0) != (values[:-1] >= 0))
+    if len(crossings) == 0:
+        miss, tau = _nearest(excess, grid, np.abs(values))
+        return tau / scale, miss <= tolerance
+    at = crossings[0]
+    high, low = grid[at], grid[at + 1]
+    for _ in range(60):
+        middle = (low + high) / 2
+        if (excess(middle) >= 0) == (values[at] >= 0):
+            high = middle
+        else:
+            low = middle
+    return float(low + high) / 2 / scale, True
+
+
+def _nearest(
+    excess: Callable[[Floats], Floats], grid: Floats, misses: Floats
+) -> tuple[float, float]:
+    """Return the smallest miss and its precision, zooming in where the target is nearly reached."""
+    rounded = misses.round(12)
+    signs = np.sign(np.diff(rounded, prepend=rounded[0], append=rounded[-1]))
+    before, after = signs[:-1], signs[1:]
+    found = [(float(misses[0]), float(grid[0]))]
+    for at in np.flatnonzero((before <= 0) & (after >= 0) & (before != after)):
+        fine = grid[max(at - 1, 0) : at + 2]
+        for _ in range(8):
+            fine = np.linspace(fine[0], fine[-1], 41)
+            nearest = int(np.argmin(np.abs(excess(fine))))
+            fine = fine[max(nearest - 1, 0) : nearest + 2]
+        found.append(min((float(np.abs(excess(tau))), float(tau)) for tau in fine))
+    return min(found, key=lambda pair: round(pair[0], 10))  # the first of equal ones
+
+
+def continue_precision(
+    d2: Floats, log_weights: Floats, perplexity: float, *, steps: int = 200
+) -> float:
+    """Follow the unweighted solution as the weights grow to their full size; nan where it ends.
+
+    No method uses this: it shows which solution continues the unweighted one. Steps are so small
+    that the solution never jumps to another branch.
+    """
+    tau, reached = solve_precision(d2, np.zeros(len(d2)), perplexity)
+    x = d2 - d2.min()
+    if not reached or tau == 0:
+        return float("nan")
+    s, step, log_tau = 0.0, 1 / steps, float(np.log(tau))
+    while s < 1:
+        following = min(s + step, 1.0)
+        found = _follow(x, following * log_weights, perplexity, log_tau)
+        if found is None:
+            step /= 2
+            if step < 1e-9:
+                return float("nan")
+        else:
+            s, step, log_tau = following, min(2 * step, 1 / steps), found
+    return float(np.exp(log_tau))
+
+
+def _follow(x: Floats, log_weights: Floats, perplexity: float, log_tau: float) -> float | None:
+    """Find the solution close to ``log_tau`` at which the perplexity falls with the precision."""
+    half = 1 / (4 + np.ptp(log_weights))
+    grid = log_tau + half * np.linspace(-1, 1, 41)
+    for _ in range(10):
+        below = _entropy(log_weights - np.exp(grid)[:, None] * x) < np.log(perplexity)
+        crossings = np.flatnonzero(below[1:] & ~below[:-1])
+        if len(crossings) == 0:
+            return None
+        at = crossings[np.argmin(np.abs(grid[crossings] - log_tau))]
+        grid = np.linspace(grid[at], grid[at + 1], 41)
+        if grid[1] <= grid[0]:
+            break
+    return float(grid[20])
 
 
 def _row(d2: Floats, log_weights: Floats, tau: float) -> Floats:
     return np.exp(log_softmax(log_weights - tau * (d2 - d2.min())))
 
 
-def _precisions(D2: Floats, indices: Integers, perplexity: float) -> Floats:
-    """Precisions without weights, over the given neighbours."""
-    zeros = np.zeros(indices.shape[1])
-    return np.array(
-        [solve_precision(D2[i, row], zeros, perplexity)[0] for i, row in enumerate(indices)]
-    )
+def _plain_row(d2: Floats, perplexity: float) -> Floats:
+    zeros = np.zeros(len(d2))
+    return _row(d2, zeros, solve_precision(d2, zeros, perplexity)[0])
 
 
 def symmetrize(indices: Integers, rows: Floats) -> Floats:
-    """Dense ``r_ij = (r_{j|i} + r_{i|j}) / 2n`` from conditional rows over neighbour lists.
-
-    Examples
-    --------
-    >>> symmetrize(np.array([[1], [0]]), np.ones((2, 1))).tolist()
-    [[0.0, 0.5], [0.5, 0.0]]
-    """
+    """Return dense ``r_ij = (r_{j|i} + r_{i|j}) / 2n`` from rows over neighbour lists."""
     n = len(indices)
     dense = np.zeros((n, n))
     np.put_along_axis(dense, indices, rows, axis=1)
@@ -47,27 +211,12 @@ def symmetrize(indices: Integers, rows: Floats) -> Floats:
 
 
 def tsne_rows(D2: Floats, indices: Integers, perplexity: float) -> Floats:
-    """Conditional ``p_{j|i}`` over the given neighbours.
-
-    Examples
-    --------
-    >>> D2 = squared_distances([[0.0], [1.0], [2.0]])
-    >>> tsne_rows(D2, np.array([[1, 2], [0, 2], [1, 0]]), 2.0)[0].round(6).tolist()
-    [0.5, 0.5]
-    """
-    taus = _precisions(D2, indices, perplexity)
-    zeros = np.zeros(indices.shape[1])
-    return np.array([_row(D2[i, row], zeros, taus[i]) for i, row in enumerate(indices)])
+    """Return ``p_{j|i}`` over the given neighbours."""
+    return np.array([_plain_row(D2[i, row], perplexity) for i, row in enumerate(indices)])
 
 
 def tsne_affinities(X: ArrayLike, perplexity: float, *, metric: Metric = "euclidean") -> Floats:
-    """Symmetric similarities of plain t-SNE over ``3u`` neighbours, n × n.
-
-    Examples
-    --------
-    >>> round(float(tsne_affinities([[0.0], [1.0], [3.0]], 1.5).sum()), 6)
-    1.0
-    """
+    """Return the symmetric similarities of plain t-SNE over ``3u`` neighbours, n × n."""
     D2 = squared_distances(X, metric=metric)
     k = np.full(len(D2), total_length(len(D2), perplexity))
     indices, _ = neighbor_lists(D2, np.full(len(D2), -1), k, np.zeros_like(k))
@@ -80,27 +229,13 @@ def _high_weight_matrix(codes: Integers, beta: ArrayLike) -> Floats:
 
 
 def revised_rows(
-    D2: Floats,
-    indices: Integers,
-    codes: Integers,
-    perplexity: float,
-    beta: ArrayLike,
-    *,
-    bandwidth: Literal["r", "p"] = "r",
-    scale: float = 1.0,
-) -> Floats:
-    """Conditional ``r_{j|i}`` of revised conditional t-SNE (paper, section 3).
+    D2: Floats, indices: Integers, codes: Integers, perplexity: float, beta: ArrayLike, *,
+    bandwidth: Literal["r", "p"] = "r", scale: float = 1.0,
+) -> Floats:  # fmt: skip
+    """Return ``r_{j|i} ∝ β p`` (same label or unlabelled) or ``α p`` (paper, section 3).
 
-    Same-label and unlabelled neighbours are weighted by β, those of different label by α.
-    ``bandwidth`` says whether the weighted row (r) or the unweighted one (p) has the perplexity;
-    for r, ``scale`` is where `search_precision` starts.
-
-    Examples
-    --------
-    >>> D2 = squared_distances([[0.0], [1.0], [1.0], [0.0]])
-    >>> indices = np.array([[3, 1], [2, 0], [1, 0], [0, 1]])
-    >>> revised_rows(D2, indices, np.array([0, 1, 1, 0]), 2.0, 0.5, bandwidth="p")[0].round(3)
-    array([0.286, 0.714])
+    The perplexity is that of the weighted row (bandwidth r, searched from ``scale``) or of the
+    unweighted one (p).
     """
     if bandwidth not in ("r", "p"):
         raise ValueError(f"bandwidth must be 'r' or 'p', got {bandwidth!r}")
@@ -117,27 +252,14 @@ def revised_rows(
 
 
 def revised_affinities(
-    X: ArrayLike,
-    codes: Integers,
-    perplexity: float,
-    beta: ArrayLike,
-    *,
-    bandwidth: Literal["r", "p"] = "r",
-    metric: Metric = "euclidean",
-) -> Floats:
-    """Symmetric similarities of revised conditional t-SNE, n × n.
-
-    The scale of the data is its largest absolute coordinate around the mean; 1 for cosine.
-
-    Examples
-    --------
-    >>> X, codes = [[0.0], [1.0], [3.0], [7.0]], np.array([0, 1, 0, 1])
-    >>> round(float(revised_affinities(X, codes, 1.0, 1e-4).sum()), 6)
-    1.0
-    """
+    X: ArrayLike, codes: Integers, perplexity: float, beta: ArrayLike, *,
+    bandwidth: Literal["r", "p"] = "r", metric: Metric = "euclidean",
+) -> Floats:  # fmt: skip
+    """Return the symmetric similarities of revised conditional t-SNE, n × n."""
     D2 = squared_distances(X, metric=metric)
     indices, _ = neighbor_lists(D2, codes, *list_lengths(codes, perplexity))
     points = np.asarray(X, dtype=np.float64)
+    # The scale of the data is its largest absolute coordinate around the mean.
     largest = float(np.abs(points - points.mean(axis=0)).max())
     scale = 1.0 if metric == "cosine" else largest or 1.0
     rows = revised_rows(D2, indices, codes, perplexity, beta, bandwidth=bandwidth, scale=scale)
@@ -145,10 +267,10 @@ def revised_affinities(
 
 
 def _split_perplexity(w: float, u: float, k_same: int, k_other: int) -> tuple[float, float]:
-    """Perplexities of the two lists such that the mixture has perplexity u.
+    """Return the perplexities of both lists such that their mixture has perplexity u.
 
-    The entropy of the mixture is ``h(w) + (1 - w) log u_same + w log u_other``. Unless a list is
-    too short, or its part is below one point, this is ``(1 - w) u`` and ``w u``.
+    The entropy of the mixture is ``h(w) + (1 - w) log u_same + w log u_other``. The solution is
+    ``(1 - w) u`` and ``w u`` unless a list is too short or its part is below one point.
     """
     if w in (0, 1):
         return min(max(u, 1.0), float(k_same)), min(max(u, 1.0), float(k_other))
@@ -157,21 +279,15 @@ def _split_perplexity(w: float, u: float, k_same: int, k_other: int) -> tuple[fl
     log_same = (left - w * log_other) / (1 - w)
     if not 0 <= log_same <= np.log(k_same):
         log_same = np.clip(log_same, 0.0, np.log(k_same))
-        with np.errstate(over="ignore"):  # the smallest of all shares
+        with np.errstate(over="ignore"):  # by tiny shares
             log_other = np.clip((left - (1 - w) * log_same) / w, 0.0, np.log(k_other))
     return float(np.exp(log_same)), float(np.exp(log_other))
 
 
 def natural_log_odds(D2: Floats, indices: Integers, n_same: Integers) -> Floats:
-    """Log of the weight on the second list over that on the first, without any conditioning.
+    """Return the log of the weight on the second list over that on the first, unconditioned.
 
-    Similarities have a perplexity of half the length of a row.
-
-    Examples
-    --------
-    >>> D2 = squared_distances([[0.0], [1.0], [1.0]])
-    >>> natural_log_odds(D2, np.array([[1, 2], [0, 2], [0, 1]]), np.array([1, 1, 1]))[0].item()
-    0.0
+    The perplexity is half the length of a row.
     """
     rows = tsne_rows(D2, indices, max(1.0, indices.shape[1] / 2))
     other = np.arange(indices.shape[1]) >= n_same[:, None]
@@ -182,73 +298,102 @@ def natural_log_odds(D2: Floats, indices: Integers, n_same: Integers) -> Floats:
 def split_rows(
     D2: Floats, indices: Integers, n_same: Integers, shares: Floats, perplexity: float
 ) -> Floats:
-    """Conditional rows ``(1 - w) p^same + w p^other``, each list calibrated alone.
-
-    Examples
-    --------
-    >>> D2 = squared_distances([[0.0], [1.0], [3.0], [7.0]])
-    >>> indices = np.array([[2, 1, 3], [3, 0, 2], [0, 1, 3], [1, 2, 0]])
-    >>> split_rows(D2, indices, np.ones(4, dtype=int), np.full(4, 0.4), 1.8)[0, 0].round(6).item()
-    0.6
-    """
+    """Return rows ``(1 - w) p^same + w p^other``, each list calibrated separately."""
     rows = []
     for i, w in enumerate(shares):
         lists = indices[i, : n_same[i]], indices[i, n_same[i] :]
         w = 0.0 if len(lists[1]) == 0 else 1.0 if len(lists[0]) == 0 else float(w)
         targets = _split_perplexity(w, perplexity, len(lists[0]), len(lists[1]))
-        parts = []
-        for members, mass, target in zip(lists, (1 - w, w), targets, strict=True):
-            if mass == 0:
-                parts.append(np.zeros(len(members)))
-            else:
-                d2, zeros = D2[i, members], np.zeros(len(members))
-                parts.append(mass * _row(d2, zeros, solve_precision(d2, zeros, target)[0]))
+        parts = [
+            share * _plain_row(D2[i, members], target) if share else np.zeros(len(members))
+            for members, share, target in zip(lists, (1 - w, w), targets, strict=True)
+        ]
         rows.append(np.concatenate(parts))
     return np.array(rows)
 
 
 def balanced_rows(
-    D2: Floats,
-    indices: Integers,
-    n_same: Integers,
-    codes: Integers,
-    perplexity: float,
+    D2: Floats, indices: Integers, n_same: Integers, codes: Integers, perplexity: float,
     strength: ArrayLike,
-) -> Floats:
-    """Conditional rows of ``balanced``: the share of other labels from natural to random.
-
-    Examples
-    --------
-    >>> D2 = squared_distances([[0.0], [1.0], [3.0], [7.0]])
-    >>> indices = np.array([[2, 1, 3], [3, 0, 2], [0, 1, 3], [1, 2, 0]])
-    >>> codes, n_same = np.array([0, 1, 0, 1]), np.ones(4, dtype=int)
-    >>> balanced_rows(D2, indices, n_same, codes, 1.8, 1.0)[0, 0].round(6).item()
-    0.333333
-    """
+) -> Floats:  # fmt: skip
+    """Return the rows of ``balanced``: the share of other labels goes from natural to random."""
     natural = expit(natural_log_odds(D2, indices, n_same))
-    strengths = np.broadcast_to(np.asarray(strength, np.float64), label_counts(codes).shape)
-    t = np.append(strengths, 0.0)[codes]
+    t = np.append(per_label(strength, codes), 0.0)[codes]
     shares = natural + t * (other_shares(codes, 1.0) - natural)
     return split_rows(D2, indices, n_same, shares, perplexity)
 
 
 def balanced_affinities(
-    X: ArrayLike,
-    codes: Integers,
-    perplexity: float,
-    strength: ArrayLike,
-    *,
+    X: ArrayLike, codes: Integers, perplexity: float, strength: ArrayLike, *,
     metric: Metric = "euclidean",
-) -> Floats:
-    """Symmetric similarities of ``balanced``, n × n.
-
-    Examples
-    --------
-    >>> X, codes = [[0.0], [1.0], [3.0], [7.0]], np.array([0, 1, 0, 1])
-    >>> round(float(balanced_affinities(X, codes, 1.0, 0.5).sum()), 6)
-    1.0
-    """
+) -> Floats:  # fmt: skip
+    """Return the symmetric similarities of ``balanced``, n × n."""
     D2 = squared_distances(X, metric=metric)
     lengths = list_lengths_balanced(codes, perplexity, strength)
     indices, n_same = neighbor_lists(D2, codes, *lengths)
     return symmetrize(indices, balanced_rows(D2, indices, n_same, codes, perplexity, strength))
+
+
+def solve_joint_weight(log_odds: Floats, target: float) -> float:
+    """Return the λ that brings the mean share of other labels to a target."""
+    low, high = -MAX_LOG_WEIGHT, MAX_LOG_WEIGHT
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if expit(log_odds + middle).mean() < target else (low, middle)
+    return (low + high) / 2
+
+
+def joint_shares(log_odds: Floats, matched: Floats, codes: Integers, strength: ArrayLike) -> Floats:
+    """Return the share of other labels per row, with one λ per strength over all labelled points.
+
+    ``w_i = expit(log_odds_i + log max(matched_i, .02) + λ)`` with a mean of
+    ``w0 + .65 s^.75 (w1 - w0)``, from natural to random.
+    """
+    labelled = codes >= 0
+    if not labelled.any():
+        return np.zeros(len(codes))
+    strengths = per_label(strength, codes)
+    w0 = expit(log_odds[labelled]).mean()
+    w1 = other_shares(codes, 1.0)[labelled].mean()
+    odds = log_odds + np.log(np.maximum(matched, 0.02))
+    weights = {
+        s: solve_joint_weight(odds[labelled], w0 + 0.65 * s**0.75 * (w1 - w0))
+        for s in set(strengths)
+    }
+    added = np.append([weights[s] for s in strengths], 0.0)[codes]
+    return np.where(labelled, expit(odds + added), 0.0)
+
+
+def joint_rows(
+    D2: Floats, indices: Integers, n_same: Integers, codes: Integers, perplexity: float,
+    strength: ArrayLike,
+) -> Floats:  # fmt: skip
+    """Return dense rows of ``joint``: both lists shortened to their shares of half the row."""
+    n, length = indices.shape
+    matched = matched_shares(indices, n_same, codes)
+    shares = joint_shares(natural_log_odds(D2, indices, n_same), matched, codes, strength)
+    total = (length + 1) // 2
+    dense = np.zeros((len(codes), len(codes)))
+    for i in range(n):
+        wanted = min(int(np.ceil(total * shares[i] - 1e-6)), total - 1) if n_same[i] else total
+        k_other = min(wanted, length - n_same[i])
+        k_same = min(total - k_other, n_same[i])
+        members = np.concatenate(
+            [indices[i, :k_same], indices[i, n_same[i] : n_same[i] + total - k_same]]
+        )
+        row = split_rows(
+            D2[i : i + 1], members[None], np.array([k_same]), shares[i : i + 1], perplexity
+        )
+        dense[i, members] = row[0]
+    return dense
+
+
+def joint_affinities(
+    X: ArrayLike, codes: Integers, perplexity: float, strength: ArrayLike, *,
+    metric: Metric = "euclidean",
+) -> Floats:  # fmt: skip
+    """Return the symmetric similarities of ``joint``, n × n."""
+    D2 = squared_distances(X, metric=metric)
+    indices, n_same = neighbor_lists(D2, codes, *list_lengths_joint(codes, perplexity))
+    rows = joint_rows(D2, indices, n_same, codes, perplexity, strength)
+    return np.asarray((rows + rows.T) / (2 * len(codes)))

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ctsne._core.checks import check_choice
+from ctsne._core.choices import BANDWIDTHS
 from ctsne.affinity.result import Affinities
 from ctsne.affinity.rows import Rows
 from ctsne.affinity.weights import check_perplexity, per_label, same_label_share
@@ -83,7 +84,7 @@ def revised_affinities(
     >>> bool(result.diagnostics.other_share.mean() > 0.9)
     True
     """
-    check_choice(bandwidth, "bandwidth", ("r", "p"))
+    check_choice(bandwidth, "bandwidth", BANDWIDTHS)
     target = check_perplexity(perplexity)
     known = encode_labels(labels, n=len(neighbors.indices))
     betas = per_label(beta, "beta", known, open_low=True)

@@ -1,7 +1,7 @@
 """The command line: ``ctsne <command>``.
 
-Every command is one file here; what they share is in ``options`` (options and parameters),
-``config`` (TOML files), ``console`` (what is told, and where) and ``parser``.
+Every command has a file of its own. They share ``options`` (options and parameters of the
+estimator), ``values`` (what options accept), ``console`` (messages and results) and ``inputs``.
 """
 
 from ctsne.cli.main import main

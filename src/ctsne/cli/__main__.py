@@ -1,4 +1,4 @@
-"""``python -m ctsne.cli``, where the program ``ctsne`` is not on the path."""
+"""``python -m ctsne.cli``, for when the program ``ctsne`` is not on the path."""
 
 import sys
 

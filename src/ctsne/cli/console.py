@@ -1,4 +1,4 @@
-"""What the command line says, and where: results on standard output, all else on standard error."""
+"""Output of the command line: results on standard output, messages on standard error."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 import logging
 import math
 import sys
+import textwrap
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,11 +15,11 @@ from typing import Any
 
 from ctsne._core.progress import clock
 
-__all__ = ["Console", "aligned", "one_line"]
+__all__ = ["Console", "aligned", "definitions", "one_line", "plain"]
 
-# Seconds between two lines about the iterations, where a line cannot be written over.
+# Seconds between progress lines in a log file, where lines cannot be redrawn.
 _LOGGED_EVERY = 30.0
-# What the estimator logs at the end of a stage, and what it does next.
+# The estimator logs the end of a stage; a terminal shows the stage that follows.
 _NEXT_STAGE = {
     "memory": "neighbours",
     "neighbours": "similarities",
@@ -27,16 +28,10 @@ _NEXT_STAGE = {
 
 
 class Console:
-    """Standard output and standard error, as loud as was asked for.
+    """Print results and messages.
 
-    Parameters
-    ----------
-    quiet : bool
-        Only errors are told.
-    verbose : bool
-        Every stage is told, with its time.
-    as_json : bool
-        The result is one JSON object instead of text.
+    ``quiet`` prints only errors and the result, ``verbose`` also every stage with its time, and
+    ``as_json`` prints the result as one JSON object.
     """
 
     def __init__(self, *, quiet: bool = False, verbose: bool = False, as_json: bool = False):
@@ -45,15 +40,15 @@ class Console:
         self.as_json = as_json
         self._begin = time.perf_counter()
         self._results = True
-        self._unfinished = False  # whether the last line can still be written over
+        self._unfinished = False  # whether the last line can still be redrawn
 
     @property
     def seconds(self) -> float:
-        """Time since the command began."""
+        """Return the time since the command started."""
         return time.perf_counter() - self._begin
 
     def result(self, text: str, content: Mapping[str, Any]) -> None:
-        """Write the result: text for people, or JSON for programs."""
+        """Print the result: text for people, or JSON for programs."""
         if not self._results:
             return
         self._clear()
@@ -64,7 +59,7 @@ class Console:
 
     @contextlib.contextmanager
     def without_results(self) -> Iterator[None]:
-        """Keep results back: they are a step on the way to another one."""
+        """Suppress results, for a command that is a step of another one."""
         self._results = False
         try:
             yield
@@ -72,26 +67,26 @@ class Console:
             self._results = True
 
     def error(self, message: object) -> None:
-        """Tell why it failed, in one line."""
+        """Print an error in one line."""
         self._line(f"error: {one_line(message)}")
 
     def warn(self, message: object) -> None:
-        """Tell what may not be as expected."""
+        """Print a warning in one line."""
         if not self.quiet:
             self._line(f"warning: {one_line(message)}")
 
     def say(self, message: str) -> None:
-        """Tell what was decided or done."""
+        """Print what was decided or done."""
         if not self.quiet:
             self._line(message)
 
     def detail(self, message: str) -> None:
-        """Tell what only a curious user wants to know."""
+        """Print a detail if verbose."""
         if self.verbose:
             self._line(message)
 
     def stage(self, name: str) -> None:
-        """Tell what is going on; the next line takes its place."""
+        """Show what is going on, in a line that the next one replaces."""
         if self.quiet or self.verbose or not sys.stderr.isatty():
             return
         self._clear()
@@ -99,13 +94,13 @@ class Console:
         sys.stderr.flush()
         self._unfinished = True
 
-    def interrupted(self, what_remains: str = "") -> None:
-        """Tell that the user stopped it, and what that left behind."""
-        self._line(f"interrupted{what_remains and ': ' + what_remains}")
+    def interrupted(self, state: str = "") -> None:
+        """Print that the user interrupted the command, and the state that leaves."""
+        self._line(f"interrupted{state and ': ' + state}")
 
     @contextlib.contextmanager
     def library(self) -> Iterator[None]:
-        """Tell the library's warnings and, if verbose, what it logs, in the words of a program."""
+        """Print warnings of the library and, if verbose, its log as messages of this program."""
         log = logging.getLogger("ctsne")
         level, propagate, handlers = log.level, log.propagate, log.handlers
         log.handlers = [_Stages(self)]
@@ -115,7 +110,7 @@ class Console:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 warnings.filterwarnings("default", category=UserWarning)
-                warnings.filterwarnings("ignore", message="interrupted")  # commands tell it
+                warnings.filterwarnings("ignore", message="interrupted")  # reported by commands
                 warnings.showwarning = lambda message, *_, **__: self.warn(message)
                 yield
         finally:
@@ -123,10 +118,7 @@ class Console:
             log.propagate, log.handlers = propagate, handlers
 
     def log(self, total: int) -> Callable[[int, float, object], None] | None:
-        """Return a callback that tells now and then, in a log file, how far a long run is.
-
-        A terminal has the estimator's own bar.
-        """
+        """Return a callback that reports progress in a log file; a terminal shows a bar."""
         if self.quiet or self.verbose or sys.stderr.isatty():
             return None
         begin = last = time.monotonic()
@@ -153,7 +145,7 @@ class Console:
 
 
 class _Stages(logging.Handler):
-    """Hears what the estimator logs."""
+    """Pass on the log of the estimator."""
 
     def __init__(self, console: Console) -> None:
         super().__init__()
@@ -162,23 +154,23 @@ class _Stages(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         message = record.getMessage()
         self._console.detail(message)
-        coming = _NEXT_STAGE.get(message.split(":")[0])
-        if coming is not None:
-            self._console.stage(coming)
+        following = _NEXT_STAGE.get(message.split(":")[0])
+        if following is not None:
+            self._console.stage(following)
 
 
 def one_line(message: object) -> str:
-    """Put a message, or what an error is called, on one line."""
+    """Return a message on one line; for an error without a message, its type."""
     return " ".join(str(message).split()) or type(message).__name__
 
 
 def _printable(line: str) -> str:
-    """Put a sign in the place of control characters: what a file holds must not rule a terminal."""
+    """Replace control characters, so that text from files cannot control the terminal."""
     return "".join(c if c.isprintable() else "?" for c in line)
 
 
 def aligned(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Lay a table out in columns; numbers to the right, text to the left."""
+    """Return a table as text, numbers aligned right and text left."""
     cells = [list(head), *([_cell(value) for value in row] for row in rows)]
     numeric = [
         all(row[place] is None or isinstance(row[place], int | float) for row in rows)
@@ -196,6 +188,17 @@ def aligned(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     return "\n".join(lines)
 
 
+def definitions(meanings: Mapping[str, str]) -> str:
+    """Return names and their meanings in two columns of a terminal, for the help."""
+    width = 2 + max(map(len, meanings))
+    return "\n".join(
+        textwrap.fill(
+            meaning, 79, initial_indent=f"  {name:{width}}", subsequent_indent=" " * (width + 2)
+        )
+        for name, meaning in meanings.items()
+    )
+
+
 def _cell(value: object) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "-"
@@ -205,7 +208,7 @@ def _cell(value: object) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Return what JSON can hold: NumPy's numbers as Python's, what is not finite as null."""
+    """Return values that JSON can hold: NumPy numbers as Python ones, NaN and infinity as null."""
     if isinstance(value, Mapping):
         return {str(key): plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):

@@ -1,54 +1,56 @@
-"""``ctsne embed``: from a file to a map."""
+"""``ctsne embed``: make one map of a file."""
 
 from __future__ import annotations
 
 import argparse
-import shlex
+import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ctsne.cli.console import Console
-from ctsne.cli.inputs import Input, check_outputs, read_input
-from ctsne.cli.measures import measures_of
+from ctsne.cli.inputs import Input, check_outputs, read_input, records_of
+from ctsne.cli.main import Commands, add_command
 from ctsne.cli.options import (
     add_input,
+    add_labels,
     add_messages,
     add_parameters,
     check_steering,
     make_estimator,
     settings_of,
-    title_of,
+    short,
 )
-from ctsne.cli.parser import Commands, add_command
-from ctsne.cli.records import records_of
 from ctsne.methods import METHODS
 
 if TYPE_CHECKING:
     from ctsne.estimator import ConditionalTSNE
 
-__all__ = ["add", "make", "run"]
+__all__ = ["add", "make", "run", "say_reduced"]
 
 _DESCRIPTION = """\
 Make one map of a dataset with a known label factored out.
 
-INPUT has a row for each point: numbers to make the map of, and one or more
-columns that are known. With --labels batch, points of different batches that
-are alike lie together; what the batches have in common can be seen. Several
-label columns count as one: each combination of their values is a label.
+INPUT has one row per point: numeric columns to embed, and one or more columns
+of labels. With --labels batch, similar points from different batches lie
+together, and structure that the batches share becomes visible. Several label
+columns count as one: each combination of their values is a label.
 
---mixing 0.7 asks for a map that mixes the label to 70 % of random. Without it
-the map has a medium strength. ctsne sweep shows all strengths side by side."""
+--mixing 0.7 asks for a map that mixes the label to 70 % of random mixing.
+Without it, the map has a medium strength. To compare strengths, run ctsne
+sweep."""
 
 _EPILOG = """\
 the output:
   OUTPUT holds the positions (ctsne_1, ctsne_2), four diagnostics of each point
-  and the columns of INPUT. Its name tells the kind of file: csv, tsv (also with
-  .gz), parquet, feather, npz, npy (positions only) or h5ad (obsm["ctsne"]; it
-  may be INPUT itself, and the map is added to it). All settings, versions and
-  the checksum of the input are kept with it: ctsne rerun OUTPUT makes it again.
+  and the other columns of INPUT. Its suffix sets the format: csv, tsv (also
+  .gz), parquet, feather, npz, npy (positions only) or h5ad (obsm["ctsne"]).
+  If OUTPUT is INPUT itself, an h5ad file, the map is added to it. All settings,
+  versions and the checksum of the input are stored with the map, so that
+  ctsne rerun OUTPUT can repeat it.
     ctsne_perplexity      effective number of neighbours of the point
     ctsne_other_share     share of its similarity that goes to other labels
-    ctsne_matched         near 0, it has no counterpart under other labels
-    ctsne_largest_weight  near 1, one neighbour decides where the point lies
+    ctsne_matched         near 0: no counterpart under other labels
+    ctsne_largest_weight  near 1: its place depends on a single neighbour
 
 examples:
   ctsne embed cells.csv --labels batch -o map.csv
@@ -67,47 +69,40 @@ def add(commands: Commands) -> None:
     parser = add_command(
         commands, "embed", usage="INPUT --labels COLUMN [COLUMN ...] -o OUTPUT [options]",
         description=_DESCRIPTION, epilog=_EPILOG, run=run,
-        help="make a map of a file, a known label factored out",
+        help="make a map of a file with a known label factored out",
     )  # fmt: skip
     main = parser.add_argument_group("options")
-    main.add_argument("input", metavar="INPUT", help="the file with the data")
-    main.add_argument(
-        "--labels", metavar="COLUMN", nargs="+",
-        help="what you know: the column, or columns, to factor out",
-    )  # fmt: skip
+    main.add_argument("input", metavar="INPUT", help="file with the data")
+    add_labels(main)
     main.add_argument(
         "-o", "--output", metavar="OUTPUT", required=True,
-        help="the file to write; replaced if it exists",
+        help="file to write; overwritten if it exists",
     )  # fmt: skip
-    main.add_argument("--plot", metavar="FILE", help="draw the map too: a png, pdf or svg file")
+    main.add_argument("--plot", metavar="FILE", help="also draw the map (png, pdf or svg)")
     main.add_argument(
         "--color", metavar="COLUMN", nargs="+",
-        help="columns to colour the picture by, a panel each, beside the label factored out",
-    )  # fmt: skip
-    main.add_argument(
-        "--other", metavar="COLUMN",
-        help="a label you hope to see in the map, to be measured too; no feature, even if it is "
-        "a number",
+        help="columns to colour the picture by, one panel for each, in addition to the label "
+        "factored out",
     )  # fmt: skip
     add_input(parser)
-    output = parser.add_argument_group("output")
+    output = parser.add_argument_group("writing OUTPUT")
     output.add_argument(
         "--key", metavar="KEY", default="ctsne",
-        help="what the names of new columns begin with; h5ad: the key of obsm and uns "
-        "(default: ctsne)",
+        help="prefix of new columns; h5ad: key in obsm and uns (default: ctsne)",
     )  # fmt: skip
     add_parameters(parser, main=main)
     add_messages(parser)
 
 
 def run(options: argparse.Namespace, console: Console) -> None:
-    """Make the map, and tell how it came out."""
-    check_steering(options)  # settings of a map that is made again are what they were
+    """Make the map from options of the command line."""
+    check_steering(options)  # not in ``make``: a rerun accepts the settings as they were
     make(options, console)
 
 
 def make(options: argparse.Namespace, console: Console, *, expect: str | None = None) -> None:
-    """Make the map; ``expect`` is the checksum that the data must have."""
+    """Make the map; with ``expect``, only if the data have this checksum."""
+    from ctsne._fit.fitting import point_diagnostics
     from ctsne._io import (
         PICTURE_SUFFIXES,
         Provenance,
@@ -117,11 +112,17 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
         suffix_of,
         write_map,
     )
-    from ctsne.cli.pictures import draw_map, save_picture
+    from ctsne.cli.plot import draw_map, plot_command, save_picture, use_agg
 
     target = check_output(options.output)
     picture = None if options.plot is None else check_output(options.plot, PICTURE_SUFFIXES)
-    _check_options(options)
+    if not options.labels and options.method != "tsne":
+        raise ValueError(
+            "--labels COLUMN is missing: it names the label to factor out, and is required unless "
+            "--method tsne"
+        )
+    if options.color and picture is None:
+        raise ValueError("--color needs a picture: add --plot FILE, such as --plot map.png")
     outputs = [target, *([] if picture is None else [picture])]
     check_outputs(outputs, options, into_input=suffix_of(target) == ".h5ad")
     try:
@@ -130,52 +131,50 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
         place = f'obsm["{options.key}"]'
         if suffix_of(target) == ".h5ad" and data.dataset.source.startswith(place):
             raise ValueError(
-                f"the map would replace {place}, which it is made of; choose another name with "
+                f"the map is made from {place} and would overwrite it; choose another name with "
                 "--key"
             )
         shown = {name: _color(data, name) for name in options.color or ()}
         settings = settings_of(options)
-        del settings["color"]  # of the picture, which records it itself
+        del settings["color"]  # only the picture depends on it
         model = _fit(data, settings, options, console)
-        provenance = Provenance(
-            "embed", settings, records_of(data, options, target), current_versions()
-        )
+        records = records_of(data, options, target)
         console.stage(f"writing {target}")
         write_map(
-            target, model.embedding_, dataset=data.dataset, diagnostics=model._kept_diagnostics(),
-            provenance=provenance, key=options.key,
+            target, model.embedding_, dataset=data.dataset, diagnostics=point_diagnostics(model),
+            provenance=Provenance("embed", settings, records, current_versions()), key=options.key,
         )  # fmt: skip
     except KeyboardInterrupt:
-        was = f"{target} is as it was" if target.exists() else "nothing was written"
-        raise KeyboardInterrupt(was) from None
+        state = f"{target} is unchanged" if target.exists() else "nothing was written"
+        raise KeyboardInterrupt(state) from None
     if picture is not None:
         columns = ({data.name: data.known} if data.known is not None else {}) | shown
         if options.dimensions == 3:
             console.say("the picture shows the first two of three dimensions")
-        figure = draw_map(model.embedding_, columns)
-        save_picture(figure, picture, target, color=list(columns), key=options.key)
-    _tell(model, data, options, settings, console)
-
-
-def _check_options(options: argparse.Namespace) -> None:
-    """Refuse what cannot go together, before anything is read."""
-    if not options.labels and options.method != "tsne":
-        raise ValueError(
-            "--labels COLUMN is missing: it says what to factor out, and is required unless "
-            "--method tsne"
-        )
-    if options.color and options.plot is None:
-        raise ValueError("--color is for the picture: name one with --plot FILE, such as map.png")
+        use_agg()
+        command = plot_command(options.output, options.plot, color=list(columns), key=options.key)
+        save_picture(draw_map(model.embedding_, columns), picture, command)
+    _report(model, data, options, settings, console)
 
 
 def _color(data: Input, name: str) -> Any:
-    """Return a column to colour by; it must be kept in the map, to draw the picture again."""
+    """Return a column to colour by, which must be stored with the map."""
     if name in data.dataset.features and name not in data.dataset.columns:
         raise ValueError(
-            f"--color {name}: this is one of the features that the map is made of, not a label; "
-            f"with --other {name} it is left out of them"
+            f"--color {name}: this column is a feature that the map is made of, not a label; "
+            f"--other {name} leaves it out of the features"
         )
     return data.column(name)
+
+
+def say_reduced(data: Input, pca: Any, metric: str, console: Console) -> None:
+    """Report that the estimator reduces the features to principal components."""
+    from ctsne._core.components import n_reduced
+
+    k = None if metric == "precomputed" else n_reduced(data.X.shape, pca)
+    if k is not None and k <= min(data.X.shape):  # more are refused by the estimator
+        d = data.X.shape[1]
+        console.say(f"reducing {d} features to {k} principal components (change it with --pca)")
 
 
 def _fit(
@@ -187,51 +186,70 @@ def _fit(
         callback=console.log(options.n_iter),
         verbose=0 if console.quiet else 1 + console.verbose,
     )
+    say_reduced(data, model.pca, model.metric, console)
     model.fit(data.X, labels=data.known)
-    if model.n_iter_ < options.n_iter:  # half a map is not a result here
+    if model.n_iter_ < options.n_iter:  # a map that is not finished is not a result here
         raise KeyboardInterrupt
     return model
 
 
-def _tell(
+def _measures(
+    model: ConditionalTSNE, data: Input, other: str | None, jobs: int
+) -> dict[str, float | None]:
+    """Measure a map; None for measures that the data do not allow."""
+    from ctsne._fit.fitting import point_diagnostics
+    from ctsne.evaluate import data_neighbors, measure_map
+
+    found: dict[str, float] = {"kl_divergence": float(model.kl_divergence_)}
+    k = min(30, len(model.embedding_) - 2)
+    if k >= 2:
+        neighbors = data_neighbors(
+            data.X, data.known, k=k, metric=model.metric, pca=model.pca, align=model.align,
+            n_jobs=jobs,
+        )  # fmt: skip
+        hidden = None if other is None else data.column(other)
+        found |= measure_map(model.embedding_, neighbors, other=hidden, n_jobs=jobs)
+    found |= {name: float(each.mean()) for name, each in point_diagnostics(model).items()}
+    found["recall"] = float(model.diagnostics_.recall)
+    return {name: value if math.isfinite(value) else None for name, value in found.items()}
+
+
+def _report(
     model: ConditionalTSNE,
     data: Input,
     options: argparse.Namespace,
     settings: dict[str, Any],
     console: Console,
 ) -> None:
-    measures = measures_of(model, data, options)
+    """Print what was made and how good it is."""
+    from ctsne.cli.plot import plot_command
+    from ctsne.evaluate.wording import measure_title
+
+    measures = _measures(model, data, options.other, options.jobs)
     n = len(model.embedding_)
     knob = METHODS[options.method].knob
     found = None if knob is None else getattr(model, f"{knob}_")
-    lines = [f"map: {options.output} ({n} points; {title_of(options.method, found)})"]
+    lines = [f"map: {options.output} ({n} points; {_title(options.method, found)})"]
     if options.plot is not None:
         lines.append(f"picture: {options.plot}")
-    for name, label in (("mixing", data.name), ("other_mixing", options.other)):
+    names = {"known": data.name, "other": options.other or ""}
+    for name in ("mixing", "other_mixing"):
         if measures.get(name) is not None:
-            lines.append(f"mixing of {label}: {measures[name]:.2f} of random")
-    kept = measures["adjusted_rnx"]
-    if kept is None and data.known is not None:
+            lines.append(f"{measure_title(name, **names)}: {measures[name]:.2f} of random")
+    kept = "rnx" if data.known is None else "adjusted_rnx"
+    if measures.get(kept) is not None:
+        technical = "R_NX" if data.known is None else "adjusted R_NX"
         lines.append(
-            "neighbours kept: cannot be measured, as neighbourhoods of 30 hold whole labels, which "
-            "every map would keep"
+            f"neighbours kept: {measures[kept]:.2f} ({technical}; ctsne sweep compares settings)"
         )
-    elif kept is not None:
-        what = "R_NX" if data.known is None else "adjusted R_NX"
-        lines.append(
-            f"neighbours kept: {kept:.2f} ({what}; ctsne sweep shows whether another setting keeps "
-            "more)"
-        )
-    share = measures.get("other_share")
-    others = "" if share is None else f", on other labels {share:.2f}"
-    lines.append(
-        f"a point's similarities, on average: perplexity {measures['perplexity']:.1f}{others}, "
-        f"largest {measures['largest_weight']:.2f}"
-    )
+    elif data.known is not None:
+        lines.append("neighbours kept: not measurable, neighbourhoods contain whole labels")
+    shown = {"perplexity": "perplexity {:.1f}", "largest_weight": "largest weight {:.2f}",
+             "other_share": "weight on other labels {:.2f}"}  # fmt: skip
+    facts = [text.format(measures[name]) for name, text in shown.items() if name in measures]
+    lines.append(f"similarities per point, on average: {', '.join(facts)}")
     if options.plot is None:
-        key = [] if options.key == "ctsne" else ["--key", options.key]
-        command = shlex.join(["ctsne", "plot", options.output, *key, "-o", "map.png"])
-        lines.append(f"next: {command}")
+        lines.append(f"next: {plot_command(options.output, 'map.png', key=options.key)}")
     content = {
         "command": "embed",
         "output": options.output,
@@ -243,3 +261,13 @@ def _tell(
         "seconds": round(console.seconds, 3),
     }
     console.result("\n".join(lines), content)
+
+
+def _title(method: str, value: Any) -> str:
+    """Return a method and the value of its knob in a few words."""
+    title, knob = METHODS[method].title, METHODS[method].knob
+    if isinstance(value, Mapping):
+        value = ", ".join(f"{label}={short(each)}" for label, each in value.items())
+    elif isinstance(value, float):
+        value = f"{value:.4g}"
+    return title if knob is None or value is None else f"{title}, {knob} {value}"

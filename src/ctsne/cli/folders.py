@@ -1,9 +1,8 @@
-"""The folder of a sweep: maps, measures, labels and settings."""
+"""Sweep folders: maps, measures, labels and settings of a sweep."""
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,14 +26,14 @@ __all__ = [
     "write_folder",
 ]
 
-SETTINGS, SWEEP, COLUMNS, TABLE = "settings.json", "sweep.npz", "columns.npz", "table.csv"
-# Maps that :mod:`ctsne.sweep.store` keeps.
-_KEPT_MAP = re.compile(r"map-[0-9a-f]{32}\.npz")
+SETTINGS, SWEEP, COLUMNS, TABLE = (
+    "settings.json", "sweep.npz", "columns.feather", "table.csv",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
 class SweepFolder:
-    """What a sweep left behind."""
+    """A finished sweep with its columns, row names and provenance."""
 
     result: SweepResult
     columns: dict[str, Any]
@@ -43,33 +42,33 @@ class SweepFolder:
 
 
 def is_sweep_folder(path: Path) -> bool:
-    """Tell whether a finished sweep is there."""
+    """Tell whether a folder holds a finished sweep."""
     return (path / SETTINGS).is_file() and (path / SWEEP).is_file()
 
 
 def check_folder(path: Path) -> None:
-    """Refuse a folder that is somebody else's, before any work is done."""
+    """Refuse a folder with other files, before any work is done."""
     from ctsne._io.paths import load
 
-    load("pandas")  # for the table
+    load("pyarrow")  # for the columns
     if path.exists() and not path.is_dir():
-        raise ValueError(f"{path} is a file; a sweep needs a folder of its own: -o FOLDER")
+        raise ValueError(f"{path} is a file; a sweep needs its own folder: -o FOLDER")
     if not path.exists():
         if not path.absolute().parent.is_dir():
-            raise ValueError(f"cannot make {path}: there is no folder {path.parent}")
+            raise ValueError(f"cannot create {path}: there is no folder {path.parent}")
         return
     if _is_ours(path):
         return
     others = sorted(each.name for each in path.iterdir() if not each.name.startswith("."))
     if others:
         raise ValueError(
-            f"the folder {path} holds other files ({others[0]}); a sweep needs a folder of its "
-            "own, which need not exist yet"
+            f"the folder {path} holds other files ({others[0]}); a sweep needs its own folder, "
+            "which need not exist yet"
         )
 
 
 def _is_ours(path: Path) -> bool:
-    """Tell whether a sweep was made here, or begun; names such as table.csv anybody may use."""
+    """Tell whether a sweep was made or begun here; a file called table.csv does not mean that."""
     from ctsne._io import read_provenance
 
     if (path / SETTINGS).is_file():
@@ -77,11 +76,17 @@ def _is_ours(path: Path) -> bool:
             return read_provenance(path).command == "sweep"
         except ValueError:
             return False
-    return any(_KEPT_MAP.fullmatch(each.name) for each in path.iterdir())
+    return _has_maps(path)
+
+
+def _has_maps(path: Path) -> bool:
+    from ctsne.sweep.storage import MAP_FILE
+
+    return any(MAP_FILE.fullmatch(each.name) for each in path.iterdir())
 
 
 def check_same_data(path: Path, provenance: Provenance) -> None:
-    """Refuse a folder with a sweep of other data, or of other labels; other settings may join."""
+    """Refuse a folder with a sweep of other data or labels; other settings are added to it."""
     from ctsne._io import read_provenance
 
     if not (path / SETTINGS).is_file():
@@ -91,7 +96,7 @@ def check_same_data(path: Path, provenance: Provenance) -> None:
     if labels[0] != labels[1]:
         what = f"other labels ({', '.join(map(str, labels[0] or ()))})"
     elif before.inputs[0].data != provenance.inputs[0].data:
-        what = "other data, or other features of them"
+        what = "other data or features"
     else:
         return
     raise ValueError(
@@ -105,7 +110,7 @@ def files_of(path: Path) -> list[Path]:
 
 
 def move_folder(new: Path, target: Path) -> None:
-    """Put a finished sweep in its place; files beside it that are not its own stay."""
+    """Move a finished sweep to its place; other files there are kept."""
     if not target.exists():
         new.rename(target)
         return
@@ -115,7 +120,7 @@ def move_folder(new: Path, target: Path) -> None:
 
 
 def begin_folder(path: Path, provenance: Provenance) -> None:
-    """Leave beside the maps of a sweep that was stopped how to go on; a finished one stays."""
+    """Write how to continue an interrupted sweep, unless a finished one is there."""
     if not (path / SWEEP).exists():
         _write_settings(path, provenance)
 
@@ -127,10 +132,10 @@ def write_folder(
     names: Any,
     provenance: Provenance,
 ) -> None:
-    """Put the result beside the maps; the settings come last, so that they tell it is whole."""
+    """Write the result; the settings come last, so that they mark a complete folder."""
     from ctsne._io import write_columns
 
-    result.save(path / SWEEP)
+    result.save(path)
     write_columns(path / COLUMNS, columns, names=names)
     with replaced_file(path / TABLE) as temporary:
         result.table.drop(columns="seconds").to_csv(temporary, index=False, lineterminator="\n")
@@ -143,13 +148,7 @@ def _write_settings(path: Path, provenance: Provenance) -> None:
 
 
 def read_folder(path: Path) -> SweepFolder:
-    """Read what :func:`write_folder` wrote.
-
-    Raises
-    ------
-    ValueError
-        If the folder holds no finished sweep.
-    """
+    """Read a finished sweep; raise ValueError if the folder has none."""
     from ctsne._io import read_columns, read_provenance
     from ctsne.sweep import load_sweep
 
@@ -158,18 +157,16 @@ def read_folder(path: Path) -> SweepFolder:
     if not is_sweep_folder(path):
         raise ValueError(_not_finished(path))
     columns, names = read_columns(path / COLUMNS)
-    return SweepFolder(load_sweep(path / SWEEP), columns, names, read_provenance(path))
+    return SweepFolder(load_sweep(path), columns, names, read_provenance(path))
 
 
 def _not_finished(path: Path) -> str:
     if (path / SETTINGS).is_file():
-        return f"the sweep in {path} is not finished; ctsne rerun {path} tells how to go on"
-    if any(_KEPT_MAP.fullmatch(each.name) for each in path.iterdir()):
+        return f"the sweep in {path} is not finished; ctsne rerun {path} shows how to continue"
+    if _has_maps(path):
         return (
-            f"{path} holds maps of a sweep that was not finished, or was made in Python. Run the "
-            "same ctsne sweep again to go on; in Python, ctsne.report.write_report(result, ...) "
-            "makes the page"
+            f"{path} holds maps of a sweep that is not finished, or was made in Python. Run the "
+            "same ctsne sweep again to continue; in Python, ctsne.report.write_report(result, ...) "
+            "writes the page"
         )
-    return (
-        f"{path} holds no finished sweep; make one with ctsne sweep INPUT --labels COLUMN -o {path}"
-    )
+    return f"{path} holds no finished sweep; make one: ctsne sweep INPUT --labels COLUMN -o {path}"

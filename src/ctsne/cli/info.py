@@ -1,4 +1,4 @@
-"""``ctsne info``: what is installed, and what this machine can do."""
+"""``ctsne info``: show versions, the instruction set and installed extras."""
 
 from __future__ import annotations
 
@@ -9,29 +9,30 @@ from importlib.util import find_spec
 from typing import Any
 
 from ctsne.cli.console import Console
+from ctsne.cli.main import Commands, add_command
 from ctsne.cli.options import add_messages
-from ctsne.cli.parser import Commands, add_command
 
 __all__ = ["add", "run"]
 
 _DESCRIPTION = """\
-Show the version, the instruction set and the threads in use, and which extras
-are installed. Put it into a bug report; look here if a file cannot be read or
-drawn."""
+Show the version, the instruction set and the number of threads in use, and
+which extras are installed. Useful in bug reports, and when a file cannot be
+read or drawn."""
 
 _EPILOG = """\
-instruction set: the fastest one that the processor has is used. Maps may differ
-in their last digits from one to another, so outputs name theirs.
+instruction set:
+  ctsne uses the fastest one that the processor has. Maps may differ in their
+  last digits between instruction sets, so every map records its own.
 
 examples:
   ctsne info
   ctsne info --json"""
 
-# What the extras are for, by their name, with the modules that must be there.
+# The purpose of each extra, and the modules it installs.
 _EXTRAS = {
     "cli": ("reading and writing tables and h5ad files", ("anndata", "pandas", "pyarrow")),
     "plot": ("pictures", ("matplotlib",)),
-    "report": ("the interactive page", ("bokeh",)),
+    "report": ("interactive pages", ("bokeh",)),
     "scanpy": ("ctsne.tl on AnnData", ("anndata", "scanpy", "skmisc")),
     "dask": ("sweeps on a cluster", ("distributed",)),
 }
@@ -42,13 +43,13 @@ def add(commands: Commands) -> None:
     """Add the command to the parser."""
     parser = add_command(
         commands, "info", usage="[--json]", description=_DESCRIPTION, epilog=_EPILOG, run=run,
-        help="version, instruction set, threads, extras installed or missing",
+        help="show version, instruction set, threads and installed extras",
     )  # fmt: skip
     add_messages(parser, config=False)
 
 
 def run(options: argparse.Namespace, console: Console) -> None:
-    """Look, and tell."""
+    """Collect and print the facts."""
     from ctsne import _native
     from ctsne._core.jobs import usable_cpus
     from ctsne._fit.memory import free_memory

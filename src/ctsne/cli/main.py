@@ -1,4 +1,4 @@
-"""``ctsne``: reads the arguments, runs a command, and turns its end into an exit code."""
+"""The program ``ctsne``: parse the arguments, run a command, return an exit code."""
 
 from __future__ import annotations
 
@@ -7,15 +7,41 @@ import io
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
+from typing import Any, NoReturn, TypeAlias
 
-from ctsne.cli.config import apply_config, config_in
 from ctsne.cli.console import Console
-from ctsne.cli.parser import check_command, command_parser, make_parser
+from ctsne.cli.values import apply_config, config_in, suggested
 
-__all__ = ["main"]
+__all__ = ["COMMANDS", "Commands", "Parser", "add_command", "command_parser", "main", "make_parser"]
 
+Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
+
+# Each is a module of this package with a function ``add``, in the order of the help.
+COMMANDS = ("embed", "sweep", "report", "evaluate", "plot", "rerun", "demo", "info")
 OK, FAILED, INTERRUPTED = 0, 1, 130
+
+_DESCRIPTION = """\
+Embed high-dimensional data in a map that leaves out what you already know.
+
+Give ctsne a label that you know (batch, donor, technology, last week's
+clusters). The label is factored out of the map, so that other structure becomes
+visible."""
+
+_EPILOG = """\
+from a file to a decision:
+  ctsne sweep data.csv --labels batch -o sweep    maps at many strengths
+  ctsne report sweep -o page.html                 look at them, choose one
+  ctsne embed data.csv --labels batch --method joint --strength 0.6 -o map.csv
+  ctsne plot map.csv --color celltype -o map.png
+
+examples:
+  ctsne demo              six maps of synthetic data: a table and a picture
+  ctsne embed --help      what a command does, its options and its output
+
+File formats: csv, tsv (also .gz), parquet, feather, npy, npz, h5ad (AnnData).
+In Python: from ctsne import ConditionalTSNE"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -24,12 +50,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     argv : sequence of str, optional
-        The arguments after the program's name; those of the process unless given.
+        The arguments after the program's name; by default those of the process.
 
     Returns
     -------
     int
-        0 when all went well, 1 after an error (told in one line), 2 for wrong usage, 130 when
+        0 on success, 1 after an error (reported in one line), 2 for wrong usage, 130 when
         interrupted.
 
     Examples
@@ -39,22 +65,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     usage: ctsne demo ...
     0
     """
-    if isinstance(sys.stdout, io.TextIOWrapper):  # names in files may hold what it cannot write
+    if isinstance(sys.stdout, io.TextIOWrapper):  # names in files may not fit its encoding
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        code = _main(sys.argv[1:] if argv is None else list(argv))
+        code = _run(sys.argv[1:] if argv is None else list(argv))
         sys.stdout.flush()
-    except BrokenPipeError:  # whoever reads the output has seen enough
+    except BrokenPipeError:  # the reader, such as head, has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
     return code
 
 
-def _main(arguments: list[str]) -> int:
+def _run(arguments: list[str]) -> int:
     try:
-        options = _options(arguments)
+        options = parse_options(arguments)
     except SystemExit as stop:
-        # argparse ends the process after --help, --version and wrong usage; a function returns.
+        # argparse exits after --help, --version and wrong usage; a function must return.
         return stop.code if isinstance(stop.code, int) else OK
     console = Console(
         quiet=options.quiet, verbose=options.verbose, as_json=getattr(options, "json", False)
@@ -68,31 +94,136 @@ def _main(arguments: list[str]) -> int:
     except BrokenPipeError:
         raise
     except (ImportError, MemoryError, OSError, TypeError, ValueError) as error:
-        # What a user can run into. Anything else is a bug of ours and keeps its traceback.
+        # A user can cause these. Any other error is a bug and keeps its traceback.
         if options.verbose:
             traceback.print_exc()
-        console.error(_words(error))
+        console.error(_message(error))
         return FAILED
     return OK
 
 
-def _options(arguments: list[str]) -> argparse.Namespace:
+def parse_options(arguments: list[str]) -> argparse.Namespace:
+    """Return the options of a command, from the arguments and a configuration file."""
     parser = make_parser()
-    command = check_command(parser, arguments)
+    command = _check_command(parser, arguments)
     if command is not None:
-        own = command_parser(parser, command)
+        own = parser.commands()[command]
         own.check_names(arguments[arguments.index(command) + 1 :])
         config = config_in(arguments)
         if config is not None:
             try:
                 apply_config(parser, command, config)
             except (OSError, ValueError) as error:
-                own.error(str(_words(error)))
+                own.error(str(_message(error)))
     return parser.parse_args(arguments)
 
 
-def _words(error: BaseException) -> object:
-    """Say what went wrong with a file without the system's number for it."""
+def _check_command(parser: Parser, arguments: Sequence[str]) -> str | None:
+    """Return the name of the command; refuse an unknown one with a suggestion."""
+    for argument in arguments:
+        if argument in COMMANDS:
+            return argument
+        if not argument.startswith("-"):
+            hint = suggested(argument, COMMANDS) or f"; available: {', '.join(COMMANDS)}"
+            parser.error(f"unknown command {argument!r}{hint}")
+    return None
+
+
+def _message(error: BaseException) -> object:
+    """Return the message of an error; of a system error, without its number."""
     if isinstance(error, OSError) and error.strerror and error.filename is not None:
         return f"{error.strerror}: {error.filename}"
     return str(error) or error
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser without abbreviations that prints its texts as they are."""
+
+    def __init__(self, **options: Any) -> None:
+        options.setdefault("formatter_class", _Formatter)
+        options.setdefault("allow_abbrev", False)
+        # An epilog that needs other modules is made when the help is shown.
+        self.make_epilog: Callable[[], str] | None = None
+        super().__init__(**options)
+
+    def format_help(self) -> str:
+        """Return the help text."""
+        if self.make_epilog is not None:
+            self.epilog = self.make_epilog()
+        return super().format_help()
+
+    def error(self, message: str) -> NoReturn:
+        """Exit with the usage, the message and a pointer to the help."""
+        if "required: INPUT" in message:  # an option with several values has taken it
+            message += " (put INPUT first, before options with several values such as --labels)"
+        self.print_usage(sys.stderr)
+        self.exit(2, f"{self.prog}: error: {message}\n(see {self.prog} --help)\n")
+
+    def check_names(self, arguments: Iterable[str]) -> None:
+        """Refuse an unknown long option with a suggestion.
+
+        argparse would complain about missing options first, although one is only misspelt.
+        """
+        known = [name for name in self._option_string_actions if name.startswith("--")]
+        for argument in arguments:
+            if argument == "--":
+                return
+            name = argument.partition("=")[0]
+            if name.startswith("--") and name not in known:
+                self.error(f"unknown option {name}{suggested(name, known)}")
+
+    def option(self, name: str) -> argparse.Action | None:
+        """Return a long option by its name, with dashes or underscores."""
+        return self._option_string_actions.get(f"--{name.replace('_', '-')}")
+
+    def options(self) -> list[argparse.Action]:
+        """Return all options with a name, in the order of the help."""
+        return [action for action in self._actions if action.option_strings]
+
+    def commands(self) -> dict[str, Parser]:
+        """Return the parsers of all commands by name."""
+        for action in self._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                return dict(action.choices)
+        return {}
+
+
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    def __init__(self, prog: str, **options: Any) -> None:
+        options.setdefault("max_help_position", 26)
+        super().__init__(prog, **options)
+
+
+def make_parser() -> Parser:
+    """Return the parser of ``ctsne`` with all its commands."""
+    from importlib.metadata import version
+
+    parser = Parser(
+        prog="ctsne", usage="ctsne COMMAND [options]", description=_DESCRIPTION, epilog=_EPILOG
+    )
+    parser.add_argument("--version", action="version", version=f"ctsne {version('ctsne')}")
+    commands = parser.add_subparsers(
+        title="commands", metavar="COMMAND", dest="command", required=True, prog="ctsne"
+    )
+    for name in COMMANDS:
+        import_module(f"ctsne.cli.{name}").add(commands)
+    return parser
+
+
+def command_parser(name: str) -> Parser:
+    """Return the parser of one command."""
+    return make_parser().commands()[name]
+
+
+def add_command(
+    commands: Commands, name: str, *, usage: str, help: str, description: str,
+    epilog: str | Callable[[], str], run: Callable[[argparse.Namespace, Console], None],
+) -> Parser:  # fmt: skip
+    """Add a command; the last group adds ``--help``, so that the main options come first."""
+    parser: Parser = commands.add_parser(
+        name, usage=f"ctsne {name} {usage}".rstrip(), help=help, description=description,
+        epilog=epilog if isinstance(epilog, str) else None, add_help=False,
+    )  # fmt: skip
+    parser.make_epilog = None if isinstance(epilog, str) else epilog
+    parser.set_defaults(run=run)
+    return parser

@@ -1,32 +1,36 @@
-"""``ctsne plot``: pictures of a map or of a sweep."""
+"""``ctsne plot``: draw a map or a sweep."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ctsne._core.files import replaced_file
 from ctsne.cli.console import Console
 from ctsne.cli.folders import read_folder
 from ctsne.cli.inputs import check_outputs, joint_name
-from ctsne.cli.options import add_messages
-from ctsne.cli.parser import Commands, add_command
-from ctsne.cli.pictures import draw_map, draw_sweep, save_picture
+from ctsne.cli.main import Commands, add_command, command_parser
+from ctsne.cli.options import add_key, add_messages, settings_of, spelled
 from ctsne.cli.values import one_of
 
-__all__ = ["add", "make", "run"]
+if TYPE_CHECKING:
+    from ctsne.cli.folders import SweepFolder
+
+__all__ = ["add", "draw_map", "plot_command", "run", "save_picture", "use_agg"]
 
 _DESCRIPTION = """\
-Draw a map that ctsne embed has made, or the maps and measures of a sweep."""
+Draw a map made by ctsne embed, or the maps and measures of a sweep."""
 
 _EPILOG = """\
 the picture:
-  Of a map: one panel for each --color; without, the label factored out. Text
-  and whole numbers are labels, other numbers make a colour bar. The diagnostics
-  can be shown too: --color ctsne_largest_weight.
-  Of a sweep, by --kind: maps (default) draws all of them; measures draws mixing
+  Of a map: one panel for each --color, or the label factored out. Text and
+  whole numbers are drawn as labels, other numbers with a colour bar. This also
+  works for diagnostics, such as --color ctsne_largest_weight.
+  Of a sweep, by --kind: maps (default) draws all maps; measures draws mixing
   and neighbours kept over the strength; trade-off draws one against the other.
+  The picture's metadata holds the command that made it.
 
 examples:
   ctsne plot map.csv -o map.png
@@ -35,9 +39,15 @@ examples:
   ctsne plot sweep -o maps.png
   ctsne plot sweep --kind trade-off -o trade-off.png
 
-Needs matplotlib (pip install "ctsne[plot]")."""
+Requires matplotlib (pip install "ctsne[plot]")."""
 
 _KINDS = ("maps", "measures", "trade-off")
+_DPI = 150
+# Inches: the side of a panel where there are several.
+_SIDE = 4.2
+_MOST_COLUMNS = 3
+# An axis spans at least this much, so that small differences look small.
+_LEAST_RANGE = 0.1
 
 
 def add(commands: Commands) -> None:
@@ -49,49 +59,41 @@ def add(commands: Commands) -> None:
     main = parser.add_argument_group("options")
     main.add_argument(
         "input", metavar="MAP_OR_SWEEP",
-        help="a file that ctsne embed has written, or the folder of a ctsne sweep",
+        help="file written by ctsne embed, or folder written by ctsne sweep",
     )  # fmt: skip
     main.add_argument(
         "-o", "--output", metavar="FILE", required=True,
-        help="the picture: a png, pdf or svg file; replaced if it exists",
+        help="picture to write (png, pdf or svg); overwritten if it exists",
     )  # fmt: skip
     main.add_argument(
         "--color", metavar="COLUMN", nargs="+",
-        help="columns to colour by, a panel each (default: the label factored out)",
+        help="columns to colour by, one panel for each (default: the label factored out)",
     )  # fmt: skip
     main.add_argument(
-        "--shape", metavar="COLUMN", help="a column with at most ten labels to shape dots by"
+        "--shape", metavar="COLUMN", help="column with at most ten labels, drawn as marker shapes"
     )
     main.add_argument(
         "--kind", metavar="KIND", type=one_of(*_KINDS), default="maps",
-        help="of a sweep: maps, measures or trade-off (default: maps)",
+        help="for a sweep: maps, measures or trade-off (default: maps)",
     )  # fmt: skip
-    main.add_argument(
-        "--key", metavar="KEY", default="ctsne", help="h5ad: the name of the map (default: ctsne)"
-    )
+    add_key(main)
     add_messages(parser)
 
 
 def run(options: argparse.Namespace, console: Console) -> None:
     """Draw the picture."""
-    make(options, console)
-
-
-def make(options: argparse.Namespace, console: Console, *, expect: str | None = None) -> None:
-    """Draw the picture; ``expect`` is for commands that read data."""
     from ctsne._io import PICTURE_SUFFIXES, check_output
 
     target = check_output(options.output, PICTURE_SUFFIXES)
     source = Path(options.input)
     check_outputs([target], options)
     console.stage(f"drawing {target}")
+    use_agg()
     figure = (
         _sweep_figure(source, options) if source.is_dir() else _map_figure(source, options, console)
     )
-    settings = save_picture(
-        figure, target, source, color=options.color, shape=options.shape, kind=options.kind,
-        key=options.key,
-    )  # fmt: skip
+    settings = settings_of(options)
+    save_picture(figure, target, plot_command(options.input, options.output, **settings))
     content = {
         "command": "plot",
         "output": options.output,
@@ -109,30 +111,16 @@ def _map_figure(source: Path, options: argparse.Namespace, console: Console) -> 
     made = read_map(source, key=options.key)
     settings = {} if made.provenance is None else made.provenance.settings
     labels = list(settings.get("labels") or ())
-    columns = with_combination(made.columns, labels)
+    columns = _with_combination(made.columns, labels)
     known = joint_name(labels)
     if labels and not options.color and known not in columns:  # positions alone, or another name
-        console.say(f"{source} has no column {known!r:.60} to colour by; --color names another")
+        console.say(f"{source} has no column {known!r:.60} to colour by; choose one with --color")
     colors = options.color or [name for name in [known] if name in columns]
-    shown = {name: pick(columns, name, source) for name in colors}
-    shape = None if options.shape is None else pick(columns, options.shape, source)
-    return draw_map(made.embedding, shown, shape=shape)
+    shown = {name: _pick(columns, name, source) for name in colors}
+    return draw_map(made.embedding, shown, shape=_pick(columns, options.shape, source))
 
 
-def _sweep_figure(source: Path, options: argparse.Namespace) -> Any:
-    sweep = read_folder(source)
-    known = joint_name(sweep.provenance.settings["labels"])
-    colors = options.color or [known]
-    if len(colors) > 1:
-        raise ValueError("the maps of a sweep are drawn in one colour each time: --color COLUMN")
-    shape = None if options.shape is None else pick(sweep.columns, options.shape, source)
-    return draw_sweep(
-        sweep.result, options.kind, pick(sweep.columns, colors[0], source), shape=shape,
-        other=sweep.provenance.settings["other"],
-    )  # fmt: skip
-
-
-def with_combination(columns: Mapping[str, Any], labels: list[str]) -> dict[str, Any]:
+def _with_combination(columns: Mapping[str, Any], labels: list[str]) -> dict[str, Any]:
     """Add the combination of several label columns, under their joined names."""
     from ctsne.labels import combine_columns
 
@@ -141,10 +129,117 @@ def with_combination(columns: Mapping[str, Any], labels: list[str]) -> dict[str,
     return {**columns, joint_name(labels): combine_columns([columns[name] for name in labels])}
 
 
-def pick(columns: Mapping[str, Any], name: str, source: Path) -> Any:
-    """Return a column, or refuse an unknown name with the one that may have been meant."""
+def _pick(columns: Mapping[str, Any], name: str | None, source: Path) -> Any:
+    """Return a column, or refuse an unknown name with a suggestion."""
     from ctsne._core.messages import unknown
 
-    if name not in columns:
+    if name is not None and name not in columns:
         raise ValueError(unknown(name, list(columns), what="column", where=str(source)))
-    return columns[name]
+    return None if name is None else columns[name]
+
+
+def draw_map(embedding: Any, columns: Mapping[str, Any], *, shape: Any = None) -> Any:
+    """Draw a map once for each column to colour it by, or once in one colour."""
+    from matplotlib import pyplot
+
+    from ctsne import pl
+
+    plane = embedding[:, :2]
+    if len(columns) <= 1:
+        name, values = next(iter(columns.items()), (None, None))
+        return pl.embedding(plane, values, shape=shape, title=name).figure
+    panels = min(len(columns), _MOST_COLUMNS)
+    rows = -(-len(columns) // panels)
+    figure = pyplot.figure(
+        facecolor="white", layout="compressed", figsize=(1.6 * _SIDE * panels, _SIDE * rows)
+    )
+    axes = figure.subplots(rows, panels, squeeze=False).ravel()
+    for ax, (name, values) in zip(axes, columns.items(), strict=False):
+        pl.embedding(plane, values, shape=shape, title=name, ax=ax)
+    for ax in axes[len(columns) :]:
+        ax.set_axis_off()
+    return figure
+
+
+def _sweep_figure(source: Path, options: argparse.Namespace) -> Any:
+    """Draw the maps of a sweep, its measures over the strength, or one against the other."""
+    from ctsne import pl
+    from ctsne.evaluate.wording import measure_title
+
+    sweep = read_folder(source)
+    known = joint_name(sweep.provenance.settings["labels"])
+    colors = options.color or [known]
+    if len(colors) > 1:
+        raise ValueError("the maps of a sweep are drawn in one colour scheme: give one --color")
+    color, shape = (_pick(sweep.columns, name, source) for name in (colors[0], options.shape))
+    if options.kind == "measures":
+        return _measures(sweep, known)
+    if options.kind == "trade-off":
+        return pl.trade_off(
+            sweep.result, xlabel=measure_title("mixing", known=known),
+            ylabel=measure_title("adjusted_rnx"),
+        ).figure  # fmt: skip
+    maps = {each.title: each.embedding[:, :2] for each in sweep.result.maps
+            if each.embedding is not None}  # fmt: skip
+    return pl.maps(maps, color, shape=shape)[0].figure
+
+
+def _measures(sweep: SweepFolder, known: str) -> Any:
+    """Draw a row for each measure, a column for each parameter that sets the strength."""
+    from matplotlib import pyplot
+
+    from ctsne import pl
+    from ctsne.evaluate.wording import CHOSEN_BY, measure_title
+
+    lines = [line for line in sweep.result.lines() if line.steering is not None]
+    if not lines:
+        raise ValueError("the sweep has no maps that differ in strength, so nothing to draw over")
+    names = [name for name in CHOSEN_BY if name in lines[0].maps[0].measures]
+    parameters = list(dict.fromkeys(line.steering or "" for line in lines))
+    figure = pyplot.figure(
+        facecolor="white", layout="constrained",
+        figsize=(4.8 * len(parameters), 3.2 * len(names)),
+    )  # fmt: skip
+    axes = figure.subplots(len(names), len(parameters), squeeze=False)
+    other = sweep.provenance.settings["other"] or ""
+    for row, name in zip(axes, names, strict=True):
+        title = measure_title(name, known=known, other=other)
+        for ax, parameter in zip(row, parameters, strict=True):
+            pl.measures(sweep.result, name, over=parameter, ylabel=title, ax=ax)
+        low = min(0.0, *(each.measures[name] for line in lines for each in line.maps))
+        high = max(_LEAST_RANGE, *(1.03 * ax.get_ylim()[1] for ax in row))  # with room for a dot
+        for ax in row:
+            ax.set_ylim(low, high)
+    return figure
+
+
+def plot_command(source: str, target: str, **settings: Any) -> str:
+    """Return the command that draws a picture."""
+    values = {**settings, "output": target}
+    return spelled(command_parser("plot"), ["plot", source], values)
+
+
+def save_picture(figure: Any, path: Path, command: str) -> None:
+    """Write a figure, completely or not at all, with the command that made it as metadata."""
+    import matplotlib
+    from matplotlib import pyplot
+
+    metadata = {
+        ".png": {"Description": command, "Software": None},
+        ".svg": {"Description": command, "Date": None},
+        ".pdf": {"Subject": command, "CreationDate": None},
+    }
+    suffix = path.suffix.lower()
+    # Without dates and with a fixed salt, the same figure gives the same bytes.
+    with replaced_file(path) as temporary, matplotlib.rc_context({"svg.hashsalt": "ctsne"}):
+        figure.savefig(
+            temporary, format=suffix[1:], dpi=_DPI, bbox_inches="tight", metadata=metadata[suffix]
+        )
+    pyplot.close(figure)
+
+
+def use_agg() -> None:
+    """Draw into files only, even where there is a display."""
+    from matplotlib import pyplot
+
+    pyplot.switch_backend("Agg")

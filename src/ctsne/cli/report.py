@@ -1,20 +1,17 @@
-"""``ctsne report``: the page to decide by."""
+"""``ctsne report``: write an interactive page for choosing a map."""
 
 from __future__ import annotations
 
 import argparse
-import os
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ctsne.cli.console import Console
-from ctsne.cli.folders import check_folder, files_of, read_folder, write_folder
-from ctsne.cli.inputs import check_outputs, joint_name
-from ctsne.cli.options import add_messages
-from ctsne.cli.parser import Commands, add_command, command_parser, make_parser
-from ctsne.cli.records import names_of_files
+from ctsne.cli.folders import SweepFolder, check_folder, files_of, read_folder, write_folder
+from ctsne.cli.inputs import check_outputs, joint_name, names_of_files
+from ctsne.cli.main import Commands, add_command, command_parser
+from ctsne.cli.options import add_labels, add_messages, spelled
 from ctsne.cli.sweep import (
     add_sweep_options,
     check_target,
@@ -24,34 +21,32 @@ from ctsne.cli.sweep import (
 )
 
 if TYPE_CHECKING:
-    from ctsne._io import Provenance
-    from ctsne.sweep import SweepResult, SweptMap
+    from ctsne.sweep import SweptMap
 
-__all__ = ["add", "make", "run"]
+__all__ = ["add", "run"]
 
 _DESCRIPTION = """\
 Write an interactive page for choosing a strength and for showing the result:
-all maps of a sweep, linked, with their measures. It is one file that opens in
-any browser, offline.
+all maps of a sweep, linked, with their measures. The page is one file that
+opens in any browser, offline.
 
-Given the folder of a ctsne sweep, it is written at once. Given data, the sweep
+SWEEP is a folder written by ctsne sweep. Given a data file instead, the sweep
 is run first: one command from a file to a page."""
 
 _EPILOG = """\
 the page:
-  Move the slider over the strengths; colour by any column; mark points with the
-  lasso to see them in all maps. The settings are at its end: ctsne rerun
-  page.html makes it again.
+  Move the slider to change the strength. Colour by any column. Select points
+  with the lasso to see them in all maps. The end of the page shows the command
+  and the settings that made it.
 
 examples:
   ctsne report sweep -o page.html
   ctsne report cells.csv --labels batch --other celltype -o page.html
   ctsne report cells.h5ad --labels batch --keep sweep -o page.html
 
-Needs bokeh (pip install "ctsne[report]")."""
+Requires bokeh (pip install "ctsne[report]")."""
 
-
-# Options that are of use with a finished sweep too.
+# Options that also apply to a finished sweep.
 _ALWAYS = ("output", "title", "config", "json", "quiet", "verbose", "help")
 
 
@@ -61,23 +56,20 @@ def add(commands: Commands) -> None:
         commands, "report", usage="SWEEP -o PAGE.html\n       ctsne report INPUT --labels COLUMN "
         "[COLUMN ...] -o PAGE.html [options]",
         description=_DESCRIPTION, epilog=_EPILOG, run=run,
-        help="write an interactive page: the maps of a sweep, linked",
+        help="write an interactive page with the maps of a sweep",
     )  # fmt: skip
     main = parser.add_argument_group("options")
     main.add_argument(
-        "input", metavar="SWEEP_OR_INPUT", help="the folder of a sweep, or a file with data"
+        "input", metavar="SWEEP_OR_INPUT", help="folder of a sweep, or file with the data"
     )
+    add_labels(main)
     main.add_argument(
         "-o", "--output", metavar="PAGE", required=True,
-        help="the page to write, an html file; replaced if it exists",
+        help="html file to write; overwritten if it exists",
     )  # fmt: skip
-    main.add_argument("--title", metavar="TEXT", help="what stands at the top of the page")
+    main.add_argument("--title", metavar="TEXT", help="title of the page")
     main.add_argument(
-        "--labels", metavar="COLUMN", nargs="+",
-        help="for data: the column, or columns, to factor out",
-    )  # fmt: skip
-    main.add_argument(
-        "--keep", metavar="FOLDER", help="for data: keep the sweep there, to go on with it later"
+        "--keep", metavar="FOLDER", help="for data: keep the sweep in this folder, for later use"
     )
     add_sweep_options(parser, main)
     add_messages(parser)
@@ -85,20 +77,14 @@ def add(commands: Commands) -> None:
 
 def run(options: argparse.Namespace, console: Console) -> None:
     """Write the page."""
-    make(options, console)
-
-
-def make(options: argparse.Namespace, console: Console, *, expect: str | None = None) -> None:
-    """Write the page; ``expect`` is the checksum that the data must have."""
     from ctsne._io import check_output
 
     target = check_output(options.output, (".html",))
-    source = Path(options.input)
     check_outputs([target], options)
-    if source.is_dir():
-        best = _page_of_folder(source, target, options, console)
+    if Path(options.input).is_dir():
+        best = _page_of_folder(target, options, console)
     else:
-        best = _page_of_data(target, options, console, expect)
+        best = _page_of_data(target, options, console)
     size = target.stat().st_size
     content = {
         "command": "report",
@@ -109,52 +95,38 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
     }
     lines = [f"page: {options.output} ({size / 1e6:.1f} MB); open it in a browser"]
     if best is not None:
-        lines.append(f"suggested: {best.title} (see ctsne sweep --help for the rule)")
+        lines.append(f"suggested: {best.title} (ctsne sweep --help explains the rule)")
     console.result("\n".join(lines), content)
 
 
-def _page_of_folder(
-    source: Path, target: Path, options: argparse.Namespace, console: Console
-) -> SweptMap | None:
-    _check_settled(source, options)
-    sweep = read_folder(source)
-    _write(
-        sweep.result, sweep.columns, sweep.names, sweep.provenance, target, options, console,
-        made_at=source,
-    )  # fmt: skip
-    return suggestion(sweep.result, sweep.provenance.settings["mixing"]).map
-
-
-def _check_settled(source: Path, options: argparse.Namespace) -> None:
-    """Refuse options that have no say any more once there is a sweep."""
-    own = command_parser(make_parser(), "report")
+def _page_of_folder(target: Path, options: argparse.Namespace, console: Console) -> SweptMap | None:
+    source = Path(options.input)
     given = [
         action.option_strings[-1]
-        for action in own.options()
+        for action in command_parser("report").options()
         if action.dest not in _ALWAYS and getattr(options, action.dest, None) != action.default
     ]
     if given:
         raise ValueError(
-            f"{', '.join(given)}: only for data; the sweep in {source} has its settings already. "
-            "Make another one with ctsne sweep, or name the data instead of the folder"
+            f"{', '.join(given)}: only for data; the settings of the sweep in {source} are fixed. "
+            "Run ctsne sweep again, or give the data file instead of the folder"
         )
+    return _write(read_folder(source), source, target, options, console)
 
 
-def _page_of_data(
-    target: Path, options: argparse.Namespace, console: Console, expect: str | None
-) -> SweptMap | None:
+def _page_of_data(target: Path, options: argparse.Namespace, console: Console) -> SweptMap | None:
     from ctsne._io import check_input
 
     check_input(options.input)
     check_target(options)
     if not options.labels:
         raise ValueError(
-            f"--labels COLUMN is missing: it says what to factor out of {options.input}, and is "
-            "required unless SWEEP is the folder of a sweep"
+            f"--labels COLUMN is missing: it names the label to factor out of {options.input}, and "
+            "is required unless SWEEP is the folder of a sweep"
         )
     if options.dimensions > 2:
         raise ValueError(
-            f"--dimensions {options.dimensions}: a page shows flat maps only; leave it out"
+            f"--dimensions {options.dimensions}: a page can only show maps of one or two dimensions"
         )
     if options.keep is not None:
         check_folder(Path(options.keep))
@@ -162,58 +134,45 @@ def _page_of_data(
     with tempfile.TemporaryDirectory(prefix="ctsne-") as temporary:
         folder = Path(options.keep or temporary)
         try:
-            result, data, provenance = run_sweep(options, console, folder, expect=expect)
+            result, data, provenance = run_sweep(options, console, folder)
         except KeyboardInterrupt:
             if options.keep is not None:
                 raise
             raise KeyboardInterrupt(
-                "nothing was written; with --keep FOLDER finished maps are kept to go on from"
+                "nothing was written; --keep FOLDER would keep finished maps"
             ) from None
-        columns, names = data.columns(), data.dataset.names
+        sweep = SweepFolder(result, data.columns(), data.dataset.names, provenance)
         if options.keep is not None:
-            write_folder(folder, result, columns, names, provenance)
-        _write(result, columns, names, provenance, target, options, console, made_at=folder)
-    return suggestion(result, options.mixing).map
+            write_folder(folder, result, sweep.columns, sweep.names, provenance)
+        return _write(sweep, folder, target, options, console)
 
 
 def _write(
-    result: SweepResult,
-    columns: dict[str, Any],
-    names: Any,
-    provenance: Provenance,
-    target: Path,
-    options: argparse.Namespace,
-    console: Console,
-    *,
-    made_at: Path,
-) -> None:
+    sweep: SweepFolder, folder: Path, target: Path, options: argparse.Namespace, console: Console
+) -> SweptMap | None:
+    """Write the page of a sweep, and return the map that it suggests."""
+    from ctsne._io.provenance import relative_path
     from ctsne.report import write_report
 
     console.stage(f"writing {target}")
-    settings = {"title": None} | provenance.settings | {"title": options.title}
-    inputs = [
-        replace(record, file=_seen_from(target, made_at, record.file))
-        for record in provenance.inputs
-    ]
-    made = replace(provenance, command="report", settings=settings, inputs=inputs)
+    made = sweep.provenance.to_dict()
+    settings, inputs = made["settings"], made["inputs"]
+    for record in inputs:  # relative to the page, not to the folder
+        record["file"] = relative_path(folder.resolve().parent / record["file"], target)
+    made["command"] = spelled(command_parser("report"), ["report", options.input], vars(options))
     write_report(
-        result, target, columns=columns, known=joint_name(settings["labels"]),
-        other=settings["other"], mixing=settings["mixing"], names=names, title=options.title,
-        commands=_commands(result, made), provenance=made.to_dict(),
+        sweep.result, target, columns=sweep.columns, known=joint_name(settings["labels"]),
+        other=settings["other"], mixing=settings["mixing"], names=sweep.names, title=options.title,
+        commands=_commands(sweep, [record["file"] for record in inputs]), provenance=made,
     )  # fmt: skip
+    return suggestion(sweep.result, settings["mixing"]).map
 
 
-def _commands(result: SweepResult, made: Provenance) -> list[str]:
-    """Write the command for each map, with its files as seen from the page's folder."""
-    file, *more = (record.file for record in made.inputs)
-    settings = made.settings | dict(zip(names_of_files(made.settings), more, strict=True))
-    commands = [embed_command(swept, file, settings) for swept in result.maps]
-    if made.settings["path"]:
+def _commands(sweep: SweepFolder, files: list[str]) -> list[str]:
+    """Return the command for each map, with files as seen from the page's folder."""
+    settings: dict[str, Any] = sweep.provenance.settings
+    more = dict(zip(names_of_files(settings), files[1:], strict=True))
+    commands = [embed_command(swept, files[0], {**settings, **more}) for swept in sweep.result.maps]
+    if settings["path"]:
         return [f"{each}  # from its own start, so it may differ" for each in commands]
     return commands
-
-
-def _seen_from(target: Path, made_at: Path, file: str) -> str:
-    """Return a path as seen from the page's folder, given as seen from beside the sweep's."""
-    absolute = os.path.normpath(made_at.resolve().parent / file)
-    return Path(os.path.relpath(absolute, target.resolve().parent)).as_posix()

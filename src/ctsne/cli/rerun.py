@@ -1,149 +1,161 @@
-"""``ctsne rerun``: makes an output again from what is stored with it."""
+"""``ctsne rerun``: repeats a map or a sweep from the settings stored with it."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import shutil
 import uuid
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ctsne.cli.console import Console
-from ctsne.cli.contents import content_of
-from ctsne.cli.folders import check_folder, is_sweep_folder, move_folder
-from ctsne.cli.options import add_messages, spelled
-from ctsne.cli.parser import Commands, add_command, command_parser, make_parser
-from ctsne.cli.records import checksum_of, find_inputs, options_again
-from ctsne.cli.values import jobs
+from ctsne.cli.folders import SWEEP, check_folder, is_sweep_folder, move_folder
+from ctsne.cli.inputs import HOW_TO_NAME, checksum_of, names_of_files
+from ctsne.cli.main import Commands, add_command, command_parser
+from ctsne.cli.options import UNRECORDED, add_jobs, add_key, add_messages, spelled
+from ctsne.cli.values import value_of
 
 if TYPE_CHECKING:
-    from ctsne._io import Provenance
+    from ctsne._io import InputRecord, Provenance
 
-__all__ = ["add", "run"]
+__all__ = ["add", "options_again", "run"]
 
 _DESCRIPTION = """\
-Make an output of ctsne again, with the settings that are stored with it, and
-tell whether it came out the same. It may be a map, the folder of a sweep, a
-picture or a page."""
+Repeat a map or a sweep with the settings stored with it, and report whether
+the result is identical."""
 
 _EPILOG = """\
-The input is looked for where it was, as seen from the output, and must have
-the same content; other columns beside do not matter. With the same versions
-and instruction set (ctsne info) the map is the same to the last bit; if they
-differ, it is told.
+The input is looked for where it was, relative to the output, and must have the
+same content; other columns do not matter. With the same versions and
+instruction set (ctsne info) the map is identical to the last bit; different
+versions are reported. Pictures and pages hold the command that made them.
 
 examples:
-  ctsne rerun map.csv                        made again in its place
-  ctsne rerun map.csv -o again.csv           beside it
-  ctsne rerun page.html --input cells.csv    the data have moved"""
+  ctsne rerun map.csv                      replace it
+  ctsne rerun map.csv -o again.csv         write a new file
+  ctsne rerun sweep --input cells.csv      the data have moved"""
 
-
-_VERDICTS = {
-    True: "identical to the one before",
-    False: "NOT identical to the one before",
-    None: "but not compared: it is another kind of picture",
-}
+# Commands whose outputs can be repeated.
+REPEATED = ("embed", "sweep")
 
 
 def add(commands: Commands) -> None:
     """Add the command to the parser."""
     parser = add_command(
         commands, "rerun", usage="OUTPUT [options]", description=_DESCRIPTION, epilog=_EPILOG,
-        run=run, help="make an output again, from the settings stored with it",
+        run=run, help="repeat a map or a sweep from the settings stored with it",
     )  # fmt: skip
     main = parser.add_argument_group("options")
-    main.add_argument("made", metavar="OUTPUT", help="what ctsne has written")
+    main.add_argument("made", metavar="OUTPUT", help="a map, or the folder of a sweep")
     main.add_argument(
-        "-o", "--output", metavar="NEW", help="where to write (default: in the place of OUTPUT)"
+        "-o", "--output", metavar="NEW", help="where to write (default: replace OUTPUT)"
     )
-    main.add_argument(
-        "--input", metavar="FILE",
-        help="the data (of a picture or a table: the map), if not where they were",
-    )  # fmt: skip
-    main.add_argument(
-        "--key", metavar="KEY", default="ctsne", help="h5ad: the name of the map (default: ctsne)"
-    )
-    main.add_argument("--jobs", metavar="N", type=jobs, default=-1, help="threads (default: all)")
+    main.add_argument("--input", metavar="FILE", help="the data, if they have moved")
+    add_key(main)
+    add_jobs(main)
     add_messages(parser, config=False)
 
 
 def run(options: argparse.Namespace, console: Console) -> None:
-    """Make it again, and compare."""
-    from ctsne._io import read_provenance
+    """Repeat the output, and compare."""
+    from ctsne._io import PICTURE_SUFFIXES, read_provenance
 
     made = Path(options.made)
     if not made.exists():
         raise ValueError(f"there is no {made}")
     if made.suffix == ".json":
         raise ValueError(f"{made} holds settings; name the output that they belong to")
+    if made.suffix.lower() in (*PICTURE_SUFFIXES, ".html"):
+        raise ValueError(
+            f"{made} is not a map or a sweep; to make it again, use the command in its metadata"
+        )
     if made.is_symlink():
-        made = made.resolve()  # what is stored with it is seen from where it lies
+        made = made.resolve()  # stored paths are relative to the file itself
     provenance = read_provenance(made, key=options.key)
     again = options_again(provenance, made, given=options.input)
     if made.is_dir() and not is_sweep_folder(made):
-        parser = command_parser(make_parser(), "sweep")
+        parser = command_parser("sweep")
         command = spelled(parser, ["sweep", again.input], {**vars(again), "output": options.made})
-        raise ValueError(f"the sweep in {options.made} is not finished; to go on, run {command}")
-    for name, value in (("jobs", options.jobs), ("output", options.output or str(made))):
-        setattr(again, name, value)
-    differing = _differing_versions(provenance)
-    for message in differing:
+        raise ValueError(f"the sweep in {options.made} is not finished; to continue, run {command}")
+    again.jobs, again.output = options.jobs, options.output or str(made)
+    versions = _other_versions(provenance)
+    for message in versions:
         console.warn(message)
     changed = _changed_files(provenance, made, options.input)
     key = getattr(again, "key", options.key)
-    before = content_of(made, key=key)
+    before = _content(made, key)
     target = Path(again.output)
+    expect = provenance.inputs[0].data
     module = import_module(f"ctsne.cli.{provenance.command}")
     with console.without_results():
         if provenance.command == "sweep":
-            _sweep_anew(module, again, console, expect=provenance.inputs[0].data)
+            _repeat_sweep(module, again, console, expect=expect)
         else:
-            module.make(again, console, expect=provenance.inputs[0].data)
-    for message in changed:  # not before: if the content has changed too, that is what counts
+            module.make(again, console, expect=expect)
+    for message in changed:  # reported last: changed content is an error, which matters more
         console.warn(message)
-    identical = None  # two kinds of pictures cannot be compared
-    if provenance.command != "plot" or target.suffix.lower() == made.suffix.lower():
-        identical = before == content_of(target, key=key)
+    identical = before == _content(target, key)
     content = {
         "command": "rerun",
         "output": str(target),
         "made by": provenance.command,
         "settings": provenance.settings,
         "identical": identical,
-        "differing versions": differing,
+        "differing versions": versions,
         "seconds": round(console.seconds, 3),
     }
-    console.result(f"{target}: made again, {_VERDICTS[identical]}", content)
+    verdict = "identical" if identical else "NOT identical"
+    console.result(f"{target}: made again, {verdict} to the one before", content)
 
 
-def _differing_versions(provenance: Provenance) -> list[str]:
+def _content(path: Path, key: str) -> Any:
+    """Return what must be identical: positions, and the measures of a sweep."""
+    from ctsne._io import read_map
+    from ctsne.sweep import load_sweep
+
+    if not path.is_dir():
+        embedding = read_map(path, key=key).embedding
+        return embedding.shape, embedding.tobytes()
+    # As text, in which a measure that is NaN is equal to itself.
+    return [
+        (
+            None if swept.embedding is None else swept.embedding.tobytes(),
+            json.dumps(swept.measures, sort_keys=True),
+        )
+        for swept in load_sweep(path / SWEEP).maps
+    ]
+
+
+def _other_versions(provenance: Provenance) -> list[str]:
     from ctsne._io import current_versions
 
     now = current_versions()
     return [
-        f"it was made with {name} {then}, this is {now.get(name, 'unknown')}: the result may "
-        "differ in small things"
+        f"made with {name} {then}, repeated with {now.get(name, 'an unknown version')}: the result "
+        "may differ slightly"
         for name, then in provenance.versions.items()
         if now.get(name) != then
     ]
 
 
 def _changed_files(provenance: Provenance, made: Path, given: str | None) -> list[str]:
-    """Tell which files are not what they were; of data, the content is checked when it is read."""
+    """Report files with other bytes; the content of data is checked when it is read."""
     messages = []
-    files = find_inputs(provenance.inputs, made, given=given)
+    files = _find_inputs(provenance.inputs, made, given=given)
     for record, file in zip(provenance.inputs, files, strict=True):
         if record.sha256 is not None and checksum_of(file) != record.sha256:
-            same = ", but the data in it are the same" if record.data is not None else ""
+            same = ", but its data are the same" if record.data is not None else ""
             messages.append(f"{file} is not the file that {made} was made from{same}")
     return messages
 
 
-def _sweep_anew(
+def _repeat_sweep(
     command: Any, again: argparse.Namespace, console: Console, *, expect: str | None
 ) -> None:
-    """Make a sweep in a folder of its own first: finished maps must not be taken for new."""
+    """Make a sweep in a new folder first, so that finished maps are not taken for new ones."""
     target = Path(again.output)
     check_folder(target)
     place = target.resolve()
@@ -153,7 +165,68 @@ def _sweep_anew(
         command.make(again, console, expect=expect)
         move_folder(new, place)
     except KeyboardInterrupt:
-        was = f"{target} is as it was" if target.exists() else "nothing was written"
-        raise KeyboardInterrupt(was) from None
+        left = f"{target} is unchanged" if target.exists() else "nothing was written"
+        raise KeyboardInterrupt(left) from None
     finally:
         shutil.rmtree(new, ignore_errors=True)
+
+
+def options_again(
+    provenance: Provenance, output: Path, *, given: str | None = None
+) -> argparse.Namespace:
+    """Return the options that a map or a sweep was made with, with its input files found."""
+    if provenance.command not in REPEATED:
+        raise ValueError(f"{output} was made by an unknown command, {provenance.command!r:.40}")
+    parser = command_parser(provenance.command)
+    actions = {action.dest: action for action in parser._actions if action.dest != "help"}
+    values = {name: action.default for name, action in actions.items()}
+    # Stored settings are a proposal only: they cannot name a place to write to.
+    unknown = [name for name in provenance.settings if name not in values or name in UNRECORDED]
+    if unknown:
+        raise ValueError(
+            f"{output} was made with settings that this version does not know: "
+            f"{', '.join(map(repr, unknown[:3]))}; upgrade ctsne"
+        )
+    files = list(names_of_files(provenance.settings))
+    if len(provenance.inputs) != 1 + len(files):
+        raise ValueError(f"the settings stored in {output} do not name all files it was made from")
+    for name, value in provenance.settings.items():
+        values[name] = _setting(actions[name], value, output)
+    found = _find_inputs(provenance.inputs, output, given=given)
+    values |= {name: str(path) for name, path in zip(["input", *files], found, strict=True)}
+    return argparse.Namespace(**values)
+
+
+def _setting(action: argparse.Action, value: Any, output: Path) -> Any:
+    """Return a stored setting as the command line would have read it."""
+    if value is None and action.default is None:
+        return None
+    try:
+        return value_of(action, value)
+    except argparse.ArgumentTypeError as error:
+        raise ValueError(
+            f"the settings stored in {output} cannot be read: {action.dest} {error}"
+        ) from None
+
+
+def _find_inputs(
+    records: Sequence[InputRecord], output: Path, *, given: str | None = None
+) -> list[Path]:
+    """Find the files that an output was made from, relative to it or to the working folder."""
+    found = []
+    for place, record in enumerate(records):
+        folder = output.resolve().parent
+        named = Path(record.file)
+        candidates = [folder / named, named, folder / named.name, Path(named.name)]
+        if place == 0 and given is not None:
+            candidates = [Path(given)]
+        existing = [candidate for candidate in candidates if candidate.exists()]
+        if not existing:
+            how = f"; name it with {HOW_TO_NAME}" if place == 0 and given is None else ""
+            raise ValueError(
+                f"{output} was made from {record.file}, but there is no {candidates[0]}{how}"
+            )
+        path = existing[0].resolve()
+        inside = path.is_relative_to(Path.cwd())
+        found.append(path.relative_to(Path.cwd()) if inside else existing[0])
+    return found

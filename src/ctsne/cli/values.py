@@ -1,29 +1,33 @@
-"""What the command line takes for a number, a seed, a start: from text, or a message that helps."""
+"""Values of options, read from the command line or from a TOML file."""
 
 from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Callable, Sequence
-from typing import Any
+import tomllib
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from ctsne.cli.parser import close_to
+from ctsne._core.choices import STARTS
+from ctsne._core.messages import closest
+
+if TYPE_CHECKING:
+    from ctsne.cli.main import Parser
 
 __all__ = [
-    "STARTS",
-    "PerLabel",
-    "components",
-    "jobs",
-    "number",
-    "number_or_auto",
-    "one_of",
-    "per_label",
-    "seed",
-    "start",
-    "whole",
-]
+    "PerLabel", "apply_config", "config_in", "jobs", "number", "one_of", "or_word", "per_label",
+    "seed", "start", "suggested", "value_of", "whole",
+]  # fmt: skip
 
-STARTS = ("pca", "random", "spectral")
+# These options only make sense on the command line.
+_NOT_IN_FILES = ("config", "help")
+
+
+def suggested(name: str, known: Iterable[str]) -> str:
+    """Return ``"; did you mean ...?"`` with a word to type as it is, or nothing."""
+    close = closest(name, known)
+    return f"; did you mean {close[0]}?" if close else ""
 
 
 def number(text: str) -> float:
@@ -38,7 +42,7 @@ def number(text: str) -> float:
 
 
 def whole(text: str) -> int:
-    """Read a whole number."""
+    """Read an integer."""
     try:
         return int(text)
     except ValueError:
@@ -62,50 +66,41 @@ def jobs(text: str) -> int:
 
 
 def one_of(*choices: str) -> Callable[[str], str]:
-    """Make a reader of one of several words."""
+    """Return a reader that accepts one of several words."""
 
     def choice(text: str) -> str:
         if text not in choices:
-            hint = close_to(text, choices)
             raise argparse.ArgumentTypeError(
-                f"must be one of {', '.join(choices)}; got {text!r}{hint}"
+                f"must be one of {', '.join(choices)}; got {text!r}{suggested(text, choices)}"
             )
         return text
 
     return choice
 
 
-def number_or_auto(text: str) -> float | str:
-    """Read a number, or the word that leaves it to the program."""
-    if text == "auto":
-        return text
-    try:
-        return number(text)
-    except argparse.ArgumentTypeError:
-        raise argparse.ArgumentTypeError(f"must be a number or auto, got {text!r}") from None
+def or_word(read: Callable[[str], Any], kind: str, *words: str) -> Callable[[str], Any]:
+    """Return a reader of one kind of value, or of some words in its place."""
+
+    def value(text: str) -> Any:
+        if text in words:
+            return text
+        try:
+            return read(text)
+        except argparse.ArgumentTypeError:
+            expected = " or ".join([kind, *words])
+            raise argparse.ArgumentTypeError(f"must be {expected}, got {text!r}") from None
+
+    return value
 
 
 def start(text: str) -> str:
-    """Read the name of a start, or of a file with one."""
+    """Read the name of a start, or of a file with positions."""
     if text in STARTS or text.endswith(".npy"):
         return text
     raise argparse.ArgumentTypeError(
-        f"must be one of {', '.join(STARTS)}, or a file of positions that ends in .npy; "
-        f"got {text!r}{close_to(text, STARTS)}"
+        f"must be one of {', '.join(STARTS)}, or a .npy file with positions; "
+        f"got {text!r}{suggested(text, STARTS)}"
     )
-
-
-def components(text: str) -> int | str:
-    """Read a number of principal components, or none of them."""
-    if text == "none":
-        return text
-    try:
-        value = whole(text)
-    except argparse.ArgumentTypeError:
-        value = 0
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"must be a whole number from 1 up, or none; got {text!r}")
-    return value
 
 
 def per_label(texts: Sequence[str]) -> float | dict[str, float]:
@@ -126,7 +121,7 @@ def per_label(texts: Sequence[str]) -> float | dict[str, float]:
 
 
 class PerLabel(argparse.Action):
-    """Stores what :func:`per_label` reads."""
+    """Store one number, or one for each label."""
 
     def __call__(
         self,
@@ -140,3 +135,84 @@ class PerLabel(argparse.Action):
             setattr(namespace, self.dest, per_label(values))
         except argparse.ArgumentTypeError as error:
             raise argparse.ArgumentError(self, str(error)) from None
+
+
+def config_in(arguments: Sequence[str]) -> str | None:
+    """Return the configuration file named in the arguments, if any."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    parser.add_argument("--config")
+    try:
+        found: str | None = parser.parse_known_args(arguments)[0].config
+    except argparse.ArgumentError:  # without a file name, which the command itself reports
+        return None
+    return found
+
+
+def apply_config(parser: Parser, command: str, path: str) -> None:
+    """Use the values in a TOML file as the defaults of a command.
+
+    Keys are long option names, with dashes or underscores. They apply to every command at the top
+    of the file, and to one command in a table named after it, which takes precedence.
+    """
+    commands = parser.commands()
+    own = commands[command]
+    try:
+        with Path(path).open("rb") as file:
+            content = tomllib.load(file)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} is not valid TOML: {error}") from error
+    tables = {name: value for name, value in content.items() if name in commands}
+    for name, table in tables.items():
+        if not isinstance(table, dict):
+            raise ValueError(f"{path}: {name} is a command, so it must be a table: [{name}]")
+    given = {name: value for name, value in content.items() if name not in commands}
+    for name, value in (given | tables.get(command, {})).items():
+        action = None if name in _NOT_IN_FILES else own.option(name)
+        if action is None:
+            raise ValueError(f"{path}: {name} {_not_an_option(commands, command, name)}")
+        try:
+            own.set_defaults(**{action.dest: value_of(action, value)})
+        except argparse.ArgumentTypeError as error:
+            raise ValueError(f"{path}: {name} {error}") from None
+        action.required = False
+
+
+def _not_an_option(commands: dict[str, Parser], command: str, name: str) -> str:
+    others = [each for each, parser in commands.items() if parser.option(name) is not None]
+    if others and name not in _NOT_IN_FILES:
+        return (
+            f"is not an option of {command}, but of {others[0]}: move it below a line "
+            f"[{others[0]}], which {command} ignores"
+        )
+    known = [
+        flag.removeprefix("--")
+        for action in commands[command].options()
+        for flag in action.option_strings
+        if flag.startswith("--") and action.dest not in _NOT_IN_FILES
+    ]
+    return f"is not an option of {command}{suggested(name.replace('_', '-'), known)}"
+
+
+def value_of(action: argparse.Action, value: Any) -> Any:
+    """Return the value an option would have if it were given on the command line."""
+    if action.nargs == 0:
+        if not isinstance(value, bool):
+            raise argparse.ArgumentTypeError(f"must be true or false, got {value!r}")
+        return value
+    if isinstance(action, PerLabel):
+        if isinstance(value, dict):
+            return per_label([f"{label}={_text(each)}" for label, each in value.items()])
+        return per_label([_text(value)])
+    read: Any = action.type or str
+    if action.nargs == "+":
+        values = value if isinstance(value, list) else [value]
+        if not values:
+            raise argparse.ArgumentTypeError("must have at least one value, got an empty list")
+        return [read(_text(each)) for each in values]
+    return read(_text(value))
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise argparse.ArgumentTypeError(f"must be one number or text, got {value!r}")
+    return str(value)

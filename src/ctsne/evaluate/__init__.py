@@ -1,27 +1,30 @@
-"""Measures of an embedding: what it keeps of the data, and how well it mixes a label.
+"""Measures of a map: which neighbours of the data it keeps, and how well it mixes a label.
 
-:func:`evaluate` puts them all in one table. Each one takes a map (and the data) or, to search only
-once, the neighbours that :func:`map_neighbors` and :func:`data_neighbors` find.
+:func:`evaluate` puts all of them in one table, :func:`measure_map` returns the standard ones by
+name. Each measure takes a map and the data or, to search only once, the neighbours that
+:func:`map_neighbors` and :func:`data_neighbors` find.
 """
 
-from ctsne.evaluate._inputs import sample_points
-from ctsne.evaluate.accuracy import knn_accuracy
-from ctsne.evaluate.curve import Curve
-from ctsne.evaluate.diagnostics import summarize_diagnostics
-from ctsne.evaluate.jaccard import adjusted_jaccard
-from ctsne.evaluate.laplacian import expected_laplacian, laplacian, laplacian_curve
-from ctsne.evaluate.lisi import expected_lisi, lisi
-from ctsne.evaluate.mixing import mixing, mixing_by_label
-from ctsne.evaluate.neighborhoods import (
-    DataNeighbors,
-    MapNeighbors,
-    data_neighbors,
-    map_neighbors,
+from ctsne.evaluate.curves import Curve
+from ctsne.evaluate.labels_nearby import (
+    PrivatePopulation,
+    expected_lisi,
+    knn_accuracy,
+    lisi,
+    private_populations,
 )
-from ctsne.evaluate.private import PrivatePopulation, private_populations
-from ctsne.evaluate.rnx import adjusted_qnx, adjusted_rnx, rnx_curve
-from ctsne.evaluate.table import evaluate
-from ctsne.evaluate.trust import trustworthiness
+from ctsne.evaluate.measures import evaluate, measure_map, summarize_diagnostics
+from ctsne.evaluate.mixing import (
+    expected_laplacian,
+    laplacian,
+    laplacian_curve,
+    mixing,
+    mixing_by_label,
+)
+from ctsne.evaluate.neighbors_in_data import DataNeighbors, data_neighbors
+from ctsne.evaluate.neighbors_in_map import MapNeighbors, map_neighbors
+from ctsne.evaluate.rnx import adjusted_jaccard, adjusted_qnx, adjusted_rnx, rnx_curve
+from ctsne.evaluate.sampling import sample_points
 
 __all__ = [
     "Curve",
@@ -40,11 +43,11 @@ __all__ = [
     "laplacian_curve",
     "lisi",
     "map_neighbors",
+    "measure_map",
     "mixing",
     "mixing_by_label",
     "private_populations",
     "rnx_curve",
     "sample_points",
     "summarize_diagnostics",
-    "trustworthiness",
 ]

@@ -1,22 +1,179 @@
-"""Mixing: how far a map mixes a label, as a share of what random labels would give."""
+"""Mixing of a label in a map: the Laplacian score (paper, section 4.1) and its share of random."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import cdist
 
-from ctsne.affinity import random_share
-from ctsne.evaluate._inputs import mean
-from ctsne.evaluate.laplacian import expected_laplacian, laplacian
-from ctsne.evaluate.neighborhoods import MapNeighbors, checked_map, map_neighbors
-from ctsne.labels import encode_labels
+from ctsne.evaluate.curves import RANKED_SHARE, Curve, blocks, make_curve, ranking
+from ctsne.evaluate.neighbors_in_map import (
+    MapNeighbors,
+    checked_map,
+    labelled_neighbors,
+    search_map,
+)
+from ctsne.evaluate.sampling import (
+    MEASURED_POINTS,
+    NEIGHBORHOOD,
+    check_k,
+    check_sizes,
+    chunks,
+    mean,
+    sample_points,
+)
+from ctsne.labels import Labels, encode_labels
 
-__all__ = ["mixing", "mixing_by_label"]
+__all__ = [
+    "expected_laplacian",
+    "laplacian",
+    "laplacian_curve",
+    "mixing",
+    "mixing_by_label",
+]
 
-# Neighbourhoods are of this size wherever nothing else is said.
-NEIGHBORHOOD = 30
-# Enough for a standard error below .003 in R_NX and the Laplacian score.
-MEASURED_POINTS = 5000
+
+def laplacian(
+    embedding: ArrayLike | MapNeighbors,
+    labels: object,
+    *,
+    k: int = NEIGHBORHOOD,
+    sample: float | None = None,
+    random_state: object = 0,
+    pointwise: bool = False,
+    n_jobs: int = -1,
+) -> float | NDArray[np.float64]:
+    """Mean share of different labels among the k nearest neighbours in the map.
+
+    0 means that every neighbourhood has one label. Random labels give `expected_laplacian`.
+
+    Parameters
+    ----------
+    embedding : array-like of shape (n, d) or MapNeighbors
+        Positions in the map, or its neighbours.
+    labels : array-like of shape (n,)
+        Any label column. Points without a label count neither as points nor as neighbours.
+    k : int, default=30
+        Neighbourhood size, from 1 to n - 2.
+    sample, random_state, n_jobs
+        As in :func:`ctsne.evaluate.map_neighbors`.
+    pointwise : bool, default=False
+        Return the share of each measured point instead of their mean; nan where there is none.
+
+    Returns
+    -------
+    float, or ndarray of float64
+        The score, between 0 and 1; nan if no labelled point has a labelled neighbour.
+
+    Examples
+    --------
+    >>> from ctsne.evaluate import laplacian
+    >>> laplacian([[0.0], [1.0], [3.0], [7.0]], ["a", "a", "b", "b"], k=1)
+    0.25
+    """
+    found, known = labelled_neighbors(
+        embedding, labels, k=k, sample=sample, random_state=random_state, n_jobs=n_jobs
+    )
+    values = np.concatenate([
+        _shares(known.codes, found.points[rows], found.indices[rows])[:, -1]
+        for rows in chunks(len(found.points), found.k)
+    ])  # fmt: skip
+    return values if pointwise else mean(values)
+
+
+def laplacian_curve(
+    embedding: ArrayLike | MapNeighbors,
+    labels: object,
+    *,
+    k: ArrayLike | None = None,
+    sample: float | None = None,
+    random_state: object = 0,
+    pointwise: bool = False,
+    n_jobs: int = -1,
+) -> Curve:
+    """Laplacian score over neighbourhood sizes.
+
+    A whole curve ranks all points by their distance from each measured point; for more than about
+    ten thousand points use a sample.
+
+    Parameters
+    ----------
+    embedding, labels, sample, random_state, n_jobs
+        As in :func:`ctsne.evaluate.laplacian`.
+    k : list of int, optional
+        Neighbourhood sizes, each from 1 to n - 2; by default log-spaced over all of these, or up
+        to the length of given lists.
+    pointwise : bool, default=False
+        Return a curve for each measured point instead of their mean.
+
+    Returns
+    -------
+    Curve
+
+    Examples
+    --------
+    >>> from ctsne.evaluate import laplacian_curve
+    >>> laplacian_curve([[0.0], [1.0], [3.0], [7.0]], ["a", "a", "b", "b"]).value.tolist()
+    [0.25, 0.625]
+    """
+    given, n = checked_map(embedding)
+    known = encode_labels(labels, n=n)
+    sizes = check_sizes(k, largest=given.k if isinstance(given, MapNeighbors) else n - 2, n=n)
+    largest = int(sizes[-1])
+    if isinstance(given, MapNeighbors) or largest <= RANKED_SHARE * n:
+        found, _ = labelled_neighbors(
+            given, known, k=largest, sample=sample, random_state=random_state, n_jobs=n_jobs
+        )
+        return make_curve(
+            lambda rows: _shares(known.codes, found.points[rows], found.indices[rows]),
+            chunks(len(found.points), largest), sizes, pointwise=pointwise, n_jobs=n_jobs,
+        )  # fmt: skip
+    positions = given.astype(np.float64)
+
+    def values(points: NDArray[np.int64]) -> NDArray[np.float64]:
+        near = ranking(cdist(positions[points], positions, "sqeuclidean"), points)
+        return _shares(known.codes, points, near[:, :largest])
+
+    every = blocks(sample_points(n, sample, random_state), n)
+    return make_curve(values, every, sizes, pointwise=pointwise, n_jobs=n_jobs)
+
+
+def _shares(
+    codes: NDArray[np.int32], points: NDArray[np.int64], near: NDArray[np.int32]
+) -> NDArray[np.float64]:
+    """Return the share of different labels among the first neighbours, for every number of them."""
+    own = codes[points][:, None]
+    labels = codes[near]
+    counted = (labels >= 0) & (own >= 0)
+    total = np.cumsum(counted, axis=1)
+    different = np.cumsum(counted & (labels != own), axis=1)
+    shares = np.full(near.shape, np.nan)
+    np.divide(different, total, out=shares, where=total > 0)
+    return shares
+
+
+def expected_laplacian(labels: object) -> float:
+    """Laplacian score expected when the labels are assigned at random.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n,)
+        Any label column; missing labels are left out.
+
+    Returns
+    -------
+    float
+        ``Σ n_l (m - n_l) / (m (m - 1))`` over the m labelled points; nan if m is less than 2.
+
+    Examples
+    --------
+    >>> from ctsne.evaluate import expected_laplacian
+    >>> round(expected_laplacian(["a", "a", "b", "b"]), 3)
+    0.667
+    """
+    counts = encode_labels(labels).counts.astype(np.float64)
+    m = counts.sum()
+    return float((counts * (m - counts)).sum() / (m * (m - 1))) if m > 1 else float("nan")
 
 
 def mixing(
@@ -27,17 +184,17 @@ def mixing(
     Parameters
     ----------
     embedding : array-like of shape (n, d) or MapNeighbors
-        Positions in the map, of which 5,000 are measured at most, or its neighbours.
+        Positions in the map (at most 5,000 points are measured), or its neighbours.
     labels : array-like of shape (n,)
         Any label column; missing labels are left out.
     k : int, default=30
-        Neighbourhood size; smaller for fewer points.
+        Neighbourhood size; smaller if there are fewer points.
     n_jobs : int, default=-1
 
     Returns
     -------
     float
-        The Laplacian score over its expected value; nan where it cannot be measured.
+        The Laplacian score divided by its expected value; nan if it cannot be measured.
 
     Examples
     --------
@@ -48,16 +205,15 @@ def mixing(
     >>> [round(mixing(each, np.arange(500) % 2), 1) for each in (Y, apart)]
     [1.0, 0.0]
     """
-    found = measured_neighbors(embedding, k=k, n_jobs=n_jobs)
-    known = encode_labels(labels, n=found.n)
+    found, known = _measured(embedding, labels, k, n_jobs)
     random = expected_laplacian(known)
-    return laplacian(found, known, k=found.k) / random if random > 0 else float("nan")
+    return float(laplacian(found, known, k=found.k)) / random if random > 0 else float("nan")
 
 
 def mixing_by_label(
     embedding: ArrayLike | MapNeighbors, labels: object, *, k: int = NEIGHBORHOOD, n_jobs: int = -1
 ) -> dict[object, float]:
-    """Share of random mixing of each label by itself.
+    """Share of random mixing of each label.
 
     Parameters
     ----------
@@ -75,24 +231,27 @@ def mixing_by_label(
     >>> mixing_by_label([[0.0], [1.0], [3.0], [7.0], [8.0]], list("aabba"), k=1)
     {'a': 0.6666666666666666, 'b': 1.3333333333333333}
     """
-    found = measured_neighbors(embedding, k=k, n_jobs=n_jobs)
-    known = encode_labels(labels, n=found.n)
-    shares = laplacian(found, known, k=found.k, pointwise=True)
-    codes, random = known.codes[found.points], random_share(known)[found.points]
+    found, known = _measured(embedding, labels, k, n_jobs)
+    shares = np.asarray(laplacian(found, known, k=found.k, pointwise=True))
+    codes = known.codes[found.points]
+    # Only labelled neighbours count, so only labelled points are drawn at random.
+    labelled = int(known.counts.sum())
+    random = (labelled - known.counts) / max(labelled - 1, 1)
     measured: dict[object, float] = {}
     for code in np.unique(codes[codes >= 0]):
-        own = (codes == code) & (random > 0)
-        value = mean(shares[own] / random[own])
+        value = mean(shares[codes == code] / random[code]) if random[code] > 0 else np.nan
         if np.isfinite(value):
             measured[known.names[code]] = value
     return dict(sorted(measured.items(), key=lambda item: item[1]))
 
 
-def measured_neighbors(
-    embedding: ArrayLike | MapNeighbors, *, k: int = NEIGHBORHOOD, n_jobs: int = -1
-) -> MapNeighbors:
-    """Find the neighbours of the points that are measured by default, or take given ones."""
+def _measured(
+    embedding: ArrayLike | MapNeighbors, labels: object, k: int, n_jobs: int
+) -> tuple[MapNeighbors, Labels]:
+    """Return the neighbours of the points measured by default, or given ones, and the labels."""
     given, n = checked_map(embedding)
+    known = encode_labels(labels, n=n)
     if isinstance(given, MapNeighbors):
-        return given
-    return map_neighbors(given, k=min(k, n - 2), sample=min(n, MEASURED_POINTS), n_jobs=n_jobs)
+        return given, known
+    size = check_k(min(k, n - 2), n=n)
+    return search_map(given, sample_points(n, MEASURED_POINTS), size, n_jobs), known

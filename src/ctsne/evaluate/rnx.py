@@ -1,63 +1,55 @@
-"""Neighbourhood preservation Q_NX and R_NX, adjusted for labels (paper, section 4.1)."""
+"""Neighbours kept by a map: Q_NX, R_NX and Jaccard, adjusted for labels (paper, section 4.1)."""
 
 from __future__ import annotations
 
-from typing import Any, Literal, Unpack, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import cdist
 
-from ctsne._core.checks import check_features
-from ctsne.evaluate._inputs import Options, check_sizes, mean, sample_points
-from ctsne.evaluate._overlap import chunks, forced_neighbors, overlaps, shared_neighbors
-from ctsne.evaluate._ranking import RANKED_SHARE, blocks, ranked_data, ranking
-from ctsne.evaluate.curve import Curve, make_curve
-from ctsne.evaluate.neighborhoods import DataNeighbors, MapNeighbors, resolve_both, take_rows
-from ctsne.labels import Labels, encode_labels
+from ctsne._core.checks import check_matrix
+from ctsne.evaluate.curves import RANKED_SHARE, Curve, blocks, make_curve, ranking
+from ctsne.evaluate.neighbors_in_data import (
+    DataNeighbors,
+    both_neighbors,
+    check_same_points,
+    prepared_for_ranking,
+    ranked_data,
+    reference_features,
+    take_rows,
+    unsearched,
+)
+from ctsne.evaluate.neighbors_in_map import MapNeighbors, checked_map
+from ctsne.evaluate.sampling import NEIGHBORHOOD, check_sizes, chunks, mean, sample_points
+from ctsne.labels import encode_labels
+from ctsne.neighbors.lists import available, different_labels
 
-__all__ = ["adjusted_qnx", "adjusted_rnx", "rnx_curve"]
+__all__ = ["adjusted_jaccard", "adjusted_qnx", "adjusted_rnx", "rnx_curve"]
 
-# Below this many neighbours to choose, which are rounding errors, there is no choice.
+# With fewer free neighbours than this, which is a rounding error, there is no choice.
 _NO_CHOICE = 1e-9
+# Above this share of all points, a table with an entry per point is faster than a sort.
+_DENSE_SHARE = 1 / 16
+
+_Counts = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
 
 
-@overload
-def adjusted_qnx(
+def adjusted_rnx(
     embedding: ArrayLike | MapNeighbors,
-    X: ArrayLike | DataNeighbors,
+    X: Any,
     labels: object = None,
     *,
-    pointwise: Literal[False] = False,
-    **options: Unpack[Options],
-) -> float: ...
-
-
-@overload
-def adjusted_qnx(
-    embedding: ArrayLike | MapNeighbors,
-    X: ArrayLike | DataNeighbors,
-    labels: object = None,
-    *,
-    pointwise: Literal[True],
-    **options: Unpack[Options],
-) -> NDArray[np.float64]: ...
-
-
-def adjusted_qnx(
-    embedding: ArrayLike | MapNeighbors,
-    X: ArrayLike | DataNeighbors,
-    labels: object = None,
-    *,
-    k: int = 30,
+    k: int = NEIGHBORHOOD,
     sample: float | None = None,
     random_state: object = 0,
     pointwise: bool = False,
     n_jobs: int = -1,
 ) -> float | NDArray[np.float64]:
-    """Share of neighbours in the data that the map keeps.
+    """Share of the neighbours in the data that the map keeps, beyond chance.
 
     With labels, the neighbours in the map are compared with equally many nearest points of the
-    same and of different labels in the data, so that mixing labels is not held against the map.
+    same and of different labels in the data, so mixing labels does not count against the map.
     Where a label has so few points that all of them are in a neighbourhood, every map would share
     them: they do not count, and points without any choice are left out.
 
@@ -65,105 +57,24 @@ def adjusted_qnx(
     ----------
     embedding : array-like of shape (n, d') or MapNeighbors
         Positions in the map, or its neighbours.
-    X : array-like of shape (n, d) or DataNeighbors
-        The data, or its neighbours with the labels to adjust for.
+    X : array-like or sparse matrix of shape (n, d), or DataNeighbors
+        The features, reduced as in :func:`ctsne.evaluate.data_neighbors`, or their neighbours with
+        the labels to adjust for. For other metrics pass the neighbours.
     labels : array-like of shape (n,), optional
-        Any label column. A point without a label, or a pair with one, is never different.
-        Without labels this is the usual Q_NX.
+        Any label column. A pair in which a label is missing never counts as different. Without
+        labels this is the usual R_NX.
     k : int, default=30
         Neighbourhood size, from 1 to n - 2.
-    sample : int or float, optional
-        Measure this many points (or this share of them) only.
-    random_state : int, RandomState or None, default=0
-        Chooses the sample.
+    sample, random_state, n_jobs
+        As in :func:`ctsne.evaluate.map_neighbors`.
     pointwise : bool, default=False
-        Return the value of each (sampled) point instead of their mean.
-    n_jobs : int, default=-1
-        Number of threads; -1 uses all.
+        Return the value of each measured point instead of their mean.
 
     Returns
     -------
     float, or ndarray of float64
-        ``Q_NX(k)`` from 0 to 1; nan if no point had a choice.
-
-    Examples
-    --------
-    >>> from ctsne.evaluate import adjusted_qnx
-    >>> adjusted_qnx([[0], [2], [1], [3]], [[0], [1], [2], [3]], k=2)
-    0.75
-    """
-    shared, forced, _ = shared_neighbors(
-        embedding, X, labels, k=k, sample=sample, random_state=random_state, n_jobs=n_jobs
-    )
-    values = _share(shared - forced, k - forced)
-    return values if pointwise else mean(values)
-
-
-@overload
-def adjusted_rnx(
-    embedding: ArrayLike | MapNeighbors,
-    X: ArrayLike | DataNeighbors,
-    labels: object = None,
-    *,
-    pointwise: Literal[False] = False,
-    **options: Unpack[Options],
-) -> float: ...
-
-
-@overload
-def adjusted_rnx(
-    embedding: ArrayLike | MapNeighbors,
-    X: ArrayLike | DataNeighbors,
-    labels: object = None,
-    *,
-    pointwise: Literal[True],
-    **options: Unpack[Options],
-) -> NDArray[np.float64]: ...
-
-
-def adjusted_rnx(
-    embedding: ArrayLike | MapNeighbors,
-    X: ArrayLike | DataNeighbors,
-    labels: object = None,
-    *,
-    k: int = 30,
-    sample: float | None = None,
-    random_state: object = 0,
-    pointwise: bool = False,
-    n_jobs: int = -1,
-) -> float | NDArray[np.float64]:
-    """Share of neighbours in the data that the map keeps, above chance.
-
-    With labels, the neighbours in the map are compared with equally many nearest points of the
-    same and of different labels in the data, so that mixing labels is not held against the map.
-    Where a label has so few points that all of them are in a neighbourhood, every map would share
-    them: they do not count, and points without any choice are left out.
-
-    Parameters
-    ----------
-    embedding : array-like of shape (n, d') or MapNeighbors
-        Positions in the map, or its neighbours.
-    X : array-like of shape (n, d) or DataNeighbors
-        The data, or its neighbours with the labels to adjust for.
-    labels : array-like of shape (n,), optional
-        Any label column. A point without a label, or a pair with one, is never different.
-        Without labels this is the usual R_NX.
-    k : int, default=30
-        Neighbourhood size, from 1 to n - 2.
-    sample : int or float, optional
-        Measure this many points (or this share of them) only.
-    random_state : int, RandomState or None, default=0
-        Chooses the sample.
-    pointwise : bool, default=False
-        Return the value of each (sampled) point instead of their mean.
-    n_jobs : int, default=-1
-        Number of threads; -1 uses all.
-
-    Returns
-    -------
-    float, or ndarray of float64
-        ``R_NX(k)``: 1 if all neighbourhoods are kept; 0 is what chance gives without labels. nan if
-        no point had a choice.
+        ``R_NX(k)``: 1 if all neighbourhoods are kept; without labels, chance gives 0. nan if no
+        point has a choice.
 
     Examples
     --------
@@ -172,16 +83,95 @@ def adjusted_rnx(
     >>> adjusted_rnx(X, X, ["a", "b", "a", "b"], k=1)
     1.0
     """
-    shared, forced, chance = shared_neighbors(
+    lists = both_neighbors(
         embedding, X, labels, k=k, sample=sample, random_state=random_state, n_jobs=n_jobs
     )
-    values = _above_chance(shared, forced, chance, k)
+    values = _beyond_chance(*_shared_neighbors(*lists), k)
     return values if pointwise else mean(values)
+
+
+def adjusted_qnx(
+    embedding: ArrayLike | MapNeighbors,
+    X: Any,
+    labels: object = None,
+    *,
+    k: int = NEIGHBORHOOD,
+    sample: float | None = None,
+    random_state: object = 0,
+    pointwise: bool = False,
+    n_jobs: int = -1,
+) -> float | NDArray[np.float64]:
+    """Share of the neighbours in the data that the map keeps, not corrected for chance.
+
+    Parameters
+    ----------
+    embedding, X, labels, k, sample, random_state, pointwise, n_jobs
+        As in :func:`ctsne.evaluate.adjusted_rnx`.
+
+    Returns
+    -------
+    float, or ndarray of float64
+        ``Q_NX(k)`` from 0 to 1; nan if no point has a choice.
+
+    Examples
+    --------
+    >>> from ctsne.evaluate import adjusted_qnx
+    >>> adjusted_qnx([[0], [2], [1], [3]], [[0], [1], [2], [3]], k=2)
+    0.75
+    """
+    lists = both_neighbors(
+        embedding, X, labels, k=k, sample=sample, random_state=random_state, n_jobs=n_jobs
+    )
+    shared, forced, _ = _shared_neighbors(*lists)
+    values = _share(shared - forced, k - forced)
+    return values if pointwise else mean(values)
+
+
+def adjusted_jaccard(
+    embedding: ArrayLike | MapNeighbors,
+    X: Any,
+    labels: object = None,
+    *,
+    k: int = NEIGHBORHOOD,
+    sample: float | None = None,
+    random_state: object = 0,
+    pointwise: bool = False,
+    n_jobs: int = -1,
+) -> float | NDArray[np.float64]:
+    """Mean Jaccard index ``|v ∩ n| / |v ∪ n|`` of the neighbourhoods in data and map.
+
+    The neighbourhood ``v`` in the data has as many points of the same label as the one in the map,
+    as in :func:`ctsne.evaluate.adjusted_rnx`. This is the second measure in the tables that the
+    paper's authors publish. It is not corrected for chance.
+
+    Parameters
+    ----------
+    embedding, X, labels, k, sample, random_state, pointwise, n_jobs
+        As in :func:`ctsne.evaluate.adjusted_rnx`.
+
+    Returns
+    -------
+    float, or ndarray of float64
+        From 0 to 1.
+
+    Examples
+    --------
+    >>> from ctsne.evaluate import adjusted_jaccard
+    >>> X = [[0], [1], [2], [3]]
+    >>> adjusted_jaccard([[0], [2], [1], [3]], X, k=2, pointwise=True).round(3).tolist()
+    [1.0, 0.333, 0.333, 1.0]
+    """
+    lists = both_neighbors(
+        embedding, X, labels, k=k, sample=sample, random_state=random_state, n_jobs=n_jobs
+    )
+    shared = _shared_neighbors(*lists)[0]
+    values = shared / (2 * k - shared)  # two sets of k with some points in common
+    return values if pointwise else float(values.mean())
 
 
 def rnx_curve(
     embedding: ArrayLike | MapNeighbors,
-    X: ArrayLike | DataNeighbors,
+    X: Any,
     labels: object = None,
     *,
     k: ArrayLike | None = None,
@@ -192,28 +182,18 @@ def rnx_curve(
 ) -> Curve:
     """R_NX over neighbourhood sizes, adjusted for labels, and the area under it.
 
-    A whole curve ranks all points by their distance from each one measured; for more than some
-    ten thousand points take a sample.
+    A whole curve ranks all points by their distance from each measured point; for more than about
+    ten thousand points use a sample.
 
     Parameters
     ----------
-    embedding : array-like of shape (n, d') or MapNeighbors
-        Positions in the map, or its neighbours.
-    X : array-like of shape (n, d) or DataNeighbors
-        The data, or its neighbours with the labels to adjust for.
-    labels : array-like of shape (n,), optional
-        Any label column, as in :func:`ctsne.evaluate.adjusted_rnx`.
+    embedding, X, labels, sample, random_state, n_jobs
+        As in :func:`ctsne.evaluate.adjusted_rnx`.
     k : list of int, optional
         Neighbourhood sizes, each from 1 to n - 2; by default log-spaced over all of these, or up
         to the length of given lists.
-    sample : int or float, optional
-        Measure this many points (or this share of them) only.
-    random_state : int, RandomState or None, default=0
-        Chooses the sample.
     pointwise : bool, default=False
-        Return a curve for each (sampled) point instead of their mean.
-    n_jobs : int, default=-1
-        Number of threads; -1 uses all.
+        Return a curve for each measured point instead of their mean.
 
     Returns
     -------
@@ -227,86 +207,60 @@ def rnx_curve(
     >>> curve.k.tolist(), curve.value.tolist(), curve.area
     ([1, 2, 3], [1.0, 1.0, 1.0], 1.0)
     """
-    if isinstance(embedding, MapNeighbors) or isinstance(X, DataNeighbors):
-        n, largest = _given(embedding, X)
-        sizes = check_sizes(k, largest=largest, n=n)
-        lists = resolve_both(
-            embedding, X, labels, k=int(sizes[-1]), sample=sample, random_state=random_state,
-            n_jobs=n_jobs,
-        )  # fmt: skip
-        return _curve_of_lists(*lists, sizes, pointwise, n_jobs)
-    low = check_features(embedding, argument="embedding")
-    high = check_features(X)
-    n = len(low)
-    if len(high) != n:
-        raise ValueError(f"X and embedding must be of the same points, got {len(high)} and {n}")
-    sizes = check_sizes(k, largest=n - 2, n=n)
+    given, n = checked_map(embedding)
+    lengths = [each.k for each in (given, X) if isinstance(each, MapNeighbors | DataNeighbors)]
+    sizes = check_sizes(k, largest=min(lengths, default=n - 2), n=n)
     largest = int(sizes[-1])
-    known = None if labels is None else encode_labels(labels, n=n)
-    if largest <= RANKED_SHARE * n:
-        lists = resolve_both(
-            low, high, known, k=largest, sample=sample, random_state=random_state, n_jobs=n_jobs
+    if isinstance(given, MapNeighbors) or lengths or largest <= RANKED_SHARE * n:
+        low, high = both_neighbors(
+            given, X, labels, k=largest, sample=sample, random_state=random_state, n_jobs=n_jobs
         )
-        return _curve_of_lists(*lists, sizes, pointwise, n_jobs)
+
+        def values(rows: slice) -> NDArray[np.float64]:
+            return _at_all_sizes(low.indices[rows], take_rows(high, rows))
+
+        rows = chunks(len(low.points), 4 * low.k)
+        return make_curve(values, rows, sizes, pointwise=pointwise, n_jobs=n_jobs)
+    matrix = check_matrix(X)
+    check_same_points(matrix.shape[0], n)
+    known = None if labels is None else encode_labels(labels, n=n)
     points = sample_points(n, sample, random_state)
-    return ranked_curve(low, high, known, points, sizes, pointwise=pointwise, n_jobs=n_jobs)
+    data = unsearched(reference_features(matrix, n_jobs=n_jobs), n, known, points, largest)
+    return ranked_curve(given, data, points, sizes, pointwise=pointwise, n_jobs=n_jobs)
 
 
 def ranked_curve(
-    embedding: NDArray[np.floating],
-    X: NDArray[np.floating],
-    labels: Labels | None,
+    positions: NDArray[np.floating],
+    data: DataNeighbors,
     points: NDArray[np.int64],
     sizes: NDArray[np.int64],
     *,
     pointwise: bool = False,
     n_jobs: int,
 ) -> Curve:
-    """Make a curve from whole rankings, with arguments as :func:`rnx_curve` checked them."""
-    low, high = embedding.astype(np.float64), X.astype(np.float64)
+    """Compute a curve from rankings of all points; arguments are checked."""
+    low, high = positions.astype(np.float64), prepared_for_ranking(data)
 
     def values(block: NDArray[np.int64]) -> NDArray[np.float64]:
-        near = ranking(low, block)[:, : sizes[-1]]
-        return _at_all_sizes(near, ranked_data(high, labels, block))
+        near = ranking(cdist(low[block], low, "sqeuclidean"), block)[:, : sizes[-1]]
+        return _at_all_sizes(near, ranked_data(high, block))
 
     every = blocks(points, len(low))
     return make_curve(values, every, sizes, pointwise=pointwise, n_jobs=n_jobs)
 
 
-def _given(embedding: ArrayLike | MapNeighbors, X: ArrayLike | DataNeighbors) -> tuple[int, int]:
-    """Return the number of points and the largest size that given lists allow."""
-    lists = [each for each in (embedding, X) if isinstance(each, MapNeighbors | DataNeighbors)]
-    return lists[0].n, min(each.k for each in lists)
-
-
-def _curve_of_lists(
-    low: MapNeighbors,
-    high: DataNeighbors,
-    sizes: NDArray[np.int64],
-    pointwise: bool,
-    n_jobs: int,
-) -> Curve:
-    def values(rows: slice) -> NDArray[np.float64]:
-        return _at_all_sizes(low.indices[rows], take_rows(high, rows))
-
-    rows = chunks(len(low.points), 4 * low.k)
-    return make_curve(values, rows, sizes, pointwise=pointwise, n_jobs=n_jobs)
-
-
 def _at_all_sizes(near: NDArray[np.int32], data: DataNeighbors) -> NDArray[np.float64]:
-    sizes = np.arange(1, near.shape[1] + 1)
-    shared = overlaps(near, data.adjusted(near), data.n)
-    forced, chance = forced_neighbors(near, data)
-    return _above_chance(shared, forced, chance, sizes)
+    shared = _overlaps(near, data.adjusted(near), data.n)
+    return _beyond_chance(shared, *_forced_neighbors(near, data), np.arange(1, near.shape[1] + 1))
 
 
-def _above_chance(
+def _beyond_chance(
     shared: NDArray[np.int64],
     forced: NDArray[np.int64],
     chance: NDArray[np.float64],
     k: int | NDArray[np.int64],
 ) -> NDArray[np.float64]:
-    # Multiplied by k over chance, which leaves whole numbers where nothing is forced.
+    # Multiplied by k over chance, so that these are whole numbers where nothing is forced.
     scale = k / np.where(chance > 0, chance, np.inf)
     return _share(
         (shared - forced) * scale - np.where(chance > 0, k, 0),
@@ -315,7 +269,75 @@ def _above_chance(
 
 
 def _share(part: NDArray[Any], whole: NDArray[Any]) -> NDArray[np.float64]:
-    """Divide; nan where there was no choice, and so nothing to keep."""
+    """Divide; nan where there was no choice, so that nothing could be kept."""
     share = np.full(part.shape, np.nan)
     np.divide(part, whole, out=share, where=whole > _NO_CHOICE)
     return share
+
+
+def _shared_neighbors(low: MapNeighbors, high: DataNeighbors) -> _Counts:
+    """Count, per point, neighbours that map and data share, forced ones, and those by chance."""
+    parts = []
+    for rows in chunks(len(low.points), 4 * low.k):
+        near, data = low.indices[rows], take_rows(high, rows)
+        forced, chance = _forced_neighbors(near, data)
+        shared = _overlaps(near, data.adjusted(near), low.n)
+        parts.append((shared[:, -1], forced[:, -1], chance[:, -1]))
+    shared, forced, chance = (np.concatenate(each) for each in zip(*parts, strict=True))
+    return shared, forced, chance
+
+
+def _overlaps(a: NDArray[np.int32], b: NDArray[np.int32], n: int) -> NDArray[np.int64]:
+    """Count for every k how many of the first k points two rows share; rows have no repeats."""
+    rows, k = a.shape
+    if k < _DENSE_SHARE * n:
+        places = _places_in_short_rows(a, b)
+    else:
+        # The position of each point in the second row (k if absent), then the later of both.
+        position = np.arange(k, dtype=np.int32)
+        row = np.arange(rows)[:, None]
+        place = np.full(rows * n, k, np.int32)
+        place[b + row * n] = position
+        last = np.maximum(place[a + row * n], position)
+        places = (last + row * (k + 1)).ravel()
+    joined = np.bincount(places, minlength=rows * (k + 1)).reshape(rows, k + 1)
+    return np.asarray(np.cumsum(joined[:, :k], axis=1))
+
+
+def _places_in_short_rows(a: NDArray[np.int32], b: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return from which position both lists hold a shared point, numbered on from row to row."""
+    k = a.shape[1]
+    # Sorting brings equal entries of both lists next to each other, each with its position.
+    bits = int(2 * k - 1).bit_length()
+    both = np.hstack([a, b]).astype(np.int64) << bits | np.arange(2 * k)
+    both.sort(axis=1)
+    row, at = np.nonzero(both[:, 1:] >> bits == both[:, :-1] >> bits)
+    mask = (1 << bits) - 1
+    last = np.maximum(both[row, at] & mask, (both[row, at + 1] & mask) - k)
+    return np.asarray(row * (k + 1) + last)
+
+
+def _forced_neighbors(
+    near: NDArray[np.int32], data: DataNeighbors
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Count, for every k, neighbours that any map would share, and those expected by chance.
+
+    Where a neighbourhood in the map holds all points of a label, the adjusted neighbourhood in the
+    data holds them too, whatever the map. Chance is the mean overlap if the rest is random.
+    """
+    rows, k = near.shape
+    size = np.arange(1, k + 1)
+    forced = np.zeros((rows, k), np.int64)
+    chance = np.broadcast_to(size**2 / (data.n - 1), (rows, k)).copy()
+    if data.labels is None:
+        return forced, chance
+    other = np.cumsum(different_labels(data.labels, data.points[:, None], near), axis=1)
+    counts = [each[data.points, None] for each in available(data.labels, data.n)]
+    for part, rest, there, elsewhere in (
+        (size - other, other, *counts),
+        (other, size - other, *counts[::-1]),
+    ):
+        whole = (part == there) & (there > 0)
+        forced += np.where(whole, part, 0)
+        chance = np.where(whole, rest**2 / np.maximum(elsewhere, 1), chance)
+    return forced, chance

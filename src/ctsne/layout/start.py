@@ -10,7 +10,6 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from ctsne._core.components import principal_components
 from ctsne._core.jobs import one_blas_thread
 
-STARTS = ("pca", "random", "spectral")
 # A small start lets the attraction sort the points before the repulsion holds them.
 START_SCALE = 1e-4
 # An axis with less than this share of the first one's spread holds rounding errors only.

@@ -7,20 +7,19 @@ points, while the list of the same label always sees the data as they are.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ctsne._core.checks import as_numbers, check_choice, check_directions, check_matrix, is_sparse
+from ctsne._core.choices import ALIGN_CHOICES, TRIED_ALIGNMENTS
 from ctsne.labels import Labels
 from ctsne.neighbors.arrange import unit_rows
 from ctsne.neighbors.search import find_neighbors
 
-# In rising order of what they assume about the effect of a label.
-ALIGNMENTS = ("none", "mutual", "local", "mean")
-# Those that "auto" chooses from: a move of each point by itself always fits, and proves nothing.
-TRIED_ALIGNMENTS = ("none", "mutual", "mean")
 # Counterparts: pairs that are among each other's nearest points of other labels.
 PAIR_NEIGHBORS = 10
 ROUNDS = 5
@@ -35,6 +34,72 @@ SCORE_ROWS = 600
 SAME_UNIT = 2.0
 
 _Points = NDArray[np.floating]
+
+
+@dataclass(frozen=True, eq=False)
+class Alignment:
+    """The points among which neighbours with other labels are searched.
+
+    Attributes
+    ----------
+    name : str
+        One of :data:`ctsne._core.choices.ALIGNMENTS`, or ``"array"``.
+    points : ndarray or None
+        The aligned points; None if the data are used as given.
+    scores : dict of str to float
+        The commuting share of each alignment tried, if ``"auto"`` chose one.
+    """
+
+    name: str
+    points: _Points | None
+    scores: dict[str, float] = field(default_factory=dict)
+
+
+def check_align(align: Any, n: int, metric: str) -> str | _Points:
+    """Return the name of an alignment, or a representation with one row per point."""
+    if isinstance(align, str):
+        check_choice(align, "align", ALIGN_CHOICES)
+        if align == "none":
+            return align
+    if metric == "precomputed":
+        raise ValueError(
+            'align needs features to move, but metric="precomputed" has only distances; leave '
+            "align out"
+        )
+    if isinstance(align, str):
+        return align
+    if is_sparse(align):
+        raise TypeError("align must be a dense array with a row for each point, got a sparse one")
+    points = as_numbers(align, argument="align")
+    if points.ndim != 2 or len(points) != n or points.shape[1] == 0:
+        raise ValueError(
+            f"align must be one of {', '.join(map(repr, ALIGN_CHOICES))}, or an array with "
+            f"a row for each of the {n} points, such as a representation corrected for the label; "
+            f"got an array of shape {points.shape}"
+        )
+    points = check_matrix(align, argument="align")
+    if metric == "cosine":
+        check_directions(points, argument="align")
+    return np.asarray(points)
+
+
+def choose_alignment(
+    X: Any, labels: Labels | None, how: str | _Points, *, metric: str, n_jobs: int
+) -> Alignment:
+    """Align the points by name, rescale a given representation, or try alignments ("auto")."""
+    if labels is None or (isinstance(how, str) and how == "none"):
+        return Alignment("none", None)
+    if not isinstance(how, str):
+        return Alignment("array", rescaled_points(how, X, labels, metric=metric))
+    if how != "auto":
+        return Alignment(how, align_points(X, labels, how, metric=metric, n_jobs=n_jobs))
+    best, points, scores = "none", None, {}
+    for name in TRIED_ALIGNMENTS:
+        moved = align_points(X, labels, name, metric=metric, n_jobs=n_jobs)
+        scores[name] = commuting_share(X, moved, labels, metric=metric, n_jobs=n_jobs)
+        if scores[name] >= max(scores.values()):
+            best, points = name, None if name == "none" else moved
+    return Alignment(best, points, scores)
 
 
 def align_points(

@@ -1,4 +1,4 @@
-"""Several maps of the same points."""
+"""Pictures of one map, and of several maps of the same points."""
 
 from __future__ import annotations
 
@@ -10,21 +10,108 @@ from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.checks import check_count
 from ctsne._io.anndata import category_colors, columns_of, is_anndata, map_of
-from ctsne.pl._look import add_key, make_look
-from ctsne.pl._matplotlib import HEADER, PanelGrid, check_axes, new_figure, set_title
-from ctsne.pl._points import check_drawing, check_positions, draw_points
-from ctsne.pl._sweeps import swept_maps
-from ctsne.pl._text import LITERAL, shown_text
+from ctsne.pl.figures import (
+    HEADER,
+    INK,
+    LITERAL,
+    SMALL_SIZE,
+    PanelGrid,
+    check_axes,
+    new_figure,
+    set_title,
+    shown_text,
+)
+from ctsne.pl.points import add_key, check_drawing, check_positions, draw_points, make_look
+from ctsne.pl.sweeps import swept_maps
 from ctsne.sweep import SweepResult
 
 if TYPE_CHECKING:
     from anndata import AnnData
     from matplotlib.axes import Axes
 
-__all__ = ["maps"]
+__all__ = ["embedding", "maps"]
 
-# Inches: a panel's side and a further line of its title.
-SIDE, TITLE_LINE = 3.1, 0.18
+# Inches: the side of a single map and of one among several, and a further line above a panel.
+_SINGLE_SIDE, _SIDE, _TITLE_LINE = 4.8, 3.1, 0.18
+
+
+def embedding(
+    positions: ArrayLike | AnnData,
+    color: object = None,
+    *,
+    shape: object = None,
+    basis: str = "ctsne",
+    palette: Mapping[Any, Any] | None = None,
+    title: str | None = None,
+    legend: bool = True,
+    size: float | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw a map as one dot per point, coloured and shaped by label columns.
+
+    Dots are drawn in a fixed shuffled order, so that no label hides another; those without a label
+    are grey and lie below the others. More than 100,000 points are drawn as a density: the more
+    points a pixel has, the more opaque it is (on a logarithmic scale), in their mean colour.
+
+    Parameters
+    ----------
+    positions : array-like of shape (n, 2) or (n, 1), or AnnData
+        Positions of the points. One column is drawn as a strip, with random heights. For an AnnData
+        object, ``basis`` names the map, ``color`` and ``shape`` may name columns of ``obs``, and
+        colours that scanpy has given a column are kept.
+    color : array-like of shape (n,), optional
+        A label column, or floats for a colour bar. Whole numbers are labels.
+    shape : array-like of shape (n,), optional
+        A second label column with at most ten labels. If both columns have names, as those of
+        pandas do or as ``{"batch": column}`` gives, they head the legend.
+    basis : str, default="ctsne"
+        The map of an AnnData object: ``obsm[basis]``, or ``obsm["X_" + basis]``.
+    palette : mapping of label to colour, optional
+        By default that of :func:`ctsne.pl.palette`.
+    title : str, optional
+        Title above the map.
+    legend : bool, default=True
+        Whether to explain colours and shapes next to the map.
+    size : float, optional
+        Area of the dots in square points; by default it depends on their number. If given, dots are
+        drawn for any number of points.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw into; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from ctsne import pl
+    >>> ax = pl.embedding([[0, 0], [1, 0], [0, 2]], ["a", "b", None], title="a map")
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['a', 'b', 'missing']
+    """
+    if is_anndata(positions):
+        adata: Any = positions
+        positions = map_of(adata, basis)
+        palette = category_colors(adata, color) if palette is None else palette
+        color, shape = columns_of(adata, color=color, shape=shape)
+    points = check_positions(positions)
+    look = make_look(color, shape, palette, n=len(points))
+    dot_size = check_drawing(look, size)
+    if ax is None:
+        grid = PanelGrid(1, 1, _SINGLE_SIDE, header=0.14 if title is None else HEADER)
+        figure = new_figure()
+        (panel,) = grid.make(figure)
+    else:
+        check_axes(ax)
+        panel = ax
+    draw_points(panel, points, look, dot_size)
+    if title is not None:
+        set_title(panel, title)
+    if legend:
+        wide, high = add_key(panel, look)
+        if ax is None:
+            grid.place(figure, right=wide, least_height=high + grid.header)
+    return panel
 
 
 def maps(
@@ -34,6 +121,7 @@ def maps(
     shape: object = None,
     basis: str | Sequence[str] = "ctsne",
     palette: Mapping[Any, Any] | None = None,
+    notes: Sequence[str] | None = None,
     ncols: int = 4,
     axes: object = None,
 ) -> NDArray[np.object_]:
@@ -42,32 +130,28 @@ def maps(
     Parameters
     ----------
     embeddings : mapping of title to array-like of shape (n, 2), SweepResult or AnnData
-        The maps; each one is drawn as :func:`ctsne.pl.embedding` does. Of a sweep all finished maps
-        are drawn, of an AnnData object those that ``basis`` names; ``color`` and ``shape`` may then
-        be names of columns of its ``obs``.
-    color : array-like of shape (n,), optional
-        A label column, or floats for a colour bar.
-    shape : array-like of shape (n,), optional
-        A second label column with at most ten labels.
+        The maps, each drawn as by :func:`ctsne.pl.embedding`: all finished maps of a sweep, or
+        those of an AnnData object that ``basis`` names.
+    color, shape : array-like of shape (n,), optional
+        Label columns, as for :func:`ctsne.pl.embedding`.
     basis : str or list of str, default="ctsne"
         The maps of an AnnData object: ``obsm[basis]``, or ``obsm["X_" + basis]``.
     palette : mapping of label to colour, optional
-        The colours of the labels, as :func:`ctsne.pl.palette` makes them by default.
+        By default that of :func:`ctsne.pl.palette`.
+    notes : sequence of str, optional
+        A line of text per map, such as its measures, written under the title.
     ncols : int, default=4
-        Most panels in a row.
+        Maximum number of panels in a row.
     axes : sequence or array of matplotlib.axes.Axes, optional
-        Where to draw, at least one for each map; a new figure if not given.
+        Axes to draw into, at least one per map; a new figure by default.
 
     Returns
     -------
     ndarray of matplotlib.axes.Axes, shape (number of maps,)
-        The Axes of each map, in the order they were given. The legend is to the right of the
-        first row.
+        The Axes of the maps in the given order. The legend is to the right of the first row.
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from ctsne import pl
     >>> before, after = [[0, 0], [1, 0], [0, 2]], [[0, 0], [1, 1], [0, 1]]
     >>> axes = pl.maps({"before": before, "after": after}, ["a", "b", "a"])
@@ -84,8 +168,8 @@ def maps(
         color, shape = columns_of(adata, color=color, shape=shape)
     if not isinstance(embeddings, Mapping) or not embeddings:
         raise TypeError(
-            "embeddings must be a mapping from titles to positions, such as "
-            "{'t-SNE': Y0, 'joint': Y1}, with at least one, a sweep or an AnnData object; got "
+            "embeddings must be a sweep, an AnnData object or a mapping from titles to positions, "
+            "such as {'t-SNE': Y0, 'joint': Y1}, with at least one; got "
             f"{type(embeddings).__name__}"
         )
     columns = check_count(ncols, "ncols", low=1)
@@ -102,17 +186,23 @@ def maps(
     look = make_look(color, shape, palette, n=sizes.pop())
     check_drawing(look, None)
     titles = [shown_text(title) for title in points]
-    lines = max(title.count("\n") for title in titles)
-    grid = PanelGrid(len(points), columns, SIDE, header=HEADER + lines * TITLE_LINE)
+    lines = _check_notes(notes, len(points))
+    above = max(title.count("\n") for title in titles) + (notes is not None)
+    grid = PanelGrid(len(points), columns, _SIDE, header=HEADER + above * _TITLE_LINE)
     if axes is None:
         figure = new_figure()
         panels = grid.make(figure)
     else:
         panels = _given_axes(axes, len(points))
-    for title, positions, panel in zip(titles, points.values(), panels, strict=True):
+    for title, note, positions, panel in zip(titles, lines, points.values(), panels, strict=True):
         draw_points(panel, positions, look)
-        set_title(panel, title, **LITERAL)
-    # The last panel of the first row, also among Axes that somebody else has placed.
+        set_title(panel, title, pad=6 if notes is None else 19, **LITERAL)
+        if notes is not None:
+            panel.annotate(
+                note, (0, 1), (0, 6), xycoords="axes fraction", textcoords="offset points",
+                fontsize=SMALL_SIZE, color=INK, **LITERAL,
+            )  # fmt: skip
+    # The last panel of the first row, also among given Axes.
     places = [panel.get_position() for panel in panels]
     beside = panels[max(range(len(panels)), key=lambda i: (round(places[i].y1, 3), places[i].x1))]
     if axes is None:
@@ -121,6 +211,14 @@ def maps(
     else:
         add_key(beside, look)
     return np.array(panels, dtype=object)
+
+
+def _check_notes(notes: Any, needed: int) -> list[str]:
+    if notes is None:
+        return [""] * needed
+    if isinstance(notes, str) or len(notes) != needed:
+        raise ValueError(f"notes must hold one text for each of {needed} maps, got {notes!r:.60}")
+    return [str(note) for note in notes]
 
 
 def _given_axes(axes: Any, needed: int) -> list[Axes]:

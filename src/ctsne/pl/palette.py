@@ -1,4 +1,4 @@
-"""One colour a label, the same in every picture."""
+"""One colour per label, the same in every picture."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Hashable, Mapping
 from typing import Any
 
 from ctsne.labels import Labels, encode_labels
-from ctsne.pl._matplotlib import load
+from ctsne.pl.figures import load
 
 __all__ = ["palette"]
 
 MISSING = "#B8B8B8"
 
-# The first eight are Okabe and Ito's, which stay apart for every common kind of colour blindness;
-# black and yellow, the hardest to see among others and on white, come last. Each further colour
-# is the one (neither near white, nor near black or grey) farthest from all before it in OKLab, as
-# seen by normal and, with less weight, by red-green blind eyes.
+# The first eight are Okabe and Ito's, which differ for every common kind of colour blindness;
+# black and yellow, hard to see among others or on white, come last. Each further colour (not near
+# white, black or grey) is the one farthest from all before it in OKLab, for normal vision and, with
+# less weight, for red-green blindness.
 # fmt: off
 COLORS = (
     "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000", "#F0E442",
@@ -33,9 +33,9 @@ COLORS = (
 def palette(labels: object) -> dict[Hashable, str]:
     """Choose a colour for each label.
 
-    The same set of labels always gets the same colours, whatever its order and counts. Up to
-    eight are Okabe and Ito's, safe for colour-blind readers; further ones are as far apart as
-    they can be; more than sixty labels share colours.
+    The same set of labels always gets the same colours, whatever its order and counts. The first
+    eight are Okabe and Ito's, safe for colour-blind readers; the others differ as much as possible.
+    More than sixty labels share colours.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def palette(labels: object) -> dict[Hashable, str]:
     {'blue': '#0072B2', 'orange': '#E69F00', None: '#B8B8B8'}
     """
     column = encode_labels(labels)
-    # The names once more as a plain list: sorted, so that an order of categories plays no part.
+    # Encoded again as a plain list, which is sorted: the order of categories has no effect.
     in_order = encode_labels(list(column.names)).names
     color_of = {name: COLORS[rank % len(COLORS)] for rank, name in enumerate(in_order)}
     chosen: dict[Any, str] = {name: color_of[name] for name in column.names}
@@ -64,22 +64,22 @@ def palette(labels: object) -> dict[Hashable, str]:
 
 
 def label_colors(labels: Labels, palette_: Mapping[Any, Any] | None) -> list[str]:
-    """Return the colour of each code, and last that of missing labels, which have code -1."""
+    """Return the colour of each code, and last that of missing labels, whose code is -1."""
     if palette_ is None:
         chosen: Mapping[Any, Any] = palette(labels)
     elif isinstance(palette_, Mapping):
         chosen = palette_
     else:
         raise TypeError(
-            "palette must be a mapping from each label to a colour, as pl.palette gives, "
+            "palette must be a mapping from labels to colours, like that of pl.palette, "
             f"got {type(palette_).__name__}"
         )
     absent = [name for name in labels.names if name not in chosen]
     if absent:
         raise ValueError(
-            f"palette must give a colour for every label, but has none for {absent[0]!r:.60}"
+            f"palette must have a colour for every label, but has none for {absent[0]!r:.60}"
             + (f" and {len(absent) - 1} more" if len(absent) > 1 else "")
-            + "; make it from all the labels shown: pl.palette(labels)"
+            + "; make it from all labels shown: pl.palette(labels)"
         )
     colors = load("colors")
     hexes = []
@@ -87,7 +87,7 @@ def label_colors(labels: Labels, palette_: Mapping[Any, Any] | None) -> list[str
         color = chosen.get(name, MISSING)
         if not colors.is_color_like(color):
             raise ValueError(
-                f"palette must give colours that matplotlib knows, got {color!r:.60} for {name!r}"
+                f"palette must hold colours that matplotlib knows, got {color!r:.60} for {name!r}"
             )
         hexes.append(colors.to_hex(color))
     return hexes

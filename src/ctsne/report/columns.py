@@ -1,4 +1,4 @@
-"""Columns to colour by, as the page holds them."""
+"""Columns to colour by, in the form the page stores them."""
 
 from __future__ import annotations
 
@@ -12,22 +12,19 @@ from ctsne._core.messages import label_text
 from ctsne.labels import Labels, encode_labels
 from ctsne.pl.palette import palette
 
-__all__ = ["MOST_LABELS", "Column", "read_column", "short_text"]
-
-# Numbers with more values than this are shown on a scale of colours.
+# Numeric columns with more values than this get a colour scale.
 _MOST_VALUES = 30
-# Columns with more labels than this are names rather, such as barcodes.
+# Columns with more labels than this are identifiers, such as barcodes.
 MOST_LABELS = 1_000
-# A text that is longer than this is no name; the page cuts it long before.
+# Longer texts are cut; the page shows far less of them.
 _LONGEST_TEXT = 500
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """One column of all points: labels, numbers on a scale, or texts to read.
+    """A column of all points: labels, numbers on a scale, or texts that are too many for colours.
 
-    ``numbers`` is None where the column is no scale. Texts are told of a point, but are too many to
-    be colours.
+    ``numbers`` is None unless the column is a scale.
     """
 
     name: str
@@ -36,9 +33,9 @@ class Column:
     numbers: NDArray[np.float64] | None
 
     def content(self, rows: NDArray[np.int64]) -> tuple[dict[str, Any], NDArray[Any]]:
-        """Return what the page must know of it, and the values of the shown rows.
+        """Return what the page must know of the column, and the values of the shown rows.
 
-        Labels are codes from 1 on, numbers are steps of a scale from 1 to 65535; 0 is missing.
+        Labels are codes from 1, numbers are steps of a scale from 1 to 65535; 0 is missing.
         """
         if self.numbers is not None:
             return self._scale(self.numbers, rows)
@@ -59,7 +56,7 @@ class Column:
             colors = palette(labels)
             facts["colors"] = [colors[name] for name in names]
             facts["counts"] = labels.counts[used].tolist()
-        return facts, lookup[codes].astype(_smallest_type(len(used)))
+        return facts, lookup[codes].astype(np.min_scalar_type(len(used)))
 
     def _scale(
         self, numbers: NDArray[np.float64], rows: NDArray[np.int64]
@@ -69,21 +66,16 @@ class Column:
         values = numbers[rows]
         found = np.isfinite(values)
         steps = np.zeros(len(rows), np.uint16)
-        # Halves before the difference: the ends of the scale may be as far apart as numbers go.
+        # Halved before subtracting, because the range of the largest floats would overflow.
         share = (values[found] / 2 - low / 2) / (high / 2 - low / 2)
         steps[found] = 1 + np.rint(share * 65534).astype(np.uint16)
-        facts = {
-            "name": self.name,
-            "kind": self.kind,
-            "low": low,
-            "high": high,
-            "missing": len(numbers) - len(present),
-        }
+        missing = len(numbers) - len(present)
+        facts = {"name": self.name, "kind": self.kind, "low": low, "high": high, "missing": missing}
         return facts, steps
 
 
 def read_column(name: str, values: Any, *, n: int, as_labels: bool) -> Column:
-    """Read a column of ``n`` points; ``as_labels`` where all that it holds are labels."""
+    """Read a column of ``n`` points; ``as_labels`` treats numbers and identifiers as labels too."""
     labels = encode_labels(values, n=n, argument=f"columns[{name!r:.60}]")
     if as_labels:
         return Column(name, "labels", labels, None)
@@ -94,7 +86,7 @@ def read_column(name: str, values: Any, *, n: int, as_labels: bool) -> Column:
 
 
 def _numbers(labels: Labels) -> NDArray[np.float64] | None:
-    """Return the column's numbers, NaN where they are missing, if it is made of many."""
+    """Return the numbers of a column with many different ones, NaN where they are missing."""
     if not all(type(name) in (int, float) for name in labels.names):
         return None
     try:
@@ -107,12 +99,6 @@ def _numbers(labels: Labels) -> NDArray[np.float64] | None:
 
 
 def short_text(label: object) -> str:
-    """Return a label as text, cut if no one would read the whole of it."""
+    """Return a label as text, cut to a length that someone may read."""
     text = label_text(label)
     return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 1] + "…"
-
-
-def _smallest_type(largest: int) -> type[np.unsignedinteger[Any]]:
-    if largest <= np.iinfo(np.uint8).max:
-        return np.uint8
-    return np.uint16 if largest <= np.iinfo(np.uint16).max else np.uint32

@@ -1,35 +1,53 @@
-"""The maps of a sweep, as the page holds them."""
+"""The maps of a sweep, in the form the page stores them."""
 
 from __future__ import annotations
 
+import json
 import math
+from collections.abc import Mapping
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ctsne._fit.settings import DEFAULTS
 from ctsne.affinity.result import DOMINATED
+from ctsne.methods import is_used
 from ctsne.sweep import Line, SweepResult, SweptMap
+from ctsne.sweep.grid import IRRELEVANT, plain_value
 
-__all__ = [
-    "choices",
-    "dominated_points",
-    "listed_lines",
-    "map_facts",
-    "packed_map",
-    "reference_map",
-]
-
-# How many dominated points a page lists for each map.
+# Maximum number of dominated points listed per map.
 _LISTED = 50
 
 
-def drawn_positions(swept: SweptMap, rows: NDArray[np.int64]) -> NDArray[np.uint16]:
-    """Return where the rows lie in the smallest square around them, in steps of 1/65535.
+def packed_map(
+    swept: SweptMap, rows: NDArray[np.int64]
+) -> tuple[dict[str, float], dict[str, NDArray[Any]]]:
+    """Return the top of each diagnostic's scale, and the arrays of the rows in few bytes.
 
-    Maps differ in their spread, which means nothing and would make some of them tiny beside
-    others. A map on a line is spread at random across it.
+    Shares have steps of 1/255, perplexities of 1/65535 of the largest.
+    """
+    arrays: dict[str, NDArray[Any]] = {"positions": _drawn_positions(swept, rows).ravel()}
+    highest = {}
+    for name, values in swept.diagnostics.items():
+        if name == "matched":  # the same in all maps, so it is a column to colour by
+            continue
+        shown = np.nan_to_num(values[rows].astype(np.float64))
+        if name == "perplexity":
+            highest[name] = float(shown.max()) or 1.0
+            arrays[name] = np.rint(shown / highest[name] * 65535).astype(np.uint16)
+        else:
+            highest[name] = 1.0
+            arrays[name] = np.rint(shown.clip(0, 1) * 255).astype(np.uint8)
+    return highest, arrays
+
+
+def _drawn_positions(swept: SweptMap, rows: NDArray[np.int64]) -> NDArray[np.uint16]:
+    """Return the positions in the smallest square around them, in steps of 1/65535.
+
+    The overall size of a map has no meaning and would make some maps tiny. A map on a line gets
+    random heights.
     """
     assert swept.embedding is not None
     positions = swept.embedding[rows].astype(np.float64)
@@ -43,28 +61,6 @@ def drawn_positions(swept: SweptMap, rows: NDArray[np.int64]) -> NDArray[np.uint
     return steps
 
 
-def packed_map(
-    swept: SweptMap, rows: NDArray[np.int64]
-) -> tuple[dict[str, float], dict[str, NDArray[Any]]]:
-    """Return the top of each diagnostic's scale, and the arrays of the rows, as small as can be.
-
-    Shares have steps of 1/255, perplexities of 1/65535 of the highest.
-    """
-    arrays: dict[str, NDArray[Any]] = {"positions": drawn_positions(swept, rows).ravel()}
-    highest = {}
-    for name, values in swept.diagnostics.items():
-        if name == "matched":  # of the data, not of the map: it is a column to colour by
-            continue
-        shown = np.nan_to_num(values[rows].astype(np.float64))
-        if name == "perplexity":
-            highest[name] = float(shown.max()) or 1.0
-            arrays[name] = np.rint(shown / highest[name] * 65535).astype(np.uint16)
-        else:
-            highest[name] = 1.0
-            arrays[name] = np.rint(shown.clip(0, 1) * 255).astype(np.uint8)
-    return highest, arrays
-
-
 def dominated_points(swept: SweptMap) -> tuple[int, NDArray[np.int64]]:
     """Count the points dominated by one neighbour, and return the worst of them first."""
     weights = swept.diagnostics.get("largest_weight")
@@ -75,10 +71,13 @@ def dominated_points(swept: SweptMap) -> tuple[int, NDArray[np.int64]]:
     return len(found), worst.astype(np.int64)
 
 
-def listed_lines(result: SweepResult) -> list[dict[str, Any]]:
-    """Return the lines of the sweep, each with the places of its maps, the weakest first."""
+def line_facts(result: SweepResult) -> dict[str, Any]:
+    """Return the lines, what :meth:`SweepResult.suggest` chooses from, and the map to compare with.
+
+    Maps are given by their index; choices are nested by line, strength and seed.
+    """
     place = {id(swept): index for index, swept in enumerate(result.maps)}
-    return [
+    lines = [
         {
             "title": line.title,
             "steering": line.steering,
@@ -86,16 +85,14 @@ def listed_lines(result: SweepResult) -> list[dict[str, Any]]:
         }
         for line in result.lines()
     ]
-
-
-def choices(result: SweepResult) -> list[list[list[int]]]:
-    """Return what :meth:`SweepResult.suggest` chooses from: lines, strengths on them, seeds."""
-    place = {id(swept): index for index, swept in enumerate(result.maps)}
     try:
-        lines = result.candidates()
-    except ValueError:  # nothing to choose by: a single label
-        return []
-    return [[[place[id(swept)] for swept in group] for group in line] for line in lines]
+        candidates = result.candidates()
+    except ValueError:  # mixing cannot be measured: a single label
+        candidates = ()
+    choices = [[[place[id(swept)] for swept in group] for group in line] for line in candidates]
+    tsne = [line for line in result.lines() if line.parameters["method"] == "tsne"]
+    first = (tsne or result.lines())[0].maps[0]
+    return {"lines": lines, "choices": choices, "reference": place[id(first)]}
 
 
 def map_facts(result: SweepResult) -> list[dict[str, Any]]:
@@ -104,19 +101,18 @@ def map_facts(result: SweepResult) -> list[dict[str, Any]]:
     facts = []
     for swept in result.maps:
         line = line_of.get(id(swept))
-        setting = _setting(swept, line)
-        value = swept.parameters.get(line.steering or "") if line is not None else None
+        setting, value = "", None
+        if line is not None and line.steering in swept.parameters:
+            value = swept.parameters[line.steering]
+            setting = Line({line.steering: value}, line.steering, (swept,)).title
+        measures = {name: float(x) for name, x in swept.measures.items() if math.isfinite(x)}
         facts.append(
             {
                 "plain": swept.parameters.get("method") == "tsne",
                 "title": ", ".join(filter(None, [line.title, setting])) if line else swept.title,
                 "setting": setting,
                 "value": float(value) if isinstance(value, Real) else None,
-                "measures": {
-                    name: float(number)
-                    for name, number in swept.measures.items()
-                    if math.isfinite(number)
-                },
+                "measures": measures,
                 "seconds": swept.seconds if math.isfinite(swept.seconds) else None,
                 "error": swept.error,
             }
@@ -124,17 +120,33 @@ def map_facts(result: SweepResult) -> list[dict[str, Any]]:
     return facts
 
 
-def reference_map(result: SweepResult) -> int:
-    """Return the place of the t-SNE map, or else of the weakest setting."""
-    lines = result.lines()
-    tsne = [line for line in lines if line.parameters["method"] == "tsne"]
-    first = (tsne or lines)[0].maps[0]
-    return next(index for index, swept in enumerate(result.maps) if swept is first)
+def constructor_calls(result: SweepResult) -> list[str]:
+    """Write the estimator of each map in Python, without defaults and unused parameters."""
+    calls = []
+    for swept in result.maps:
+        whole = {**result.estimator, **swept.parameters}
+        rest = {
+            name: value
+            for name, value in result.estimator.items()
+            if name not in swept.parameters
+            and name not in IRRELEVANT
+            and is_used(name, whole)
+            and plain_value(value) != plain_value(DEFAULTS[name])
+        }
+        named = {**swept.parameters, **rest}
+        arguments = ", ".join(f"{name}={_typed(value)}" for name, value in named.items())
+        calls.append(f"ConditionalTSNE({arguments})")
+    return calls
 
 
-def _setting(swept: SweptMap, line: Line | None) -> str:
-    """Return the strength of a map in words."""
-    if line is None or line.steering not in swept.parameters:
-        return ""
-    value = swept.parameters[line.steering]
-    return Line({line.steering: value}, line.steering, (swept,)).title
+def _typed(value: Any) -> str:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, Mapping):
+        pairs = (f"{_typed(label)}: {_typed(number)}" for label, number in value.items())
+        return f"{{{', '.join(pairs)}}}"
+    if value is None or isinstance(value, bool | int | float):
+        return repr(value)
+    return f"<array of shape {np.shape(value)}>"  # a start or an alignment, too long to show

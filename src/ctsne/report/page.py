@@ -1,4 +1,4 @@
-"""The HTML file: skeleton, style, scripts and data in one piece."""
+"""The HTML file: template, style, scripts and data in one piece."""
 
 from __future__ import annotations
 
@@ -14,54 +14,57 @@ from numpy.typing import NDArray
 
 from ctsne.report.payload import Payload
 
-__all__ = ["build_page"]
-
 _LIBRARY = ("bokeh.min.js", "bokeh-gl.min.js", "bokeh-api.min.js")
 # Functions only, so their order does not matter; ``start.js`` calls them.
 _SCRIPTS = (
     "data.js", "state.js", "maps.js", "charts.js", "legend.js", "selection.js", "points.js",
     "tables.js", "copying.js", "printing.js", "start.js",
 )  # fmt: skip
-# Nothing from outside and no script but ours. ``unsafe-eval`` is for the library's drawing on the
-# graphics card, which writes its own code; styles are set on elements one by one by the library.
+# Nothing is loaded and only our scripts run. Bokeh needs ``unsafe-eval`` to draw with WebGL and
+# sets styles on single elements.
 _POLICY = (
     "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data: blob:; "
     "style-src 'unsafe-inline'; script-src 'unsafe-eval' {}"
 )
 
 
-def build_page(payload: Payload, *, file_name: str) -> bytes:
+def build_page(payload: Payload) -> bytes:
     """Return the bytes of the page."""
-    scripts = [*_library(), _own_script()]
-    hashes = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
+    own = "\n".join(_asset(name) for name in _SCRIPTS)
+    scripts = [*_library(), f'(() => {{\n"use strict";\n{own}}})();']
+    digests = (hashlib.sha256(script.encode()).digest() for script in scripts)
+    hashes = " ".join(f"'sha256-{base64.b64encode(each).decode()}'" for each in digests)
+    json_parts = {
+        "facts": payload.facts, "commands": payload.commands, "provenance": payload.provenance,
+    }  # fmt: skip
     data = [
-        f'<script type="application/json" id="ctsne-facts">{_json(payload.facts)}</script>',
-        f'<script type="application/json" id="ctsne-commands">{_json(payload.commands)}</script>',
-        f'<script type="application/json" id="ctsne-provenance">{_json(payload.provenance)}'
-        "</script>",
-        *(
-            f'<script type="text/plain" id="ctsne-{name}">{_base64(values)}</script>'
-            for name, values in payload.arrays.items()
-        ),
+        f'<script type="application/json" id="ctsne-{name}">{_json(content)}</script>'
+        for name, content in json_parts.items()
+    ]
+    data += [
+        f'<script type="text/plain" id="ctsne-{name}">{_base64(values)}</script>'
+        for name, values in payload.arrays.items()
     ]
     parts = {
         "policy": _POLICY.format(hashes),
         "title": html.escape(payload.facts["title"]),
         "style": _asset("page.css"),
-        "file": html.escape(file_name),
         "data": "\n".join(data),
         "scripts": "\n".join(f"<script>{script}</script>" for script in scripts),
     }
     before, after = _filled(_asset("page.html"), parts)
-    # Within a few bytes: how many digits it has is known only once it stands there.
+    # Without the few bytes of the size itself.
     size = f"{(len(before) + len(after)) / 1e6:.1f} MB"
     return before + size.encode() + after
 
 
-def _filled(skeleton: str, parts: dict[str, str]) -> tuple[bytes, bytes]:
-    """Fill the places ``{{name}}`` in one pass; what is filled in is not looked at again."""
+def _filled(template: str, parts: dict[str, str]) -> tuple[bytes, bytes]:
+    """Fill each ``{{name}}`` in one pass, so that inserted text is never searched again.
+
+    Returns the text before and after ``{{size}}``.
+    """
     done: list[str] = [""]
-    for piece in skeleton.split("{{"):
+    for piece in template.split("{{"):
         name, found, text = piece.partition("}}")
         if not found:
             done[-1] += piece
@@ -81,26 +84,17 @@ def _library() -> list[str]:
         raise ImportError(
             'a page needs Bokeh, which is not installed: pip install "ctsne[report]"'
         ) from error
-    # The end of a script, even within a text of it, would end the element.
+    # "</script" would end the element, even inside a string.
     return [text.replace("</script", "<\\/script").replace("\r", "") for text in texts]
-
-
-def _own_script() -> str:
-    parts = "\n".join(_asset(name) for name in _SCRIPTS)
-    return f'(() => {{\n"use strict";\n{parts}}})();'
 
 
 def _asset(name: str) -> str:
     return (resources.files("ctsne.report") / "assets" / name).read_text("utf-8")
 
 
-def _digest(script: str) -> str:
-    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-
-
 def _json(content: Any) -> str:
-    """Write JSON that can stand in a script element: no text in it can end the element."""
-    # Escaped as ASCII, and with it U+2028, U+2029 and lone surrogates.
+    """Write JSON in which no text can end the script element around it."""
+    # ASCII escapes cover U+2028, U+2029 and lone surrogates.
     text = json.dumps(content, allow_nan=False, separators=(",", ":"))
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")

@@ -1,36 +1,33 @@
-"""All that a page knows, as JSON and packed arrays."""
+"""The content of a page as JSON and packed arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ctsne.evaluate.wording import CHOSEN_BY, MEASURES, measure_title
 from ctsne.pl.palette import MISSING
-from ctsne.report.columns import read_column, short_text
-from ctsne.report.maps import (
-    choices,
-    dominated_points,
-    listed_lines,
-    map_facts,
-    packed_map,
-    reference_map,
-)
-from ctsne.report.points import choose_points
-from ctsne.report.words import measures_shown
+from ctsne.report.columns import MOST_LABELS, read_column, short_text
+from ctsne.report.maps import dominated_points, line_facts, map_facts, packed_map
 from ctsne.sweep import SweepResult
+from ctsne.sweep.choice import SEED_NOISE
 
-__all__ = ["Payload", "build_payload"]
+# As many as browsers move smoothly.
+MOST_POINTS = 50_000
+_SHOWN_MEASURES = (*CHOSEN_BY, "perplexity_median", "other_share_mean")
+# Longer names of columns are cut in those of measures, which share a line.
+_LONGEST_NAME = 40
 
 
 @dataclass(frozen=True, eq=False)
 class Payload:
-    """What the page's scripts read: facts for JSON, and arrays of the shown points by name.
+    """Facts about columns and maps, and packed arrays of the shown points.
 
-    Commands are not among the facts, because they depend on where the page is.
+    The commands are kept apart from the facts, because they depend on the page's folder.
     """
 
     facts: dict[str, Any]
@@ -45,13 +42,12 @@ def build_payload(
     known: str,
     other: str | None,
     *,
-    mixing: float,
     names: Any,
-    title: str,
-    commands: Sequence[str],
+    commands: list[str],
     provenance: dict[str, Any],
+    **about: Any,
 ) -> Payload:
-    """Check the input, choose the points to show, and pack all that is shown of them."""
+    """Check the data, choose the points to show, and pack them; ``about`` goes into the facts."""
     n, dimensions = _shape(result)
     read = [
         read_column(name, values, n=n, as_labels=name in (known, other))
@@ -59,12 +55,12 @@ def build_payload(
     ]
     named = _names(names, n)
     dominated = [dominated_points(swept) for swept in result.maps]
+    first = sorted(read, key=lambda column: column.name != known)
     rows = choose_points(
         n,
-        (column.labels.codes for column in sorted(read, key=lambda c: c.name != known)
-         if column.kind == "labels"),
+        (column.labels.codes for column in first if column.kind == "labels"),
         np.concatenate([worst for _, worst in dominated]),
-    )  # fmt: skip
+    )
     arrays: dict[str, NDArray[Any]] = {"rows": rows.astype(np.uint32)}
     column_facts = []
     for number, column in enumerate(read):
@@ -77,44 +73,85 @@ def build_payload(
         highest, packed = packed_map(swept, rows)
         arrays.update((f"map-{number}-{name}", values) for name, values in packed.items())
         weights = swept.diagnostics.get("largest_weight", np.empty(0))[worst]
+        listed = [[int(row), round(float(w), 3)] for row, w in zip(worst, weights, strict=True)]
         maps[number]["highest"] = highest
-        maps[number]["dominated"] = {
-            "count": count,
-            "worst": [
-                [int(row), round(float(w), 3)] for row, w in zip(worst, weights, strict=True)
-            ],
-        }
+        maps[number]["dominated"] = {"count": count, "worst": listed}
     present = {name for facts in maps for name in facts["measures"]}
     order = list(columns)
     facts = {
-        "title": title,
+        **about,
         "n": n,
         "sampledFrom": result.sampled_from,
         "dimensions": dimensions,
         "known": order.index(known),
         "other": None if other is None else order.index(other),
-        "mixing": mixing,
         "missingColor": MISSING,
+        "seedNoise": SEED_NOISE,
         "columns": column_facts,
         "maps": maps,
-        "lines": listed_lines(result),
-        "choices": choices(result),
-        "reference": reference_map(result),
-        "measures": measures_shown(present, known, other),
+        **line_facts(result),
+        "measures": _measures(present, known, other),
         "names": None if named is None else [short_text(named[row]) for row in rows],
     }
-    return Payload(facts, arrays, list(commands), provenance)
+    return Payload(facts, arrays, commands, provenance)
+
+
+def choose_points(
+    n: int,
+    codes: Iterable[NDArray[np.integer]],
+    wanted: NDArray[np.integer],
+    *,
+    most: int = MOST_POINTS,
+) -> NDArray[np.int64]:
+    """Return the rows to show, in random order so that no label lies above all others.
+
+    Of more than ``most`` points a random sample is taken. It contains the rows ``wanted`` and a
+    point of every label of the columns in ``codes``, as far as half of it can hold them; columns of
+    more than 1,000 labels are left to chance.
+    """
+    order = np.random.default_rng(0).permutation(n)
+    if n <= most:
+        return order
+    required = np.unique(wanted)[: most // 2]
+    for column in codes:
+        labels, first = np.unique(column[order], return_index=True)
+        together = np.union1d(required, order[first])
+        if len(labels) <= MOST_LABELS and len(together) <= most // 2:
+            required = together
+    is_required = np.zeros(n, bool)
+    is_required[required] = True
+    rest = ~is_required[order]
+    taken = np.cumsum(rest) <= most - len(required)
+    return order[~rest | taken]
+
+
+def _measures(present: set[str], known: str, other: str | None) -> list[dict[str, Any]]:
+    """Return key, name, digits and meaning of the measures that some map has."""
+    labels = [
+        name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
+        for name in (known, other or "the other label")
+    ]
+    return [
+        {
+            "key": key,
+            "name": measure_title(key, *labels),
+            "digits": MEASURES[key].digits,
+            "meaning": MEASURES[key].meaning,
+        }
+        for key in _SHOWN_MEASURES
+        if key in present
+    ]
 
 
 def _shape(result: SweepResult) -> tuple[int, int]:
     shapes = [swept.embedding.shape for swept in result.maps if swept.embedding is not None]
     if not shapes:
-        raise ValueError("result holds no finished map, so there is nothing to show")
+        raise ValueError("result has no finished map to show")
     n, dimensions = shapes[0]
     if dimensions > 2:
         raise ValueError(
-            f"result holds maps of {dimensions} dimensions, and a page can show flat ones only: "
-            "make the sweep with n_components=2"
+            f"result has maps of {dimensions} dimensions, but a page shows at most 2: make the "
+            "sweep with n_components=2"
         )
     return n, dimensions
 
@@ -123,11 +160,7 @@ def _names(names: Any, n: int) -> list[Any] | None:
     if names is None:
         return None
     if isinstance(names, str | bytes) or not hasattr(names, "__len__"):
-        raise TypeError(
-            f"names must hold one name for each of the {n} points, got {type(names).__name__}"
-        )
+        raise TypeError(f"names must be a list with one name per point, got {type(names).__name__}")
     if len(names) != n:
-        raise ValueError(
-            f"names must hold one name for each of the {n} points, got {len(names)} of them"
-        )
+        raise ValueError(f"names has {len(names)} entries but the maps have {n} points")
     return list(names)

@@ -1,13 +1,12 @@
-"""Many settings on one neighbour graph, and the choice of one of them.
+"""Many settings on one neighbour search, and the choice of one of them.
 
-:func:`sweep` computes and measures the maps, :class:`SweepResult` holds them and chooses,
-:func:`load_sweep` reads what :meth:`SweepResult.save` wrote.
+:func:`sweep` computes and measures the maps, :class:`SweepResult` holds them and suggests one, and
+:func:`load_sweep` reads the folder of a sweep or a file written by :meth:`SweepResult.save`.
 """
 
-from ctsne.sweep.file import load_sweep
-from ctsne.sweep.result import SweepResult
+from ctsne.sweep.choice import Suggestion
+from ctsne.sweep.result import Line, SweepResult, SweptMap
 from ctsne.sweep.run import sweep
-from ctsne.sweep.suggestion import Suggestion
-from ctsne.sweep.swept import Line, SweptMap
+from ctsne.sweep.storage import load_sweep
 
 __all__ = ["Line", "Suggestion", "SweepResult", "SweptMap", "load_sweep", "sweep"]

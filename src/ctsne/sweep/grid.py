@@ -1,10 +1,9 @@
-"""Which settings a sweep goes through, and in which order of strength."""
+"""The settings of a sweep, and their order of strength."""
 
 from __future__ import annotations
 
-import difflib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from numbers import Real
@@ -13,22 +12,35 @@ from typing import Any
 import numpy as np
 
 from ctsne._core.checks import check_choice
+from ctsne._core.files import content_checksum
+from ctsne._core.messages import did_you_mean
 from ctsne._fit.conditioning import knob_value
 from ctsne.methods import METHODS, SWEPT_METHODS, is_used, swept_grid, users_of
-from ctsne.sweep.store import IRRELEVANT, plain_value
 
-__all__ = ["Grid", "GridPoint", "default_grid", "expand_grid", "weakest_first"]
+__all__ = [
+    "IRRELEVANT",
+    "Grid",
+    "GridPoint",
+    "default_grid",
+    "expand_grid",
+    "grouped_lines",
+    "identity",
+    "plain_value",
+    "weakest_first",
+]
 
 Grid = Mapping[str, Any] | Iterable[Mapping[str, Any]]
 
+# Parameters that do not change the map.
+IRRELEVANT = ("n_jobs", "verbose", "callback", "callback_every", "mixing")
 _NO_GRID = (
     "grid must be a mapping of parameters to values, or a list of such mappings, got {!r:.60}"
 )
 _REFUSED = {
     "n_components": "maps of different dimensions cannot be compared",
     "metric": "neighbours are searched once for all settings",
-    "n_jobs": "it does not change the map; give it to sweep itself",
-    "mixing": "a sweep has its own settings; give a mixing to suggest()",
+    "n_jobs": "it does not change the map; pass it to sweep itself",
+    "mixing": "a sweep has its own settings; pass a mixing to suggest()",
     "verbose": "it does not change the map",
     "callback": "it does not change the map",
     "callback_every": "it does not change the map",
@@ -42,13 +54,13 @@ class GridPoint:
     Attributes
     ----------
     parameters : dict
-        What differs from the estimator, as far as the method uses it.
+        The parameters that the grid names and the method uses.
     line : str
-        Settings of one line differ in their strength alone.
+        Settings with the same line differ only in their strength.
     seedless_line : str
-        The same, but with all seeds on one line.
+        Settings with the same one differ only in their strength and their seed.
     steering : str or None
-        The parameter that is varied along the line.
+        The parameter that varies along the line.
     """
 
     parameters: dict[str, Any]
@@ -58,19 +70,14 @@ class GridPoint:
 
 
 def default_grid() -> list[dict[str, Any]]:
-    """Return what a sweep goes through if nothing is said: t-SNE, the default method, the paper."""
+    """Return the settings of a sweep without a grid: t-SNE, the default method and the paper's."""
     return swept_grid("tsne", *SWEPT_METHODS, short=True)
 
 
 def expand_grid(grid: Grid, given: Mapping[str, Any]) -> list[GridPoint]:
-    """List every combination of a grid, or of each of several ones.
+    """List every combination of a grid, or of each of several grids.
 
-    ``given`` are the parameters that the grid does not name.
-
-    Raises
-    ------
-    TypeError, ValueError
-        For what is not a grid of the estimator's parameters.
+    ``given`` holds all parameters of the estimator, which the grid overrides.
     """
     entries = [grid] if isinstance(grid, Mapping) else grid
     if not isinstance(entries, Iterable):
@@ -82,43 +89,39 @@ def expand_grid(grid: Grid, given: Mapping[str, Any]) -> list[GridPoint]:
         for combination in product(*values.values()):
             named = dict(zip(values, combination, strict=True))
             whole = {**given, **named}
-            _check_method(whole["method"])
+            check_choice(whole["method"], "method", tuple(METHODS))
             used = {name: value for name, value in whole.items() if is_used(name, whole)}
             for name in set(idle) & set(used):
                 del idle[name]
             steering = _steering(whole, values)
             rest = {name: value for name, value in used.items() if name != steering}
-            line = _identity(rest)
+            line = identity(rest)
             rest.pop("random_state")
             point = GridPoint(
                 {name: value for name, value in named.items() if name in used},
                 line,
-                _identity(rest),
+                identity(rest),
                 steering,
             )
-            points.setdefault(_identity(_effective(used)), point)  # the same map is made once
+            points.setdefault(identity(_effective(used)), point)  # each map only once
         for name in idle:
             raise ValueError(
                 f"grid names {name!r}, which the method ignores; name one that uses it, for "
                 f'example {{"method": "{users_of(name)[0]}", "{name}": ...}}'
             )
     if not points:
-        raise ValueError('grid holds no setting; give for example {"strength": [0, 0.5, 1]}')
+        raise ValueError('grid has no settings; pass for example {"strength": [0, 0.5, 1]}')
     return list(points.values())
 
 
-def _check_method(name: Any) -> None:
-    check_choice(name, "method", tuple(METHODS))
-
-
 def _effective(used: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a map depends on, so that no map is made twice under two names."""
+    """Return the parameters that a map depends on, so that none is made twice."""
     effective = dict(used)
     method = METHODS[used["method"]]
     if method.knob is None or method.knob not in used:
         return effective
     effective[method.knob] = knob_value(used)
-    if effective[method.knob] == 1 and method.knob == "beta":  # nothing is weighed
+    if effective[method.knob] == 1 and method.knob == "beta":  # all weights are 1
         effective.pop("bandwidth", None)
         if not method.two_lists:
             effective["method"] = "tsne"
@@ -126,8 +129,8 @@ def _effective(used: Mapping[str, Any]) -> dict[str, Any]:
     return effective
 
 
-def weakest_first(points: list[GridPoint], indices: Iterable[int]) -> list[int]:
-    """Order the settings of a line by strength; strengths per label stay in the order given."""
+def weakest_first(points: Sequence[GridPoint], indices: Iterable[int]) -> list[int]:
+    """Order the settings of a line by strength; strengths per label keep their order."""
     chosen = list(indices)
     steering = points[chosen[0]].steering
     if steering is None:
@@ -141,7 +144,29 @@ def weakest_first(points: list[GridPoint], indices: Iterable[int]) -> list[int]:
     return [chosen[place] for place in order]
 
 
-def _identity(parameters: Mapping[str, Any]) -> str:
+def grouped_lines(points: Sequence[GridPoint]) -> list[list[int]]:
+    """Return the positions of the settings on each line, the weakest first."""
+    lines: dict[str, list[int]] = {}
+    for index, point in enumerate(points):
+        lines.setdefault(point.line, []).append(index)
+    return [weakest_first(points, line) for line in lines.values()]
+
+
+def plain_value(value: Any) -> Any:
+    """Return a parameter's value as JSON can hold it; arrays become a checksum."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bool | int | float):
+        return float(value)
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, Mapping):
+        return sorted([str(key), plain_value(number)] for key, number in value.items())
+    return content_checksum(np.asarray(value))
+
+
+def identity(parameters: Mapping[str, Any]) -> str:
+    """Return the parameters that change the map as text."""
     plain = [
         (name, plain_value(value)) for name, value in parameters.items() if name not in IRRELEVANT
     ]
@@ -153,8 +178,7 @@ def _check_entry(entry: Any, known: Mapping[str, Any]) -> dict[str, list[Any]]:
         raise TypeError(_NO_GRID.format(entry))
     for name in entry:
         if name not in known:
-            close = difflib.get_close_matches(str(name), known, n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
+            hint = did_you_mean(name, known)
             raise ValueError(
                 f"grid names {name!r}, which is not a parameter of the estimator{hint}"
             )
@@ -163,12 +187,12 @@ def _check_entry(entry: Any, known: Mapping[str, Any]) -> dict[str, list[Any]]:
     values = {name: _listed(name, value) for name, value in entry.items()}
     for name, listed in values.items():
         if not listed:
-            raise ValueError(f"grid holds no value for {name!r}")
+            raise ValueError(f"grid has no value for {name!r}")
     return values
 
 
 def _listed(name: str, value: Any) -> list[Any]:
-    """Values of one parameter; a single one stands for itself."""
+    """Return the values of one parameter; a single one is a list of one."""
     if name in ("init", "align") and _is_matrix(value):
         return [value]
     if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
@@ -177,14 +201,14 @@ def _listed(name: str, value: Any) -> list[Any]:
 
 
 def _is_matrix(value: Any) -> bool:
-    """Tell a matrix of positions, or a list of their rows, from a list of names."""
+    """Return whether this is a matrix of positions, or a list of its rows."""
     if isinstance(value, list | tuple):
         return all(not isinstance(row, str) and np.ndim(row) == 1 for row in value)
     return getattr(value, "ndim", 0) == 2
 
 
 def _steering(whole: Mapping[str, Any], values: Mapping[str, list[Any]]) -> str | None:
-    """Return the parameter that is varied to change the strength."""
+    """Return the parameter that varies the strength."""
     own = METHODS[whole["method"]].knob
     names = [name for name in (own, "odds", "beta_low") if name in values]
     candidates = [name for name in names if name is not None and is_used(name, whole)]

@@ -1,10 +1,10 @@
-"""What a sweep gives: a table of measures, and the choice of one map."""
+"""The maps of a sweep, their measures, and the choice of one map."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,22 +12,97 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne._core.checks import check_number
-from ctsne._core.display import sweep_html
-from ctsne._core.messages import warn
+from ctsne._core.messages import did_you_mean
+from ctsne.evaluate.wording import CHOSEN_BY, MEASURES
 from ctsne.layout import align
-from ctsne.methods import is_used
-from ctsne.sweep.grid import GridPoint, weakest_first
-from ctsne.sweep.store import plain_value
-from ctsne.sweep.suggestion import SUGGESTED_MIXING, Suggestion, choose_map
-from ctsne.sweep.swept import Line, SweptMap
-from ctsne.sweep.work import Outcome
+from ctsne.methods import METHODS, is_used
+from ctsne.sweep.choice import SUGGESTED_MIXING, Suggestion, choose_map
+from ctsne.sweep.display import sweep_html, swept_map_html
+from ctsne.sweep.grid import GridPoint, grouped_lines, plain_value, weakest_first
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["SweepResult", "collect"]
+__all__ = ["Line", "SweepResult", "SweptMap", "aligned_maps"]
 
 _SHOWN_MAPS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class SweptMap:
+    """One map of a sweep.
+
+    Attributes
+    ----------
+    parameters : dict
+        Its setting, as given in the grid.
+    embedding : ndarray of float32, shape (n, n_components), or None
+        Rotated to match the other maps of the sweep. None if it failed.
+    measures : dict of str to float
+        See :attr:`SweepResult.table`.
+    seconds : float
+        Time for its similarities and its layout, on one worker.
+    error : str or None
+        Why it failed.
+    diagnostics : dict of str to ndarray of float32, shape (n,)
+        For every point the effective ``perplexity`` of its similarities, its ``largest_weight``
+        and, unless the method ignores labels, its ``other_share`` and whether it is ``matched``;
+        :class:`ctsne.affinity.Diagnostics` explains them. Empty if the map failed.
+    alignment : str
+        How points with other labels were aligned.
+    alignment_scores : dict of str to float
+        The scores of the alignments tried, with ``align="auto"``.
+    file : str or None
+        The name of its file in the folder of the sweep.
+    """
+
+    parameters: dict[str, Any]
+    embedding: NDArray[np.float32] | None
+    measures: dict[str, float]
+    seconds: float
+    error: str | None
+    diagnostics: dict[str, NDArray[np.float32]] = field(default_factory=dict)
+    alignment: str = "none"
+    alignment_scores: dict[str, float] = field(default_factory=dict)
+    file: str | None = None
+
+    def __repr__(self) -> str:
+        if self.error is not None:
+            return f"SweptMap({self.title}: {self.error})"
+        shown = [f"{name} {self.measures[name]:.2f}" for name in CHOSEN_BY if name in self.measures]
+        return f"SweptMap({self.title}: {', '.join(shown)})"
+
+    def _repr_html_(self) -> str:
+        return swept_map_html(self)
+
+    @property
+    def title(self) -> str:
+        """The setting in a few words, for legends and panels: ``joint, strength 0.4``."""
+        return _in_words(self.parameters)
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """Maps of a sweep that differ only in their strength.
+
+    Attributes
+    ----------
+    parameters : dict
+        Their common parameters, as given in the grid.
+    steering : str or None
+        The parameter that differs; None for a single map whose strength the grid does not name.
+    maps : tuple of SweptMap
+        The finished ones, with the weakest conditioning first.
+    """
+
+    parameters: dict[str, Any]
+    steering: str | None
+    maps: tuple[SweptMap, ...]
+
+    @property
+    def title(self) -> str:
+        """The common parameters in a few words: ``revised, bandwidth p``."""
+        return _in_words(self.parameters)
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,9 +112,13 @@ class SweepResult:
     Attributes
     ----------
     maps : tuple of SweptMap
-        In the order of the grid; those that an interrupted sweep did not reach are left out.
+        In the order of the grid, without those that an interrupted sweep did not reach.
+    points : tuple of GridPoint
+        The setting of each map.
+    estimator : dict
+        The parameters of the estimator, for everything that the grid does not name.
     sampled_from : int or None
-        Where the maps are of a random sample, the number of all points.
+        If the maps show a random sample, the number of all points.
 
     Examples
     --------
@@ -56,8 +135,8 @@ class SweepResult:
     """
 
     maps: tuple[SweptMap, ...]
-    _points: tuple[GridPoint, ...]
-    _estimator: Mapping[str, Any]
+    points: tuple[GridPoint, ...]
+    estimator: Mapping[str, Any]
     sampled_from: int | None = None
 
     def __repr__(self) -> str:
@@ -72,13 +151,12 @@ class SweepResult:
 
     @property
     def table(self) -> pd.DataFrame:
-        """One row for each map: its parameters, its measures, seconds and error.
+        """One row per map: its parameters, its measures, seconds and error.
 
-        Parameters that some setting of the grid names have a column; it is empty where a method
-        ignores them.
-        ``mixing`` is the Laplacian score of the label factored out as a share of what random labels
-        would give: 0 is not mixed at all, 1 is mixed as at random. ``adjusted_rnx`` is the share of
-        neighbours kept, adjusted for the label. Measures of the other label begin with ``other_``.
+        Every parameter that the grid names has a column, which is empty for methods that ignore it.
+        ``mixing`` is the share of random mixing of the label factored out, ``adjusted_rnx`` the
+        share of neighbours kept, adjusted for the label. Measures of the other label begin with
+        ``other_``. :func:`ctsne.evaluate.measure_map` lists them all.
         """
         try:
             import pandas as pd
@@ -88,50 +166,33 @@ class SweepResult:
         measured = dict.fromkeys(name for swept in self.maps for name in swept.measures)
         rows = []
         for swept in self.maps:
-            parameters = {**self._estimator, **swept.parameters}
+            parameters = {**self.estimator, **swept.parameters}
             used = {name: parameters[name] for name in varied if is_used(name, parameters)}
             rows.append({**used, **swept.measures, "seconds": swept.seconds, "error": swept.error})
         return pd.DataFrame(rows, columns=[*varied, *measured, "seconds", "error"])
 
     def suggest(self, mixing: float = SUGGESTED_MIXING) -> Suggestion:
-        """Choose a map by what is known, with the reason.
+        """Suggest a map by its measures, with the reason.
 
-        If the sweep has a label to look for: of the maps that mix far enough and that no other map
-        beats in both mixing and neighbours kept (adjusted R_NX), the one in which that label is
-        purest; maps that differ by no more than seeds do are alike, and the least mixed of them is
-        taken. Without one: of every line of the grid (all parameters equal but the strength) the
-        weakest setting that mixes far enough, and of those the one that keeps most neighbours. If
-        t-SNE mixes far enough, there is nothing to take out, and it is taken. Where there are
-        several seeds, these are means over them.
+        If the sweep has an ``other`` label: of the maps that mix far enough and that no other map
+        beats in both mixing and neighbours kept (adjusted R_NX), the one that keeps the other label
+        purest; of maps that differ by no more than seeds do, the least mixed. Without an ``other``
+        label: of every line of the grid (maps that differ only in their strength) the weakest
+        setting that mixes far enough, and of those the one that keeps most neighbours. If t-SNE
+        mixes far enough, there is nothing to factor out, and it is suggested. If there are several
+        seeds, their means are compared.
 
         Parameters
         ----------
         mixing : float, default=0.5
-            Share of the mixing that random labels would give, in [0, 1].
-
-        Returns
-        -------
-        Suggestion
-            Its ``map`` is None if no setting mixes that far.
+            Target as a share of random mixing, in [0, 1].
         """
         return choose_map(self.candidates(), check_number(mixing, "mixing", low=0, high=1))
 
     def best(self, mixing: float = SUGGESTED_MIXING) -> SweptMap:
         """Return the map that :meth:`suggest` chooses.
 
-        Parameters
-        ----------
-        mixing : float, default=0.5
-            Share of the mixing that random labels would give, in [0, 1].
-
-        Returns
-        -------
-        SweptMap
-
-        Raises
-        ------
-        ValueError
-            If no setting mixes the label that far; the message says how far they do.
+        Raises ValueError if no setting mixes the label that far; the message says how far they do.
         """
         suggestion = self.suggest(mixing)
         if suggestion.map is None:
@@ -141,187 +202,136 @@ class SweepResult:
         return suggestion.map
 
     def most_mixed(self) -> SweptMap:
-        """Return the map that mixes the label furthest.
-
-        Returns
-        -------
-        SweptMap
-        """
-        return max(self._finished(), key=lambda swept: swept.measures["mixing"])
+        """Return the map that mixes the label furthest."""
+        return max(self._measured(), key=lambda swept: swept.measures["mixing"])
 
     def front(self) -> tuple[SweptMap, ...]:
-        """Choose the maps that no other one beats.
+        """Return the maps that no other map beats.
 
-        A map is beaten by another that mixes the label at least as well, keeps at least as many
-        neighbours (adjusted R_NX) and, if the other label was given, keeps it at least as pure
-        (Laplacian score), and is better in one of them.
-
-        Returns
-        -------
-        tuple of SweptMap
-            The least mixed first.
+        A map is beaten by another one that mixes the label at least as far, keeps at least as many
+        neighbours (adjusted R_NX), mixes the other label (if there is one) no further, and is
+        better in one of these. The least mixed map comes first.
         """
-        finished = self._finished()
-        signs = {"mixing": 1, "adjusted_rnx": 1, "other_laplacian": -1}
-        names = [name for name in signs if name in finished[0].measures]
+        maps = self._measured()
+        names = [name for name in CHOSEN_BY if np.isfinite(maps[0].measures.get(name, np.nan))]
         scores = np.array(
-            [[signs[name] * swept.measures[name] for name in names] for swept in finished]
+            [[MEASURES[name].better * swept.measures[name] for name in names] for swept in maps]
         )
-        beaten = [
-            bool(((scores >= score).all(axis=1) & (scores > score).any(axis=1)).any())
-            for score in scores
-        ]
         unbeaten = [
-            swept for swept, is_beaten in zip(finished, beaten, strict=True) if not is_beaten
+            swept
+            for swept, score in zip(maps, scores, strict=True)
+            if not ((scores >= score).all(axis=1) & (scores > score).any(axis=1)).any()
         ]
         return tuple(sorted(unbeaten, key=lambda swept: swept.measures["mixing"]))
 
     def find(self, **parameters: Any) -> tuple[SweptMap, ...]:
-        """Find maps by their setting.
-
-        Parameters
-        ----------
-        **parameters
-            Parameters of the estimator with the values to match.
-
-        Returns
-        -------
-        tuple of SweptMap
-        """
-        unknown = set(parameters) - set(self._estimator)
-        if unknown:
-            raise ValueError(
-                f"{min(unknown)!r} is not a parameter of the estimator; there are: "
-                f"{', '.join(self._estimator)}"
-            )
+        """Return the maps with these parameters of the estimator: ``find(method="joint")``."""
+        for name in parameters:
+            if name not in self.estimator:
+                hint = did_you_mean(name, self.estimator)
+                raise ValueError(f"{name!r} is not a parameter of the estimator{hint}")
         wanted = {name: plain_value(value) for name, value in parameters.items()}
         found = []
         for swept in self.maps:
-            whole = {**self._estimator, **swept.parameters}
+            whole = {**self.estimator, **swept.parameters}
             if wanted == {name: plain_value(whole[name]) for name in wanted}:
                 found.append(swept)
         return tuple(found)
 
     def lines(self) -> tuple[Line, ...]:
-        """Group the finished maps by what they have in common beside their strength.
-
-        Returns
-        -------
-        tuple of Line
-            In the order of the grid.
-        """
-        places: dict[str, list[int]] = {}
-        for index, point in enumerate(self._points):
-            if self.maps[index].error is None:
-                places.setdefault(point.line, []).append(index)
+        """Group the finished maps that differ only in their strength, in the order of the grid."""
         lines = []
-        for line in places.values():
-            first = self._points[line[0]]
-            method = {"method": self._estimator["method"]}  # the grid need not name it
+        for places in grouped_lines(self.points):
+            finished = [place for place in places if self.maps[place].error is None]
+            if not finished:
+                continue
+            first = self.points[min(finished)]
+            method = {"method": self.estimator["method"]}  # the grid need not name it
             common = {**method, **first.parameters}
             common.pop(first.steering or "", None)
-            maps = tuple(self.maps[index] for index in weakest_first(list(self._points), line))
+            maps = tuple(self.maps[place] for place in finished)
             lines.append(Line(common, first.steering, maps))
         return tuple(lines)
 
     def candidates(self) -> tuple[tuple[tuple[SweptMap, ...], ...], ...]:
-        """Group the maps as :meth:`suggest` looks at them, without those that cannot be measured.
+        """Group the maps as :meth:`suggest` compares them, without those that cannot be measured.
 
-        Returns
-        -------
-        tuple of tuple of tuple of SweptMap
-            For each line its strengths, the weakest first, and for each strength its maps, which
-            differ in their seeds only.
-
-        Raises
-        ------
-        ValueError
-            If there is no map to choose from, or nothing to choose by.
+        Each line holds its strengths, the weakest first, and each strength its maps, which differ
+        only in their seeds. Raises ValueError if there is nothing to choose from, or to choose by.
         """
-        measured = set(map(id, self._finished()))
+        measured = set(map(id, self._measured()))
         lines: dict[str, list[int]] = {}
-        for index, point in enumerate(self._points):
+        for index, point in enumerate(self.points):
             if id(self.maps[index]) in measured:
                 lines.setdefault(point.seedless_line, []).append(index)
         grouped = []
         for line in lines.values():
             groups: dict[str, list[SweptMap]] = {}
-            for index in weakest_first(list(self._points), line):
-                strength = self.maps[index].parameters.get(self._points[index].steering or "")
+            for index in weakest_first(self.points, line):
+                strength = self.maps[index].parameters.get(self.points[index].steering or "")
                 groups.setdefault(repr(strength), []).append(self.maps[index])
             grouped.append(tuple(map(tuple, groups.values())))
         return tuple(grouped)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write all of it to one file, for :func:`ctsne.sweep.load_sweep`.
+        """Write the sweep for :func:`ctsne.sweep.load_sweep`.
 
-        Parameters
-        ----------
-        path : path-like
-            A NumPy archive without pickles, by custom named ``.npz``; replaced if it exists.
+        A file (a NumPy archive, usually named ``.npz``) will contain everything; the folder of the
+        sweep gets an index of the maps that it has. Existing ones are replaced.
         """
-        from ctsne.sweep.file import write_sweep  # it makes results itself
+        from ctsne.sweep.storage import write_sweep  # storage itself needs this class
 
         write_sweep(Path(path), self)
 
-    def _finished(self) -> list[SweptMap]:
+    def _measured(self) -> list[SweptMap]:
+        """Return the finished maps whose mixing is known."""
         finished = [swept for swept in self.maps if swept.error is None]
         if not finished:
             raise ValueError("the sweep has no finished map to choose from")
         measured = [swept for swept in finished if np.isfinite(swept.measures["mixing"])]
         if not measured:
             raise ValueError(
-                "there is nothing to choose by: the mixing of the labels cannot be measured where "
-                "all points have the same one, or hardly any point has one"
+                "there is nothing to choose by: the mixing of the labels cannot be measured if all "
+                "points have the same label, or hardly any point has one"
             )
         return measured
 
 
-def collect(
-    points: list[GridPoint],
-    lines: Iterable[list[int]],
-    outcomes: Iterable[Outcome],
-    estimator: Mapping[str, Any],
-) -> SweepResult:
-    """Put outcomes in the order of the grid, lay the maps on each other, report failures."""
-    made = {outcome.index: outcome for outcome in outcomes}
-    embeddings = _aligned(lines, made)
-    maps = {
-        index: SweptMap(
-            points[index].parameters,
-            embeddings.get(index),
-            outcome.measures,
-            float("nan") if outcome.finished is None else outcome.finished.facts.seconds,
-            outcome.error,
-            {} if outcome.finished is None else outcome.finished.diagnostics,
-        )
-        for index, outcome in sorted(made.items())
-    }
-    failed = [swept for swept in maps.values() if swept.error is not None]
-    if failed:
-        first = failed[0]
-        warn(
-            f"{len(failed)} of {len(points)} settings failed; the first, {first.parameters}, with "
-            f"{first.error}"
-        )
-    chosen = tuple(points[index] for index in maps)
-    return SweepResult(tuple(maps.values()), chosen, estimator)
+def aligned_maps(
+    maps: Sequence[SweptMap], points: Sequence[GridPoint], which: Collection[int]
+) -> tuple[SweptMap, ...]:
+    """Lay some maps on the one before them on their line, the first of a line on the first of all.
 
-
-def _aligned(
-    lines: Iterable[list[int]], made: dict[int, Outcome]
-) -> dict[int, NDArray[np.float32]]:
-    """Lay each map on the one before it on its line, the first of a line on the first of all."""
-    aligned: dict[int, NDArray[np.float32]] = {}
+    The other maps stay where they are.
+    """
+    aligned = list(maps)
     first: NDArray[np.float32] | None = None
-    for line in lines:
+    for line in grouped_lines(points):
         reference = first
         for index in line:
-            finished = made[index].finished if index in made else None
-            if finished is None:
+            embedding = maps[index].embedding
+            if embedding is None:
                 continue
-            embedding = finished.embedding
-            reference = embedding if reference is None else align(embedding, reference)
-            aligned[index] = reference
+            if reference is not None and index in which:
+                embedding = align(embedding, reference)
+            reference = embedding
+            aligned[index] = replace(maps[index], embedding=embedding)
             first = reference if first is None else first
-    return aligned
+    return tuple(aligned)
+
+
+def _in_words(parameters: Mapping[str, Any]) -> str:
+    return ", ".join(
+        METHODS[value].title if name == "method" else f"{name} {_short(value)}"
+        for name, value in parameters.items()
+    )
+
+
+def _short(value: object) -> str:
+    """Write a value in a few characters; of an array, its shape."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{label}={_short(number)}" for label, number in value.items())
+    if isinstance(value, np.ndarray):
+        return f"array of shape {value.shape}"
+    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    return f"{value:g}" if number else str(value)

@@ -1,4 +1,4 @@
-"""The sweep itself: checks, one search, maps in parallel."""
+"""The sweep: checks, one neighbour search, maps in parallel."""
 
 from __future__ import annotations
 
@@ -19,23 +19,28 @@ from ctsne._core.progress import Progress
 from ctsne._fit.memory import map_memory, require_memory
 from ctsne._fit.pipeline import features_of
 from ctsne._fit.settings import DEFAULTS, Settings, check_settings
-from ctsne.evaluate._inputs import check_k, sample_points
-from ctsne.evaluate.mixing import MEASURED_POINTS, NEIGHBORHOOD
+from ctsne.evaluate.neighbors_in_data import (
+    DataNeighbors,
+    search_aligned,
+    search_data,
+    unsearched,
+)
+from ctsne.evaluate.sampling import MEASURED_POINTS, NEIGHBORHOOD, check_k, sample_points
 from ctsne.labels import Labels, encode_labels
 from ctsne.layout import start_positions
 from ctsne.neighbors.search import is_approximate
-from ctsne.sweep.graph import measured_lists, shared_lengths, shared_neighbors
-from ctsne.sweep.grid import Grid, GridPoint, default_grid, expand_grid, weakest_first
-from ctsne.sweep.result import SweepResult, collect
-from ctsne.sweep.store import data_checksum, open_store, setting_key
-from ctsne.sweep.work import Material, Outcome, Step, Watch, run_line
+from ctsne.sweep.grid import Grid, GridPoint, default_grid, expand_grid, grouped_lines
+from ctsne.sweep.result import SweepResult, SweptMap, aligned_maps
+from ctsne.sweep.shared_lists import SharedLists, shared_lengths, shared_neighbors
+from ctsne.sweep.storage import map_keys, open_store
+from ctsne.sweep.worker import Material, Outcome, Step, Watch, run_line
 
 if TYPE_CHECKING:
     from ctsne.estimator import ConditionalTSNE
 
 __all__ = ["sweep"]
 
-# Several maps at once on one thread each are faster than one map on all of them, as long as their
+# Several maps at once on one thread each are faster than one map on all threads, as long as their
 # similarities fit in memory together.
 _POINTS_AT_ONCE = 200_000
 
@@ -54,49 +59,49 @@ def sweep(
     progress: bool = True,
     n_jobs: int | None = -1,
 ) -> SweepResult:
-    """Compute and measure the maps of many settings on one search of neighbours.
+    """Compute and measure maps for many settings on one neighbour search.
 
     Parameters
     ----------
     X : array-like or sparse matrix, shape (n, d)
         Features; with ``metric="precomputed"`` a full matrix of distances.
     labels : array-like of length n
-        What to factor out.
+        The label to factor out.
     grid : mapping or list of mappings, optional
-        For every parameter of the estimator to be varied, its values; a single value stands for a
-        list of one. All combinations are computed, for several mappings those of each. By default
-        t-SNE, ``"joint"`` and the paper's ``"revised"`` from weak to strong.
+        For every parameter of the estimator to vary, its values; a single value counts as a list of
+        one. All combinations are computed; of several mappings, those of each. By default t-SNE,
+        ``"joint"`` and the paper's ``"revised"`` from weak to strong.
     other : array-like of length n, optional
-        The label that should be seen in the maps, to be measured too.
+        A label that should be visible in the maps, to be measured too.
     estimator : ConditionalTSNE, optional
-        All parameters that the grid does not name; by default ``random_state=0`` and else the
-        estimator's own defaults.
+        All parameters that the grid does not name; by default those of the estimator with
+        ``random_state=0``.
     path : bool, default=False
-        Let each strength start from the map of the next weaker one, with about a fifth of the
-        iterations. That is several times cheaper, and what stays the same stays in its place. It
-        changes what is compared: a map then depends on those before it, not on its setting alone,
-        and a single one cannot be repeated by itself. Measures of thousands of points differ from
-        those of separate runs by less than .01 for ``"revised"`` and .02 for ``"balanced"``; for
-        few points and for methods that condition the map they can differ by .1 in mixing. So use
-        it to look, and make the map that you take by itself.
+        Start each strength from the map of the next weaker one, with about a fifth of the
+        iterations. This is several times faster, and structures keep their place. But a map then
+        depends on those before it, and cannot be reproduced alone. With thousands of points,
+        measures differ from those of separate runs by less than .01 for ``"revised"`` and .02 for
+        ``"balanced"``; with few points, and for methods that condition the map, mixing can differ
+        by .1. Use it for a first look, and compute the map you choose separately.
     k : int, optional
-        Size of the neighbourhoods measured; 30, or two less than there are points.
+        Neighbourhood size of the measures; 30, or less if there are few points.
     sample : int, float or None, default=5000
-        Measure this many points at most, or this share of them; None measures all.
+        Measure at most this many points (int), or this share of them (float); None measures all.
     folder : path-like, optional
-        Where finished maps are kept. A sweep with the same data and folder takes from there what it
-        finds, so one that was interrupted goes on.
+        Where finished maps are stored, one file per map. A sweep of the same data with the same
+        folder loads the maps that it finds, so it can be interrupted and resumed.
+        :func:`ctsne.sweep.load_sweep` reads the folder of a finished sweep.
     progress : bool, default=True
-        Show a bar with the time left, on standard error.
+        Show a progress bar on standard error.
     n_jobs : int, default=-1
-        Workers; -1 uses all cores. The maps do not depend on it. Work goes through joblib, so
-        ``joblib.parallel_config`` moves it elsewhere, to Dask for instance.
+        Number of workers; -1 uses all cores. The maps do not depend on it. Work goes through
+        joblib, so ``joblib.parallel_config`` can send it elsewhere, for example to Dask.
 
     Returns
     -------
     SweepResult
-        Maps, measures, and the choice of one. A setting that failed is reported there and in a
-        warning. Ctrl-C ends the sweep with what is finished.
+        Maps, measures, and the choice of one. A setting that fails is reported there and in a
+        warning. Ctrl-C ends the sweep with the maps finished by then.
 
     Examples
     --------
@@ -115,50 +120,36 @@ def sweep(
     check_same_rows(X, labels)
     check_same_rows(X, other, argument="other")
     base = _base(estimator, n_jobs, repeatable=folder is not None)
-    known, hidden = _labels(labels, other, matrix.shape[0])
+    n = matrix.shape[0]
+    if labels is None:
+        raise ValueError("labels must be the labels to factor out; a sweep measures their mixing")
+    known = encode_labels(labels, n=n)
+    hidden = None if other is None else encode_labels(other, n=n, argument="other")
     points = expand_grid(default_grid() if grid is None else grid, base)
-    settings = check_points(points, base, matrix, known)
+    settings = _check_points(points, base, matrix, known)
     for message in dict.fromkeys(text for each in settings for text in each.warnings):
         warn(message)
-    return run_sweep(
-        matrix, known, points, settings, base, hidden=hidden, path=path, k=k, sample=sample,
-        folder=folder, progress=progress,
-    )  # fmt: skip
-
-
-def run_sweep(
-    matrix: Any,
-    known: Labels,
-    points: list[GridPoint],
-    settings: list[Settings],
-    base: Mapping[str, Any],
-    *,
-    hidden: Labels | None,
-    path: bool,
-    k: int | None,
-    sample: float | None,
-    folder: str | os.PathLike[str] | None,
-    progress: bool,
-) -> SweepResult:
-    """Sweep over checked input."""
-    n = matrix.shape[0]
     k = check_k(min(NEIGHBORHOOD, n - 2) if k is None else k, n=n)
-    measured = sample_points(n, min(sample, n) if isinstance(sample, int) else sample, 0)
-    lines = _lines(points, path=path)
-    workers = 1 if n > _POINTS_AT_ONCE else min(check_workers(base["n_jobs"]), len(lines))
+    measured = sample_points(n, sample)
+    lines = grouped_lines(points) if path else [[index] for index in range(len(points))]
+    workers = 1 if n > _POINTS_AT_ONCE else min(check_workers(n_jobs), len(lines))
     _check_memory(matrix, settings, workers)
     keys = {}
     if folder is not None:
         searched = shared_lengths(n, settings, k=k) if is_approximate(n, settings[0].recall) else ()
-        keys = _keys(points, base, matrix, known, searched)
+        keys = map_keys(points, base, matrix, known, searched)
     store = open_store(folder)
     features = features_of(matrix, settings[0])
     places = matrix if features is None else features
-    neighbors = shared_neighbors(places, known, settings, k=k)
-    data = measured_lists(neighbors, places, known, measured, k, settings[0])
-    material = Material(features, neighbors, data, known, hidden, k, store)
+    lists = shared_neighbors(places, known, settings, k=k)
+    data = _measured_lists(places, known, measured, k, settings[0], lists)
+    # Workers may be other processes, and do not need the points again.
+    lists = {
+        key: replace(each, alignment=replace(each.alignment, points=None))
+        for key, each in lists.items()
+    }
     settings = _with_starts(settings, features)
-    threads = max(1, check_jobs(base["n_jobs"]) // workers)
+    threads = max(1, check_jobs(n_jobs) // workers)
     jobs = [
         [Step(index, replace(settings[index], n_jobs=threads), keys.get(index)) for index in line]
         for line in lines
@@ -166,23 +157,67 @@ def run_sweep(
     bar = Progress(len(points), "sweep", shown=progress)
     watch = Watch(bar)
     try:
-        _run(material, jobs, workers, watch)
+        _run(Material(features, lists, data, hidden, store), jobs, workers, watch)
     finally:
         bar.close()
-    outcomes = watch.outcomes.values()
-    unsaved = [outcome.unsaved for outcome in outcomes if outcome.unsaved is not None]
+    result = _collect(points, watch.outcomes, base)
+    unsaved = [each.unsaved for each in watch.outcomes.values() if each.unsaved is not None]
     if unsaved:
-        warn(f"{len(unsaved)} maps could not be kept in the folder: {unsaved[0]}")
-    if len(outcomes) < len(points):
-        kept = "" if store is None else "; run it again with the same folder to go on"
-        warn(f"interrupted: {len(outcomes)} of {len(points)} maps are finished{kept}")
-    return collect(points, _lines(points, path=True), outcomes, base)
+        warn(f"{len(unsaved)} maps could not be stored in the folder: {unsaved[0]}")
+    if len(result.maps) < len(points):
+        resume = "" if store is None else "; run it again with the same folder to resume"
+        warn(f"interrupted: {len(result.maps)} of {len(points)} maps are finished{resume}")
+    elif store is not None and not unsaved:
+        result.save(store.folder)
+    return result
+
+
+def _measured_lists(
+    features: NDArray[np.floating],
+    labels: Labels,
+    points: NDArray[np.int64],
+    k: int,
+    settings: Settings,
+    lists: Mapping[str, SharedLists],
+) -> dict[str, DataNeighbors]:
+    """Search the neighbours that maps are compared with, once per alignment and always exactly."""
+    data = unsearched(features, len(features), labels, points, k, settings.metric)
+    data = search_data(data, settings.n_jobs)
+    return {
+        key: replace(search_aligned(data, each.alignment, settings.n_jobs), features=None)
+        for key, each in lists.items()
+    }
+
+
+def _collect(
+    points: list[GridPoint], outcomes: Mapping[int, Outcome], base: Mapping[str, Any]
+) -> SweepResult:
+    """Put outcomes in the order of the grid, align the maps, and report failures."""
+    maps = []
+    for index in sorted(outcomes):
+        outcome, parameters = outcomes[index], points[index].parameters
+        if outcome.finished is None:
+            maps.append(SweptMap(parameters, None, {}, float("nan"), outcome.error))
+            continue
+        finished, facts = outcome.finished, outcome.finished.facts
+        maps.append(SweptMap(
+            parameters, finished.embedding, outcome.measures, facts.seconds, None,
+            finished.diagnostics, facts.alignment, facts.alignment_scores, outcome.file,
+        ))  # fmt: skip
+    failed = [swept for swept in maps if swept.error is not None]
+    if failed:
+        warn(
+            f"{len(failed)} of {len(points)} settings failed; the first, {failed[0].parameters}, "
+            f"with {failed[0].error}"
+        )
+    chosen = tuple(points[index] for index in sorted(outcomes))
+    return SweepResult(aligned_maps(maps, chosen, range(len(maps))), chosen, base)
 
 
 def _base(
     estimator: ConditionalTSNE | None, n_jobs: int | None, *, repeatable: bool
 ) -> dict[str, Any]:
-    """Return all parameters that the grid does not name."""
+    """Return all parameters of the estimator, with a seed that can be repeated."""
     given = {**DEFAULTS, "random_state": 0}
     if estimator is not None:
         if not hasattr(estimator, "get_params") or set(estimator.get_params(False)) != set(given):
@@ -190,35 +225,28 @@ def _base(
         given = estimator.get_params(deep=False)
     if given["mixing"] is not None:
         raise ValueError(
-            f"the estimator has mixing={given['mixing']!r:.60}, but a sweep goes through settings "
-            "of its own; leave it out, and ask the result: suggest(mixing=...)"
+            f"the estimator has mixing={given['mixing']!r:.60}, but a sweep has its own settings; "
+            "leave it out, and call suggest(mixing=...) on the result"
         )
     seed = given["random_state"]
     if seed is None or isinstance(seed, np.random.RandomState):
         if repeatable:
             raise ValueError(
-                "random_state must be a whole number for a sweep with a folder, or it could not be "
-                f"resumed; got {seed!r:.60}"
+                "random_state must be a whole number if there is a folder, so that the sweep can "
+                f"be resumed; got {seed!r:.60}"
             )
         seed = int(check_random_state(seed).randint(2**31 - 1))  # one start for all settings
     return {**given, "n_jobs": n_jobs, "callback": None, "verbose": 0, "random_state": seed}
 
 
-def _labels(labels: object, other: object, n: int) -> tuple[Labels, Labels | None]:
-    if labels is None:
-        raise ValueError("labels must name what is to be factored out; a sweep measures its mixing")
-    known = encode_labels(labels, n=n)
-    return known, None if other is None else encode_labels(other, n=n, argument="other")
-
-
-def check_points(
+def _check_points(
     points: list[GridPoint], base: Mapping[str, Any], matrix: Any, known: Labels
 ) -> list[Settings]:
     """Check every setting against the data before any of them is computed."""
     if base["metric"] == "precomputed" and is_sparse(matrix):
         raise ValueError(
-            "a sweep needs features or a full matrix of distances: a sparse graph does not hold "
-            "the neighbourhoods that R_NX is measured on"
+            "a sweep needs features or a full matrix of distances: neighbours kept cannot be "
+            "measured on a sparse graph"
         )
     settings = []
     for point in points:
@@ -230,23 +258,23 @@ def check_points(
 
 
 def _check_memory(matrix: Any, settings: list[Settings], workers: int) -> None:
-    """Refuse a sweep whose maps, as many as are made at once, do not fit in memory."""
+    """Refuse a sweep if the maps computed at once do not fit in memory."""
     largest = max(
         (map_memory(matrix.shape, each, sparse=is_sparse(matrix)) for each in settings),
         key=lambda each: each.peak,
     )
     backend, _ = get_active_backend(prefer="threads")
-    shared = getattr(backend, "supports_sharedmem", False)  # Dask's does not say
-    at_once = workers if shared else 1  # the others are in other processes
+    shared = getattr(backend, "supports_sharedmem", False)  # Dask's has no such attribute
+    at_once = workers if shared else 1  # other processes have their own memory
     maps = at_once * (max(largest.similarities, largest.layout) - largest.lists)
     require_memory(
-        max(largest.search, 2 * largest.lists + maps),  # its lists serve measures too
+        max(largest.search, 2 * largest.lists + maps),  # the measures have lists too
         "a smaller perplexity, fewer points, or fewer maps at once (n_jobs)",
     )
 
 
 def _with_starts(settings: list[Settings], features: NDArray[np.floating] | None) -> list[Settings]:
-    """Make the PCA here, once for all settings."""
+    """Compute the PCA start once for all settings."""
     starts: dict[str, NDArray[np.float64]] = {}
     started = []
     for each in settings:
@@ -262,42 +290,14 @@ def _with_starts(settings: list[Settings], features: NDArray[np.floating] | None
     return started
 
 
-def _lines(points: list[GridPoint], *, path: bool) -> list[list[int]]:
-    """List which maps are made one after the other, each list by itself."""
-    if not path:
-        return [[index] for index in range(len(points))]
-    lines: dict[str, list[int]] = {}
-    for index, point in enumerate(points):
-        lines.setdefault(point.line, []).append(index)
-    return [weakest_first(points, line) for line in lines.values()]
-
-
-def _keys(
-    points: list[GridPoint],
-    base: Mapping[str, Any],
-    matrix: Any,
-    known: Labels,
-    searched: tuple[int, ...],
-) -> dict[int, str]:
-    """Name what each map depends on; an approximate search finds by the lengths of its lists."""
-    from ctsne import __version__
-
-    checksum = data_checksum(matrix, known)
-    found = {"searched": list(searched)} if searched else {}
-    return {
-        index: setting_key(checksum, {**base, **point.parameters, **found}, version=__version__)
-        for index, point in enumerate(points)
-    }
-
-
 def _run(material: Material, jobs: list[list[Step]], workers: int, watch: Watch) -> None:
     try:
         for line in _parallel(material, jobs, workers, watch):
-            for outcome in line:  # from another process they have not been added yet
+            for outcome in line:  # those of other processes are not added yet
                 watch.add(outcome)
     except KeyboardInterrupt:
-        pass  # what is finished is the result
-    except Exception as error:  # a worker process was killed, for want of memory perhaps
+        pass  # the finished maps are the result
+    except Exception as error:  # a worker process was killed, perhaps out of memory
         if not watch.outcomes:
             raise
         for step in (step for steps in jobs for step in steps):
@@ -308,14 +308,11 @@ def _run(material: Material, jobs: list[list[Step]], workers: int, watch: Watch)
 
 
 def _parallel(
-    material: Material,
-    jobs: list[list[Step]],
-    workers: int,
-    watch: Watch,
+    material: Material, jobs: list[list[Step]], workers: int, watch: Watch
 ) -> Iterator[list[Outcome]]:
     calls = (joblib.delayed(run_line)(material, steps, watch) for steps in jobs)
     try:
         parallel = joblib.Parallel(workers, prefer="threads", return_as="generator_unordered")
-    except ValueError:  # not every backend can hand over results as they come
+    except ValueError:  # not every backend supports this
         parallel = joblib.Parallel(workers, prefer="threads")
     yield from parallel(calls)

@@ -1,7 +1,7 @@
-// Measures over strength, and what mixing costs.
+// The measures over the strength, and the cost of mixing.
 
 const LINE_COLORS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00"];
-const MEASURE_COLORS = { mixing: "#0072B2", adjusted_rnx: "#D55E00", other_laplacian: "#009E73" };
+const MEASURE_COLORS = { mixing: "#0072B2", adjusted_rnx: "#D55E00", other_mixing: "#009E73" };
 const SUGGESTED = "#B0007A";
 
 function makeChart(options) {
@@ -30,7 +30,7 @@ function keyItem(color, text, shape = "") {
   return item;
 }
 
-// A click takes the dot nearest to it, if it is near.
+// A click chooses the nearest dot within 30 pixels.
 
 function onNearest(chart, dotsOf, choose) {
   chart.on_event("tap", ({ x, y }) => {
@@ -64,7 +64,7 @@ function tradeOff(data, state) {
   const nameOf = (key) => facts.measures.find((measure) => measure.key === key).name;
   const chart = makeChart({
     x_range: new Range1d(span(all.map(({ x }) => x))), y_range: new Range1d(span(all.map(({ y }) => y))),
-    x_axis_label: `${nameOf("mixing")} (1 is as at random)`, y_axis_label: nameOf("adjusted_rnx"),
+    x_axis_label: `${nameOf("mixing")} (1: as random labels)`, y_axis_label: nameOf("adjusted_rnx"),
   });
   const target = new Span({ dimension: "height", line_dash: "dashed", line_color: SUGGESTED, line_alpha: 0.7 });
   chart.add_layout(target);
@@ -99,8 +99,8 @@ function tradeOff(data, state) {
   return chart;
 }
 
-// The measures of the current line. Strengths that are no numbers (one for each label) are drawn
-// at even distances.
+// The measures of the current line. Strengths that are not single numbers (one per label) are drawn
+// at equal distances.
 
 function course(data, state) {
   const { facts } = data;
@@ -132,14 +132,14 @@ function course(data, state) {
     const ticks = spread(places, (high - low + 2 * pad) / 9);
     axis.ticker = new FixedTicker({ ticks: ticks.map((place) => places[place]) });
     axis.major_label_overrides = new Map(ticks.map((place) => [places[place], isNumber ? short(values[place]) : String(place + 1)]));
-    axis.axis_label = !isNumber ? "setting, in the order of the table" : `${line.steering}${isLog ? " (logarithmic)" : ""}: weak to strong`;
+    axis.axis_label = !isNumber ? "setting, in the order of the table" : `${line.steering}${isLog ? " (logarithmic)" : ""}, weak to strong`;
     drawn.forEach(({ key }, index) => {
       const found = line.maps.map((map, place) => [places[place], facts.maps[map].measures[key]]).filter(([, y]) => y !== undefined);
       sources[index].data = { x: found.map(([x]) => x), y: found.map(([, y]) => y) };
     });
     const all = sources.flatMap((source) => source.data.y);
     chart.y_range.setv({ start: Math.min(0, ...all) - 0.02, end: Math.max(...all, 0.1) * 1.06 });
-    byId("course-about").textContent = `${line.title}: ${line.maps.length === 1 ? "one setting" : `${line.maps.length} settings; the bar marks the one shown`}.`;
+    byId("course-about").textContent = `${line.title}: ${line.maps.length === 1 ? "one setting" : `${line.maps.length} settings; the vertical line marks the one shown`}.`;
   };
   state.watch(["map"], ({ map }) => {
     const line = lineOf(facts, map);
@@ -152,7 +152,7 @@ function course(data, state) {
   return chart;
 }
 
-// Places whose labels have room beside each other, the first and the last among them.
+// Ticks whose labels do not overlap; the first and the last are always among them.
 
 function spread(places, room) {
   const chosen = [];

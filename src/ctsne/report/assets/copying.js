@@ -1,4 +1,4 @@
-// How to make the map on the right, as text to take along.
+// The command that makes the map on the right, for copying.
 
 function connectCommand(data, state) {
   const [text, button] = [byId("command"), byId("copy")];
@@ -7,7 +7,7 @@ function connectCommand(data, state) {
     clearTimeout(timer);
     button.textContent = "Copy";
   };
-  byId("command-where").textContent = isCommandLine(data) ? "To make the map on the right, in this page's folder:" : "To make the map on the right:";
+  byId("command-where").textContent = data.provenance.command === undefined ? "To make the map on the right:" : "To make the map on the right, in this page's folder:";
   state.watch(["map"], ({ map }) => {
     text.textContent = data.commands[map];
     rest();
@@ -16,13 +16,13 @@ function connectCommand(data, state) {
     const done = await copied(text);
     clearTimeout(timer);
     button.textContent = done ? "Copied" : "Press Ctrl+C";
-    say(done ? "copied" : "the text is selected: copy it with Ctrl+C");
+    say(done ? "Copied." : "The text is selected. Copy it with Ctrl+C.");
     timer = setTimeout(rest, 4000);
   });
 }
 
-// Not every browser lets a file use the clipboard. Then the text is selected, to be copied the old
-// way or by hand.
+// Not every browser lets a local file use the clipboard. Then the text is selected, and copied by the
+// older interface or by hand.
 
 async function copied(node) {
   try {
@@ -32,8 +32,4 @@ async function copied(node) {
     getSelection().selectAllChildren(node);
     return document.execCommand("copy");
   }
-}
-
-function isCommandLine(data) {
-  return Object.hasOwn(data.provenance, "command");
 }

@@ -1,4 +1,4 @@
-// What the file holds: facts as JSON, and packed arrays that are unpacked when they are asked for.
+// The content of the file: facts as JSON, and packed arrays that are unpacked when first used.
 
 function readData() {
   const text = (id) => document.getElementById(`ctsne-${id}`).textContent;
@@ -37,7 +37,7 @@ function readData() {
     n,
     rows,
     positions: (map) => keep(`map-${map}-positions`, unpacked),
-    // Codes of labels from 1 on, or steps of a scale from 1 on; 0 is missing.
+    // Codes of labels or steps of a scale, from 1; 0 is missing.
     codes: (column) => keep(`column-${column}`, (array) => whole(array, array.length / n)),
     diagnostic(map, name, point) {
       const highest = facts.maps[map].highest[name];
@@ -46,7 +46,7 @@ function readData() {
       return (values[point] / (name === "perplexity" ? 65535 : 255)) * highest;
     },
     nameOf: (point) => (facts.names === null ? `row ${rows[point]}` : facts.names[point]),
-    // The shown point of a row, or undefined where the sample has it not.
+    // The shown point of a row, or undefined if the sample does not contain it.
     pointOf(row) {
       if (pointOf === null) pointOf = new Map(Array.from(rows, (of, point) => [of, point]));
       return pointOf.get(row);
@@ -61,7 +61,7 @@ function readData() {
   };
 }
 
-// Numbers as people read them.
+// Numbers in a readable form.
 
 function number(value, digits = 3) {
   return Math.abs(value) >= 1e6 || (value !== 0 && Math.abs(value) < 1e-3)
@@ -78,7 +78,7 @@ function measured(map, measure) {
   return value === undefined ? "–" : value.toFixed(measure.digits);
 }
 
-// Elements with text in them: the only way in which text of the data comes into the page.
+// All text from the data enters the page here, as text and never as HTML.
 
 function element(name, text = "", attributes = {}) {
   const made = document.createElement(name);

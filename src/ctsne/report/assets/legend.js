@@ -1,4 +1,4 @@
-// The colours: which column, what they stand for, and labels as a way to select.
+// The column to colour by, the meaning of the colours, and selecting by label.
 
 const MOST_LABELS = 60;
 
@@ -6,7 +6,7 @@ function connectLegend(data, state) {
   const { facts } = data;
   const select = byId("column");
   facts.columns.forEach(({ name, kind, all }, place) => {
-    const option = element("option", kind === "texts" ? `${name} (${count(all)} different texts: no colours)` : name, { value: place });
+    const option = element("option", kind === "texts" ? `${name} (${count(all)} different values, too many for colours)` : name, { value: place });
     option.disabled = kind === "texts";
     select.append(option);
   });
@@ -22,10 +22,10 @@ function connectLegend(data, state) {
   state.watch(["column"], ({ column }) => {
     select.value = column;
     drawLegend(data, state, column);
-    tellBelow();
+    showBelow();
   });
-  byId("labels").addEventListener("scroll", tellBelow);
-  new ResizeObserver(tellBelow).observe(byId("labels"));
+  byId("labels").addEventListener("scroll", showBelow);
+  new ResizeObserver(showBelow).observe(byId("labels"));
   state.watch(["pressed"], ({ pressed }) => {
     for (const button of byId("labels").querySelectorAll("button")) {
       button.setAttribute("aria-pressed", pressed.has(Number(button.dataset.code)));
@@ -33,9 +33,9 @@ function connectLegend(data, state) {
   });
 }
 
-// Not every system shows that a list goes on.
+// Some systems hide scroll bars, so say that the list continues.
 
-function tellBelow() {
+function showBelow() {
   const list = byId("labels");
   const end = list.getBoundingClientRect().bottom;
   const below = Array.from(list.children).filter((item) => item.getBoundingClientRect().bottom > end + 6).length;
@@ -62,7 +62,7 @@ function drawLegend(data, state, column) {
     facts.labels.forEach((text, place) => entries.push({ code: place + 1, text, color: facts.colors[place], points: facts.counts[place] }));
     if (entries.length > MOST_LABELS) {
       entries.sort((a, b) => b.points - a.points).splice(MOST_LABELS);
-      byId("labels-more").textContent = `The ${MOST_LABELS} largest of ${count(facts.all)} labels; the others share their colours.`;
+      byId("labels-more").textContent = `The ${MOST_LABELS} largest of ${count(facts.all)} labels. The others share these colours.`;
     }
   }
   if (facts.missing > 0) entries.push(missing);

@@ -1,13 +1,13 @@
-// The two maps: drawing, moving, the lasso and the pointer.
+// The two maps: drawing, animation, lasso and pointer.
 
 const MOVE_MS = 450;
-// Points that move when there is no graphics card; they stand in random order, so the first of each
-// few are a fair sample.
+// Number of animated points without a graphics card. Points are stored in random order, so every
+// so-many-th of them is a fair sample.
 const MOST_MOVING = 5000;
 const INK = "#222222";
 const [ALPHA, FADED] = [0.85, 0.06];
 
-// Without a graphics card, plain drawing is faster than drawing that pretends to one.
+// Without a graphics card, the plain canvas is faster than emulated WebGL.
 function drawsOnCard() {
   const context = document.createElement("canvas").getContext("webgl", { failIfMajorPerformanceCaveat: true });
   if (context === null) return false;
@@ -22,7 +22,7 @@ function makeMap(id, data, onCard, events) {
   const { ColumnDataSource, Range1d, LassoSelectTool, PanTool, WheelZoomTool } = Bokeh;
   const size = Math.min(7, Math.max(2.2, 260 / Math.sqrt(n)));
   const whole = { start: -0.03, end: 1.03 };
-  const lasso = new LassoSelectTool({ continuous: false }); // selecting at every step is slow
+  const lasso = new LassoSelectTool({ continuous: false }); // selecting during the drag is slow
   const pan = new PanTool();
   const wheel = new WheelZoomTool({ modifiers: { ctrl: true } });
   const plot = Bokeh.Plotting.figure({
@@ -38,7 +38,7 @@ function makeMap(id, data, onCard, events) {
   const points = plot.scatter({
     ...look, source, fill_alpha: ALPHA, nonselection_fill_alpha: FADED, nonselection_line_color: null, selection_fill_alpha: 1,
   });
-  // In their place while they move, if they are too many: some of them.
+  // Replaces the points during an animation if there are too many of them.
   const some = new ColumnDataSource({ data: { x: [], y: [], color: [], alpha: [] } });
   const movers = plot.scatter({ ...look, source: some, fill_alpha: { field: "alpha" }, visible: false });
   const ring = new ColumnDataSource({ data: { x: [], y: [] } });
@@ -48,7 +48,7 @@ function makeMap(id, data, onCard, events) {
   let shown = { x: new Float32Array(n), y: new Float32Array(n) };
   let color = [];
   let ringed = null;
-  let stop = null; // ends a movement where it is
+  let stop = null; // interrupts an animation
 
   const draw = (positions) => {
     shown = positions;
@@ -101,7 +101,7 @@ function makeMap(id, data, onCard, events) {
   plot.on_event("mouseleave", () => events.hover(null));
   plot.on_event("tap", ({ x, y }) => events.tap(nearest(x, y)));
 
-  // All points are looked at: for 50,000 that takes a tenth of a millisecond.
+  // Compares all points: 50,000 take a tenth of a millisecond.
   const nearest = (x, y) => {
     const reach = (10 / byId(id).clientWidth) * (plot.x_range.end - plot.x_range.start);
     let found = null;
@@ -158,7 +158,7 @@ function makeMap(id, data, onCard, events) {
   };
 }
 
-// Every so many-th point on its way from one map to the next.
+// Every stride-th point on its way from one map to the next.
 
 function between(from, to, share, stride) {
   const length = Math.ceil(from.x.length / stride);
@@ -170,7 +170,7 @@ function between(from, to, share, stride) {
   return { x, y };
 }
 
-// One colour a point, as whole numbers 0xRRGGBBAA in the array type that Bokeh takes for colours.
+// One colour per point: 0xRRGGBBAA in the array type that Bokeh expects.
 
 function asColors(numbers) {
   return Bokeh.require("core/util/ndarray").ndarray(Uint32Array.from(numbers), { dtype: "uint32", shape: [numbers.length] });
@@ -191,7 +191,7 @@ function pointColors(data, column) {
   return asColors(colors);
 }
 
-// From dark blue over green to yellow, evenly in lightness.
+// From dark blue through green to yellow, with even steps in lightness.
 
 const SCALE = ["#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30", "#fde725"];
 
@@ -220,7 +220,7 @@ function connectMaps(data, state) {
     },
     tap: (point) => state.set({ pinned: point, point }),
   };
-  // Or else Bokeh takes a mouse that rests before it draws for one that wants something else.
+  // Otherwise Bokeh takes a pause before drawing for a long press.
   Bokeh.require("core/ui_gestures").UIGestures.press_threshold = 1e9;
   const maps = [makeMap("left", data, onCard, events), makeMap("right", data, onCard, events)];
   const [left, right] = maps;

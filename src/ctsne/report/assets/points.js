@@ -1,4 +1,4 @@
-// One point: what is known of it, how to find it, and those dominated by one neighbour.
+// A single point: its facts, the search for it, and the points dominated by one neighbour.
 
 const DIAGNOSTICS = [["perplexity", "perplexity", 1], ["other_share", "weight on other labels", 2], ["largest_weight", "largest weight", 2]];
 
@@ -25,7 +25,7 @@ function drawFacts(list, pairs) {
 function connectPoint(data, state) {
   const { facts } = data;
   state.watch(["point", "map"], ({ point, map }) => {
-    byId("point-hint").textContent = point === null ? "Point at one in a map, or find it." : "";
+    byId("point-hint").textContent = point === null ? "Point at one in a map, or search for it." : "";
     drawFacts(byId("point-facts"), point === null ? [] : factsOf(data, point, map));
   });
   const find = byId("find");
@@ -33,7 +33,7 @@ function connectPoint(data, state) {
     const wanted = find.value.trim();
     const point = wanted === "" ? null : lookUp(data, wanted);
     state.set({ pinned: point, point });
-    if (wanted !== "" && point === null) byId("point-hint").textContent = "No shown point has this name or row number.";
+    if (wanted !== "" && point === null) byId("point-hint").textContent = "No point shown has this name or row number.";
     else if (point !== null) say(`${data.nameOf(point)}: ${facts.columns.map((_, column) => data.labelOf(column, point)).join(", ")}`);
   });
   connectTip(data, state);
@@ -49,7 +49,7 @@ function lookUp(data, wanted) {
   return /^\d+$/.test(wanted) ? (data.pointOf(Number(wanted)) ?? null) : null;
 }
 
-// The same beside the pointer, as far as there is room.
+// The same next to the pointer, up to a maximum length.
 
 const MOST_FACTS = 16;
 
@@ -78,7 +78,7 @@ function connectTip(data, state) {
   });
 }
 
-function connectOwned(data, state) {
+function connectDominated(data, state) {
   const { facts } = data;
   const lookAt = (changes) => {
     state.set(changes);
@@ -88,13 +88,13 @@ function connectOwned(data, state) {
     const { title, dominated } = facts.maps[map];
     const worst = dominated.worst.map(([row, weight]) => ({ point: data.pointOf(row), weight })).filter(({ point }) => point !== undefined);
     const share = `${count(dominated.count)} of ${count(facts.n)} points`;
-    byId("owned-about").textContent = dominated.count === 0
+    byId("dominated-about").textContent = dominated.count === 0
       ? `${title}: no point has more than half of its similarity on a single neighbour.`
-      : `${title}: ${share} ${dominated.count === 1 ? "has" : "have"} more than half of ${dominated.count === 1 ? "its" : "their"} similarity on a single neighbour, and may lie beside it for no other reason.` +
+      : `${title}: ${share} ${dominated.count === 1 ? "has" : "have"} more than half of ${dominated.count === 1 ? "its" : "their"} similarity on a single neighbour, which may be the only reason for ${dominated.count === 1 ? "its" : "their"} position.` +
         (dominated.count > worst.length ? ` The ${count(worst.length)} worst:` : "");
-    byId("owned-select").hidden = worst.length === 0;
-    byId("owned-select").onclick = () => lookAt({ selected: worst.map(({ point }) => point), pressed: new Set() });
-    byId("owned").replaceChildren(...worst.map(({ point, weight }) => {
+    byId("dominated-select").hidden = worst.length === 0;
+    byId("dominated-select").onclick = () => lookAt({ selected: worst.map(({ point }) => point), pressed: new Set() });
+    byId("dominated").replaceChildren(...worst.map(({ point, weight }) => {
       const label = data.labelOf(facts.known, point);
       const button = element("button", `${data.nameOf(point)}`, { type: "button", title: `${data.nameOf(point)}, ${label}` });
       button.addEventListener("click", () => lookAt({ pinned: point, point }));

@@ -1,4 +1,4 @@
-// On paper, drawings are pictures as wide as their column, and nothing is folded.
+// For printing, drawings become images as wide as their column, and collapsed parts are opened.
 
 function connectPrinting(views) {
   const taken = [];

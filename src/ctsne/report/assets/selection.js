@@ -1,4 +1,4 @@
-// The selected points: how many, of which labels, and their names as a file.
+// The selected points: their number, their labels, and their names as a file.
 
 const MOST_ROWS = 12;
 
@@ -13,9 +13,9 @@ function connectSelection(data, state) {
   state.watch(["selected"], ({ selected }) => {
     const some = selected.length > 0;
     const words = `${count(selected.length)} of ${count(n)} points (${percent(selected.length / n)})`;
-    byId("selection-count").textContent = some ? words : "Draw around points, or press labels.";
+    byId("selection-count").textContent = some ? words : "Draw around points or click labels.";
     byId("selection-actions").hidden = !some;
-    if (some) say(`${count(selected.length)} points selected`);
+    if (some) say(`${count(selected.length)} ${selected.length === 1 ? "point" : "points"} selected`);
   });
   state.watch(["selected", "column"], ({ selected, column }) => {
     const shown = selected.length === 0 ? [] : [...new Set([column, facts.known])];

@@ -1,4 +1,4 @@
-// Puts the page together.
+// Connects the parts of the page.
 
 function connectSettingsControls(data, state) {
   const { facts } = data;
@@ -8,7 +8,7 @@ function connectSettingsControls(data, state) {
   const place = ({ map }) => lineOf(facts, map).maps.indexOf(map);
   select.addEventListener("change", () => {
     const line = facts.lines[Number(select.value)];
-    // As far along the new line as along the old one.
+    // At the same share of the slider as before.
     const now = Number(slider.value) / Math.max(1, Number(slider.max));
     state.set({ map: line.maps[Math.round(now * (line.maps.length - 1))] });
   });
@@ -53,8 +53,8 @@ function connectSettingsControls(data, state) {
 function connectSuggestion(data, state) {
   const { facts } = data;
   const share = byId("share");
-  const apart = facts.measures.find(({ key }) => key === "other_laplacian");
-  const judge = apart === undefined ? "your eyes say" : `“${apart.name}” (or your eyes) says`;
+  const apart = facts.measures.find(({ key }) => key === "other_mixing");
+  const judge = apart === undefined ? "nothing merges" : `“${apart.name}” stays low and nothing merges`;
   share.value = state.values.share;
   byId("suggestion").hidden = facts.choices.length === 0;
   share.addEventListener("input", () => {
@@ -68,7 +68,7 @@ function connectSuggestion(data, state) {
     byId("go").disabled = suggested === null;
     const advice = byId("start-not-rule");
     advice.hidden = suggested === null || facts.maps[suggested].plain;
-    advice.textContent = `${wanted} is a starting point, not a rule: go on to stronger settings as long as ${judge} that nothing merges that should not.`;
+    advice.textContent = `${wanted} is a starting point, not a rule: try stronger settings as long as ${judge} that should stay apart.`;
     const words = byId("suggested");
     if (suggested === null) {
       words.textContent = `${reason}.`;
@@ -90,7 +90,7 @@ async function start() {
   connectLegend(data, state);
   connectSelection(data, state);
   connectPoint(data, state);
-  connectOwned(data, state);
+  connectDominated(data, state);
   connectSettingsControls(data, state);
   connectSettings(data, state);
   connectSuggestion(data, state);
@@ -100,11 +100,11 @@ async function start() {
   for (const [id, plot] of plots) {
     if (plot === null) continue;
     const view = await Bokeh.Plotting.show(plot, byId(id));
-    view.canvas.events_el.removeAttribute("tabindex"); // keys do nothing there: no stop on the way
+    view.canvas.events_el.removeAttribute("tabindex"); // no keys work there, so the Tab key skips it
     views.push([id, view]);
   }
   connectPrinting(views);
-  // For tests, and for the curious: what is shown, to read only.
+  // A read-only view of the state, for tests and for the console.
   window.ctsnePage = Object.freeze({
     facts: () => structuredClone(facts),
     state: () => ({ ...structuredClone({ ...state.values, selected: Array.from(state.values.selected) }), moving: maps.right.moving() }),

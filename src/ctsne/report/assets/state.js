@@ -1,4 +1,4 @@
-// What is shown now, and who wants to know when it changes.
+// The state of the page, and listeners for its changes.
 
 function makeState(facts) {
   const listeners = [];
@@ -8,11 +8,11 @@ function makeState(facts) {
     column: facts.known, // the colours
     selected: [], // points
     pressed: new Set(), // codes in the legend that make up the selection
-    point: null, // under the pointer, or looked for
-    pinned: null, // looked for, and shown when nothing is under the pointer
-    share: facts.mixing, // of random mixing, that a suggestion must reach
+    point: null, // under the pointer, or found by the search
+    pinned: null, // clicked or found by the search; shown when no point is under the pointer
+    share: facts.mixing, // mixing that a suggestion must reach
     suggested, // a map, or null
-    reason, // why it is this one, or none
+    reason, // why this map, or why none
   };
   return {
     values,
@@ -20,7 +20,7 @@ function makeState(facts) {
       Object.assign(values, changes);
       for (const { keys, run } of listeners) if (keys.some((key) => key in changes)) run(values);
     },
-    // Runs now, and whenever one of the values is set.
+    // Calls run now, and whenever one of the values is set.
     watch(keys, run) {
       listeners.push({ keys, run });
       run(values);
@@ -28,10 +28,8 @@ function makeState(facts) {
   };
 }
 
-// Which map to take, and why: the same rule as SweepResult.suggest (suggestion.py). Measures are
-// means over seeds, if there are several.
-
-const SEED_NOISE = 0.005;
+// The map to take, and the reason: the same rule as SweepResult.suggest (sweep/choice.py).
+// Measures are means over seeds, if there are several.
 
 function suggest(facts, share) {
   const measure = (map, key) => facts.maps[map].measures[key];
@@ -43,27 +41,27 @@ function suggest(facts, share) {
   const groups = facts.choices.flat();
   const reaching = groups.filter((group) => mean(group, "mixing") >= share);
   const plain = reaching.find((group) => facts.maps[group[0]].plain);
-  if (plain !== undefined) return taken(plain, "mixes that far already, so there is nothing to take out");
+  if (plain !== undefined) return taken(plain, "already mixes that far, so there is nothing to factor out");
   if (reaching.length === 0) {
     const most = groups.length === 0 ? null : first(groups, (group) => mean(group, "mixing"));
     const reached = most === null ? "" : `: the most is ${mean(most, "mixing").toFixed(2)}, with ${facts.maps[most[0]].title}`;
     return { map: null, reason: `no setting mixes that far${reached}` };
   }
-  if (reaching.every((group) => measure(group[0], "other_laplacian") !== undefined)) {
+  if (reaching.every((group) => measure(group[0], "other_mixing") !== undefined)) {
     const beaten = (group) => groups.some((other) =>
       mean(other, "mixing") > mean(group, "mixing") && mean(other, "adjusted_rnx") > mean(group, "adjusted_rnx"));
     const front = reaching.filter((group) => !beaten(group));
-    const purest = first(front, (group) => -mean(group, "other_laplacian"));
-    const middle = mean(purest, "other_laplacian");
-    const spread = Math.sqrt(purest.reduce((sum, map) => sum + (measure(map, "other_laplacian") - middle) ** 2, 0) / purest.length);
-    const alike = front.filter((group) => mean(group, "other_laplacian") <= middle + Math.max(SEED_NOISE, spread));
+    const purest = first(front, (group) => -mean(group, "other_mixing"));
+    const middle = mean(purest, "other_mixing");
+    const spread = Math.sqrt(purest.reduce((sum, map) => sum + (measure(map, "other_mixing") - middle) ** 2, 0) / purest.length);
+    const alike = front.filter((group) => mean(group, "other_mixing") <= middle + Math.max(facts.seedNoise, spread));
     const label = facts.other === null ? "the label to look for" : facts.columns[facts.other].name;
     return taken(first(alike, (group) => -mean(group, "mixing")),
-      `purest in ${label} of the maps that reach it and that no other beats`);
+      `keeps ${label} purest among the maps that reach it and are not beaten by another`);
   }
   const weakest = facts.choices.map((line) => line.find((group) => reaching.includes(group))).filter((group) => group !== undefined);
-  const lines = facts.choices.length > 1 ? "; of all methods that do, it keeps most neighbours" : "";
-  return taken(first(weakest, (group) => mean(group, "adjusted_rnx")), `the weakest that reaches it${lines}`);
+  const lines = facts.choices.length > 1 ? "; of all methods that reach it, this one keeps most neighbours" : "";
+  return taken(first(weakest, (group) => mean(group, "adjusted_rnx")), `the weakest setting that reaches it${lines}`);
 }
 
 function mostMixed(facts) {

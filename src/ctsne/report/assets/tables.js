@@ -1,4 +1,4 @@
-// The title, the settings, their measures, and the settings and versions behind them.
+// The title, the table of all settings with their measures, and how the page was made.
 
 function drawAbout(data) {
   const { facts, n } = data;
@@ -8,13 +8,13 @@ function drawAbout(data) {
   const sampled = facts.sampledFrom === null ? "" : `, a random sample of ${count(facts.sampledFrom)} (--all-points maps all of them)`;
   const parts = [`${count(finished)} ${finished === 1 ? "map" : "maps"} of ${count(facts.n)} points${sampled}`, `factored out: ${name} (${count(all)} labels)`];
   const whole = facts.columns.every((column) => column.kind !== "labels" || column.labels.length === column.all);
-  const rare = whole ? "with every label among them" : "so that some rare labels are not among them";
-  if (n < facts.n) parts.push(`${count(n)} of ${count(facts.n)} points are shown, chosen at random ${rare}; measures are of the whole data`);
-  if (facts.dimensions === 1) parts.push("the maps are lines: the height of a point is random and means nothing");
+  const rare = whole ? "with every label among them" : "without some rare labels";
+  if (n < facts.n) parts.push(`${count(n)} of ${count(facts.n)} points are shown, chosen at random ${rare}; measures are not limited to those shown`);
+  if (facts.dimensions === 1) parts.push("the maps have one dimension: heights are random and have no meaning");
   byId("about").textContent = `${parts.join(" · ")}.`;
   const meanings = facts.measures.flatMap((measure) => [element("dt", measure.name), element("dd", measure.meaning)]);
   meanings.push(element("dt", "largest weight"),
-    element("dd", "The largest share that a single neighbour has of a point's similarity. Near 1, that neighbour alone decides where the point lies."));
+    element("dd", "The largest share of a point's similarity on a single neighbour. Near 1, this neighbour alone decides where the point lies."));
   byId("meanings").replaceChildren(...meanings);
 }
 
@@ -88,9 +88,11 @@ function drawProvenance(data) {
     body.append(row);
   };
   add([], data.provenance);
-  byId("again-how").hidden = !isCommandLine(data);
+  const { command } = data.provenance;
+  byId("made-by").textContent = command ?? "";
+  byId("made-by-line").hidden = command === undefined;
   if (Object.keys(data.provenance).length === 0) {
-    body.rows[0].replaceChildren(element("td", "The settings and versions behind this page were not handed to it."));
+    body.rows[0].replaceChildren(element("td", "Settings and versions were not recorded."));
   }
 }
 

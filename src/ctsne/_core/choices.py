@@ -1,0 +1,29 @@
+"""The named values that parameters accept, listed once.
+
+The stages, the estimator and the command line's help read them, so nothing heavy is imported here.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "ALIGNMENTS",
+    "ALIGN_CHOICES",
+    "BANDWIDTHS",
+    "FEATURE_METRICS",
+    "METRICS",
+    "STARTS",
+    "TRIED_ALIGNMENTS",
+]
+
+STARTS = ("pca", "random", "spectral")
+# Metrics between rows of features, and with given distances.
+FEATURE_METRICS = ("euclidean", "cosine")
+METRICS = (*FEATURE_METRICS, "precomputed")
+# The row that has the requested perplexity: conditioned (r) or not (p).
+BANDWIDTHS = ("r", "p")
+# In rising order of what they assume about the effect of a label.
+ALIGNMENTS = ("none", "mutual", "local", "mean")
+# "auto" picks from these. It leaves out "local", which moves each point separately, so that it
+# always fits well and its score proves nothing.
+TRIED_ALIGNMENTS = ("none", "mutual", "mean")
+ALIGN_CHOICES = (*ALIGNMENTS, "auto")

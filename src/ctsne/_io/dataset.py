@@ -1,0 +1,299 @@
+"""Data as read from a file: a matrix, and columns that describe its rows."""
+
+from __future__ import annotations
+
+import fnmatch
+import itertools
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ctsne._core.checks import is_sparse
+from ctsne._core.files import content_checksum
+from ctsne._core.messages import label_text, listed, unknown
+from ctsne._io.paths import load
+from ctsne.labels import combine_columns, encode_labels
+
+__all__ = [
+    "Dataset", "check_labels", "check_numbers", "check_sparse", "doubtful_features",
+    "first_difference", "folded", "label_texts", "matching", "no_empty_text", "numbered",
+    "plain_array", "select_features", "storable", "take_rows",
+]  # fmt: skip
+
+_SHOWN = 12
+# From this many on, numbered names (PC1, PC2, ...) belong together.
+_RUN = 3
+# With fewer columns, one may well hold most of the variance.
+_FEWEST_DOUBTED = 5
+_MOST_VARIANCE = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Data as read from a file.
+
+    ``columns`` holds every column that is not a feature, as arrays or pandas columns of length n
+    with missing entries kept. ``names`` are the row names if the file has them, and ``called`` the
+    name of the column that held them. ``source`` says in words where the matrix was taken from;
+    ``notes`` and ``warnings`` are for the user: columns left out, columns probably included by
+    mistake. A label file has a matrix without columns.
+    """
+
+    X: Any
+    features: tuple[str, ...]
+    columns: dict[str, Any]
+    names: NDArray[np.str_] | None
+    source: str = ""
+    notes: tuple[str, ...] = ()
+    path: Path = Path()
+    sha256: str = ""
+    label_path: Path | None = None
+    label_sha256: str | None = None
+    warnings: tuple[str, ...] = ()
+    called: str | None = None
+
+    def column(self, name: str) -> Any:
+        """Return a column by its name, or a feature as a dense column."""
+        if name in self.columns:
+            return self.columns[name]
+        if name not in self.features:
+            known = list(self.columns)
+            raise ValueError(unknown(name, known, what="column", where=str(self.path)))
+        values = self.X[:, [self.features.index(name)]]
+        return np.asarray(values.toarray() if is_sparse(values) else values).ravel()
+
+    def labels(self, names: Sequence[str]) -> Any:
+        """Return a label column, or the combination of several: ``"a | f"``."""
+        if not names:
+            raise ValueError("name at least one label column")
+        for name in names:
+            if name in self.features and name not in self.columns:
+                raise ValueError(
+                    f"{name!r:.60} in {self.path} is used as a feature, not as a label; to factor "
+                    "it out, name it with --labels"
+                )
+        columns = [self.column(name) for name in names]
+        return columns[0] if len(columns) == 1 else combine_columns(columns)
+
+    def checksum(self, names: Sequence[str] = (), aligned: Any = None) -> str:
+        """Return a checksum of matrix, labels and aligned matrix, the same for every format."""
+        return content_checksum(self.X, label_texts(self.labels(names)) if names else None, aligned)
+
+    def take(self, rows: NDArray[np.int64]) -> Dataset:
+        """Return a subset of the points."""
+        return replace(
+            self,
+            X=self.X[rows],
+            columns={name: take_rows(column, rows) for name, column in self.columns.items()},
+            names=None if self.names is None else self.names[rows],
+        )
+
+
+def take_rows(column: Any, rows: NDArray[Any]) -> Any:
+    """Return some entries of a column, a pandas column or an array."""
+    return column.iloc[rows].reset_index(drop=True) if hasattr(column, "iloc") else column[rows]
+
+
+def label_texts(column: Any) -> NDArray[np.object_]:
+    """Return labels as text; None where they are missing."""
+    encoded = encode_labels(column)
+    return np.array([*map(label_text, encoded.names), None], object)[encoded.codes]
+
+
+def check_labels(labels: Sequence[str], known: Sequence[str], *, where: str) -> None:
+    """Refuse labels that are not columns of the file."""
+    for name in labels:
+        if name not in known:
+            raise ValueError(unknown(name, known, what="column", where=where))
+
+
+def check_sparse(X: Any, path: object) -> Any:
+    """Refuse an invalid sparse matrix, whose indices could crash the interpreter."""
+    if hasattr(X, "check_format"):
+        try:
+            X.check_format(full_check=True)
+        except ValueError as error:
+            raise ValueError(f"{path} is damaged: its sparse matrix is invalid ({error})") from None
+    return X
+
+
+def check_numbers(data: Dataset) -> Dataset:
+    """Return the data with real, finite features, sparse ones as checked CSR; refuse others."""
+    X, path = data.X, data.path
+    if X.dtype.kind not in "biuf":
+        raise ValueError(f"{path}: the matrix must hold real numbers, got {X.dtype}")
+    if 0 in X.shape:
+        raise ValueError(f"{path} holds no data: {X.shape[0]} rows, {X.shape[1]} features")
+    if is_sparse(X):
+        X = X.tocsr()
+    values = X.data if is_sparse(X) else X
+    if X.dtype.kind != "f" or not values.size or np.isfinite([values.min(), values.max()]).all():
+        return replace(data, X=X)
+    bad = ~np.isfinite(values)
+    if is_sparse(X):
+        entries = np.flatnonzero(bad)
+        rows = np.searchsorted(X.indptr, entries, side="right") - 1
+        columns = X.indices[entries]
+    else:
+        rows, columns = np.nonzero(bad)
+    row, column = int(rows[0]), int(columns[0])
+    what = "a missing" if np.isnan(X[row, column]) else "an infinite"
+    named = "" if data.names is None else f" ({str(data.names[row])!r:.40})"
+    features = data.features
+    affected = [features[position] for position in np.unique(columns)]
+    raise ValueError(
+        f"{path} has {what} value in row {row + 1}{named}, column {features[column]!r:.60} "
+        f"({len(rows)} missing or infinite values in {len(affected)} of {len(features)} columns: "
+        f"{listed(affected, most=5)}); remove those rows, impute the values, or leave the columns "
+        "out with --features"
+    )
+
+
+def doubtful_features(X: NDArray[np.floating], features: Sequence[str]) -> Iterator[str]:
+    """Warn of columns probably included by mistake: one that dominates, counts among fractions.
+
+    Numbered columns (PC1, PC2, ...) are trusted.
+    """
+    if len(features) < _FEWEST_DOUBTED:
+        return
+    stems = Counter(map(_stem, features))
+    single = [stems[_stem(name)] < _RUN for name in features]
+    stem, count = stems.most_common(1)[0]
+    how = f'--features "{stem}*"' if stem and count >= _RUN else "--features NAME NAME ..."
+    variance = X.var(axis=0, dtype=np.float64)
+    first = int(variance.argmax())
+    if single[first] and variance[first] > _MOST_VARIANCE * variance.sum():
+        share = 100 * variance[first] / variance.sum()
+        yield (
+            f"column {features[first]!r:.60} has {share:.0f} % of the variance of all features, so "
+            f"it dominates the map; choose the features with {how}, or scale the columns"
+        )
+    whole = (np.mod(X, 1) == 0).all(axis=0)
+    counts = [name for name, odd in zip(features, single & whole, strict=True) if odd]
+    if counts and 2 * whole.sum() < len(features):
+        yield (
+            f"whole numbers among fractions, included in the map: {listed(counts)}; if these are "
+            f"labels or counts, choose the features with {how}"
+        )
+
+
+def numbered(prefix: str, count: int) -> tuple[str, ...]:
+    """Name features that have no names."""
+    return tuple(f"{prefix}{number}" for number in range(1, count + 1))
+
+
+def matching(patterns: Sequence[str], known: Sequence[str], *, where: str) -> list[str]:
+    """Return the names that match, in the order of the file; ``*`` and ``?`` match any text."""
+    chosen: set[str] = set()
+    names = set(known)
+    for pattern in patterns:
+        found = [pattern] if pattern in names else fnmatch.filter(known, pattern)
+        if not found:
+            raise ValueError(unknown(pattern, known, what="column", where=where))
+        chosen.update(found)
+    return [name for name in known if name in chosen]
+
+
+def select_features(data: Dataset, patterns: Sequence[str] | None) -> Dataset:
+    """Return the data with the features that match; all of them without patterns."""
+    if patterns is None:
+        return data
+    what = data.source.partition(" ")[0]
+    chosen = matching(patterns, data.features, where=f"{what} of {data.path}")
+    kept = set(chosen)
+    places = [place for place, name in enumerate(data.features) if name in kept]
+    source = f"{len(chosen)} columns of {data.source}"
+    return replace(data, X=data.X[:, places], features=tuple(chosen), source=source)
+
+
+def folded(names: Sequence[str]) -> str:
+    """Write names as a short list, numbered ones by their ends.
+
+    Examples
+    --------
+    >>> from ctsne._io.dataset import folded
+    >>> folded(["PC1", "PC2", "PC3", "age"])
+    'PC1 ... PC3, age'
+    """
+    parts: list[str] = []
+    for _, group in itertools.groupby(names, _stem):
+        run = list(group)
+        parts += run if len(run) < _RUN else [f"{run[0]} ... {run[-1]}"]
+    shown = [part if len(part) <= 60 else f"{part[:57]}..." for part in parts[:_SHOWN]]
+    if len(parts) > _SHOWN:
+        shown.append(f"... ({len(names)} in all)")
+    return ", ".join(shown)
+
+
+def _stem(name: str) -> str:
+    return name.rstrip("0123456789")
+
+
+def first_difference(one: Any, other: Any) -> int | None:
+    """Return the first row in which two columns have different labels, or None.
+
+    Labels are equal if their texts are, or the numbers they spell in single precision: a column
+    may have passed through files of different formats.
+    """
+    first, second = label_texts(one), label_texts(other)
+    rows = np.flatnonzero(first != second)
+    return next((int(row) for row in rows if not _close(first[row], second[row])), None)
+
+
+def _close(one: str | None, other: str | None) -> bool:
+    try:
+        return math.isclose(float(one or ""), float(other or ""), rel_tol=1e-6)
+    except ValueError:
+        return False
+
+
+def no_empty_text(column: Any) -> Any:
+    """Return a pandas column in which empty text is missing, as it is in text files."""
+    if hasattr(column, "cat"):
+        return column.cat.remove_categories([""]) if "" in column.cat.categories else column
+    if column.dtype.kind != "O":
+        return column
+    empty = column.eq("").fillna(False).astype(bool)
+    return column.mask(empty, None) if empty.any() else column
+
+
+def storable(column: Any) -> Any:
+    """Return a pandas column that any file can hold: text instead of mixed or unusual values."""
+    pandas = load("pandas")
+    series = pandas.Series(column).reset_index(drop=True)
+    if isinstance(series.dtype, pandas.CategoricalDtype):
+        categories = series.cat.categories
+        if categories.dtype.kind in "biuf":
+            return series
+        texts = [label_text(value) for value in categories]
+        if len(set(texts)) == len(texts):
+            return series.cat.rename_categories(texts)
+    if isinstance(series.dtype, pandas.SparseDtype):
+        series = series.sparse.to_dense()
+    if series.dtype.kind == "f":
+        return pandas.Series(series.to_numpy(series.dtype.type, na_value=np.nan))
+    kind = pandas.api.types.infer_dtype(series)
+    # Numbers, booleans and dates stay as they are; of the rest, only text.
+    if series.dtype.kind in "biufmM" or kind in ("string", "empty"):
+        return series
+    series = series.astype(object)
+    return series.where(series.notna(), None).map(label_text, na_action="ignore")
+
+
+def plain_array(column: Any) -> NDArray[Any]:
+    """Return a column as an array without objects; missing is NaN in numbers, empty in text."""
+    dtype = getattr(column, "dtype", None)
+    if not isinstance(dtype, np.dtype) and getattr(dtype, "kind", "O") in "iuf":
+        return np.asarray(column.to_numpy(np.float64, na_value=np.nan))  # pandas, with gaps
+    values = np.asarray(column)
+    if values.dtype.kind in "biufmM":
+        return values
+    texts = label_texts(column)
+    texts[texts == None] = ""  # noqa: E711
+    return texts.astype(str)

@@ -1,0 +1,320 @@
+"""Which labels the neighbours in a map have: LISI, accuracy and private populations."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ctsne._core.checks import check_number
+from ctsne.evaluate.neighbors_in_map import (
+    MapNeighbors,
+    checked_map,
+    labelled_neighbors,
+    map_neighbors,
+)
+from ctsne.evaluate.sampling import NEIGHBORHOOD, chunks, mean
+from ctsne.labels import encode_labels
+
+__all__ = ["PrivatePopulation", "expected_lisi", "knn_accuracy", "lisi", "private_populations"]
+
+# Tolerance for the logarithm of a perplexity. About six steps reach it; where no precision has the
+# perplexity, the search ends after the last step.
+_TOLERANCE = 1e-9
+_MOST_STEPS = 60
+
+
+def lisi(
+    embedding: ArrayLike | MapNeighbors,
+    labels: object,
+    *,
+    perplexity: float = 30,
+    sample: float | None = None,
+    random_state: object = 0,
+    pointwise: bool = False,
+    n_jobs: int = -1,
+) -> float | NDArray[np.float64]:
+    """Local inverse Simpson's index: the effective number of labels around a point of the map.
+
+    For the label that is factored out this is *iLISI*; larger is better, up to
+    :func:`ctsne.evaluate.expected_lisi`. For a label that should be visible it is *cLISI*; 1 is
+    best.
+
+    As Harmony defines it (Korsunsky et al. 2019): three times ``perplexity`` nearest neighbours
+    have weights ``exp(-τ d)`` (of the distance, not its square), with τ such that the weights have
+    that perplexity. The index is ``1 / Σ_l p_l²`` for the summed weights ``p_l`` of the labels.
+
+    Parameters
+    ----------
+    embedding : array-like of shape (n, d) or MapNeighbors
+        Positions in the map, or at least three times ``perplexity`` neighbours per point.
+    labels : array-like of shape (n,)
+        Any label column. Points without a label count neither as points nor as neighbours.
+    perplexity : float, default=30
+        Effective number of neighbours, at least 1 and at most (n - 2) / 3.
+    sample, random_state, n_jobs
+        As in :func:`ctsne.evaluate.map_neighbors`.
+    pointwise : bool, default=False
+        Return the index of each measured point instead of their mean; nan where there is none.
+
+    Returns
+    -------
+    float, or ndarray of float64
+        From 1 to the number of labels; nan if no labelled point has a labelled neighbour.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ctsne.evaluate import lisi
+    >>> embedding = np.random.default_rng(0).normal(size=(200, 2))
+    >>> round(lisi(embedding, np.arange(200) % 2), 1), lisi(embedding, ["a"] * 200)
+    (1.9, 1.0)
+    """
+    given, n = checked_map(embedding)
+    if n < 5:
+        raise ValueError(f"LISI needs at least 5 points, got {n}")
+    hint = f"there are {n} points"
+    target = check_number(perplexity, "perplexity", low=1, high=(n - 2) / 3, hint=hint)
+    found, known = labelled_neighbors(
+        given, labels, k=round(3 * target), sample=sample, random_state=random_state, n_jobs=n_jobs
+    )
+    values = np.concatenate([
+        _index(known.codes, found.points[rows], found.indices[rows], found.distances[rows], target)
+        for rows in chunks(len(found.points), 4 * found.k)
+    ])  # fmt: skip
+    return values if pointwise else mean(values)
+
+
+def expected_lisi(labels: object) -> float:
+    """LISI of a large neighbourhood in which all labels are mixed as in the whole data.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n,)
+        Any label column; missing labels are left out.
+
+    Returns
+    -------
+    float
+        ``1 / Σ_l (n_l / m)²`` over the m labelled points; nan if there are none. Random labels
+        give a little less, because a neighbourhood is finite.
+
+    Examples
+    --------
+    >>> from ctsne.evaluate import expected_lisi
+    >>> expected_lisi(["a", "a", "b", "b"]), round(expected_lisi(["a", "a", "a", "b"]), 3)
+    (2.0, 1.6)
+    """
+    counts = encode_labels(labels).counts.astype(np.float64)
+    m = counts.sum()
+    return float(m**2 / (counts**2).sum()) if m else float("nan")
+
+
+def knn_accuracy(
+    embedding: ArrayLike | MapNeighbors,
+    labels: object,
+    *,
+    k: int = NEIGHBORHOOD,
+    sample: float | None = None,
+    random_state: object = 0,
+    pointwise: bool = False,
+    n_jobs: int = -1,
+) -> float | NDArray[np.float64]:
+    """Share of points whose label is the most frequent one among their k nearest neighbours.
+
+    A point is not its own neighbour, so this is the leave-one-out accuracy of a nearest-neighbour
+    classifier on the map. Of equally frequent labels, that of the nearest neighbour wins.
+
+    Parameters
+    ----------
+    embedding, labels, k, sample, random_state, n_jobs
+        As in :func:`ctsne.evaluate.laplacian`.
+    pointwise : bool, default=False
+        Return 1 or 0 for each measured point instead of their mean; nan where there is none.
+
+    Returns
+    -------
+    float, or ndarray of float64
+        From 0 to 1; nan if no labelled point has a labelled neighbour.
+
+    Examples
+    --------
+    >>> from ctsne.evaluate import knn_accuracy
+    >>> knn_accuracy([[0.0], [1.0], [3.0], [7.0]], ["a", "a", "b", "b"], k=1)
+    0.75
+    """
+    found, known = labelled_neighbors(
+        embedding, labels, k=k, sample=sample, random_state=random_state, n_jobs=n_jobs
+    )
+    values = np.concatenate([
+        _is_right(known.codes, found.points[rows], found.indices[rows])
+        for rows in chunks(len(found.points), 4 * found.k)
+    ])  # fmt: skip
+    return values if pointwise else mean(values)
+
+
+def _is_right(
+    codes: NDArray[np.int32], points: NDArray[np.int64], near: NDArray[np.int32]
+) -> NDArray[np.float64]:
+    labels, own = codes[near], codes[points]
+    votes = _same_label(labels, (labels >= 0).astype(np.float64))
+    first = votes.argmax(axis=1)  # the nearest neighbour with a most frequent label
+    winner = labels[np.arange(len(near)), first]
+    return np.where((own >= 0) & (winner >= 0), (winner == own).astype(np.float64), np.nan)
+
+
+class PrivatePopulation(NamedTuple):
+    """A type that occurs under one label only.
+
+    Attributes
+    ----------
+    kind : object
+        The type.
+    label : object
+        The label that all its points have.
+    points : int
+        Number of its points.
+    wrong : float
+        Share of their neighbours in the map that have another type. 0 is correct, because no point
+        with another label is like them.
+    """
+
+    kind: object
+    label: object
+    points: int
+    wrong: float
+
+
+def private_populations(
+    embedding: ArrayLike | MapNeighbors,
+    labels: object,
+    types: object,
+    *,
+    k: int = NEIGHBORHOOD,
+    n_jobs: int = -1,
+) -> list[PrivatePopulation]:
+    """Find types that occur under one label only, and how far a map mixes them with other types.
+
+    Parameters
+    ----------
+    embedding : array-like of shape (n, d) or MapNeighbors
+        Positions in the map, or the neighbours of all its points.
+    labels : array-like of shape (n,)
+        The label that was factored out.
+    types : array-like of shape (n,)
+        The types of the points, such as cell types.
+    k : int, default=30
+        Neighbourhood size; smaller if there are fewer points.
+    n_jobs : int, default=-1
+
+    Returns
+    -------
+    list of PrivatePopulation
+        Those with most wrong neighbours first. Points without a label or a type are left out.
+
+    Examples
+    --------
+    >>> from ctsne.evaluate import private_populations
+    >>> Y = [[0.0], [1.0], [2.0], [9.0], [10.5], [11.0], [3.0]]
+    >>> private_populations(Y, list("ababaaa"), list("TTTTBBB"), k=1)
+    [PrivatePopulation(kind='B', label='a', points=3, wrong=0.3333333333333333)]
+    """
+    given, n = checked_map(embedding)
+    known = encode_labels(labels, n=n)
+    kinds = encode_labels(types, n=n, argument="types")
+    if isinstance(given, MapNeighbors):
+        found = given
+    else:
+        found = map_neighbors(given, k=min(k, n - 2), n_jobs=n_jobs)
+    usable = (known.codes >= 0) & (kinds.codes >= 0)
+    populations = []
+    for code, kind in enumerate(kinds.names):
+        own = usable & (kinds.codes == code)
+        under = np.unique(known.codes[own])
+        if len(under) != 1:
+            continue
+        near = kinds.codes[found.indices[own[found.points]]]
+        counted = near >= 0
+        wrong = (near != code)[counted].mean() if counted.any() else np.nan
+        populations.append(
+            PrivatePopulation(kind, known.names[under[0]], int(own.sum()), float(wrong))
+        )
+    return sorted(populations, key=lambda each: -np.nan_to_num(each.wrong))
+
+
+def _same_label(labels: NDArray[np.int32], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sum, for every entry, the weights in its row that have the same label."""
+    rows = np.arange(len(labels), dtype=np.int64)[:, None]
+    keys = rows * (int(labels.max(initial=0)) + 2) + labels + 1
+    _, group = np.unique(keys, return_inverse=True)
+    group = group.reshape(labels.shape)
+    return np.asarray(np.bincount(group.ravel(), weights.ravel())[group])
+
+
+def _index(
+    codes: NDArray[np.int32],
+    points: NDArray[np.int64],
+    near: NDArray[np.int32],
+    distances: NDArray[np.float32],
+    perplexity: float,
+) -> NDArray[np.float64]:
+    labels = codes[near]
+    counted = (labels >= 0) & (codes[points] >= 0)[:, None]
+    weights = _weights(distances.astype(np.float64), counted, perplexity)
+    # Σ_l p_l² is Σ_j w_j p_l(j), with the total weight of each neighbour's label.
+    simpson = (weights * _same_label(labels, weights)).sum(axis=1)
+    result = np.full(len(near), np.nan)
+    np.divide(1.0, simpson, out=result, where=simpson > 0)
+    return result
+
+
+def _weights(
+    distances: NDArray[np.float64], counted: NDArray[np.bool_], perplexity: float
+) -> NDArray[np.float64]:
+    """Return weights ``exp(-τ d)`` of a perplexity, or as close to it as the neighbours allow.
+
+    Neighbours that do not count have weight zero.
+    """
+    nearest = distances.min(axis=1, keepdims=True, where=counted, initial=np.inf)
+    x = np.where(counted, distances - nearest, 0.0)
+    scale = x.max(axis=1, keepdims=True)
+    x /= np.where(scale > 0, scale, 1.0)
+    weights = np.exp(-_precisions(x, counted, perplexity)[:, None] * x) * counted
+    total = weights.sum(axis=1, keepdims=True)
+    return np.asarray(weights / np.where(total > 0, total, 1.0))
+
+
+def _precisions(
+    x: NDArray[np.float64], counted: NDArray[np.bool_], perplexity: float
+) -> NDArray[np.float64]:
+    """Solve for τ in units of the farthest neighbour, by Newton's method on its logarithm.
+
+    Entropy decreases with τ, so every step narrows a bracket; a step outside it is replaced by the
+    middle of the bracket.
+    """
+    n = len(x)
+    low, high = np.full(n, np.log(1e-6)), np.full(n, np.log(1e12))
+    guess = np.full(n, np.log(perplexity))
+    open_rows = np.flatnonzero(counted.any(axis=1))
+    for _ in range(_MOST_STEPS):
+        if len(open_rows) == 0:
+            break
+        at, tau = x[open_rows], np.exp(guess[open_rows])
+        weights = np.exp(-tau[:, None] * at) * counted[open_rows]
+        total = weights.sum(axis=1)
+        first = np.einsum("ij,ij->i", weights, at) / total
+        second = np.einsum("ij,ij,ij->i", weights, at, at) / total
+        excess = np.log(total) + tau * first - np.log(perplexity)
+        too_wide = excess > 0
+        low[open_rows] = np.where(too_wide, guess[open_rows], low[open_rows])
+        high[open_rows] = np.where(too_wide, high[open_rows], guess[open_rows])
+        # The entropy's slope in the logarithm of τ is -τ² times the variance of x.
+        slope = np.maximum(tau**2 * (second - first**2), 1e-30)
+        step = guess[open_rows] + excess / slope
+        inside = (step > low[open_rows]) & (step < high[open_rows])
+        halved = (low[open_rows] + high[open_rows]) / 2
+        unsolved = (np.abs(excess) > _TOLERANCE) & (high[open_rows] - low[open_rows] > _TOLERANCE)
+        open_rows = open_rows[unsolved]
+        guess[open_rows] = np.where(inside, step, halved)[unsolved]
+    return np.asarray(np.exp(guess))

@@ -1,0 +1,302 @@
+"""All measures of one map, by name or as a table: every number that is reported comes from here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ctsne._core.checks import check_features, check_matrix
+from ctsne.affinity.result import Diagnostics
+from ctsne.evaluate.labels_nearby import expected_lisi, knn_accuracy, lisi
+from ctsne.evaluate.mixing import expected_laplacian, laplacian, mixing
+from ctsne.evaluate.neighbors_in_data import (
+    DataNeighbors,
+    aligned_lists,
+    check_same_points,
+    data_neighbors,
+)
+from ctsne.evaluate.neighbors_in_map import MapNeighbors, nearest, search_map
+from ctsne.evaluate.rnx import adjusted_jaccard, adjusted_rnx, ranked_curve
+from ctsne.evaluate.sampling import MEASURED_POINTS, NEIGHBORHOOD, check_k, sample_points
+from ctsne.labels import Labels, encode_labels
+from ctsne.neighbors.lists import available
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["evaluate", "measure_map", "summarize_diagnostics"]
+
+# At most this many points are ranked against all others. The area varies by .1 to .2 between
+# points, so its standard error is below .01.
+_RANKED_POINTS = 500
+_LISI_PERPLEXITY = 30.0
+_COLUMNS = ["measure", "label", "k", "value", "expected", "points"]
+_Row = tuple[str, str | None, int | None, float, float, int]
+
+
+def measure_map(
+    embedding: ArrayLike,
+    data: DataNeighbors,
+    *,
+    other: object = None,
+    k: int | None = None,
+    n_jobs: int = -1,
+) -> dict[str, float]:
+    """Measure how a map mixes labels and which neighbours it keeps.
+
+    ``embed``, ``sweep``, ``evaluate`` and the page report these numbers.
+
+    Parameters
+    ----------
+    embedding : array-like of shape (n, d)
+        Positions in the map.
+    data : DataNeighbors
+        The neighbours in the data, with the label that was factored out, from
+        :func:`ctsne.evaluate.data_neighbors`. It also determines the points that are measured.
+    other : array-like of shape (n,), optional
+        A label that should be visible in the map.
+    k : int, optional
+        Neighbourhood size; by default that of ``data``.
+    n_jobs : int, default=-1
+        Number of threads; -1 uses all cores.
+
+    Returns
+    -------
+    dict of str to float
+        ``rnx``; with labels also ``mixing``, ``adjusted_rnx``, ``aligned_rnx`` (if ``data`` has an
+        alignment), ``adjusted_jaccard``, ``laplacian`` and ``ilisi``; with ``other`` also
+        ``other_mixing``, ``other_laplacian``, ``other_clisi`` and ``other_knn_accuracy``.
+        :data:`ctsne.evaluate.wording.MEASURES` explains them. nan if a measure cannot be taken,
+        such as the neighbours kept if ``data`` is a graph.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ctsne.evaluate import data_neighbors, measure_map
+    >>> X = np.random.default_rng(0).normal(size=(100, 2))
+    >>> measures = measure_map(X, data_neighbors(X, np.arange(100) % 2))
+    >>> measures["adjusted_rnx"], round(measures["mixing"], 1)
+    (1.0, 1.0)
+    """
+    positions = check_features(embedding, argument="embedding")
+    n = len(positions)
+    check_same_points(data.n, n)
+    k = check_k(data.k if k is None else k, n=n)
+    if k > data.k:
+        raise ValueError(f"k must be at most {data.k}, the neighbours in data; got {k}")
+    hidden = None if other is None else encode_labels(other, n=n, argument="other")
+    perplexity = _lisi_perplexity(n)
+    found = search_map(positions, data.points, max(k, round(3 * perplexity)), n_jobs)
+    measures: dict[str, float] = {}
+    if data.labels is not None:
+        measures["mixing"] = mixing(nearest(found, k), data.labels)
+        measures["adjusted_rnx"] = _kept(adjusted_rnx, found, data, k)
+        if data.aligned is not None:
+            measures["aligned_rnx"] = _kept(adjusted_rnx, found, aligned_lists(data), k)
+    measures["rnx"] = _kept(adjusted_rnx, found, data.without_labels(), k)
+    if data.labels is not None:
+        measures["adjusted_jaccard"] = _kept(adjusted_jaccard, found, data, k)
+        measures["laplacian"] = float(laplacian(found, data.labels, k=k))
+        if perplexity >= 1:  # fewer than five points have no such neighbourhood
+            measures["ilisi"] = float(lisi(found, data.labels, perplexity=perplexity))
+    if hidden is not None:
+        measures["other_mixing"] = mixing(nearest(found, k), hidden)
+        measures["other_laplacian"] = float(laplacian(found, hidden, k=k))
+        if perplexity >= 1:
+            measures["other_clisi"] = float(lisi(found, hidden, perplexity=perplexity))
+        measures["other_knn_accuracy"] = float(knn_accuracy(found, hidden, k=k))
+    return measures
+
+
+def _kept(measure: Callable[..., Any], found: MapNeighbors, data: DataNeighbors, k: int) -> float:
+    """Measure the neighbours kept; nan if the data are a graph that does not hold them all."""
+    return float(measure(found, data, k=k)) if data.complete else float("nan")
+
+
+def _lisi_perplexity(n: int) -> float:
+    return min(_LISI_PERPLEXITY, (n - 2) / 3)
+
+
+def evaluate(
+    embedding: ArrayLike,
+    X: Any,
+    labels: object = None,
+    *,
+    other: object = None,
+    k: int = NEIGHBORHOOD,
+    metric: str = "euclidean",
+    pca: int | str | None = "auto",
+    align: Any = "none",
+    sample: float | None = MEASURED_POINTS,
+    random_state: int | None = 0,
+    diagnostics: Diagnostics | None = None,
+    data: DataNeighbors | None = None,
+    n_jobs: int = -1,
+) -> pd.DataFrame:
+    """Measure a map: which neighbours it keeps, and how it mixes labels.
+
+    Parameters
+    ----------
+    embedding : array-like of shape (n, d')
+        Positions in the map.
+    X : array-like or sparse matrix of shape (n, d)
+        The data: features, or distances with ``metric="precomputed"``.
+    labels : array-like of shape (n,), optional
+        The label that was factored out. Neighbourhoods are adjusted for it.
+    other : array-like of shape (n,), optional
+        A label that should be visible in the map.
+    k : int, default=30
+        Neighbourhood size, from 1 to n - 2.
+    metric, pca, align, sample, random_state
+        As in :func:`ctsne.evaluate.data_neighbors`. Use the values that the map was made with.
+    diagnostics : Diagnostics, optional
+        ``ConditionalTSNE.diagnostics_``, to be summarized in the table.
+    data : DataNeighbors, optional
+        Neighbours in the data from :func:`ctsne.evaluate.data_neighbors` with the same labels and
+        at least ``k`` neighbours, to measure many maps with one search. They also determine
+        metric, alignment and sample.
+    n_jobs : int, default=-1
+        Number of threads; -1 uses all cores.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per measure: ``measure``; ``label``, the name of the column it is about (or "labels"
+        and "other"), if it is about one; ``k``; ``value``; ``expected``, the value for a random map
+        or random labels, if it is known; ``points``, how many were measured. The measures are those
+        of :func:`ctsne.evaluate.measure_map`, and the area under the R_NX curve, which is measured
+        at 500 points at most.
+
+    Raises
+    ------
+    ImportError
+        If pandas is not installed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ctsne.evaluate import evaluate
+    >>> X = np.random.default_rng(0).normal(size=(100, 2))
+    >>> table = evaluate(X, X, np.arange(100) % 2, k=10)
+    >>> float(table.set_index("measure").value["adjusted_rnx"])
+    1.0
+    """
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ImportError("evaluate returns a pandas table: pip install pandas") from error
+    positions = check_features(embedding, argument="embedding")
+    n = len(positions)
+    k = check_k(k, n=n)
+    known = None if labels is None else encode_labels(labels, n=n)
+    hidden = None if other is None else encode_labels(other, n=n, argument="other")
+    if data is None:
+        matrix = check_matrix(X)
+        check_same_points(matrix.shape[0], n)
+        data = data_neighbors(
+            matrix, known, k=k, metric=metric, pca=pca, align=align, sample=sample,
+            random_state=random_state, n_jobs=n_jobs,
+        )  # fmt: skip
+    else:
+        _check_data(data, known, n, k)
+    names = _name(labels, "labels"), _name(other, "other")
+    measures = measure_map(positions, data, other=hidden, k=k, n_jobs=n_jobs)
+    rows = [_row(name, value, data, hidden, k, names) for name, value in measures.items()]
+    drawn = sample_points(len(data.points), _RANKED_POINTS, random_state)
+    area = float("nan")
+    if data.complete and data.features is not None:
+        sizes = np.array([n - 2])
+        curve = ranked_curve(positions, data, data.points[drawn], sizes, n_jobs=n_jobs)
+        area = float(curve.area)
+    name, label = ("rnx_area", None) if known is None else ("adjusted_rnx_area", names[0])
+    rows.append((name, label, n - 2, area, 0.0, len(drawn)))
+    if diagnostics is not None:
+        rows += _similarities(diagnostics, known, names[0])
+    return pd.DataFrame(rows, columns=_COLUMNS).astype({"k": "Int64"})
+
+
+def _row(
+    name: str,
+    value: float,
+    data: DataNeighbors,
+    hidden: Labels | None,
+    k: int,
+    names: tuple[str, str],
+) -> _Row:
+    """Add the label, the neighbourhood size and the expected value to a measure."""
+    short = name.removeprefix("other_")
+    labels, label = (data.labels, names[0]) if short == name else (hidden, names[1])
+    expected = {"mixing": 1.0, "adjusted_rnx": 0.0, "aligned_rnx": 0.0, "rnx": 0.0}
+    if short == "laplacian":
+        expected[short] = expected_laplacian(labels)
+    if short.endswith("lisi"):
+        k, expected[short] = round(3 * _lisi_perplexity(data.n)), expected_lisi(labels)
+    shown = None if short == "rnx" else label
+    return short, shown, k, value, expected.get(short, np.nan), len(data.points)
+
+
+def _check_data(data: DataNeighbors, known: Labels | None, n: int, k: int) -> None:
+    if data.n != n or data.k < k:
+        raise ValueError(
+            f"data must hold {k} neighbours among {n} points, got {data.k} among {data.n}"
+        )
+    codes = [np.empty(0) if each is None else each.codes for each in (data.labels, known)]
+    if not np.array_equal(codes[0], codes[1]):
+        raise ValueError("data must have been searched with the same labels")
+
+
+def _name(column: object, default: str) -> str:
+    """Return the name of a data frame's column."""
+    name = getattr(column, "name", None)
+    return name if isinstance(name, str) and name else default
+
+
+def _similarities(diagnostics: Diagnostics, labels: Labels | None, name: str) -> list[_Row]:
+    """Return rows on the similarities in the data."""
+    n = len(diagnostics.perplexity)
+    random_share = float(available(labels, n)[1].mean() / (n - 1))
+    return [
+        (measure, name, None, value, random_share, n)
+        if measure == "other_share_mean"
+        else (measure, None, None, value, np.nan, n)
+        for measure, value in summarize_diagnostics(diagnostics).items()
+    ]
+
+
+def summarize_diagnostics(diagnostics: Diagnostics) -> dict[str, float]:
+    """Summarize the perplexity and the weight on other labels over all points.
+
+    Parameters
+    ----------
+    diagnostics : Diagnostics
+        As in ``ConditionalTSNE.diagnostics_``.
+
+    Returns
+    -------
+    dict of str to float
+        ``perplexity_mean``, ``perplexity_median``, ``perplexity_p05`` (the fifth percentile),
+        ``other_share_mean``, ``other_share_median``, ``largest_weight_mean`` and ``reached``, the
+        share of points that have the perplexity asked for.
+
+    Examples
+    --------
+    >>> from ctsne.affinity import tsne_affinities
+    >>> from ctsne.evaluate import summarize_diagnostics
+    >>> from ctsne.neighbors import find_neighbors
+    >>> neighbors = find_neighbors([[0.0], [1.0], [2.0]], k_same=2)
+    >>> summary = summarize_diagnostics(tsne_affinities(neighbors, perplexity=1.5).diagnostics)
+    >>> round(summary["perplexity_mean"], 3), round(summary["reached"], 3)
+    (1.667, 0.667)
+    """
+    return {
+        "perplexity_mean": float(np.mean(diagnostics.perplexity)),
+        "perplexity_median": float(np.median(diagnostics.perplexity)),
+        "perplexity_p05": float(np.quantile(diagnostics.perplexity, 0.05)),
+        "other_share_mean": float(np.mean(diagnostics.other_share)),
+        "other_share_median": float(np.median(diagnostics.other_share)),
+        "largest_weight_mean": float(np.mean(diagnostics.largest_weight)),
+        "reached": float(np.mean(diagnostics.reached)),
+    }

@@ -1,0 +1,333 @@
+"""The nearest neighbours in the data: the one reference that every measure compares a map with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import cdist
+
+from ctsne._core.checks import check_choice, check_jobs, check_matrix, is_sparse
+from ctsne._core.choices import METRICS
+from ctsne._core.components import check_components, reduced_features
+from ctsne.evaluate.curves import ranking
+from ctsne.evaluate.neighbors_in_map import (
+    MapNeighbors,
+    checked_map,
+    nearest,
+    refuse_sample,
+    search_map,
+)
+from ctsne.evaluate.sampling import MEASURED_POINTS, NEIGHBORHOOD, check_k, sample_points
+from ctsne.labels import Labels, encode_labels
+from ctsne.neighbors import find_neighbors, neighbors_from_distances
+from ctsne.neighbors.alignment import Alignment, check_align, choose_alignment
+from ctsne.neighbors.lists import different_labels
+
+__all__ = ["DataNeighbors", "data_neighbors"]
+
+
+@dataclass(frozen=True, eq=False)
+class DataNeighbors:
+    """The nearest neighbours in the data. Every measure accepts this instead of the data.
+
+    It is the same for all maps of the data, so one search serves many maps.
+
+    Attributes
+    ----------
+    points : ndarray of int64, shape (m,)
+        The points measured.
+    n : int
+        Number of all points, among which the neighbours are searched.
+    labels : Labels or None
+        The labels that neighbourhoods are adjusted for.
+    k : int
+        The largest neighbourhood that can be measured.
+    indices : ndarray of int32
+        Each row holds first the nearest points that do not have a different label, ``n_same`` of
+        them, then the nearest that do: ``k`` of each kind, or all there are. No columns if the
+        neighbours are not known (see ``complete``).
+    distances : ndarray of float32
+    n_same : ndarray of int32, shape (m,)
+    metric : str
+    features : ndarray or None
+        Where neighbours were searched: reduced features, or the full matrix of distances.
+    alignment : str
+        How points with other labels were aligned; ``"none"`` if they were not.
+    aligned : ndarray of int32 or None
+        The same lists, but points with other labels are the nearest in the aligned data.
+
+    Examples
+    --------
+    >>> from ctsne.evaluate import adjusted_rnx, data_neighbors
+    >>> X = [[0.0], [1.0], [3.0], [7.0]]
+    >>> data = data_neighbors(X, list("abab"), k=2)
+    >>> [adjusted_rnx(embedding, data, k=1) for embedding in (X, [[0], [2], [3], [1]])]
+    [1.0, -0.125]
+    """
+
+    points: NDArray[np.int64]
+    n: int
+    labels: Labels | None
+    k: int
+    indices: NDArray[np.int32]
+    distances: NDArray[np.float32]
+    n_same: NDArray[np.int32]
+    metric: str = "euclidean"
+    features: NDArray[np.floating] | None = None
+    alignment: str = "none"
+    aligned: NDArray[np.int32] | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether all neighbourhoods are known. A sparse graph of distances does not hold them."""
+        return bool(self.indices.shape[1])
+
+    def adjusted(self, near: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return neighbourhoods with as many points of the same label as those of a map.
+
+        ``near`` holds neighbours of the same points in the map, the nearest first. The first k
+        entries of a row of the result are the set ``v_i^k`` of the paper (section 4.1): where the
+        second neighbour with another label appears in the map, the second nearest of all points
+        with other labels appears here.
+        """
+        k = near.shape[1]
+        other = different_labels(self.labels, self.points[:, None], near)
+        n_other = other.sum(axis=1)[:, None]
+        n_same = self.n_same[:, None]
+        position = np.arange(self.indices.shape[1])
+        result = np.empty_like(near)
+        result[~other] = self.indices[position < k - n_other]
+        result[other] = self.indices[(position >= n_same) & (position < n_same + n_other)]
+        return result
+
+    def without_labels(self) -> DataNeighbors:
+        """Merge both lists into one, for measures that ignore labels."""
+        order = np.lexsort((self.indices, self.distances), axis=1)[:, : self.k]
+        return replace(
+            self, labels=None, alignment="none", aligned=None,
+            indices=np.take_along_axis(self.indices, order, axis=1),
+            distances=np.take_along_axis(self.distances, order, axis=1),
+            n_same=np.full(len(self.points), self.k, np.int32),
+        )  # fmt: skip
+
+
+def data_neighbors(
+    X: Any,
+    labels: object = None,
+    *,
+    k: int = NEIGHBORHOOD,
+    metric: str = "euclidean",
+    pca: int | str | None = "auto",
+    align: Any = "none",
+    sample: float | None = MEASURED_POINTS,
+    random_state: object = 0,
+    n_jobs: int = -1,
+) -> DataNeighbors:
+    """Search the neighbours in the data once, for all measures and all maps.
+
+    ``metric``, ``pca`` and ``align`` mean the same as in :class:`ctsne.ConditionalTSNE`. With the
+    values that a map was made with, the map is compared with the neighbours it was made from.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix, shape (n, d)
+        Features; with ``metric="precomputed"`` distances. A full matrix of distances holds all
+        neighbourhoods. A sparse graph does not: ``complete`` is then False, and only the mixing of
+        labels can be measured.
+    labels : array-like of shape (n,), optional
+        The labels to adjust for.
+    k : int, default=30
+        Largest neighbourhood to measure, from 1 to n - 2.
+    metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
+    pca : int, "auto" or None, default="auto"
+        Number of principal components in which neighbours are searched; "auto" uses 50 if there
+        are more features, None uses the features as they are.
+    align : str or array-like of shape (n, d'), default="none"
+        An alignment adds lists in which neighbours with other labels are searched among aligned
+        points, for the measure ``aligned_rnx``. All other measures compare with the data as given.
+    sample : int, float or None, default=5000
+        Measure at most this many points (int), or this share of them (float); None measures all.
+        Their neighbours are still searched among all points.
+    random_state : int, RandomState or None, default=0
+        Chooses the sample.
+    n_jobs : int, default=-1
+        Number of threads; -1 uses all cores.
+
+    Returns
+    -------
+    DataNeighbors
+
+    Examples
+    --------
+    >>> from ctsne.evaluate import data_neighbors
+    >>> data_neighbors([[0.0], [1.0], [3.0], [7.0]], list("abab"), k=1).indices.tolist()
+    [[2, 1], [3, 0], [0, 1], [1, 2]]
+    """
+    matrix = check_matrix(X)
+    n = matrix.shape[0]
+    k = check_k(k, n=n)
+    check_choice(metric, "metric", METRICS)
+    known = None if labels is None else encode_labels(labels, n=n)
+    how = check_align(align, n, metric)
+    features = reference_features(matrix, metric=metric, pca=pca, n_jobs=n_jobs)
+    points = sample_points(n, sample, random_state)
+    data = search_data(unsearched(features, n, known, points, k, metric), n_jobs)
+    if known is None or known.n_labels < 2 or features is None:
+        return data
+    moved = choose_alignment(features, known, how, metric=metric, n_jobs=n_jobs)
+    return search_aligned(data, moved, n_jobs)
+
+
+def reference_features(
+    matrix: Any, *, metric: str = "euclidean", pca: int | str | None = "auto", n_jobs: int
+) -> NDArray[np.floating] | None:
+    """Return reduced features, or distances as given; None for a graph of distances."""
+    pca = check_components(pca, matrix.shape, metric)
+    if metric == "precomputed":
+        return None if is_sparse(matrix) else matrix
+    return reduced_features(matrix, metric=metric, pca=pca, n_jobs=check_jobs(n_jobs))
+
+
+def unsearched(
+    features: NDArray[np.floating] | None,
+    n: int,
+    labels: Labels | None,
+    points: NDArray[np.int64],
+    k: int,
+    metric: str = "euclidean",
+) -> DataNeighbors:
+    """Prepare data for a search or a ranking."""
+    m = len(points)
+    lists = np.empty((m, 0), np.int32), np.empty((m, 0), np.float32), np.zeros(m, np.int32)
+    return DataNeighbors(points, n, labels, k, *lists, metric, features)
+
+
+def search_data(data: DataNeighbors, n_jobs: int) -> DataNeighbors:
+    """Fill the lists, unless the data are a graph that does not hold all neighbours."""
+    if data.features is None:
+        return data
+    k, k_other = data.k, 0 if data.labels is None else data.k
+    rows: Any = slice(None)
+    if data.metric == "precomputed":
+        found = neighbors_from_distances(data.features, data.labels, k, k_other)
+        rows = data.points
+    else:
+        found = find_neighbors(
+            data.features, data.labels, k_same=k, k_other=k_other, metric=data.metric,
+            n_jobs=n_jobs, rows=data.points,
+        )  # fmt: skip
+    lists = found.indices[rows], found.distances[rows], found.n_same[rows]
+    return replace(data, indices=lists[0], distances=lists[1], n_same=lists[2])
+
+
+def search_aligned(data: DataNeighbors, moved: Alignment, n_jobs: int) -> DataNeighbors:
+    """Add the lists in which points with other labels are the nearest in the aligned data."""
+    if moved.points is None or data.features is None:
+        return data
+    found = find_neighbors(
+        data.features, data.labels, k_same=data.k, k_other=data.k, metric=data.metric,
+        n_jobs=n_jobs, rows=data.points, aligned=moved.points,
+    )  # fmt: skip
+    return replace(data, alignment=moved.name, aligned=found.indices)
+
+
+def aligned_lists(data: DataNeighbors) -> DataNeighbors:
+    """Return lists in which neighbours with other labels are those of the aligned data."""
+    assert data.aligned is not None
+    return replace(data, indices=data.aligned, alignment="none", aligned=None)
+
+
+def take_rows(data: DataNeighbors, rows: slice) -> DataNeighbors:
+    """Return the lists of some of the measured points."""
+    return replace(
+        data, points=data.points[rows], indices=data.indices[rows],
+        distances=data.distances[rows], n_same=data.n_same[rows],
+    )  # fmt: skip
+
+
+def ranked_data(data: DataNeighbors, points: NDArray[np.int64]) -> DataNeighbors:
+    """Form the lists of a search for the largest neighbourhoods, without the distances."""
+    assert data.features is not None
+    if data.metric == "precomputed":
+        distances = data.features[points].astype(np.float64)
+    else:
+        distances = cdist(data.features[points], data.features, "sqeuclidean")
+    other = different_labels(data.labels, points[:, None], np.arange(data.n))
+    return replace(
+        data, points=points, k=data.n - 1, indices=ranking(distances, points, other),
+        n_same=(data.n - 1 - other.sum(axis=1)).astype(np.int32),
+    )  # fmt: skip
+
+
+def prepared_for_ranking(data: DataNeighbors) -> DataNeighbors:
+    """Convert the features once to what distances are computed from."""
+    assert data.features is not None
+    if data.metric == "precomputed":
+        return data
+    features = data.features.astype(np.float64)
+    if data.metric == "cosine":  # on the sphere, both distances give the same order
+        features /= np.linalg.norm(features, axis=1, keepdims=True)
+    return replace(data, features=features)
+
+
+def both_neighbors(
+    embedding: ArrayLike | MapNeighbors,
+    X: Any,
+    labels: object,
+    *,
+    k: object,
+    sample: float | None,
+    random_state: object,
+    n_jobs: int,
+) -> tuple[MapNeighbors, DataNeighbors]:
+    """Check all arguments, then return the neighbours of the same points in map and data."""
+    low, n = checked_map(embedding)
+    high: Any = X if isinstance(X, DataNeighbors) else check_matrix(X)
+    check_same_points(high.n if isinstance(high, DataNeighbors) else high.shape[0], n)
+    size = check_k(k, n=n)
+    if isinstance(high, DataNeighbors):
+        check_lists(high, size, labels)
+    known = None if labels is None else encode_labels(labels, n=n)
+    given = [each.points for each in (high, low) if isinstance(each, DataNeighbors | MapNeighbors)]
+    if given:
+        refuse_sample(sample)
+    points = given[0] if given else sample_points(n, sample, random_state)
+    if isinstance(low, MapNeighbors):
+        low = _at_points(nearest(low, size), points)
+    else:
+        low = search_map(low, points, size, n_jobs)
+    if not isinstance(high, DataNeighbors):
+        features = reference_features(high, n_jobs=n_jobs)
+        high = search_data(unsearched(features, n, known, points, size), n_jobs)
+    return low, high
+
+
+def check_same_points(n_data: int, n_map: int) -> None:
+    """Refuse a map and data of different numbers of points."""
+    if n_data != n_map:
+        raise ValueError(f"X and embedding must be of the same points, got {n_data} and {n_map}")
+
+
+def check_lists(data: DataNeighbors, k: int, labels: object) -> None:
+    """Refuse given neighbours that are too few for the measure, or have other labels."""
+    if labels is not None:
+        raise TypeError("labels are those of the neighbours in the data; leave them out here")
+    if not data.complete:
+        raise ValueError(
+            "X is a sparse graph of distances, which does not hold all neighbourhoods; pass "
+            "features or a full matrix of distances to measure which neighbours are kept"
+        )
+    if k > data.k:
+        raise ValueError(f"k must be at most {data.k}, the neighbours in X; got {k}")
+
+
+def _at_points(found: MapNeighbors, points: NDArray[np.int64]) -> MapNeighbors:
+    """Return the neighbours of the points measured in the data, out of those of all points."""
+    if np.array_equal(found.points, points):
+        return found
+    if len(found.points) < found.n:
+        raise ValueError("the neighbours in the map and in the data must be of the same sample")
+    return MapNeighbors(points, found.n, found.indices[points], found.distances[points])

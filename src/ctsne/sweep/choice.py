@@ -1,0 +1,102 @@
+"""The rule that chooses a map of a sweep, with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ctsne.sweep.result import SweptMap
+
+__all__ = ["SUGGESTED_MIXING", "Suggestion", "choose_map"]
+
+# The default target, as a share of random mixing. A starting point, not a rule.
+SUGGESTED_MIXING = 0.5
+# Maps are considered equally pure if the mixing of the other label differs by less: different seeds
+# differ as much. (0.005 in the Laplacian score of three equally frequent labels.)
+SEED_NOISE = 0.0075
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A map to use, with the reason in a sentence.
+
+    Attributes
+    ----------
+    map : SweptMap or None
+        None if no map mixes that far.
+    reason : str
+        Why this map was chosen, or why none was.
+    """
+
+    map: SweptMap | None
+    reason: str
+
+
+def choose_map(lines: Sequence[Sequence[Sequence[SweptMap]]], mixing: float) -> Suggestion:
+    """Choose from maps grouped by line and setting, the weakest first; seeds form a group.
+
+    The page applies the same rule (``state.js``).
+    """
+    groups = [group for line in lines for group in line]
+    reaching = [group for group in groups if _mean(group, "mixing") >= mixing]
+    plain = [group for group in reaching if group[0].parameters.get("method") == "tsne"]
+    if plain:
+        return Suggestion(
+            _best_seed(plain[0], mixing),
+            f"plain t-SNE already mixes the label to {_mean(plain[0], 'mixing'):.2f} of random, so "
+            f"for a target of {mixing:g} there is nothing to factor out",
+        )
+    if not reaching:
+        most = max(groups, key=lambda group: _mean(group, "mixing"))
+        return Suggestion(
+            None,
+            f"no setting mixes the label to {mixing:g} of random; the most is "
+            f"{_mean(most, 'mixing'):.2f}, with {most[0].title}",
+        )
+    if all(np.isfinite(group[0].measures.get("other_mixing", np.nan)) for group in reaching):
+        chosen = _purest([group for group in reaching if not _is_beaten(group, groups)])
+        reason = (
+            f"of the maps that mix the label to {mixing:g} of random or more, and that no other "
+            "map beats in both mixing and neighbours kept, this one keeps the other label purest "
+            "(the weaker of equals)"
+        )
+    else:
+        weakest = [next((group for group in line if group in reaching), None) for line in lines]
+        found = [group for group in weakest if group is not None]
+        chosen = max(found, key=lambda group: _mean(group, "adjusted_rnx"))
+        reason = f"the weakest setting that mixes the label to {mixing:g} of random"
+        if len(lines) > 1:
+            reason += "; of all methods that reach it, this one keeps most neighbours"
+    return Suggestion(_best_seed(chosen, mixing), reason)
+
+
+def _purest(groups: Sequence[Sequence[SweptMap]]) -> Sequence[SweptMap]:
+    """Return the purest group; among equally pure ones, the least mixed."""
+    purest = min(groups, key=lambda group: _mean(group, "other_mixing"))
+    spread = float(np.std([swept.measures["other_mixing"] for swept in purest]))
+    enough = _mean(purest, "other_mixing") + max(SEED_NOISE, spread)
+    alike = [group for group in groups if _mean(group, "other_mixing") <= enough]
+    return min(alike, key=lambda group: _mean(group, "mixing"))
+
+
+def _is_beaten(group: Sequence[SweptMap], others: Sequence[Sequence[SweptMap]]) -> bool:
+    """Return whether another setting mixes more and keeps more neighbours."""
+    return any(
+        _mean(other, "mixing") > _mean(group, "mixing")
+        and _mean(other, "adjusted_rnx") > _mean(group, "adjusted_rnx")
+        for other in others
+    )
+
+
+def _best_seed(group: Sequence[SweptMap], mixing: float) -> SweptMap:
+    """Return the seed that keeps most neighbours, among those that mix far enough."""
+    reaching = [swept for swept in group if swept.measures["mixing"] >= mixing]
+    return max(reaching, key=lambda swept: swept.measures["adjusted_rnx"])
+
+
+def _mean(group: Sequence[SweptMap], measure: str) -> float:
+    return float(np.mean([swept.measures[measure] for swept in group]))

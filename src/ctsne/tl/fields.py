@@ -1,0 +1,197 @@
+"""The fields of an AnnData object that a map is made of, and those that store it."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ctsne._core.checks import check_count, check_matrix, check_perplexity, check_same_rows
+from ctsne._core.choices import ALIGN_CHOICES
+from ctsne._core.messages import unknown, warn
+from ctsne._fit.fitting import point_diagnostics
+from ctsne._io.anndata import choose_representation, is_anndata
+from ctsne.affinity.result import KEPT_DIAGNOSTICS
+from ctsne.evaluate import summarize_diagnostics
+from ctsne.labels import Labels
+from ctsne.methods import METHODS, is_used
+from ctsne.neighbors.lists import different_labels
+
+# Parameters that never change the map.
+_NOT_KEPT = ("callback", "callback_every", "n_jobs", "verbose")
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """The checked matrix of a map, the estimator's ``pca`` for it, and the arguments to store."""
+
+    matrix: Any
+    pca: int | str | None
+    params: dict[str, Any]
+
+
+def check_adata(adata: Any) -> None:
+    """Refuse anything but AnnData objects."""
+    if not is_anndata(adata):
+        raise TypeError(
+            f"adata must be an AnnData object, got {type(adata).__name__}; pass arrays to "
+            "ctsne.ConditionalTSNE, ctsne.sweep or ctsne.evaluate, or make an object with "
+            "anndata.AnnData(array)"
+        )
+
+
+def find_features(
+    adata: Any, use_rep: str | None, n_pcs: int | None, *, layer: str | None = None
+) -> Source:
+    """Choose features as the command line does; ``n_pcs`` selects columns or makes components."""
+    count = None if n_pcs is None else check_count(n_pcs, "n_pcs", low=0)
+    if use_rep is None and count == 0:
+        use_rep = "X"
+    found = choose_representation(adata, use_rep=use_rep, layer=layer)
+    key = found.key or "X"
+    place = "adata.X" if key == "X" else f"adata.obsm[{key!r}]"
+    matrix = check_matrix(found.matrix, argument=place)
+    params: dict[str, Any] = {"use_rep": key}
+    if found.key is None:
+        params["highly_variable"] = True
+    if key == "X":
+        pca = "auto" if count is None else count or None
+        return Source(matrix, pca, params)
+    if count is None:
+        return Source(matrix, "auto", params)
+    check_count(count, "n_pcs", low=1, high=matrix.shape[1])
+    return Source(check_matrix(matrix[:, :count]), None, {**params, "n_pcs": count})
+
+
+def find_graph(adata: Any, key: object, labels: Labels | None, perplexity: float) -> Source:
+    """Find the distances of a graph made by scanpy or bbknn, with enough neighbours for a map."""
+    graphs = [
+        name
+        for name, entry in adata.uns.items()
+        if isinstance(entry, Mapping) and (name == "neighbors" or "distances_key" in entry)
+    ]
+    if key not in graphs:
+        message = unknown(key, graphs, what="neighbour graph", where="adata.uns")
+        how = "" if graphs else "; scanpy.pp.neighbors(adata) makes one"
+        raise ValueError(f"neighbors_key: {message}{how}")
+    name = str(adata.uns[key].get("distances_key", "distances"))
+    if name not in adata.obsp:
+        raise ValueError(
+            f"neighbors_key: adata.uns[{key!r}] refers to adata.obsp[{name!r}], which does not "
+            "exist; make the graph again with scanpy.pp.neighbors(adata)"
+        )
+    check_perplexity(perplexity, adata.n_obs)
+    graph = check_matrix(adata.obsp[name], argument=f"adata.obsp[{name!r}]")
+    row, column = sp.coo_array(graph).coords
+    real = row != column
+    row, column = row[real], column[real]
+    least = int(np.bincount(row, minlength=adata.n_obs).min())
+    if least < perplexity:
+        wanted = int(np.ceil(3 * perplexity)) + 1
+        raise ValueError(
+            f"perplexity={perplexity:g} needs more neighbours than the {least} that "
+            f"adata.obsp[{name!r}] has for some points; make a graph of three times the "
+            f"perplexity, scanpy.pp.neighbors(adata, n_neighbors={wanted}), or lower the "
+            f"perplexity to a third of {least}"
+        )
+    if labels is not None and labels.n_labels > 1:
+        others = np.bincount(row[different_labels(labels, row, column)], minlength=adata.n_obs)
+        lonely = int(((others == 0) & (labels.codes >= 0)).sum())
+        if lonely:
+            warn(
+                f"{lonely} of {adata.n_obs} points have no neighbour with another label in "
+                f"adata.obsp[{name!r}], so labels cannot be mixed there. Leave neighbors_key out "
+                "to search such neighbours, or use a graph made label by label, as bbknn does."
+            )
+    return Source(graph, "auto", {"neighbors_key": key})
+
+
+def find_alignment(adata: Any, align: Any) -> Any:
+    """Return an alignment, or the representation that its name refers to."""
+    if not isinstance(align, str):
+        check_same_rows(adata.obs, align, argument="align")
+        return align
+    if align in ALIGN_CHOICES:
+        return align
+    if align not in adata.obsm:
+        names = [*ALIGN_CHOICES, *adata.obsm]
+        raise ValueError(f"align: {unknown(align, names, what='alignment', where='adata.obsm')}")
+    return np.asarray(adata.obsm[align])
+
+
+def store_map(
+    target: Any, key: str, model: Any, params: Mapping[str, Any], *, store_graph: bool
+) -> None:
+    """Write the map of a fitted estimator and its diagnostics."""
+    diagnostics = model.diagnostics_
+    summary = summarize_diagnostics(diagnostics)
+    kept = point_diagnostics(model)
+    if "other_share" not in kept:
+        summary = {name: value for name, value in summary.items() if "other_share" not in name}
+    target.obsm[key] = model.embedding_  # first, because this turns a view into a copy
+    # What an earlier map of this name left behind is replaced or removed.
+    for name in KEPT_DIAGNOSTICS:
+        if name in kept:
+            target.obs[f"{key}_{name}"] = kept[name]
+        elif f"{key}_{name}" in target.obs:
+            del target.obs[f"{key}_{name}"]
+    target.obsp.pop(_graph_key(key), None)
+    entry = {
+        "params": dict(params),
+        "kl_divergence": float(model.kl_divergence_),
+        "n_iter": int(model.n_iter_),
+        "recall": float(diagnostics.recall),
+        "diagnostics_keys": {name: f"{key}_{name}" for name in kept},
+        "diagnostics": summary,
+    }
+    if store_graph:
+        target.obsp[_graph_key(key)] = sp.csr_matrix(model.affinities_)
+        entry["affinities_key"] = _graph_key(key)
+    knob = METHODS[model.method].knob
+    if knob is not None and model.mixing_ is not None:
+        value = float(getattr(model, f"{knob}_"))
+        entry["found"] = {knob: value, "mixing": float(model.mixing_)}
+    target.uns[key] = entry
+
+
+def taken_fields(adata: Any, key: str) -> list[str]:
+    """Name what :func:`store_map` would replace."""
+    fields = [("obsm", key), *(("obs", f"{key}_{name}") for name in KEPT_DIAGNOSTICS)]
+    fields += [("obsp", _graph_key(key)), ("uns", key)]
+    return [f'adata.{part}["{name}"]' for part, name in fields if name in getattr(adata, part)]
+
+
+def _graph_key(key: str) -> str:
+    return f"{key}_affinities"
+
+
+def kept_params(model: Any) -> dict[str, Any]:
+    """Return the parameters that the map depends on, in a form that files can hold.
+
+    None is left out, because older files of AnnData cannot hold it.
+    """
+    params = model.get_params(deep=False)
+    used = [name for name in params if name not in _NOT_KEPT and is_used(name, params)]
+    plain = {name: _plain(params[name]) for name in used}
+    plain["pca"] = "none" if model.pca is None else model.pca  # absent means "auto"
+    if model.metric == "precomputed" or model.pca == "auto":
+        del plain["pca"]
+    return {name: value for name, value in plain.items() if value is not None}
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, np.random.RandomState):
+        return None  # its state has changed since
+    if isinstance(value, Mapping):
+        # Two arrays, because names of groups in a file cannot hold every label.
+        labels = np.array([str(label) for label in value], dtype=object)
+        return {"label": labels, "value": np.array(list(value.values()), dtype=np.float64)}
+    if isinstance(value, numbers.Real):
+        return int(value) if isinstance(value, numbers.Integral) else float(value)
+    return "array"  # a start or an alignment with a row per point

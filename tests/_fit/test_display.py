@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import warnings
+from html.parser import HTMLParser
+from typing import Any
+
+import numpy as np
+import sklearn
+
+from ctsne import ConditionalTSNE
+from ctsne._fit.display import fitted_html
+from ctsne.datasets import make_synthetic
+
+DATA = make_synthetic(240, random_state=0)
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "\"><img src=x onerror='alert(2)'>",
+    "&lt;b&gt;",
+    "💥 \u202eevil",
+)
+LABELS = np.array(HOSTILE, dtype=object)[np.arange(240) % len(HOSTILE)]
+
+
+def make(**parameters: Any) -> ConditionalTSNE:
+    return ConditionalTSNE(
+        **{
+            "perplexity": 15, "n_iter": 40, "early_exaggeration_iter": 20, "random_state": 0,
+            **parameters,
+        }
+    )  # fmt: skip
+
+
+class Reader(HTMLParser):
+    """Collects what a browser would make of it: elements, their attributes, and text."""
+
+    def __init__(self, markup: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.text = ""
+        self.feed(markup)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag, "elements must be closed in order"
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def read(markup: str) -> Reader:
+    reader = Reader(markup)
+    assert reader.open == []
+    return reader
+
+
+def test_a_fitted_model_says_how_it_came_out() -> None:
+    model = make(method="joint", strength=0.5).fit(DATA.X, labels=DATA.known)
+    text = read(fitted_html(model)).text
+    assert "240 points in two dimensions" in text
+    assert "joint, strength 0.5" in text
+    assert model.labels_.describe() in text
+    assert f"40 iterations, KL divergence {model.kl_divergence_:.4f}" in text
+    assert f"{model.diagnostics_.other_share.mean():.0%} of a point's weight" in text
+    assert "reached by all points" in text and "no points have a neighbour" in text
+
+
+def test_points_to_look_at_are_counted() -> None:
+    model = make(method="joint").fit(DATA.X, labels=DATA.known)
+    model.diagnostics_.reached[:7] = False
+    model.diagnostics_.largest_weight[:3] = 0.6
+    text = read(fitted_html(model)).text
+    assert "not reached by 7 of 240 points" in text
+    assert "3 of 240 points have a neighbour with more than half" in text
+
+
+def test_plain_tsne_reaches_for_no_labels() -> None:
+    text = read(fitted_html(make(method="tsne").fit(DATA.X, labels=DATA.known))).text
+    assert "nothing is factored out" in text and "other labels" not in text
+
+
+def test_what_conditions_the_map_is_named() -> None:
+    model = make(method="original", beta_low=0.1).fit(DATA.X, labels=DATA.known)
+    text = read(fitted_html(model)).text
+    assert "original, beta_low 0.1" in text and "other labels" not in text
+
+
+def test_a_chosen_strength_is_told() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # so few iterations may not get there
+        model = make(method="joint", mixing=0.2).fit(DATA.X, labels=DATA.known)
+    text = read(fitted_html(model)).text
+    assert f"joint, strength {model.strength_:g} (found for mixing 0.2)" in text
+    assert f"mixing{model.mixing_:.2f} of random" in text
+
+
+def test_a_model_that_is_not_fitted_has_scikit_learns_diagram_only() -> None:
+    model = make()
+    assert fitted_html(model) == ""
+    assert "sk-container" in model._repr_html_()
+
+
+def test_both_ways_to_show_a_model_have_diagram_and_facts_once() -> None:
+    model = make(method="joint").fit(DATA.X, labels=DATA.known)
+    for markup in (model._repr_html_(), model._repr_mimebundle_()["text/html"]):
+        assert "sk-container" in markup
+        assert markup.count(fitted_html(model)) == 1
+    assert model._repr_mimebundle_()["text/plain"] == repr(model)
+
+
+def test_plain_text_is_left_to_who_wants_it() -> None:
+    model = make(method="joint").fit(DATA.X, labels=DATA.known)
+    with sklearn.config_context(display="text"):
+        assert set(model._repr_mimebundle_()) == {"text/plain"}
+        assert not hasattr(model, "_repr_html_")
+
+
+def test_hostile_labels_are_text() -> None:
+    model = make(method="revised", beta=dict.fromkeys(HOSTILE, 0.1)).fit(DATA.X, labels=LABELS)
+    reader = read(fitted_html(model))
+    assert {tag for tag, _ in reader.elements}.isdisjoint({"script", "img", "b"})
+    assert not any(name.startswith("on") for _, attrs in reader.elements for name in attrs)
+    assert HOSTILE[0] in reader.text
+    assert HOSTILE[0] not in model._repr_html_()

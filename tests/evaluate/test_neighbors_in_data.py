@@ -1,0 +1,101 @@
+"""Lists of samples, and their use for neighbourhoods of every size."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from ctsne import _reference as oracle
+from ctsne.evaluate import data_neighbors, map_neighbors, sample_points
+from ctsne.evaluate.neighbors_in_data import prepared_for_ranking, ranked_data
+from ctsne.evaluate.sampling import MEASURED_POINTS
+from ctsne.neighbors import find_neighbors
+
+
+@given(st.data())
+def test_a_search_for_some_rows_finds_what_one_for_all_does(data: Any) -> None:
+    n = data.draw(st.integers(3, 30))
+    X = data.draw(hnp.arrays(np.float64, (n, 2), elements=st.integers(-20, 20)))
+    codes = data.draw(hnp.arrays(np.int64, n, elements=st.integers(-1, 3)))
+    labels = data.draw(st.sampled_from([None, [None if c < 0 else int(c) for c in codes]]))
+    rows = np.array(data.draw(st.lists(st.integers(0, n - 1), min_size=1, unique=True)))
+    whole = find_neighbors(X, labels, k_same=2, k_other=1)
+    some = find_neighbors(X, labels, k_same=2, k_other=1, rows=rows)
+    np.testing.assert_array_equal(some.indices, whole.indices[rows])
+    np.testing.assert_array_equal(some.distances, whole.distances[rows])
+    np.testing.assert_array_equal(some.n_same, whole.n_same[rows])
+
+
+@given(st.data())
+def test_every_prefix_is_an_adjusted_neighbourhood(data: Any) -> None:
+    n = data.draw(st.integers(3, 20))
+    coordinates = st.integers(-20, 20)
+    embedding = data.draw(hnp.arrays(np.float64, (n, 2), elements=coordinates))
+    X = data.draw(hnp.arrays(np.float64, (n, 3), elements=coordinates))
+    codes = data.draw(hnp.arrays(np.int64, n, elements=st.integers(-1, 2)))
+    labels = [None if code < 0 else int(code) for code in codes]
+    found = map_neighbors(embedding, k=n - 2)
+    adjusted = data_neighbors(X, labels, k=n - 2).adjusted(found.indices)
+    for k in range(1, n - 1):
+        expected = [high for _, high in oracle.adjusted_sets(embedding, X, codes, k)]
+        assert [set(row.tolist()) for row in adjusted[:, :k]] == expected
+
+
+def test_samples_are_seeded_and_without_repetition() -> None:
+    drawn = sample_points(1000, 0.3, 7)
+    assert len(drawn) == 300 and (np.diff(drawn) > 0).all()
+    assert np.array_equal(drawn, sample_points(1000, 300, 7))
+    assert not np.array_equal(drawn, sample_points(1000, 300, 8))
+    assert sample_points(10, 1e-9).shape == (1,)
+    assert sample_points(10, 1.0).tolist() == list(range(10))
+    assert sample_points(10, 1).shape == (1,)
+    assert sample_points(10, 5000).tolist() == list(range(10))  # at most
+
+
+def test_large_data_are_measured_at_a_sample_by_default() -> None:
+    X = np.random.default_rng(0).normal(size=(MEASURED_POINTS + 100, 2))
+    data = data_neighbors(X, k=2)
+    assert np.array_equal(data.points, sample_points(len(X), MEASURED_POINTS, 0))
+    assert len(data_neighbors(X[:300], k=2).points) == 300
+    assert len(data_neighbors(X, k=2, sample=None).points) == len(X)
+
+
+def test_metrics_find_their_own_neighbours() -> None:
+    rng = np.random.default_rng(1)
+    X, labels = rng.normal(size=(40, 3)) + 2, np.arange(40) % 2
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    distances = np.abs(X[:, None] - X[None]).sum(axis=2)
+    cases = {
+        "euclidean": (X, np.linalg.norm(X[:, None] - X[None], axis=2)),
+        "cosine": (X, 1 - unit @ unit.T),
+        "precomputed": (distances, distances),
+    }
+    for metric, (matrix, expected) in cases.items():
+        data = data_neighbors(matrix, labels, k=4, metric=metric)
+        for i in range(40):
+            order = [j for j in np.argsort(expected[i], kind="stable") if j != i]
+            same = [j for j in order if labels[j] == labels[i]][:4]
+            other = [j for j in order if labels[j] != labels[i]][:4]
+            assert data.indices[i].tolist() == [*same, *other]
+        # Rankings of all points, which the area under a curve needs, agree.
+        ranked = ranked_data(prepared_for_ranking(data), np.arange(40))
+        np.testing.assert_array_equal(ranked.indices[:, :4], data.indices[:, :4])
+
+
+def test_refused() -> None:
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    for options, message in (
+        ({"metric": "manhattan"}, "metric must be one of"),
+        ({"pca": 4}, r"pca .* must be from 1 to 3, got 4"),
+        ({"pca": 2, "metric": "precomputed"}, "needs features"),
+        ({"align": "men"}, "align must be one of"),
+        ({"align": X[:10]}, r"a row for each of the 20 points.*\(10, 3\)"),
+        ({"align": "mean", "metric": "precomputed"}, "align needs features"),
+        ({"metric": "precomputed"}, "must be square"),
+        ({"k": 19}, "k must be at most 18"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            data_neighbors(X, np.arange(20) % 2, **{"k": 3, **options})

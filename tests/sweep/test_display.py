@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ctsne import ConditionalTSNE
+from ctsne.datasets import make_synthetic
+from ctsne.sweep import SweepResult, SweptMap, sweep
+
+DATA = make_synthetic(240, random_state=0)
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "\"><img src=x onerror='alert(2)'>",
+    "&lt;b&gt;",
+    "💥 \u202eevil",
+)
+LABELS = np.array(HOSTILE, dtype=object)[np.arange(240) % len(HOSTILE)]
+
+
+def make(**parameters: Any) -> ConditionalTSNE:
+    return ConditionalTSNE(
+        **{
+            "perplexity": 15, "n_iter": 40, "early_exaggeration_iter": 20, "random_state": 0,
+            **parameters,
+        }
+    )  # fmt: skip
+
+
+class Reader(HTMLParser):
+    """Collect elements, their attributes, and text, as a browser would."""
+
+    def __init__(self, markup: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.text = ""
+        self.feed(markup)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag, "elements must be closed in order"
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def read(markup: str) -> Reader:
+    reader = Reader(markup)
+    assert reader.open == []
+    return reader
+
+
+def swept(beta: Any, mixing: float = 0.1, error: str | None = None) -> SweptMap:
+    measures = {} if error else {"mixing": mixing, "adjusted_rnx": 0.5, "kl_divergence": 1.0}
+    return SweptMap({"beta": beta}, None if error else DATA.X[:, :2], measures, 1.0, error)
+
+
+@pytest.fixture(scope="module")
+def result() -> SweepResult:
+    return sweep(
+        DATA.X, DATA.known, {"method": "joint", "strength": [0, 0.5, 1]}, other=DATA.hidden,
+        estimator=make(n_iter=250), progress=False,
+    )  # fmt: skip
+
+
+def test_a_sweep_is_a_table_with_the_suggested_row_marked(result: SweepResult) -> None:
+    markup = result._repr_html_()
+    read(markup)
+    rows = [re.sub("<[^>]+>", " ", row) for row in re.findall("<tr.*?</tr>", markup)]
+    assert len(rows) == 1 + len(result.maps)
+    assert re.split(r"\s{2,}", rows[0].strip()) == [
+        "setting", "mixing of the label", "neighbours kept", "mixing of the other label", "seconds",
+    ]  # fmt: skip
+    marked = [row for row in rows if "★" in row]
+    assert len(marked) == 1 and result.best().title in marked[0]
+    assert f"{result.best().measures['mixing']:.2f}" in marked[0]
+
+
+def test_a_sweep_that_mixes_too_little_says_so(result: SweepResult) -> None:
+    low = tuple(
+        SweptMap(m.parameters, m.embedding, {**m.measures, "mixing": 0.1}, m.seconds, None)
+        for m in result.maps
+    )
+    markup = SweepResult(low, result.points, result.estimator)._repr_html_()
+    assert "★" not in markup
+    assert "no setting mixes the label to 0.5 of random; the most is 0.10" in read(markup).text
+
+
+def test_a_map_says_what_its_measures_mean(result: SweepResult) -> None:
+    best = result.best()
+    text = read(best._repr_html_()).text
+    assert best.title in text and "no points have a neighbour" in text
+    value = f"{best.measures['mixing']:.2f}"
+    assert f"mixing of the label{value} (How far the label factored out is mixed" in text
+
+
+def test_a_failed_map_says_why(result: SweepResult) -> None:
+    failed = swept(0.1, error="MemoryError: <none> left")
+    assert "failedMemoryError: <none> left" in read(failed._repr_html_()).text
+    whole = SweepResult((failed, *result.maps[1:]), result.points, result.estimator)
+    assert "failed: MemoryError: <none> left" in read(whole._repr_html_()).text
+
+
+def test_a_sweep_where_all_failed_is_shown_too(result: SweepResult) -> None:
+    failed = tuple(swept(0.1, error="MemoryError") for _ in result.maps)
+    text = read(SweepResult(failed, result.points, result.estimator)._repr_html_()).text
+    assert "no finished map" in text and text.count("failed: MemoryError") == 3
+
+
+def test_hostile_labels_are_text() -> None:
+    beta = dict.fromkeys(HOSTILE, 0.1)
+    paper = make(method="revised")
+    found = sweep(DATA.X, LABELS, {"beta": [beta, 1]}, estimator=paper, progress=False)
+    failed = swept(beta, error=HOSTILE[0])
+    for markup in (
+        found._repr_html_(), found.maps[0]._repr_html_(), failed._repr_html_(),
+    ):  # fmt: skip
+        reader = read(markup)
+        assert {tag for tag, _ in reader.elements}.isdisjoint({"script", "img", "b"})
+        assert not any(name.startswith("on") for _, attrs in reader.elements for name in attrs)
+        assert HOSTILE[0] in reader.text
+
+
+def test_long_settings_are_cut() -> None:
+    text = read(swept({f"label {i}": 0.1 for i in range(1000)})._repr_html_()).text
+    assert len(text) < 1000 and "…" in text

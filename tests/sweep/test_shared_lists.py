@@ -1,0 +1,84 @@
+"""One search for all settings, and exact neighbours for the measures."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ctsne import ConditionalTSNE
+from ctsne._fit.pipeline import alignment_of, neighbors_of
+from ctsne._fit.settings import DEFAULTS, Settings, check_settings
+from ctsne.datasets import make_synthetic
+from ctsne.evaluate import data_neighbors, measure_map
+from ctsne.labels import encode_labels
+from ctsne.sweep import shared_lists, sweep
+from ctsne.sweep.shared_lists import lists_for, shared_neighbors
+
+DATA = make_synthetic(200, random_state=0)
+LABELS = encode_labels(DATA.known)
+MOVED = DATA.X + 3.0 * (DATA.known == "blue")[:, None]
+
+
+def settings_with(**parameters: Any) -> Settings:
+    return check_settings({**DEFAULTS, "perplexity": 10, **parameters}, DATA.X, LABELS)
+
+
+@pytest.mark.parametrize("align", ["none", "mutual"])
+def test_measures_read_true_neighbors_though_the_search_was_approximate(
+    align: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search = shared_lists.search_neighbors
+
+    def approximate(*arguments: Any) -> Any:
+        exact = search(*arguments)
+        wrong = exact.indices.copy()
+        wrong[:, 0] = wrong[:, 1]
+        return replace(exact, indices=wrong, recall=0.9)
+
+    monkeypatch.setattr(shared_lists, "search_neighbors", approximate)
+    base = ConditionalTSNE(perplexity=10, n_iter=60, random_state=0, align=align)
+    grid = {"method": "joint", "strength": 0.5}
+    (swept,) = sweep(DATA.X, DATA.known, grid, estimator=base, progress=False).maps
+    assert swept.embedding is not None
+    data = data_neighbors(DATA.X, DATA.known, align=align)
+    expected = measure_map(swept.embedding, data)
+    assert ("aligned_rnx" in expected) == (align != "none") == (data.alignment != "none")
+    measured = {name: swept.measures[name] for name in expected}
+    assert measured == pytest.approx(expected, abs=1e-6)
+
+
+def test_every_alignment_is_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    searches = []
+    search = shared_lists.search_neighbors
+
+    def counted(*arguments: Any) -> Any:
+        searches.append(arguments)
+        return search(*arguments)
+
+    monkeypatch.setattr(shared_lists, "search_neighbors", counted)
+    every: list[Any] = ["none", "mean", "mean", MOVED, "none", MOVED.copy()]
+    settings = [settings_with(align=align) for align in every]
+    found = shared_neighbors(DATA.X, LABELS, [*settings, settings_with(method="tsne")], k=8)
+    assert len(searches) == len(found) == 3
+
+
+@pytest.mark.parametrize("align", ["none", "mutual", "local", "mean", "auto", MOVED])
+@pytest.mark.parametrize("method", ["joint", "revised", "balanced"])
+def test_lists_are_those_of_a_search_for_one_map(method: str, align: Any) -> None:
+    settings = settings_with(method=method, align=align)
+    others = [settings_with(method="revised", perplexity=25), settings_with(align="mean")]
+    lists = lists_for(settings, shared_neighbors(DATA.X, LABELS, [settings, *others], k=30))
+    alone = neighbors_of(DATA.X, settings, alignment_of(DATA.X, settings).points)
+    np.testing.assert_array_equal(lists.indices, alone.indices)
+    np.testing.assert_array_equal(lists.distances, alone.distances)
+    np.testing.assert_array_equal(lists.n_same, alone.n_same)
+    assert lists.scale == alone.scale
+    assert (lists.unaligned is None) == (alone.unaligned is None)
+    if lists.unaligned is not None and alone.unaligned is not None:
+        np.testing.assert_array_equal(lists.unaligned.rows, alone.unaligned.rows)
+        np.testing.assert_array_equal(
+            lists.unaligned.neighbors.distances, alone.unaligned.neighbors.distances
+        )

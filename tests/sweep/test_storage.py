@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ctsne import ConditionalTSNE
+from ctsne.datasets import make_synthetic
+from ctsne.sweep import SweepResult, load_sweep, sweep
+
+DATA = make_synthetic(120, random_state=0)
+KNOWN = (DATA.known == "blue").astype(int)
+SMALL = ConditionalTSNE(
+    method="revised", perplexity=10, n_iter=60, early_exaggeration_iter=20, random_state=0
+)
+
+
+@pytest.fixture(scope="module")
+def result() -> SweepResult:
+    start = np.random.default_rng(0).normal(size=(120, 2)).astype(np.float32)
+    grid = [
+        {"method": "tsne"},
+        {"method": "joint", "strength": [1, 0]},
+        {"beta": [{0: 0.1, 1: np.float32(0.5)}], "init": start},
+    ]
+    return sweep(DATA.X, KNOWN, grid, other=DATA.hidden, estimator=SMALL, progress=False)
+
+
+def test_a_sweep_reads_back_as_it_was(result: SweepResult, tmp_path: Path) -> None:
+    result.save(tmp_path / "sweep.npz")
+    loaded = load_sweep(str(tmp_path / "sweep.npz"))
+    assert [repr(each) for each in loaded.maps[:3]] == [repr(each) for each in result.maps[:3]]
+    assert loaded.table.drop(columns=["beta", "init"]).equals(
+        result.table.drop(columns=["beta", "init"])
+    )
+    for swept, stored in zip(result.maps, loaded.maps, strict=True):
+        assert stored.embedding is not None and swept.embedding is not None
+        assert np.array_equal(stored.embedding, swept.embedding)
+        assert stored.diagnostics.keys() == swept.diagnostics.keys()
+        for name, values in swept.diagnostics.items():
+            assert np.array_equal(stored.diagnostics[name], values)
+    assert loaded.maps[3].parameters["beta"] == {0: 0.1, 1: 0.5}
+    assert np.array_equal(loaded.maps[3].parameters["init"], result.maps[3].parameters["init"])
+    start = result.maps[3].parameters["init"]
+    assert len(loaded.find(init=start)) == len(result.find(init=start)) == 1
+    assert loaded.best(0.0).title == result.best(0.0).title
+    assert [line.title for line in loaded.lines()] == [line.title for line in result.lines()]
+
+
+def test_the_same_sweep_gives_the_same_bytes(result: SweepResult, tmp_path: Path) -> None:
+    for name in ("one.npz", "two.npz"):
+        result.save(tmp_path / name)
+    assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "two.npz").read_bytes()
+
+
+def test_failed_maps_are_kept_with_their_reason(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from ctsne.sweep import worker
+
+    def fail(*_: object) -> None:
+        raise MemoryError("too large")
+
+    monkeypatch.setattr(worker, "layout_of", fail)
+    with pytest.warns(UserWarning, match="1 of 1 settings failed"):
+        failed = sweep(DATA.X, KNOWN, {"beta": [1]}, estimator=SMALL, progress=False)
+    failed.save(tmp_path / "sweep.npz")
+    (stored,) = load_sweep(tmp_path / "sweep.npz").maps
+    assert stored.embedding is None
+    assert stored.error == "MemoryError: too large"
+    assert load_sweep(tmp_path / "sweep.npz").lines() == ()
+
+
+@pytest.mark.parametrize("content", [b"", b"text", b"PK\x03\x04half"])
+def test_other_files_are_refused(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "other.npz").write_bytes(content)
+    with pytest.raises(ValueError, match=r"other\.npz is not a sweep"):
+        load_sweep(tmp_path / "other.npz")
+    np.savez(tmp_path / "array.npz", X=np.zeros(3))
+    with pytest.raises(ValueError, match=r"array\.npz is not a sweep"):
+        load_sweep(tmp_path / "array.npz")
+    with pytest.raises(FileNotFoundError):
+        load_sweep(tmp_path / "none.npz")
+
+
+def test_what_cannot_be_written_leaves_the_old_file(result: SweepResult, tmp_path: Path) -> None:
+    path = tmp_path / "sweep.npz"
+    result.save(path)
+    before = path.read_bytes()
+    odd = SweepResult(result.maps, result.points, {"callback": object()})
+    with pytest.raises(TypeError, match="cannot be saved"):
+        odd.save(path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_stores_each_map_once(tmp_path: Path) -> None:
+    folder = tmp_path / "sweep"
+    grid = [{"method": "tsne"}, {"method": "joint", "strength": [1, 0.5]}]
+    made = sweep(DATA.X, KNOWN, grid, estimator=SMALL, folder=folder, progress=False)
+    files = sorted(each.name for each in folder.iterdir())
+    assert files == sorted(["sweep.npz", *(str(swept.file) for swept in made.maps)])
+    with np.load(folder / "sweep.npz") as index:
+        assert index.files == ["sweep"]  # no map
+    for path in (folder, folder / "sweep.npz"):
+        loaded = load_sweep(path)
+        assert loaded.table.equals(made.table)
+        for stored, swept in zip(loaded.maps, made.maps, strict=True):
+            assert np.array_equal(stored.embedding, swept.embedding)
+            assert stored.file == swept.file and stored.alignment == swept.alignment
+    # One file holds everything, wherever the sweep came from.
+    loaded.save(tmp_path / "moved.npz")
+    for file in folder.iterdir():
+        file.unlink()
+    moved = load_sweep(tmp_path / "moved.npz")
+    assert all(
+        np.array_equal(a.embedding, b.embedding) for a, b in zip(moved.maps, made.maps, strict=True)
+    )
+    # Saved to a folder without files of the maps, the index holds them itself.
+    replace(moved, sampled_from=500).save(folder)
+    again = load_sweep(folder)
+    assert again.sampled_from == 500
+    assert all(
+        np.array_equal(a.embedding, b.embedding) for a, b in zip(again.maps, made.maps, strict=True)
+    )
+
+
+def test_damaged_folders_are_refused(tmp_path: Path) -> None:
+    made = sweep(DATA.X, KNOWN, {"beta": [1, 0.1]}, estimator=SMALL, folder=tmp_path,
+                 progress=False)  # fmt: skip
+    outside = tmp_path / "outside.npz"
+    evil = replace(made, maps=(replace(made.maps[0], file="outside.npz"), made.maps[1]))
+    (tmp_path / str(made.maps[0].file)).rename(outside)
+    evil.save(tmp_path)
+    with pytest.raises(ValueError, match="is not a sweep, or it is damaged"):
+        load_sweep(tmp_path)  # though there is such a file
+    outside.rename(tmp_path / str(made.maps[0].file))
+    made.save(tmp_path)
+    kept = tmp_path / str(made.maps[1].file)
+    kept.write_bytes(kept.read_bytes()[:200])
+    with pytest.raises(ValueError, match="is not a sweep, or it is damaged"):
+        load_sweep(tmp_path)
+    kept.unlink()
+    with pytest.raises(FileNotFoundError, match=kept.name):
+        load_sweep(tmp_path)
