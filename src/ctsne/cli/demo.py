@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ctsne.cli.console import Console, aligned, definitions
 from ctsne.cli.main import Commands, add_command, command_parser
-from ctsne.cli.options import add_jobs, add_messages, spelled
+from ctsne.cli.options import add_jobs, add_messages, option, spelled
 from ctsne.cli.values import seed
 
 if TYPE_CHECKING:
@@ -61,14 +61,11 @@ def add(commands: Commands) -> None:
         help="compare all methods on synthetic data: a table and a picture",
     )  # fmt: skip
     main = parser.add_argument_group("options")
-    main.add_argument(
-        "-o", "--output", metavar="FILE", default="ctsne-demo.png",
-        help="picture to write; overwritten if it exists (default: %(default)s)",
-    )  # fmt: skip
-    main.add_argument(
-        "--seed", metavar="N", type=seed, default=_SEED,
-        help="seed of the data and of the maps (default: %(default)s)",
-    )  # fmt: skip
+    option(main, "-o --output FILE",
+           "picture to write; overwritten if it exists (default: %(default)s)",
+           default="ctsne-demo.png")  # fmt: skip
+    option(main, "--seed N", "seed of the data and of the maps (default: %(default)s)",
+           type=seed, default=_SEED)  # fmt: skip
     add_jobs(main)
     add_messages(parser, json=False, config=False)
 

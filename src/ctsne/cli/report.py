@@ -11,7 +11,7 @@ from ctsne.cli.console import Console
 from ctsne.cli.folders import SweepFolder, check_folder, files_of, read_folder, write_folder
 from ctsne.cli.inputs import check_outputs, joint_name, names_of_files
 from ctsne.cli.main import Commands, add_command, command_parser
-from ctsne.cli.options import add_labels, add_messages, spelled
+from ctsne.cli.options import add_labels, add_messages, option, spelled
 from ctsne.cli.sweep import (
     add_sweep_options,
     check_target,
@@ -59,18 +59,11 @@ def add(commands: Commands) -> None:
         help="write an interactive page with the maps of a sweep",
     )  # fmt: skip
     main = parser.add_argument_group("options")
-    main.add_argument(
-        "input", metavar="SWEEP_OR_INPUT", help="folder of a sweep, or file with the data"
-    )
+    option(main, "SWEEP_OR_INPUT", "folder of a sweep, or file with the data")
     add_labels(main)
-    main.add_argument(
-        "-o", "--output", metavar="PAGE", required=True,
-        help="html file to write; overwritten if it exists",
-    )  # fmt: skip
-    main.add_argument("--title", metavar="TEXT", help="title of the page")
-    main.add_argument(
-        "--keep", metavar="FOLDER", help="for data: keep the sweep in this folder, for later use"
-    )
+    option(main, "-o --output PAGE", "html file to write; overwritten if it exists", required=True)
+    option(main, "--title TEXT", "title of the page")
+    option(main, "--keep FOLDER", "for data: keep the sweep in this folder, for later use")
     add_sweep_options(parser, main)
     add_messages(parser)
 
@@ -91,7 +84,6 @@ def run(options: argparse.Namespace, console: Console) -> None:
         "output": options.output,
         "bytes": size,
         "suggested": None if best is None else best.parameters,
-        "seconds": round(console.seconds, 3),
     }
     lines = [f"page: {options.output} ({size / 1e6:.1f} MB); open it in a browser"]
     if best is not None:
