@@ -191,6 +191,8 @@ def test_several_columns_are_one(blood: Any) -> None:
     ctsne.tl.ctsne(blood, ["phase", "half"], **QUICK)
     assert_array_equal(blood.obsm["ctsne"], estimated(blood.obsm["X_pca"], text))
     assert list(blood.uns["ctsne"]["params"]["labels"]) == ["phase", "half"]
+    ctsne.tl.ctsne(blood, blood.obs[["phase", "half"]], key_added="frame", **QUICK)
+    assert_array_equal(blood.obsm["frame"], blood.obsm["ctsne"])
     ctsne.tl.ctsne(blood, ["phase"], key_added="one", **QUICK)
     assert_array_equal(blood.obsm["one"], estimated(blood.obsm["X_pca"], blood.obs["phase"]))
 
