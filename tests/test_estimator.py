@@ -770,6 +770,26 @@ def test_verbose_is_seen_where_logging_is_not_set_up() -> None:
     assert run.stdout == "" and "map: 10 iterations" in run.stderr
 
 
+@pytest.mark.parametrize(
+    ("parameters", "labels"),
+    [
+        ({}, None),
+        ({"method": "revised", "beta": 1e-3}, None),
+        ({"mixing": 0.5}, None),
+        ({"strength": 0.8}, "one"),
+        ({"method": "original", "odds": 3}, "two"),  # odds replaces beta
+        ({"method": "tsne"}, "two"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_no_strength_is_reported_where_it_was_not_used(
+    data: Synthetic, parameters: dict[str, Any], labels: str | None
+) -> None:
+    known = {None: None, "one": ["a"] * 300, "two": data.known}[labels]
+    model = make(**parameters).fit(data.X, labels=known)
+    assert model.strength_ is None and model.beta_ is None and model.mixing_ is None
+
+
 def test_a_fit_leaves_logging_as_it_was(data: Synthetic, capfd: Any) -> None:
     log = logging.getLogger("ctsne")
     before = log.level, log.propagate, list(log.handlers), list(logging.getLogger().handlers)
@@ -815,7 +835,7 @@ def test_aligned_points_in_another_row_order_are_refused() -> None:
 
 def test_labels_passed_as_y_are_noticed() -> None:
     X = np.random.default_rng(0).normal(size=(40, 3))
-    with pytest.warns(UserWarning, match="passed as y is ignored: labels go to labels="):
+    with pytest.warns(UserWarning, match="y is ignored: pass the labels as labels="):
         ConditionalTSNE(perplexity=5, n_iter=10).fit(X, np.arange(40) % 2)
 
 

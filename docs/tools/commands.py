@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from ctsne.cli.parser import make_parser
+from ctsne.cli.main import make_parser
 
 _WIDTH = 88
 

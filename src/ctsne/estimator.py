@@ -1,4 +1,4 @@
-"""``ConditionalTSNE``: the scikit-learn face of the whole pipeline."""
+"""``ConditionalTSNE``: the whole pipeline as a scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -17,129 +17,135 @@ from ctsne._fit.conditioning import knob_value
 from ctsne._fit.display import fitted_html
 from ctsne._fit.fitting import Fitting
 from ctsne._fit.memory import check_memory
-from ctsne._fit.settings import (
-    check_callback,
-    check_settings,
-    check_verbose,
-)
+from ctsne._fit.settings import check_callback, check_settings, check_verbose
 from ctsne._fit.stage_log import StageLog
 from ctsne.labels import encode_labels
 from ctsne.layout.descent import Callback
-from ctsne.methods import METHODS
+from ctsne.methods import is_used
 
 
 class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """A t-SNE map with known labels factored out.
+    """t-SNE map with known labels factored out.
+
+    A label such as a batch, a donor or a known cluster often dominates a t-SNE map.
+    ``ConditionalTSNE`` removes its effect, so that the map shows the structure that the label does
+    not explain.
 
     Parameters
     ----------
     n_components : {1, 2, 3}, default=2
         Dimensions of the map.
     method : {"joint", "revised", "balanced", "original", "tsne"}, default="joint"
-        ``"joint"`` conditions similarities and map together. ``"revised"`` is the paper: it
-        strengthens the similarities across labels. ``"balanced"`` gives other labels a fixed share
-        of every point's neighbourhood. ``"original"`` weakens the repulsion between different
-        labels in the map. ``"tsne"`` ignores labels.
+        How to condition on the labels:
+
+        - ``"joint"`` conditions the similarities and the map together.
+        - ``"revised"`` increases the similarities between labels (Heiter et al. 2023).
+        - ``"balanced"`` gives other labels a fixed share of every neighbourhood.
+        - ``"original"`` reduces the repulsion between labels in the map (Kang et al. 2021).
+        - ``"tsne"`` ignores the labels.
     mixing : float, optional
-        How far the map should mix the labels, from 0 to 1, as a share of what random labels would
-        give (mean share of other labels among the 30 nearest neighbours). The strength (or beta)
-        that reaches it is found on a sample of the points and checked on the whole map; if that
-        misses it, another map is made, twice at most. The result is the same as if the value found,
-        ``strength_`` or ``beta_``, had been given.
+        How well the map should mix the labels: 0 not at all, 1 like random labels. It is the share
+        of other labels among the 30 nearest neighbours, relative to random labels. The strength (or
+        beta) that reaches it is found on a sample of the points and checked on the whole map, which
+        is computed again, at most twice, if it misses the target. The result is the same as with
+        the value found (``strength_`` or ``beta_``) given directly.
     strength : float or mapping of label to float, optional
-        For ``"joint"`` and ``"balanced"``: 0 conditions nothing, 1 most. By default 0.6 for
-        ``"joint"`` and 1 for ``"balanced"``.
+        For ``"joint"`` and ``"balanced"``: how strongly to condition, from 0 (not at all) to 1.
+        The default is 0.6 for ``"joint"`` and 1 for ``"balanced"``.
     beta : float or mapping of label to float, optional
-        Weight of same-label similarities for ``"revised"``, of different-label pairs in the map for
-        ``"original"``; in (0, 1], 1 conditions nothing, smaller conditions more. By default 1e-4
-        for ``"revised"`` and 0.1 for ``"original"``.
-    align : {"none", "mutual", "local", "mean", "auto"} or array (n, d'), default="none"
-        In which space points of other labels are compared; those of the same label are always
-        compared in ``X``. ``"mutual"`` shifts each label towards its mutual nearest neighbours
-        under other labels, ``"local"`` does so differently from place to place, ``"mean"`` removes
-        each label's mean, ``"auto"`` takes of none, mutual and mean the one that fits best. An
-        array, such as a representation corrected by Harmony or scVI, has a row for each point.
+        The paper's parameter, in (0, 1]; smaller values condition more strongly, 1 not at all. It
+        is the weight of same-label similarities for ``"revised"`` (default 1e-4) and of
+        different-label pairs in the map for ``"original"`` (default 0.1).
+    align : {"none", "mutual", "local", "mean", "auto"} or array of shape (n, d'), default="none"
+        The space in which points of different labels are compared. Points of the same label are
+        always compared in ``X``. ``"mutual"`` shifts each label towards its mutual nearest
+        neighbours in other labels, ``"local"`` lets that shift vary from place to place,
+        ``"mean"`` subtracts each label's mean, and ``"auto"`` picks the best of none, mutual and
+        mean. An array is a representation with one row per point, for example from Harmony or scVI.
     odds : float or mapping of label to float, optional
-        How many times as hard two points with the same label repel each other in the map as two
-        with different labels; 1 or more, beside any method. Replaces what ``"joint"`` derives from
-        its strength.
+        How many times more strongly two points with the same label repel each other in the map than
+        two with different labels; at least 1. Works with every method, and replaces the value that
+        ``"joint"`` derives from its strength.
     beta_low : float or mapping of label to float, optional
-        The same in the paper's words: the weight of different-label pairs in the map. What it means
+        The same as the paper's beta: the weight of different-label pairs in the map. Its effect
         depends on the number of labels, so prefer ``odds``.
     bandwidth : {"r", "p"}, default="r"
-        For ``"revised"``: whether the conditioned similarities have the perplexity asked for, or
-        those before conditioning.
+        For ``"revised"``: which similarities have the requested perplexity, the conditioned ones
+        (``"r"``) or those before conditioning (``"p"``).
     perplexity : float, default=30
-        Roughly the number of neighbours that count; at least 1, at most one less than the points.
+        Effective number of neighbours per point, from 1 to n - 1.
     metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
-        With ``"precomputed"``, ``X`` is a matrix of distances, or a sparse graph of them.
+        With ``"precomputed"``, ``X`` is a distance matrix or a sparse graph of distances.
     pca : int, "auto" or None, default="auto"
-        Number of principal components to reduce the features to before anything else. ``"auto"``
-        takes 50 if there are more than 50 columns, None keeps the features as they are. With
-        ``metric="cosine"``, which measures angles from the origin, the data are not centred.
+        Number of principal components to reduce the features to first. ``"auto"`` keeps 50 if there
+        are more than 50 columns; None uses the features as they are. With ``metric="cosine"`` the
+        data are not centred, because angles are measured from the origin.
     recall : float, default=0.99
-        Share of the true nearest neighbours that is enough, from 0.5 to 1. Below 1, data of more
-        than 30,000 points are searched approximately; what was reached is measured on 1,000 points
-        (``diagnostics_.recall``). 1 is exact always.
+        Required share of true nearest neighbours, from 0.5 to 1. Below 1, more than 30,000 points
+        are searched approximately; the recall is measured on 1,000 points
+        (``diagnostics_.recall``). 1 always searches exactly.
     init : {"pca", "random", "spectral"} or array of shape (n, n_components), default="pca"
-        Where the points start; the map is best from an array as small as 1e-4 across.
+        Initial positions. Scale an array to a spread of about 1e-4 for the best map.
     n_iter : int, default=750
-        All iterations, early exaggeration included.
+        Number of iterations, including early exaggeration.
     early_exaggeration : float, default=12
-        Factor on the attraction in the first iterations.
+        Factor on the attraction during early exaggeration.
     early_exaggeration_iter : int, default=250
-        Number of those.
+        Number of iterations with early exaggeration.
     exaggeration : float, default=1
         Factor on the attraction afterwards.
     learning_rate : float or "auto", default="auto"
-        ``"auto"`` is the larger of 200 and n over the exaggeration, in each of the two phases; in
-        three dimensions, where wide maps cost most, the larger of 200 and n / 12 in both.
+        ``"auto"`` is ``max(200, n / exaggeration)`` in each phase, and ``max(200, n / 12)``
+        throughout in three dimensions, where wide maps are expensive.
     dof : float, default=1
-        Degrees of freedom of the map's kernel; less than one gives heavier tails and finer
-        clusters.
+        Degrees of freedom of the kernel in the map. Values below 1 have heavier tails and show
+        finer clusters.
     callback : callable, optional
-        Called as ``callback(iteration, loss, embedding)``; returning True stops the run.
+        Called as ``callback(iteration, loss, embedding)``. Return True to stop.
     callback_every : int, default=50
-        Iterations between two calls.
+        Iterations between calls of ``callback``.
     n_jobs : int, default=-1
-        Threads; -1 uses all cores that the process may use (its share of them inside a worker of
-        joblib or Dask). The result is the same, bit for bit, whatever it is.
+        Number of threads. -1 uses all available cores, or the worker's share of them inside joblib
+        or Dask. The result does not depend on it, bit for bit.
     random_state : int, RandomState instance or None, default=None
-        Seed of the random start, and of the noise where a start is degenerate.
+        Seed of a random start, and of the noise added to a degenerate one.
     verbose : int or bool, default=0
-        1 logs the stages and the memory needed (logger ``ctsne``) and shows a bar with the time
-        left in terminals and notebooks, 2 logs the loss every ``callback_every`` iterations
-        instead of the bar.
+        1 reports the stages and the memory needed, through the logger ``ctsne`` or, if logging is
+        not set up, on standard error, and shows a progress bar. 2 reports the loss every
+        ``callback_every`` iterations instead of the bar.
 
     Attributes
     ----------
     embedding_ : ndarray of float32, shape (n, n_components)
+        The map.
     kl_divergence_ : float
         Final loss.
     n_iter_ : int
-        Iterations done.
+        Number of iterations run.
     affinities_ : csr_array of float32, shape (n, n)
         Symmetric similarities.
     diagnostics_ : Diagnostics
         Per point: sigma, effective perplexity, share of weight on other labels, largest weight,
-        how well it is matched under other labels, whether the perplexity was reached; and the
+        how well it is matched in other labels, and whether the perplexity was reached. Also the
         recall of the neighbour search, the alignment and its scores.
     labels_ : Labels or None
-        The labels as they were understood.
-    beta_, strength_ : float, mapping of label to float, or None
-        What steered the method: given, its default, or found for ``mixing``; None for the one that
-        it does not use.
+        The labels as they were read.
+    strength_, beta_ : float, mapping of label to float, or None
+        The value that was used: given, the default, or found for ``mixing``. None for a parameter
+        that the method does not use, and if nothing was conditioned.
     mixing_ : float or None
-        How far the map mixes the labels, where ``mixing`` asked for it.
+        The mixing of the map, if ``mixing`` was given.
     n_features_in_ : int
+        Number of columns of ``X``.
     feature_names_in_ : ndarray of str
-        Only for data frames.
+        Names of the columns, for data frames.
 
     Notes
     -----
-    Labels are their own argument, never ``y``: elsewhere ``y`` pulls classes together, here labels
-    are taken out. Missing labels (None, NaN) condition nothing. Ctrl-C during the iterations keeps
-    the map reached, and so does an error in the callback.
+    Labels are passed as ``labels``, never as ``y``: supervised methods use ``y`` to pull classes
+    together, whereas labels are factored out here. Points with a missing label (None, NaN) are not
+    conditioned. If you interrupt the iterations with Ctrl-C, or the callback fails, the current map
+    is kept.
 
     Examples
     --------
@@ -212,24 +218,34 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         Parameters
         ----------
         X : array-like or sparse matrix, shape (n, d)
-            Features; with ``metric="precomputed"`` distances of shape (n, n).
+            Features; distances of shape (n, n) with ``metric="precomputed"``.
         y : ignored
-            There for scikit-learn; labels go to ``labels``.
-        labels : array-like of length n, optional
-            What to factor out: strings, numbers, booleans, categories; None or NaN where missing.
-            Of several columns (a data frame, a 2-D array), each combination of values is a label.
+            Exists for compatibility with scikit-learn.
+        labels : array-like of shape (n,) or (n, c), optional
+            The labels to factor out: strings, numbers, booleans or categories; None or NaN where
+            missing. With several columns, each combination of values is a label.
 
         Returns
         -------
         ConditionalTSNE
+            The fitted estimator.
+
+        Examples
+        --------
+        >>> from ctsne import ConditionalTSNE
+        >>> from ctsne.datasets import make_synthetic
+        >>> data = make_synthetic(300, random_state=0)
+        >>> model = ConditionalTSNE(n_iter=100, random_state=0).fit(data.X, labels=data.known)
+        >>> model.labels_.names, model.strength_
+        (('blue', 'orange'), 0.6)
         """
         matrix = check_matrix(X)
         check_same_rows(X, labels)
         check_same_rows(X, self.align, argument="align")
         known = None if labels is None else encode_labels(labels, n=matrix.shape[0])
         validate_data(BaseEstimator(), X, skip_check_array=True)  # refuses odd column names
-        given = self.get_params(deep=False)
         log = StageLog(check_verbose(self.verbose))
+        given = self.get_params(deep=False)
         settings = check_settings(given, matrix, known, y_given=y is not None)
         for message in settings.warnings:
             warn(message)
@@ -237,7 +253,7 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             log.stage(f"labels: {settings.labels.describe()}")
         log.stage(f"memory: {check_memory(matrix, settings)}")
         fitting = Fitting(matrix, settings, log)
-        # Nothing is set before all that can fail is done.
+        # Attributes are set only after everything that can fail.
         validate_data(self, X, skip_check_array=True)  # n_features_in_ and feature_names_in_
         self.labels_ = known
         self._take(fitting)
@@ -247,13 +263,70 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             self._keep_map()
         return self
 
+    def fit_transform(
+        self, X: ArrayLike, y: object = None, *, labels: object = None
+    ) -> NDArray[np.float32]:
+        """Compute the map and return it.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix, shape (n, d)
+            As in :meth:`fit`.
+        y : ignored
+        labels : array-like of shape (n,) or (n, c), optional
+            As in :meth:`fit`.
+
+        Returns
+        -------
+        ndarray of float32, shape (n, n_components)
+            The map, ``embedding_``.
+
+        Examples
+        --------
+        >>> from ctsne import ConditionalTSNE
+        >>> from ctsne.datasets import make_synthetic
+        >>> data = make_synthetic(300, random_state=0)
+        >>> ConditionalTSNE(n_iter=100).fit_transform(data.X, labels=data.known).shape
+        (300, 2)
+        """
+        return self.fit(X, y, labels=labels).embedding_
+
+    def resume(self, n_iter: int) -> Self:
+        """Continue the last run, with its momentum.
+
+        Parameters
+        ----------
+        n_iter : int
+            Number of further iterations.
+
+        Returns
+        -------
+        ConditionalTSNE
+            The fitted estimator.
+
+        Examples
+        --------
+        >>> from ctsne import ConditionalTSNE
+        >>> from ctsne.datasets import make_synthetic
+        >>> data = make_synthetic(300, random_state=0)
+        >>> model = ConditionalTSNE(n_iter=100, random_state=0).fit(data.X, labels=data.known)
+        >>> model.resume(50).n_iter_
+        150
+        """
+        check_is_fitted(self)
+        check_callback(self.get_params(deep=False))
+        self._run(check_count(n_iter, "n_iter", low=1), StageLog(check_verbose(self.verbose)))
+        return self
+
     def _take(self, fitting: Fitting) -> None:
-        """Keep what a map is made of."""
-        knob, found = METHODS[self.method].knob, knob_value(self.get_params(deep=False))
-        if self.mixing is not None and fitting.settings.method.knob is not None:
-            found = float(fitting.settings.knob[0])
-        self.strength_ = found if knob == "strength" else None
-        self.beta_ = found if knob == "beta" else None
+        """Keep the similarities, and the value that controlled them."""
+        given, knob = self.get_params(deep=False), fitting.settings.method.knob
+        value = None
+        if knob is not None and is_used(knob, given):
+            found = self.mixing is not None
+            value = float(fitting.settings.knob[0]) if found else knob_value(given)
+        self.strength_ = value if knob == "strength" else None
+        self.beta_ = value if knob == "beta" else None
         self.mixing_ = fitting.mixing
         self.affinities_ = fitting.affinities.matrix
         self.diagnostics_ = replace(
@@ -263,39 +336,23 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         )
         self._layout = fitting.layout
 
-    def fit_transform(
-        self, X: ArrayLike, y: object = None, *, labels: object = None
-    ) -> NDArray[np.float32]:
-        """Compute the map and return it; the parameters are those of :meth:`fit`.
+    def _run(self, n_iter: int, log: StageLog) -> bool:
+        """Run some iterations, and return whether they were stopped before the last."""
+        bar = log.bar(n_iter)
+        try:
+            return self._layout.run(
+                n_iter, callback=log.watch(self.callback), callback_every=self.callback_every,
+                after_step=bar.step,
+            )  # fmt: skip
+        finally:  # keeps the map even if the callback fails
+            bar.close()
+            self._keep_map()
+            log.stage(f"map: {self.n_iter_} iterations, KL divergence {self.kl_divergence_:.4f}")
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix, shape (n, d)
-        y : ignored
-        labels : array-like of length n, optional
-
-        Returns
-        -------
-        ndarray of float32, shape (n, n_components)
-        """
-        return self.fit(X, y, labels=labels).embedding_
-
-    def resume(self, n_iter: int) -> Self:
-        """Go on from where the last run ended, with all momentum kept.
-
-        Parameters
-        ----------
-        n_iter : int
-            Further iterations.
-
-        Returns
-        -------
-        ConditionalTSNE
-        """
-        check_is_fitted(self)
-        check_callback(self.get_params(deep=False))
-        self._run(check_count(n_iter, "n_iter", low=1), StageLog(check_verbose(self.verbose)))
-        return self
+    def _keep_map(self) -> None:
+        self.embedding_ = self._layout.embedding
+        self.kl_divergence_ = self._layout.loss()
+        self.n_iter_ = self._layout.iteration
 
     @property
     def _n_features_out(self) -> int:
@@ -313,26 +370,6 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
-        if "text/html" in bundle:  # the user may have set scikit-learn to plain text
+        if "text/html" in bundle:  # scikit-learn can be set to plain text
             bundle["text/html"] += fitted_html(self)
         return bundle
-
-    def _run(self, n_iter: int, log: StageLog) -> bool:
-        """Take some steps, and return whether they were stopped before the last."""
-        bar = log.bar(n_iter)
-        try:
-            return self._layout.run(
-                n_iter,
-                callback=log.watch(self.callback),
-                callback_every=self.callback_every,
-                after_step=bar.step,
-            )
-        finally:  # an error in the callback does not lose the map either
-            bar.close()
-            self._keep_map()
-            log.stage(f"map: {self.n_iter_} iterations, KL divergence {self.kl_divergence_:.4f}")
-
-    def _keep_map(self) -> None:
-        self.embedding_ = self._layout.embedding
-        self.kl_divergence_ = self._layout.loss()
-        self.n_iter_ = self._layout.iteration

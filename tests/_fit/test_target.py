@@ -427,7 +427,7 @@ def test_why_missed_says_no_more_than_is_known() -> None:
     over = why_missed(points, settings, Trial(0.3, 0.6), "strength=0.3")
     assert over is not None and "strength=0.3 mixes the labels to 0.60, the nearest" in over
     under = why_missed(points, settings, Trial(0.3, 0.4), "strength=0.3")
-    assert under is not None and "the nearest found. Labels that mix least: " in under
+    assert under is not None and "the nearest value found. Labels that mix least: " in under
     most = why_missed(points, settings, Trial(1.0, 0.4), "strength=1")
     assert most is not None and "the most that this method reaches" in most
 
@@ -492,8 +492,8 @@ def test_without_labels_there_is_nothing_to_find() -> None:
         ({"method": "revised", "beta": 1e-4}, "finds the value of beta.*beta=0.0001 was given"),
         ({"method": "balanced", "strength": {"blue": 1, "orange": 0}}, "was given too"),
         ({"method": "tsne"}, 'needs a method that conditions, but method="tsne"'),
-        ({"method": "original", "beta_low": 0.5}, "beta_low, which takes the place of beta"),
-        ({"method": "original", "odds": 5}, "odds or beta_low, which takes the place of beta"),
+        ({"method": "original", "beta_low": 0.5}, "beta_low, which replaces beta"),
+        ({"method": "original", "odds": 5}, "odds or beta_low, which replaces beta"),
         ({"method": "orignal"}, "method must be one of"),
         ({"perplexity": 1000}, "perplexity"),
         *(({"mixing": value}, "mixing must be") for value in (-0.1, 1.1, 2, "much", True, [0.5])),

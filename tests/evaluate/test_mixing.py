@@ -1,4 +1,4 @@
-"""Mixing: the Laplacian score as a share of what random labels would give."""
+"""Mixing: the Laplacian score as a share of its value for random labels."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""What says how much to factor out, and in which space: checked before any work starts."""
+"""Checks of how much to factor out, before any work starts."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -11,16 +12,24 @@ from numpy.typing import NDArray
 from ctsne._core.checks import check_number
 from ctsne.affinity import beta_from_odds
 from ctsne.labels import Labels
-from ctsne.methods import KNOBS, METHODS, Method, is_used
+from ctsne.methods import KNOBS, METHODS, Method, is_used, users_of
 
-__all__ = ["check_below", "check_knobs", "check_mixing", "knob_value"]
+__all__ = [
+    "check_below",
+    "check_knobs",
+    "check_mixing",
+    "knob_value",
+    "small_labels_warning",
+    "unused_warnings",
+    "usable_labels",
+]
 
 # More would leave next to nothing of the repulsion between labels.
 LARGEST_ODDS = 1e6
 
 
 def knob_value(given: Mapping[str, Any]) -> Any:
-    """Return what steers the method: the value given, or the method's default."""
+    """Return the value of the method's knob: the one given, or its default."""
     method = METHODS[given["method"]]
     if method.knob is None:
         return None
@@ -28,7 +37,7 @@ def knob_value(given: Mapping[str, Any]) -> Any:
 
 
 def check_mixing(given: Mapping[str, Any], method: Method) -> float | None:
-    """Return the mixing to aim at; refuse what would contradict it."""
+    """Return the mixing to aim at; refuse parameters that contradict it."""
     if given["mixing"] is None:
         return None
     mixing = check_number(given["mixing"], "mixing", low=0, high=1)
@@ -40,19 +49,19 @@ def check_mixing(given: Mapping[str, Any], method: Method) -> float | None:
     for name in KNOBS:
         if given[name] is not None:
             raise ValueError(
-                f"mixing={mixing:g} finds the value of {method.knob} by itself, but "
+                f"mixing={mixing:g} finds the value of {method.knob} itself, but "
                 f"{name}={given[name]!r:.60} was given too; leave one of them out"
             )
     if not is_used(method.knob, given):
         raise ValueError(
             f'mixing={mixing:g} cannot be reached with method="{method.name}" and a given odds or '
-            f"beta_low, which takes the place of {method.knob}; leave that out"
+            f"beta_low, which replaces {method.knob}; leave that out"
         )
     return mixing
 
 
 def check_knobs(given: Mapping[str, Any], labels: Labels | None) -> dict[str, NDArray[np.float64]]:
-    """Check what is given for any knob, and return that of the method for each label."""
+    """Check every knob that was given, and return their values per label."""
     values = {name: given[name] for name in KNOBS if given[name] is not None}
     knob = METHODS[given["method"]].knob
     if knob is not None:
@@ -64,12 +73,12 @@ def check_knobs(given: Mapping[str, Any], labels: Labels | None) -> dict[str, ND
 
 
 def check_below(given: Mapping[str, Any], labels: Labels | None) -> NDArray[np.float64] | None:
-    """Return the conditioning of the map that was asked for, as the paper's beta."""
+    """Return the requested conditioning of the map, as the paper's beta per label."""
     odds, beta_low = given["odds"], given["beta_low"]
     if odds is not None and beta_low is not None:
         raise ValueError(
-            f"odds={odds!r:.60} and beta_low={beta_low!r:.60} are two ways to say the same; leave "
-            "one of them out"
+            f"odds={odds!r:.60} and beta_low={beta_low!r:.60} set the same thing; leave one of "
+            "them out"
         )
     if beta_low is not None:
         return _check_per_label(beta_low, "beta_low", labels, high=1.0, open_low=True)
@@ -79,22 +88,80 @@ def check_below(given: Mapping[str, Any], labels: Labels | None) -> NDArray[np.f
     return values if labels is None else beta_from_odds(labels, values)
 
 
-def _check_per_label(
-    value: Any,
-    argument: str,
-    labels: Labels | None,
-    *,
-    low: float = 0.0,
-    high: float,
-    open_low: bool = False,
-) -> NDArray[np.float64]:
-    """One number for each label; without labels none, but checked alike."""
-    hint = "or a mapping from each label to such a number"
-    numbers = (
-        {f"{argument}[{key!r:.40}]": number for key, number in value.items()}
-        if isinstance(value, Mapping)
-        else {argument: value}
+def usable_labels(
+    method: Method, labels: Labels | None, *, below: bool, y_given: bool
+) -> tuple[Labels | None, str | None]:
+    """Return the labels if there is something to factor out, else None and a warning."""
+    if method.knob is None and not below:
+        return None, None
+    if labels is None:
+        hint = " y is ignored: pass the labels as labels=." if y_given else ""
+        return None, (
+            f'no labels given, so method="{method.name}" has nothing to factor out: this is plain '
+            f't-SNE. Pass labels=... to fit, or method="tsne" if that is what you want.{hint}'
+        )
+    if labels.n_labels < 2:
+        return None, (
+            f"the labels hold {labels.describe()}: there is nothing to factor out, so this is "
+            "plain t-SNE."
+        )
+    return labels, None
+
+
+def small_labels_warning(
+    labels: Labels, method: Method, perplexity: float, knob: NDArray[np.float64]
+) -> str | None:
+    """Return a warning if labels are too small for their half of the neighbours.
+
+    With ``balanced`` the share of the own label goes from half to that of a random draw.
+    """
+    length = min(ceil(method.row_length * perplexity), labels.n_points - 1)
+    share = np.full(labels.n_labels, 0.5)
+    if method.name == "balanced":
+        share += knob * ((labels.counts - 1) / (labels.n_points - 1) - share)
+    wanted = np.ceil(length * share).astype(np.int64)
+    small = np.flatnonzero(labels.counts - 1 + labels.n_missing < wanted)
+    if len(small) == 0:
+        return None
+    shown = [f"{labels.names[i]!s:.40} ({labels.counts[i]})" for i in small[:5]]
+    shown += ["..."] if len(small) > 5 else []
+    return (
+        f"{len(small)} of {labels.n_labels} labels have too few points for their share of "
+        f"neighbours (up to {wanted[small].max()} others with the same label): {', '.join(shown)}. "
+        "Points of other labels take their place; a smaller perplexity or larger groups would "
+        "avoid that."
     )
+
+
+def unused_warnings(given: Mapping[str, Any]) -> list[str]:
+    """Return a warning per parameter that was given but is ignored by the method."""
+    messages = []
+    for name in (*KNOBS, "align"):
+        given_by_user = given[name] is not None and not np.array_equal(given[name], "none")
+        if is_used(name, given) or not given_by_user:
+            continue
+        users = users_of(name)
+        methods = " and ".join(f'"{method}"' for method in users)
+        below = " and a given odds or beta_low" if given["method"] in users else ""
+        value = f"{given[name]!r:.60}" if np.ndim(given[name]) == 0 else "..."
+        messages.append(
+            f'{name}={value} has no effect with method="{given["method"]}"{below}: it is for '
+            f"{methods}."
+        )
+    return messages
+
+
+def _check_per_label(
+    value: Any, argument: str, labels: Labels | None, *,
+    low: float = 0.0, high: float, open_low: bool = False,
+) -> NDArray[np.float64]:  # fmt: skip
+    """Return one number per label; without labels check it alike and return an empty array."""
+    numbers = {argument: value}
+    if isinstance(value, Mapping):
+        numbers = {f"{argument}[{key!r:.40}]": number for key, number in value.items()}
     for name, number in numbers.items():
-        check_number(number, name, low=low, high=high, open_low=open_low, hint=hint)
+        check_number(
+            number, name, low=low, high=high, open_low=open_low,
+            hint="or a mapping from each label to such a number",
+        )  # fmt: skip
     return np.empty(0) if labels is None else labels.per_label(value, argument=argument)

@@ -1,4 +1,4 @@
-"""One map from the matrix on: the three stages, and the search for a mixing if asked for."""
+"""One map from the matrix on: the three stages, and the search for a mixing if requested."""
 
 from __future__ import annotations
 
@@ -34,7 +34,6 @@ from ctsne._fit.target import (
 from ctsne.affinity import Affinities
 from ctsne.affinity.result import kept_diagnostics
 from ctsne.evaluate import mixing
-from ctsne.layout import Layout
 from ctsne.layout.descent import Callback
 from ctsne.methods import METHODS
 from ctsne.neighbors import Neighbors
@@ -43,16 +42,10 @@ __all__ = ["Fitting", "point_diagnostics"]
 
 
 class Fitting:
-    """A map in the making, with all that it is made of.
+    """A map in the making: its settings, similarities and layout.
 
-    Attributes
-    ----------
-    settings : Settings
-        Those of the map; with a target, the knob is what was found for it.
-    affinities : Affinities
-    layout : Layout
-    mixing : float or None
-        How far the finished map mixes the labels, where a target was asked for.
+    With a target, ``settings.knob`` is the value found for it, and ``mixing`` that of the finished
+    map.
     """
 
     def __init__(self, matrix: Any, settings: Settings, log: StageLog) -> None:
@@ -62,7 +55,7 @@ class Fitting:
         self._trials: tuple[Trial, ...] = ()
         self._level = 0.0
         self._tried_a_sample = False
-        self._neighbors: Neighbors | None = None  # for further maps, if there may be any
+        self._neighbors: Neighbors | None = None  # kept for corrections
         self._aligned: Any = None
         self._rng = copy.deepcopy(settings.rng)
         self._features = features_of(matrix, settings)
@@ -84,8 +77,8 @@ class Fitting:
         assert target is not None
         if not self._trials:
             warn(
-                "the mixing of the labels cannot be measured, as hardly any point has one: nothing "
-                "is conditioned"
+                "the mixing of the labels cannot be measured, because hardly any point is "
+                "labelled: nothing is conditioned"
             )
             self.settings = replace(at_level(settings, 0.0), mixing=None)
             return
@@ -121,9 +114,9 @@ class Fitting:
         self.layout = layout_of(self.affinities.matrix, self._features, settings)
 
     def correct(self, callback: Callback | None, callback_every: int) -> None:
-        """Measure the finished map, and make another if it missed the mixing asked for.
+        """Measure the finished map, and make another one if it missed the requested mixing.
 
-        Where all points were tried, the map is the nearest of the trials already.
+        If the trials used all points, the map is the nearest of them already.
         """
         target = self.settings.mixing
         if target is None:
@@ -133,7 +126,8 @@ class Fitting:
             level = correction(made, self._trials, target)
             if level is None:
                 break
-            nearest, kept = nearest_trial(made, target), self._state()
+            nearest = nearest_trial(made, target)
+            kept = self.settings, self.affinities, self.layout
             stopped = self._make_again(level, callback, callback_every)
             made.append(Trial(level, self._measured()))
             if stopped or nearest_trial(made, target) is nearest:
@@ -149,20 +143,17 @@ class Fitting:
         if missed is not None:
             warn(missed)
 
-    def _state(self) -> tuple[Settings, Affinities, Layout]:
-        return self.settings, self.affinities, self.layout
-
     def _make_again(self, level: float, callback: Callback | None, callback_every: int) -> bool:
-        """Make the map at another level, and return whether it was stopped on the way."""
+        """Make the map at another level, and return whether it was stopped early."""
         assert self._neighbors is not None
         rng = copy.deepcopy(self._rng)
         self.settings = replace(at_level(self.settings, level), rng=rng)
         same, _ = self.settings.method.lengths(self.settings, len(self._neighbors.indices))
-        if not np.array_equal(same, self._neighbors.n_same):  # lists that depend on the strength
+        if not np.array_equal(same, self._neighbors.n_same):  # the lists depend on the strength
             self._neighbors = neighbors_of(self._places, self.settings, self._aligned)
         self.affinities = affinities_of(self._neighbors, self.settings)
         self.layout = layout_of(self.affinities.matrix, self._features, self.settings)
-        bar = self._log.bar(self.settings.n_iter, "map nearer to the mixing")
+        bar = self._log.bar(self.settings.n_iter, "corrected map")
         try:
             return self.layout.run(
                 self.settings.n_iter, callback=callback, callback_every=callback_every,
@@ -175,7 +166,7 @@ class Fitting:
         return mixing(self.layout.embedding, self.settings.labels, n_jobs=self.settings.n_jobs)
 
     def knob_text(self) -> str:
-        """Name what steers the method, with its value."""
+        """Return the method's knob with its value."""
         return f"{self.settings.method.knob}={float(self.settings.knob[0]):.4g}"
 
 

@@ -1,4 +1,4 @@
-"""The three stages put together, for one estimator's settings."""
+"""The three stages, called with the settings of a fit."""
 
 from __future__ import annotations
 
@@ -25,13 +25,25 @@ from ctsne.neighbors import (
 from ctsne.neighbors.alignment import Alignment, choose_alignment
 from ctsne.neighbors.matching import UNMATCHED
 
-# Points without counterparts that are worth a warning: so many, and such a share of their label.
+__all__ = [
+    "affinities_of",
+    "alignment_of",
+    "features_of",
+    "layout_of",
+    "listed_labels",
+    "neighbors_of",
+    "search_neighbors",
+    "weights_of",
+    "without_counterparts",
+]
+
+# Points without counterparts are worth a warning from this number, and this share of their label.
 MANY_POINTS = 20
 MANY_SHARE = 0.02
 
 
 def features_of(matrix: Any, settings: Settings) -> NDArray[np.floating] | None:
-    """Return the features that neighbours are searched in; None where there are only distances."""
+    """Return the features in which neighbours are searched; None if only distances are given."""
     if settings.metric == "precomputed":
         return None
     return reduced_features(
@@ -40,12 +52,12 @@ def features_of(matrix: Any, settings: Settings) -> NDArray[np.floating] | None:
 
 
 def listed_labels(settings: Settings) -> Labels | None:
-    """Labels that part the neighbours of a point in two lists; None where the method wants one."""
+    """Return the labels that split neighbours into two lists; None if the method uses one list."""
     return settings.labels if settings.method.two_lists else None
 
 
 def alignment_of(features: Any, settings: Settings) -> Alignment:
-    """Align the points as the settings say."""
+    """Align the points as requested."""
     return choose_alignment(
         features, listed_labels(settings), settings.align, metric=settings.metric,
         n_jobs=settings.n_jobs,
@@ -53,20 +65,16 @@ def alignment_of(features: Any, settings: Settings) -> Alignment:
 
 
 def neighbors_of(features: Any, settings: Settings, aligned: Any = None) -> Neighbors:
-    """Stage 1 on features, distances or a graph of them, with the lists the method wants."""
+    """Run the neighbour search with the list lengths of the method."""
     same, other = settings.method.lengths(settings, features.shape[0])
     return search_neighbors(features, listed_labels(settings), same, other, settings, aligned)
 
 
 def search_neighbors(
-    features: Any,
-    labels: Labels | None,
-    same: ArrayLike,
-    other: ArrayLike,
-    settings: Settings,
+    features: Any, labels: Labels | None, same: ArrayLike, other: ArrayLike, settings: Settings,
     aligned: Any = None,
-) -> Neighbors:
-    """Stage 1 on features, distances or a graph of them, with lists of given lengths."""
+) -> Neighbors:  # fmt: skip
+    """Run the neighbour search on features, distances or a graph, with given list lengths."""
     if settings.metric == "precomputed":
         from_pairs = neighbors_from_graph if is_sparse(features) else neighbors_from_distances
         return from_pairs(features, labels, same, other)
@@ -77,7 +85,7 @@ def search_neighbors(
 
 
 def affinities_of(neighbors: Neighbors, settings: Settings) -> Affinities:
-    """Stage 2: the similarities of the method, and how well points are matched."""
+    """Compute the similarities of the method, and how well points are matched."""
     affinities = settings.method.affinities(neighbors, settings)
     labels = listed_labels(settings)
     if labels is None or affinities.diagnostics.matched is not None:
@@ -87,7 +95,7 @@ def affinities_of(neighbors: Neighbors, settings: Settings) -> Affinities:
 
 
 def without_counterparts(affinities: Affinities, settings: Settings) -> str | None:
-    """Say which labels have points without counterparts, where it is more than a few."""
+    """Return a warning if many points have no counterpart in other labels."""
     matched, labels = affinities.diagnostics.matched, settings.labels
     if matched is None or labels is None:
         return None
@@ -99,41 +107,32 @@ def without_counterparts(affinities: Affinities, settings: Settings) -> str | No
         return None
     order = many[np.argsort(-alone[many], kind="stable")]
     shown = [f"{alone[i]} points of {labels.names[i]!r:.40}" for i in order[:3]]
+    advice = ""
+    if np.array_equal(settings.align, "none") and settings.metric != "precomputed":
+        advice = ' If labels differ by a shift, align="mutual" finds more counterparts.'
     more = f" and of {len(order) - 3} more labels" if len(order) > 3 else ""
     return (
-        f"{', '.join(shown)}{more} have no counterpart under other labels; where they lie among "
-        f"others means little (diagnostics_.matched tells which points).{_advice(settings)}"
+        f"{', '.join(shown)}{more} have no counterpart under other labels; their position among "
+        f"points of other labels means little (diagnostics_.matched identifies them).{advice}"
     )
-
-
-def _advice(settings: Settings) -> str:
-    if not isinstance(settings.align, str) or settings.align != "none":
-        return ""
-    if settings.metric == "precomputed":
-        return ""
-    return ' If labels differ by a shift, align="mutual" finds more counterparts.'
 
 
 def layout_of(
     matrix: sp.csr_array, features: NDArray[np.floating] | None, settings: Settings
 ) -> Layout:
-    """Stage 3 at its start: positions, schedule and conditioning of the map."""
+    """Return the layout at its start: positions, schedule and conditioning of the map."""
     start = start_positions(
         settings.init, settings.n_components, X=features, matrix=matrix, rng=settings.rng,
         n_jobs=settings.n_jobs,
     )  # fmt: skip
     return Layout(
-        matrix,
-        start,
-        settings.schedule,
-        weights=weights_of(settings),
-        dof=settings.dof,
+        matrix, start, settings.schedule, weights=weights_of(settings), dof=settings.dof,
         n_jobs=settings.n_jobs,
-    )
+    )  # fmt: skip
 
 
 def weights_of(settings: Settings) -> PairWeights | None:
-    """Low-dimensional conditioning: asked for, or part of the method."""
+    """Return the low-dimensional conditioning: requested, or part of the method."""
     beta = settings.beta_low
     if beta is None and settings.method.beta_low is not None:
         beta = settings.method.beta_low(settings)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import ceil
 from typing import Any
 
 import numpy as np
@@ -26,58 +25,40 @@ from ctsne._core.checks import (
 )
 from ctsne._core.choices import BANDWIDTHS, METRICS, STARTS
 from ctsne._core.components import check_components
-from ctsne._fit.conditioning import check_below, check_knobs, check_mixing
+from ctsne._fit.conditioning import (
+    check_below,
+    check_knobs,
+    check_mixing,
+    small_labels_warning,
+    unused_warnings,
+    usable_labels,
+)
 from ctsne.labels import Labels
 from ctsne.layout import Schedule
-from ctsne.methods import DEFAULT_METHOD, KNOBS, METHODS, Method, is_used, users_of
+from ctsne.methods import DEFAULT_METHOD, METHODS, Method
 from ctsne.neighbors.alignment import check_align
 
-# Farther apart than this, single precision sees no repulsion any more.
+__all__ = ["DEFAULTS", "Settings", "check_callback", "check_settings", "check_verbose"]
+
+# Points farther apart than this feel no repulsion in single precision.
 LARGEST_START = 1e5
-# Every parameter of the estimator with its default, for those who make maps without one.
+# Every parameter of the estimator with its default, for maps made without one.
 DEFAULTS: dict[str, Any] = {
-    "n_components": 2,
-    "method": DEFAULT_METHOD,
-    "mixing": None,
-    "strength": None,
-    "beta": None,
-    "align": "none",
-    "odds": None,
-    "beta_low": None,
-    "bandwidth": "r",
-    "perplexity": 30,
-    "metric": "euclidean",
-    "pca": "auto",
-    "recall": 0.99,
-    "init": "pca",
-    "n_iter": 750,
-    "early_exaggeration": 12,
-    "early_exaggeration_iter": 250,
-    "exaggeration": 1,
-    "learning_rate": "auto",
-    "dof": 1,
-    "callback": None,
-    "callback_every": 50,
-    "n_jobs": -1,
-    "random_state": None,
-    "verbose": 0,
-}
+    "n_components": 2, "method": DEFAULT_METHOD, "mixing": None, "strength": None, "beta": None,
+    "align": "none", "odds": None, "beta_low": None, "bandwidth": "r", "perplexity": 30,
+    "metric": "euclidean", "pca": "auto", "recall": 0.99, "init": "pca", "n_iter": 750,
+    "early_exaggeration": 12, "early_exaggeration_iter": 250, "exaggeration": 1,
+    "learning_rate": "auto", "dof": 1, "callback": None, "callback_every": 50, "n_jobs": -1,
+    "random_state": None, "verbose": 0,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What the estimator was asked for, in the form the stages take it.
+    """The estimator's parameters in the form that the stages take.
 
-    Attributes that need a word:
-
-    knob : ndarray, shape (n_labels,)
-        The value of what steers the method, strength or beta.
-    beta_low : ndarray, shape (n_labels,), or None
-        Conditioning of the map, where the user asked for it.
-    align : str or ndarray
-        Where points of other labels are searched.
-    mixing : float or None
-        The share of random mixing that the knob is to be found for.
+    ``knob`` is the strength or beta per label, ``beta_low`` the requested conditioning of the map
+    per label, ``mixing`` the share of random mixing to find the knob for.
     """
 
     method: Method
@@ -96,7 +77,6 @@ class Settings:
     schedule: Schedule
     dof: float
     n_jobs: int
-    verbose: int
     rng: np.random.Generator
     labels: Labels | None
     warnings: list[str] = field(default_factory=list)
@@ -105,9 +85,9 @@ class Settings:
 def check_settings(
     given: Mapping[str, Any], X: Any, labels: Labels | None, *, y_given: bool = False
 ) -> Settings:
-    """Check every parameter of an estimator against numbers ``X``, dense or sparse.
+    """Check every parameter of an estimator against checked data ``X``, dense or sparse.
 
-    Returns settings with the warnings to give; raises ValueError or TypeError for what cannot work.
+    The settings hold the warnings to give.
     """
     n = X.shape[0]
     warnings: list[str] = []
@@ -129,13 +109,14 @@ def check_settings(
     knobs = check_knobs(given, labels)
     beta_low = check_below(given, labels)
     align = check_align(given["align"], n, metric)
-    used = _usable_labels(method, beta_low is not None, labels, warnings, y_given=y_given)
+    used, unlabelled = usable_labels(method, labels, below=beta_low is not None, y_given=y_given)
     if used is None:
         method, mixing = METHODS["tsne"], None
     knob = knobs.get(method.knob or "", np.empty(0))
+    small = None
     if used is not None and method.two_lists:
-        _warn_of_small_labels(used, method, perplexity, knob, warnings)
-    warnings += _unused_knobs(given)
+        small = small_labels_warning(used, method, perplexity, knob)
+    warnings += [text for text in (unlabelled, small, *unused_warnings(given)) if text is not None]
     return Settings(
         method=method,
         knob=knob,
@@ -153,15 +134,14 @@ def check_settings(
         schedule=_check_schedule(given, n),
         dof=check_number(given["dof"], "dof", low=0.05, high=1000),
         n_jobs=check_jobs(given["n_jobs"]),
-        verbose=check_verbose(given["verbose"]),
         labels=used,
         warnings=warnings,
-        rng=_generator(given["random_state"]),  # last: it moves a RandomState on
+        rng=_generator(given["random_state"]),  # last, as it advances a RandomState
     )
 
 
 def check_callback(given: Mapping[str, Any]) -> None:
-    """Refuse a callback that cannot be called, or not every so many iterations."""
+    """Refuse a callback that cannot be called, or a wrong interval between calls."""
     if given["callback"] is not None and not callable(given["callback"]):
         raise TypeError(
             f"callback must be a function of (iteration, loss, embedding) or None, "
@@ -171,28 +151,12 @@ def check_callback(given: Mapping[str, Any]) -> None:
 
 
 def check_verbose(verbose: Any) -> int:
-    """Return how much to log; True is 1."""
+    """Return the level of verbosity; True is 1."""
     return check_count(int(verbose) if isinstance(verbose, bool) else verbose, "verbose", low=0)
 
 
-def _unused_knobs(given: Mapping[str, Any]) -> list[str]:
-    """Name what was given to a method that does not look at it."""
-    messages = []
-    for name in (*KNOBS, "align"):
-        if is_used(name, given) or np.array_equal(given[name], DEFAULTS[name]):
-            continue
-        methods = " and ".join(f'"{method}"' for method in users_of(name))
-        below = " and a given odds or beta_low" if given["method"] in users_of(name) else ""
-        value = f"{given[name]!r:.60}" if np.ndim(given[name]) == 0 else "..."
-        messages.append(
-            f'{name}={value} has no effect with method="{given["method"]}"{below}: it is for '
-            f"{methods}."
-        )
-    return messages
-
-
 def _check_distances(X: Any, perplexity: float) -> None:
-    """Refuse what is no matrix or graph of distances, or a graph too sparse for the perplexity."""
+    """Refuse anything but distances, and a graph too sparse for the perplexity."""
     n = X.shape[0]
     if X.shape != (n, n):
         raise ValueError(
@@ -201,8 +165,8 @@ def _check_distances(X: Any, perplexity: float) -> None:
         )
     if X.min() < 0:
         raise ValueError(
-            'with metric="precomputed", X must hold distances, none of them negative, got '
-            f"{X.min()}; similarities must be turned into distances first"
+            'with metric="precomputed", X must hold distances, which are not negative, got '
+            f"{X.min()}; turn similarities into distances first"
         )
     if not is_sparse(X):
         return
@@ -214,60 +178,6 @@ def _check_distances(X: Any, perplexity: float) -> None:
         raise ValueError(
             f"perplexity={perplexity:g} is too large for this graph: point {int(degree.argmin())} "
             f"has {least} neighbours in X; {works}, and three times the perplexity is advisable"
-        )
-
-
-def _usable_labels(
-    method: Method,
-    conditioned_below: bool,
-    labels: Labels | None,
-    warnings: list[str],
-    *,
-    y_given: bool,
-) -> Labels | None:
-    """Return the labels if there is something to factor out, else None with a warning."""
-    if method.knob is None and not conditioned_below:
-        return None
-    if labels is None:
-        warnings.append(
-            f'no labels given, so method="{method.name}" has nothing to factor out: this is plain '
-            't-SNE. Pass labels=... to fit, or method="tsne" if that is what you want.'
-            + (" What you passed as y is ignored: labels go to labels=." if y_given else "")
-        )
-        return None
-    if labels.n_labels < 2:
-        warnings.append(
-            f"the labels hold {labels.describe()}: there is nothing to factor out, "
-            "this is plain t-SNE."
-        )
-        return None
-    return labels
-
-
-def _warn_of_small_labels(
-    labels: Labels,
-    method: Method,
-    perplexity: float,
-    knob: NDArray[np.float64],
-    warnings: list[str],
-) -> None:
-    """Warn of labels that cannot fill half of their points' neighbours, or what is left of it.
-
-    With ``balanced`` the share of the own label goes from half to that of a random draw.
-    """
-    length = min(ceil(method.row_length * perplexity), labels.n_points - 1)
-    share = np.full(labels.n_labels, 0.5)
-    if method.name == "balanced":
-        share += knob * ((labels.counts - 1) / (labels.n_points - 1) - share)
-    wanted = np.ceil(length * share).astype(np.int64)
-    small = np.flatnonzero(labels.counts - 1 + labels.n_missing < wanted)
-    if len(small):
-        shown = ", ".join(f"{labels.names[i]!s:.40} ({labels.counts[i]})" for i in small[:5])
-        warnings.append(
-            f"{len(small)} of {labels.n_labels} labels have too few points for their share of "
-            f"neighbours (up to {wanted[small].max()} others with the same label): {shown}"
-            f"{', ...' if len(small) > 5 else ''}. Points of other labels take their place; a "
-            "smaller perplexity or larger groups would avoid that."
         )
 
 
@@ -305,7 +215,7 @@ def _check_schedule(given: Mapping[str, Any], n: int) -> Schedule:
     rate, early_rate = given["learning_rate"], None
     if isinstance(rate, str):
         check_choice(rate, "learning_rate", ("auto",))
-        # Larger steps give wider maps; in space these take meshes that are slow or too coarse.
+        # Larger steps give wider maps; in three dimensions their meshes are slow or too coarse.
         least = 12.0 if given["n_components"] == 3 else 1.0
         rate, early_rate = (max(200.0, n / max(least, factor)) for factor in (late, early))
     return Schedule(

@@ -1,8 +1,8 @@
-"""The search for a target: how much conditioning gives the mixing that was asked for.
+"""The search for a requested mixing: how strongly to condition.
 
-A sample of the points is mapped at a few levels of conditioning, then all of them at the level that
-was found. If that map misses the target, another is made at a corrected level, and the nearest of
-them is taken. Each is the map that its strength gives by itself.
+A sample of the points is mapped at a few levels of conditioning, then all points at the level
+found. If that map misses the target, another is made at a corrected level, and the nearest one is
+kept. Each is the map that its strength gives directly.
 """
 
 from __future__ import annotations
@@ -34,34 +34,34 @@ __all__ = [
     "why_missed",
 ]
 
-# Up to this many points are tried as they are. Of more a third, between this and the other number.
-# Perplexity and neighbourhoods are made smaller by the same share, so that a neighbourhood of the
-# sample is a sample of a neighbourhood; but not below this many points.
+# Up to SEARCH_POINTS, trials use all points; otherwise a third of them, between these two numbers.
+# Perplexity and neighbourhoods shrink by the same share, so that a neighbourhood in the sample is a
+# sample of a neighbourhood, but not below FEWEST_NEIGHBORS.
 SEARCH_POINTS = 5000
 MOST_SEARCH_POINTS = 10_000
 FEWEST_NEIGHBORS = 10
-# Maps of the sample; of few points, whose trials are the maps themselves, more of them.
+# Trials on a sample, and on all points, where a trial is the map itself.
 MOST_TRIALS = 6
 MOST_WHOLE_TRIALS = 14
-# Levels nearer to each other than this are not told apart.
+# Levels closer than this count as equal.
 LEAST_STEP = 1e-5
-# How near to the target is near enough: for a map of all points, and for one of a sample, which
-# differs from them by more than that. A map farther away has missed its target.
+# Distances from the target that are near enough, for a map of all points and for one of a sample,
+# which deviates more; and from which on a map has missed its target.
 NEAR_ENOUGH = 0.01
 SAMPLE_NEAR_ENOUGH = 0.03
 MISSED = 0.02
-# Further maps of all points, one of very many.
+# Further maps of all points; only one of very many points.
 MOST_CORRECTIONS = 2
 MANY_POINTS = 30_000
-# Where the first trial is near enough, a second one this far away tells the slope.
+# If the first trial is near enough, a second one this far away measures the slope.
 SLOPE_STEP = 0.15
-# How far a correction may move the level, and which trials tell the slope.
+# How far a correction may move the level, and how far away trials still count for the slope.
 LONGEST_MOVE = 0.25
 SLOPE_REACH = 0.3
-# Mixing gained from the weakest to the strongest level: usually, and within these bounds.
+# Mixing gained from the weakest to the strongest level: a typical value, and bounds.
 USUAL_SLOPE = 0.8
 LEAST_SLOPE, MOST_SLOPE = 0.3, 3.0
-# All points mix faster with the level than a sample of them does.
+# The mixing of all points rises faster with the level than that of a sample.
 SLOPE_GAIN = 1.5
 _SHOWN_LABELS = 3
 
@@ -75,7 +75,7 @@ class Trial:
 
 
 def searched_points(settings: Settings) -> NDArray[np.int64]:
-    """Choose the points to try: a sample of many, all where there are only distances."""
+    """Return the points to try: a sample of many; all of them if only distances are given."""
     assert settings.labels is not None
     n = settings.labels.n_points
     if n <= SEARCH_POINTS or settings.metric == "precomputed":
@@ -85,7 +85,7 @@ def searched_points(settings: Settings) -> NDArray[np.int64]:
 
 
 def most_trials(settings: Settings, rows: NDArray[np.int64]) -> int:
-    """Return how many maps of some points are made at most."""
+    """Return the largest number of trials."""
     assert settings.labels is not None
     return MOST_TRIALS if len(rows) < settings.labels.n_points else MOST_WHOLE_TRIALS
 
@@ -93,38 +93,25 @@ def most_trials(settings: Settings, rows: NDArray[np.int64]) -> int:
 def find_level(
     features: Any, settings: Settings, rows: NDArray[np.int64], step: Callable[[], object]
 ) -> tuple[Trial, ...]:
-    """Map some points at levels that come nearer and nearer to the mixing asked for.
+    """Map the points in ``rows`` at levels that approach the requested mixing.
 
-    Parameters
-    ----------
-    features : ndarray, or distances
-    settings : Settings
-        With the ``mixing`` to aim at.
-    rows : ndarray of int
-        The points to map.
-    step : callable
-        Called after each iteration.
-
-    Returns
-    -------
-    tuple of Trial
-        In the order they were made; empty if mixing cannot be measured.
+    ``features`` may be distances; ``step`` is called after each iteration. The trials come in
+    order; there are none if mixing cannot be measured.
     """
     assert settings.labels is not None and settings.mixing is not None
     part, k = settings, NEIGHBORHOOD
-    if len(rows) < settings.labels.n_points:
+    sampled = len(rows) < settings.labels.n_points
+    if sampled:
         features, part = features[rows], _of_sample(settings, rows)
         k = round(_fewer_neighbors(NEIGHBORHOOD, settings, rows))
     aligned = alignment_of(features, part).points
     places = None if settings.metric == "precomputed" else features
+    near = SAMPLE_NEAR_ENOUGH if sampled else NEAR_ENOUGH
     trials: list[Trial] = []
-    sampled = len(rows) < settings.labels.n_points
     while len(trials) < most_trials(settings, rows):
-        level = next_level(
-            trials, settings.mixing, near=SAMPLE_NEAR_ENOUGH if sampled else NEAR_ENOUGH
-        )
+        level = next_level(trials, settings.mixing, near=near)
         if level is None and sampled and len(trials) == 1:
-            level = trials[0].level + SLOPE_STEP  # a correction will need to know the slope
+            level = trials[0].level + SLOPE_STEP  # a correction needs the slope
         if level is None:
             break
         # Every trial draws the same random numbers as the map of all points.
@@ -142,12 +129,12 @@ def find_level(
 
 
 def _of_sample(settings: Settings, rows: NDArray[np.int64]) -> Settings:
-    """Return the settings for some of the points."""
+    """Return the settings for a sample of the points."""
     assert settings.labels is not None
     schedule, n = settings.schedule, settings.labels.n_points
 
     def fewer(rate: float | None) -> float | None:
-        """Scale a learning rate that goes with the number of points."""
+        """Scale a learning rate with the number of points."""
         return None if rate is None else max(200.0, rate * len(rows) / n)
 
     arrays = {
@@ -169,7 +156,7 @@ def _of_sample(settings: Settings, rows: NDArray[np.int64]) -> Settings:
 
 
 def _fewer_neighbors(count: float, settings: Settings, rows: NDArray[np.int64]) -> float:
-    """Return how many of some neighbours are in a sample, or as few as are worth looking at."""
+    """Return how many of ``count`` neighbours a sample holds, bounded below."""
     assert settings.labels is not None
     return max(min(count, FEWEST_NEIGHBORS), count * len(rows) / settings.labels.n_points)
 
@@ -187,7 +174,7 @@ def nearest_trial(trials: Sequence[Trial], target: float) -> Trial:
 
 
 def next_level(trials: Sequence[Trial], target: float, *, near: float) -> float | None:
-    """Choose the level to try next; None if one was near enough or nothing nearer can be found."""
+    """Return the level to try next; None if one is near enough or none can come nearer."""
     if not trials:
         return 0.5
     if abs(nearest_trial(trials, target).mixing - target) <= near:
@@ -202,7 +189,7 @@ def next_level(trials: Sequence[Trial], target: float, *, near: float) -> float 
         least = min(above, key=lambda trial: trial.level)
         ahead = least.level - max(0.15, (least.mixing - target) / USUAL_SLOPE)
         return None if least.level == 0 else max(0.0, ahead)
-    # Mixing is noisy, so it may cross the target more than once: go on where it is nearest.
+    # Mixing is noisy and may cross the target more than once: continue at the smallest gap.
     ordered = sorted(trials, key=lambda trial: trial.level)
     crossings = [
         (one, two)
@@ -217,9 +204,9 @@ def next_level(trials: Sequence[Trial], target: float, *, near: float) -> float 
 
 
 def correction(made: Sequence[Trial], trials: Sequence[Trial], target: float) -> float | None:
-    """Choose the level for a further map of all points; None if one of them is near enough.
+    """Return the level of a further map of all points; None if one is near enough.
 
-    ``made`` are the maps of all points so far, ``trials`` those of a sample.
+    ``made`` are the maps of all points, ``trials`` those of a sample.
     """
     if abs(nearest_trial(made, target).mixing - target) <= NEAR_ENOUGH:
         return None
@@ -241,13 +228,13 @@ def correction(made: Sequence[Trial], trials: Sequence[Trial], target: float) ->
 
 
 def most_corrections(settings: Settings) -> int:
-    """Return how many further maps of all points may be made."""
+    """Return the largest number of further maps of all points."""
     assert settings.labels is not None
     return 1 if settings.labels.n_points > MANY_POINTS else MOST_CORRECTIONS
 
 
 def _slope(trials: Sequence[Trial], level: float) -> float:
-    """Mixing gained from level 0 to 1, by a straight line through the trials around a level."""
+    """Return the mixing gained from level 0 to 1, by a line through the trials around a level."""
     near = [each for each in trials if abs(each.level - level) <= SLOPE_REACH]
     levels = np.array([each.level for each in near])
     if len(near) < 2 or np.ptp(levels) == 0:
@@ -259,7 +246,7 @@ def _slope(trials: Sequence[Trial], level: float) -> float:
 def why_missed(
     embedding: NDArray[np.floating], settings: Settings, reached: Trial, value: str
 ) -> str | None:
-    """Say how far a map goes that missed its target, and which labels hold it back."""
+    """Explain how far a map got that missed its target, and which labels mix least."""
     assert settings.mixing is not None
     target = settings.mixing
     if abs(reached.mixing - target) <= MISSED:
@@ -267,10 +254,10 @@ def why_missed(
     found = f"mixing={target:g} was not reached: {value} mixes the labels to {reached.mixing:.2f}"
     if reached.mixing > target:
         if reached.level > 0:
-            return f"{found}, the nearest that was found."
+            return f"{found}, the nearest value found."
         return f"{found}. That is the weakest conditioning: there is little to factor out."
     by_label = mixing_by_label(embedding, settings.labels, n_jobs=settings.n_jobs)
-    least = [f"{name!s:.40} ({share:.2f})" for name, share in list(by_label.items())]
-    held = f"Labels that mix least: {', '.join(least[:_SHOWN_LABELS])}."
-    most = "the most that this method reaches" if reached.level == 1 else "the nearest found"
+    least = [f"{name!s:.40} ({share:.2f})" for name, share in by_label.items()][:_SHOWN_LABELS]
+    held = f"Labels that mix least: {', '.join(least)}."
+    most = "the most that this method reaches" if reached.level == 1 else "the nearest value found"
     return f"{found}, {most}. {held}"

@@ -275,14 +275,23 @@ def opened(path: Path, mode: str = "r") -> Iterator[Any]:
     except OSError as error:
         raise ValueError(f"{path} is not a valid .h5ad (HDF5) file: {error}") from error
     with file:
-        if "obs" not in file:
-            raise ValueError(f"{path} is not an .h5ad file: this HDF5 file has no obs")
-        if not hasattr(file["obs"], "keys"):
-            raise ValueError(
-                f"{path} was written by anndata before version 0.7; read it with "
-                "anndata.read_h5ad and write it again"
-            )
-        yield file
+        try:
+            _check_layout(file, path)
+            yield file
+        except (KeyError, OSError, RuntimeError) as error:
+            if mode != "r":
+                raise
+            raise ValueError(f"{path} is damaged: {error}") from error
+
+
+def _check_layout(file: Any, path: Path) -> None:
+    if "obs" not in file:
+        raise ValueError(f"{path} is not an .h5ad file: this HDF5 file has no obs")
+    if not hasattr(file["obs"], "keys"):
+        raise ValueError(
+            f"{path} was written by anndata before version 0.7; read it with anndata.read_h5ad and "
+            "write it again"
+        )
 
 
 def read_element(element: Any) -> Any:
@@ -294,7 +303,9 @@ def read_element(element: Any) -> Any:
         warnings.simplefilter("ignore")  # anndata warns about files of older versions
         try:
             return check_sparse(read_elem(element), path)
-        except (AttributeError, IndexError, KeyError, OSError, TypeError, ValueError) as error:
+        except MemoryError:
+            raise
+        except Exception as error:  # of any kind: h5py, NumPy, SciPy and anndata all read it
             raise ValueError(
                 f"{path} is damaged: {element.name} cannot be read ({error})"
             ) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Collection, Mapping, Sequence
@@ -24,7 +25,7 @@ _SPARSE = {"format.npy", "shape.npy", "data.npy"}
 # What NumPy, SciPy and zipfile raise for files that are damaged or something else.
 _DAMAGES = (
     AttributeError, EOFError, KeyError, OSError, RuntimeError, ValueError, zipfile.BadZipFile,
-    zlib.error,
+    tokenize.TokenError, zlib.error,
 )  # fmt: skip
 _NO_PICKLES = "holds Python objects (a pickle), which are not read because they can run any code"
 

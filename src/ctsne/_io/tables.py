@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import re
+import zlib
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -111,12 +112,15 @@ def read_frame(
     if suffix in TEXT_SUFFIXES:
         frame = _read_text(path, as_text=texts, own=own)
     else:
-        load("pyarrow")
-        pandas = load("pandas")
-        reader = pandas.read_parquet if suffix == ".parquet" else pandas.read_feather
+        pyarrow = load("pyarrow")
         try:
-            frame = reader(path)
-        except (OSError, ValueError, KeyError) as error:
+            if suffix == ".parquet":
+                table = load("pyarrow.parquet").read_table(path)
+            else:
+                table = load("pyarrow.feather").read_table(path)
+            table.validate(full=True)  # damaged buffers would crash the interpreter
+            frame = table.to_pandas()
+        except (OSError, ValueError, KeyError, pyarrow.ArrowException) as error:
             raise ValueError(f"{path} is not a valid {suffix[1:]} file: {error}") from error
     frame.columns = [str(name) for name in frame.columns]
     if frame.index.nlevels > 1:
@@ -195,7 +199,7 @@ def _read_text(path: Path, *, as_text: Collection[str], own: str | None) -> Any:
             f"{path} is not encoded in UTF-8 ({error.reason} at byte {error.start}); save it with "
             "that encoding"
         ) from error
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise ValueError(f"cannot read {path}: {error}") from error
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ctsne.cli.console import Console, aligned, definitions
 from ctsne.cli.main import Commands, add_command, command_parser
-from ctsne.cli.options import add_jobs, add_messages, spelled
+from ctsne.cli.options import add_jobs, add_messages, option, spelled
 from ctsne.cli.values import seed
 
 if TYPE_CHECKING:
@@ -61,14 +61,11 @@ def add(commands: Commands) -> None:
         help="compare all methods on synthetic data: a table and a picture",
     )  # fmt: skip
     main = parser.add_argument_group("options")
-    main.add_argument(
-        "-o", "--output", metavar="FILE", default="ctsne-demo.png",
-        help="picture to write; overwritten if it exists (default: %(default)s)",
-    )  # fmt: skip
-    main.add_argument(
-        "--seed", metavar="N", type=seed, default=_SEED,
-        help="seed of the data and of the maps (default: %(default)s)",
-    )  # fmt: skip
+    option(main, "-o --output FILE",
+           "picture to write; overwritten if it exists (default: %(default)s)",
+           default="ctsne-demo.png")  # fmt: skip
+    option(main, "--seed N", "seed of the data and of the maps (default: %(default)s)",
+           type=seed, default=_SEED)  # fmt: skip
     add_jobs(main)
     add_messages(parser, json=False, config=False)
 
@@ -144,13 +141,7 @@ def draw(result: SweepResult, data: Synthetic) -> Any:
         maps, {"known label": data.known}, shape={"hidden label": data.hidden}, notes=notes, ncols=3
     )
     figure = axes[0].figure
-    figure.text(
-        axes[0].get_position().x0,
-        -0.005,
-        _LEGEND,
-        va="top",
-        fontsize=SMALL_SIZE,
-        color=GREY,
-        linespacing=1.5,
-    )  # below the panels; saving makes room for it
+    # Below the panels; the saved picture has room for it.
+    figure.text(axes[0].get_position().x0, -0.005, _LEGEND, va="top", linespacing=1.5,
+                fontsize=SMALL_SIZE, color=GREY)  # fmt: skip
     return figure

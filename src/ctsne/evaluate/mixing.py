@@ -184,7 +184,7 @@ def mixing(
     Parameters
     ----------
     embedding : array-like of shape (n, d) or MapNeighbors
-        Positions in the map, of which at most 5,000 are measured, or its neighbours.
+        Positions in the map (at most 5,000 points are measured), or its neighbours.
     labels : array-like of shape (n,)
         Any label column; missing labels are left out.
     k : int, default=30

@@ -29,14 +29,14 @@ __all__ = ["INDEX", "MAP_FILE", "Facts", "FinishedMap", "Store", "load_sweep", "
 INDEX = "sweep.npz"
 MAP_FILE = re.compile(r"map-[0-9a-f]{32}\.npz")
 _FORMAT = 4
-# What an index keeps of a grid point.
+# The attributes of a grid point that an index stores.
 _LINES = ("line", "seedless_line", "steering")
 _UNREADABLE = (EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile)
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known about a map besides its positions."""
+    """Facts about a map other than its positions."""
 
     kl_divergence: float
     n_iter: int
