@@ -300,7 +300,7 @@ def test_aligned_in_another_representation(
     output = ["-o", "other.csv"]
     assert "did you mean 'X_harmony'" in fail(*command, *output, "--align-rep", "X_harmny")
     both = fail(*command, *output, "--align-rep", "X_harmony", "--align", "mean")
-    assert "--align and --align-rep are two ways to say the same" in both
+    assert "--align and --align-rep are set the same thing" in both
     unused = fail(*command, *output, "--align-rep", "X_harmony", "--method", "original")
     assert "--align-rep is for joint, revised and balanced" in unused
 
@@ -379,7 +379,7 @@ def test_without_labels_for_tsne_only(
         (["cells.csv", "--labels", "batch", "-o", "m.csv", "--odds", "0.5"], "odds must be"),
         (
             ["cells.csv", "--labels", "batch", "-o", "m.csv", "--odds", "2", "--beta-low", "0.5"],
-            "two ways to say the same",
+            "set the same thing",
         ),
         (["cells.csv", "--labels", "batch", "-o", "m.csv", "--mixing", "70"], "mixing must be"),
         (
