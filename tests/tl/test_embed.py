@@ -375,7 +375,7 @@ def without(adata: Any, part: str, key: str) -> Any:
             "align.* different row names",
         ),
         (lambda a: a, {"odds": 0.5}, ValueError, "odds must be a number at least 1"),
-        (lambda a: a, {"odds": 2, "beta_low": 0.5}, ValueError, "two ways to say the same"),
+        (lambda a: a, {"odds": 2, "beta_low": 0.5}, ValueError, "set the same thing"),
         (lambda a: a, {"mixing": 1.5}, ValueError, "mixing must be a number"),
         (lambda a: a, {"mixing": 0.5, "strength": 0.5}, ValueError, "leave one of them out"),
         (
