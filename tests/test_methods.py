@@ -141,8 +141,12 @@ def test_no_other_module_lists_the_methods() -> None:
     listed = re.compile(rf"""(["'])({names})\1\s*[,:|]\s*[^\n]{{0,20}}?(["'])({names})\3""")
     found = []
     for file in sorted(SOURCE.rglob("*.py")):
-        if file.name == "methods.py" or "oracle" in file.parts:
+        if file.name == "methods.py" or "_reference" in file.parts:
             continue
         code = re.sub(r'"""(?s:.*?)"""', "", file.read_text(encoding="utf-8"))
-        found += [f"{file.relative_to(SOURCE)}: {match[0]}" for match in listed.finditer(code)]
+        found += [
+            f"{file.relative_to(SOURCE)}: {match[0]}"
+            for match in listed.finditer(code)
+            if match[2] != match[4]
+        ]
     assert found == []

@@ -1,4 +1,4 @@
-"""What is told, and where."""
+"""What is printed, and where."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_results_go_to_standard_output_all_else_to_standard_error(
 ) -> None:
     console = Console()
     console.say("reading")
-    console.detail("nobody asked")
+    console.detail("only if verbose")
     console.stage("neighbours")  # for terminals only
     console.warn("few\n  points")
     console.error(ValueError("no\nfile"))

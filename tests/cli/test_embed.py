@@ -376,7 +376,7 @@ def test_without_labels_for_tsne_only(
         (["cells.csv", "--labels", "batch", "-o", "m.csv", "--odds", "0.5"], "odds must be"),
         (
             ["cells.csv", "--labels", "batch", "-o", "m.csv", "--odds", "2", "--beta-low", "0.5"],
-            "two ways to say the same",
+            "set the same thing",
         ),
         (["cells.csv", "--labels", "batch", "-o", "m.csv", "--mixing", "70"], "mixing must be"),
         (

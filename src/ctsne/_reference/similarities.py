@@ -37,7 +37,8 @@ def log_softmax(logits: Floats) -> Floats:
     return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True)))
 
 
-def _entropy(logits: Floats) -> Floats:
+def entropy(logits: Floats) -> Floats:
+    """Return the entropy of the distribution proportional to ``exp(logits)``."""
     log_p = log_softmax(logits)
     return np.asarray(-(np.exp(log_p) * log_p).sum(axis=-1))
 
@@ -80,7 +81,7 @@ def search_precision(
     x = d2 - d2.min()
 
     def too_wide(tau: float) -> bool:
-        return bool(_entropy(log_weights - tau * x) >= np.log(perplexity))
+        return bool(entropy(log_weights - tau * x) >= np.log(perplexity))
 
     low = high = scale**-2
     if too_wide(low):
@@ -111,11 +112,11 @@ def solve_precision(
     spread = d2 - d2.min()
     scale = float(spread.max())
     if scale == 0:
-        return 0.0, bool(abs(_entropy(log_weights) - np.log(perplexity)) <= tolerance)
+        return 0.0, bool(abs(entropy(log_weights) - np.log(perplexity)) <= tolerance)
     x = spread / scale
 
     def excess(tau: Floats) -> Floats:
-        return np.asarray(_entropy(log_weights - tau[..., None] * x) - np.log(perplexity))
+        return np.asarray(entropy(log_weights - tau[..., None] * x) - np.log(perplexity))
 
     grid = _precision_grid(x, log_weights)
     values = excess(grid)
@@ -127,10 +128,8 @@ def solve_precision(
     high, low = grid[at], grid[at + 1]
     for _ in range(60):
         middle = (low + high) / 2
-        if (excess(middle) >= 0) == (values[at] >= 0):
-            high = middle
-        else:
-            low = middle
+        as_high = (excess(middle) >= 0) == (values[at] >= 0)
+        low, high = (low, middle) if as_high else (middle, high)
     return float(low + high) / 2 / scale, True
 
 
@@ -150,47 +149,6 @@ def _nearest(
             fine = fine[max(nearest - 1, 0) : nearest + 2]
         found.append(min((float(np.abs(excess(tau))), float(tau)) for tau in fine))
     return min(found, key=lambda pair: round(pair[0], 10))  # the first of equal ones
-
-
-def continue_precision(
-    d2: Floats, log_weights: Floats, perplexity: float, *, steps: int = 200
-) -> float:
-    """Follow the unweighted solution as the weights grow to their full size; nan where it ends.
-
-    No method uses this: it shows which solution continues the unweighted one. Steps are so small
-    that the solution never jumps to another branch.
-    """
-    tau, reached = solve_precision(d2, np.zeros(len(d2)), perplexity)
-    x = d2 - d2.min()
-    if not reached or tau == 0:
-        return float("nan")
-    s, step, log_tau = 0.0, 1 / steps, float(np.log(tau))
-    while s < 1:
-        following = min(s + step, 1.0)
-        found = _follow(x, following * log_weights, perplexity, log_tau)
-        if found is None:
-            step /= 2
-            if step < 1e-9:
-                return float("nan")
-        else:
-            s, step, log_tau = following, min(2 * step, 1 / steps), found
-    return float(np.exp(log_tau))
-
-
-def _follow(x: Floats, log_weights: Floats, perplexity: float, log_tau: float) -> float | None:
-    """Find the solution close to ``log_tau`` at which the perplexity falls with the precision."""
-    half = 1 / (4 + np.ptp(log_weights))
-    grid = log_tau + half * np.linspace(-1, 1, 41)
-    for _ in range(10):
-        below = _entropy(log_weights - np.exp(grid)[:, None] * x) < np.log(perplexity)
-        crossings = np.flatnonzero(below[1:] & ~below[:-1])
-        if len(crossings) == 0:
-            return None
-        at = crossings[np.argmin(np.abs(grid[crossings] - log_tau))]
-        grid = np.linspace(grid[at], grid[at + 1], 41)
-        if grid[1] <= grid[0]:
-            break
-    return float(grid[20])
 
 
 def _row(d2: Floats, log_weights: Floats, tau: float) -> Floats:
@@ -223,11 +181,6 @@ def tsne_affinities(X: ArrayLike, perplexity: float, *, metric: Metric = "euclid
     return symmetrize(indices, tsne_rows(D2, indices, perplexity))
 
 
-def _high_weight_matrix(codes: Integers, beta: ArrayLike) -> Floats:
-    log_beta, log_alpha = (np.append(w, 0.0)[codes][:, None] for w in high_weights(codes, beta))
-    return np.where(are_different(codes), log_alpha, log_beta)
-
-
 def revised_rows(
     D2: Floats, indices: Integers, codes: Integers, perplexity: float, beta: ArrayLike, *,
     bandwidth: Literal["r", "p"] = "r", scale: float = 1.0,
@@ -239,7 +192,8 @@ def revised_rows(
     """
     if bandwidth not in ("r", "p"):
         raise ValueError(f"bandwidth must be 'r' or 'p', got {bandwidth!r}")
-    weights = _high_weight_matrix(codes, beta)
+    log_beta, log_alpha = (np.append(w, 0.0)[codes][:, None] for w in high_weights(codes, beta))
+    weights = np.where(are_different(codes), log_alpha, log_beta)
     rows = []
     for i, row in enumerate(indices):
         d2, log_weights = D2[i, row], weights[i, row]
@@ -378,13 +332,11 @@ def joint_rows(
         wanted = min(int(np.ceil(total * shares[i] - 1e-6)), total - 1) if n_same[i] else total
         k_other = min(wanted, length - n_same[i])
         k_same = min(total - k_other, n_same[i])
-        members = np.concatenate(
-            [indices[i, :k_same], indices[i, n_same[i] : n_same[i] + total - k_same]]
-        )
-        row = split_rows(
-            D2[i : i + 1], members[None], np.array([k_same]), shares[i : i + 1], perplexity
-        )
-        dense[i, members] = row[0]
+        second = indices[i, n_same[i] : n_same[i] + total - k_same]
+        members = np.concatenate([indices[i, :k_same], second])
+        one = slice(i, i + 1)
+        lengths = np.array([k_same])
+        dense[i, members] = split_rows(D2[one], members[None], lengths, shares[one], perplexity)[0]
     return dense
 
 
