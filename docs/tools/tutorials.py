@@ -1,4 +1,4 @@
-"""The tutorials: notebooks made of their scripts and run anew for every build."""
+"""Convert the tutorials to notebooks and run them for every build."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import nbformat
 
 
 def write(scripts: Path, folder: Path) -> None:
-    """Write every notebook with its outputs into a folder.
+    """Write every notebook with its outputs to a folder.
 
     Parameters
     ----------
     scripts : Path
-        The folder of the scripts, with the program that makes notebooks of them.
+        The folder of the scripts and of ``build.py``, which converts them.
     folder : Path
     """
     notebooks = _builder(scripts)
@@ -28,7 +28,7 @@ def write(scripts: Path, folder: Path) -> None:
 
 
 def _builder(scripts: Path) -> ModuleType:
-    """Import ``build.py`` under a name of its own; tools elsewhere have that name too."""
+    """Import ``build.py`` under a unique name, because other modules are called ``build`` too."""
     spec = importlib.util.spec_from_file_location("build_notebooks", scripts / "build.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 
 from ctsne._core.messages import listed, unknown
-from ctsne._io.dataset import folded, matching
 
 
 @pytest.mark.parametrize(
@@ -25,20 +24,6 @@ def test_long_lists_stay_readable() -> None:
     assert text.endswith("... (30000 in all)") and len(text) < 200
     assert len(listed(["x" * 1000])) < 80
     assert listed([]) == "(none)"
-
-
-def test_features_by_name_and_by_pattern_in_the_order_of_the_file() -> None:
-    known = ["a[1]", "PC2", "PC1", "age"]
-    assert matching(["PC?", "a[1]"], known, where="x") == ["a[1]", "PC2", "PC1"]
-    with pytest.raises(ValueError, match=r"no column 'PX\*' in x"):
-        matching(["PC1", "PX*"], known, where="x")
-
-
-def test_numbered_names_are_folded() -> None:
-    many = [f"PC{i}" for i in range(1, 51)]
-    assert folded([*many, "n_counts", "cluster"]) == "PC1 ... PC50, n_counts, cluster"
-    assert folded(["7", "8", "9", "a1", "a3", "b1", "b2"]) == "7 ... 9, a1, a3, b1, b2"
-    assert folded([f"gene_{i}_x" for i in range(99)]).endswith("_x, ... (99 in all)")
 
 
 def test_names_with_commas_between() -> None:

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from ctsne._io import read_data
+from ctsne._io.anndata import choose_representation
 from ctsne.labels import encode_labels
 
 
@@ -146,3 +147,42 @@ def test_empty_text_is_missing(cells: Path) -> None:
     assert encode_labels(data.labels(["batch"])).describe() == "2 labels (a: 4, b: 4), 4 missing"
     assert data.columns["text"].isna().sum() == 1
     assert data.columns["complex"].tolist()[1] == "1j"
+
+
+def test_highly_variable_genes_are_read_where_there_are_no_components(cells: Path) -> None:
+    adata = anndata.read_h5ad(cells)
+    del adata.obsm["X_pca"]
+    adata.var["highly_variable"] = [True, False, True, True, False, False, False]
+    adata.write_h5ad(cells)
+    data = read_data(cells)
+    assert data.source == "X (3 highly variable of 7 genes)"
+    assert data.features == ("gene0", "gene2", "gene3")
+    np.testing.assert_array_equal(data.X.toarray(), adata.X[:, [0, 2, 3]].toarray())
+    assert read_data(cells, use_rep="X").X.shape == (12, 7)
+
+
+def test_files_and_objects_follow_one_rule(cells: Path) -> None:
+    adata = anndata.read_h5ad(cells)
+    for change in ("none", "no components", "all variable", "none variable"):
+        if change == "no components":
+            del adata.obsm["X_pca"]
+        elif change != "none":
+            adata.var["highly_variable"] = change == "all variable"
+        adata.write_h5ad(cells)
+        data, found = read_data(cells), choose_representation(adata)
+        assert (data.source, data.features) == (found.source, found.features)
+        dense = [x.toarray() if hasattr(x, "toarray") else x for x in (data.X, found.matrix)]
+        np.testing.assert_array_equal(*dense)
+        assert choose_representation(adata, use_rep=found.key).source == found.source
+
+
+def test_damaged_files_are_named(cells: Path) -> None:
+    with h5py.File(cells, "r+") as file:
+        del file["obsm/X_pca"]
+        file["X/indices"][0] = 10**6
+    with pytest.raises(ValueError, match=r"cells\.h5ad is damaged: /X cannot be read"):
+        read_data(cells)
+    with h5py.File(cells, "r+") as file:
+        del file["obs/type/codes"]
+    with pytest.raises(ValueError, match=r"cells\.h5ad is damaged: /obs cannot be read"):
+        read_data(cells)

@@ -126,3 +126,11 @@ def test_real_data(real_data: Callable[[str], Any]) -> None:
     assert len(encode_labels(data.labels(["study", "cell_type"])).names) == len(
         set(zip(expected.known.tolist(), expected.hidden.tolist(), strict=True))
     )
+
+
+def test_invalid_sparse_matrices_are_refused(tmp_path: Path) -> None:
+    matrix = sp.csr_matrix(np.eye(4))
+    matrix.indices[2] = 10**6
+    sp.save_npz(tmp_path / "a.npz", matrix)
+    with pytest.raises(ValueError, match=r"a\.npz is damaged: its sparse matrix is invalid"):
+        read_data(tmp_path / "a.npz", features=["X1"])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctsne._io.dataset import first_difference
+from ctsne._io.dataset import first_difference, folded, matching
 from ctsne.labels import combine_columns
 
 TEXTS = st.none() | st.text("a| '\"\\", max_size=6)
@@ -48,3 +48,17 @@ def test_combinations_read_well() -> None:
 def test_where_columns_differ(one: object, other: object, row: int | None) -> None:
     assert first_difference(one, other) == row
     assert first_difference(other, one) == row
+
+
+def test_features_by_name_and_by_pattern_in_the_order_of_the_file() -> None:
+    known = ["a[1]", "PC2", "PC1", "age"]
+    assert matching(["PC?", "a[1]"], known, where="x") == ["a[1]", "PC2", "PC1"]
+    with pytest.raises(ValueError, match=r"no column 'PX\*' in x"):
+        matching(["PC1", "PX*"], known, where="x")
+
+
+def test_numbered_names_are_folded() -> None:
+    many = [f"PC{i}" for i in range(1, 51)]
+    assert folded([*many, "n_counts", "cluster"]) == "PC1 ... PC50, n_counts, cluster"
+    assert folded(["7", "8", "9", "a1", "a3", "b1", "b2"]) == "7 ... 9, a1, a3, b1, b2"
+    assert folded([f"gene_{i}_x" for i in range(99)]).endswith("_x, ... (99 in all)")

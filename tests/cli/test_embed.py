@@ -89,7 +89,7 @@ def test_what_the_map_is_made_of_is_not_replaced_by_it(
     )
     assert Path("cells.h5ad").read_bytes() == before
     text = run(*command, "--use-rep", "ctsne", "--key", "second")
-    assert text.endswith("next: ctsne plot cells.h5ad --key second -o map.png\n")
+    assert text.endswith("next: ctsne plot cells.h5ad -o map.png --key second\n")
 
 
 @pytest.mark.parametrize(
@@ -150,10 +150,7 @@ def test_reports_the_result(
 ) -> None:
     text = run("embed", cells, "--labels", "batch", "-o", "map.csv", *quick)
     assert text.startswith("map: map.csv (120 points; joint, strength 0.6)\nmixing of batch: ")
-    assert (
-        "\nneighbours kept: 0." in text
-        and " (adjusted R_NX; ctsne sweep compares" in text
-    )
+    assert "\nneighbours kept: 0." in text and " (adjusted R_NX; ctsne sweep compares" in text
     content = run_json("embed", cells, "--labels", "batch", "-o", "map.csv", *quick)
     assert content["output"] == "map.csv" and content["settings"]["perplexity"] == 8
     assert 0 <= content["measures"]["mixing"] <= 1.2 and content["seconds"] > 0
@@ -209,7 +206,7 @@ def test_what_the_map_is_made_of_is_named(
     assert "fractions, included in the map: 'plate'" in err
     assert main([*command, "--labels", "cell", "--features", "PC*"]) == 0
     err = capsys.readouterr().err
-    assert "ctsne: warning: 'cell' has 120 different values for 120 points: is it a label?" in err
+    assert "ctsne: warning: 'cell' has 120 different values for 120 points; is it a label?" in err
 
 
 def test_a_picture_in_the_same_command(
@@ -300,7 +297,7 @@ def test_aligned_in_another_representation(
     output = ["-o", "other.csv"]
     assert "did you mean 'X_harmony'" in fail(*command, *output, "--align-rep", "X_harmny")
     both = fail(*command, *output, "--align-rep", "X_harmony", "--align", "mean")
-    assert "--align and --align-rep are set the same thing" in both
+    assert "--align and --align-rep exclude each other" in both
     unused = fail(*command, *output, "--align-rep", "X_harmony", "--method", "original")
     assert "--align-rep is for joint, revised and balanced" in unused
 

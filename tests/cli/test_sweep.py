@@ -49,20 +49,20 @@ def test_a_sweep_leaves_all_that_is_needed(
     cells: str, run: Callable[..., str], quick: list[str]
 ) -> None:
     text = run(
-        "sweep", cells, "--labels", "batch", "--other", "type", "-o", "out", "--mixing", "0", *GRID,
-        *quick,
+        "sweep", cells, "--labels", "batch", "--other", "type", "--index", "cell", "-o", "out",
+        "--mixing", "0", *GRID, *quick,
     )  # fmt: skip
     head, _, *rows = text.split("\n\n")[0].splitlines()
     assert head.split() == [
-        "method", "setting", "mixing", "kept", "type", "mixed", "perplexity", "largest",
+        "method", "setting", "mixing", "of", "batch", "neighbours", "kept", "mixing", "of", "type",
     ]  # fmt: skip
     assert [row.split()[:2] for row in rows] == [
         ["tsne", "-"], ["balanced", "0"], ["balanced", "0.5"], ["balanced", "1"],
     ]  # fmt: skip
     assert sum("<- suggested" in row for row in rows) == 1
     flat = " ".join(text.split())
-    assert "0 is a starting point, not a rule: go on to stronger settings as long as" in flat
-    assert "as long as type mixed says that nothing merges that should not." in flat
+    assert "0 is a starting point, not a rule: try stronger settings as long as" in flat
+    assert "as long as mixing of type shows that nothing merges that should stay apart." in flat
     assert "ctsne report out -o page.html" in text
     result = load_sweep("out/sweep.npz")
     assert [swept.title for swept in result.maps][:2] == ["t-SNE", "balanced, strength 0"]
@@ -189,13 +189,14 @@ def test_the_same_command_goes_on_where_it_was_stopped(
     assert main(command) == 130
     out, err = capsys.readouterr()
     assert out == "" and err.splitlines()[-1] == (
-        "ctsne: interrupted: 2 of 4 maps are finished in out; the same command goes on from there"
+        "ctsne: interrupted: 2 of 4 maps are finished in out; run the same command again to "
+        "continue"
     )
     assert "the sweep in out is not finished; ctsne rerun out shows" in fail(
         "report", "out", "-o", "page.html"
     )
     message = fail("rerun", "out")
-    assert "the sweep in out is not finished; to go on, run ctsne sweep cells.csv" in message
+    assert "the sweep in out is not finished; to continue, run ctsne sweep cells.csv" in message
     command = [*shlex.split(message.partition("run ctsne ")[2]), "--jobs", "1"]
     more = []
     monkeypatch.setattr(worker, "_make", lambda *a: (more.append(1), original(*a))[1])
@@ -243,7 +244,7 @@ def test_a_folder_with_a_sweep_of_something_else_is_left_alone(
     assert "out holds a sweep of other labels (batch), which would be lost; name another" in message
     frame.drop(columns=["plate", "PC1"]).to_csv(cells, index=False)
     command = ["sweep", cells, "--labels", "batch", "-o", "out", *GRID, *quick]
-    assert "holds a sweep of other data, or other features of them" in fail(*command)
+    assert "holds a sweep of other data or features" in fail(*command)
     page = ["report", cells, "--labels", "batch", "--keep", "out", "-o", "page.html", *quick]
     assert "holds a sweep of other data" in fail(*page)
     assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == before
@@ -299,10 +300,12 @@ def test_many_points_are_swept_by_a_sample(
 ) -> None:
     monkeypatch.setattr(sweep_command, "SWEPT_POINTS", 80)
     command = ["sweep", cells, "--labels", "batch", "--other", "type", *GRID, *quick]
-    command += ["--mixing", "0"]
+    command += ["--mixing", "0", "--index", "cell"]
     assert main([*command, "-o", "out"]) == 0
     out, err = capsys.readouterr()
-    assert "sweeping a random sample of 80 of 120 points; --all-points sweeps all of them" in err
+    assert (
+        "sweeping a random sample of 80 of 120 points; add --all-points to use all of them" in err
+    )
     assert "To make this map of all points: ctsne embed" in " ".join(out.split())
     content = run_json(*command, "-o", "out")  # the same sample again
     assert content["points"] == 80

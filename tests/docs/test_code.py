@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from ctsne.cli.parser import make_parser
+from ctsne.cli.main import make_parser
 
 from ctsne.datasets import make_synthetic
 

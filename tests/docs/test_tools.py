@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from ctsne.cli.parser import make_parser
+from ctsne.cli.main import make_parser
 
 Tool = Callable[[str], ModuleType]
 ROOT = Path(__file__).parents[2]

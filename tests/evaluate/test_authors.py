@@ -35,7 +35,7 @@ def embedding(paper_data: Any) -> NDArray[np.float32]:
 
 @pytest.mark.slow
 def test_curves(paper_data: Any, reference: Path, embedding: Any) -> None:
-    """Within .03 of R_NX and .02 of the Laplacian scores, but for the two ends.
+    """Within .03 of R_NX and .02 of the Laplacian scores, except at the two ends.
 
     A single neighbour is a noisy measure, and our maps keep a few more of those than the authors'
     do. At 889 neighbours, more than one and a half clusters, R_NX depends on which cluster comes to

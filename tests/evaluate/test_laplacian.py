@@ -80,7 +80,7 @@ def test_by_hand() -> None:
     # Nearest: 0-1, 1-0, 2-1, 3-2.
     assert laplacian(LINE, ["a", "a", "b", "b"], k=1) == 0.25
     assert laplacian(LINE, ["a", "b", "a", "b"], k=1) == 1.0
-    # Point 2 has only the unlabelled 1 near it, and point 1 is no point: 0 and 2 drop out too.
+    # Points 0 and 2 have only the unlabelled point 1 as a neighbour, so only point 3 counts.
     assert laplacian(LINE, ["a", None, "b", "b"], k=1) == 0.0
     assert expected_laplacian(["a", "a", "b", "b", None]) == pytest.approx(8 / 12)
 

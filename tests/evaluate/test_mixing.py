@@ -1,4 +1,4 @@
-"""Mixing: the Laplacian score as a share of what random labels would give."""
+"""Mixing: the Laplacian score as a share of its value for random labels."""
 
 from __future__ import annotations
 
@@ -64,6 +64,11 @@ def test_missing_labels_are_left_out() -> None:
     labels[::7] = None
     expected = laplacian(MAP, labels, k=30) / expected_laplacian(labels)
     assert mixing(MAP, labels) == pytest.approx(expected)
+    shares = laplacian(MAP, labels, k=30, pointwise=True)
+    labelled = sum(label is not None for label in labels)
+    for label, value in mixing_by_label(MAP, labels).items():
+        random = (labelled - (labels == label).sum()) / (labelled - 1)
+        assert value == pytest.approx(shares[labels == label].mean() / random)
     assert set(mixing_by_label(MAP, labels)) == {"a", "b", "c"}
 
 

@@ -155,6 +155,8 @@ def test_lists_serve_many_measures_and_maps() -> None:
             assert adjusted_rnx(embedding, data, k=k) == expected
             assert adjusted_rnx(found, X, labels, k=k) == expected
             assert adjusted_rnx(found, usual, k=k) == adjusted_rnx(embedding, X, k=k, sample=0.5)
+        whole = map_neighbors(embedding, k=20)  # of all points, measured where the data are
+        assert adjusted_rnx(whole, data, k=7) == adjusted_rnx(found, data, k=7)
         curve = rnx_curve(found, data)
         assert curve.k[-1] == 20
         assert curve.value[-1] == pytest.approx(adjusted_rnx(found, data, k=20))
@@ -181,7 +183,7 @@ def test_by_hand() -> None:
     embedding = [[0.0], [5.0], [1.0], [6.0]]
     assert np.isnan(adjusted_rnx(embedding, LINE, ["a", "b", "a", "b"], k=1))
     assert adjusted_rnx(embedding, LINE, k=1) == -0.5
-    # Without a label, 0 and 2 compare with all points, and 1 and 3 with all that are no "a".
+    # Without a label, 0 and 2 compare with all points, and 1 and 3 with all that are not "a".
     assert adjusted_rnx(embedding, LINE, [None, "b", None, "b"], k=1) == -0.5
 
 
@@ -261,7 +263,7 @@ def test_neighbours_that_every_map_would_keep_do_not_count() -> None:
     shuffled = np.concatenate([rng.permutation(X[labels == each]) for each in range(4)])
     assert np.isnan(adjusted_rnx(shuffled, X, labels, k=30))
     assert np.isnan(adjusted_rnx(shuffled, X, labels, k=30, pointwise=True)).all()
-    # Labels of 21: twenty neighbours are forced, and of the ten others none is kept but by chance.
+    # Labels of 21: twenty neighbours are forced, and the ten others are kept only by chance.
     labels = np.repeat(np.arange(5), 21)
     X = rng.normal(size=(105, 5)) + 50.0 * labels[:, None]
     shuffled = np.concatenate([rng.permutation(X[labels == each]) for each in range(5)])

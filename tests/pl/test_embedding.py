@@ -1,4 +1,4 @@
-"""One map: where its points are, how they look, and what is refused."""
+"""One map: positions, colours and shapes of its points, and input that is refused."""
 
 from __future__ import annotations
 

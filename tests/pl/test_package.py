@@ -1,4 +1,4 @@
-"""The package as a whole: what it exports, and that matplotlib is loaded only to draw."""
+"""The package as a whole: its names, its texts, and that matplotlib is loaded only to draw."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_label_text_is_shown_as_it_is() -> None:
             assert not texts[label].get_parse_math()
 
 
-def test_all_text_lies_inside_the_figure_and_beside_the_data() -> None:
+def test_all_text_lies_inside_the_figure_and_outside_the_data() -> None:
     labels = [f"label number {i}, with a rather long name" for i in range(30)] * 2
     positions = np.random.default_rng(0).normal(size=(60, 2))
     pictures = [
@@ -114,7 +114,7 @@ def test_text_is_dark_and_large_enough() -> None:
 
 
 @pytest.mark.parametrize("name", ["embedding", "label_mixing", "other_share"])
-def test_what_is_no_axes_is_refused(name: str) -> None:
+def test_anything_but_axes_is_refused(name: str) -> None:
     values = [0.0, 0.5, 1.0, 0.2] if name == "other_share" else np.eye(4)[:, :2]
     options = {"k": 1} if name == "label_mixing" else {}
     with pytest.raises(TypeError, match=r"ax must be a matplotlib Axes.*got Figure"):

@@ -71,7 +71,7 @@ def test_many_labels_are_stacked() -> None:
         ({"distances": [1.0, -1.0]}, "distances must not be negative, got -1"),
         ({"distances": [1.0, np.nan]}, "distances contains 1 NaN"),
         ({"distances": []}, "distances must be a list with one entry per neighbour"),
-        ({"distances": np.ones((2, 2))}, "distances must be a list.*one point"),
+        ({"distances": np.ones((2, 2))}, "distances must be a list.*shape"),
         ({"similarities": [0.1]}, "similarities must have one entry for each of the 2"),
         ({"labels": ["a"]}, "labels must have one entry for each of the 2"),
         ({"cut": -1}, "cut must be a number at least 0"),

@@ -108,7 +108,7 @@ def test_trade_off_is_one_line_a_method(result: SweepResult) -> None:
     joint = ax.lines[1].get_xdata()
     weakest = measured(result, "mixing", strength=0, method="joint")
     assert len(weakest) == 2 and joint[0] == pytest.approx(np.mean(weakest))
-    # The only map of a line is no smaller than the strongest of others.
+    # A single map has the marker of a strongest setting.
     sizes = [dots.get_sizes() for dots in ax.collections]
     assert sizes[0].max() > sizes[3].min()
     other = pl.trade_off(result, "other_laplacian", xlabel="x")

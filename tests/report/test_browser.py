@@ -14,7 +14,7 @@ from .conftest import Opened, made_up, written
 
 Open = Callable[..., Opened]
 
-# Whatever the machine draws on, the page shall think that it is a graphics card.
+# Makes the page take any renderer for a graphics card.
 ON_CARD = """
 const plain = WebGLRenderingContext.prototype.getParameter;
 WebGLRenderingContext.prototype.getParameter = function (name) {
@@ -46,7 +46,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return written(tmp_path_factory.mktemp("report"), names=[f"cell {i}" for i in range(60)])
 
 
-def test_starts_with_the_suggestion_beside_tsne(opened: Open, path: Path) -> None:
+def test_starts_with_the_suggestion_next_to_tsne(opened: Open, path: Path) -> None:
     page = opened(path)
     assert page.text("#left-title") == "t-SNE (for comparison)"
     assert page.text("#right-title") == "joint, strength 0.5"

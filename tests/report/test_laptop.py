@@ -1,4 +1,4 @@
-"""The page on the screen of a laptop: what must be in sight, and what is taken along."""
+"""The page on the screen of a laptop: visible without scrolling, and commands to copy."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_a_point_under_the_pointer_moves_no_panel(opened: Open, path: Path) -> N
     assert (bottom(page, "#legend"), bottom(page, "#selection"), bottom(page, "#point")) == before
 
 
-def test_settings_are_folded_but_on_paper(opened: Open, tmp_path: Path) -> None:
+def test_settings_are_folded_except_on_paper(opened: Open, tmp_path: Path) -> None:
     command = "ctsne report cells.csv -o page.html"
     made = {
         "command": command,

@@ -108,7 +108,7 @@ def test_maps_that_differ_by_less_than_seeds_are_alike() -> None:
 def test_seeds_of_the_purest_say_what_is_alike() -> None:
     grid = {**JOINT, "random_state": [0, 1]}
     mixing, rnx = [0.6, 0.6, 0.9, 0.9], [0.5, 0.6, 0.4, 0.3]
-    # The purest setting varies by .03 between its seeds, so .02 more is no difference.
+    # The purest setting varies by .03 between its seeds, so .02 more is not a difference.
     swept = result(grid, mixing, rnx, [0.12, 0.12, 0.07, 0.13])
     found = swept.suggest(0.5)
     assert place(swept, found) == 1  # of the weaker setting, the seed that keeps most

@@ -31,7 +31,7 @@ def make(**parameters: Any) -> ConditionalTSNE:
 
 
 class Reader(HTMLParser):
-    """Collects what a browser would make of it: elements, their attributes, and text."""
+    """Collect elements, their attributes, and text, as a browser would."""
 
     def __init__(self, markup: str) -> None:
         super().__init__()

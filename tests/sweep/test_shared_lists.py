@@ -1,4 +1,4 @@
-"""One search for all settings: what measures read off it is the truth."""
+"""One search for all settings, and exact neighbours for the measures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Maps of real AnnData objects: what is written, what is kept, what is refused."""
+"""Maps of real AnnData objects: fields written, parameters kept, input refused."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_similarities_are_stored_when_asked_for(blood: Any) -> None:
 def test_every_parameter_of_the_estimator_is_there_with_its_default() -> None:
     theirs = inspect.signature(ConditionalTSNE).parameters
     ours = inspect.signature(ctsne.tl.ctsne).parameters
-    assert set(theirs) - set(ours) == {"pca"}  # n_pcs stands for it
+    assert set(theirs) - set(ours) == {"pca"}  # n_pcs takes its place
     differ = {
         name for name in set(theirs) & set(ours) if theirs[name].default != ours[name].default
     }
@@ -101,10 +101,10 @@ def test_every_parameter_arrives(blood: Any) -> None:
     assert blood.uns["ctsne"]["params"] == kept
 
 
-def test_only_parameters_with_a_say_are_kept(blood: Any) -> None:
+def test_only_parameters_with_an_effect_are_kept(blood: Any) -> None:
     ctsne.tl.ctsne(blood, "phase", verbose=0, n_jobs=1, **QUICK)
     params = blood.uns["ctsne"]["params"]
-    # What was not given is not there: the default is what the method's is.
+    # Parameters left at None are not stored: the method sets them.
     assert params["method"] == "joint" and params["align"] == "none"
     unused = {"beta", "strength", "mixing", "bandwidth", "odds", "beta_low"}
     assert not (unused | {"n_jobs", "verbose", "callback"}) & set(params)
@@ -191,12 +191,14 @@ def test_several_columns_are_one(blood: Any) -> None:
     ctsne.tl.ctsne(blood, ["phase", "half"], **QUICK)
     assert_array_equal(blood.obsm["ctsne"], estimated(blood.obsm["X_pca"], text))
     assert list(blood.uns["ctsne"]["params"]["labels"]) == ["phase", "half"]
+    ctsne.tl.ctsne(blood, blood.obs[["phase", "half"]], key_added="frame", **QUICK)
+    assert_array_equal(blood.obsm["frame"], blood.obsm["ctsne"])
     ctsne.tl.ctsne(blood, ["phase"], key_added="one", **QUICK)
     assert_array_equal(blood.obsm["one"], estimated(blood.obsm["X_pca"], blood.obs["phase"]))
 
 
 @pytest.mark.parametrize("convert", [np.asarray, list, pd.Categorical, lambda column: column])
-def test_labels_that_are_no_column(blood: Any, convert: Any) -> None:
+def test_labels_that_are_not_a_column(blood: Any, convert: Any) -> None:
     labels = convert(blood.obs.pop("phase"))
     ctsne.tl.ctsne(blood, labels, **QUICK)
     assert_array_equal(blood.obsm["ctsne"], estimated(blood.obsm["X_pca"], labels))
@@ -257,7 +259,7 @@ def test_copy(blood: Any) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:Observation names are not unique:UserWarning")
-def test_repeated_cell_names_are_no_harm(blood: Any) -> None:
+def test_repeated_cell_names_do_no_harm(blood: Any) -> None:
     expected = estimated(blood.obsm["X_pca"], blood.obs["phase"])
     blood.obs_names = ["same"] * 700
     ctsne.tl.ctsne(blood, "phase", **QUICK)
@@ -373,7 +375,7 @@ def without(adata: Any, part: str, key: str) -> Any:
             "align.* different row names",
         ),
         (lambda a: a, {"odds": 0.5}, ValueError, "odds must be a number at least 1"),
-        (lambda a: a, {"odds": 2, "beta_low": 0.5}, ValueError, "two ways to say the same"),
+        (lambda a: a, {"odds": 2, "beta_low": 0.5}, ValueError, "set the same thing"),
         (lambda a: a, {"mixing": 1.5}, ValueError, "mixing must be a number"),
         (lambda a: a, {"mixing": 0.5, "strength": 0.5}, ValueError, "leave one of them out"),
         (
@@ -436,7 +438,7 @@ def test_refuses_with_nothing_changed(
 def test_never_replaces_what_the_map_is_made_of(blood: Any) -> None:
     ctsne.tl.ctsne(blood, "phase", **QUICK)
     before = blood.obsm["ctsne"].copy()
-    with pytest.raises(ValueError, match="would replace what the map is made of"):
+    with pytest.raises(ValueError, match="would replace the features of the map"):
         ctsne.tl.ctsne(blood, "phase", use_rep="ctsne", **QUICK)
     assert_array_equal(blood.obsm["ctsne"], before)
 

@@ -56,7 +56,7 @@ def test_a_map_is_compared_with_what_it_was_made_of(blood: Any, options: Any) ->
     assert rnx(table) == rnx(evaluate(Y, data, blood.obs["phase"], k=10))
     given = ctsne.tl.evaluate(blood, "phase", use_rep="X_pca", k=10)
     assert rnx(given) == rnx(evaluate(Y, blood.obsm["X_pca"], blood.obs["phase"], k=10))
-    # Another map by another tool: what a map of ours would be made of.
+    # The map of another tool is compared with the default features.
     other = ctsne.tl.evaluate(blood, "phase", basis="X_umap", k=10)
     expected = evaluate(blood.obsm["X_umap"], blood.obsm["X_pca"], blood.obs["phase"], k=10)
     assert rnx(other) == rnx(expected)
@@ -85,7 +85,7 @@ def test_the_map_is_compared_as_the_estimator_saw_the_data(small: Any, kind: Any
     }
     for name, (options, _, _) in cases.items():
         ctsne.tl.ctsne(small, "phase", key_added=name, **options, **QUICK)
-    small.obsm["X_pca"] = np.zeros((100, 2))  # added later, so not what the maps were made of
+    small.obsm["X_pca"] = np.zeros((100, 2))  # added after the maps were made
     for name, (_, data, made_with) in cases.items():
         table = ctsne.tl.evaluate(small, "phase", basis=name, k=10)
         expected = evaluate(small.obsm[name], data, small.obs["phase"], k=10, **made_with)

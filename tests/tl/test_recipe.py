@@ -34,7 +34,7 @@ def make_counts() -> anndata.AnnData:
     fold[batch == "y", 150:250] *= 4
     depth = rng.lognormal(0, 0.3, size=(300, 1))
     counts = rng.poisson(depth * rates * fold).astype(np.float32)
-    counts[:, -80:] = 0  # genes that nobody expresses,
+    counts[:, -80:] = 0  # genes without expression,
     counts[rng.integers(300, size=20), np.arange(500, 520)] = 40  # and some with one lone peak
     order = rng.permutation(300)
     obs = pd.DataFrame(
@@ -60,7 +60,7 @@ def logged() -> anndata.AnnData:
 
 
 def same_components(found: Any, expected: Any, tolerance: float = 1e-3) -> None:
-    """Equal but for the sign of each component."""
+    """Equal up to the sign of each component."""
     signs = np.sign((found * expected).sum(axis=0))
     np.testing.assert_allclose(found * signs, expected, atol=tolerance * np.abs(expected).max())
 
@@ -194,7 +194,7 @@ def test_twice_gives_the_same(adata: Any) -> None:
     np.testing.assert_array_equal(first.obsm["X_pca"], second.obsm["X_pca"])
 
 
-def test_repeated_gene_names_are_no_harm(adata: Any) -> None:
+def test_repeated_gene_names_do_no_harm(adata: Any) -> None:
     expected = recipe_heiter23(adata, batch_key="batch", n_top_genes=200, n_comps=10, copy=True)
     assert expected is not None
     adata.var_names = ["same"] * N_GENES

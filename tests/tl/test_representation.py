@@ -145,15 +145,15 @@ def test_the_same_file_gives_the_same_map_by_every_face(small: Any, tmp_path: Pa
         if name == "components":
             small.obsm["X_pca"] = np.random.default_rng(0).normal(size=(100, 60))
         small.write_h5ad(path)
-        arguments = ["--perplexity", "3", "--iterations", "30", "--seed", "0", "--quiet"]
-        command = ["embed", str(path), "--labels", "phase", "-o", str(tmp_path / "map.npz")]
-        assert main([*command, *arguments, "--force"]) == 0
+        arguments = ["--perplexity", "3", "--n-iter", "30", "--seed", "0", "--quiet"]
+        command = ["embed", str(path), "--labels", "phase", "-o", str(tmp_path / f"{name}.npz")]
+        assert main([*command, *arguments]) == 0
         options = {"perplexity": 3, "n_iter": 30}
         X = small.obsm["X_pca"] if name == "components" else small.X[:, ::5]
         ctsne.tl.ctsne(small, "phase", key_added=name, **options)
         model = ConditionalTSNE(random_state=0, **options)
         assert_array_equal(small.obsm[name], model.fit_transform(X, labels=small.obs["phase"]))
-        assert_array_equal(read_map(tmp_path / "map.npz").positions, small.obsm[name])
+        assert_array_equal(read_map(tmp_path / f"{name}.npz").embedding, small.obsm[name])
 
 
 def test_without_scanpy(small: Any, monkeypatch: pytest.MonkeyPatch) -> None:

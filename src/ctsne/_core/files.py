@@ -15,7 +15,7 @@ import numpy as np
 
 from ctsne._core.messages import label_text
 
-__all__ = ["content_checksum", "file_beside", "file_checksum", "replaced_file"]
+__all__ = ["content_checksum", "file_checksum", "replaced_file"]
 
 # Numbers converted to double precision at a time, so that a checksum needs little memory.
 _BLOCK = 2**20
@@ -30,23 +30,16 @@ def replaced_file(target: Path) -> Iterator[Path]:
     """
     target = target.resolve()
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
-    with file_beside(target) as temporary:
+    # tempfile makes files that only the user can read, which results should not be.
+    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}.part")
+    temporary.touch(exist_ok=False)
+    try:
         if mode is not None:  # before there is anything to read
             temporary.chmod(mode | stat.S_IWUSR)
         yield temporary
         if mode is not None:
             temporary.chmod(mode)
         os.replace(temporary, target)
-
-
-@contextlib.contextmanager
-def file_beside(target: Path) -> Iterator[Path]:
-    """Give a new empty file in the target's folder; remove it at the end if it still exists."""
-    # tempfile makes files that only the user can read, which results should not be.
-    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}.part")
-    temporary.touch(exist_ok=False)
-    try:
-        yield temporary
     finally:
         temporary.unlink(missing_ok=True)
 

@@ -26,24 +26,8 @@ from ctsne._io.provenance import (
 from ctsne._io.reading import read_data
 
 __all__ = [
-    "DATA_SUFFIXES",
-    "MAP_SUFFIXES",
-    "PICTURE_SUFFIXES",
-    "Dataset",
-    "InputRecord",
-    "MapFile",
-    "Provenance",
-    "check_input",
-    "check_key",
-    "check_output",
-    "current_versions",
-    "file_checksum",
-    "input_records",
-    "read_columns",
-    "read_data",
-    "read_map",
-    "read_provenance",
-    "suffix_of",
-    "write_columns",
-    "write_map",
-]
+    "DATA_SUFFIXES", "MAP_SUFFIXES", "PICTURE_SUFFIXES", "Dataset", "InputRecord", "MapFile",
+    "Provenance", "check_input", "check_key", "check_output", "current_versions", "file_checksum",
+    "input_records", "read_columns", "read_data", "read_map", "read_provenance", "suffix_of",
+    "write_columns", "write_map",
+]  # fmt: skip

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,28 +19,18 @@ from ctsne._core.messages import unknown
 from ctsne._io.dataset import (
     Dataset,
     check_labels,
-    check_numbers,
+    check_sparse,
     no_empty_text,
     numbered,
-    selected,
     storable,
 )
 from ctsne._io.paths import load
 from ctsne.labels import JOINT, combine_columns
 
 __all__ = [
-    "Representation",
-    "category_colors",
-    "choose_representation",
-    "column_of",
-    "columns_of",
-    "is_anndata",
-    "map_of",
-    "obs_columns",
-    "opened",
-    "read_element",
-    "read_h5ad",
-]
+    "Representation", "category_colors", "choose_representation", "column_of", "columns_of",
+    "is_anndata", "map_of", "obs_columns", "opened", "read_element", "read_h5ad",
+]  # fmt: skip
 
 DEFAULT = "X_pca"
 CHOSEN_GENES = "highly_variable"
@@ -176,13 +166,13 @@ def choose_representation(
     if use_rep is not None or adata.var is None or CHOSEN_GENES not in adata.var.columns:
         return found
     chosen = np.flatnonzero((adata.var[CHOSEN_GENES] == True).to_numpy())  # noqa: E712
-    if not len(chosen):
+    if len(chosen) in (0, len(found.features)):
         return found
     return Representation(
         found.matrix[:, chosen],
         tuple(found.features[gene] for gene in chosen),
         f"X ({len(chosen)} highly variable of {len(found.features)} genes)",
-        None if len(chosen) < len(found.features) else "X",
+        None,
     )
 
 
@@ -212,10 +202,9 @@ def _of_genes(adata: Any, values: Any, source: str, key: str | None, where: str)
 
 def read_h5ad(
     path: Path,
-    *,
     labels: Sequence[str],
     elsewhere: Sequence[str],
-    features: Sequence[str] | None,
+    *,
     use_rep: str | None,
     layer: str | None,
 ) -> Dataset:
@@ -228,17 +217,17 @@ def read_h5ad(
         obs = read_element(file["obs"])
         check_labels(labels, [*map(str, obs.columns), *elsewhere], where=f"obs of {path}")
         found = choose_representation(_Stored(file), use_rep=use_rep, layer=layer, where=str(path))
-    names = np.array(obs.index.astype(str), str)
-    place = f"{found.source.partition(' ')[0]} of {path}"
-    X, chosen = selected(found.matrix, found.features, features, where=place)
-    X = check_numbers(X, chosen, names, path=path)
-    if X.shape[0] != len(obs):
+    if len(found.matrix.shape) != 2 or found.matrix.shape[0] != len(obs):
+        shape = found.matrix.shape
         raise ValueError(
-            f"{path} is damaged: {found.source} has {X.shape[0]} rows, obs has {len(obs)}"
+            f"{path} is damaged: {found.source} has shape {shape}, obs {len(obs)} rows"
         )
-    source = found.source if features is None else f"{len(chosen)} columns of {found.source}"
+    names = np.array(obs.index.astype(str), str)
     called = None if obs.index.name is None else str(obs.index.name)
-    return Dataset(X, chosen, obs_columns(obs), names, source, path=path, called=called)
+    return Dataset(
+        found.matrix, found.features, obs_columns(obs), names, found.source, path=path,
+        called=called,
+    )  # fmt: skip
 
 
 class _Stored:
@@ -246,7 +235,7 @@ class _Stored:
 
     def __init__(self, file: Any) -> None:
         self._file = file
-        self.obsm, self.layers = _Elements(file.get("obsm")), _Elements(file.get("layers"))
+        self.obsm, self.layers = (_Elements(file.get(part, {})) for part in ("obsm", "layers"))
 
     @property
     def X(self) -> Any:
@@ -258,23 +247,11 @@ class _Stored:
         return read_element(self._file["var"]) if "var" in self._file else None
 
 
-class _Elements(Mapping[str, Any]):
+class _Elements(dict[str, Any]):
     """A group of an .h5ad file; its elements are read when they are asked for."""
 
-    def __init__(self, group: Any) -> None:
-        self._group = {} if group is None else group
-
     def __getitem__(self, key: str) -> Any:
-        return read_element(self._group[key])
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._group)
-
-    def __len__(self) -> int:
-        return len(self._group)
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._group
+        return read_element(super().__getitem__(key))
 
 
 def obs_columns(obs: Any) -> dict[str, Any]:
@@ -298,25 +275,37 @@ def opened(path: Path, mode: str = "r") -> Iterator[Any]:
     except OSError as error:
         raise ValueError(f"{path} is not a valid .h5ad (HDF5) file: {error}") from error
     with file:
-        if "obs" not in file:
-            raise ValueError(f"{path} is not an .h5ad file: this HDF5 file has no obs")
-        if not hasattr(file["obs"], "keys"):
-            raise ValueError(
-                f"{path} was written by anndata before version 0.7; read it with "
-                "anndata.read_h5ad and write it again"
-            )
-        yield file
+        try:
+            _check_layout(file, path)
+            yield file
+        except (KeyError, OSError, RuntimeError) as error:
+            if mode != "r":
+                raise
+            raise ValueError(f"{path} is damaged: {error}") from error
+
+
+def _check_layout(file: Any, path: Path) -> None:
+    if "obs" not in file:
+        raise ValueError(f"{path} is not an .h5ad file: this HDF5 file has no obs")
+    if not hasattr(file["obs"], "keys"):
+        raise ValueError(
+            f"{path} was written by anndata before version 0.7; read it with anndata.read_h5ad and "
+            "write it again"
+        )
 
 
 def read_element(element: Any) -> Any:
     """Return a part of an .h5ad file as AnnData holds it."""
     from anndata.io import read_elem
 
+    path = element.file.filename
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # anndata warns about files of older versions
         try:
-            return read_elem(element)
-        except (AttributeError, IndexError, KeyError, OSError, TypeError, ValueError) as error:
+            return check_sparse(read_elem(element), path)
+        except MemoryError:
+            raise
+        except Exception as error:  # of any kind: h5py, NumPy, SciPy and anndata all read it
             raise ValueError(
-                f"{element.file.filename} is damaged: {element.name} cannot be read ({error})"
+                f"{path} is damaged: {element.name} cannot be read ({error})"
             ) from error

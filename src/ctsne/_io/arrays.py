@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tokenize
 import zipfile
+import zlib
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,25 +14,23 @@ from numpy.typing import NDArray
 
 from ctsne._core.files import replaced_file
 from ctsne._core.messages import listed
-from ctsne._io.dataset import Dataset, check_labels, check_numbers, numbered, selected
+from ctsne._io.dataset import Dataset, check_labels, check_sparse, numbered
 
 __all__ = [
-    "array_columns",
-    "label_array",
-    "read_arrays",
-    "read_matrix",
-    "read_npy",
-    "refuse_pickled",
+    "array_columns", "label_array", "read_arrays", "read_matrix", "read_npy", "refuse_pickled",
     "write_arrays",
-]
+]  # fmt: skip
 
 _SPARSE = {"format.npy", "shape.npy", "data.npy"}
+# What NumPy, SciPy and zipfile raise for files that are damaged or something else.
+_DAMAGES = (
+    AttributeError, EOFError, KeyError, OSError, RuntimeError, ValueError, zipfile.BadZipFile,
+    tokenize.TokenError, zlib.error,
+)  # fmt: skip
 _NO_PICKLES = "holds Python objects (a pickle), which are not read because they can run any code"
 
 
-def read_matrix(
-    path: Path, *, labels: Sequence[str], elsewhere: Sequence[str], features: Sequence[str] | None
-) -> Dataset:
+def read_matrix(path: Path, labels: Sequence[str], elsewhere: Sequence[str]) -> Dataset:
     """Read the matrix of a .npy or .npz file, and the columns stored with it."""
     notes: tuple[str, ...] = ()
     if path.suffix.lower() == ".npy":
@@ -49,13 +49,10 @@ def read_matrix(
         )
     n, d = X.shape
     known = _texts(arrays.pop("features", None), d)
+    features = numbered(key, d) if known is None else tuple(known.tolist())
     columns, names = array_columns(arrays, n)
-    X, chosen = selected(
-        X, numbered(key, d) if known is None else tuple(known.tolist()), features, where=str(path)
-    )
-    X = check_numbers(X, chosen, names, path=path)
     check_labels(labels, [*columns, *elsewhere], where=str(path))
-    return Dataset(X, chosen, columns, names, f"{key} ({len(chosen)} columns)", notes, path)
+    return Dataset(X, features, columns, names, f"{key} ({d} columns)", notes, path)
 
 
 def array_columns(
@@ -83,7 +80,7 @@ def read_npy(path: Path) -> NDArray[Any]:
     try:
         with path.open("rb") as file:
             array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
-    except (ValueError, EOFError, OSError) as error:
+    except _DAMAGES as error:
         raise ValueError(_refusal(path, error)) from error
     return array
 
@@ -98,7 +95,9 @@ def read_arrays(
         with zipfile.ZipFile(path) as archive:
             entries = archive.namelist()
             if set(entries) >= _SPARSE:
-                return {"X": _read_sparse(path)}, ()
+                from scipy.sparse import load_npz
+
+                return {"X": check_sparse(load_npz(path), path)}, ()
             for entry in entries:
                 name = entry.removesuffix(".npy")
                 if name == entry or (only is not None and name not in only):
@@ -111,17 +110,11 @@ def read_arrays(
                     if "allow_pickle" not in str(error):
                         raise
                     pickled.append(name)
-    except (ValueError, EOFError, OSError, RuntimeError, zipfile.BadZipFile) as error:
+    except _DAMAGES as error:
         raise ValueError(_refusal(path, error)) from error
     if pickled and (not arrays or "X" in pickled):
         raise ValueError(_refusal(path, "allow_pickle"))
     return arrays, tuple(pickled)
-
-
-def _read_sparse(path: Path) -> Any:
-    from scipy.sparse import load_npz
-
-    return load_npz(path)
 
 
 def refuse_pickled(labels: Sequence[str], pickled: Sequence[str], path: Path) -> None:

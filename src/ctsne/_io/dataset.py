@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import fnmatch
+import itertools
 import math
-import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,24 +21,13 @@ from ctsne._io.paths import load
 from ctsne.labels import combine_columns, encode_labels
 
 __all__ = [
-    "Dataset",
-    "check_labels",
-    "check_numbers",
-    "doubtful_features",
-    "first_difference",
-    "folded",
-    "matching",
-    "no_empty_text",
-    "numbered",
-    "plain_array",
-    "selected",
-    "storable",
-    "take_rows",
-]
+    "Dataset", "check_labels", "check_numbers", "check_sparse", "doubtful_features",
+    "first_difference", "folded", "label_texts", "matching", "no_empty_text", "numbered",
+    "plain_array", "select_features", "storable", "take_rows",
+]  # fmt: skip
 
 _SHOWN = 12
-_NUMBERED = re.compile(r"(.*?)(\d+)")
-# Fewer names than this are not shortened.
+# From this many on, numbered names (PC1, PC2, ...) belong together.
 _RUN = 3
 # With fewer columns, one may well hold most of the variance.
 _FEWEST_DOUBTED = 5
@@ -93,7 +83,7 @@ class Dataset:
 
     def checksum(self, names: Sequence[str] = (), aligned: Any = None) -> str:
         """Return a checksum of matrix, labels and aligned matrix, the same for every format."""
-        return content_checksum(self.X, _texts(self.labels(names)) if names else None, aligned)
+        return content_checksum(self.X, label_texts(self.labels(names)) if names else None, aligned)
 
     def take(self, rows: NDArray[np.int64]) -> Dataset:
         """Return a subset of the points."""
@@ -110,7 +100,7 @@ def take_rows(column: Any, rows: NDArray[Any]) -> Any:
     return column.iloc[rows].reset_index(drop=True) if hasattr(column, "iloc") else column[rows]
 
 
-def _texts(column: Any) -> NDArray[np.object_]:
+def label_texts(column: Any) -> NDArray[np.object_]:
     """Return labels as text; None where they are missing."""
     encoded = encode_labels(column)
     return np.array([*map(label_text, encoded.names), None], object)[encoded.codes]
@@ -123,29 +113,28 @@ def check_labels(labels: Sequence[str], known: Sequence[str], *, where: str) -> 
             raise ValueError(unknown(name, known, what="column", where=where))
 
 
-def check_numbers(
-    X: Any, features: Sequence[str], names: NDArray[np.str_] | None, *, path: Path
-) -> Any:
-    """Return a matrix of real, finite values, sparse ones as checked CSR; refuse others."""
+def check_sparse(X: Any, path: object) -> Any:
+    """Refuse an invalid sparse matrix, whose indices could crash the interpreter."""
+    if hasattr(X, "check_format"):
+        try:
+            X.check_format(full_check=True)
+        except ValueError as error:
+            raise ValueError(f"{path} is damaged: its sparse matrix is invalid ({error})") from None
+    return X
+
+
+def check_numbers(data: Dataset) -> Dataset:
+    """Return the data with real, finite features, sparse ones as checked CSR; refuse others."""
+    X, path = data.X, data.path
     if X.dtype.kind not in "biuf":
         raise ValueError(f"{path}: the matrix must hold real numbers, got {X.dtype}")
-    if len(X.shape) != 2:
-        raise ValueError(
-            f"{path} must hold a matrix with a row for each point and a column for each feature, "
-            f"got an array of shape {X.shape}"
-        )
     if 0 in X.shape:
         raise ValueError(f"{path} holds no data: {X.shape[0]} rows, {X.shape[1]} features")
     if is_sparse(X):
-        try:  # wrong indices would crash the interpreter
-            if hasattr(X, "check_format"):
-                X.check_format(full_check=True)
-            X = X.tocsr()
-        except (ValueError, IndexError) as error:
-            raise ValueError(f"{path} is damaged: its sparse matrix is invalid ({error})") from None
+        X = X.tocsr()
     values = X.data if is_sparse(X) else X
     if X.dtype.kind != "f" or not values.size or np.isfinite([values.min(), values.max()]).all():
-        return X
+        return replace(data, X=X)
     bad = ~np.isfinite(values)
     if is_sparse(X):
         entries = np.flatnonzero(bad)
@@ -155,7 +144,8 @@ def check_numbers(
         rows, columns = np.nonzero(bad)
     row, column = int(rows[0]), int(columns[0])
     what = "a missing" if np.isnan(X[row, column]) else "an infinite"
-    named = "" if names is None else f" ({str(names[row])!r:.40})"
+    named = "" if data.names is None else f" ({str(data.names[row])!r:.40})"
+    features = data.features
     affected = [features[position] for position in np.unique(columns)]
     raise ValueError(
         f"{path} has {what} value in row {row + 1}{named}, column {features[column]!r:.60} "
@@ -165,37 +155,32 @@ def check_numbers(
     )
 
 
-def doubtful_features(X: NDArray[np.floating], features: Sequence[str]) -> tuple[str, ...]:
+def doubtful_features(X: NDArray[np.floating], features: Sequence[str]) -> Iterator[str]:
     """Warn of columns probably included by mistake: one that dominates, counts among fractions.
 
-    Columns of a numbered run (PC1, PC2, ...) are trusted.
+    Numbered columns (PC1, PC2, ...) are trusted.
     """
     if len(features) < _FEWEST_DOUBTED:
-        return ()
-    found = _runs(features)
-    in_run = {name for run in found if len(run) > 1 for name in run}
-    single = np.array([name not in in_run for name in features])
-    longest = max(found, key=len)
-    pattern = longest[0].rstrip("0123456789") + "*"
-    named = len(longest) > 1 and pattern != "*"
-    how = f'--features "{pattern}"' if named else "--features NAME NAME ..."
+        return
+    stems = Counter(map(_stem, features))
+    single = [stems[_stem(name)] < _RUN for name in features]
+    stem, count = stems.most_common(1)[0]
+    how = f'--features "{stem}*"' if stem and count >= _RUN else "--features NAME NAME ..."
     variance = X.var(axis=0, dtype=np.float64)
-    whole = (np.mod(X, 1) == 0).all(axis=0)
-    messages = []
     first = int(variance.argmax())
     if single[first] and variance[first] > _MOST_VARIANCE * variance.sum():
         share = 100 * variance[first] / variance.sum()
-        messages.append(
+        yield (
             f"column {features[first]!r:.60} has {share:.0f} % of the variance of all features, so "
             f"it dominates the map; choose the features with {how}, or scale the columns"
         )
+    whole = (np.mod(X, 1) == 0).all(axis=0)
     counts = [name for name, odd in zip(features, single & whole, strict=True) if odd]
     if counts and 2 * whole.sum() < len(features):
-        messages.append(
+        yield (
             f"whole numbers among fractions, included in the map: {listed(counts)}; if these are "
             f"labels or counts, choose the features with {how}"
         )
-    return tuple(messages)
 
 
 def numbered(prefix: str, count: int) -> tuple[str, ...]:
@@ -204,14 +189,7 @@ def numbered(prefix: str, count: int) -> tuple[str, ...]:
 
 
 def matching(patterns: Sequence[str], known: Sequence[str], *, where: str) -> list[str]:
-    """Return the names that match, in the order of the file; ``*`` and ``?`` match any text.
-
-    Examples
-    --------
-    >>> from ctsne._io.dataset import matching
-    >>> matching(["PC*", "age"], ["age", "PC1", "PC2", "sex"], where="cells.csv")
-    ['age', 'PC1', 'PC2']
-    """
+    """Return the names that match, in the order of the file; ``*`` and ``?`` match any text."""
     chosen: set[str] = set()
     names = set(known)
     for pattern in patterns:
@@ -222,36 +200,20 @@ def matching(patterns: Sequence[str], known: Sequence[str], *, where: str) -> li
     return [name for name in known if name in chosen]
 
 
-def selected(
-    X: Any, known: tuple[str, ...], patterns: Sequence[str] | None, *, where: str
-) -> tuple[Any, tuple[str, ...]]:
-    """Return the chosen columns of a matrix and their names; all of them without patterns."""
+def select_features(data: Dataset, patterns: Sequence[str] | None) -> Dataset:
+    """Return the data with the features that match; all of them without patterns."""
     if patterns is None:
-        return X, known
-    chosen = matching(patterns, known, where=where)
+        return data
+    what = data.source.partition(" ")[0]
+    chosen = matching(patterns, data.features, where=f"{what} of {data.path}")
     kept = set(chosen)
-    return X[:, [place for place, name in enumerate(known) if name in kept]], tuple(chosen)
-
-
-def _runs(names: Sequence[str]) -> list[list[str]]:
-    """Split names into runs that count up (PC1, PC2, ...) and single ones, in their order."""
-    found: list[list[str]] = []
-    before = None
-    for name in names:
-        match = _NUMBERED.fullmatch(name)
-        place = None if match is None else (match[1], int(match[2]))
-        if before is not None and place == (before[0], before[1] + 1):
-            found[-1].append(name)
-        else:
-            found.append([name])
-        before = place
-    return [
-        part for run in found for part in ([run] if len(run) >= _RUN else [[name] for name in run])
-    ]
+    places = [place for place, name in enumerate(data.features) if name in kept]
+    source = f"{len(chosen)} columns of {data.source}"
+    return replace(data, X=data.X[:, places], features=tuple(chosen), source=source)
 
 
 def folded(names: Sequence[str]) -> str:
-    """Write names as a short list, a run that counts up by its ends.
+    """Write names as a short list, numbered ones by their ends.
 
     Examples
     --------
@@ -259,11 +221,18 @@ def folded(names: Sequence[str]) -> str:
     >>> folded(["PC1", "PC2", "PC3", "age"])
     'PC1 ... PC3, age'
     """
-    parts = [run[0] if len(run) == 1 else f"{run[0]} ... {run[-1]}" for run in _runs(names)]
+    parts: list[str] = []
+    for _, group in itertools.groupby(names, _stem):
+        run = list(group)
+        parts += run if len(run) < _RUN else [f"{run[0]} ... {run[-1]}"]
     shown = [part if len(part) <= 60 else f"{part[:57]}..." for part in parts[:_SHOWN]]
     if len(parts) > _SHOWN:
         shown.append(f"... ({len(names)} in all)")
     return ", ".join(shown)
+
+
+def _stem(name: str) -> str:
+    return name.rstrip("0123456789")
 
 
 def first_difference(one: Any, other: Any) -> int | None:
@@ -272,26 +241,14 @@ def first_difference(one: Any, other: Any) -> int | None:
     Labels are equal if their texts are, or the numbers they spell in single precision: a column
     may have passed through files of different formats.
     """
-    first, second = encode_labels(one), encode_labels(other)
-    width = second.n_labels + 1
-    pairs = (first.codes + 1).astype(np.int64) * width + (second.codes + 1)
-    found, rows = np.unique(pairs, return_index=True)
-    names, others = (None, *first.names), (None, *second.names)
-    different = [
-        row
-        for pair, row in zip(found.tolist(), rows.tolist(), strict=True)
-        if not _alike(names[pair // width], others[pair % width])
-    ]
-    return min(different, default=None)
+    first, second = label_texts(one), label_texts(other)
+    rows = np.flatnonzero(first != second)
+    return next((int(row) for row in rows if not _close(first[row], second[row])), None)
 
 
-def _alike(one: object, other: object) -> bool:
-    if one is None or other is None:
-        return one is other
-    if label_text(one) == label_text(other):
-        return True
+def _close(one: str | None, other: str | None) -> bool:
     try:
-        return math.isclose(float(str(one)), float(str(other)), rel_tol=1e-6)
+        return math.isclose(float(one or ""), float(other or ""), rel_tol=1e-6)
     except ValueError:
         return False
 
@@ -337,6 +294,6 @@ def plain_array(column: Any) -> NDArray[Any]:
     values = np.asarray(column)
     if values.dtype.kind in "biufmM":
         return values
-    texts = _texts(column)
+    texts = label_texts(column)
     texts[texts == None] = ""  # noqa: E711
     return texts.astype(str)

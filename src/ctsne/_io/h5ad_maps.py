@@ -23,13 +23,8 @@ if TYPE_CHECKING:
     from ctsne._io.provenance import Provenance
 
 __all__ = [
-    "check_key",
-    "free_names",
-    "is_ours",
-    "read_h5ad_map",
-    "stored_provenance",
-    "write_h5ad_map",
-]
+    "check_key", "free_names", "is_ours", "read_h5ad_map", "stored_provenance", "write_h5ad_map",
+]  # fmt: skip
 
 # Entries of uns[key] that identify a map: the first is written by the command line, the others by
 # ctsne.tl. Other programs that write there, scanpy among them, use none of these.
@@ -76,7 +71,6 @@ def write_h5ad_map(
     key: str,
 ) -> None:
     """Write a map into a copy of the .h5ad that it was made from, or into a new file."""
-    about = {"provenance": provenance.to_json(), "params": _parameters(provenance.settings)}
     with replaced_file(target) as temporary:
         if suffix_of(dataset.path) == ".h5ad":
             shutil.copyfile(dataset.path, temporary)
@@ -85,31 +79,32 @@ def write_h5ad_map(
                     f"{dataset.path} has changed since it was read, so the map may not match its "
                     "cells; run the command again"
                 )
-            with opened(temporary, "r+") as file:
-                _add(file, positions, dataset, diagnostics, about, key)
         else:
-            _write_new(temporary, positions, dataset, diagnostics, about, key)
+            _write_data(temporary, dataset)
+        with opened(temporary, "r+") as file:
+            for group in ("obsm", "uns"):
+                if group not in file:
+                    _write(file, group, {})
+            _write_columns(file, dataset.columns, diagnostics, key)
+            _write(file["obsm"], key, positions)
+            about = {"provenance": provenance.to_json(), "params": _plain(provenance.settings)}
+            _write(file["uns"], key, about)
 
 
-def _add(
-    file: Any,
-    positions: NDArray[np.float32],
-    dataset: Dataset,
-    diagnostics: Mapping[str, NDArray[Any]],
-    about: dict[str, Any],
-    key: str,
+def _write_columns(
+    file: Any, columns: Mapping[str, Any], diagnostics: Mapping[str, Any], key: str
 ) -> None:
+    """Add the columns that obs does not have; diagnostics replace those of an earlier map."""
     obs = file["obs"]
     order = [str(name) for name in obs.attrs.get("column-order", ())]
-    for group in ("obsm", "uns"):
-        if group not in file:
-            _write(file, group, {})
-    # Columns of a label file are not in obs yet.
-    new = {name: column for name, column in dataset.columns.items() if name not in order}
-    _remove_earlier(file, order, key)
-    _write(file["obsm"], key, positions)
-    _write(file["uns"], key, about)
-    before = {name: dataset.columns[name] for name in order if name in dataset.columns}
+    new = {name: column for name, column in columns.items() if name not in order}
+    for name in _diagnostics_of(key):
+        if name in order:
+            order.remove(name)
+            del obs[name]
+    if f"{key}_affinities" in file.get("obsp", ()):
+        del file["obsp"][f"{key}_affinities"]
+    before = {name: columns[name] for name in order if name in columns}
     for name, column in {**new, **diagnostics}.items():
         for place in _places(name):
             if place not in obs:  # the names of the cells are a member of obs too
@@ -119,16 +114,6 @@ def _add(
             if place in before and first_difference(before[place], column) is None:
                 break  # written by an earlier run with the same label file
     obs.attrs["column-order"] = np.array(order, dtype=load("h5py").string_dtype())
-
-
-def _remove_earlier(file: Any, order: list[str], key: str) -> None:
-    """Remove diagnostics and affinities of an earlier map of this name, which this one may lack."""
-    for name in _diagnostics_of(key):
-        if name in order:
-            order.remove(name)
-            del file["obs"][name]
-    if f"{key}_affinities" in file.get("obsp", ()):
-        del file["obsp"][f"{key}_affinities"]
 
 
 def _write(group: Any, name: str, value: Any) -> None:
@@ -162,33 +147,20 @@ def free_names(name: str) -> Iterator[str]:
         yield f"{name}_{number}"
 
 
-def _write_new(
-    temporary: Path,
-    positions: NDArray[np.float32],
-    dataset: Dataset,
-    diagnostics: Mapping[str, NDArray[Any]],
-    about: dict[str, Any],
-    key: str,
-) -> None:
+def _write_data(temporary: Path, dataset: Dataset) -> None:
     pandas = load("pandas")
-    anndata = load("anndata")
-    n = len(positions)
+    n = dataset.X.shape[0]
     names = [str(row) for row in range(n)] if dataset.names is None else dataset.names.tolist()
-    elements: dict[str, Any] = {}
-    for name, column in {**dataset.columns, **diagnostics}.items():
-        place = next(place for place in _places(name) if place not in elements)
-        elements[place] = _element(column)
-    obs = pandas.DataFrame(elements, index=pandas.Index(names, dtype=object))
-    var = pandas.DataFrame(index=pandas.Index(dataset.features, dtype=object))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # row names may appear twice
-        adata = anndata.AnnData(dataset.X, obs=obs, var=var)
-        adata.obsm[key] = positions
-        adata.uns[key] = about
-        adata.write_h5ad(temporary)
+        load("anndata").AnnData(
+            dataset.X,
+            obs=pandas.DataFrame(index=pandas.Index(names, dtype=object)),
+            var=pandas.DataFrame(index=pandas.Index(dataset.features, dtype=object)),
+        ).write_h5ad(temporary)
 
 
-def _parameters(settings: Mapping[str, Any]) -> dict[str, Any]:
+def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return settings as AnnData can hold them: without None, lists as text."""
     return {
         name: value if isinstance(value, bool | int | float | str) else json.dumps(value)

@@ -27,7 +27,7 @@ from ctsne._io.paths import (
     sidecar_of,
     suffix_of,
 )
-from ctsne._io.provenance import SCHEMA_KEY, Provenance, stored_text, write_sidecar
+from ctsne._io.provenance import SCHEMA_KEY, Provenance, find_provenance, write_sidecar
 from ctsne._io.tables import is_of_map, read_frame, row_names, separator_of, table_columns
 
 __all__ = ["MapFile", "read_columns", "read_map", "write_columns", "write_map"]
@@ -197,9 +197,7 @@ def read_map(path: str | os.PathLike[str], *, key: str = "ctsne") -> MapFile:
             )
     else:
         positions, columns, names = _read_table(source, key)
-    text = stored_text(source, key)
-    made = None if text is None else Provenance.from_json(text)
-    return MapFile(positions, columns, names, made)
+    return MapFile(positions, columns, names, find_provenance(source, key))
 
 
 def _read_table(
@@ -212,7 +210,10 @@ def _read_table(
     axes = [name for name in frame.columns if re.fullmatch(rf"{re.escape(key)}_\d+", name)]
     if not axes:
         raise ValueError(f"{source} is not a map written by ctsne: it has no column {first}")
-    positions = np.ascontiguousarray(frame[axes].to_numpy(np.float32))
+    try:
+        positions = np.ascontiguousarray(frame[axes].to_numpy(np.float32))
+    except ValueError as error:
+        raise ValueError(f"{source} is damaged: {error}") from error
     return positions, table_columns(frame.drop(columns=axes)), row_names(frame)
 
 

@@ -12,18 +12,9 @@ from typing import Any
 from ctsne._core.messages import closest
 
 __all__ = [
-    "DATA_SUFFIXES",
-    "MAP_SUFFIXES",
-    "PICTURE_SUFFIXES",
-    "TABLE_SUFFIXES",
-    "TEXT_SUFFIXES",
-    "check_input",
-    "check_output",
-    "check_replaces_no_input",
-    "load",
-    "sidecar_of",
-    "suffix_of",
-]
+    "DATA_SUFFIXES", "MAP_SUFFIXES", "PICTURE_SUFFIXES", "TABLE_SUFFIXES", "TEXT_SUFFIXES",
+    "check_input", "check_output", "check_replaces_no_input", "load", "sidecar_of", "suffix_of",
+]  # fmt: skip
 
 TEXT_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt", ".txt.gz")
 TABLE_SUFFIXES = (*TEXT_SUFFIXES, ".parquet", ".feather")

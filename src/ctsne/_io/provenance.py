@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -27,22 +27,15 @@ if TYPE_CHECKING:
     from ctsne._io.dataset import Dataset
 
 __all__ = [
-    "InputRecord",
-    "Provenance",
-    "current_versions",
-    "input_records",
-    "read_provenance",
-    "relative_path",
-    "stored_text",
-    "write_sidecar",
-]
+    "InputRecord", "Provenance", "current_versions", "find_provenance", "input_records",
+    "read_provenance", "relative_path", "write_sidecar",
+]  # fmt: skip
 
 FORMAT = 1
 # The key of the provenance in the metadata of parquet and feather files.
 SCHEMA_KEY = b"ctsne"
 SETTINGS = "settings.json"
 _PACKAGES = ("ctsne", "numpy", "scipy", "scikit-learn")
-_NOT_OURS = "not a ctsne settings record"
 
 
 @dataclass(frozen=True)
@@ -88,34 +81,24 @@ class Provenance:
         return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
 
     @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> Provenance:
-        """Make it from the values of `to_dict`; refuse others."""
-        try:
-            if content["ctsne provenance"] != FORMAT:
-                raise ValueError(
-                    "the settings were stored by another version of ctsne (format "
-                    f"{content['ctsne provenance']!r:.20}, this version reads {FORMAT}); upgrade "
-                    "ctsne"
-                )
-            return cls(
-                command=str(content["command"]),
-                settings=dict(content["settings"]),
-                inputs=[InputRecord(**record) for record in content["inputs"]],
-                versions=dict(content["versions"]),
-            )
-        except (KeyError, TypeError) as error:
-            raise ValueError(f"{_NOT_OURS}: {error}") from error
-
-    @classmethod
     def from_json(cls, text: str) -> Provenance:
         """Make it from the text of `to_json`; refuse others."""
         try:
             content = json.loads(text)
-        except ValueError as error:
-            raise ValueError(f"{_NOT_OURS}: {error}") from error
-        if not isinstance(content, dict):
-            raise ValueError(_NOT_OURS)
-        return cls.from_dict(content)
+            stored = content["ctsne provenance"]
+            if stored == FORMAT:
+                return cls(
+                    command=str(content["command"]),
+                    settings=dict(content["settings"]),
+                    inputs=[InputRecord(**record) for record in content["inputs"]],
+                    versions=dict(content["versions"]),
+                )
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"not a ctsne settings record: {error}") from error
+        raise ValueError(
+            f"the settings were stored by another version of ctsne (format {stored!r:.20}, this "
+            f"version reads {FORMAT}); upgrade ctsne"
+        )
 
 
 def current_versions() -> dict[str, str]:
@@ -164,12 +147,21 @@ def read_provenance(path: str | os.PathLike[str], *, key: str = "ctsne") -> Prov
     if target.is_dir():
         if not (target / SETTINGS).is_file():
             raise ValueError(f"{target} is not the folder of a sweep: it has no {SETTINGS}")
-        return Provenance.from_json((target / SETTINGS).read_text(encoding="utf-8"))
+        return Provenance.from_json((target / SETTINGS).read_text("utf-8", "replace"))
     source = check_input(target, MAP_SUFFIXES)
-    text = stored_text(source, key)
-    if text is None:
+    found = find_provenance(source, key)
+    if found is None:
         raise ValueError(f"{source} does not say how it was made{_why_not(source, key)}")
-    return Provenance.from_json(text)
+    return found
+
+
+def find_provenance(source: Path, key: str) -> Provenance | None:
+    """Return the provenance stored with a map, or None."""
+    text = _stored_text(source, key)
+    try:
+        return None if text is None else Provenance.from_json(text)
+    except ValueError as error:
+        raise ValueError(f"{source}: {error}") from error
 
 
 def _why_not(source: Path, key: str) -> str:
@@ -186,8 +178,7 @@ def _why_not(source: Path, key: str) -> str:
     return "; was it written by ctsne?"
 
 
-def stored_text(source: Path, key: str) -> str | None:
-    """Return the provenance stored with an output as JSON, or None."""
+def _stored_text(source: Path, key: str) -> str | None:
     suffix = suffix_of(source)
     if suffix == ".h5ad":
         with opened(source) as file:
@@ -198,7 +189,7 @@ def stored_text(source: Path, key: str) -> str | None:
     if suffix in (".parquet", ".feather"):
         return _from_schema(source, suffix)
     sidecar = sidecar_of(source)
-    return sidecar.read_text(encoding="utf-8") if sidecar.exists() else None
+    return sidecar.read_text("utf-8", "replace") if sidecar.exists() else None
 
 
 def _from_schema(path: Path, suffix: str) -> str | None:
@@ -208,7 +199,7 @@ def _from_schema(path: Path, suffix: str) -> str | None:
         else:
             with load("pyarrow").OSFile(str(path)) as file:
                 schema = load("pyarrow.ipc").open_file(file).schema
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, load("pyarrow").ArrowException) as error:
         raise ValueError(f"{path} is not a valid {suffix[1:]} file: {error}") from error
     stored: bytes | None = (schema.metadata or {}).get(SCHEMA_KEY)
-    return None if stored is None else stored.decode()
+    return None if stored is None else stored.decode("utf-8", "replace")

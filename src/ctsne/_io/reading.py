@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne._core.files import file_checksum
-from ctsne._core.messages import label_text, listed, unknown
+from ctsne._core.messages import listed, unknown
 from ctsne._io.anndata import read_h5ad
 from ctsne._io.arrays import (
     array_columns,
@@ -22,7 +22,14 @@ from ctsne._io.arrays import (
     read_npy,
     refuse_pickled,
 )
-from ctsne._io.dataset import Dataset, first_difference, take_rows
+from ctsne._io.dataset import (
+    Dataset,
+    check_numbers,
+    first_difference,
+    label_texts,
+    select_features,
+    take_rows,
+)
 from ctsne._io.paths import TABLE_SUFFIXES, check_input, suffix_of
 from ctsne._io.tables import (
     like_id,
@@ -32,7 +39,6 @@ from ctsne._io.tables import (
     row_names,
     table_columns,
 )
-from ctsne.labels import encode_labels
 
 __all__ = ["read_data"]
 
@@ -64,32 +70,23 @@ def read_data(
 
     Parameters
     ----------
-    path : path
-    labels : sequence of str
+    labels
         Columns that are labels, even if they are numeric.
-    label_file : path, optional
+    label_file
         A table or NumPy file with more columns for the same points. A column that both files have
         must be the same in both.
-    use_rep, layer : str, optional
+    use_rep, layer
         For .h5ad: a key of ``obsm`` or ``"X"``; a layer.
-    features : sequence of str, optional
-        Columns to use; ``*`` and ``?`` match any text: ``["PC*"]``.
-    index : str, optional
+    features
+        Columns to use; ``*`` and ``?`` match any text.
+    index
         For tables: the column with the row names. Without it, row names are those that pandas or R
         stored as such: the index of a parquet or feather file, or a first column without a name.
-    join_on : str, optional
+    join_on
         The column of the label file by which it is joined to the data; its values must be unique.
-        It is matched with the column of the same name in the data, or with the row names if there
-        is none. ``"index"`` joins by the row names of both files. By default, and with
-        ``"order"``, rows are joined by their order; the default refuses files that have
-        identifiers in a different order.
-
-    Raises
-    ------
-    ValueError
-        If the file does not exist, cannot be read or does not hold what was asked for.
-    ImportError
-        If its format needs a package that is not installed.
+        It is matched with the column of the same name in the data, or else with the row names.
+        ``"index"`` joins by the row names of both files. By default, and with ``"order"``, rows
+        are joined by order; the default refuses files with identifiers in a different order.
 
     Examples
     --------
@@ -105,40 +102,29 @@ def read_data(
     """
     source = check_input(path)
     suffix = suffix_of(source)
-    _check_options(source, suffix, use_rep or layer, index, join_on, label_file)
-    # Before reading: a file replaced meanwhile must not pass for the one that was read.
-    sha256 = file_checksum(source)
-    extra = None if label_file is None else _read_label_file(label_file, labels, join_on)
-    wanted: dict[str, Any] = {
-        "labels": labels,
-        "elsewhere": () if extra is None else tuple(extra.columns),
-        "features": features,
-    }
-    if suffix in TABLE_SUFFIXES:
-        data = read_table(source, index=index, join_on=join_on, **wanted)
-    elif suffix == ".h5ad":
-        data = read_h5ad(source, use_rep=use_rep, layer=layer, **wanted)
-    else:
-        data = read_matrix(source, **wanted)
-    data = replace(data, sha256=sha256)
-    return data if extra is None else _joined(data, extra, labels, join_on)
-
-
-def _check_options(
-    source: Path,
-    suffix: str,
-    part: str | None,
-    index: str | None,
-    join_on: str | None,
-    label_file: object,
-) -> None:
-    if suffix != ".h5ad" and part is not None:
+    if suffix != ".h5ad" and (use_rep is not None or layer is not None):
         raise ValueError(f"--use-rep and --layer are for .h5ad files; {source} is not one")
     if suffix not in TABLE_SUFFIXES and index is not None:
         own = "obs_names" if suffix == ".h5ad" else "the array 'names', if there is one"
         raise ValueError(f"--index is for tables; the row names of {source} are {own}")
     if join_on is not None and label_file is None:
         raise ValueError("--join-on needs a label file: add --label-file FILE, or leave it out")
+    # Before reading: a file replaced meanwhile must not pass for the one that was read.
+    sha256 = file_checksum(source)
+    extra = None if label_file is None else _read_label_file(label_file, labels, join_on)
+    elsewhere = () if extra is None else tuple(extra.columns)
+    if suffix in TABLE_SUFFIXES:
+        data = read_table(
+            source, labels, elsewhere, features=features, index=index, join_on=join_on
+        )
+    else:
+        if suffix == ".h5ad":
+            data = read_h5ad(source, labels, elsewhere, use_rep=use_rep, layer=layer)
+        else:
+            data = read_matrix(source, labels, elsewhere)
+        data = select_features(data, features)
+    data = replace(check_numbers(data), sha256=sha256)
+    return data if extra is None else _joined(data, extra, labels, join_on)
 
 
 def _read_label_file(
@@ -184,27 +170,23 @@ def _joined(data: Dataset, extra: Dataset, labels: Sequence[str], join_on: str |
         if name == join_on and join_on not in data.columns:
             continue
         taken = column if rows is None else take_rows(column, rows)
-        if name in data.columns or name in data.features:
-            _check_same(name, data, extra, taken)
-        else:
+        if name not in data.columns and name not in data.features:
             new[name] = taken
+            continue
+        known = data.column(name)
+        row = first_difference(known, taken)
+        if row is not None:
+            values = [np.asarray(each, object)[row] for each in (known, taken)]
+            raise ValueError(
+                f"{data.path} and {extra.path} both have a column {name!r:.60}, and they differ "
+                f"(point {row + 1}: {values[0]!r:.40} and {values[1]!r:.40}); rename or remove it "
+                f"in {extra.path}"
+            )
     notes = (*data.notes, f"labels of {extra.path} joined by {how}", *like_missing(new))
     return replace(
         data, columns=data.columns | new, notes=notes,
         label_path=extra.path, label_sha256=extra.sha256,
     )  # fmt: skip
-
-
-def _check_same(name: str, data: Dataset, extra: Dataset, new: Any) -> None:
-    known = data.column(name)
-    row = first_difference(known, new)
-    if row is not None:
-        values = [np.asarray(column, object)[row] for column in (known, new)]
-        raise ValueError(
-            f"{data.path} and {extra.path} both have a column {name!r:.60}, and they differ (point "
-            f"{row + 1}: {values[0]!r:.40} and {values[1]!r:.40}); rename or remove it in "
-            f"{extra.path}"
-        )
 
 
 def _rows(
@@ -214,7 +196,13 @@ def _rows(
     keys = dict(_keys(extra))
     if join_on is None or (join_on == ORDER and ORDER not in keys):
         agreed = None if join_on == ORDER else _agreed_key(data, extra, labels)
-        _check_length(data, extra)
+        n, length = data.X.shape[0], extra.X.shape[0]
+        if length != n:
+            header = "; its first line is read as column names" if length == n - 1 else ""
+            raise ValueError(
+                f"{extra.path} has {length} rows but {data.path} has {n}{header}. Joined by order, "
+                "there must be one for each point; --join-on COLUMN joins by a column instead"
+            )
         sure = f"in which {agreed} agree" if agreed else "which must be the same in both files"
         return None, f"order, {sure}"
     own = dict(_keys(data, (join_on,)))
@@ -237,15 +225,10 @@ def _keys(data: Dataset, features: Collection[str] = ()) -> Iterator[tuple[str, 
     if data.names is not None:
         yield INDEX, data.names.tolist()
     for name in (*data.columns, *(name for name in data.features if name in features)):
-        labels = encode_labels(data.column(name))
-        kinds = {type(each) for each in labels.names}
-        if kinds <= {str} or kinds == {int} or (kinds == {float} and _whole(labels.names)):
-            texts = np.array([*map(label_text, labels.names), None], object)
-            yield name, texts[labels.codes].tolist()
-
-
-def _whole(values: Sequence[Any]) -> bool:
-    return all(value.is_integer() for value in values)
+        column = data.column(name)
+        kind = column.dtype.kind
+        if kind in "iuOU" or (kind == "f" and not np.mod(column, 1).any()):
+            yield name, label_texts(column).tolist()
 
 
 def _matched(
@@ -265,16 +248,6 @@ def _matched(
             f"{label_path}: {listed(absent, most=3)}"
         )
     return np.array([row_of[value] for value in wanted], np.intp)
-
-
-def _check_length(data: Dataset, extra: Dataset) -> None:
-    n, length = data.X.shape[0], extra.X.shape[0]
-    if length != n:
-        header = "; its first line is read as column names" if length == n - 1 else ""
-        raise ValueError(
-            f"{extra.path} has {length} rows but {data.path} has {n}{header}. Joined by order, "
-            "there must be one for each point; --join-on COLUMN joins by a column instead"
-        )
 
 
 def _agreed_key(data: Dataset, extra: Dataset, labels: Sequence[str]) -> str | None:
@@ -313,9 +286,7 @@ def _related(here: str, wanted: _Texts, there: str, found: _Texts) -> bool:
 
 
 def _counts(texts: _Texts) -> bool:
-    return texts[0] in ("0", "1") and texts == [
-        str(int(texts[0]) + row) for row in range(len(texts))
-    ]
+    return any(texts == [str(row) for row in range(k, k + len(texts))] for k in (0, 1))
 
 
 def _described(name: str) -> str:

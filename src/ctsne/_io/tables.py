@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import re
-import warnings
+import zlib
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,7 +18,6 @@ from ctsne._core.messages import listed, unknown
 from ctsne._io.dataset import (
     Dataset,
     check_labels,
-    check_numbers,
     doubtful_features,
     matching,
     no_empty_text,
@@ -27,15 +26,9 @@ from ctsne._io.dataset import (
 from ctsne._io.paths import TEXT_SUFFIXES, load, suffix_of
 
 __all__ = [
-    "is_of_map",
-    "like_id",
-    "like_missing",
-    "read_frame",
-    "read_table",
-    "row_names",
-    "separator_of",
-    "table_columns",
-]
+    "is_of_map", "like_id", "like_missing", "read_frame", "read_table", "row_names",
+    "separator_of", "table_columns",
+]  # fmt: skip
 
 # Names of columns that identify rows.
 _ID = re.compile(
@@ -49,14 +42,16 @@ _COMPANIONS = ("1", "perplexity", "largest_weight")
 _LIKE_MISSING = {"#N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "None", "n/a", "null"}
 # A text column in which this share of cells are numbers was meant to be numeric.
 _MOSTLY = 0.5
+# Kinds of NumPy and pandas types that are numbers.
+_NUMERIC = "iuf"
 _SEPARATORS = {";": "semicolons", "\t": "tabs", ",": "commas"}
 
 
 def read_table(
     path: Path,
-    *,
     labels: Sequence[str],
     elsewhere: Sequence[str],
+    *,
     features: Sequence[str] | None,
     index: str | None,
     join_on: str | None,
@@ -78,7 +73,12 @@ def read_table(
         known = [name for name in frame.columns if name not in labels]
         chosen = matching(features, known, where=str(path))
         for name in chosen:
-            _check_numeric(frame[name], path)
+            if frame[name].dtype.kind not in _NUMERIC:
+                row, value = _example_of_text(frame[name]) or (1, str(frame[name].iloc[0]))
+                raise ValueError(
+                    f"column {name!r:.60} of {path} is not numeric (row {row}: {value!r:.40}); "
+                    "leave it out of --features or correct the file"
+                )
     if not chosen:
         raise ValueError(
             f"{path} has no numeric columns to make a map of; its columns are "
@@ -86,10 +86,10 @@ def read_table(
         )
     single = all(dtype == np.float32 for dtype in frame[chosen].dtypes)
     values = frame[chosen].to_numpy(np.float32 if single else np.float64, na_value=np.nan)
-    X = check_numbers(np.ascontiguousarray(values), chosen, names, path=path)
+    X = np.ascontiguousarray(values)
     columns = table_columns(frame.drop(columns=chosen))
-    if features is None:  # features that were named were meant
-        doubts += doubtful_features(X, chosen)
+    if features is None and np.isfinite(X).all():  # features that were named were meant
+        doubts += tuple(doubtful_features(X, chosen))
     source = f"{len(chosen)} numeric column{'' if len(chosen) == 1 else 's'}"
     called = None if names is None or frame.index.name is None else str(frame.index.name)
     return Dataset(
@@ -112,12 +112,15 @@ def read_frame(
     if suffix in TEXT_SUFFIXES:
         frame = _read_text(path, as_text=texts, own=own)
     else:
-        load("pyarrow")
-        pandas = load("pandas")
-        reader = pandas.read_parquet if suffix == ".parquet" else pandas.read_feather
+        pyarrow = load("pyarrow")
         try:
-            frame = reader(path)
-        except (OSError, ValueError, KeyError) as error:
+            if suffix == ".parquet":
+                table = load("pyarrow.parquet").read_table(path)
+            else:
+                table = load("pyarrow.feather").read_table(path)
+            table.validate(full=True)  # damaged buffers would crash the interpreter
+            frame = table.to_pandas()
+        except (OSError, ValueError, KeyError, pyarrow.ArrowException) as error:
             raise ValueError(f"{path} is not a valid {suffix[1:]} file: {error}") from error
     frame.columns = [str(name) for name in frame.columns]
     if frame.index.nlevels > 1:
@@ -132,8 +135,8 @@ def read_frame(
         frame = frame.set_index(frame.columns[0]).rename_axis(index=None)
     if index is not None and index != frame.index.name:
         if index not in frame.columns:
-            known = list(frame.columns)
-            raise ValueError(f"--index: {unknown(index, known, what='column', where=str(path))}")
+            text = unknown(index, list(frame.columns), what="column", where=str(path))
+            raise ValueError(f"--index: {text}")
         frame = frame.set_index(index)
     return frame
 
@@ -152,10 +155,9 @@ def separator_of(path: Path) -> str:
 
 def _has_semicolons(path: Path) -> bool:
     """Recognize a .csv of spreadsheets that use decimal commas by its header."""
-    if separator_of(path) != ",":
+    if not suffix_of(path).startswith(".csv"):
         return False
-    zipped = path.name.lower().endswith(".gz")
-    with gzip.open(path, "rb") if zipped else path.open("rb") as file:
+    with gzip.open(path) if path.name.lower().endswith(".gz") else path.open("rb") as file:
         header: bytes = file.readline()
     return b";" in header and b"," not in header and b"\t" not in header
 
@@ -197,7 +199,7 @@ def _read_text(path: Path, *, as_text: Collection[str], own: str | None) -> Any:
             f"{path} is not encoded in UTF-8 ({error.reason} at byte {error.start}); save it with "
             "that encoding"
         ) from error
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise ValueError(f"cannot read {path}: {error}") from error
 
 
@@ -239,14 +241,11 @@ def _check_unique(names: Sequence[str], path: Path) -> None:
 
 def _example_of_text(column: Any) -> tuple[int, str] | None:
     """Return row (from 1) and text of the first cell that keeps a column from being numeric."""
-    pandas = load("pandas")
-    if pandas.api.types.infer_dtype(column, skipna=True) not in ("string", "mixed"):
+    if column.dtype.kind != "O" or hasattr(column, "cat"):
         return None
-    present = column.notna().to_numpy()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        numbers = pandas.to_numeric(column.where(present, None), errors="coerce")
-    wrong = present & numbers.isna().to_numpy()
+    present = column.notna()
+    numbers = load("pandas").to_numeric(column, errors="coerce")
+    wrong = (present & numbers.isna()).to_numpy()
     if not wrong.any() or wrong.sum() > _MOSTLY * present.sum():
         return None
     row = int(wrong.argmax())
@@ -269,7 +268,7 @@ def _numeric_columns(
             left["an earlier map"].append(name)
         elif empty[name]:
             left["empty"].extend([] if name.startswith("Unnamed: ") else [name])
-        elif _is_numeric(column):
+        elif column.dtype.kind in _NUMERIC:
             if doubt := _identifies_rows(column, name):
                 doubts.append(
                     f"column {name!r:.60} is left out of the map: {doubt}. Use --index {name} to "
@@ -317,24 +316,6 @@ def _keys_of_maps(names: Any) -> Iterator[str]:
             yield match[1]
 
 
-def _is_numeric(column: Any) -> bool:
-    types = load("pandas").api.types
-    return bool(
-        types.is_numeric_dtype(column.dtype)
-        and not types.is_bool_dtype(column.dtype)
-        and not types.is_complex_dtype(column.dtype)
-    )
-
-
-def _check_numeric(column: Any, path: Path) -> None:
-    if not _is_numeric(column):
-        row, value = _example_of_text(column) or (1, str(column.iloc[0]))
-        raise ValueError(
-            f"column {column.name!r:.60} of {path} is not numeric (row {row}: {value!r:.40}); "
-            "leave it out of --features or correct the file"
-        )
-
-
 def table_columns(frame: Any) -> dict[str, Any]:
     """Return columns by name; whole numbers stored as fractions because of gaps are whole again."""
     columns = {}
@@ -352,17 +333,13 @@ def table_columns(frame: Any) -> dict[str, Any]:
     return columns
 
 
-def like_missing(columns: Mapping[str, Any]) -> tuple[str, ...]:
-    """Say which columns hold labels that may have been meant as missing."""
-    notes = []
+def like_missing(columns: Mapping[str, Any]) -> Iterator[str]:
+    """Report labels of tables that may have been meant as missing."""
     for name, column in columns.items():
-        if not hasattr(column, "unique"):
-            continue  # an array, in which text means what it says
-        if load("pandas").api.types.infer_dtype(column, skipna=True) in ("string", "categorical"):
-            found = sorted(_LIKE_MISSING.intersection(column.unique().tolist()))
+        if hasattr(column, "unique") and column.dtype.kind == "O":
+            found = _LIKE_MISSING.intersection(column.unique().tolist())
             if found:
-                notes.append(
-                    f"column {name!r:.60} contains {listed(found)}, treated as an ordinary label; "
-                    "leave cells empty where the label is missing"
+                yield (
+                    f"column {name!r:.60} contains {listed(sorted(found))}, treated as an ordinary "
+                    "label; leave cells empty where the label is missing"
                 )
-    return tuple(notes)

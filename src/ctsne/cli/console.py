@@ -42,18 +42,14 @@ class Console:
         self._results = True
         self._unfinished = False  # whether the last line can still be redrawn
 
-    @property
-    def seconds(self) -> float:
-        """Return the time since the command started."""
-        return time.perf_counter() - self._begin
-
     def result(self, text: str, content: Mapping[str, Any]) -> None:
-        """Print the result: text for people, or JSON for programs."""
+        """Print the result: text for people, or JSON for programs, with the time it took."""
         if not self._results:
             return
         self._clear()
         if self.as_json:
-            text = json.dumps(plain(content), indent=2, allow_nan=False)
+            seconds = round(time.perf_counter() - self._begin, 3)
+            text = json.dumps(plain({**content, "seconds": seconds}), indent=2, allow_nan=False)
         if text:
             print("\n".join(map(_printable, text.split("\n"))), flush=True)
 

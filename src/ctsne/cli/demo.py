@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ctsne.cli.console import Console, aligned, definitions
 from ctsne.cli.main import Commands, add_command, command_parser
-from ctsne.cli.options import add_jobs, add_messages, spelled
+from ctsne.cli.options import add_jobs, add_messages, option, spelled
 from ctsne.cli.values import seed
 
 if TYPE_CHECKING:
@@ -20,17 +20,20 @@ __all__ = ["SETTINGS", "add", "draw", "run", "sweep_demo"]
 # shapes. This is the first of them; its other measures are close to those of the authors' data.
 _SEED = 2
 _POINTS = 1500
-# Titles of the panels. The βs are those of Figure 1 of the paper. Only the original method starts
-# at random, as the program of its authors does: its wrong merges come from that start.
+# By title. The βs are those of Figure 1 of the paper. Only the original method starts at random, as
+# the program of its authors does: its wrong merges come from that start.
 SETTINGS: dict[str, dict[str, Any]] = {
     "t-SNE": {"method": "tsne"},
-    "original, random start": {"method": "original", "beta": 1e-4, "init": "random"},
-    "revised, bandwidth p": {"method": "revised", "bandwidth": "p", "beta": 1e-20},
-    "revised, bandwidth r": {"method": "revised", "bandwidth": "r", "beta": 1e-20},
-    "balanced": {"method": "balanced", "strength": 1.0},
-    "joint (the default)": {"method": "joint", "strength": 0.6},
+    "original, beta 1e-4": {"method": "original", "beta": 1e-4, "init": "random"},
+    "revised p, beta 1e-20": {"method": "revised", "bandwidth": "p", "beta": 1e-20},
+    "revised r, beta 1e-20": {"method": "revised", "bandwidth": "r", "beta": 1e-20},
+    "balanced, strength 1": {"method": "balanced", "strength": 1.0},
+    "joint, strength 0.6": {"method": "joint", "strength": 0.6},
 }
 _NAMES = {"known": "colours", "other": "shapes"}
+_LEGEND = """\
+kept: share of the neighbours in the data that the map keeps (adjusted R_NX), from 0 to 1
+mixing: share of random mixing; should be near 1 for colours (known) and 0 for shapes (hidden)"""
 
 _DESCRIPTION = """\
 Make six maps of the same synthetic data and compare them. No files are needed.
@@ -58,14 +61,11 @@ def add(commands: Commands) -> None:
         help="compare all methods on synthetic data: a table and a picture",
     )  # fmt: skip
     main = parser.add_argument_group("options")
-    main.add_argument(
-        "-o", "--output", metavar="FILE", default="ctsne-demo.png",
-        help="picture to write; overwritten if it exists (default: %(default)s)",
-    )  # fmt: skip
-    main.add_argument(
-        "--seed", metavar="N", type=seed, default=_SEED,
-        help="seed of the data and of the maps (default: %(default)s)",
-    )  # fmt: skip
+    option(main, "-o --output FILE",
+           "picture to write; overwritten if it exists (default: %(default)s)",
+           default="ctsne-demo.png")  # fmt: skip
+    option(main, "--seed N", "seed of the data and of the maps (default: %(default)s)",
+           type=seed, default=_SEED)  # fmt: skip
     add_jobs(main)
     add_messages(parser, json=False, config=False)
 
@@ -119,13 +119,17 @@ def sweep_demo(
 
 def _table(result: SweepResult) -> str:
     columns = _columns()
-    rows = [[each.title, *(each.measures[name] for name in columns)] for each in result.maps]
+    rows = [
+        [title, *(each.measures[name] for name in columns)]
+        for title, each in zip(SETTINGS, result.maps, strict=True)
+    ]
     return aligned(["map", *columns.values()], rows)
 
 
 def draw(result: SweepResult, data: Synthetic) -> Any:
     """Draw all maps: colour is the known label, shape the hidden one."""
     from ctsne import pl
+    from ctsne.pl.figures import GREY, SMALL_SIZE
 
     maps = {title: each.embedding for title, each in zip(SETTINGS, result.maps, strict=True)}
     notes = [
@@ -136,4 +140,8 @@ def draw(result: SweepResult, data: Synthetic) -> Any:
     axes = pl.maps(
         maps, {"known label": data.known}, shape={"hidden label": data.hidden}, notes=notes, ncols=3
     )
-    return axes[0].figure
+    figure = axes[0].figure
+    # Below the panels; the saved picture has room for it.
+    figure.text(axes[0].get_position().x0, -0.005, _LEGEND, va="top", linespacing=1.5,
+                fontsize=SMALL_SIZE, color=GREY)  # fmt: skip
+    return figure

@@ -17,6 +17,7 @@ from ctsne.cli.options import (
     add_parameters,
     check_steering,
     make_estimator,
+    option,
     settings_of,
     short,
 )
@@ -72,24 +73,17 @@ def add(commands: Commands) -> None:
         help="make a map of a file with a known label factored out",
     )  # fmt: skip
     main = parser.add_argument_group("options")
-    main.add_argument("input", metavar="INPUT", help="file with the data")
-    main.add_argument(
-        "-o", "--output", metavar="OUTPUT", required=True,
-        help="file to write; overwritten if it exists",
-    )  # fmt: skip
+    option(main, "INPUT", "file with the data")
     add_labels(main)
-    main.add_argument("--plot", metavar="FILE", help="also draw the map (png, pdf or svg)")
-    main.add_argument(
-        "--color", metavar="COLUMN", nargs="+",
-        help="columns to colour the picture by, one panel for each, in addition to the label "
-        "factored out",
-    )  # fmt: skip
+    option(main, "-o --output OUTPUT", "file to write; overwritten if it exists", required=True)
+    option(main, "--plot FILE", "also draw the map (png, pdf or svg)")
+    option(main, "--color COLUMN...",
+           "columns to colour the picture by, one panel for each, in addition to the label "
+           "factored out")  # fmt: skip
     add_input(parser)
     output = parser.add_argument_group("writing OUTPUT")
-    output.add_argument(
-        "--key", metavar="KEY", default="ctsne",
-        help="prefix of new columns; h5ad: key in obsm and uns (default: ctsne)",
-    )  # fmt: skip
+    option(output, "--key KEY", "prefix of new columns; h5ad: key in obsm and uns (default: ctsne)",
+           default="ctsne")  # fmt: skip
     add_parameters(parser, main=main)
     add_messages(parser)
 
@@ -102,20 +96,15 @@ def run(options: argparse.Namespace, console: Console) -> None:
 
 def make(options: argparse.Namespace, console: Console, *, expect: str | None = None) -> None:
     """Make the map; with ``expect``, only if the data have this checksum."""
+    from ctsne import _io
     from ctsne._fit.fitting import point_diagnostics
-    from ctsne._io import (
-        PICTURE_SUFFIXES,
-        Provenance,
-        check_key,
-        check_output,
-        current_versions,
-        suffix_of,
-        write_map,
-    )
     from ctsne.cli.plot import draw_map, plot_command, save_picture, use_agg
 
-    target = check_output(options.output)
-    picture = None if options.plot is None else check_output(options.plot, PICTURE_SUFFIXES)
+    target = _io.check_output(options.output)
+    into_h5ad = _io.suffix_of(target) == ".h5ad"
+    picture = None
+    if options.plot is not None:
+        picture = _io.check_output(options.plot, _io.PICTURE_SUFFIXES)
     if not options.labels and options.method != "tsne":
         raise ValueError(
             "--labels COLUMN is missing: it names the label to factor out, and is required unless "
@@ -123,13 +112,12 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
         )
     if options.color and picture is None:
         raise ValueError("--color needs a picture: add --plot FILE, such as --plot map.png")
-    outputs = [target, *([] if picture is None else [picture])]
-    check_outputs(outputs, options, into_input=suffix_of(target) == ".h5ad")
+    check_outputs([each for each in (target, picture) if each], options, into_input=into_h5ad)
     try:
         data = read_input(options, console, expect=expect)
-        check_key(target, dataset=data.dataset, key=options.key)
+        _io.check_key(target, dataset=data.dataset, key=options.key)
         place = f'obsm["{options.key}"]'
-        if suffix_of(target) == ".h5ad" and data.dataset.source.startswith(place):
+        if into_h5ad and data.dataset.source.startswith(place):
             raise ValueError(
                 f"the map is made from {place} and would overwrite it; choose another name with "
                 "--key"
@@ -140,9 +128,10 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
         model = _fit(data, settings, options, console)
         records = records_of(data, options, target)
         console.stage(f"writing {target}")
-        write_map(
+        provenance = _io.Provenance("embed", settings, records, _io.current_versions())
+        _io.write_map(
             target, model.embedding_, dataset=data.dataset, diagnostics=point_diagnostics(model),
-            provenance=Provenance("embed", settings, records, current_versions()), key=options.key,
+            provenance=provenance, key=options.key,
         )  # fmt: skip
     except KeyboardInterrupt:
         state = f"{target} is unchanged" if target.exists() else "nothing was written"
@@ -172,7 +161,7 @@ def say_reduced(data: Input, pca: Any, metric: str, console: Console) -> None:
     from ctsne._core.components import n_reduced
 
     k = None if metric == "precomputed" else n_reduced(data.X.shape, pca)
-    if k is not None:
+    if k is not None and k <= min(data.X.shape):  # more are refused by the estimator
         d = data.X.shape[1]
         console.say(f"reducing {d} features to {k} principal components (change it with --pca)")
 
@@ -258,7 +247,6 @@ def _report(
         "settings": settings,
         "found": {} if knob is None else {knob: found},
         "measures": measures,
-        "seconds": round(console.seconds, 3),
     }
     console.result("\n".join(lines), content)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ctsne.cli.console import Console, aligned, definitions
 from ctsne.cli.inputs import Input, check_outputs, joint_name, read_input
 from ctsne.cli.main import Commands, add_command
-from ctsne.cli.options import add_jobs, add_key, add_messages, make_estimator
+from ctsne.cli.options import add_jobs, add_key, add_messages, make_estimator, option
 from ctsne.cli.rerun import options_again
 from ctsne.cli.values import whole
 
@@ -47,26 +47,14 @@ def add(commands: Commands) -> None:
         help="measure a map: neighbours kept, labels mixed",
     )  # fmt: skip
     main = parser.add_argument_group("options")
-    main.add_argument("input", metavar="MAP", help="file written by ctsne embed")
-    main.add_argument(
-        "--data", metavar="FILE", help="data file, if it is no longer where embed read it"
-    )
-    main.add_argument(
-        "--labels", metavar="COLUMN", nargs="+",
-        help="label that should be mixed (default: the one factored out)",
-    )  # fmt: skip
-    main.add_argument("--other", metavar="COLUMN", help="label that should be visible in the map")
-    main.add_argument(
-        "-k", "--k", metavar="N", nargs="+", type=whole, default=[30],
-        help="sizes of the neighbourhoods (default: 30)",
-    )  # fmt: skip
-    main.add_argument(
-        "--sample", metavar="N", type=whole, default=5000,
-        help="measure at most N points (default: 5000)",
-    )  # fmt: skip
-    main.add_argument(
-        "-o", "--output", metavar="FILE", help="also write the table to a csv or tsv file"
-    )
+    option(main, "MAP", "file written by ctsne embed")
+    option(main, "--data FILE", "data file, if it is no longer where embed read it")
+    option(main, "--labels COLUMN...", "label that should be mixed (default: the one factored out)")
+    option(main, "--other COLUMN", "label that should be visible in the map")
+    option(main, "-k --k N...",
+           "sizes of the neighbourhoods (default: 30)", type=whole, default=[30])  # fmt: skip
+    option(main, "--sample N", "measure at most N points (default: 5000)", type=whole, default=5000)
+    option(main, "-o --output FILE", "also write the table to a csv or tsv file")
     add_key(main)
     add_jobs(main)
     add_messages(parser)
@@ -84,6 +72,7 @@ def _epilog() -> str:
 
 def run(options: argparse.Namespace, console: Console) -> None:
     """Measure the map."""
+    from ctsne._core.files import replaced_file
     from ctsne._io import check_output, read_map
 
     target = None if options.output is None else check_output(options.output, (".csv", ".tsv"))
@@ -99,7 +88,9 @@ def run(options: argparse.Namespace, console: Console) -> None:
     console.stage("measuring")
     table = _table(made.embedding, data, settings, options)
     if target is not None:
-        _write(table, target)
+        separator = "\t" if target.suffix.lower() == ".tsv" else ","
+        with replaced_file(target) as temporary:
+            table.to_csv(temporary, index=False, sep=separator, lineterminator="\n")
     rows = table.astype(object).where(table.notna(), None).to_numpy().tolist()
     content = {
         "command": "evaluate",
@@ -107,7 +98,6 @@ def run(options: argparse.Namespace, console: Console) -> None:
         "data": str(data.dataset.path),
         "output": options.output,
         "measures": [dict(zip(table.columns, row, strict=True)) for row in rows],
-        "seconds": round(console.seconds, 3),
     }
     console.result(aligned(list(table.columns), rows), content)
 
@@ -155,11 +145,3 @@ def _table(
 def _nameless(column: Any) -> Any:
     """Return a column without its own name, so that the table shows the name given here."""
     return column.rename(None) if hasattr(column, "rename") else column
-
-
-def _write(table: pd.DataFrame, target: Path) -> None:
-    from ctsne._core.files import replaced_file
-
-    separator = "\t" if target.suffix.lower() == ".tsv" else ","
-    with replaced_file(target) as temporary:
-        table.to_csv(temporary, index=False, sep=separator, lineterminator="\n")

@@ -165,8 +165,8 @@ def _not_finished(path: Path) -> str:
         return f"the sweep in {path} is not finished; ctsne rerun {path} shows how to continue"
     if _has_maps(path):
         return (
-            f"{path} holds maps of a sweep that is not finished, or was made in Python. Run the same "
-            "ctsne sweep again to continue; in Python, ctsne.report.write_report(result, ...) "
+            f"{path} holds maps of a sweep that is not finished, or was made in Python. Run the "
+            "same ctsne sweep again to continue; in Python, ctsne.report.write_report(result, ...) "
             "writes the page"
         )
     return f"{path} holds no finished sweep; make one: ctsne sweep INPUT --labels COLUMN -o {path}"

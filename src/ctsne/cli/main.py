@@ -140,17 +140,16 @@ class Parser(argparse.ArgumentParser):
     """A parser without abbreviations that prints its texts as they are."""
 
     def __init__(self, **options: Any) -> None:
-        options.setdefault("formatter_class", _Formatter)
-        options.setdefault("allow_abbrev", False)
-        # An epilog that needs other modules is made when the help is shown.
-        self.make_epilog: Callable[[], str] | None = None
-        super().__init__(**options)
+        super().__init__(formatter_class=_Formatter, allow_abbrev=False, **options)
 
-    def format_help(self) -> str:
-        """Return the help text."""
-        if self.make_epilog is not None:
-            self.epilog = self.make_epilog()
-        return super().format_help()
+    @property
+    def epilog(self) -> str | None:
+        """The end of the help; one that needs heavy modules is made when it is shown."""
+        return self._epilog() if callable(self._epilog) else self._epilog
+
+    @epilog.setter
+    def epilog(self, text: str | Callable[[], str] | None) -> None:
+        self._epilog = text
 
     def error(self, message: str) -> NoReturn:
         """Exit with the usage, the message and a pointer to the help."""
@@ -190,8 +189,7 @@ class Parser(argparse.ArgumentParser):
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
     def __init__(self, prog: str, **options: Any) -> None:
-        options.setdefault("max_help_position", 26)
-        super().__init__(prog, **options)
+        super().__init__(prog, **{"max_help_position": 26, **options})
 
 
 def make_parser() -> Parser:
@@ -217,13 +215,12 @@ def command_parser(name: str) -> Parser:
 
 def add_command(
     commands: Commands, name: str, *, usage: str, help: str, description: str,
-    epilog: str | Callable[[], str], run: Callable[[argparse.Namespace, Console], None],
+    epilog: Any, run: Callable[[argparse.Namespace, Console], None],
 ) -> Parser:  # fmt: skip
     """Add a command; the last group adds ``--help``, so that the main options come first."""
     parser: Parser = commands.add_parser(
         name, usage=f"ctsne {name} {usage}".rstrip(), help=help, description=description,
-        epilog=epilog if isinstance(epilog, str) else None, add_help=False,
+        epilog=epilog, add_help=False,
     )  # fmt: skip
-    parser.make_epilog = None if isinstance(epilog, str) else epilog
     parser.set_defaults(run=run)
     return parser

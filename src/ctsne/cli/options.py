@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "PARAMETERS", "UNRECORDED", "Parameter", "add_input", "add_jobs", "add_key", "add_labels",
     "add_messages",
-    "add_parameters", "check_steering", "make_estimator", "option_name", "settings_of", "short",
+    "add_parameters", "check_steering", "make_estimator", "option", "settings_of", "short",
     "spelled",
 ]  # fmt: skip
 
@@ -36,228 +36,175 @@ class Parameter:
     """A parameter of the estimator as an option.
 
     ``read`` turns text into a value; it is None for parameters that take one value for each label.
-    Those marked ``main`` are listed first in the help. Defaults are those of the estimator, except
-    that the seed is fixed.
+    Defaults are those of the estimator, except that the seed is fixed.
     """
 
     name: str
-    flag: str
+    spec: str
     default: Any
     read: Callable[[str], Any] | None
-    metavar: str
     help: str
-    main: bool = False
+
+    @property
+    def flag(self) -> str:
+        """The option itself, such as ``--seed``."""
+        return self.spec.split()[0]
+
+    @property
+    def dest(self) -> str:
+        """The name of the option in settings and configuration files."""
+        return self.flag.removeprefix("--").replace("-", "_")
 
 
 def _defaults(knob: str) -> str:
     """Return the defaults of a knob, for the help."""
-    return ", ".join(f"{each.default:g} for {each.name}" for each in METHODS.values()
-                     if each.knob == knob)  # fmt: skip
+    users = [each for each in METHODS.values() if each.knob == knob]
+    return ", ".join(f"{each.default:g} for {each.name}" for each in users)
 
 
-PARAMETERS = (
-    Parameter(
-        "mixing", "--mixing", None, number, "SHARE",
+_MAIN = (
+    Parameter("mixing", "--mixing SHARE", None, number,
         "how far to mix the label: 0 is not at all, 1 is as much as random labels; finds the "
-        "strength or beta that reaches it", main=True,
-    ),
-    Parameter(
-        "strength", "--strength", None, None, "T",
+        "strength or beta that reaches it"),
+    Parameter("strength", "--strength T...", None, None,
         "for joint and balanced, instead of --mixing: from 0 (nothing factored out) to 1 "
-        f"(default: {_defaults('strength')}); A=0.5 B=1 sets it for labels A and B", main=True,
-    ),
-    Parameter(
-        "method", "--method", DEFAULT_METHOD, one_of(*METHODS), "NAME",
-        "joint (default), revised (the paper's), balanced, original, or tsne (ignores labels)",
-        main=True,
-    ),
-    Parameter(
-        "beta", "--beta", None, None, "B",
+        f"(default: {_defaults('strength')}); A=0.5 B=1 sets it for labels A and B"),
+    Parameter("method", "--method NAME", DEFAULT_METHOD, one_of(*METHODS),
+        "joint (default), revised (the paper's), balanced, original, or tsne (ignores labels)"),
+    Parameter("beta", "--beta B...", None, None,
         "for revised and original, instead of --mixing: from 1 (nothing factored out) down to "
-        f"1e-30 (default: {_defaults('beta')}); A=1e-8 B=1e-2 sets it for labels A and B",
-        main=True,
-    ),
-    Parameter(
-        "align", "--align", "none", one_of(*ALIGN_CHOICES), "NAME",
+        f"1e-30 (default: {_defaults('beta')}); A=1e-8 B=1e-2 sets it for labels A and B"),
+    Parameter("align", "--align NAME", "none", one_of(*ALIGN_CHOICES),
         "how to compare points with different labels: none, in the data as given (default); "
         "mutual, after shifting each label towards its counterparts; local, with shifts that vary "
         "from place to place; mean, after removing label means; auto, the best of none, mutual "
-        "and mean", main=True,
-    ),
-    Parameter(
-        "perplexity", "--perplexity", 30.0, number, "U",
-        "roughly the number of neighbours that count for each point (default: 30)", main=True,
-    ),
-    Parameter(
-        "random_state", "--seed", 0, seed, "N",
-        "random seed; the same seed gives the same map (default: 0)", main=True,
-    ),
-    Parameter(
-        "n_jobs", "--jobs", -1, jobs, "N",
-        "number of threads; does not change the map (default: -1, all)", main=True,
-    ),
-    Parameter(
-        "n_components", "--dimensions", 2, whole, "N",
-        "dimensions of the map: 1, 2 or 3 (default: 2)",
-    ),
-    Parameter(
-        "pca", "--pca", "auto", or_word(whole, "a whole number", "auto", "none"),
-        "N",
-        "principal components to reduce the features to; auto is 50 if there are more than 50 "
-        "features, none keeps the features as they are (default: auto)",
-    ),
-    Parameter(
-        "bandwidth", "--bandwidth", "r", one_of(*BANDWIDTHS), "r|p",
-        "for revised: apply the perplexity to similarities after conditioning, r (default), or "
-        "before, p",
-    ),
-    Parameter(
-        "odds", "--odds", None, None, "X",
-        "also condition the map: points with the same label repel each other X times as strongly "
-        "as others, from 1 (off) up; works with every method, and per label as A=3 B=10",
-    ),
-    Parameter(
-        "beta_low", "--beta-low", None, None, "B",
-        "the same in the paper's terms: weight of pairs with different labels, from 1 (off) down",
-    ),
-    Parameter(
-        "metric", "--metric", "euclidean", one_of(*METRICS), "NAME",
-        "euclidean (default), cosine, or precomputed if INPUT holds distances",
-    ),
-    Parameter(
-        "recall", "--recall", 0.99, number, "SHARE",
-        "share of the true neighbours to find; the search is approximate above 30,000 points, 1 "
-        "makes it exact (default: 0.99)",
-    ),
-    Parameter(
-        "init", "--init", "pca", start, "START",
-        "initial positions: pca (default), random, spectral, or a .npy file",
-    ),
-    Parameter("n_iter", "--n-iter", 750, whole, "N", "total number of iterations (default: 750)"),
-    Parameter(
-        "early_exaggeration", "--early-exaggeration", 12.0, number, "X",
-        "factor on the attraction in the first iterations (default: 12)",
-    ),
-    Parameter(
-        "early_exaggeration_iter", "--early-exaggeration-iter", 250, whole, "N",
-        "number of these first iterations (default: 250)",
-    ),
-    Parameter(
-        "exaggeration", "--exaggeration", 1.0, number, "X",
-        "factor on the attraction afterwards (default: 1)",
-    ),
-    Parameter(
-        "learning_rate", "--learning-rate", "auto", or_word(number, "a number", "auto"), "X",
-        "step size (default: auto, from the number of points)",
-    ),
-    Parameter(
-        "dof", "--dof", 1.0, number, "X",
-        "degrees of freedom of the kernel in the map; below 1 separates finer clusters "
-        "(default: 1)",
-    ),
+        "and mean"),
+    Parameter("perplexity", "--perplexity U", 30.0, number,
+        "roughly the number of neighbours that count for each point (default: 30)"),
+    Parameter("random_state", "--seed N", 0, seed,
+        "random seed; the same seed gives the same map (default: 0)"),
+    Parameter("n_jobs", "--jobs N", -1, jobs,
+        "number of threads; does not change the map (default: -1, all)"),
 )  # fmt: skip
+_ADVANCED = (
+    Parameter("n_components", "--dimensions N", 2, whole,
+        "dimensions of the map: 1, 2 or 3 (default: 2)"),
+    Parameter("pca", "--pca N", "auto", or_word(whole, "a whole number", "auto", "none"),
+        "principal components to reduce the features to; auto is 50 if there are more than 50 "
+        "features, none keeps the features as they are (default: auto)"),
+    Parameter("bandwidth", "--bandwidth r|p", "r", one_of(*BANDWIDTHS),
+        "for revised: apply the perplexity to similarities after conditioning, r (default), or "
+        "before, p"),
+    Parameter("odds", "--odds X...", None, None,
+        "also condition the map: points with the same label repel each other X times as strongly "
+        "as others, from 1 (off) up; works with every method, and per label as A=3 B=10"),
+    Parameter("beta_low", "--beta-low B...", None, None,
+        "the same in the paper's terms: weight of pairs with different labels, from 1 (off) down"),
+    Parameter("metric", "--metric NAME", "euclidean", one_of(*METRICS),
+        "euclidean (default), cosine, or precomputed if INPUT holds distances"),
+    Parameter("recall", "--recall SHARE", 0.99, number,
+        "share of the true neighbours to find; the search is approximate above 30,000 points, 1 "
+        "makes it exact (default: 0.99)"),
+    Parameter("init", "--init START", "pca", start,
+        "initial positions: pca (default), random, spectral, or a .npy file"),
+    Parameter("n_iter", "--n-iter N", 750, whole, "total number of iterations (default: 750)"),
+    Parameter("early_exaggeration", "--early-exaggeration X", 12.0, number,
+        "factor on the attraction in the first iterations (default: 12)"),
+    Parameter("early_exaggeration_iter", "--early-exaggeration-iter N", 250, whole,
+        "number of these first iterations (default: 250)"),
+    Parameter("exaggeration", "--exaggeration X", 1.0, number,
+        "factor on the attraction afterwards (default: 1)"),
+    Parameter("learning_rate", "--learning-rate X", "auto", or_word(number, "a number", "auto"),
+        "step size (default: auto, from the number of points)"),
+    Parameter("dof", "--dof X", 1.0, number,
+        "degrees of freedom of the map's kernel; below 1 separates finer clusters (default: 1)"),
+)  # fmt: skip
+PARAMETERS = _MAIN + _ADVANCED
+
+
+def option(group: Any, spec: str, help: str, **more: Any) -> None:
+    """Add an option to a group.
+
+    ``spec`` is written as in the help: ``"-o --output FILE"``, ``"--labels COLUMN..."`` for several
+    values, ``"--json"`` for a switch, ``"INPUT"`` for the argument without a name.
+    """
+    *flags, last = spec.split()
+    if last.startswith("-"):
+        group.add_argument(*flags, last, action="store_true", help=help)
+        return
+    if last.endswith("..."):
+        more["nargs"] = "+"
+    group.add_argument(*(flags or ["input"]), metavar=last.removesuffix("..."), help=help, **more)
 
 
 def add_parameters(parser: Parser, *, main: Any, leave_out: Iterable[str] = ()) -> None:
-    """Add the estimator's parameters, the main ones to a group of their own."""
+    """Add the estimator's parameters; those that most users need go to the group ``main``."""
     advanced = parser.add_argument_group("advanced options")
     for each in PARAMETERS:
-        if each.name in leave_out:
-            continue
-        kind: dict[str, Any] = {"type": each.read}
-        if each.read is None:
-            kind = {"nargs": "+", "action": PerLabel}
-        group = main if each.main else advanced
-        group.add_argument(
-            each.flag, metavar=each.metavar, default=each.default, help=each.help, **kind
-        )
+        if each.name not in leave_out:
+            group = main if each in _MAIN else advanced
+            kind = {"action": PerLabel} if each.read is None else {"type": each.read}
+            option(group, each.spec, each.help, default=each.default, **kind)
 
 
 def add_labels(group: Any, *, required: bool = False) -> None:
     """Add the label to factor out, and the label to look for."""
-    group.add_argument(
-        "--labels", metavar="COLUMN", nargs="+", required=required,
-        help="known label to factor out; several columns are combined",
-    )  # fmt: skip
-    group.add_argument(
-        "--other", metavar="COLUMN",
-        help="label you hope to see in the map; it is measured, and not used as a feature",
-    )  # fmt: skip
+    option(group, "--labels COLUMN...", "known label to factor out; several columns are combined",
+           required=required)  # fmt: skip
+    option(group, "--other COLUMN",
+           "label you hope to see in the map; measured, and not used as a feature")  # fmt: skip
 
 
 def add_input(parser: Parser) -> None:
     """Add the options that say how to read the input."""
     group = parser.add_argument_group("reading INPUT")
-    group.add_argument(
-        "--features", metavar="NAME", nargs="+",
-        help='columns to embed, by name or pattern such as "PC*" (default: all numeric columns '
-        "that are not named otherwise)",
-    )  # fmt: skip
-    group.add_argument(
-        "--index", metavar="COLUMN",
-        help="column of a table that holds the names of the points, such as barcodes; it is kept "
-        "with the map and not used as a feature",
-    )  # fmt: skip
-    group.add_argument(
-        "--label-file", metavar="FILE",
-        help="table with the labels, if INPUT does not have them; its rows must be in the order "
-        "of INPUT unless --join-on is given",
-    )  # fmt: skip
-    group.add_argument(
-        "--join-on", metavar="COLUMN",
-        help="column by which to join the label file to INPUT, such as cell; index joins by row "
-        "names, order by position even if identifiers differ",
-    )  # fmt: skip
-    group.add_argument(
-        "--use-rep", metavar="KEY", help="h5ad: key in obsm, or X (default: X_pca, else X)"
-    )
-    group.add_argument("--layer", metavar="KEY", help="h5ad: layer to use instead")
-    group.add_argument(
-        "--align-rep", metavar="KEY",
-        help="h5ad: key in obsm of the representation in which to compare points with different "
-        "labels, such as X_pca_harmony; replaces --align",
-    )  # fmt: skip
+    option(group, "--features NAME...",
+           'columns to embed, by name or pattern such as "PC*" (default: all numeric columns that '
+           "are not named otherwise)")  # fmt: skip
+    option(group, "--index COLUMN",
+           "column of a table that holds the names of the points, such as barcodes; it is kept "
+           "with the map and not used as a feature")  # fmt: skip
+    option(group, "--label-file FILE",
+           "table with the labels, if INPUT does not have them; its rows must be in the order of "
+           "INPUT unless --join-on is given")  # fmt: skip
+    option(group, "--join-on COLUMN",
+           "column by which to join the label file to INPUT, such as cell; index joins by row "
+           "names, order by position even if identifiers differ")  # fmt: skip
+    option(group, "--use-rep KEY", "h5ad: key in obsm, or X (default: X_pca, else X)")
+    option(group, "--layer KEY", "h5ad: layer to use instead")
+    option(group, "--align-rep KEY",
+           "h5ad: key in obsm of the representation in which to compare points with different "
+           "labels, such as X_pca_harmony; replaces --align")  # fmt: skip
 
 
 def add_jobs(group: Any) -> None:
     """Add the number of threads."""
-    group.add_argument("--jobs", metavar="N", type=jobs, default=-1,
-                       help="number of threads (default: -1, all)")  # fmt: skip
+    option(group, "--jobs N", "number of threads (default: -1, all)", type=jobs, default=-1)
 
 
 def add_key(group: Any) -> None:
     """Add the name of a map in an .h5ad file."""
-    group.add_argument("--key", metavar="KEY", default="ctsne",
-                       help="h5ad: name of the map (default: ctsne)")  # fmt: skip
+    option(group, "--key KEY", "h5ad: name of the map (default: ctsne)", default="ctsne")
 
 
 def add_messages(parser: Parser, *, json: bool = True, config: bool = True) -> None:
     """Add the options that every command has."""
     group = parser.add_argument_group("help and messages")
     if config:
-        group.add_argument(
-            "--config", metavar="FILE",
-            help="read options from a TOML file, such as perplexity = 50; options given here take "
-            "precedence",
-        )  # fmt: skip
+        option(group, "--config FILE",
+               "read options from a TOML file, such as perplexity = 50; options given here take "
+               "precedence")  # fmt: skip
     if json:
-        group.add_argument(
-            "--json", action="store_true", help="print the result as one JSON object"
-        )
+        option(group, "--json", "print the result as one JSON object")
     loud = group.add_mutually_exclusive_group()
-    loud.add_argument("-q", "--quiet", action="store_true", help="print only errors and the result")
-    loud.add_argument("--verbose", action="store_true", help="report every stage, memory and loss")
+    option(loud, "-q --quiet", "print only errors and the result")
+    option(loud, "--verbose", "report every stage, memory and loss")
     group.add_argument("-h", "--help", action="help", help="show this help and exit")
-
-
-def option_name(flag: str) -> str:
-    """Return the name of an option in settings and configuration files."""
-    return flag.removeprefix("--").replace("-", "_")
 
 
 def check_steering(options: argparse.Namespace) -> None:
     """Refuse options that the method ignores, or that contradict each other."""
-    given = {each.name: getattr(options, option_name(each.flag)) for each in PARAMETERS}
+    given = {each.name: getattr(options, each.dest) for each in PARAMETERS}
     flags = {each.name: each.flag for each in PARAMETERS if given[each.name] != each.default}
     if options.align_rep is not None:
         flags["align"] = "--align-rep"
@@ -288,7 +235,7 @@ def make_estimator(settings: Mapping[str, Any], **more: Any) -> ConditionalTSNE:
     """Return the estimator for these settings, with defaults for those that are not named."""
     from ctsne.estimator import ConditionalTSNE
 
-    given = {each.name: settings.get(option_name(each.flag), each.default) for each in PARAMETERS}
+    given = {each.name: settings.get(each.dest, each.default) for each in PARAMETERS}
     if given["init"] not in STARTS:
         given["init"] = _read_start(given["init"])
     if given["pca"] == "none":

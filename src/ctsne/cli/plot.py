@@ -12,7 +12,7 @@ from ctsne.cli.console import Console
 from ctsne.cli.folders import read_folder
 from ctsne.cli.inputs import check_outputs, joint_name
 from ctsne.cli.main import Commands, add_command, command_parser
-from ctsne.cli.options import add_key, add_messages, settings_of, spelled
+from ctsne.cli.options import add_key, add_messages, option, settings_of, spelled
 from ctsne.cli.values import one_of
 
 if TYPE_CHECKING:
@@ -57,25 +57,15 @@ def add(commands: Commands) -> None:
         epilog=_EPILOG, run=run, help="draw a map, or the maps and measures of a sweep",
     )  # fmt: skip
     main = parser.add_argument_group("options")
-    main.add_argument(
-        "input", metavar="MAP_OR_SWEEP",
-        help="file written by ctsne embed, or folder written by ctsne sweep",
-    )  # fmt: skip
-    main.add_argument(
-        "-o", "--output", metavar="FILE", required=True,
-        help="picture to write (png, pdf or svg); overwritten if it exists",
-    )  # fmt: skip
-    main.add_argument(
-        "--color", metavar="COLUMN", nargs="+",
-        help="columns to colour by, one panel for each (default: the label factored out)",
-    )  # fmt: skip
-    main.add_argument(
-        "--shape", metavar="COLUMN", help="column with at most ten labels, drawn as marker shapes"
-    )
-    main.add_argument(
-        "--kind", metavar="KIND", type=one_of(*_KINDS), default="maps",
-        help="for a sweep: maps, measures or trade-off (default: maps)",
-    )  # fmt: skip
+    option(main, "MAP_OR_SWEEP", "file written by ctsne embed, or folder written by ctsne sweep")
+    option(main, "-o --output FILE", "picture to write (png, pdf or svg); overwritten if it exists",
+           required=True)  # fmt: skip
+    option(main, "--color COLUMN...",
+           "columns to colour by, one panel each (default: the label factored out)")  # fmt: skip
+    option(main, "--shape COLUMN", "column with at most ten labels, drawn as marker shapes")
+    option(main, "--kind KIND",
+           "for a sweep: maps, measures or trade-off (default: maps)",
+           type=one_of(*_KINDS), default="maps")  # fmt: skip
     add_key(main)
     add_messages(parser)
 
@@ -98,7 +88,6 @@ def run(options: argparse.Namespace, console: Console) -> None:
         "command": "plot",
         "output": options.output,
         "settings": settings,
-        "seconds": round(console.seconds, 3),
     }
     console.result(f"picture: {options.output}", content)
 

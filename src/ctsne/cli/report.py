@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ from ctsne.cli.console import Console
 from ctsne.cli.folders import SweepFolder, check_folder, files_of, read_folder, write_folder
 from ctsne.cli.inputs import check_outputs, joint_name, names_of_files
 from ctsne.cli.main import Commands, add_command, command_parser
-from ctsne.cli.options import add_labels, add_messages, spelled
+from ctsne.cli.options import add_labels, add_messages, option, spelled
 from ctsne.cli.sweep import (
     add_sweep_options,
     check_target,
@@ -60,18 +59,11 @@ def add(commands: Commands) -> None:
         help="write an interactive page with the maps of a sweep",
     )  # fmt: skip
     main = parser.add_argument_group("options")
-    main.add_argument(
-        "input", metavar="SWEEP_OR_INPUT", help="folder of a sweep, or file with the data"
-    )
-    main.add_argument(
-        "-o", "--output", metavar="PAGE", required=True,
-        help="html file to write; overwritten if it exists",
-    )  # fmt: skip
-    main.add_argument("--title", metavar="TEXT", help="title of the page")
-    main.add_argument(
-        "--keep", metavar="FOLDER", help="for data: keep the sweep in this folder, for later use"
-    )
+    option(main, "SWEEP_OR_INPUT", "folder of a sweep, or file with the data")
     add_labels(main)
+    option(main, "-o --output PAGE", "html file to write; overwritten if it exists", required=True)
+    option(main, "--title TEXT", "title of the page")
+    option(main, "--keep FOLDER", "for data: keep the sweep in this folder, for later use")
     add_sweep_options(parser, main)
     add_messages(parser)
 
@@ -92,7 +84,6 @@ def run(options: argparse.Namespace, console: Console) -> None:
         "output": options.output,
         "bytes": size,
         "suggested": None if best is None else best.parameters,
-        "seconds": round(console.seconds, 3),
     }
     lines = [f"page: {options.output} ({size / 1e6:.1f} MB); open it in a browser"]
     if best is not None:
@@ -152,13 +143,14 @@ def _write(
     sweep: SweepFolder, folder: Path, target: Path, options: argparse.Namespace, console: Console
 ) -> SweptMap | None:
     """Write the page of a sweep, and return the map that it suggests."""
+    from ctsne._io.provenance import relative_path
     from ctsne.report import write_report
 
     console.stage(f"writing {target}")
     made = sweep.provenance.to_dict()
     settings, inputs = made["settings"], made["inputs"]
-    for record in inputs:
-        record["file"] = _seen_from(target, folder, record["file"])
+    for record in inputs:  # relative to the page, not to the folder
+        record["file"] = relative_path(folder.resolve().parent / record["file"], target)
     made["command"] = spelled(command_parser("report"), ["report", options.input], vars(options))
     write_report(
         sweep.result, target, columns=sweep.columns, known=joint_name(settings["labels"]),
@@ -176,9 +168,3 @@ def _commands(sweep: SweepFolder, files: list[str]) -> list[str]:
     if settings["path"]:
         return [f"{each}  # from its own start, so it may differ" for each in commands]
     return commands
-
-
-def _seen_from(target: Path, folder: Path, file: str) -> str:
-    """Return a path relative to the page, given relative to the parent of the sweep's folder."""
-    absolute = os.path.normpath(folder.resolve().parent / file)
-    return Path(os.path.relpath(absolute, target.resolve().parent)).as_posix()

@@ -105,7 +105,6 @@ def run(options: argparse.Namespace, console: Console) -> None:
         "settings": provenance.settings,
         "identical": identical,
         "differing versions": versions,
-        "seconds": round(console.seconds, 3),
     }
     verdict = "identical" if identical else "NOT identical"
     console.result(f"{target}: made again, {verdict} to the one before", content)

@@ -27,6 +27,7 @@ from ctsne.cli.options import (
     add_messages,
     add_parameters,
     make_estimator,
+    option,
     settings_of,
     spelled,
 )
@@ -82,53 +83,37 @@ def add(commands: Commands) -> None:
         help="make and measure maps at many strengths, and suggest one",
     )  # fmt: skip
     main = parser.add_argument_group("options")
-    main.add_argument("input", metavar="INPUT", help="file with the data")
-    main.add_argument(
-        "-o", "--output", metavar="FOLDER", required=True,
-        help="folder for maps and measures; maps that are already there are not made again",
-    )  # fmt: skip
+    option(main, "INPUT", "file with the data")
     add_labels(main, required=True)
+    option(main, "-o --output FOLDER",
+           "folder for maps and measures; maps that are already there are not made again",
+           required=True)  # fmt: skip
     add_sweep_options(parser, main)
     add_messages(parser)
 
 
 def add_sweep_options(parser: Parser, main: Any) -> None:
     """Add the options that say which maps to make."""
-    main.add_argument(
-        "--methods", metavar="NAME", nargs="+", type=one_of(*METHODS),
-        default=list(SWEPT_METHODS),
-        help="joint, revised, balanced, original (default: joint revised); t-SNE is always added",
-    )  # fmt: skip
-    main.add_argument(
-        "--strengths", metavar="T", nargs="+", type=number,
-        help="for joint and balanced, from 0 to 1 (default: .2 .4 .6 .8 1)",
-    )  # fmt: skip
-    main.add_argument(
-        "--betas", metavar="B", nargs="+", type=number,
-        help="for revised and original, from 1 down (default: from 1 to 1e-20 for revised, to "
-        "1e-4 for original)",
-    )  # fmt: skip
-    main.add_argument(
-        "--mixing", metavar="SHARE", type=number, default=0.5,
-        help="mixing that the suggested map should reach, from 0 to 1 (default: 0.5)",
-    )  # fmt: skip
-    main.add_argument(
-        "--all-points", action="store_true",
-        help=f"use all points; by default, a random sample of {SWEPT_POINTS:,} if there are more",
-    )  # fmt: skip
-    main.add_argument(
-        "--path", action="store_true",
-        help="start each map from the next weaker one: several times faster, for a first look",
-    )  # fmt: skip
+    option(main, "--methods NAME...",
+           "joint, revised, balanced, original (default: joint revised); t-SNE is always added",
+           type=one_of(*METHODS), default=list(SWEPT_METHODS))  # fmt: skip
+    option(main, "--strengths T...", "for joint and balanced, from 0 to 1 (default: .2 .4 .6 .8 1)",
+           type=number)  # fmt: skip
+    option(main, "--betas B...",
+           "for revised and original, from 1 down (default: from 1 to 1e-20 for revised, to 1e-4 "
+           "for original)", type=number)  # fmt: skip
+    option(main, "--mixing SHARE",
+           "mixing that the suggested map should reach, from 0 to 1 (default: 0.5)",
+           type=number, default=0.5)  # fmt: skip
+    option(main, "--all-points",
+           f"use all points, not only a random sample of {SWEPT_POINTS:,}")  # fmt: skip
+    option(main, "--path",
+           "start each map from the next weaker one: much faster, for a first look")  # fmt: skip
     add_input(parser)
     measures = parser.add_argument_group("measures")
-    measures.add_argument(
-        "-k", "--k", metavar="N", type=whole, help="size of the neighbourhoods (default: 30)"
-    )
-    measures.add_argument(
-        "--sample", metavar="N", type=whole, default=5000,
-        help="measure at most N points (default: 5000)",
-    )  # fmt: skip
+    option(measures, "-k --k N", "size of the neighbourhoods (default: 30)", type=whole)
+    option(measures, "--sample N",
+           "measure at most N points (default: 5000)", type=whole, default=5000)  # fmt: skip
     add_parameters(parser, main=main, leave_out=("method", "strength", "beta", "mixing"))
 
 
@@ -170,7 +155,9 @@ def run_sweep(
         "sweep", settings, records_of(whole, options, folder), current_versions()
     )
     check_same_data(folder, provenance)
-    estimator = _estimator(settings, data)
+    # The mixing of a sweep is for its suggestion.
+    aligned_by = {} if data.aligned is None else {"align": data.aligned}
+    estimator = make_estimator({**settings, "mixing": None}, **aligned_by)
     say_reduced(data, estimator.pca, estimator.metric, console)
     try:
         result = sweep(
@@ -196,12 +183,6 @@ def run_sweep(
     # Times are not written, so that the same command twice gives the same bytes.
     maps = tuple(replace(swept, seconds=math.nan) for swept in result.maps)
     return replace(result, maps=maps, sampled_from=data.sampled or None), data, provenance
-
-
-def _estimator(settings: Mapping[str, Any], data: Input) -> Any:
-    """Return the estimator of all maps; --mixing is only for the suggestion."""
-    aligned = {} if data.aligned is None else {"align": data.aligned}
-    return make_estimator({**settings, "mixing": None}, **aligned)
 
 
 def check_target(options: argparse.Namespace) -> None:
@@ -283,7 +264,6 @@ def _report(
         "maps": [_facts(swept) for swept in result.maps],
         "suggested": None if best is None else {**_facts(best), "command": command},
         "reason": suggested.reason,
-        "seconds": round(console.seconds, 3),
     }
     console.result("\n".join(lines), content)
 

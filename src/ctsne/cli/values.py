@@ -139,14 +139,12 @@ class PerLabel(argparse.Action):
 
 def config_in(arguments: Sequence[str]) -> str | None:
     """Return the configuration file named in the arguments, if any."""
-    found = None
-    for place, argument in enumerate(arguments):
-        if argument == "--":
-            break
-        if argument == "--config" and place + 1 < len(arguments):
-            found = arguments[place + 1]
-        elif argument.startswith("--config="):
-            found = argument.partition("=")[2]
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    parser.add_argument("--config")
+    try:
+        found: str | None = parser.parse_known_args(arguments)[0].config
+    except argparse.ArgumentError:  # without a file name, which the command itself reports
+        return None
     return found
 
 

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 
-from ctsne.affinity import random_share
 from ctsne.evaluate.curves import RANKED_SHARE, Curve, blocks, make_curve, ranking
 from ctsne.evaluate.neighbors_in_map import (
     MapNeighbors,
@@ -185,7 +184,7 @@ def mixing(
     Parameters
     ----------
     embedding : array-like of shape (n, d) or MapNeighbors
-        Positions in the map, of which at most 5,000 are measured, or its neighbours.
+        Positions in the map (at most 5,000 points are measured), or its neighbours.
     labels : array-like of shape (n,)
         Any label column; missing labels are left out.
     k : int, default=30
@@ -234,11 +233,13 @@ def mixing_by_label(
     """
     found, known = _measured(embedding, labels, k, n_jobs)
     shares = np.asarray(laplacian(found, known, k=found.k, pointwise=True))
-    codes, random = known.codes[found.points], random_share(known)[found.points]
+    codes = known.codes[found.points]
+    # Only labelled neighbours count, so only labelled points are drawn at random.
+    labelled = int(known.counts.sum())
+    random = (labelled - known.counts) / max(labelled - 1, 1)
     measured: dict[object, float] = {}
     for code in np.unique(codes[codes >= 0]):
-        own = (codes == code) & (random > 0)
-        value = mean(shares[own] / random[own])
+        value = mean(shares[codes == code] / random[code]) if random[code] > 0 else np.nan
         if np.isfinite(value):
             measured[known.names[code]] = value
     return dict(sorted(measured.items(), key=lambda item: item[1]))

@@ -312,7 +312,7 @@ def check_same_points(n_data: int, n_map: int) -> None:
 
 
 def check_lists(data: DataNeighbors, k: int, labels: object) -> None:
-    """Refuse given neighbours that do not hold what is to be measured."""
+    """Refuse given neighbours that are too few for the measure, or have other labels."""
     if labels is not None:
         raise TypeError("labels are those of the neighbours in the data; leave them out here")
     if not data.complete:

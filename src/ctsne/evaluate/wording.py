@@ -1,4 +1,4 @@
-"""What the measures are called and what they mean: every table, picture and page asks here."""
+"""Names and meanings of the measures, for every table, picture and page."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ MEASURES: dict[str, Measure] = {
     "kl_divergence": Measure("KL divergence", "Final loss of the layout.", digits=3),
     "n_iter": Measure("iterations", "Iterations of the layout.", digits=0),
 }
-# What a map is chosen by.
+# The measures to choose a map by.
 CHOSEN_BY = ("mixing", "adjusted_rnx", "other_mixing")
 
 

@@ -10,17 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.checks import check_count
 from ctsne._io.anndata import category_colors, columns_of, is_anndata, map_of
-from ctsne.pl.figures import (
-    HEADER,
-    INK,
-    LITERAL,
-    SMALL_SIZE,
-    PanelGrid,
-    check_axes,
-    new_figure,
-    set_title,
-    shown_text,
-)
+from ctsne.pl import figures
 from ctsne.pl.points import add_key, check_drawing, check_positions, draw_points, make_look
 from ctsne.pl.sweeps import swept_maps
 from ctsne.sweep import SweepResult
@@ -98,15 +88,17 @@ def embedding(
     look = make_look(color, shape, palette, n=len(points))
     dot_size = check_drawing(look, size)
     if ax is None:
-        grid = PanelGrid(1, 1, _SINGLE_SIDE, header=0.14 if title is None else HEADER)
-        figure = new_figure()
+        grid = figures.PanelGrid(
+            1, 1, _SINGLE_SIDE, header=0.14 if title is None else figures.HEADER
+        )
+        figure = figures.new_figure()
         (panel,) = grid.make(figure)
     else:
-        check_axes(ax)
+        figures.check_axes(ax)
         panel = ax
     draw_points(panel, points, look, dot_size)
     if title is not None:
-        set_title(panel, title)
+        figures.set_title(panel, title)
     if legend:
         wide, high = add_key(panel, look)
         if ax is None:
@@ -185,22 +177,24 @@ def maps(
         )
     look = make_look(color, shape, palette, n=sizes.pop())
     check_drawing(look, None)
-    titles = [shown_text(title) for title in points]
+    titles = [figures.shown_text(title) for title in points]
     lines = _check_notes(notes, len(points))
     above = max(title.count("\n") for title in titles) + (notes is not None)
-    grid = PanelGrid(len(points), columns, _SIDE, header=HEADER + above * _TITLE_LINE)
+    grid = figures.PanelGrid(
+        len(points), columns, _SIDE, header=figures.HEADER + above * _TITLE_LINE
+    )
     if axes is None:
-        figure = new_figure()
+        figure = figures.new_figure()
         panels = grid.make(figure)
     else:
         panels = _given_axes(axes, len(points))
     for title, note, positions, panel in zip(titles, lines, points.values(), panels, strict=True):
         draw_points(panel, positions, look)
-        set_title(panel, title, pad=6 if notes is None else 19, **LITERAL)
+        figures.set_title(panel, title, pad=6 if notes is None else 19, **figures.LITERAL)
         if notes is not None:
             panel.annotate(
                 note, (0, 1), (0, 6), xycoords="axes fraction", textcoords="offset points",
-                fontsize=SMALL_SIZE, color=INK, **LITERAL,
+                fontsize=figures.SMALL_SIZE, color=figures.INK, **figures.LITERAL,
             )  # fmt: skip
     # The last panel of the first row, also among given Axes.
     places = [panel.get_position() for panel in panels]
@@ -226,5 +220,5 @@ def _given_axes(axes: Any, needed: int) -> list[Axes]:
     if len(panels) < needed:
         raise ValueError(f"axes must hold one Axes for each of {needed} maps, got {len(panels)}")
     for panel in panels:
-        check_axes(panel, argument="axes")
+        figures.check_axes(panel, argument="axes")
     return panels[:needed]

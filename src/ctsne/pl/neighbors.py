@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.checks import as_numbers, check_finite, check_number
 from ctsne._io.anndata import category_colors, columns_of, is_anndata, map_of
-from ctsne.evaluate import MapNeighbors, laplacian
+from ctsne.evaluate import MapNeighbors, mixing_by_label
 from ctsne.labels import Labels, encode_labels
 from ctsne.methods import users_of
 from ctsne.pl import figures
@@ -40,11 +40,10 @@ def label_mixing(
     palette: Mapping[Any, Any] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw for each label the share of its points' neighbours that have another label.
+    """Draw the mixing of each label as bars.
 
-    A bar is the mean of :func:`ctsne.evaluate.laplacian` over the label's points. A mark shows the
-    expected value for random labels, ``(m - n_l) / (m - 1)`` among m labelled points: the label of
-    a bar that reaches it is fully mixed.
+    A bar is the share of random mixing, :func:`ctsne.evaluate.mixing_by_label`: 0 is not mixed at
+    all, and a bar that reaches the line at 1 is mixed as random labels would be.
 
     Parameters
     ----------
@@ -54,7 +53,7 @@ def label_mixing(
     labels : array-like of shape (n,)
         Any label column; points without a label are left out.
     k : int, default=30
-        Neighbourhood size, from 1 to n - 2.
+        Neighbourhood size, unless neighbours are given; smaller for fewer points.
     basis : str, default="ctsne"
         The map of an AnnData object: ``obsm[basis]``, or ``obsm["X_" + basis]``.
     palette : mapping of label to colour, optional
@@ -71,7 +70,7 @@ def label_mixing(
     >>> from ctsne import pl
     >>> ax = pl.label_mixing([[0.0], [1.0], [3.0], [7.0]], ["a", "a", "b", "b"], k=1)
     >>> [float(bar.get_width()) for bar in ax.patches]
-    [0.0, 0.5]
+    [0.0, 0.75]
     """
     if is_anndata(embedding_or_neighbors):
         adata: Any = embedding_or_neighbors
@@ -82,33 +81,20 @@ def label_mixing(
     if not column.n_labels:
         raise ValueError("labels must name at least one label, but all are missing")
     colors = label_colors(column, palette)
-    shares = np.asarray(laplacian(embedding_or_neighbors, column, k=k, pointwise=True))
-    codes = column.codes
-    if isinstance(embedding_or_neighbors, MapNeighbors):
-        codes = codes[embedding_or_neighbors.points]
-    # Points without a label, or without a labelled neighbour, have no share.
-    counted = ~np.isnan(shares)
-    measured = np.bincount(codes[counted], minlength=column.n_labels)
-    total = np.bincount(codes[counted], shares[counted], minlength=column.n_labels)
-    means = np.full(column.n_labels, np.nan)
-    np.divide(total, measured, out=means, where=measured > 0)
-    labelled = int(column.counts.sum())
-    expected = (labelled - column.counts) / max(labelled - 1, 1)
-
+    mixed = mixing_by_label(embedding_or_neighbors, column, k=k)
+    widths = [mixed.get(name, np.nan) for name in column.names]  # NaN without measured points
     names = [figures.shown_text(name).replace("\n", " ") for name in column.names]
     texts = [f"{name}  ({n:,})" for name, n in zip(names, column.counts.tolist(), strict=True)]
     width = 4.4 + 0.07 * max(map(len, texts))
     ax = figures.chart_axes(ax, width=width, height=1.0 + 0.24 * column.n_labels)
-    rows = np.arange(column.n_labels)
-    ax.barh(rows, means, height=0.72, color=colors[:-1])
-    # A white outline keeps the marks visible on a bar of any colour.
-    for color, width in (("white", 4.0), (figures.INK, 1.8)):
-        ax.plot(expected, rows, linestyle="none", marker="|", color=color, ms=11, mew=width)
-    ax.set(xlim=(0, 1.02), ylim=(column.n_labels - 0.5, -0.5))
-    ax.set_yticks(rows, texts, **figures.LITERAL)
-    xlabel = f"share of {k} nearest neighbours with another label"
-    figures.finish_chart(ax, xlabel=xlabel, grid="x")
-    random = figures.Entry("random labels", figures.INK, "|")
+    ax.barh(range(column.n_labels), widths, height=0.72, color=colors[:-1])
+    # A white outline keeps the line visible on a bar of any colour.
+    for color, weight, line in (("white", 3.4, "-"), (figures.INK, 1.6, ":")):
+        ax.axvline(1.0, color=color, linewidth=weight, linestyle=line)
+    ax.set(xlim=(0, 1.02 * max(1.0, *mixed.values())), ylim=(column.n_labels - 0.5, -0.5))
+    ax.set_yticks(range(column.n_labels), texts, **figures.LITERAL)
+    figures.finish_chart(ax, xlabel="mixing, as a share of random mixing", grid="x")
+    random = figures.Entry("random labels", figures.INK, "", ":")
     figures.add_legend(ax, [random], loc="lower right", bbox_to_anchor=(1.0, 1.0))
     return ax
 

@@ -71,10 +71,13 @@ def dominated_points(swept: SweptMap) -> tuple[int, NDArray[np.int64]]:
     return len(found), worst.astype(np.int64)
 
 
-def listed_lines(result: SweepResult) -> list[dict[str, Any]]:
-    """Return the lines of the sweep, each with the indices of its maps, the weakest first."""
+def line_facts(result: SweepResult) -> dict[str, Any]:
+    """Return the lines, what :meth:`SweepResult.suggest` chooses from, and the map to compare with.
+
+    Maps are given by their index; choices are nested by line, strength and seed.
+    """
     place = {id(swept): index for index, swept in enumerate(result.maps)}
-    return [
+    lines = [
         {
             "title": line.title,
             "steering": line.steering,
@@ -82,16 +85,14 @@ def listed_lines(result: SweepResult) -> list[dict[str, Any]]:
         }
         for line in result.lines()
     ]
-
-
-def choices(result: SweepResult) -> list[list[list[int]]]:
-    """Return what :meth:`SweepResult.suggest` chooses from: lines, their strengths, seeds."""
-    place = {id(swept): index for index, swept in enumerate(result.maps)}
     try:
-        lines = result.candidates()
+        candidates = result.candidates()
     except ValueError:  # mixing cannot be measured: a single label
-        return []
-    return [[[place[id(swept)] for swept in group] for group in line] for line in lines]
+        candidates = ()
+    choices = [[[place[id(swept)] for swept in group] for group in line] for line in candidates]
+    tsne = [line for line in result.lines() if line.parameters["method"] == "tsne"]
+    first = (tsne or result.lines())[0].maps[0]
+    return {"lines": lines, "choices": choices, "reference": place[id(first)]}
 
 
 def map_facts(result: SweepResult) -> list[dict[str, Any]]:
@@ -117,14 +118,6 @@ def map_facts(result: SweepResult) -> list[dict[str, Any]]:
             }
         )
     return facts
-
-
-def reference_map(result: SweepResult) -> int:
-    """Return the index of the t-SNE map, or else of the weakest setting."""
-    lines = result.lines()
-    tsne = [line for line in lines if line.parameters["method"] == "tsne"]
-    first = (tsne or lines)[0].maps[0]
-    return next(index for index, swept in enumerate(result.maps) if swept is first)
 
 
 def constructor_calls(result: SweepResult) -> list[str]:

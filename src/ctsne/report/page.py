@@ -30,8 +30,10 @@ _POLICY = (
 
 def build_page(payload: Payload) -> bytes:
     """Return the bytes of the page."""
-    scripts = [*_library(), _own_script()]
-    hashes = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
+    own = "\n".join(_asset(name) for name in _SCRIPTS)
+    scripts = [*_library(), f'(() => {{\n"use strict";\n{own}}})();']
+    digests = (hashlib.sha256(script.encode()).digest() for script in scripts)
+    hashes = " ".join(f"'sha256-{base64.b64encode(each).decode()}'" for each in digests)
     json_parts = {
         "facts": payload.facts, "commands": payload.commands, "provenance": payload.provenance,
     }  # fmt: skip
@@ -86,17 +88,8 @@ def _library() -> list[str]:
     return [text.replace("</script", "<\\/script").replace("\r", "") for text in texts]
 
 
-def _own_script() -> str:
-    parts = "\n".join(_asset(name) for name in _SCRIPTS)
-    return f'(() => {{\n"use strict";\n{parts}}})();'
-
-
 def _asset(name: str) -> str:
     return (resources.files("ctsne.report") / "assets" / name).read_text("utf-8")
-
-
-def _digest(script: str) -> str:
-    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
 def _json(content: Any) -> str:

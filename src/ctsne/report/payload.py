@@ -12,14 +12,7 @@ from numpy.typing import NDArray
 from ctsne.evaluate.wording import CHOSEN_BY, MEASURES, measure_title
 from ctsne.pl.palette import MISSING
 from ctsne.report.columns import MOST_LABELS, read_column, short_text
-from ctsne.report.maps import (
-    choices,
-    dominated_points,
-    listed_lines,
-    map_facts,
-    packed_map,
-    reference_map,
-)
+from ctsne.report.maps import dominated_points, line_facts, map_facts, packed_map
 from ctsne.sweep import SweepResult
 from ctsne.sweep.choice import SEED_NOISE
 
@@ -96,9 +89,7 @@ def build_payload(
         "seedNoise": SEED_NOISE,
         "columns": column_facts,
         "maps": maps,
-        "lines": listed_lines(result),
-        "choices": choices(result),
-        "reference": reference_map(result),
+        **line_facts(result),
         "measures": _measures(present, known, other),
         "names": None if named is None else [short_text(named[row]) for row in rows],
     }

@@ -24,6 +24,7 @@ __all__ = [
     "default_grid",
     "expand_grid",
     "grouped_lines",
+    "identity",
     "plain_value",
     "weakest_first",
 ]
@@ -94,15 +95,15 @@ def expand_grid(grid: Grid, given: Mapping[str, Any]) -> list[GridPoint]:
                 del idle[name]
             steering = _steering(whole, values)
             rest = {name: value for name, value in used.items() if name != steering}
-            line = _identity(rest)
+            line = identity(rest)
             rest.pop("random_state")
             point = GridPoint(
                 {name: value for name, value in named.items() if name in used},
                 line,
-                _identity(rest),
+                identity(rest),
                 steering,
             )
-            points.setdefault(_identity(_effective(used)), point)  # each map only once
+            points.setdefault(identity(_effective(used)), point)  # each map only once
         for name in idle:
             raise ValueError(
                 f"grid names {name!r}, which the method ignores; name one that uses it, for "
@@ -164,7 +165,8 @@ def plain_value(value: Any) -> Any:
     return content_checksum(np.asarray(value))
 
 
-def _identity(parameters: Mapping[str, Any]) -> str:
+def identity(parameters: Mapping[str, Any]) -> str:
+    """Return the parameters that change the map as text."""
     plain = [
         (name, plain_value(value)) for name, value in parameters.items() if name not in IRRELEVANT
     ]

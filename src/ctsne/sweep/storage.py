@@ -12,6 +12,7 @@ import re
 import zipfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 
 from ctsne._core.files import content_checksum, replaced_file
 from ctsne.labels import Labels
-from ctsne.sweep.grid import IRRELEVANT, GridPoint, plain_value
+from ctsne.sweep.grid import GridPoint, identity
 from ctsne.sweep.result import SweepResult, SweptMap, aligned_maps
 
 __all__ = ["INDEX", "MAP_FILE", "Facts", "FinishedMap", "Store", "load_sweep", "open_store"]
@@ -29,14 +30,14 @@ __all__ = ["INDEX", "MAP_FILE", "Facts", "FinishedMap", "Store", "load_sweep", "
 INDEX = "sweep.npz"
 MAP_FILE = re.compile(r"map-[0-9a-f]{32}\.npz")
 _FORMAT = 4
-# What an index keeps of a grid point.
+# The attributes of a grid point that an index stores.
 _LINES = ("line", "seedless_line", "steering")
 _UNREADABLE = (EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile)
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known about a map besides its positions."""
+    """Facts about a map other than its positions."""
 
     kl_divergence: float
     n_iter: int
@@ -108,19 +109,12 @@ def map_keys(
     searched: tuple[int, ...],
 ) -> dict[int, str]:
     """Name what each map depends on; an approximate search depends on the lengths of its lists."""
-    from ctsne import __version__
-
     checksum = content_checksum(matrix, labels.codes, repr(labels.names))
-    keys = {}
-    for index, point in enumerate(points):
-        parameters = {**base, **point.parameters}
-        relevant = {
-            name: plain_value(value) for name, value in parameters.items() if name not in IRRELEVANT
-        }
-        keys[index] = _digest(
-            [_FORMAT, __version__, checksum, sorted(relevant.items()), list(searched)]
-        )
-    return keys
+    common = [_FORMAT, version("ctsne"), checksum, list(searched)]
+    return {
+        index: _digest([*common, identity({**base, **point.parameters})])
+        for index, point in enumerate(points)
+    }
 
 
 def key_after(key: str, previous: str) -> str:

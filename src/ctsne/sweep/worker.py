@@ -83,7 +83,7 @@ class _Stopped(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Material:
-    """What all maps of a sweep share; lists and neighbours in the data are kept per alignment."""
+    """Input that all maps share; lists and neighbours in the data are kept per alignment."""
 
     features: NDArray[np.floating] | None
     lists: dict[str, SharedLists]

@@ -166,7 +166,7 @@ callback_every, n_jobs, verbose
         source = find_graph(adata, neighbors_key, listed, perplexity)
     if key_added == source.params.get("use_rep"):
         raise ValueError(
-            f"key_added={key_added!r} would replace what the map is made of; choose another name"
+            f"key_added={key_added!r} would replace the features of the map; choose another name"
         )
     model = ConditionalTSNE(
         n_components=n_components, method=method, mixing=mixing, strength=strength, beta=beta,

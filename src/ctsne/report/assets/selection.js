@@ -13,7 +13,7 @@ function connectSelection(data, state) {
   state.watch(["selected"], ({ selected }) => {
     const some = selected.length > 0;
     const words = `${count(selected.length)} of ${count(n)} points (${percent(selected.length / n)})`;
-    byId("selection-count").textContent = some ? words : "Draw around points in a map, or click labels.";
+    byId("selection-count").textContent = some ? words : "Draw around points or click labels.";
     byId("selection-actions").hidden = !some;
     if (some) say(`${count(selected.length)} ${selected.length === 1 ? "point" : "points"} selected`);
   });
