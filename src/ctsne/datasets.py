@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from ctsne._core.checks import check_count
 
 __all__ = ["Synthetic", "make_synthetic"]
 
@@ -96,7 +97,7 @@ def make_synthetic(
     >>> int((data.known == "blue").sum()), int((data.hidden == "circle").sum())
     (600, 500)
     """
-    n = _checked_size(n)
+    n = check_count(n, "n", low=SMALLEST_N)
     rng = _generator(random_state)
 
     known = (np.arange(n) >= round(BLUE_SHARE * n)).astype(np.intp)
@@ -124,16 +125,6 @@ def _apart(rng: np.random.Generator) -> npt.NDArray[np.float64]:
         gaps = np.linalg.norm((centres - np.roll(centres, 1, axis=0)) / scale, axis=1)
         if gaps.min() >= SMALLEST_GAP and POINT_NOISE / scale.min() <= LARGEST_NOISE:
             return centres
-
-
-def _checked_size(n: Any) -> int:
-    try:
-        size = operator.index(n)
-    except TypeError:
-        raise TypeError(f"n must be a whole number, got {n!r}") from None
-    if size < SMALLEST_N:
-        raise ValueError(f"n must be at least {SMALLEST_N}, got {size}")
-    return size
 
 
 def _generator(random_state: Any) -> np.random.Generator:

@@ -15,15 +15,6 @@ from ctsne._core.components import n_reduced
 from ctsne._fit.settings import Settings
 from ctsne.layout.mesh import MOST_NODES, SPACING
 
-__all__ = [
-    "MapMemory",
-    "check_memory",
-    "free_memory",
-    "in_words",
-    "map_memory",
-    "require_memory",
-]
-
 _MIB, _GIB = 2**20, 2**30
 
 # Any fit: threads, libraries loaded on the way, blocks of rows, freed memory that is not returned.
