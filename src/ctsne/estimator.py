@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Self
 
@@ -15,16 +14,19 @@ from ctsne._core.checks import check_count, check_matrix, check_same_rows
 from ctsne._core.messages import warn
 from ctsne._fit.conditioning import knob_value
 from ctsne._fit.display import fitted_html
-from ctsne._fit.fitting import Fitting
+from ctsne._fit.fitting import Fitting, StageLog
 from ctsne._fit.memory import check_memory
-from ctsne._fit.settings import check_callback, check_settings, check_verbose
-from ctsne._fit.stage_log import StageLog
+from ctsne._fit.settings import Parameters, check_settings
 from ctsne.labels import encode_labels
-from ctsne.layout.descent import Callback
 from ctsne.methods import is_used
 
 
-class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class ConditionalTSNE(
+    Parameters,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    BaseEstimator,  # type: ignore[misc]
+):
     """t-SNE map with known labels factored out.
 
     A label such as a batch, a donor or a known cluster often dominates a t-SNE map.
@@ -157,61 +159,6 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     (300, 2)
     """
 
-    def __init__(
-        self,
-        *,
-        n_components: int = 2,
-        method: str = "joint",
-        mixing: float | None = None,
-        strength: float | Mapping[Any, float] | None = None,
-        beta: float | Mapping[Any, float] | None = None,
-        align: str | ArrayLike = "none",
-        odds: float | Mapping[Any, float] | None = None,
-        beta_low: float | Mapping[Any, float] | None = None,
-        bandwidth: str = "r",
-        perplexity: float = 30,
-        metric: str = "euclidean",
-        pca: int | str | None = "auto",
-        recall: float = 0.99,
-        init: str | ArrayLike = "pca",
-        n_iter: int = 750,
-        early_exaggeration: float = 12,
-        early_exaggeration_iter: int = 250,
-        exaggeration: float = 1,
-        learning_rate: float | str = "auto",
-        dof: float = 1,
-        callback: Callback | None = None,
-        callback_every: int = 50,
-        n_jobs: int | None = -1,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.method = method
-        self.mixing = mixing
-        self.strength = strength
-        self.beta = beta
-        self.align = align
-        self.odds = odds
-        self.beta_low = beta_low
-        self.bandwidth = bandwidth
-        self.perplexity = perplexity
-        self.metric = metric
-        self.pca = pca
-        self.recall = recall
-        self.init = init
-        self.n_iter = n_iter
-        self.early_exaggeration = early_exaggeration
-        self.early_exaggeration_iter = early_exaggeration_iter
-        self.exaggeration = exaggeration
-        self.learning_rate = learning_rate
-        self.dof = dof
-        self.callback = callback
-        self.callback_every = callback_every
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
     def fit(self, X: ArrayLike, y: object = None, *, labels: object = None) -> Self:
         """Compute the map.
 
@@ -244,8 +191,8 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         check_same_rows(X, self.align, argument="align")
         known = None if labels is None else encode_labels(labels, n=matrix.shape[0])
         validate_data(BaseEstimator(), X, skip_check_array=True)  # refuses odd column names
-        log = StageLog(check_verbose(self.verbose))
         given = self.get_params(deep=False)
+        log = StageLog(given)
         settings = check_settings(given, matrix, known, y_given=y is not None)
         for message in settings.warnings:
             warn(message)
@@ -258,7 +205,7 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         self.labels_ = known
         self._take(fitting)
         if not self._run(settings.n_iter, log):
-            fitting.correct(log.watch(self.callback), self.callback_every)
+            fitting.correct()
             self._take(fitting)
             self._keep_map()
         return self
@@ -270,10 +217,7 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
         Parameters
         ----------
-        X : array-like or sparse matrix, shape (n, d)
-            As in :meth:`fit`.
-        y : ignored
-        labels : array-like of shape (n,) or (n, c), optional
+        X, y, labels
             As in :meth:`fit`.
 
         Returns
@@ -314,8 +258,8 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         150
         """
         check_is_fitted(self)
-        check_callback(self.get_params(deep=False))
-        self._run(check_count(n_iter, "n_iter", low=1), StageLog(check_verbose(self.verbose)))
+        log = StageLog(self.get_params(deep=False))
+        self._run(check_count(n_iter, "n_iter", low=1), log)
         return self
 
     def _take(self, fitting: Fitting) -> None:
@@ -338,14 +282,9 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     def _run(self, n_iter: int, log: StageLog) -> bool:
         """Run some iterations, and return whether they were stopped before the last."""
-        bar = log.bar(n_iter)
         try:
-            return self._layout.run(
-                n_iter, callback=log.watch(self.callback), callback_every=self.callback_every,
-                after_step=bar.step,
-            )  # fmt: skip
+            return log.run(self._layout, n_iter)
         finally:  # keeps the map even if the callback fails
-            bar.close()
             self._keep_map()
             log.stage(f"map: {self.n_iter_} iterations, KL divergence {self.kl_divergence_:.4f}")
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import copy
+import logging
+import time
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ctsne._core.checks import check_count
 from ctsne._core.messages import warn
+from ctsne._core.progress import Progress, output_stream
 from ctsne._fit.pipeline import (
     affinities_of,
     alignment_of,
@@ -19,7 +24,6 @@ from ctsne._fit.pipeline import (
     without_counterparts,
 )
 from ctsne._fit.settings import Settings
-from ctsne._fit.stage_log import StageLog
 from ctsne._fit.target import (
     Trial,
     at_level,
@@ -34,11 +38,63 @@ from ctsne._fit.target import (
 from ctsne.affinity import Affinities
 from ctsne.affinity.result import kept_diagnostics
 from ctsne.evaluate import mixing
-from ctsne.layout.descent import Callback
+from ctsne.layout import Layout
 from ctsne.methods import METHODS
 from ctsne.neighbors import Neighbors
 
-__all__ = ["Fitting", "point_diagnostics"]
+_log = logging.getLogger("ctsne")
+
+
+class StageLog:
+    """Run and report the stages of a fit, as the estimator's parameters ask for.
+
+    Messages go to the logger ``ctsne`` if it passes them on, else to the terminal or the notebook.
+    """
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        verbose, self._callback = given["verbose"], given["callback"]
+        if isinstance(verbose, bool):
+            verbose = int(verbose)
+        self._verbose = check_count(verbose, "verbose", low=0)
+        if self._callback is not None and not callable(self._callback):
+            raise TypeError(
+                "callback must be a function of (iteration, loss, embedding) or None, "
+                f"got {self._callback!r:.60}"
+            )
+        self._every = check_count(given["callback_every"], "callback_every", low=1)
+        self._last = time.perf_counter()
+
+    def stage(self, message: str) -> None:
+        """Report that a stage is done, with the seconds it took."""
+        now = time.perf_counter()
+        if self._verbose:
+            self._write(f"{message} ({now - self._last:.2f} s)")
+        self._last = now
+
+    def bar(self, n_iter: int, name: str) -> Progress:
+        """Return a bar for some iterations; it stays hidden where their loss is logged."""
+        return Progress(n_iter, name, shown=self._verbose == 1, logged=False)
+
+    def run(self, layout: Layout, n_iter: int, name: str = "iterations") -> bool:
+        """Run some iterations, and return whether they were stopped before the last."""
+        bar = self.bar(n_iter, name)
+        try:
+            return layout.run(
+                n_iter, callback=self._called if self._verbose > 1 else self._callback,
+                callback_every=self._every, after_step=bar.step,
+            )  # fmt: skip
+        finally:
+            bar.close()
+
+    def _called(self, iteration: int, loss: float, embedding: NDArray[np.float32]) -> object:
+        self._write(f"iteration {iteration}: KL divergence {loss:.4f}")
+        return self._callback and self._callback(iteration, loss, embedding)
+
+    def _write(self, message: str) -> None:
+        if _log.isEnabledFor(logging.INFO) and _log.hasHandlers():
+            _log.info(message)
+        else:
+            print(message, file=output_stream(), flush=True)
 
 
 class Fitting:
@@ -113,7 +169,7 @@ class Fitting:
             warn(unmatched)
         self.layout = layout_of(self.affinities.matrix, self._features, settings)
 
-    def correct(self, callback: Callback | None, callback_every: int) -> None:
+    def correct(self) -> None:
         """Measure the finished map, and make another one if it missed the requested mixing.
 
         If the trials used all points, the map is the nearest of them already.
@@ -128,7 +184,7 @@ class Fitting:
                 break
             nearest = nearest_trial(made, target)
             kept = self.settings, self.affinities, self.layout
-            stopped = self._make_again(level, callback, callback_every)
+            stopped = self._make_again(level)
             made.append(Trial(level, self._measured()))
             if stopped or nearest_trial(made, target) is nearest:
                 self.settings, self.affinities, self.layout = kept
@@ -143,7 +199,7 @@ class Fitting:
         if missed is not None:
             warn(missed)
 
-    def _make_again(self, level: float, callback: Callback | None, callback_every: int) -> bool:
+    def _make_again(self, level: float) -> bool:
         """Make the map at another level, and return whether it was stopped early."""
         assert self._neighbors is not None
         rng = copy.deepcopy(self._rng)
@@ -153,14 +209,7 @@ class Fitting:
             self._neighbors = neighbors_of(self._places, self.settings, self._aligned)
         self.affinities = affinities_of(self._neighbors, self.settings)
         self.layout = layout_of(self.affinities.matrix, self._features, self.settings)
-        bar = self._log.bar(self.settings.n_iter, "corrected map")
-        try:
-            return self.layout.run(
-                self.settings.n_iter, callback=callback, callback_every=callback_every,
-                after_step=bar.step,
-            )  # fmt: skip
-        finally:
-            bar.close()
+        return self._log.run(self.layout, self.settings.n_iter, "corrected map")
 
     def _measured(self) -> float:
         return mixing(self.layout.embedding, self.settings.labels, n_jobs=self.settings.n_jobs)

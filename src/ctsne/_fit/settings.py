@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from ctsne._core.checks import (
@@ -35,22 +35,47 @@ from ctsne._fit.conditioning import (
 )
 from ctsne.labels import Labels
 from ctsne.layout import Schedule
+from ctsne.layout.descent import Callback
 from ctsne.methods import DEFAULT_METHOD, METHODS, Method
 from ctsne.neighbors.alignment import check_align
 
-__all__ = ["DEFAULTS", "Settings", "check_callback", "check_settings", "check_verbose"]
-
 # Points farther apart than this feel no repulsion in single precision.
 LARGEST_START = 1e5
-# Every parameter of the estimator with its default, for maps made without one.
-DEFAULTS: dict[str, Any] = {
-    "n_components": 2, "method": DEFAULT_METHOD, "mixing": None, "strength": None, "beta": None,
-    "align": "none", "odds": None, "beta_low": None, "bandwidth": "r", "perplexity": 30,
-    "metric": "euclidean", "pca": "auto", "recall": 0.99, "init": "pca", "n_iter": 750,
-    "early_exaggeration": 12, "early_exaggeration_iter": 250, "exaggeration": 1,
-    "learning_rate": "auto", "dof": 1, "callback": None, "callback_every": 50, "n_jobs": -1,
-    "random_state": None, "verbose": 0,
-}  # fmt: skip
+PerLabel = float | Mapping[Any, float] | None
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Parameters:
+    """The parameters of ``ConditionalTSNE`` with their defaults, as the user gives them."""
+
+    n_components: int = 2
+    method: str = DEFAULT_METHOD
+    mixing: float | None = None
+    strength: PerLabel = None
+    beta: PerLabel = None
+    align: str | ArrayLike = "none"
+    odds: PerLabel = None
+    beta_low: PerLabel = None
+    bandwidth: str = "r"
+    perplexity: float = 30
+    metric: str = "euclidean"
+    pca: int | str | None = "auto"
+    recall: float = 0.99
+    init: str | ArrayLike = "pca"
+    n_iter: int = 750
+    early_exaggeration: float = 12
+    early_exaggeration_iter: int = 250
+    exaggeration: float = 1
+    learning_rate: float | str = "auto"
+    dof: float = 1
+    callback: Callback | None = None
+    callback_every: int = 50
+    n_jobs: int | None = -1
+    random_state: int | np.random.RandomState | None = None
+    verbose: int = 0
+
+
+DEFAULTS: dict[str, Any] = {each.name: each.default for each in fields(Parameters)}
 
 
 @dataclass(frozen=True)
@@ -104,7 +129,6 @@ def check_settings(
             "the map mean nothing."
         )
     n_components = check_count(given["n_components"], "n_components", low=1, high=3)
-    check_callback(given)
     mixing = check_mixing(given, method)
     knobs = check_knobs(given, labels)
     beta_low = check_below(given, labels)
@@ -138,21 +162,6 @@ def check_settings(
         warnings=warnings,
         rng=_generator(given["random_state"]),  # last, as it advances a RandomState
     )
-
-
-def check_callback(given: Mapping[str, Any]) -> None:
-    """Refuse a callback that cannot be called, or a wrong interval between calls."""
-    if given["callback"] is not None and not callable(given["callback"]):
-        raise TypeError(
-            f"callback must be a function of (iteration, loss, embedding) or None, "
-            f"got {given['callback']!r:.60}"
-        )
-    check_count(given["callback_every"], "callback_every", low=1)
-
-
-def check_verbose(verbose: Any) -> int:
-    """Return the level of verbosity; True is 1."""
-    return check_count(int(verbose) if isinstance(verbose, bool) else verbose, "verbose", low=0)
 
 
 def _check_distances(X: Any, perplexity: float) -> None:
