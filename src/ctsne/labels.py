@@ -21,6 +21,7 @@ JOINT = " | "
 _SHOWN = 5
 
 _Encoded = tuple[NDArray[np.int32], list[object]]
+_Values = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,12 +65,7 @@ class Labels:
         return self.n_points - int(self.counts.sum())
 
     def describe(self) -> str:
-        """Summarize the column in a few words, for messages and reports.
-
-        Returns
-        -------
-        str
-            Number of labels, the first few with their counts, number of missing entries.
+        """Summarize the column: number of labels, the first few with their counts, missing entries.
 
         Examples
         --------
@@ -81,16 +77,12 @@ class Labels:
             f"{_shortened(label_text(name))}: {count}"
             for name, count in zip(self.names[:_SHOWN], self.counts[:_SHOWN], strict=True)
         ]
-        if self.n_labels > _SHOWN:
-            shown.append("...")
+        shown += ["..."] if self.n_labels > _SHOWN else []
         text = f"{self.n_labels} label{'' if self.n_labels == 1 else 's'}"
-        if shown:
-            text += f" ({', '.join(shown)})"
+        text += f" ({', '.join(shown)})" if shown else ""
         return text + (f", {self.n_missing} missing" if self.n_missing else "")
 
-    def per_label(
-        self, value: float | Mapping[Any, float], *, argument: str
-    ) -> NDArray[np.float64]:
+    def per_label(self, value: float | Mapping[Any, float], *, argument: str) -> _Values:
         """Spread a parameter over the labels.
 
         Parameters
@@ -109,11 +101,8 @@ class Labels:
         Examples
         --------
         >>> from ctsne.labels import encode_labels
-        >>> labels = encode_labels(["b", "a", "b"])
-        >>> labels.per_label({"a": 0.1, "b": 0.5}, argument="beta").tolist()
+        >>> encode_labels(["b", "a"]).per_label({"a": 0.1, "b": 0.5}, argument="beta").tolist()
         [0.1, 0.5]
-        >>> labels.per_label(0.2, argument="beta").tolist()
-        [0.2, 0.2]
         """
         if not isinstance(value, Mapping):
             return np.full(self.n_labels, _number(value, argument))
@@ -124,10 +113,8 @@ class Labels:
                 f"{argument} must give a number for every label, but has none for "
                 f"{listed(absent, most=_SHOWN)}; the column has {self.describe()}"
             )
-        values = np.empty(self.n_labels)
-        for code, key in key_of.items():
-            values[code] = _number(value[key], f"{argument}[{key!r}]")
-        return values
+        keys = [key_of[code] for code in range(self.n_labels)]
+        return np.array([_number(value[key], f"{argument}[{key!r}]") for key in keys])
 
     def _keys_by_code(self, mapping: Mapping[Any, float], argument: str) -> dict[int, Any]:
         by_value = {name: code for code, name in enumerate(self.names)}
@@ -178,13 +165,6 @@ def encode_labels(labels: object, *, n: int | None = None, argument: str = "labe
     Labels
         Codes, names and counts.
 
-    Raises
-    ------
-    TypeError
-        If this is not a column, or its entries cannot be labels.
-    ValueError
-        If it has the wrong length or number of dimensions.
-
     Examples
     --------
     >>> from ctsne.labels import encode_labels
@@ -192,12 +172,12 @@ def encode_labels(labels: object, *, n: int | None = None, argument: str = "labe
     [1, 0, -1, 1]
     """
     columns = [labels.codes] if isinstance(labels, Labels) else _as_columns(labels, argument)
-    for each in columns:
-        if n is not None and len(each) != n:
-            raise ValueError(
-                f"{argument} must have one entry for each of the {n} points, in the same order, "
-                f"got {len(each)} entries"
-            )
+    length = len(columns[0])
+    if n is not None and length != n:
+        raise ValueError(
+            f"{argument} must have one entry for each of the {n} points, in the same order, "
+            f"got {length} entries"
+        )
     if isinstance(labels, Labels):
         return labels
     column = columns[0] if len(columns) == 1 else combine_columns(columns, argument=argument)
@@ -250,7 +230,7 @@ def _as_columns(labels: Any, argument: str) -> list[Any]:
         if len(labels.columns) == 0:
             raise ValueError(f"{argument} is a data frame without columns; {wanted}")
         return [labels[name] for name in labels.columns]
-    if _is_pandas(labels) or _is_polars(labels) or _is_categorical(labels):
+    if hasattr(labels, "isna") or _is_polars(labels) or _is_categorical(labels):
         return [labels]
     array = labels
     if isinstance(labels, Sequence) and not isinstance(labels, str | bytes):
@@ -269,10 +249,6 @@ def _as_columns(labels: Any, argument: str) -> list[Any]:
             f"shape {array.shape}; {wanted}"
         )
     return [array] if array.ndim == 1 else list(array.T)
-
-
-def _is_pandas(labels: object) -> bool:
-    return hasattr(labels, "isna") and hasattr(labels, "to_numpy")
 
 
 def _is_polars(labels: object) -> bool:
@@ -343,8 +319,7 @@ def _python_values(unique: NDArray[Any]) -> list[object]:
         if not np.array_equal(coarse.astype(unique.dtype), unique):
             return list(unique)
         unique = coarse
-    values: list[object] = unique.tolist()
-    return values
+    return list(unique.tolist())
 
 
 def _encode_objects(entries: list[Any], argument: str) -> _Encoded:
@@ -377,10 +352,8 @@ def _is_missing(value: Any) -> bool:
 
 def _plain(value: object) -> object:
     """Return the Python value of a NumPy scalar."""
-    if isinstance(value, np.generic) and not isinstance(value, np.datetime64 | np.timedelta64):
-        plain: object = value.item()
-        return plain
-    return value
+    dated = isinstance(value, np.datetime64 | np.timedelta64)
+    return value.item() if isinstance(value, np.generic) and not dated else value
 
 
 def _number(value: object, argument: str) -> float:

@@ -98,11 +98,7 @@ class StageLog:
 
 
 class Fitting:
-    """A map in the making: its settings, similarities and layout.
-
-    With a target, ``settings.knob`` is the value found for it, and ``mixing`` that of the finished
-    map.
-    """
+    """A map in the making: its settings (with the knob found for a mixing), similarities, layout."""
 
     def __init__(self, matrix: Any, settings: Settings, log: StageLog) -> None:
         self.settings = settings
@@ -170,14 +166,12 @@ class Fitting:
         self.layout = layout_of(self.affinities.matrix, self._features, settings)
 
     def correct(self) -> None:
-        """Measure the finished map, and make another one if it missed the requested mixing.
-
-        If the trials used all points, the map is the nearest of them already.
-        """
+        """Measure the finished map, and make another one if it missed the requested mixing."""
         target = self.settings.mixing
         if target is None:
             return
         made = [Trial(self._level, self._measured())]
+        # If the trials used all points, the map is the nearest of them already.
         while self._neighbors is not None and len(made) <= most_corrections(self.settings):
             level = correction(made, self._trials, target)
             if level is None:

@@ -80,17 +80,13 @@ DEFAULTS: dict[str, Any] = {each.name: each.default for each in fields(Parameter
 
 @dataclass(frozen=True)
 class Settings:
-    """The estimator's parameters in the form that the stages take.
-
-    ``knob`` is the strength or beta per label, ``beta_low`` the requested conditioning of the map
-    per label, ``mixing`` the share of random mixing to find the knob for.
-    """
+    """The estimator's parameters in the form that the stages take."""
 
     method: Method
-    knob: NDArray[np.float64]
-    beta_low: NDArray[np.float64] | None
+    knob: NDArray[np.float64]  # strength or beta per label
+    beta_low: NDArray[np.float64] | None  # requested conditioning of the map per label
     align: str | NDArray[np.floating]
-    mixing: float | None
+    mixing: float | None  # to find the knob for
     bandwidth: str
     perplexity: float
     metric: str
@@ -110,10 +106,7 @@ class Settings:
 def check_settings(
     given: Mapping[str, Any], X: Any, labels: Labels | None, *, y_given: bool = False
 ) -> Settings:
-    """Check every parameter of an estimator against checked data ``X``, dense or sparse.
-
-    The settings hold the warnings to give.
-    """
+    """Check every parameter of an estimator against checked data; the result holds warnings."""
     n = X.shape[0]
     warnings: list[str] = []
     method = METHODS[check_choice(given["method"], "method", tuple(METHODS))]
@@ -142,26 +135,19 @@ def check_settings(
         small = small_labels_warning(used, method, perplexity, knob)
     warnings += [text for text in (unlabelled, small, *unused_warnings(given)) if text is not None]
     return Settings(
-        method=method,
-        knob=knob,
-        beta_low=beta_low,
+        method=method, knob=knob, beta_low=beta_low, mixing=mixing, labels=used, warnings=warnings,
+        metric=metric, perplexity=perplexity, n_components=n_components,
         align=align if used is not None and method.two_lists else "none",
-        mixing=mixing,
         bandwidth=check_choice(given["bandwidth"], "bandwidth", BANDWIDTHS),
-        perplexity=perplexity,
-        metric=metric,
         pca=check_components(given["pca"], X.shape, metric),
         recall=check_number(given["recall"], "recall", low=0.5, high=1),
-        n_components=n_components,
         init=_check_init(given["init"], n, n_components, metric),
         n_iter=check_count(given["n_iter"], "n_iter", low=1),
         schedule=_check_schedule(given, n),
         dof=check_number(given["dof"], "dof", low=0.05, high=1000),
         n_jobs=check_jobs(given["n_jobs"]),
-        labels=used,
-        warnings=warnings,
         rng=_generator(given["random_state"]),  # last, as it advances a RandomState
-    )
+    )  # fmt: skip
 
 
 def _check_distances(X: Any, perplexity: float) -> None:
@@ -204,16 +190,15 @@ def _check_init(init: Any, n: int, n_components: int, metric: str) -> str | NDAr
     array = as_numbers(init, argument="init")
     if array.shape != (n, n_components):
         raise ValueError(
-            f"init must be one of {', '.join(map(repr, STARTS))}, or positions with one row per "
-            f"point and one column per dimension of the map, ({n}, {n_components}); got an array "
-            f"of shape {array.shape}"
+            f"init must be one of {', '.join(map(repr, STARTS))}, or positions of shape "
+            f"({n}, {n_components}), one row per point; got an array of shape {array.shape}"
         )
     check_finite(array, argument="init", columns=getattr(init, "columns", None))
     largest = float(np.abs(array).max())
     if largest > LARGEST_START:
         raise ValueError(
-            f"init must hold positions of at most {LARGEST_START:g}, got {largest:g}; a start as "
-            "small as 1e-4 across gives the best maps"
+            f"init must hold positions of at most {LARGEST_START:g}, got {largest:g}; about 1e-4 "
+            "across gives the best maps"
         )
     return np.asarray(array, np.float32)
 
@@ -227,15 +212,12 @@ def _check_schedule(given: Mapping[str, Any], n: int) -> Schedule:
         # Larger steps give wider maps; in three dimensions their meshes are slow or too coarse.
         least = 12.0 if given["n_components"] == 3 else 1.0
         rate, early_rate = (max(200.0, n / max(least, factor)) for factor in (late, early))
+    n_early = check_count(given["early_exaggeration_iter"], "early_exaggeration_iter", low=0)
+    rate = check_number(rate, "learning_rate", low=0, open_low=True, hint='or "auto"')
     return Schedule(
-        early_exaggeration=early,
-        early_exaggeration_iter=check_count(
-            given["early_exaggeration_iter"], "early_exaggeration_iter", low=0
-        ),
-        exaggeration=late,
-        learning_rate=check_number(rate, "learning_rate", low=0, open_low=True, hint='or "auto"'),
-        early_learning_rate=early_rate,
-    )
+        early_exaggeration=early, early_exaggeration_iter=n_early, exaggeration=late,
+        learning_rate=rate, early_learning_rate=early_rate,
+    )  # fmt: skip
 
 
 def _generator(random_state: Any) -> np.random.Generator:

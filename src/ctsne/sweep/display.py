@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ctsne._core.html import LEFT, NUMBER, escaped, facts_table, shortened
-from ctsne._fit.display import dominated_text
+from ctsne._fit.display import LEFT, NUMBER, dominated_text, escaped, facts_table, shortened
 from ctsne.evaluate.wording import CHOSEN_BY, MEASURES, measure_title
 
 if TYPE_CHECKING:
