@@ -59,7 +59,7 @@ def make_synthetic(
     two clusters in columns 0-3 (``known``; centres drawn with variance 25) and, independently, to
     one of three clusters in columns 4-5 (``hidden``; centres drawn with variance 1). Points scatter
     around their centres with variance 0.01. Columns 6-9 are noise. Each column is z-scored. t-SNE
-    shows six clusters, one per pair of labels; with ``known`` factored out, the hidden three remain.
+    shows six clusters, one per pair of labels; with ``known`` factored out, three remain.
 
     Parameters
     ----------
@@ -77,8 +77,8 @@ def make_synthetic(
     Notes
     -----
     So that there are three clusters to find, the hidden centres are drawn again until, on the
-    z-scored scale, each pair is at least 1.5 apart and the points scatter around them by at most 0.2
-    in either column. In the authors' data these numbers are 1.68, and 0.08 and 0.14.
+    z-scored scale, each pair is at least 1.5 apart and the points scatter around them by at most
+    0.2 in either column. In the authors' data these numbers are 1.68, and 0.08 and 0.14.
 
     Examples
     --------

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 import logging
 import time
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
@@ -15,26 +15,9 @@ from numpy.typing import NDArray
 from ctsne._core.checks import check_count
 from ctsne._core.messages import warn
 from ctsne._core.progress import Progress, output_stream
-from ctsne._fit.pipeline import (
-    affinities_of,
-    alignment_of,
-    features_of,
-    layout_of,
-    neighbors_of,
-    without_counterparts,
-)
+from ctsne._fit import pipeline
+from ctsne._fit import target as search
 from ctsne._fit.settings import Settings
-from ctsne._fit.target import (
-    Trial,
-    at_level,
-    correction,
-    find_level,
-    most_corrections,
-    most_trials,
-    nearest_trial,
-    searched_points,
-    why_missed,
-)
 from ctsne.affinity import Affinities
 from ctsne.affinity.result import kept_diagnostics
 from ctsne.evaluate import mixing
@@ -53,9 +36,8 @@ class StageLog:
 
     def __init__(self, given: Mapping[str, Any]) -> None:
         verbose, self._callback = given["verbose"], given["callback"]
-        if isinstance(verbose, bool):
-            verbose = int(verbose)
-        self._verbose = check_count(verbose, "verbose", low=0)
+        as_number = int(verbose) if isinstance(verbose, bool) else verbose
+        self._verbose = check_count(as_number, "verbose", low=0)
         if self._callback is not None and not callable(self._callback):
             raise TypeError(
                 "callback must be a function of (iteration, loss, embedding) or None, "
@@ -104,13 +86,12 @@ class Fitting:
         self.settings = settings
         self.mixing: float | None = None
         self._log = log
-        self._trials: tuple[Trial, ...] = ()
-        self._level = 0.0
+        self._trials: tuple[search.Trial, ...] = ()
         self._tried_a_sample = False
         self._neighbors: Neighbors | None = None  # kept for corrections
         self._aligned: Any = None
-        self._rng = copy.deepcopy(settings.rng)
-        self._features = features_of(matrix, settings)
+        self._rng = deepcopy(settings.rng)
+        self._features = pipeline.features_of(matrix, settings)
         self._places = matrix if self._features is None else self._features
         if settings.mixing is not None:
             self._find_level()
@@ -118,36 +99,34 @@ class Fitting:
 
     def _find_level(self) -> None:
         settings, places = self.settings, self._places
-        rows = searched_points(settings)
-        most = most_trials(settings, rows)
-        bar = self._log.bar(most * settings.n_iter, f"trials on {len(rows):,} points")
+        rows = search.searched_points(settings)
+        steps = search.most_trials(settings, rows) * settings.n_iter
+        bar = self._log.bar(steps, f"trials on {len(rows):,} points")
         try:
-            self._trials = find_level(places, settings, rows, bar.step)
+            self._trials = search.find_level(places, settings, rows, bar.step)
         finally:
             bar.close()
-        target = settings.mixing
-        assert target is not None
         if not self._trials:
             warn(
                 "the mixing of the labels cannot be measured, because hardly any point is "
                 "labelled: nothing is conditioned"
             )
-            self.settings = replace(at_level(settings, 0.0), mixing=None)
+            self.settings = replace(search.at_level(settings, 0.0), mixing=None)
             return
-        found = nearest_trial(self._trials, target)
+        assert settings.mixing is not None
+        self._found = found = search.nearest_trial(self._trials, settings.mixing)
         self._tried_a_sample = len(rows) < places.shape[0]
-        self._level = found.level
-        self.settings = at_level(settings, found.level)
+        self.settings = search.at_level(settings, found.level)
         self._log.stage(
             f"mixing: {self.knob_text()} mixes {len(rows):,} points to {found.mixing:.2f} of random"
         )
 
     def _make(self) -> None:
         settings = self.settings
-        aligned = alignment_of(self._places, settings)
+        aligned = pipeline.alignment_of(self._places, settings)
         if aligned.name != "none":
             self._log.stage(f"alignment: {aligned.name}")
-        neighbors = neighbors_of(self._places, settings, aligned.points)
+        neighbors = pipeline.neighbors_of(self._places, settings, aligned.points)
         found = "all" if neighbors.recall == 1 else f"{neighbors.recall:.1%}"
         self._log.stage(
             f"neighbours: {neighbors.indices.shape[1]} for each of {len(neighbors.indices)} "
@@ -157,52 +136,51 @@ class Fitting:
         if self._tried_a_sample:
             self._neighbors, self._aligned = neighbors, aligned.points
         del aligned  # similarities and map need the memory
-        self.affinities: Affinities = affinities_of(neighbors, settings)
+        self.affinities: Affinities = pipeline.affinities_of(neighbors, settings)
         del neighbors
         self._log.stage(f"similarities: {self.affinities.matrix.nnz} stored")
-        unmatched = without_counterparts(self.affinities, settings)
+        unmatched = pipeline.without_counterparts(self.affinities, settings)
         if unmatched is not None:
             warn(unmatched)
-        self.layout = layout_of(self.affinities.matrix, self._features, settings)
+        self.layout = pipeline.layout_of(self.affinities.matrix, self._features, settings)
 
     def correct(self) -> None:
         """Measure the finished map, and make another one if it missed the requested mixing."""
         target = self.settings.mixing
         if target is None:
             return
-        made = [Trial(self._level, self._measured())]
+        made = [search.Trial(self._found.level, self._measured())]
         # If the trials used all points, the map is the nearest of them already.
-        while self._neighbors is not None and len(made) <= most_corrections(self.settings):
-            level = correction(made, self._trials, target)
+        while self._neighbors is not None and len(made) <= search.most_corrections(self.settings):
+            level = search.correction(made, self._trials, target)
             if level is None:
                 break
-            nearest = nearest_trial(made, target)
+            nearest = search.nearest_trial(made, target)
             kept = self.settings, self.affinities, self.layout
             stopped = self._make_again(level)
-            made.append(Trial(level, self._measured()))
-            if stopped or nearest_trial(made, target) is nearest:
+            made.append(search.Trial(level, self._measured()))
+            if stopped or search.nearest_trial(made, target) is nearest:
                 self.settings, self.affinities, self.layout = kept
             if stopped:
                 made.pop()
                 break
         self._neighbors = self._aligned = None
-        reached = nearest_trial(made, target)
+        reached = search.nearest_trial(made, target)
         self.mixing = reached.mixing
         self._log.stage(f"mixing: {self.mixing:.2f} of random with {self.knob_text()}")
-        missed = why_missed(self.layout.embedding, self.settings, reached, self.knob_text())
+        missed = search.why_missed(self.layout.embedding, self.settings, reached, self.knob_text())
         if missed is not None:
             warn(missed)
 
     def _make_again(self, level: float) -> bool:
         """Make the map at another level, and return whether it was stopped early."""
         assert self._neighbors is not None
-        rng = copy.deepcopy(self._rng)
-        self.settings = replace(at_level(self.settings, level), rng=rng)
+        self.settings = replace(search.at_level(self.settings, level), rng=deepcopy(self._rng))
         same, _ = self.settings.method.lengths(self.settings, len(self._neighbors.indices))
         if not np.array_equal(same, self._neighbors.n_same):  # the lists depend on the strength
-            self._neighbors = neighbors_of(self._places, self.settings, self._aligned)
-        self.affinities = affinities_of(self._neighbors, self.settings)
-        self.layout = layout_of(self.affinities.matrix, self._features, self.settings)
+            self._neighbors = pipeline.neighbors_of(self._places, self.settings, self._aligned)
+        self.affinities = pipeline.affinities_of(self._neighbors, self.settings)
+        self.layout = pipeline.layout_of(self.affinities.matrix, self._features, self.settings)
         return self._log.run(self.layout, self.settings.n_iter, "corrected map")
 
     def _measured(self) -> float:

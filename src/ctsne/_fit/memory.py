@@ -53,11 +53,7 @@ class MapMemory:
 
 
 def map_memory(shape: tuple[int, int], settings: Settings, *, sparse: bool = False) -> MapMemory:
-    """Estimate the memory of a map, from above.
-
-    Every stage takes a fixed part, a part per point and the reduced features; the search adds
-    copies of the features, the similarities and the layout bytes per entry, the layout a mesh.
-    """
+    """Estimate the memory of a map, from above."""
     (n, columns), method = shape, settings.method
     list_length, row_length = (
         min(ceil(length * settings.perplexity), n - 1)
@@ -72,30 +68,24 @@ def map_memory(shape: tuple[int, int], settings: Settings, *, sparse: bool = Fal
         # In single precision: prepared, ordered and twice packed; unit rows; aligned points.
         aligned = not np.array_equal(settings.align, "none")
         copies = 4 + 4 * (settings.metric == "cosine") + 5 * aligned
+    working, node = PACKED_ENTRY * entries, MESH_NODE
     below = method.beta_low is not None or settings.beta_low is not None
-    working = PACKED_ENTRY * entries
     if below and settings.labels is not None:
         working = max(working, WEIGHED_ENTRY * min(entries, WEIGHED_AT_ONCE))
+        node += LABEL_NODE * int(np.count_nonzero(settings.labels.counts > LARGE_LABEL))
     if np.array_equal(settings.init, "spectral"):
         working = max(working, SPECTRAL_ENTRY * entries)
+    dims = settings.n_components
+    width = MAP_WIDTH[dims] * n ** (1 / dims)
+    mesh = node * min(MOST_NODES, max(64.0, 2 * width / SPACING) ** dims)
     kept = 0 if settings.mixing is None else lists  # for a correction of the mixing
     fixed = ANY_FIT + POINT * n + features
     return MapMemory(
         search=int(fixed + lists + 4 * copies * n * columns),
         similarities=int(fixed + lists + (ENTRY + MAKING_ENTRY) * entries),
-        layout=int(fixed + kept + ENTRY * entries + working + _mesh(n, settings, below=below)),
+        layout=int(fixed + kept + ENTRY * entries + working + mesh),
         lists=int(features + lists),
     )
-
-
-def _mesh(n: int, settings: Settings, *, below: bool) -> float:
-    dims = settings.n_components
-    width = MAP_WIDTH[dims] * n ** (1 / dims)
-    nodes = min(MOST_NODES, max(64.0, 2 * width / SPACING) ** dims)
-    large = 0
-    if below and settings.labels is not None:
-        large = int(np.count_nonzero(settings.labels.counts > LARGE_LABEL))
-    return float((MESH_NODE + LABEL_NODE * large) * nodes)
 
 
 def check_memory(matrix: Any, settings: Settings) -> str:
@@ -103,9 +93,8 @@ def check_memory(matrix: Any, settings: Settings) -> str:
     estimate = map_memory(matrix.shape, settings, sparse=is_sparse(matrix))
     advice = "a smaller perplexity (memory grows with points times perplexity) or fewer points"
     if estimate.search == estimate.peak:
-        advice = (
-            f"fewer columns (50 principal components instead of {matrix.shape[1]}) or fewer points"
-        )
+        columns = f"fewer columns (50 principal components instead of {matrix.shape[1]})"
+        advice = f"{columns} or fewer points"
     return require_memory(estimate.peak, advice)
 
 

@@ -25,14 +25,7 @@ from ctsne._core.checks import (
 )
 from ctsne._core.choices import BANDWIDTHS, METRICS, STARTS
 from ctsne._core.components import check_components
-from ctsne._fit.conditioning import (
-    check_below,
-    check_knobs,
-    check_mixing,
-    small_labels_warning,
-    unused_warnings,
-    usable_labels,
-)
+from ctsne._fit import conditioning
 from ctsne.labels import Labels
 from ctsne.layout import Schedule
 from ctsne.layout.descent import Callback
@@ -122,18 +115,24 @@ def check_settings(
             "the map mean nothing."
         )
     n_components = check_count(given["n_components"], "n_components", low=1, high=3)
-    mixing = check_mixing(given, method)
-    knobs = check_knobs(given, labels)
-    beta_low = check_below(given, labels)
+    mixing = conditioning.check_mixing(given, method)
+    knobs = conditioning.check_knobs(given, labels)
+    beta_low = conditioning.check_below(given, labels)
     align = check_align(given["align"], n, metric)
-    used, unlabelled = usable_labels(method, labels, below=beta_low is not None, y_given=y_given)
+    used, unlabelled = conditioning.usable_labels(
+        method, labels, below=beta_low is not None, y_given=y_given
+    )
     if used is None:
         method, mixing = METHODS["tsne"], None
     knob = knobs.get(method.knob or "", np.empty(0))
     small = None
     if used is not None and method.two_lists:
-        small = small_labels_warning(used, method, perplexity, knob)
-    warnings += [text for text in (unlabelled, small, *unused_warnings(given)) if text is not None]
+        small = conditioning.small_labels_warning(used, method, perplexity, knob)
+    warnings += [
+        text
+        for text in (unlabelled, small, *conditioning.unused_warnings(given))
+        if text is not None
+    ]
     return Settings(
         method=method, knob=knob, beta_low=beta_low, mixing=mixing, labels=used, warnings=warnings,
         metric=metric, perplexity=perplexity, n_components=n_components,

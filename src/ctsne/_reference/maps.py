@@ -68,10 +68,9 @@ def _mean(values: Floats) -> float:
 def adjusted_sets(
     embedding: ArrayLike, X: ArrayLike, codes: Integers | None, k: int
 ) -> list[tuple[set[int], set[int]]]:
-    """Return per point its k nearest in the map, and the neighbourhood to compare with.
+    """Return per point its k nearest in the map, and the nearest in the data to compare with.
 
-    The latter are the nearest points in the data, with as many of a different label as in the map
-    (paper, section 4.1).
+    As many of these have a different label as in the map (paper, section 4.1).
     """
     low, high = _nearest_points(embedding), _nearest_points(X)
     different = are_different(np.full(len(low), -1) if codes is None else codes)
@@ -128,10 +127,7 @@ def adjusted_jaccard(embedding: ArrayLike, X: ArrayLike, codes: Integers | None,
 
 
 def laplacian_values(embedding: ArrayLike, codes: Integers, k: int) -> Floats:
-    """Return the share of different labels among the k nearest points in the map, per point.
-
-    Unlabelled neighbours do not count; nan for unlabelled points, or if no neighbour counts.
-    """
+    """Return per point the share of different labels among its labelled neighbours, or nan."""
     values = np.full(len(codes), np.nan)
     for i, row in enumerate(_nearest_points(embedding)[:, :k]):
         labels = codes[row][codes[row] >= 0]
@@ -155,8 +151,7 @@ def expected_laplacian(codes: Integers) -> float:
 def lisi_values(embedding: ArrayLike, codes: Integers, perplexity: float) -> Floats:
     """Return the inverse Simpson's index of the labels around each point (Harmony's LISI).
 
-    The ``3 perplexity`` nearest neighbours weigh ``exp(-τ d)``. Unlabelled neighbours do not
-    count; nan for unlabelled points, or if no neighbour counts.
+    The ``3 perplexity`` nearest neighbours weigh ``exp(-τ d)``; unlabelled ones do not count.
     """
     D = np.sqrt(squared_distances(embedding))
     values = np.full(len(codes), np.nan)
@@ -171,14 +166,10 @@ def lisi_values(embedding: ArrayLike, codes: Integers, perplexity: float) -> Flo
 
 
 def knn_hits(embedding: ArrayLike, codes: Integers, k: int) -> Floats:
-    """Return per point whether its label is the most frequent of the k nearest in the map.
-
-    The nearest neighbour decides ties. Unlabelled neighbours do not vote; nan for unlabelled
-    points, or without any vote.
-    """
+    """Return per point whether its label is the commonest of its labelled neighbours, or nan."""
     values = np.full(len(codes), np.nan)
     for i, row in enumerate(_nearest_points(embedding)[:, :k]):
         votes = [int(code) for code in codes[row] if code >= 0]
         if codes[i] >= 0 and votes:
-            values[i] = max(votes, key=votes.count) == codes[i]  # the first of several
+            values[i] = max(votes, key=votes.count) == codes[i]  # the nearest decides ties
     return values

@@ -26,8 +26,7 @@ from ctsne._reference.neighbors import (
     total_length,
 )
 
-# The largest weight on other labels, as a logarithm: exp(700) is nearly the largest float64. The
-# native code has the same bound.
+# The largest weight on other labels, as a logarithm; the native code has the same bound.
 MAX_LOG_WEIGHT = 700.0
 
 
@@ -51,10 +50,7 @@ def perplexity(row: ArrayLike) -> float:
 
 
 def _precision_grid(x: Floats, log_weights: Floats) -> Floats:
-    """Return falling precisions down to 0, so close that no probability jumps between two.
-
-    ``x`` are squared distances with minimum 0 and maximum 1.
-    """
+    """Return falling precisions down to 0, so close that no probability jumps between two."""
     # Above the first, only the nearest points count; below the second, distance does not matter.
     first = (np.ptp(log_weights) + 60) / x[x > 0].min()
     step = 0.04 if np.ptp(log_weights) > 0 else 1.0  # equal weights have one solution at most
@@ -74,9 +70,8 @@ def search_precision(
 ) -> tuple[float, bool]:
     """Return the precision ``τ = 1 / 2σ²`` of a weighted row, and whether it has the perplexity.
 
-    With weights the perplexity is not monotone in σ (paper, Fig. 4). As in the authors' program,
-    the precision is doubled or halved from ``1 / scale²`` (the half-width of the data) until the
-    target is bracketed, then bisected. If that finds no bracket, `solve_precision` decides.
+    With weights there may be several (paper, Fig. 4). As in the authors' program, the precision is
+    doubled or halved from ``1 / scale²`` until the target is bracketed, then bisected.
     """
     x = d2 - d2.min()
 
@@ -106,8 +101,7 @@ def solve_precision(
 ) -> tuple[float, bool]:
     """Return the precision of the smallest σ at which a weighted row has the perplexity.
 
-    If no σ reaches it, return that of the nearest reachable perplexity; the second value is whether
-    its logarithm is within ``tolerance`` of the target. Without weights the solution is unique.
+    If there is none, return that of the nearest perplexity, and whether it is near enough.
     """
     spread = d2 - d2.min()
     scale = float(spread.max())
@@ -185,11 +179,7 @@ def revised_rows(
     D2: Floats, indices: Integers, codes: Integers, perplexity: float, beta: ArrayLike, *,
     bandwidth: Literal["r", "p"] = "r", scale: float = 1.0,
 ) -> Floats:  # fmt: skip
-    """Return ``r_{j|i} ∝ β p`` (same label or unlabelled) or ``α p`` (paper, section 3).
-
-    The perplexity is that of the weighted row (bandwidth r, searched from ``scale``) or of the
-    unweighted one (p).
-    """
+    """Return ``r_{j|i} ∝ β p`` (same label or unlabelled) or ``α p`` (paper, section 3)."""
     if bandwidth not in ("r", "p"):
         raise ValueError(f"bandwidth must be 'r' or 'p', got {bandwidth!r}")
     log_beta, log_alpha = (np.append(w, 0.0)[codes][:, None] for w in high_weights(codes, beta))
@@ -223,11 +213,11 @@ def revised_affinities(
 def _split_perplexity(w: float, u: float, k_same: int, k_other: int) -> tuple[float, float]:
     """Return the perplexities of both lists such that their mixture has perplexity u.
 
-    The entropy of the mixture is ``h(w) + (1 - w) log u_same + w log u_other``. The solution is
-    ``(1 - w) u`` and ``w u`` unless a list is too short or its part is below one point.
+    They are ``(1 - w) u`` and ``w u`` unless a list is too short or its part is below one point.
     """
     if w in (0, 1):
         return min(max(u, 1.0), float(k_same)), min(max(u, 1.0), float(k_other))
+    # The entropy of the mixture is h(w) + (1 - w) log u_same + w log u_other.
     left = np.log(u) + w * np.log(w) + (1 - w) * np.log(1 - w)
     log_other = np.clip(np.log(w * u), 0.0, np.log(k_other))
     log_same = (left - w * log_other) / (1 - w)
@@ -239,10 +229,7 @@ def _split_perplexity(w: float, u: float, k_same: int, k_other: int) -> tuple[fl
 
 
 def natural_log_odds(D2: Floats, indices: Integers, n_same: Integers) -> Floats:
-    """Return the log of the weight on the second list over that on the first, unconditioned.
-
-    The perplexity is half the length of a row.
-    """
+    """Return the log of the weight on the second list over that on the first, unconditioned."""
     rows = tsne_rows(D2, indices, max(1.0, indices.shape[1] / 2))
     other = np.arange(indices.shape[1]) >= n_same[:, None]
     with np.errstate(divide="ignore"):
@@ -298,10 +285,9 @@ def solve_joint_weight(log_odds: Floats, target: float) -> float:
 
 
 def joint_shares(log_odds: Floats, matched: Floats, codes: Integers, strength: ArrayLike) -> Floats:
-    """Return the share of other labels per row, with one λ per strength over all labelled points.
+    """Return ``w_i = expit(log_odds_i + log max(matched_i, .02) + λ)``, with one λ per strength.
 
-    ``w_i = expit(log_odds_i + log max(matched_i, .02) + λ)`` with a mean of
-    ``w0 + .65 s^.75 (w1 - w0)``, from natural to random.
+    Their mean over all labelled points is ``w0 + .65 s^.75 (w1 - w0)``, from natural to random.
     """
     labelled = codes >= 0
     if not labelled.any():
