@@ -29,9 +29,8 @@ class ConditionalTSNE(
 ):
     """t-SNE map with known labels factored out.
 
-    A label such as a batch, a donor or a known cluster often dominates a t-SNE map.
-    ``ConditionalTSNE`` removes its effect, so that the map shows the structure that the label does
-    not explain.
+    A label such as a batch, a donor or a known cluster often dominates a t-SNE map. Without its
+    effect, the map shows the structure that the label does not explain.
 
     Parameters
     ----------
@@ -48,16 +47,15 @@ class ConditionalTSNE(
     mixing : float, optional
         How well the map should mix the labels: 0 not at all, 1 like random labels. It is the share
         of other labels among the 30 nearest neighbours, relative to random labels. The strength (or
-        beta) that reaches it is found on a sample of the points and checked on the whole map, which
-        is computed again, at most twice, if it misses the target. The result is the same as with
-        the value found (``strength_`` or ``beta_``) given directly.
+        beta) that reaches it is found on a sample of the points; a map that misses the target is
+        computed again, at most twice. Giving the value found directly gives the same map.
     strength : float or mapping of label to float, optional
         For ``"joint"`` and ``"balanced"``: how strongly to condition, from 0 (not at all) to 1.
         The default is 0.6 for ``"joint"`` and 1 for ``"balanced"``.
     beta : float or mapping of label to float, optional
-        The paper's parameter, in (0, 1]; smaller values condition more strongly, 1 not at all. It
-        is the weight of same-label similarities for ``"revised"`` (default 1e-4) and of
-        different-label pairs in the map for ``"original"`` (default 0.1).
+        The paper's parameter, in (0, 1]; smaller values condition more strongly, 1 not at all: the
+        weight of same-label similarities for ``"revised"`` (default 1e-4), and of different-label
+        pairs in the map for ``"original"`` (default 0.1).
     align : {"none", "mutual", "local", "mean", "auto"} or array of shape (n, d'), default="none"
         The space in which points of different labels are compared. Points of the same label are
         always compared in ``X``. ``"mutual"`` shifts each label towards its mutual nearest
@@ -84,8 +82,7 @@ class ConditionalTSNE(
         data are not centred, because angles are measured from the origin.
     recall : float, default=0.99
         Required share of true nearest neighbours, from 0.5 to 1. Below 1, more than 30,000 points
-        are searched approximately; the recall is measured on 1,000 points
-        (``diagnostics_.recall``). 1 always searches exactly.
+        are searched approximately, and the recall is measured (``diagnostics_.recall``).
     init : {"pca", "random", "spectral"} or array of shape (n, n_components), default="pca"
         Initial positions. Scale an array to a spread of about 1e-4 for the best map.
     n_iter : int, default=750
@@ -97,24 +94,22 @@ class ConditionalTSNE(
     exaggeration : float, default=1
         Factor on the attraction afterwards.
     learning_rate : float or "auto", default="auto"
-        ``"auto"`` is ``max(200, n / exaggeration)`` in each phase, and ``max(200, n / 12)``
-        throughout in three dimensions, where wide maps are expensive.
+        ``"auto"`` is ``max(200, n / exaggeration)`` in each phase, and at most ``max(200, n / 12)``
+        in three dimensions.
     dof : float, default=1
-        Degrees of freedom of the kernel in the map. Values below 1 have heavier tails and show
-        finer clusters.
+        Degrees of freedom of the kernel in the map. Values below 1 show finer clusters.
     callback : callable, optional
         Called as ``callback(iteration, loss, embedding)``. Return True to stop.
     callback_every : int, default=50
         Iterations between calls of ``callback``.
     n_jobs : int, default=-1
-        Number of threads. -1 uses all available cores, or the worker's share of them inside joblib
-        or Dask. The result does not depend on it, bit for bit.
+        Number of threads. -1 uses all available cores, inside joblib or Dask the worker's share of
+        them. The map does not depend on it, bit for bit.
     random_state : int, RandomState instance or None, default=None
         Seed of a random start, and of the noise added to a degenerate one.
     verbose : int or bool, default=0
-        1 reports the stages and the memory needed, through the logger ``ctsne`` or, if logging is
-        not set up, on standard error, and shows a progress bar. 2 reports the loss every
-        ``callback_every`` iterations instead of the bar.
+        1 logs the stages and the memory needed (on standard error if logging is not set up) and
+        shows a progress bar. 2 logs the loss every ``callback_every`` iterations instead of it.
 
     Attributes
     ----------
@@ -128,13 +123,11 @@ class ConditionalTSNE(
         Symmetric similarities.
     diagnostics_ : Diagnostics
         Per point: sigma, effective perplexity, share of weight on other labels, largest weight,
-        how well it is matched in other labels, and whether the perplexity was reached. Also the
-        recall of the neighbour search, the alignment and its scores.
+        match in other labels, and whether the perplexity was reached; also recall and alignment.
     labels_ : Labels or None
         The labels as they were read.
     strength_, beta_ : float, mapping of label to float, or None
-        The value that was used: given, the default, or found for ``mixing``. None for a parameter
-        that the method does not use, and if nothing was conditioned.
+        The value that was used: given, default, or found for ``mixing``; None if it had no effect.
     mixing_ : float or None
         The mixing of the map, if ``mixing`` was given.
     n_features_in_ : int
@@ -144,10 +137,9 @@ class ConditionalTSNE(
 
     Notes
     -----
-    Labels are passed as ``labels``, never as ``y``: supervised methods use ``y`` to pull classes
-    together, whereas labels are factored out here. Points with a missing label (None, NaN) are not
-    conditioned. If you interrupt the iterations with Ctrl-C, or the callback fails, the current map
-    is kept.
+    Labels are passed as ``labels``, never as ``y``, which supervised methods use to pull classes
+    together. Points with a missing label (None, NaN) are not conditioned. If you interrupt the
+    iterations with Ctrl-C, or the callback fails, the current map is kept.
 
     Examples
     --------
@@ -167,7 +159,7 @@ class ConditionalTSNE(
         X : array-like or sparse matrix, shape (n, d)
             Features; distances of shape (n, n) with ``metric="precomputed"``.
         y : ignored
-            Exists for compatibility with scikit-learn.
+            For compatibility with scikit-learn.
         labels : array-like of shape (n,) or (n, c), optional
             The labels to factor out: strings, numbers, booleans or categories; None or NaN where
             missing. With several columns, each combination of values is a label.
@@ -223,7 +215,6 @@ class ConditionalTSNE(
         Returns
         -------
         ndarray of float32, shape (n, n_components)
-            The map, ``embedding_``.
 
         Examples
         --------
@@ -273,11 +264,7 @@ class ConditionalTSNE(
         self.beta_ = value if knob == "beta" else None
         self.mixing_ = fitting.mixing
         self.affinities_ = fitting.affinities.matrix
-        self.diagnostics_ = replace(
-            fitting.affinities.diagnostics,
-            alignment=fitting.alignment,
-            alignment_scores=fitting.alignment_scores,
-        )
+        self.diagnostics_ = replace(fitting.affinities.diagnostics, **fitting.alignment)
         self._layout = fitting.layout
 
     def _run(self, n_iter: int, log: StageLog) -> bool:

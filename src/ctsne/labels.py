@@ -19,6 +19,7 @@ __all__ = ["JOINT", "Labels", "combine_columns", "encode_labels"]
 JOINT = " | "
 # Messages spell out this many labels, so that a million of them still give a readable one.
 _SHOWN = 5
+_VALUES = "must hold values such as text, numbers or dates"
 
 _Encoded = tuple[NDArray[np.int32], list[object]]
 _Values = NDArray[np.float64]
@@ -127,11 +128,9 @@ class Labels:
         for key in mapping:
             found = {by_value[key]} if key in by_value else by_text.get(label_text(key), set())
             if len(found) != 1:
-                raise ValueError(
-                    f"{argument} names {key!r}, which is not one of the labels "
-                    f"({listed(self.names, most=_SHOWN)})"
-                    f"{did_you_mean(label_text(key), map(label_text, self.names))}"
-                )
+                hint = did_you_mean(label_text(key), map(label_text, self.names))
+                known = listed(self.names, most=_SHOWN)
+                raise ValueError(f"{argument} names {key!r}, not one of the labels ({known}){hint}")
             (code,) = found
             if code in key_of:
                 raise ValueError(
@@ -163,7 +162,6 @@ def encode_labels(labels: object, *, n: int | None = None, argument: str = "labe
     Returns
     -------
     Labels
-        Codes, names and counts.
 
     Examples
     --------
@@ -174,10 +172,8 @@ def encode_labels(labels: object, *, n: int | None = None, argument: str = "labe
     columns = [labels.codes] if isinstance(labels, Labels) else _as_columns(labels, argument)
     length = len(columns[0])
     if n is not None and length != n:
-        raise ValueError(
-            f"{argument} must have one entry for each of the {n} points, in the same order, "
-            f"got {length} entries"
-        )
+        wanted = f"one entry for each of the {n} points, in the same order"
+        raise ValueError(f"{argument} must have {wanted}, got {length} entries")
     if isinstance(labels, Labels):
         return labels
     column = columns[0] if len(columns) == 1 else combine_columns(columns, argument=argument)
@@ -193,7 +189,7 @@ def combine_columns(columns: Sequence[Any], *, argument: str = "labels") -> NDAr
     ----------
     columns : sequence of array-like of shape (n,)
     argument : str, default="labels"
-        Name of the argument, for messages.
+        For messages.
 
     Returns
     -------
@@ -210,10 +206,8 @@ def combine_columns(columns: Sequence[Any], *, argument: str = "labels") -> NDAr
     codes = np.stack([labels.codes for labels in encoded], axis=1)
     present: NDArray[np.bool_] = np.all(codes >= 0, axis=1)
     found, inverse = np.unique(codes[present], axis=0, return_inverse=True)
-    parts = [
-        [label_text(labels.names[code]) for labels, code in zip(encoded, row, strict=True)]
-        for row in found
-    ]
+    names = [list(map(label_text, labels.names)) for labels in encoded]
+    parts = [[each[code] for each, code in zip(names, row, strict=True)] for row in found]
     texts = [JOINT.join(part) for part in parts]
     if len(set(texts)) < len({tuple(part) for part in parts}):
         # Values that contain the separator: quotes separate ("a | b", "c") from ("a", "b | c").
@@ -244,10 +238,8 @@ def _as_columns(labels: Any, argument: str) -> list[Any]:
         got = "None" if labels is None else f"{type(labels).__name__} {_shortened(repr(labels))}"
         raise TypeError(f"{argument} must be a label column, got {got}; {wanted}")
     if array.ndim > 2 or (array.ndim == 2 and array.shape[1] == 0):
-        raise ValueError(
-            f"{argument} must be one column or several, of shape (n,) or (n, c), got an array of "
-            f"shape {array.shape}; {wanted}"
-        )
+        shapes = f"of shape (n,) or (n, c), got an array of shape {array.shape}"
+        raise ValueError(f"{argument} must be one column or several, {shapes}; {wanted}")
     return [array] if array.ndim == 1 else list(array.T)
 
 
@@ -294,10 +286,8 @@ def _encode_array(array: NDArray[Any], argument: str) -> _Encoded:
     if kind in "OT":
         return _spread(present, _encode_objects(values[present].tolist(), argument))
     if kind not in "biufUSmM" or values.ndim != 1:
-        raise TypeError(
-            f"{argument} must hold values such as text, numbers or dates, "
-            f"got {values.dtype} entries in an array of shape {values.shape}"
-        )
+        got = f"{values.dtype} entries in an array of shape {values.shape}"
+        raise TypeError(f"{argument} {_VALUES}, got {got}")
     if kind in "fmM":
         present &= values == values
     unique, inverse = np.unique(values[present], return_inverse=True)
@@ -327,9 +317,7 @@ def _encode_objects(entries: list[Any], argument: str) -> _Encoded:
     try:
         distinct = dict.fromkeys(entries)
     except TypeError as error:
-        raise TypeError(
-            f"{argument} must hold values such as text, numbers or dates, got others: {error}"
-        ) from None
+        raise TypeError(f"{argument} {_VALUES}, got others: {error}") from None
     names = [each for each in distinct if type(each) is str or not _is_missing(each)]
     try:
         names.sort()

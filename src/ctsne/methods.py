@@ -1,7 +1,4 @@
-"""The table of methods: what each conditions, what controls it, and which parameters it uses.
-
-Every other module asks this table.
-"""
+"""The table of methods: what each conditions, what controls it, and which parameters it uses."""
 
 from __future__ import annotations
 

@@ -21,13 +21,10 @@ AUTO_COMPONENTS = 50
 # Up to this many columns (or rows), the matrix of their products is formed and solved directly.
 _MOST_SOLVED = 1000
 # Entries per block of rows: large enough for BLAS, small enough for the cache.
-_BLOCK_ENTRIES = 2**20
-_FEWEST_ROWS = 16
+_BLOCK_ENTRIES, _FEWEST_ROWS = 2**20, 16
 # Block Krylov search for a few directions among many columns: vectors per block, most blocks, and
 # the relative error at which it ends.
-_BLOCK_WIDTH = 16
-_MOST_BLOCKS = 12
-_STANDSTILL = 1e-9
+_BLOCK_WIDTH, _MOST_BLOCKS, _STANDSTILL = 16, 12, 1e-9
 # Lengths below this share of the longest are rounding errors.
 _ROUNDING = 1e-7
 

@@ -54,22 +54,19 @@ def threads_for(n_jobs: int | None) -> int:
 
 def workers_for(n_jobs: int | None) -> int:
     """Return the number of workers of joblib's active backend, which may be a cluster."""
-    if get_active_backend()[0].nesting_level > 0:
+    cores, all_workers = int(joblib.cpu_count()), int(joblib.effective_n_jobs(-1))
+    if get_active_backend()[0].nesting_level > 0 or all_workers == cores:
         return threads_for(n_jobs)
-    most = max(int(joblib.effective_n_jobs(-1)), _MOST_THREADS_PER_CORE * int(joblib.cpu_count()))
-    local = int(joblib.effective_n_jobs(-1)) == int(joblib.cpu_count())
-    return threads_for(n_jobs) if local else min(int(joblib.effective_n_jobs(n_jobs)), most)
+    most = max(all_workers, _MOST_THREADS_PER_CORE * cores)
+    return min(int(joblib.effective_n_jobs(n_jobs)), most)
 
 
 def _in_dask_task() -> bool:
     distributed: Any = sys.modules.get("distributed")
-    if distributed is None:
-        return False
     try:
-        distributed.get_worker()
+        return distributed is not None and distributed.get_worker() is not None
     except ValueError:  # not inside a worker
         return False
-    return True
 
 
 @contextmanager

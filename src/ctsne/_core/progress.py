@@ -29,9 +29,7 @@ class Progress:
         if self._bar is not None:
             self._bar.initial = self._loaded
             self._bar.update()
-        elif self._stream is not None and (10 * self._done) // self._total > (
-            10 * (self._done - 1) // self._total
-        ):
+        elif self._stream is not None and 10 * self._done % self._total < 10:  # a tenth more
             print(self._line(), file=self._stream, flush=True)
 
     def close(self) -> None:

@@ -89,10 +89,8 @@ def usable_labels(
             f't-SNE. Pass labels=... to fit, or method="tsne" if that is what you want.{hint}'
         )
     if labels.n_labels < 2:
-        return None, (
-            f"the labels hold {labels.describe()}: there is nothing to factor out, so this is "
-            "plain t-SNE."
-        )
+        hold = f"the labels hold {labels.describe()}"
+        return None, f"{hold}: there is nothing to factor out, so this is plain t-SNE."
     return labels, None
 
 
@@ -113,8 +111,7 @@ def small_labels_warning(
     return (
         f"{len(small)} of {labels.n_labels} labels have too few points for their share of "
         f"neighbours (up to {wanted[small].max()} others with the same label): {', '.join(shown)}. "
-        "Points of other labels take their place; a smaller perplexity or larger groups would "
-        "avoid that."
+        "Points of other labels take their place; a smaller perplexity would avoid that."
     )
 
 

@@ -80,7 +80,7 @@ class StageLog:
 
 
 class Fitting:
-    """A map in the making: its settings (with the knob found for a mixing), similarities, layout."""
+    """A map in the making: settings (with the knob found for a mixing), similarities, layout."""
 
     def __init__(self, matrix: Any, settings: Settings, log: StageLog) -> None:
         self.settings = settings
@@ -118,7 +118,7 @@ class Fitting:
         self._tried_a_sample = len(rows) < places.shape[0]
         self.settings = search.at_level(settings, found.level)
         self._log.stage(
-            f"mixing: {self.knob_text()} mixes {len(rows):,} points to {found.mixing:.2f} of random"
+            f"mixing: {self._knob_text()} mixes {len(rows):,} points to {found.mixing:.2f} of random"
         )
 
     def _make(self) -> None:
@@ -132,7 +132,7 @@ class Fitting:
             f"neighbours: {neighbors.indices.shape[1]} for each of {len(neighbors.indices)} "
             f"points, {found} of the true ones"
         )
-        self.alignment, self.alignment_scores = aligned.name, aligned.scores
+        self.alignment = {"alignment": aligned.name, "alignment_scores": aligned.scores}
         if self._tried_a_sample:
             self._neighbors, self._aligned = neighbors, aligned.points
         del aligned  # similarities and map need the memory
@@ -167,8 +167,8 @@ class Fitting:
         self._neighbors = self._aligned = None
         reached = search.nearest_trial(made, target)
         self.mixing = reached.mixing
-        self._log.stage(f"mixing: {self.mixing:.2f} of random with {self.knob_text()}")
-        missed = search.why_missed(self.layout.embedding, self.settings, reached, self.knob_text())
+        self._log.stage(f"mixing: {self.mixing:.2f} of random with {self._knob_text()}")
+        missed = search.why_missed(self.layout.embedding, self.settings, reached, self._knob_text())
         if missed is not None:
             warn(missed)
 
@@ -186,8 +186,7 @@ class Fitting:
     def _measured(self) -> float:
         return mixing(self.layout.embedding, self.settings.labels, n_jobs=self.settings.n_jobs)
 
-    def knob_text(self) -> str:
-        """Return the method's knob with its value."""
+    def _knob_text(self) -> str:
         return f"{self.settings.method.knob}={float(self.settings.knob[0]):.4g}"
 
 

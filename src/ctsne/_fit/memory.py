@@ -20,14 +20,11 @@ _MIB, _GIB = 2**20, 2**30
 # Any fit: threads, libraries loaded on the way, blocks of rows, freed memory that is not returned.
 ANY_FIT = 64 * _MIB
 POINT = 250  # positions, gains, forces, diagnostics, orders
-NEIGHBOR = 8  # index and distance
-ENTRY = 8  # a stored similarity
+NEIGHBOR = ENTRY = 8  # index and distance, or similarity
 # On top, per stored similarity: while the matrix is made, in the layout, where pair weights are
 # computed for a block of similarities at a time, and for a spectral start.
-MAKING_ENTRY = 16
-PACKED_ENTRY = 14
+MAKING_ENTRY, PACKED_ENTRY, SPECTRAL_ENTRY = 16, 14, 36
 WEIGHED_ENTRY, WEIGHED_AT_ONCE = 34, 4_000_000
-SPECTRAL_ENTRY = 36
 # Stored similarities per neighbour: between one (all neighbours mutual) and two (none).
 SYMMETRY = 1.5
 # Per node of the doubled mesh; large labels have a grid of their own.
@@ -55,11 +52,8 @@ class MapMemory:
 def map_memory(shape: tuple[int, int], settings: Settings, *, sparse: bool = False) -> MapMemory:
     """Estimate the memory of a map, from above."""
     (n, columns), method = shape, settings.method
-    list_length, row_length = (
-        min(ceil(length * settings.perplexity), n - 1)
-        for length in (method.list_length, method.row_length)
-    )
-    lists, entries = NEIGHBOR * n * list_length, SYMMETRY * n * row_length
+    lists = NEIGHBOR * n * min(ceil(method.list_length * settings.perplexity), n - 1)
+    entries = SYMMETRY * n * min(ceil(method.row_length * settings.perplexity), n - 1)
     copies, features = 0, 0
     if settings.metric != "precomputed":
         reduced = n_reduced(shape, settings.pca)

@@ -109,10 +109,8 @@ def layout_of(
         settings.init, settings.n_components, X=features, matrix=matrix, rng=settings.rng,
         n_jobs=settings.n_jobs,
     )  # fmt: skip
-    return Layout(
-        matrix, start, settings.schedule, weights=weights_of(settings), dof=settings.dof,
-        n_jobs=settings.n_jobs,
-    )  # fmt: skip
+    weights, dof, n_jobs = weights_of(settings), settings.dof, settings.n_jobs
+    return Layout(matrix, start, settings.schedule, weights=weights, dof=dof, n_jobs=n_jobs)
 
 
 def weights_of(settings: Settings) -> PairWeights | None:

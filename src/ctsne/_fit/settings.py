@@ -110,18 +110,14 @@ def check_settings(
     if metric == "cosine":
         check_directions(X)
     if (X.max() == 0) if metric == "precomputed" else all_identical(X):
-        warnings.append(
-            "all points of X are identical: there is no structure to show, so their positions in "
-            "the map mean nothing."
-        )
+        warnings.append("all points of X are identical: their positions in the map mean nothing.")
     n_components = check_count(given["n_components"], "n_components", low=1, high=3)
     mixing = conditioning.check_mixing(given, method)
     knobs = conditioning.check_knobs(given, labels)
     beta_low = conditioning.check_below(given, labels)
     align = check_align(given["align"], n, metric)
-    used, unlabelled = conditioning.usable_labels(
-        method, labels, below=beta_low is not None, y_given=y_given
-    )
+    below = beta_low is not None
+    used, unlabelled = conditioning.usable_labels(method, labels, below=below, y_given=y_given)
     if used is None:
         method, mixing = METHODS["tsne"], None
     knob = knobs.get(method.knob or "", np.empty(0))
@@ -158,10 +154,8 @@ def _check_distances(X: Any, perplexity: float) -> None:
             f"got shape {X.shape}; for features use another metric"
         )
     if X.min() < 0:
-        raise ValueError(
-            'with metric="precomputed", X must hold distances, which are not negative, got '
-            f"{X.min()}; turn similarities into distances first"
-        )
+        must = 'with metric="precomputed", X must hold distances, which are not negative'
+        raise ValueError(f"{must}, got {X.min()}; turn similarities into distances first")
     if not is_sparse(X):
         return
     edges = sp.coo_array(X)
@@ -220,11 +214,9 @@ def _check_schedule(given: Mapping[str, Any], n: int) -> Schedule:
 
 
 def _generator(random_state: Any) -> np.random.Generator:
+    wanted = "random_state must be a whole number from 0 up, a numpy.random.RandomState or None"
     try:
         state = check_random_state(random_state)
     except (TypeError, ValueError) as error:
-        raise ValueError(
-            "random_state must be a whole number from 0 up, a numpy.random.RandomState or None, "
-            f"got {random_state!r:.60}"
-        ) from error
+        raise ValueError(f"{wanted}, got {random_state!r:.60}") from error
     return np.random.default_rng(state.randint(2**31 - 1))

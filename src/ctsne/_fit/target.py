@@ -1,8 +1,7 @@
 """The search for a requested mixing: how strongly to condition.
 
 A sample of the points is mapped at a few levels of conditioning, then all points at the level
-found. If that map misses the target, another is made at a corrected level, and the nearest one is
-kept. Each is the map that its strength gives directly.
+found. If that map misses the target, others are made at corrected levels; the nearest is kept.
 """
 
 from __future__ import annotations
@@ -160,21 +159,20 @@ def next_level(trials: Sequence[Trial], target: float, *, near: float) -> float 
     if abs(nearest_trial(trials, target).mixing - target) <= near:
         return None
     below, above = _sides(trials, target)
+    ordered = sorted(trials, key=lambda trial: trial.level)
     if not above:
-        most = max(below, key=lambda trial: trial.level)
+        most = ordered[-1]
         ahead = most.level + max(0.15, (target - most.mixing) / USUAL_SLOPE)
         return None if most.level == 1 else min(1.0, ahead)
     if not below:
-        least = min(above, key=lambda trial: trial.level)
+        least = ordered[0]
         ahead = least.level - max(0.15, (least.mixing - target) / USUAL_SLOPE)
         return None if least.level == 0 else max(0.0, ahead)
     # Mixing is noisy and may cross the target more than once: continue at the smallest gap.
-    ordered = sorted(trials, key=lambda trial: trial.level)
     crossings = [
-        (one, two)
-        for one, two in pairwise(ordered)
+        (one, two) for one, two in pairwise(ordered)
         if (one.mixing < target) != (two.mixing < target) and two.level - one.level >= LEAST_STEP
-    ]
+    ]  # fmt: skip
     if not crossings:
         return None
     low, high = min(crossings, key=lambda pair: abs(pair[0].mixing - pair[1].mixing))

@@ -156,9 +156,9 @@ def matched_shares(indices: Integers, n_same: Integers, codes: Integers) -> Floa
     m = counts.sum()
     named, given = np.zeros(n), np.zeros(len(counts))
     for i in range(n):
-        for j in indices[i, n_same[i] : n_same[i] + 15]:
-            named[j] += 1
-            given[codes[i]] += 1
+        counterparts = indices[i, n_same[i] : n_same[i] + 15]
+        named[counterparts] += 1
+        given[codes[i]] += len(counterparts)
     for i in range(n):
         expected = sum(
             given[label] / (m - counts[label])

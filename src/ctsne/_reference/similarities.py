@@ -9,22 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
-from ctsne._reference.neighbors import (
-    Floats,
-    Integers,
-    Metric,
-    are_different,
-    high_weights,
-    list_lengths,
-    list_lengths_balanced,
-    list_lengths_joint,
-    matched_shares,
-    neighbor_lists,
-    other_shares,
-    per_label,
-    squared_distances,
-    total_length,
-)
+from ctsne._reference import neighbors
+from ctsne._reference.neighbors import Floats, Integers, Metric
 
 # The largest weight on other labels, as a logarithm; the native code has the same bound.
 MAX_LOG_WEIGHT = 700.0
@@ -169,9 +155,9 @@ def tsne_rows(D2: Floats, indices: Integers, perplexity: float) -> Floats:
 
 def tsne_affinities(X: ArrayLike, perplexity: float, *, metric: Metric = "euclidean") -> Floats:
     """Return the symmetric similarities of plain t-SNE over ``3u`` neighbours, n × n."""
-    D2 = squared_distances(X, metric=metric)
-    k = np.full(len(D2), total_length(len(D2), perplexity))
-    indices, _ = neighbor_lists(D2, np.full(len(D2), -1), k, np.zeros_like(k))
+    D2 = neighbors.squared_distances(X, metric=metric)
+    k = np.full(len(D2), neighbors.total_length(len(D2), perplexity))
+    indices, _ = neighbors.neighbor_lists(D2, np.full(len(D2), -1), k, np.zeros_like(k))
     return symmetrize(indices, tsne_rows(D2, indices, perplexity))
 
 
@@ -182,8 +168,9 @@ def revised_rows(
     """Return ``r_{j|i} ∝ β p`` (same label or unlabelled) or ``α p`` (paper, section 3)."""
     if bandwidth not in ("r", "p"):
         raise ValueError(f"bandwidth must be 'r' or 'p', got {bandwidth!r}")
-    log_beta, log_alpha = (np.append(w, 0.0)[codes][:, None] for w in high_weights(codes, beta))
-    weights = np.where(are_different(codes), log_alpha, log_beta)
+    both = neighbors.high_weights(codes, beta)
+    log_beta, log_alpha = (np.append(each, 0.0)[codes][:, None] for each in both)
+    weights = np.where(neighbors.are_different(codes), log_alpha, log_beta)
     rows = []
     for i, row in enumerate(indices):
         d2, log_weights = D2[i, row], weights[i, row]
@@ -200,11 +187,9 @@ def revised_affinities(
     bandwidth: Literal["r", "p"] = "r", metric: Metric = "euclidean",
 ) -> Floats:  # fmt: skip
     """Return the symmetric similarities of revised conditional t-SNE, n × n."""
-    D2 = squared_distances(X, metric=metric)
-    indices, _ = neighbor_lists(D2, codes, *list_lengths(codes, perplexity))
-    points = np.asarray(X, dtype=np.float64)
-    # The scale of the data is its largest absolute coordinate around the mean.
-    largest = float(np.abs(points - points.mean(axis=0)).max())
+    D2 = neighbors.squared_distances(X, metric=metric)
+    indices, _ = neighbors.neighbor_lists(D2, codes, *neighbors.list_lengths(codes, perplexity))
+    largest = float(np.abs(X - np.mean(X, axis=0, dtype=np.float64)).max())
     scale = 1.0 if metric == "cosine" else largest or 1.0
     rows = revised_rows(D2, indices, codes, perplexity, beta, bandwidth=bandwidth, scale=scale)
     return symmetrize(indices, rows)
@@ -259,8 +244,8 @@ def balanced_rows(
 ) -> Floats:  # fmt: skip
     """Return the rows of ``balanced``: the share of other labels goes from natural to random."""
     natural = expit(natural_log_odds(D2, indices, n_same))
-    t = np.append(per_label(strength, codes), 0.0)[codes]
-    shares = natural + t * (other_shares(codes, 1.0) - natural)
+    t = np.append(neighbors.per_label(strength, codes), 0.0)[codes]
+    shares = natural + t * (neighbors.other_shares(codes, 1.0) - natural)
     return split_rows(D2, indices, n_same, shares, perplexity)
 
 
@@ -269,9 +254,9 @@ def balanced_affinities(
     metric: Metric = "euclidean",
 ) -> Floats:  # fmt: skip
     """Return the symmetric similarities of ``balanced``, n × n."""
-    D2 = squared_distances(X, metric=metric)
-    lengths = list_lengths_balanced(codes, perplexity, strength)
-    indices, n_same = neighbor_lists(D2, codes, *lengths)
+    D2 = neighbors.squared_distances(X, metric=metric)
+    lengths = neighbors.list_lengths_balanced(codes, perplexity, strength)
+    indices, n_same = neighbors.neighbor_lists(D2, codes, *lengths)
     return symmetrize(indices, balanced_rows(D2, indices, n_same, codes, perplexity, strength))
 
 
@@ -292,15 +277,13 @@ def joint_shares(log_odds: Floats, matched: Floats, codes: Integers, strength: A
     labelled = codes >= 0
     if not labelled.any():
         return np.zeros(len(codes))
-    strengths = per_label(strength, codes)
+    strengths = neighbors.per_label(strength, codes)
     w0 = expit(log_odds[labelled]).mean()
-    w1 = other_shares(codes, 1.0)[labelled].mean()
+    w1 = neighbors.other_shares(codes, 1.0)[labelled].mean()
     odds = log_odds + np.log(np.maximum(matched, 0.02))
-    weights = {
-        s: solve_joint_weight(odds[labelled], w0 + 0.65 * s**0.75 * (w1 - w0))
-        for s in set(strengths)
-    }
-    added = np.append([weights[s] for s in strengths], 0.0)[codes]
+    targets = w0 + 0.65 * strengths**0.75 * (w1 - w0)
+    weights = [solve_joint_weight(odds[labelled], target) for target in targets]
+    added = np.append(weights, 0.0)[codes]
     return np.where(labelled, expit(odds + added), 0.0)
 
 
@@ -310,7 +293,7 @@ def joint_rows(
 ) -> Floats:  # fmt: skip
     """Return dense rows of ``joint``: both lists shortened to their shares of half the row."""
     n, length = indices.shape
-    matched = matched_shares(indices, n_same, codes)
+    matched = neighbors.matched_shares(indices, n_same, codes)
     shares = joint_shares(natural_log_odds(D2, indices, n_same), matched, codes, strength)
     total = (length + 1) // 2
     dense = np.zeros((len(codes), len(codes)))
@@ -320,9 +303,8 @@ def joint_rows(
         k_same = min(total - k_other, n_same[i])
         second = indices[i, n_same[i] : n_same[i] + total - k_same]
         members = np.concatenate([indices[i, :k_same], second])
-        one = slice(i, i + 1)
-        lengths = np.array([k_same])
-        dense[i, members] = split_rows(D2[one], members[None], lengths, shares[one], perplexity)[0]
+        one, n_one = slice(i, i + 1), np.array([k_same])
+        dense[i, members] = split_rows(D2[one], members[None], n_one, shares[one], perplexity)[0]
     return dense
 
 
@@ -331,7 +313,8 @@ def joint_affinities(
     metric: Metric = "euclidean",
 ) -> Floats:  # fmt: skip
     """Return the symmetric similarities of ``joint``, n × n."""
-    D2 = squared_distances(X, metric=metric)
-    indices, n_same = neighbor_lists(D2, codes, *list_lengths_joint(codes, perplexity))
+    D2 = neighbors.squared_distances(X, metric=metric)
+    lengths = neighbors.list_lengths_joint(codes, perplexity)
+    indices, n_same = neighbors.neighbor_lists(D2, codes, *lengths)
     rows = joint_rows(D2, indices, n_same, codes, perplexity, strength)
     return np.asarray((rows + rows.T) / (2 * len(codes)))
