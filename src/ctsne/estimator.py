@@ -21,12 +21,7 @@ from ctsne.labels import encode_labels
 from ctsne.methods import is_used
 
 
-class ConditionalTSNE(
-    Parameters,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    BaseEstimator,  # type: ignore[misc]
-):
+class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """t-SNE map with known labels factored out.
 
     A label such as a batch, a donor or a known cluster often dominates a t-SNE map. Without its
@@ -167,7 +162,6 @@ class ConditionalTSNE(
         Returns
         -------
         ConditionalTSNE
-            The fitted estimator.
 
         Examples
         --------
@@ -237,7 +231,6 @@ class ConditionalTSNE(
         Returns
         -------
         ConditionalTSNE
-            The fitted estimator.
 
         Examples
         --------

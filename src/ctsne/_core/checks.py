@@ -241,8 +241,7 @@ def check_perplexity(value: object, n: int) -> float:
 
 def check_same_rows(X: Any, labels: Any, *, argument: str = "labels") -> None:
     """Refuse a column whose row names differ from those of X, or come in another order."""
-    rows: Any = getattr(X, "index", None)
-    labelled: Any = getattr(labels, "index", None)
+    rows, labelled = getattr(X, "index", None), getattr(labels, "index", None)
     if not hasattr(rows, "equals") or not hasattr(labelled, "equals"):
         return
     if len(rows) == len(labelled) and not rows.equals(labelled):

@@ -67,4 +67,4 @@ def unknown(name: object, known: Sequence[str], *, what: str, where: str) -> str
     hint = did_you_mean(name, known)
     if hint:
         return f"{text}{hint} There are {listed(known)}" if len(known) > 1 else f"{text}{hint}"
-    return f"{text}; there are {listed(known)}" if known else f"{text}; there are none"
+    return f"{text}; there are {listed(known) if known else 'none'}"

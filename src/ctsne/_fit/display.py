@@ -51,10 +51,9 @@ def fitted_html(model: Any) -> str:
     ]
     if model.mixing_ is not None:
         facts.append(("mixing", f"{model.mixing_:.2f} of random"))
-    layout = f"{model.n_iter_} iterations, KL divergence {model.kl_divergence_:.4f}"
-    facts.append(("layout", layout))
-    diagnostics = model.diagnostics_
-    share = point_diagnostics(model).get("other_share")
+    loss = f"KL divergence {model.kl_divergence_:.4f}"
+    facts.append(("layout", f"{model.n_iter_} iterations, {loss}"))
+    diagnostics, share = model.diagnostics_, point_diagnostics(model).get("other_share")
     if share is not None:
         facts.append(("other labels", f"{share.mean():.0%} of a point's weight on average"))
     missed = int(n - np.count_nonzero(diagnostics.reached))

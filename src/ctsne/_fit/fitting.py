@@ -107,19 +107,16 @@ class Fitting:
         finally:
             bar.close()
         if not self._trials:
-            warn(
-                "the mixing of the labels cannot be measured, because hardly any point is "
-                "labelled: nothing is conditioned"
-            )
+            why = "hardly any point is labelled, so the mixing cannot be measured"
+            warn(f"{why}: nothing is conditioned")
             self.settings = replace(search.at_level(settings, 0.0), mixing=None)
             return
         assert settings.mixing is not None
         self._found = found = search.nearest_trial(self._trials, settings.mixing)
         self._tried_a_sample = len(rows) < places.shape[0]
         self.settings = search.at_level(settings, found.level)
-        self._log.stage(
-            f"mixing: {self._knob_text()} mixes {len(rows):,} points to {found.mixing:.2f} of random"
-        )
+        reached = f"{len(rows):,} points to {found.mixing:.2f} of random"
+        self._log.stage(f"mixing: {self._knob_text()} mixes {reached}")
 
     def _make(self) -> None:
         settings = self.settings
@@ -128,11 +125,12 @@ class Fitting:
             self._log.stage(f"alignment: {aligned.name}")
         neighbors = pipeline.neighbors_of(self._places, settings, aligned.points)
         found = "all" if neighbors.recall == 1 else f"{neighbors.recall:.1%}"
-        self._log.stage(
-            f"neighbours: {neighbors.indices.shape[1]} for each of {len(neighbors.indices)} "
-            f"points, {found} of the true ones"
-        )
-        self.alignment = {"alignment": aligned.name, "alignment_scores": aligned.scores}
+        n, k = neighbors.indices.shape
+        self._log.stage(f"neighbours: {k} for each of {n} points, {found} of the true ones")
+        self.alignment: dict[str, Any] = {
+            "alignment": aligned.name,
+            "alignment_scores": aligned.scores,
+        }
         if self._tried_a_sample:
             self._neighbors, self._aligned = neighbors, aligned.points
         del aligned  # similarities and map need the memory

@@ -44,7 +44,6 @@ USUAL_SLOPE = 0.8
 LEAST_SLOPE, MOST_SLOPE = 0.3, 3.0
 # The mixing of all points rises faster with the level than that of a sample.
 SLOPE_GAIN = 1.5
-_SHOWN_LABELS = 3
 
 
 @dataclass(frozen=True)
@@ -228,6 +227,6 @@ def why_missed(
     if reached.mixing > target:
         return f"{found}, the nearest value found."
     by_label = mixing_by_label(embedding, settings.labels, n_jobs=settings.n_jobs)
-    least = [f"{name!s:.40} ({share:.2f})" for name, share in by_label.items()][:_SHOWN_LABELS]
+    least = [f"{name!s:.40} ({share:.2f})" for name, share in by_label.items()][:3]
     most = "the most that this method reaches" if reached.level == 1 else "the nearest value found"
     return f"{found}, {most}. Labels that mix least: {', '.join(least)}."

@@ -38,8 +38,7 @@ def kl_divergence(
     P: Floats, Y: ArrayLike, *, weights: Floats | None = None, dof: float = 1.0
 ) -> float:
     """Return ``Σ p log(p / q)`` with ``q = c K / U``, over the pairs with p > 0."""
-    D2 = neighbors.squared_distances(Y)
-    some = P > 0
+    D2, some = neighbors.squared_distances(Y), P > 0
     p = P[some]
     log_q = np.log(_pair_weights(len(D2), weights)[some]) + np.log(kernel(D2, dof)[some])
     return float((p * (np.log(p) - log_q + np.log(normalizer(Y, weights, dof)))).sum())

@@ -189,7 +189,8 @@ def revised_affinities(
     """Return the symmetric similarities of revised conditional t-SNE, n × n."""
     D2 = neighbors.squared_distances(X, metric=metric)
     indices, _ = neighbors.neighbor_lists(D2, codes, *neighbors.list_lengths(codes, perplexity))
-    largest = float(np.abs(X - np.mean(X, axis=0, dtype=np.float64)).max())
+    points = np.asarray(X, dtype=np.float64)
+    largest = float(np.abs(points - points.mean(axis=0)).max())
     scale = 1.0 if metric == "cosine" else largest or 1.0
     rows = revised_rows(D2, indices, codes, perplexity, beta, bandwidth=bandwidth, scale=scale)
     return symmetrize(indices, rows)
