@@ -241,10 +241,10 @@ def check_perplexity(value: object, n: int) -> float:
 
 def check_same_rows(X: Any, labels: Any, *, argument: str = "labels") -> None:
     """Refuse a column whose row names differ from those of X, or come in another order."""
-    rows, labelled = getattr(X, "index", None), getattr(labels, "index", None)
-    if not hasattr(rows, "equals") or not hasattr(labelled, "equals"):
-        return
-    if len(rows) == len(labelled) and not rows.equals(labelled):
+    rows: Any = getattr(X, "index", None)
+    labelled: Any = getattr(labels, "index", None)
+    named = hasattr(rows, "equals") and hasattr(labelled, "equals")
+    if named and len(rows) == len(labelled) and not rows.equals(labelled):
         raise ValueError(
             f"{argument} and X have different row names (index); reorder with "
             f"{argument}.loc[X.index], or pass {argument}.to_numpy() if the order is the same"

@@ -183,8 +183,8 @@ def _check_init(init: Any, n: int, n_components: int, metric: str) -> str | NDAr
     array = as_numbers(init, argument="init")
     if array.shape != (n, n_components):
         raise ValueError(
-            f"init must be one of {', '.join(map(repr, STARTS))}, or positions of shape "
-            f"({n}, {n_components}), one row per point; got an array of shape {array.shape}"
+            f"init must be one of {', '.join(map(repr, STARTS))}, or one position per point, of "
+            f"shape ({n}, {n_components}); got an array of shape {array.shape}"
         )
     check_finite(array, argument="init", columns=getattr(init, "columns", None))
     largest = float(np.abs(array).max())
