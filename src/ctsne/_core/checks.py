@@ -29,8 +29,7 @@ def check_features(X: ArrayLike, *, argument: str = "X") -> NDArray[np.floating]
             f"{argument} is a sparse matrix; reduce it first, for example with "
             "sklearn.decomposition.PCA(50, svd_solver='arpack') (ConditionalTSNE does so itself)"
         )
-    features: NDArray[np.floating] = check_matrix(X, argument=argument)
-    return features
+    return np.asarray(check_matrix(X, argument=argument))
 
 
 def check_matrix(X: Any, *, argument: str = "X") -> Any:
