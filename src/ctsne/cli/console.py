@@ -15,29 +15,18 @@ from typing import Any
 
 from ctsne._core.progress import clock
 
-__all__ = ["Console", "aligned", "definitions", "one_line", "plain"]
-
 # Seconds between progress lines in a log file, where lines cannot be redrawn.
 _LOGGED_EVERY = 30.0
 # The estimator logs the end of a stage; a terminal shows the stage that follows.
-_NEXT_STAGE = {
-    "memory": "neighbours",
-    "neighbours": "similarities",
-    "similarities": "first positions",
-}
+_NEXT_STAGE = {"memory": "neighbours", "neighbours": "similarities",
+               "similarities": "first positions"}  # fmt: skip
 
 
 class Console:
-    """Print results and messages.
-
-    ``quiet`` prints only errors and the result, ``verbose`` also every stage with its time, and
-    ``as_json`` prints the result as one JSON object.
-    """
+    """Print results and messages, as the options of a command ask for."""
 
     def __init__(self, *, quiet: bool = False, verbose: bool = False, as_json: bool = False):
-        self.quiet = quiet
-        self.verbose = verbose
-        self.as_json = as_json
+        self.quiet, self.verbose, self.as_json = quiet, verbose, as_json
         self._begin = time.perf_counter()
         self._results = True
         self._unfinished = False  # whether the last line can still be redrawn
@@ -50,8 +39,7 @@ class Console:
         if self.as_json:
             seconds = round(time.perf_counter() - self._begin, 3)
             text = json.dumps(plain({**content, "seconds": seconds}), indent=2, allow_nan=False)
-        if text:
-            print("\n".join(map(_printable, text.split("\n"))), flush=True)
+        print("\n".join(map(_printable, text.split("\n"))), flush=True)
 
     @contextlib.contextmanager
     def without_results(self) -> Iterator[None]:
@@ -99,8 +87,7 @@ class Console:
         """Print warnings of the library and, if verbose, its log as messages of this program."""
         log = logging.getLogger("ctsne")
         level, propagate, handlers = log.level, log.propagate, log.handlers
-        log.handlers = [_Stages(self)]
-        log.propagate = False
+        log.propagate, log.handlers = False, [_Stages(self)]
         log.setLevel(logging.INFO)
         try:
             with warnings.catch_warnings():
@@ -150,13 +137,14 @@ class _Stages(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         message = record.getMessage()
         self._console.detail(message)
-        following = _NEXT_STAGE.get(message.split(":")[0])
-        if following is not None:
+        if following := _NEXT_STAGE.get(message.split(":")[0]):
             self._console.stage(following)
 
 
 def one_line(message: object) -> str:
-    """Return a message on one line; for an error without a message, its type."""
+    """Return a message on one line; of a system error without its number, or else its type."""
+    if isinstance(message, OSError) and message.strerror and message.filename is not None:
+        message = f"{message.strerror}: {message.filename}"
     return " ".join(str(message).split()) or type(message).__name__
 
 
@@ -167,40 +155,32 @@ def _printable(line: str) -> str:
 
 def aligned(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Return a table as text, numbers aligned right and text left."""
-    cells = [list(head), *([_cell(value) for value in row] for row in rows)]
-    numeric = [
-        all(row[place] is None or isinstance(row[place], int | float) for row in rows)
-        for place in range(len(head))
-    ]
-    widths = [max(len(row[place]) for row in cells) for place in range(len(head))]
-    lines = [
-        "  ".join(
-            cell.rjust(width) if right else cell.ljust(width)
-            for cell, width, right in zip(row, widths, numeric, strict=True)
-        ).rstrip()
-        for row in cells
-    ]
-    lines.insert(1, "  ".join("-" * width for width in widths))
-    return "\n".join(lines)
-
-
-def definitions(meanings: Mapping[str, str]) -> str:
-    """Return names and their meanings in two columns of a terminal, for the help."""
-    width = 2 + max(map(len, meanings))
-    return "\n".join(
-        textwrap.fill(
-            meaning, 79, initial_indent=f"  {name:{width}}", subsequent_indent=" " * (width + 2)
-        )
-        for name, meaning in meanings.items()
-    )
+    columns = []
+    for name, *values in zip(head, *rows, strict=True):
+        texts = [name, *map(_cell, values)]
+        width = max(map(len, texts))
+        numeric = all(value is None or isinstance(value, int | float) for value in values)
+        pad = str.rjust if numeric else str.ljust
+        texts.insert(1, "-" * width)
+        columns.append([pad(text, width) for text in texts])
+    return "\n".join("  ".join(line).rstrip() for line in zip(*columns, strict=True))
 
 
 def _cell(value: object) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "-"
-    if isinstance(value, float):
-        return f"{value:.3f}"
-    return str(value)
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def definitions(meanings: Mapping[str, str]) -> str:
+    """Return names and their meanings in two columns of a terminal, for the help."""
+    width = 4 + max(map(len, meanings))
+    rest = " " * width
+    lines = [
+        textwrap.fill(text, 79, initial_indent=f"  {name}".ljust(width), subsequent_indent=rest)
+        for name, text in meanings.items()
+    ]
+    return "\n".join(lines)
 
 
 def plain(value: Any) -> Any:

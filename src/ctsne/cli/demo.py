@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from ctsne.datasets import Synthetic
     from ctsne.sweep import SweepResult
 
-__all__ = ["SETTINGS", "add", "draw", "run", "sweep_demo"]
-
 # In five of the first 16 seeds, the original method with its random start clearly merges different
 # shapes. This is the first of them; its other measures are close to those of the authors' data.
 _SEED = 2
@@ -91,13 +89,18 @@ def run(options: argparse.Namespace, console: Console) -> None:
 
     target = check_output(options.output, PICTURE_SUFFIXES)
     data = make_synthetic(_POINTS, random_state=options.seed)
-    result = sweep_demo(
-        data, random_state=options.seed, n_jobs=options.jobs, progress=not console.quiet
-    )
+    progress = not console.quiet
+    result = sweep_demo(data, random_state=options.seed, n_jobs=options.jobs, progress=progress)
     use_agg()
     command = spelled(command_parser("demo"), ["demo"], vars(options))
     save_picture(draw(result, data), target, command)
-    console.result(f"{_table(result)}\n\npicture: {options.output}", {})
+    columns = _columns()
+    rows = [
+        [title, *(each.measures[name] for name in columns)]
+        for title, each in zip(SETTINGS, result.maps, strict=True)
+    ]
+    table = aligned(["map", *columns.values()], rows)
+    console.result(f"{table}\n\npicture: {options.output}", {})
 
 
 def sweep_demo(
@@ -117,15 +120,6 @@ def sweep_demo(
     return result
 
 
-def _table(result: SweepResult) -> str:
-    columns = _columns()
-    rows = [
-        [title, *(each.measures[name] for name in columns)]
-        for title, each in zip(SETTINGS, result.maps, strict=True)
-    ]
-    return aligned(["map", *columns.values()], rows)
-
-
 def draw(result: SweepResult, data: Synthetic) -> Any:
     """Draw all maps: colour is the known label, shape the hidden one."""
     from ctsne import pl
@@ -137,9 +131,8 @@ def draw(result: SweepResult, data: Synthetic) -> Any:
         f"{_NAMES['other']} {found['other_mixing']:.2f}"
         for found in (each.measures for each in result.maps)
     ]
-    axes = pl.maps(
-        maps, {"known label": data.known}, shape={"hidden label": data.hidden}, notes=notes, ncols=3
-    )
+    known, hidden = {"known label": data.known}, {"hidden label": data.hidden}
+    axes = pl.maps(maps, known, shape=hidden, notes=notes, ncols=3)
     figure = axes[0].figure
     # Below the panels; the saved picture has room for it.
     figure.text(axes[0].get_position().x0, -0.005, _LEGEND, va="top", linespacing=1.5,

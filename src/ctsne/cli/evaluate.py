@@ -16,8 +16,6 @@ from ctsne.cli.values import whole
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["add", "run"]
-
 _DESCRIPTION = """\
 Measure a map made by ctsne embed: how well it keeps the neighbourhoods of the
 data, and how far it mixes a label. The data, the label factored out, the metric
@@ -73,45 +71,33 @@ def _epilog() -> str:
 def run(options: argparse.Namespace, console: Console) -> None:
     """Measure the map."""
     from ctsne._core.files import replaced_file
-    from ctsne._io import check_output, read_map
+    from ctsne._io import check_output, read_map, read_provenance
 
     target = None if options.output is None else check_output(options.output, (".csv", ".tsv"))
     outputs = [] if target is None else [target]
     check_outputs(outputs, options)
-    made = read_map(options.input, key=options.key)
-    data, settings = _data(options, console, outputs)
-    n = data.X.shape[0]
-    if n != len(made.embedding):
-        raise ValueError(
-            f"{options.input} has {len(made.embedding)} points, but {data.dataset.path} has {n}"
-        )
+    source = Path(options.input)
+    made = read_map(source, key=options.key)
+    # The data are read as they were read for the map.
+    provenance = read_provenance(source, key=options.key)
+    then = options_again(provenance, source, given=options.data)
+    check_outputs(outputs, then)
+    data = read_input(then, console, expect=provenance.inputs[0].data)
+    n, points = data.X.shape[0], len(made.embedding)
+    if n != points:
+        raise ValueError(f"{source} has {points} points, but {data.dataset.path} has {n}")
     console.stage("measuring")
-    table = _table(made.embedding, data, settings, options)
+    table = _table(made.embedding, data, vars(then), options)
     if target is not None:
         separator = "\t" if target.suffix.lower() == ".tsv" else ","
         with replaced_file(target) as temporary:
             table.to_csv(temporary, index=False, sep=separator, lineterminator="\n")
-    rows = table.astype(object).where(table.notna(), None).to_numpy().tolist()
+    table = table.astype(object).where(table.notna(), None)
     content = {
-        "command": "evaluate",
-        "map": options.input,
-        "data": str(data.dataset.path),
-        "output": options.output,
-        "measures": [dict(zip(table.columns, row, strict=True)) for row in rows],
-    }
-    console.result(aligned(list(table.columns), rows), content)
-
-
-def _data(
-    options: argparse.Namespace, console: Console, outputs: list[Path]
-) -> tuple[Input, dict[str, Any]]:
-    """Read the data as they were read for the map; return them with the map's settings."""
-    from ctsne._io import read_provenance
-
-    provenance = read_provenance(Path(options.input), key=options.key)
-    then = options_again(provenance, Path(options.input), given=options.data)
-    check_outputs(outputs, then)
-    return read_input(then, console, expect=provenance.inputs[0].data), vars(then)
+        "command": "evaluate", "map": options.input, "data": str(data.dataset.path),
+        "output": options.output, "measures": table.to_dict("records"),
+    }  # fmt: skip
+    console.result(aligned(list(table), table.to_numpy().tolist()), content)
 
 
 def _table(
@@ -126,10 +112,13 @@ def _table(
     if options.labels:
         known, name = data.labels(options.labels), joint_name(options.labels)
     other = None if options.other is None else data.column(options.other)
+    # Without their own names, so that the table shows those given here.
+    known, other = (each.rename(None) if hasattr(each, "rename") else each
+                    for each in (known, other))  # fmt: skip
     model = make_estimator(settings)
     tables = [
         evaluate(
-            embedding, data.X, _nameless(known), other=_nameless(other), k=k,
+            embedding, data.X, known, other=other, k=k,
             metric=model.metric, pca=model.pca,
             align=model.align if data.aligned is None else data.aligned,
             sample=options.sample, n_jobs=options.jobs,
@@ -140,8 +129,3 @@ def _table(
     names = {"labels": name, "other": options.other}
     table["label"] = [names.get(label, label) for label in table["label"]]
     return table
-
-
-def _nameless(column: Any) -> Any:
-    """Return a column without its own name, so that the table shows the name given here."""
-    return column.rename(None) if hasattr(column, "rename") else column

@@ -12,8 +12,6 @@ from ctsne.cli.console import Console
 from ctsne.cli.main import Commands, add_command
 from ctsne.cli.options import add_messages
 
-__all__ = ["add", "run"]
-
 _DESCRIPTION = """\
 Show the version, the instruction set and the number of threads in use, and
 which extras are installed. Useful in bug reports, and when a file cannot be

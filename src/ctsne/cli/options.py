@@ -10,19 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ctsne._core.choices import ALIGN_CHOICES, BANDWIDTHS, METRICS, STARTS
-from ctsne.cli.values import PerLabel, jobs, number, one_of, or_word, seed, start, whole
+from ctsne.cli.values import PerLabel, jobs, number, one_of, or_word, seed, whole
 from ctsne.methods import DEFAULT_METHOD, KNOBS, METHODS, is_used, users_of
 
 if TYPE_CHECKING:
     from ctsne.cli.main import Parser
     from ctsne.estimator import ConditionalTSNE
-
-__all__ = [
-    "PARAMETERS", "UNRECORDED", "Parameter", "add_input", "add_jobs", "add_key", "add_labels",
-    "add_messages",
-    "add_parameters", "check_steering", "make_estimator", "option", "settings_of", "short",
-    "spelled",
-]  # fmt: skip
 
 # Options that do not shape the result, or that the settings record elsewhere.
 UNRECORDED = (
@@ -33,16 +26,12 @@ UNRECORDED = (
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of the estimator as an option.
-
-    ``read`` turns text into a value; it is None for parameters that take one value for each label.
-    Defaults are those of the estimator, except that the seed is fixed.
-    """
+    """A parameter of the estimator as an option."""
 
     name: str
     spec: str
-    default: Any
-    read: Callable[[str], Any] | None
+    default: Any  # that of the estimator, except that the seed is fixed
+    read: Callable[[str], Any] | None  # None for a parameter with one value for each label
     help: str
 
     @property
@@ -75,10 +64,9 @@ _MAIN = (
         "for revised and original, instead of --mixing: from 1 (nothing factored out) down to "
         f"1e-30 (default: {_defaults('beta')}); A=1e-8 B=1e-2 sets it for labels A and B"),
     Parameter("align", "--align NAME", "none", one_of(*ALIGN_CHOICES),
-        "how to compare points with different labels: none, in the data as given (default); "
-        "mutual, after shifting each label towards its counterparts; local, with shifts that vary "
-        "from place to place; mean, after removing label means; auto, the best of none, mutual "
-        "and mean"),
+        "compare points with different labels in the data as given, none (default), or after "
+        "shifting each label: mutual, towards its counterparts; local, with shifts that vary from "
+        "place to place; mean, by its mean; auto, the best of none, mutual and mean"),
     Parameter("perplexity", "--perplexity U", 30.0, number,
         "roughly the number of neighbours that count for each point (default: 30)"),
     Parameter("random_state", "--seed N", 0, seed,
@@ -105,7 +93,7 @@ _ADVANCED = (
     Parameter("recall", "--recall SHARE", 0.99, number,
         "share of the true neighbours to find; the search is approximate above 30,000 points, 1 "
         "makes it exact (default: 0.99)"),
-    Parameter("init", "--init START", "pca", start,
+    Parameter("init", "--init START", "pca", one_of(*STARTS, file=".npy"),
         "initial positions: pca (default), random, spectral, or a .npy file"),
     Parameter("n_iter", "--n-iter N", 750, whole, "total number of iterations (default: 750)"),
     Parameter("early_exaggeration", "--early-exaggeration X", 12.0, number,
@@ -123,10 +111,9 @@ PARAMETERS = _MAIN + _ADVANCED
 
 
 def option(group: Any, spec: str, help: str, **more: Any) -> None:
-    """Add an option to a group.
+    """Add an option, written as in the help: COLUMN... for several values, no value for a switch.
 
-    ``spec`` is written as in the help: ``"-o --output FILE"``, ``"--labels COLUMN..."`` for several
-    values, ``"--json"`` for a switch, ``"INPUT"`` for the argument without a name.
+    A ``spec`` without a dash is the argument without a name.
     """
     *flags, last = spec.split()
     if last.startswith("-"):
@@ -137,16 +124,6 @@ def option(group: Any, spec: str, help: str, **more: Any) -> None:
     group.add_argument(*(flags or ["input"]), metavar=last.removesuffix("..."), help=help, **more)
 
 
-def add_parameters(parser: Parser, *, main: Any, leave_out: Iterable[str] = ()) -> None:
-    """Add the estimator's parameters; those that most users need go to the group ``main``."""
-    advanced = parser.add_argument_group("advanced options")
-    for each in PARAMETERS:
-        if each.name not in leave_out:
-            group = main if each in _MAIN else advanced
-            kind = {"action": PerLabel} if each.read is None else {"type": each.read}
-            option(group, each.spec, each.help, default=each.default, **kind)
-
-
 def add_labels(group: Any, *, required: bool = False) -> None:
     """Add the label to factor out, and the label to look for."""
     option(group, "--labels COLUMN...", "known label to factor out; several columns are combined",
@@ -155,15 +132,15 @@ def add_labels(group: Any, *, required: bool = False) -> None:
            "label you hope to see in the map; measured, and not used as a feature")  # fmt: skip
 
 
-def add_input(parser: Parser) -> None:
-    """Add the options that say how to read the input."""
+def add_data(parser: Parser, main: Any, *, leave_out: Iterable[str] = ()) -> None:
+    """Add how to read INPUT, and the estimator's parameters, the most needed to group ``main``."""
     group = parser.add_argument_group("reading INPUT")
     option(group, "--features NAME...",
            'columns to embed, by name or pattern such as "PC*" (default: all numeric columns that '
            "are not named otherwise)")  # fmt: skip
     option(group, "--index COLUMN",
-           "column of a table that holds the names of the points, such as barcodes; it is kept "
-           "with the map and not used as a feature")  # fmt: skip
+           "column with the names of the points, such as barcodes; kept with the map, not used as "
+           "a feature")  # fmt: skip
     option(group, "--label-file FILE",
            "table with the labels, if INPUT does not have them; its rows must be in the order of "
            "INPUT unless --join-on is given")  # fmt: skip
@@ -173,8 +150,14 @@ def add_input(parser: Parser) -> None:
     option(group, "--use-rep KEY", "h5ad: key in obsm, or X (default: X_pca, else X)")
     option(group, "--layer KEY", "h5ad: layer to use instead")
     option(group, "--align-rep KEY",
-           "h5ad: key in obsm of the representation in which to compare points with different "
-           "labels, such as X_pca_harmony; replaces --align")  # fmt: skip
+           "h5ad: representation in obsm in which to compare points with different labels, such "
+           "as X_pca_harmony; replaces --align")  # fmt: skip
+    advanced = parser.add_argument_group("advanced options")
+    for each in PARAMETERS:
+        if each.name not in leave_out:
+            kind = {"action": PerLabel} if each.read is None else {"type": each.read}
+            group = main if each in _MAIN else advanced
+            option(group, each.spec, each.help, default=each.default, **kind)
 
 
 def add_jobs(group: Any) -> None:
@@ -204,6 +187,7 @@ def add_messages(parser: Parser, *, json: bool = True, config: bool = True) -> N
 
 def check_steering(options: argparse.Namespace) -> None:
     """Refuse options that the method ignores, or that contradict each other."""
+    method = options.method
     given = {each.name: getattr(options, each.dest) for each in PARAMETERS}
     flags = {each.name: each.flag for each in PARAMETERS if given[each.name] != each.default}
     if options.align_rep is not None:
@@ -211,20 +195,20 @@ def check_steering(options: argparse.Namespace) -> None:
     for name, flag in flags.items():
         if is_used(name, given):
             continue
-        methods = users_of(name)
-        if options.method in methods:
+        *more, last = methods = users_of(name)
+        if method in methods:
             raise ValueError(
-                f"{flag} has no effect with --method {options.method} and --odds or --beta-low; "
-                "leave one of them out"
+                f"{flag} has no effect with --method {method} and --odds or --beta-low; leave one "
+                "of them out"
             )
-        users = " and ".join(filter(None, [", ".join(methods[:-1]), methods[-1]]))
+        users = f"{', '.join(more)} and {last}" if more else last
         raise ValueError(
-            f"{flag} is for {users}, but the method is {options.method}: add --method "
-            f"{methods[0]}, or leave {flag} out"
+            f"{flag} is for {users}, but the method is {method}: add --method {methods[0]}, or "
+            f"leave {flag} out"
         )
     if options.mixing is None:
         return
-    if METHODS[options.method].knob is None:
+    if METHODS[method].knob is None:
         raise ValueError("--mixing needs a method that uses labels; --method tsne ignores them")
     for name in KNOBS:
         if given[name] is not None:
@@ -233,24 +217,21 @@ def check_steering(options: argparse.Namespace) -> None:
 
 def make_estimator(settings: Mapping[str, Any], **more: Any) -> ConditionalTSNE:
     """Return the estimator for these settings, with defaults for those that are not named."""
+    import numpy as np
+
     from ctsne.estimator import ConditionalTSNE
 
     given = {each.name: settings.get(each.dest, each.default) for each in PARAMETERS}
-    if given["init"] not in STARTS:
-        given["init"] = _read_start(given["init"])
+    path = given["init"]
+    if path not in STARTS:
+        try:
+            with Path(path).open("rb") as file:
+                given["init"] = np.load(file, allow_pickle=False)
+        except ValueError as error:
+            raise ValueError(f"--init {path} is not a NumPy file of positions: {error}") from error
     if given["pca"] == "none":
         given["pca"] = None
     return ConditionalTSNE(**{**given, **more})
-
-
-def _read_start(path: str) -> Any:
-    import numpy as np
-
-    try:
-        with Path(path).open("rb") as file:
-            return np.load(file, allow_pickle=False)
-    except ValueError as error:
-        raise ValueError(f"--init {path} is not a NumPy file with positions: {error}") from error
 
 
 def settings_of(options: argparse.Namespace) -> dict[str, Any]:
@@ -277,7 +258,6 @@ def spelled(
 
 def short(value: object) -> str:
     """Write a value with as few digits as give it back."""
-    if isinstance(value, float):
-        text = f"{value:g}"
-        return text if float(text) == value else repr(value)
+    if isinstance(value, float) and float(f"{value:g}") == value:
+        return f"{value:g}"
     return str(value)

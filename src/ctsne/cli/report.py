@@ -12,18 +12,10 @@ from ctsne.cli.folders import SweepFolder, check_folder, files_of, read_folder, 
 from ctsne.cli.inputs import check_outputs, joint_name, names_of_files
 from ctsne.cli.main import Commands, add_command, command_parser
 from ctsne.cli.options import add_labels, add_messages, option, spelled
-from ctsne.cli.sweep import (
-    add_sweep_options,
-    check_target,
-    embed_command,
-    run_sweep,
-    suggestion,
-)
+from ctsne.cli.sweep import add_sweep_options, check_target, embed_command, run_sweep, suggestion
 
 if TYPE_CHECKING:
     from ctsne.sweep import SweptMap
-
-__all__ = ["add", "run"]
 
 _DESCRIPTION = """\
 Write an interactive page for choosing a strength and for showing the result:
@@ -74,17 +66,11 @@ def run(options: argparse.Namespace, console: Console) -> None:
 
     target = check_output(options.output, (".html",))
     check_outputs([target], options)
-    if Path(options.input).is_dir():
-        best = _page_of_folder(target, options, console)
-    else:
-        best = _page_of_data(target, options, console)
+    page = _page_of_folder if Path(options.input).is_dir() else _page_of_data
+    best = page(target, options, console)
     size = target.stat().st_size
-    content = {
-        "command": "report",
-        "output": options.output,
-        "bytes": size,
-        "suggested": None if best is None else best.parameters,
-    }
+    suggested = None if best is None else best.parameters
+    content = {"command": "report", "output": options.output, "bytes": size, "suggested": suggested}
     lines = [f"page: {options.output} ({size / 1e6:.1f} MB); open it in a browser"]
     if best is not None:
         lines.append(f"suggested: {best.title} (ctsne sweep --help explains the rule)")
@@ -127,12 +113,10 @@ def _page_of_data(target: Path, options: argparse.Namespace, console: Console) -
         folder = Path(options.keep or temporary)
         try:
             result, data, provenance = run_sweep(options, console, folder)
-        except KeyboardInterrupt:
-            if options.keep is not None:
-                raise
-            raise KeyboardInterrupt(
-                "nothing was written; --keep FOLDER would keep finished maps"
-            ) from None
+        except KeyboardInterrupt as stop:
+            if options.keep is None:
+                stop.args = ("nothing was written; --keep FOLDER would keep finished maps",)
+            raise
         sweep = SweepFolder(result, data.columns(), data.dataset.names, provenance)
         if options.keep is not None:
             write_folder(folder, result, sweep.columns, sweep.names, provenance)

@@ -10,36 +10,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ctsne.cli import options as opt
 from ctsne.cli.console import Console, aligned, definitions
-from ctsne.cli.embed import say_reduced
-from ctsne.cli.folders import (
-    begin_folder,
-    check_folder,
-    check_same_data,
-    files_of,
-    write_folder,
-)
+from ctsne.cli.embed import prepared
+from ctsne.cli.folders import begin_folder, check_folder, check_same_data, files_of, write_folder
 from ctsne.cli.inputs import Input, check_outputs, joint_name, read_input, records_of
 from ctsne.cli.main import Commands, Parser, add_command, command_parser
-from ctsne.cli.options import (
-    add_input,
-    add_labels,
-    add_messages,
-    add_parameters,
-    make_estimator,
-    option,
-    settings_of,
-    spelled,
-)
+from ctsne.cli.options import option, settings_of, spelled
 from ctsne.cli.values import number, one_of, whole
 from ctsne.methods import METHODS, SWEPT_METHODS, is_used, swept_grid
 
 if TYPE_CHECKING:
     from ctsne._io import Provenance
     from ctsne.sweep import Suggestion, SweepResult, SweptMap
-
-__all__ = ["add", "add_sweep_options", "check_target", "embed_command", "make", "make_grid", "run",
-           "run_sweep", "suggestion"]  # fmt: skip
 
 # Larger data are swept on a random sample of this many points, enough to compare settings.
 SWEPT_POINTS = 20_000
@@ -53,7 +36,7 @@ sweep shows it: t-SNE first, then each method from weak to strong. Finished maps
 are kept in the folder, so running the same command again continues an
 interrupted sweep."""
 
-_RULE = """\
+_EPILOG = """\
 the suggestion:
   With --other: of the maps that reach --mixing and that no other map beats in
   both mixing and neighbours kept, the one that mixes the other label least (the
@@ -79,17 +62,17 @@ def add(commands: Commands) -> None:
     """Add the command to the parser."""
     parser = add_command(
         commands, "sweep", usage="INPUT --labels COLUMN [COLUMN ...] -o FOLDER [options]",
-        description=_DESCRIPTION, epilog=_epilog, run=run,
+        description=_DESCRIPTION, epilog=_epilog, run=make,
         help="make and measure maps at many strengths, and suggest one",
     )  # fmt: skip
     main = parser.add_argument_group("options")
     option(main, "INPUT", "file with the data")
-    add_labels(main, required=True)
+    opt.add_labels(main, required=True)
     option(main, "-o --output FOLDER",
            "folder for maps and measures; maps that are already there are not made again",
            required=True)  # fmt: skip
     add_sweep_options(parser, main)
-    add_messages(parser)
+    opt.add_messages(parser)
 
 
 def add_sweep_options(parser: Parser, main: Any) -> None:
@@ -105,21 +88,13 @@ def add_sweep_options(parser: Parser, main: Any) -> None:
     option(main, "--mixing SHARE",
            "mixing that the suggested map should reach, from 0 to 1 (default: 0.5)",
            type=number, default=0.5)  # fmt: skip
-    option(main, "--all-points",
-           f"use all points, not only a random sample of {SWEPT_POINTS:,}")  # fmt: skip
-    option(main, "--path",
-           "start each map from the next weaker one: much faster, for a first look")  # fmt: skip
-    add_input(parser)
+    option(main, "--all-points", f"use all points, not only a random sample of {SWEPT_POINTS:,}")
+    option(main, "--path", "start each map from the next weaker one: much faster, for a first look")
     measures = parser.add_argument_group("measures")
     option(measures, "-k --k N", "size of the neighbourhoods (default: 30)", type=whole)
-    option(measures, "--sample N",
-           "measure at most N points (default: 5000)", type=whole, default=5000)  # fmt: skip
-    add_parameters(parser, main=main, leave_out=("method", "strength", "beta", "mixing"))
-
-
-def run(options: argparse.Namespace, console: Console) -> None:
-    """Make the maps from options of the command line."""
-    make(options, console)
+    option(measures, "--sample N", "measure at most N points (default: 5000)", type=whole,
+           default=5000)  # fmt: skip
+    opt.add_data(parser, main, leave_out=("method", "strength", "beta", "mixing"))
 
 
 def make(options: argparse.Namespace, console: Console, *, expect: str | None = None) -> None:
@@ -150,15 +125,12 @@ def run_sweep(
     other = None if options.other is None else data.column(options.other)
     settings = settings_of(options)
     settings.pop("title", None)  # only the page depends on it
-    grid = make_grid(options)
-    provenance = Provenance(
-        "sweep", settings, records_of(whole, options, folder), current_versions()
-    )
+    records = records_of(whole, options, folder)
+    provenance = Provenance("sweep", settings, records, current_versions())
     check_same_data(folder, provenance)
+    grid = make_grid(options)
     # The mixing of a sweep is for its suggestion.
-    aligned_by = {} if data.aligned is None else {"align": data.aligned}
-    estimator = make_estimator({**settings, "mixing": None}, **aligned_by)
-    say_reduced(data, estimator.pca, estimator.metric, console)
+    estimator = prepared(data, {**settings, "mixing": None}, console)
     try:
         result = sweep(
             data.X, data.known, grid, other=other,
@@ -198,8 +170,7 @@ def _knob(parameters: Mapping[str, Any]) -> str:
 
 def make_grid(options: argparse.Namespace) -> list[dict[str, Any]]:
     """Return the settings of all maps: t-SNE, then each method from weak to strong."""
-    names = dict.fromkeys(["tsne", *options.methods])
-    grid = swept_grid(*names, short=True)
+    grid = swept_grid(*dict.fromkeys(["tsne", *options.methods]), short=True)
     for entry in grid:
         knob = _knob(entry)
         given = {"strength": options.strengths, "beta": options.betas}.get(knob)
@@ -213,7 +184,7 @@ def _epilog() -> str:
 
     titles = _columns("LABEL", "OTHER")
     meanings = {title: MEASURES[name].meaning for name, title in titles.items()}
-    return f"the table:\n{definitions(meanings)}\n\n{_RULE}"
+    return f"the table:\n{definitions(meanings)}\n\n{_EPILOG}"
 
 
 def _columns(known: str, other: str | None) -> dict[str, str]:
@@ -228,7 +199,7 @@ def _report(
     result: SweepResult, data: Input, options: argparse.Namespace, console: Console
 ) -> None:
     """Print the measures, the suggestion and the command that makes the suggested map."""
-    folder = options.output
+    settings, folder = settings_of(options), options.output
     suggested = suggestion(result, options.mixing)
     best = suggested.map
     columns = _columns(joint_name(options.labels), options.other)
@@ -237,39 +208,28 @@ def _report(
     if best is None:
         lines += [f"suggested: none, because {suggested.reason}", "  try a lower --mixing"]
     else:
-        command = embed_command(best, options.input, settings_of(options))
+        command = embed_command(best, options.input, settings)
         how = "To make it from its own start" if options.path else "To make this map"
         if data.sampled:
             how = "To make this map of all points"
         judge = columns.get("other_mixing", "the picture")
-        lines += [
-            f"suggested: {best.title}",
-            *_wrapped(f"{suggested.reason}."),
-            *_wrapped(
-                f"{options.mixing:g} is a starting point, not a rule: try stronger settings as "
-                f"long as {judge} shows that nothing merges that should stay apart. {how}:"
-            ),
-            f"  {command}",
-        ]
-    lines += [
-        "",
-        f"look at the maps: ctsne report {folder} -o page.html",
-        f"all measures: {Path(folder) / 'table.csv'}",
-    ]
+        advice = (
+            f"{options.mixing:g} is a starting point, not a rule: try stronger settings as long as "
+            f"{judge} shows that nothing merges that should stay apart. {how}:"
+        )
+        lines.append(f"suggested: {best.title}")
+        lines += [textwrap.indent(textwrap.fill(text, 76), "  ")
+                  for text in (f"{suggested.reason}.", advice)]  # fmt: skip
+        lines.append(f"  {command}")
+    lines += ["", f"look at the maps: ctsne report {folder} -o page.html",
+              f"all measures: {Path(folder) / 'table.csv'}"]  # fmt: skip
     content = {
-        "command": "sweep",
-        "output": folder,
-        "points": data.X.shape[0],
-        "settings": settings_of(options),
+        "command": "sweep", "output": folder, "points": data.X.shape[0], "settings": settings,
         "maps": [_facts(swept) for swept in result.maps],
         "suggested": None if best is None else {**_facts(best), "command": command},
         "reason": suggested.reason,
-    }
+    }  # fmt: skip
     console.result("\n".join(lines), content)
-
-
-def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, 78, initial_indent="  ", subsequent_indent="  ")
 
 
 def suggestion(result: SweepResult, mixing: float) -> Suggestion:
@@ -292,9 +252,9 @@ def _table_text(result: SweepResult, columns: Mapping[str, str], best: SweptMap 
     rows: list[list[object]] = []
     for swept in result.maps:
         strength = swept.parameters.get(_knob(swept.parameters))
-        values: list[object] = [swept.measures.get(name) for name in columns]
-        mark = "<- suggested" if swept is best else swept.error or ""
         setting = "-" if strength is None else f"{strength:g}"
+        mark = "<- suggested" if swept is best else swept.error or ""
+        values = map(swept.measures.get, columns)
         rows.append([swept.parameters["method"], setting, *values, mark])
     return aligned(["method", "setting", *columns.values(), ""], rows)
 
