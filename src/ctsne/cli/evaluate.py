@@ -113,8 +113,7 @@ def _table(
         known, name = data.labels(options.labels), joint_name(options.labels)
     other = None if options.other is None else data.column(options.other)
     # Without their own names, so that the table shows those given here.
-    known, other = (each.rename(None) if hasattr(each, "rename") else each
-                    for each in (known, other))  # fmt: skip
+    known, other = (getattr(each, "array", each) for each in (known, other))
     model = make_estimator(settings)
     tables = [
         evaluate(

@@ -148,8 +148,8 @@ def _sweep_figure(source: Path, options: argparse.Namespace, _: Console) -> Any:
     if options.kind == "trade-off":
         xlabel, ylabel = measure_title("mixing", known=known), measure_title("adjusted_rnx")
         return pl.trade_off(sweep.result, xlabel=xlabel, ylabel=ylabel).figure
-    made = [each for each in sweep.result.maps if each.embedding is not None]
-    maps = {each.title: each.embedding[:, :2] for each in made}
+    made = {each.title: each.embedding for each in sweep.result.maps}
+    maps = {title: each[:, :2] for title, each in made.items() if each is not None}
     return pl.maps(maps, color, shape=shape)[0].figure
 
 
