@@ -63,15 +63,6 @@ def test_a_missing_package_is_named_before_the_work(
         check_output(tmp_path / f"x{suffix}", (suffix,))
 
 
-def test_an_output_never_replaces_an_input(tmp_path: Path) -> None:
-    (tmp_path / "cells.csv").touch()
-    (tmp_path / "link.csv").symlink_to("cells.csv")
-    for name in ("cells.csv", "link.csv"):
-        with pytest.raises(ValueError, match=r"would replace the input .*cells.csv; name another"):
-            check_output(tmp_path / name, inputs=[None, "none.csv", tmp_path / "cells.csv"])
-    check_output(tmp_path / "map.csv", inputs=[tmp_path / "cells.csv"])
-
-
 def test_a_file_of_others_beside_the_output(tmp_path: Path) -> None:
     for name in ("map.csv", "map.tsv.gz", "map.npy"):
         beside = tmp_path / f"{name}.json"

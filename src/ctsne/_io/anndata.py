@@ -8,7 +8,8 @@ from __future__ import annotations
 import contextlib
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -127,7 +128,7 @@ class Representation:
     matrix: Any
     features: tuple[str, ...]
     source: str
-    key: str | None
+    key: str | None = None
 
 
 def choose_representation(
@@ -138,66 +139,63 @@ def choose_representation(
     Without ``use_rep`` and ``layer``: ``obsm["X_pca"]`` if present, else ``X`` restricted to
     ``var["highly_variable"]`` if that column exists, else ``X``. ``use_rep="X"`` takes all of
     ``X``. ``where`` names the object in messages.
-
-    Examples
-    --------
-    >>> import anndata, numpy as np
-    >>> from ctsne._io.anndata import choose_representation
-    >>> adata = anndata.AnnData(np.eye(4))
-    >>> adata.var["highly_variable"] = [True, False, True, False]
-    >>> choose_representation(adata).source
-    'X (2 highly variable of 4 genes)'
     """
     if layer is not None:
         if layer not in adata.layers:
             raise ValueError(unknown(layer, sorted(adata.layers), what="layer", where=where))
-        return _of_genes(adata, adata.layers[layer], f'layers["{layer}"]', None, where)
+        return _of_genes(adata.layers[layer], adata.var, f'layers["{layer}"]', where)
     key = use_rep if use_rep is not None else DEFAULT if DEFAULT in adata.obsm else "X"
     if key in adata.obsm:
-        return _of_obsm(adata.obsm[key], key)
+        return _of_obsm(adata.obsm[key], key, where)
     known = sorted(adata.obsm)
     if key != "X":
         place = f"obsm of {where}"
         raise ValueError(unknown(key, [*known, "X"], what="representation", where=place))
-    if adata.X is None:
+    X, var = adata.X, adata.var
+    if X is None:
         names = ", ".join(known) or "obsm is empty too"
         raise ValueError(f"{where} has no X; choose a representation with use_rep: {names}")
-    found = _of_genes(adata, adata.X, "X", "X", where)
-    if use_rep is not None or adata.var is None or CHOSEN_GENES not in adata.var.columns:
+    found = replace(_of_genes(X, var, "X", where), key="X")
+    if use_rep is not None or var is None or CHOSEN_GENES not in var.columns:
         return found
-    chosen = np.flatnonzero((adata.var[CHOSEN_GENES] == True).to_numpy())  # noqa: E712
-    if len(chosen) in (0, len(found.features)):
+    chosen = np.flatnonzero((var[CHOSEN_GENES] == True).to_numpy())  # noqa: E712
+    genes = len(found.features)
+    if len(chosen) in (0, genes):
         return found
-    return Representation(
-        found.matrix[:, chosen],
-        tuple(found.features[gene] for gene in chosen),
-        f"X ({len(chosen)} highly variable of {len(found.features)} genes)",
-        None,
-    )
+    features = tuple(found.features[gene] for gene in chosen)
+    source = f"X ({len(chosen)} highly variable of {genes} genes)"
+    return Representation(found.matrix[:, chosen], features, source)
 
 
-def _of_obsm(values: Any, key: str) -> Representation:
+def _of_obsm(values: Any, key: str, where: str) -> Representation:
+    source = f'obsm["{key}"]'
+    features = None
     if hasattr(values, "columns"):  # a data frame
         features = tuple(str(name) for name in values.columns)
         with contextlib.suppress(TypeError, ValueError):  # text is refused later, by name
             values = values.astype(np.float64)
-        values = values.to_numpy()
-    else:
-        values = values if is_sparse(values) else np.asarray(values)
-        stem = key.removeprefix("X_")
-        features = numbered("PC" if stem == "pca" else stem, values.shape[1])
-    return Representation(values, features, f'obsm["{key}"] ({len(features)} columns)', key)
+    matrix = _in_memory(values, source, where)
+    stem = key.removeprefix("X_")
+    features = features or numbered("PC" if stem == "pca" else stem, matrix.shape[1])
+    return Representation(matrix, features, f"{source} ({len(features)} columns)", key)
 
 
-def _of_genes(adata: Any, values: Any, source: str, key: str | None, where: str) -> Representation:
-    if hasattr(values, "to_memory"):  # sparse, in a file
-        values = values.to_memory()
-    values = values if is_sparse(values) else np.asarray(values)
-    width = values.shape[1]
-    genes = numbered("gene", width) if adata.var is None else tuple(map(str, adata.var.index))
+def _of_genes(values: Any, var: Any, source: str, where: str) -> Representation:
+    matrix = _in_memory(values, source, where)
+    width = matrix.shape[1]
+    genes = numbered("gene", width) if var is None else tuple(map(str, var.index))
     if len(genes) != width:
         raise ValueError(f"{where} is damaged: {source} has {width} columns, var has {len(genes)}")
-    return Representation(values, genes, f"{source} ({width} genes)", key)
+    return Representation(matrix, genes, f"{source} ({width} genes)")
+
+
+def _in_memory(values: Any, source: str, where: str) -> Any:
+    if hasattr(values, "to_memory"):  # sparse, in a file
+        values = values.to_memory()
+    matrix = values if is_sparse(values) else np.asarray(values)
+    if len(matrix.shape) != 2:
+        raise ValueError(f"{source} of {where} must be a matrix, got shape {matrix.shape}")
+    return matrix
 
 
 def read_h5ad(
@@ -217,11 +215,9 @@ def read_h5ad(
         obs = read_element(file["obs"])
         check_labels(labels, [*map(str, obs.columns), *elsewhere], where=f"obs of {path}")
         found = choose_representation(_Stored(file), use_rep=use_rep, layer=layer, where=str(path))
-    if len(found.matrix.shape) != 2 or found.matrix.shape[0] != len(obs):
-        shape = found.matrix.shape
-        raise ValueError(
-            f"{path} is damaged: {found.source} has shape {shape}, obs {len(obs)} rows"
-        )
+    n = found.matrix.shape[0]
+    if n != len(obs):
+        raise ValueError(f"{path} is damaged: {found.source} has {n} rows, obs has {len(obs)}")
     names = np.array(obs.index.astype(str), str)
     called = None if obs.index.name is None else str(obs.index.name)
     return Dataset(
@@ -237,12 +233,12 @@ class _Stored:
         self._file = file
         self.obsm, self.layers = (_Elements(file.get(part, {})) for part in ("obsm", "layers"))
 
-    @property
+    @cached_property
     def X(self) -> Any:
         X = self._file.get("X")
         return None if X is None or getattr(X, "shape", ()) is None else read_element(X)
 
-    @property
+    @cached_property
     def var(self) -> Any:
         return read_element(self._file["var"]) if "var" in self._file else None
 
@@ -276,22 +272,18 @@ def opened(path: Path, mode: str = "r") -> Iterator[Any]:
         raise ValueError(f"{path} is not a valid .h5ad (HDF5) file: {error}") from error
     with file:
         try:
-            _check_layout(file, path)
+            if "obs" not in file:
+                raise ValueError(f"{path} is not an .h5ad file: this HDF5 file has no obs")
+            if not hasattr(file["obs"], "keys"):
+                raise ValueError(
+                    f"{path} was written by anndata before version 0.7; read it with "
+                    "anndata.read_h5ad and write it again"
+                )
             yield file
         except (KeyError, OSError, RuntimeError) as error:
             if mode != "r":
                 raise
             raise ValueError(f"{path} is damaged: {error}") from error
-
-
-def _check_layout(file: Any, path: Path) -> None:
-    if "obs" not in file:
-        raise ValueError(f"{path} is not an .h5ad file: this HDF5 file has no obs")
-    if not hasattr(file["obs"], "keys"):
-        raise ValueError(
-            f"{path} was written by anndata before version 0.7; read it with anndata.read_h5ad and "
-            "write it again"
-        )
 
 
 def read_element(element: Any) -> Any:

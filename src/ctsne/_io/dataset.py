@@ -213,14 +213,7 @@ def select_features(data: Dataset, patterns: Sequence[str] | None) -> Dataset:
 
 
 def folded(names: Sequence[str]) -> str:
-    """Write names as a short list, numbered ones by their ends.
-
-    Examples
-    --------
-    >>> from ctsne._io.dataset import folded
-    >>> folded(["PC1", "PC2", "PC3", "age"])
-    'PC1 ... PC3, age'
-    """
+    """Write names as a short list, numbered ones by their ends."""
     parts: list[str] = []
     for _, group in itertools.groupby(names, _stem):
         run = list(group)

@@ -67,23 +67,6 @@ def write_map(
 
     Raises ValueError if the file cannot be written, lengths do not match, or the .h5ad holds
     something else under this key; nothing is changed then.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> import numpy as np
-    >>> from ctsne._io import Provenance, read_data, read_map, write_map
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     np.savez(f"{folder}/cells.npz", X=np.eye(3), batch=np.array(["a", "b", "a"]))
-    ...     data = read_data(f"{folder}/cells.npz")
-    ...     made = Provenance("embed", {"seed": 0})
-    ...     positions = np.array([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]], np.float32)
-    ...     write_map(
-    ...         f"{folder}/map.csv", positions, dataset=data, diagnostics={}, provenance=made
-    ...     )
-    ...     again = read_map(f"{folder}/map.csv")
-    >>> bool((again.embedding == positions).all()), list(again.columns), again.provenance == made
-    (True, ['batch'], True)
     """
     target = check_output(path)
     check_key(target, dataset=dataset, key=key)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from ctsne._core.messages import closest
 
 __all__ = [
     "DATA_SUFFIXES", "MAP_SUFFIXES", "PICTURE_SUFFIXES", "TABLE_SUFFIXES", "TEXT_SUFFIXES",
-    "check_input", "check_output", "check_replaces_no_input", "load", "sidecar_of", "suffix_of",
+    "check_input", "check_output", "load", "sidecar_of", "suffix_of",
 ]  # fmt: skip
 
 TEXT_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt", ".txt.gz")
@@ -34,14 +34,7 @@ _NEEDED = {
 
 
 def suffix_of(path: str | os.PathLike[str]) -> str:
-    """Return the suffix in lower case; ``.gz`` together with the suffix before it.
-
-    Examples
-    --------
-    >>> from ctsne._io import suffix_of
-    >>> suffix_of("Cells.v2.CSV.gz"), suffix_of("map.h5ad")
-    ('.csv.gz', '.h5ad')
-    """
+    """Return the suffix in lower case; ``.gz`` together with the suffix before it."""
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     return "".join(suffixes[-2:]) if suffixes[-1:] == [".gz"] else "".join(suffixes[-1:])
 
@@ -95,17 +88,12 @@ def _missing_hint(source: Path) -> str:
     return f"; did you mean {folder / found[close[0]]}?"
 
 
-def check_output(
-    path: str | os.PathLike[str],
-    suffixes: Sequence[str] = MAP_SUFFIXES,
-    *,
-    inputs: Iterable[str | os.PathLike[str] | None] = (),
-) -> Path:
+def check_output(path: str | os.PathLike[str], suffixes: Sequence[str] = MAP_SUFFIXES) -> Path:
     """Return the path of a file that can be written, or raise an error before any work is done.
 
-    Raises ValueError for an unknown suffix, a folder that does not exist or is not writable, an
-    output that would replace one of ``inputs``, or a file of the user's own in the place of the
-    sidecar; ImportError if the format needs a package that is not installed.
+    Raises ValueError for an unknown suffix, a folder that does not exist or is not writable, or a
+    file of the user's own in the place of the sidecar; ImportError if the format needs a package
+    that is not installed.
     """
     target = Path(path)
     suffix = suffix_of(target)
@@ -123,24 +111,12 @@ def check_output(
     folder = target.resolve().parent
     if not os.access(folder, os.W_OK):
         raise ValueError(f"cannot write {target}: no permission to write to the folder {folder}")
-    check_replaces_no_input([target], inputs)
     if suffix in (*TEXT_SUFFIXES, ".npy"):
         _check_sidecar(target)
     modules, extra = _NEEDED.get(suffix, ((), ""))
     for module in modules:
         load(module, extra=extra)
     return target
-
-
-def check_replaces_no_input(
-    outputs: Iterable[Path], inputs: Iterable[str | os.PathLike[str] | None]
-) -> None:
-    """Refuse outputs that are the same file as an input, under whatever name."""
-    read = [Path(each) for each in inputs if each is not None and Path(each).exists()]
-    for output in outputs:
-        for file in read:
-            if output.exists() and output.samefile(file):
-                raise ValueError(f"the output would replace the input {file}; name another output")
 
 
 def _check_sidecar(target: Path) -> None:

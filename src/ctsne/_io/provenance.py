@@ -58,13 +58,6 @@ class Provenance:
 
     ``settings`` holds every option as it was resolved, in values that JSON can hold; ``versions``
     the versions of the packages, and the instruction set.
-
-    Examples
-    --------
-    >>> from ctsne._io import InputRecord, Provenance
-    >>> made = Provenance("embed", {"seed": 0}, [InputRecord("cells.csv")], {"ctsne": "0.1.0"})
-    >>> Provenance.from_json(made.to_json()) == made
-    True
     """
 
     command: str

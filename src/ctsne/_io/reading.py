@@ -62,43 +62,23 @@ def read_data(
     index: str | None = None,
     join_on: str | None = None,
 ) -> Dataset:
-    r"""Read data from a file; its suffix says which format it has.
+    """Read data from a file; its suffix says which format it has.
 
-    In a table (.csv, .tsv, both with .gz, .parquet, .feather) numeric columns that are not labels
-    are the features. An .npz holds them as ``X``, with an array for each column; an .npy is the
-    matrix alone. For an .h5ad see :func:`ctsne._io.anndata.choose_representation`.
+    In a table (.csv, .tsv, both with .gz, .parquet, .feather) numeric columns that are not
+    ``labels`` are the features. An .npz holds them as ``X``, with an array for each column; an
+    .npy is the matrix alone. For an .h5ad, with ``use_rep`` and ``layer``, see
+    :func:`ctsne._io.anndata.choose_representation`. ``features`` chooses columns by name or
+    pattern.
 
-    Parameters
-    ----------
-    labels
-        Columns that are labels, even if they are numeric.
-    label_file
-        A table or NumPy file with more columns for the same points. A column that both files have
-        must be the same in both.
-    use_rep, layer
-        For .h5ad: a key of ``obsm`` or ``"X"``; a layer.
-    features
-        Columns to use; ``*`` and ``?`` match any text.
-    index
-        For tables: the column with the row names. Without it, row names are those that pandas or R
-        stored as such: the index of a parquet or feather file, or a first column without a name.
-    join_on
-        The column of the label file by which it is joined to the data; its values must be unique.
-        It is matched with the column of the same name in the data, or else with the row names.
-        ``"index"`` joins by the row names of both files. By default, and with ``"order"``, rows
-        are joined by order; the default refuses files with identifiers in a different order.
+    ``index`` is the column of a table with the row names. Without it, row names are those that
+    pandas or R stored as such: the index of a parquet or feather file, or a first column without
+    a name.
 
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from ctsne._io import read_data
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     cells, labels = pathlib.Path(folder, "cells.csv"), pathlib.Path(folder, "labels.csv")
-    ...     _ = cells.write_text("cell,PC1,PC2\nu,1,2\nv,3,4\nw,5,6\n")
-    ...     _ = labels.write_text("cell,batch\nw,b\nv,a\nu,a\n")
-    ...     data = read_data(cells, labels=["batch"], label_file=labels, join_on="cell")
-    >>> data.features, data.labels(["batch"]).tolist()
-    (('PC1', 'PC2'), ['a', 'a', 'b'])
+    ``label_file`` is a table or NumPy file with more columns for the same points; a column that
+    both files have must be the same in both. It is joined by its column ``join_on``, whose values
+    must be unique, matched with the column of the same name in the data, or else with the row
+    names; ``"index"`` joins by the row names of both files. By default, and with ``"order"``, rows
+    are joined by order; the default refuses files with identifiers in a different order.
     """
     source = check_input(path)
     suffix = suffix_of(source)

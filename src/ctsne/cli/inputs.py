@@ -12,7 +12,6 @@ import numpy as np
 
 from ctsne._core.choices import STARTS
 from ctsne.cli.console import Console
-from ctsne.cli.folders import SWEEP
 
 if TYPE_CHECKING:
     from ctsne._io import Dataset, InputRecord
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Input",
     "check_outputs",
-    "checksum_of",
-    "file_record",
     "joint_name",
     "names_of_files",
     "read_input",
@@ -98,10 +95,12 @@ def check_outputs(
     outputs: Iterable[Path], options: argparse.Namespace, *, into_input: bool = False
 ) -> None:
     """Refuse outputs that would replace a file that the options name as an input."""
-    from ctsne._io.paths import check_replaces_no_input
-
     names = [name for name in _READ if name != "input" or not into_input]
-    check_replaces_no_input(outputs, [getattr(options, name, None) for name in names])
+    named = [Path(file) for name in names if (file := getattr(options, name, None)) is not None]
+    for output in outputs:
+        for file in named:
+            if output.exists() and file.exists() and output.samefile(file):
+                raise ValueError(f"the output would replace the input {file}; name another output")
 
 
 def read_input(
@@ -186,27 +185,15 @@ def _too_many_labels(known: Any, name: str) -> Iterator[str]:
 
 def records_of(data: Input, options: argparse.Namespace, output: Path) -> list[InputRecord]:
     """Describe all files that an output is made from: data, labels, start."""
-    from ctsne._io import input_records
+    from ctsne._core.files import file_checksum
+    from ctsne._io import InputRecord, input_records
+    from ctsne._io.provenance import relative_path
 
     records = input_records(data.dataset, output, list(options.labels or ()), data.aligned)
     if options.init not in STARTS:
-        records.append(file_record(Path(options.init), output))
+        start = Path(options.init)
+        records.append(InputRecord(relative_path(start, output), file_checksum(start)))
     return records
-
-
-def file_record(path: Path, output: Path) -> InputRecord:
-    """Describe a file, or a sweep folder, that an output is made from."""
-    from ctsne._io import InputRecord
-    from ctsne._io.provenance import relative_path
-
-    return InputRecord(relative_path(path, output), checksum_of(path))
-
-
-def checksum_of(path: Path) -> str:
-    """Return the checksum of a file, or of the maps in a sweep folder."""
-    from ctsne._core.files import file_checksum
-
-    return file_checksum(path / SWEEP if path.is_dir() else path)
 
 
 def names_of_files(settings: Mapping[str, Any]) -> Iterator[str]:

@@ -11,9 +11,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ctsne._core.files import file_checksum
 from ctsne.cli.console import Console
-from ctsne.cli.folders import SWEEP, check_folder, is_sweep_folder, move_folder
-from ctsne.cli.inputs import HOW_TO_NAME, checksum_of, names_of_files
+from ctsne.cli.folders import check_folder, is_sweep_folder, move_folder
+from ctsne.cli.inputs import HOW_TO_NAME, names_of_files
 from ctsne.cli.main import Commands, add_command, command_parser
 from ctsne.cli.options import UNRECORDED, add_jobs, add_key, add_messages, spelled
 from ctsne.cli.values import value_of
@@ -124,7 +125,7 @@ def _content(path: Path, key: str) -> Any:
             None if swept.embedding is None else swept.embedding.tobytes(),
             json.dumps(swept.measures, sort_keys=True),
         )
-        for swept in load_sweep(path / SWEEP).maps
+        for swept in load_sweep(path).maps
     ]
 
 
@@ -145,7 +146,7 @@ def _changed_files(provenance: Provenance, made: Path, given: str | None) -> lis
     messages = []
     files = _find_inputs(provenance.inputs, made, given=given)
     for record, file in zip(provenance.inputs, files, strict=True):
-        if record.sha256 is not None and checksum_of(file) != record.sha256:
+        if record.sha256 is not None and file_checksum(file) != record.sha256:
             same = ", but its data are the same" if record.data is not None else ""
             messages.append(f"{file} is not the file that {made} was made from{same}")
     return messages
