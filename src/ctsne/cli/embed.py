@@ -212,7 +212,7 @@ def _report(
 ) -> None:
     """Print what was made and how good it is."""
     from ctsne.cli.plot import plot_command
-    from ctsne.evaluate.wording import measure_title
+    from ctsne._core.wording import measure_title
 
     measures = _measures(model, data, options.other, options.jobs)
     n = len(model.embedding_)
