@@ -69,14 +69,14 @@ def add(commands: Commands) -> None:
 
 
 def _epilog() -> str:
-    from ctsne.evaluate.wording import MEASURES
+    from ctsne._core.wording import MEASURES
 
     meanings = {title: MEASURES[name].meaning for name, title in _columns().items()}
     return f"the table:\n{definitions(meanings)}\n\n{_EXAMPLES}"
 
 
 def _columns() -> dict[str, str]:
-    from ctsne.evaluate.wording import CHOSEN_BY, measure_title
+    from ctsne._core.wording import CHOSEN_BY, measure_title
 
     return {name: measure_title(name, **_NAMES) for name in CHOSEN_BY}
 

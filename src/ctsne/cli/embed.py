@@ -191,7 +191,7 @@ def _report(
 ) -> None:  # fmt: skip
     """Print what was made and how good it is."""
     from ctsne.cli.plot import plot_command
-    from ctsne.evaluate.wording import measure_title
+    from ctsne._core.wording import measure_title
 
     measures = _measures(model, data, options.other, options.jobs)
     n, knob = len(model.embedding_), METHODS[options.method].knob

@@ -59,7 +59,7 @@ def add(commands: Commands) -> None:
 
 
 def _epilog() -> str:
-    from ctsne.evaluate.wording import MEASURES
+    from ctsne._core.wording import MEASURES
 
     meanings: dict[str, str] = {}
     for name, measure in MEASURES.items():

@@ -135,7 +135,7 @@ def draw_map(embedding: Any, columns: Mapping[str, Any], *, shape: Any = None) -
 def _sweep_figure(source: Path, options: argparse.Namespace, _: Console) -> Any:
     """Draw the maps of a sweep, its measures over the strength, or one against the other."""
     from ctsne import pl
-    from ctsne.evaluate.wording import measure_title
+    from ctsne._core.wording import measure_title
 
     sweep = read_folder(source)
     known = joint_name(sweep.provenance.settings["labels"])
@@ -158,7 +158,7 @@ def _measures(sweep: SweepFolder, known: str) -> Any:
     from matplotlib import pyplot
 
     from ctsne import pl
-    from ctsne.evaluate.wording import CHOSEN_BY, measure_title
+    from ctsne._core.wording import CHOSEN_BY, measure_title
 
     lines = [line for line in sweep.result.lines() if line.steering is not None]
     if not lines:

@@ -180,7 +180,7 @@ def make_grid(options: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def _epilog() -> str:
-    from ctsne.evaluate.wording import MEASURES
+    from ctsne._core.wording import MEASURES
 
     titles = _columns("LABEL", "OTHER")
     meanings = {title: MEASURES[name].meaning for name, title in titles.items()}
@@ -189,7 +189,7 @@ def _epilog() -> str:
 
 def _columns(known: str, other: str | None) -> dict[str, str]:
     """Return the measures in the table with their titles."""
-    from ctsne.evaluate.wording import CHOSEN_BY, measure_title
+    from ctsne._core.wording import CHOSEN_BY, measure_title
 
     names = [name for name in CHOSEN_BY if other is not None or name != "other_mixing"]
     return {name: measure_title(name, known=known, other=other or "") for name in names}

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.checks import as_numbers, check_finite, check_number
-from ctsne.evaluate.wording import measure_title
+from ctsne._core.wording import measure_title
 from ctsne.labels import encode_labels
 from ctsne.pl import figures
 from ctsne.pl.palette import palette

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne.evaluate.wording import CHOSEN_BY, MEASURES, measure_title
+from ctsne._core.wording import CHOSEN_BY, MEASURES, measure_title
 from ctsne.pl.palette import MISSING
 from ctsne.report.columns import MOST_LABELS, read_column, short_text
 from ctsne.report.maps import dominated_points, line_facts, map_facts, packed_map

@@ -4,30 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["CHOSEN_BY", "MEASURES", "Measure", "measure_title"]
-
 
 @dataclass(frozen=True)
 class Measure:
-    """One measure of a map.
+    """One measure of a map."""
 
-    Attributes
-    ----------
-    title : str
-        Short name for axes, table heads and legends; ``{known}`` and ``{other}`` stand for the
-        names of the label factored out and of the label to look for.
-    meaning : str
-        What it measures, its scale and which end is better, in one or two sentences.
-    digits : int
-        Decimals to show.
-    better : int
-        1 if larger is better, -1 if smaller is, 0 if neither is.
-    """
-
-    title: str
-    meaning: str
-    digits: int = 2
-    better: int = 0
+    title: str  # for axes, table heads and legends, with places for the names of label columns
+    meaning: str  # what it measures, its scale and which end is better
+    digits: int = 2  # decimals to show
+    better: int = 0  # 1 if larger is better, -1 if smaller is
 
 
 MEASURES: dict[str, Measure] = {
@@ -118,20 +103,9 @@ CHOSEN_BY = ("mixing", "adjusted_rnx", "other_mixing")
 def measure_title(name: str, known: str = "the label", other: str = "the other label") -> str:
     """Return what a measure is called, with the names of the label columns.
 
-    Parameters
-    ----------
-    name : str
-        A key of :data:`MEASURES`, or any other name, which is shown without underscores.
-    known, other : str
-        Names of the label factored out and of the label to look for.
-
-    Returns
-    -------
-    str
-
     Examples
     --------
-    >>> from ctsne.evaluate.wording import measure_title
+    >>> from ctsne._core.wording import measure_title
     >>> measure_title("mixing", known="batch"), measure_title("seconds_taken")
     ('mixing of batch', 'seconds taken')
     """
