@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ctsne._core.progress import clock
+from ctsne._core.wording import MEASURES
 
 # Seconds between progress lines in a log file, where lines cannot be redrawn.
 _LOGGED_EVERY = 30.0
@@ -50,37 +51,37 @@ class Console:
         finally:
             self._results = True
 
+    def line(self, text: str) -> None:
+        """Print a line on standard error, even if quiet."""
+        self._clear()
+        print(_printable(f"ctsne: {text}"), file=sys.stderr, flush=True)
+
     def error(self, message: object) -> None:
         """Print an error in one line."""
-        self._line(f"error: {one_line(message)}")
+        self.line(f"error: {one_line(message)}")
 
     def warn(self, message: object) -> None:
         """Print a warning in one line."""
         if not self.quiet:
-            self._line(f"warning: {one_line(message)}")
+            self.line(f"warning: {one_line(message)}")
 
     def say(self, message: str) -> None:
         """Print what was decided or done."""
         if not self.quiet:
-            self._line(message)
+            self.line(message)
 
     def detail(self, message: str) -> None:
         """Print a detail if verbose."""
         if self.verbose:
-            self._line(message)
+            self.line(message)
 
     def stage(self, name: str) -> None:
         """Show what is going on, in a line that the next one replaces."""
         if self.quiet or self.verbose or not sys.stderr.isatty():
             return
         self._clear()
-        sys.stderr.write(f"ctsne: {name} ...")
-        sys.stderr.flush()
+        print(f"ctsne: {name} ...", end="", file=sys.stderr, flush=True)
         self._unfinished = True
-
-    def interrupted(self, state: str = "") -> None:
-        """Print that the user interrupted the command, and the state that leaves."""
-        self._line(f"interrupted{state and ': ' + state}")
 
     @contextlib.contextmanager
     def library(self) -> Iterator[None]:
@@ -106,7 +107,7 @@ class Console:
             return None
         begin = last = time.monotonic()
 
-        def callback(iteration: int, loss: float, embedding: object) -> None:
+        def callback(iteration: int, *_: object) -> None:
             nonlocal last
             now = time.monotonic()
             if now - last >= _LOGGED_EVERY:
@@ -116,14 +117,9 @@ class Console:
 
         return callback
 
-    def _line(self, text: str) -> None:
-        self._clear()
-        print(_printable(f"ctsne: {text}"), file=sys.stderr, flush=True)
-
     def _clear(self) -> None:
         if self._unfinished:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
             self._unfinished = False
 
 
@@ -172,14 +168,15 @@ def _cell(value: object) -> str:
     return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
-def definitions(meanings: Mapping[str, str]) -> str:
-    """Return names and their meanings in two columns of a terminal, for the help."""
-    width = 4 + max(map(len, meanings))
+def definitions(titles: Mapping[str, str]) -> str:
+    """Return titles of measures and their meanings in two columns of a terminal, for the help."""
+    width = 4 + max(map(len, titles.values()))
     rest = " " * width
     lines = [
-        textwrap.fill(text, 79, initial_indent=f"  {name}".ljust(width), subsequent_indent=rest)
-        for name, text in meanings.items()
-    ]
+        textwrap.fill(MEASURES[name].meaning, 79, initial_indent=f"  {title}".ljust(width),
+                      subsequent_indent=rest)
+        for name, title in titles.items()
+    ]  # fmt: skip
     return "\n".join(lines)
 
 

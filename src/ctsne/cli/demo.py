@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from ctsne._core.wording import CHOSEN_BY, measure_title
 from ctsne.cli.console import Console, aligned, definitions
 from ctsne.cli.main import Commands, add_command, command_parser
 from ctsne.cli.options import add_jobs, add_messages, option, spelled
@@ -29,6 +30,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "joint, strength 0.6": {"method": "joint", "strength": 0.6},
 }
 _NAMES = {"known": "colours", "other": "shapes"}
+_COLUMNS = {name: measure_title(name, **_NAMES) for name in CHOSEN_BY}
 _LEGEND = """\
 kept: share of the neighbours in the data that the map keeps (adjusted R_NX), from 0 to 1
 mixing: share of random mixing; should be near 1 for colours (known) and 0 for shapes (hidden)"""
@@ -55,7 +57,8 @@ Requires matplotlib (pip install "ctsne[plot]")."""
 def add(commands: Commands) -> None:
     """Add the command to the parser."""
     parser = add_command(
-        commands, "demo", usage="[options]", description=_DESCRIPTION, epilog=_epilog, run=run,
+        commands, "demo", usage="[options]", description=_DESCRIPTION, run=run,
+        epilog=f"the table:\n{definitions(_COLUMNS)}\n\n{_EXAMPLES}",
         help="compare all methods on synthetic data: a table and a picture",
     )  # fmt: skip
     main = parser.add_argument_group("options")
@@ -66,19 +69,6 @@ def add(commands: Commands) -> None:
            type=seed, default=_SEED)  # fmt: skip
     add_jobs(main)
     add_messages(parser, json=False, config=False)
-
-
-def _epilog() -> str:
-    from ctsne._core.wording import MEASURES
-
-    meanings = {title: MEASURES[name].meaning for name, title in _columns().items()}
-    return f"the table:\n{definitions(meanings)}\n\n{_EXAMPLES}"
-
-
-def _columns() -> dict[str, str]:
-    from ctsne._core.wording import CHOSEN_BY, measure_title
-
-    return {name: measure_title(name, **_NAMES) for name in CHOSEN_BY}
 
 
 def run(options: argparse.Namespace, console: Console) -> None:
@@ -94,12 +84,9 @@ def run(options: argparse.Namespace, console: Console) -> None:
     use_agg()
     command = spelled(command_parser("demo"), ["demo"], vars(options))
     save_picture(draw(result, data), target, command)
-    columns = _columns()
-    rows = [
-        [title, *(each.measures[name] for name in columns)]
-        for title, each in zip(SETTINGS, result.maps, strict=True)
-    ]
-    table = aligned(["map", *columns.values()], rows)
+    maps = zip(SETTINGS, result.maps, strict=True)
+    rows = [[title, *map(each.measures.get, _COLUMNS)] for title, each in maps]
+    table = aligned(["map", *_COLUMNS.values()], rows)
     console.result(f"{table}\n\npicture: {options.output}", {})
 
 

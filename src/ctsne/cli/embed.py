@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ctsne._core.wording import measure_title
 from ctsne.cli import options as opt
 from ctsne.cli.console import Console
 from ctsne.cli.inputs import Input, check_outputs, read_input, records_of
@@ -191,7 +192,6 @@ def _report(
 ) -> None:  # fmt: skip
     """Print what was made and how good it is."""
     from ctsne.cli.plot import plot_command
-    from ctsne._core.wording import measure_title
 
     measures = _measures(model, data, options.other, options.jobs)
     n, knob = len(model.embedding_), METHODS[options.method].knob

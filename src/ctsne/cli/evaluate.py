@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ctsne._core.wording import MEASURES
 from ctsne.cli.console import Console, aligned, definitions
 from ctsne.cli.inputs import Input, check_outputs, joint_name, read_input
 from ctsne.cli.main import Commands, add_command
@@ -21,8 +22,9 @@ Measure a map made by ctsne embed: how well it keeps the neighbourhoods of the
 data, and how far it mixes a label. The data, the label factored out, the metric
 and all other settings are those that are stored with the map."""
 
-# These describe similarities and layout; the table describes the map.
-_NOT_OF_THE_MAP = ("perplexity_median", "other_share_mean", "kl_divergence", "n_iter")
+# The last two have the names of the same measures of the other label, the rest is not of the map.
+_NOT_LISTED = ("perplexity_median", "other_share_mean", "kl_divergence", "n_iter", "other_mixing",
+               "other_laplacian")  # fmt: skip
 
 _TABLE = """\
 the table:
@@ -39,9 +41,10 @@ examples:
 
 def add(commands: Commands) -> None:
     """Add the command to the parser."""
+    listed = {name: name.removeprefix("other_") for name in MEASURES if name not in _NOT_LISTED}
     parser = add_command(
-        commands, "evaluate", usage="MAP [options]", description=_DESCRIPTION, epilog=_epilog,
-        run=run,
+        commands, "evaluate", usage="MAP [options]", description=_DESCRIPTION, run=run,
+        epilog=f"{_TABLE}\n{definitions(listed)}\n\n{_EXAMPLES}",
         help="measure a map: neighbours kept, labels mixed",
     )  # fmt: skip
     main = parser.add_argument_group("options")
@@ -56,16 +59,6 @@ def add(commands: Commands) -> None:
     add_key(main)
     add_jobs(main)
     add_messages(parser)
-
-
-def _epilog() -> str:
-    from ctsne._core.wording import MEASURES
-
-    meanings: dict[str, str] = {}
-    for name, measure in MEASURES.items():
-        if name not in _NOT_OF_THE_MAP:  # both labels have some of them, under the same name
-            meanings.setdefault(name.removeprefix("other_"), measure.meaning)
-    return f"{_TABLE}\n{definitions(meanings)}\n\n{_EXAMPLES}"
 
 
 def run(options: argparse.Namespace, console: Console) -> None:
@@ -111,9 +104,10 @@ def _table(
     known, name = data.known, data.name
     if options.labels:
         known, name = data.labels(options.labels), joint_name(options.labels)
-    other = None if options.other is None else data.column(options.other)
+    other: Any = None if options.other is None else data.column(options.other)
     # Without their own names, so that the table shows those given here.
-    known, other = (getattr(each, "array", each) for each in (known, other))
+    known, other = (each.rename(None) if hasattr(each, "rename") else each
+                    for each in (known, other))  # fmt: skip
     model = make_estimator(settings)
     tables = [
         evaluate(

@@ -34,7 +34,6 @@ _EXTRAS = {
     "scanpy": ("ctsne.tl on AnnData", ("anndata", "scanpy", "skmisc")),
     "dask": ("sweeps on a cluster", ("distributed",)),
 }
-_LIBRARIES = ("numpy", "scipy", "scikit-learn")
 
 
 def add(commands: Commands) -> None:
@@ -60,25 +59,17 @@ def run(options: argparse.Namespace, console: Console) -> None:
         "memory free": None if free is None else f"{free / 2**30:.1f} GiB",
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
-        **{name: version(name) for name in _LIBRARIES},
-        "extras": {name: _extra(name) for name in _EXTRAS},
+        **{name: version(name) for name in ("numpy", "scipy", "scikit-learn")},
     }
-    lines = [f"{name:16} {value}" for name, value in content.items() if name != "extras"]
+    lines = [f"{name:16} {value}" for name, value in content.items()]
     lines += ["", "extras"]
-    for name, found in content["extras"].items():
-        state = "installed"
-        if found["missing"]:
-            state = f"missing {', '.join(found['missing'])}: {found['install']}"
-        lines.append(f"  {name:8} {found['for']:46} {state}")
+    content["extras"] = {}
+    for name, (purpose, modules) in _EXTRAS.items():
+        missing = [module for module in modules if find_spec(module) is None]
+        install = f'pip install "ctsne[{name}]"'
+        state = f"missing {', '.join(missing)}: {install}" if missing else "installed"
+        lines.append(f"  {name:8} {purpose:46} {state}")
+        content["extras"][name] = {
+            "for": purpose, "installed": not missing, "missing": missing, "install": install,
+        }  # fmt: skip
     console.result("\n".join(lines), content)
-
-
-def _extra(name: str) -> dict[str, Any]:
-    purpose, modules = _EXTRAS[name]
-    missing = [module for module in modules if find_spec(module) is None]
-    return {
-        "for": purpose,
-        "installed": not missing,
-        "missing": missing,
-        "install": f'pip install "ctsne[{name}]"',
-    }

@@ -84,7 +84,7 @@ def _run(arguments: list[str]) -> int:
         with console.library():
             options.run(options, console)
     except KeyboardInterrupt as stop:
-        console.interrupted(str(stop))
+        console.line(": ".join(["interrupted", *map(str, stop.args)]))
         return 130
     except BrokenPipeError:
         raise
@@ -121,15 +121,6 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(formatter_class=_Formatter, allow_abbrev=False, **options)
-
-    @property
-    def epilog(self) -> str | None:
-        """The end of the help; one that needs heavy modules is made when it is shown."""
-        return self._epilog() if callable(self._epilog) else self._epilog
-
-    @epilog.setter
-    def epilog(self, text: str | Callable[[], str] | None) -> None:
-        self._epilog = text
 
     def error(self, message: str) -> NoReturn:
         """Exit with the usage, the message and a pointer to the help."""

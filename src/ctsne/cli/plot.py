@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ctsne._core.files import replaced_file
+from ctsne._core.wording import CHOSEN_BY, measure_title
 from ctsne.cli.console import Console
 from ctsne.cli.folders import read_folder
 from ctsne.cli.inputs import check_outputs, joint_name
@@ -135,7 +136,6 @@ def draw_map(embedding: Any, columns: Mapping[str, Any], *, shape: Any = None) -
 def _sweep_figure(source: Path, options: argparse.Namespace, _: Console) -> Any:
     """Draw the maps of a sweep, its measures over the strength, or one against the other."""
     from ctsne import pl
-    from ctsne._core.wording import measure_title
 
     sweep = read_folder(source)
     known = joint_name(sweep.provenance.settings["labels"])
@@ -158,7 +158,6 @@ def _measures(sweep: SweepFolder, known: str) -> Any:
     from matplotlib import pyplot
 
     from ctsne import pl
-    from ctsne._core.wording import CHOSEN_BY, measure_title
 
     lines = [line for line in sweep.result.lines() if line.steering is not None]
     if not lines:

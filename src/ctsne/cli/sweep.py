@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ctsne._core.wording import CHOSEN_BY, measure_title
 from ctsne.cli import options as opt
 from ctsne.cli.console import Console, aligned, definitions
 from ctsne.cli.embed import prepared
@@ -62,7 +63,8 @@ def add(commands: Commands) -> None:
     """Add the command to the parser."""
     parser = add_command(
         commands, "sweep", usage="INPUT --labels COLUMN [COLUMN ...] -o FOLDER [options]",
-        description=_DESCRIPTION, epilog=_epilog, run=make,
+        description=_DESCRIPTION, run=make,
+        epilog=f"the table:\n{definitions(_columns('LABEL', 'OTHER'))}\n\n{_EPILOG}",
         help="make and measure maps at many strengths, and suggest one",
     )  # fmt: skip
     main = parser.add_argument_group("options")
@@ -179,18 +181,8 @@ def make_grid(options: argparse.Namespace) -> list[dict[str, Any]]:
     return grid
 
 
-def _epilog() -> str:
-    from ctsne._core.wording import MEASURES
-
-    titles = _columns("LABEL", "OTHER")
-    meanings = {title: MEASURES[name].meaning for name, title in titles.items()}
-    return f"the table:\n{definitions(meanings)}\n\n{_EPILOG}"
-
-
 def _columns(known: str, other: str | None) -> dict[str, str]:
     """Return the measures in the table with their titles."""
-    from ctsne._core.wording import CHOSEN_BY, measure_title
-
     names = [name for name in CHOSEN_BY if other is not None or name != "other_mixing"]
     return {name: measure_title(name, known=known, other=other or "") for name in names}
 
