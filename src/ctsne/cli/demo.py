@@ -62,11 +62,8 @@ def add(commands: Commands) -> None:
         help="compare all methods on synthetic data: a table and a picture",
     )  # fmt: skip
     main = parser.add_argument_group("options")
-    option(main, "-o --output FILE",
-           "picture to write; overwritten if it exists (default: %(default)s)",
-           default="ctsne-demo.png")  # fmt: skip
-    option(main, "--seed N", "seed of the data and of the maps (default: %(default)s)",
-           type=seed, default=_SEED)  # fmt: skip
+    option(main, "-o --output FILE", "picture to write", default="ctsne-demo.png")
+    option(main, "--seed N", "seed of the data and of the maps", seed, _SEED)
     add_jobs(main)
     add_messages(parser, json=False, config=False)
 

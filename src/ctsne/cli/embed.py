@@ -62,11 +62,9 @@ def add(commands: Commands) -> None:
     opt.add_labels(main)
     option(main, "-o --output OUTPUT", "file to write; overwritten if it exists", required=True)
     option(main, "--plot FILE", "also draw the map (png, pdf or svg)")
-    option(main, "--color COLUMN...",
-           "columns to colour the picture by, in addition to the label factored out")  # fmt: skip
+    option(main, "--color COLUMN...", "colour the picture also by these columns")
     opt.add_data(parser, main)
-    option(main, "--key KEY", "prefix of new columns; h5ad: key in obsm and uns (default: ctsne)",
-           default="ctsne")  # fmt: skip
+    option(main, "--key KEY", "prefix of new columns; h5ad: key in obsm and uns", default="ctsne")
     opt.add_messages(parser)
 
 

@@ -52,9 +52,8 @@ def add(commands: Commands) -> None:
     option(main, "--data FILE", "data file, if it is no longer where embed read it")
     option(main, "--labels COLUMN...", "label that should be mixed (default: the one factored out)")
     option(main, "--other COLUMN", "label that should be visible in the map")
-    option(main, "-k --k N...",
-           "sizes of the neighbourhoods (default: 30)", type=whole, default=[30])  # fmt: skip
-    option(main, "--sample N", "measure at most N points (default: 5000)", type=whole, default=5000)
+    option(main, "-k --k N...", "sizes of the neighbourhoods", whole, [30])
+    option(main, "--sample N", "measure at most N points", whole, 5000)
     option(main, "-o --output FILE", "also write the table to a csv or tsv file")
     add_key(main)
     add_jobs(main)

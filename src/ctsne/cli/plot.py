@@ -54,14 +54,12 @@ def add(commands: Commands) -> None:
     )  # fmt: skip
     main = parser.add_argument_group("options")
     option(main, "MAP_OR_SWEEP", "file written by ctsne embed, or folder written by ctsne sweep")
-    option(main, "-o --output FILE", "picture to write (png, pdf or svg); overwritten if it exists",
-           required=True)  # fmt: skip
+    option(main, "-o --output FILE", "picture to write (png, pdf or svg)", required=True)
     option(main, "--color COLUMN...",
            "columns to colour by, one panel each (default: the label factored out)")  # fmt: skip
     option(main, "--shape COLUMN", "column with at most ten labels, drawn as marker shapes")
-    option(main, "--kind KIND",
-           "for a sweep: maps, measures or trade-off (default: maps)",
-           type=one_of("maps", "measures", "trade-off"), default="maps")  # fmt: skip
+    option(main, "--kind KIND", "for a sweep: maps, measures or trade-off",
+           one_of("maps", "measures", "trade-off"), "maps")  # fmt: skip
     add_key(main)
     add_messages(parser)
 

@@ -71,8 +71,7 @@ def add(commands: Commands) -> None:
     option(main, "INPUT", "file with the data")
     opt.add_labels(main, required=True)
     option(main, "-o --output FOLDER",
-           "folder for maps and measures; maps that are already there are not made again",
-           required=True)  # fmt: skip
+           "folder for maps and measures; maps already there are kept", required=True)  # fmt: skip
     add_sweep_options(parser, main)
     opt.add_messages(parser)
 
@@ -80,22 +79,20 @@ def add(commands: Commands) -> None:
 def add_sweep_options(parser: Parser, main: Any) -> None:
     """Add the options that say which maps to make."""
     option(main, "--methods NAME...",
-           "joint, revised, balanced, original (default: joint revised); t-SNE is always added",
-           type=one_of(*METHODS), default=list(SWEPT_METHODS))  # fmt: skip
-    option(main, "--strengths T...", "for joint and balanced, from 0 to 1 (default: .2 .4 .6 .8 1)",
-           type=number)  # fmt: skip
+           "joint, revised, balanced or original, in addition to t-SNE",
+           one_of(*METHODS), list(SWEPT_METHODS))  # fmt: skip
+    option(main, "--strengths T...",
+           "for joint and balanced, from 0 to 1 (default: .2 .4 .6 .8 1)", number)  # fmt: skip
     option(main, "--betas B...",
            "for revised and original, from 1 down (default: from 1 to 1e-20 for revised, to 1e-4 "
-           "for original)", type=number)  # fmt: skip
+           "for original)", number)  # fmt: skip
     option(main, "--mixing SHARE",
-           "mixing that the suggested map should reach, from 0 to 1 (default: 0.5)",
-           type=number, default=0.5)  # fmt: skip
+           "mixing that the suggested map should reach, from 0 to 1", number, 0.5)  # fmt: skip
     option(main, "--all-points", f"use all points, not only a random sample of {SWEPT_POINTS:,}")
     option(main, "--path", "start each map from the next weaker one: much faster, for a first look")
     measures = parser.add_argument_group("measures")
-    option(measures, "-k --k N", "size of the neighbourhoods (default: 30)", type=whole)
-    option(measures, "--sample N", "measure at most N points (default: 5000)", type=whole,
-           default=5000)  # fmt: skip
+    option(measures, "-k --k N", "size of the neighbourhoods (default: 30)", whole)
+    option(measures, "--sample N", "measure at most N points", whole, 5000)
     opt.add_data(parser, main, leave_out=("method", "strength", "beta", "mixing"))
 
 
