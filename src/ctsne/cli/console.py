@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ctsne._core.progress import clock
-from ctsne._core.wording import MEASURES
+from ctsne._core.wording import CHOSEN_BY, MEASURES, measure_title
 
 # Seconds between progress lines in a log file, where lines cannot be redrawn.
 _LOGGED_EVERY = 30.0
@@ -178,6 +178,12 @@ def definitions(titles: Mapping[str, str]) -> str:
         for name, title in titles.items()
     ]  # fmt: skip
     return "\n".join(lines)
+
+
+def titles_of(known: str, other: str | None) -> dict[str, str]:
+    """Return the titles of the measures to choose a map by, with the names of the labels."""
+    names = [name for name in CHOSEN_BY if other is not None or name != "other_mixing"]
+    return {name: measure_title(name, known=known, other=other or "") for name in names}
 
 
 def plain(value: Any) -> Any:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from ctsne._core.wording import CHOSEN_BY, measure_title
-from ctsne.cli.console import Console, aligned, definitions
-from ctsne.cli.main import Commands, add_command, command_parser
+from ctsne.cli.console import Console, aligned, definitions, titles_of
+from ctsne.cli.main import Parser, command_parser
 from ctsne.cli.options import add_jobs, add_messages, option, spelled
 from ctsne.cli.values import seed
 
@@ -30,12 +29,14 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "joint, strength 0.6": {"method": "joint", "strength": 0.6},
 }
 _NAMES = {"known": "colours", "other": "shapes"}
-_COLUMNS = {name: measure_title(name, **_NAMES) for name in CHOSEN_BY}
+_COLUMNS = titles_of(**_NAMES)
 _LEGEND = """\
 kept: share of the neighbours in the data that the map keeps (adjusted R_NX), from 0 to 1
 mixing: share of random mixing; should be near 1 for colours (known) and 0 for shapes (hidden)"""
 
-_DESCRIPTION = """\
+USAGE = "[options]"
+HELP = "compare all methods on synthetic data: a table and a picture"
+DESCRIPTION = """\
 Make six maps of the same synthetic data and compare them. No files are needed.
 
 The data have two labels. The known label (blue, orange) is strong and is
@@ -45,7 +46,10 @@ conditional t-SNE starts at random and may merge different shapes, in about one
 of three seeds; the default seed is one of them. The revised, balanced and joint
 methods show the three shapes with the colours mixed."""
 
-_EXAMPLES = """\
+EPILOG = f"""\
+the table:
+{definitions(_COLUMNS)}
+
 examples:
   ctsne demo                         picture in ctsne-demo.png
   ctsne demo --output maps.pdf       another file and format (png, pdf, svg)
@@ -54,14 +58,8 @@ examples:
 Requires matplotlib (pip install "ctsne[plot]")."""
 
 
-def add(commands: Commands) -> None:
-    """Add the command to the parser."""
-    parser = add_command(
-        commands, "demo", usage="[options]", description=_DESCRIPTION, run=run,
-        epilog=f"the table:\n{definitions(_COLUMNS)}\n\n{_EXAMPLES}",
-        help="compare all methods on synthetic data: a table and a picture",
-    )  # fmt: skip
-    main = parser.add_argument_group("options")
+def add_options(parser: Parser, main: Any) -> None:
+    """Add the options of the command."""
     option(main, "-o --output FILE", "picture to write", default="ctsne-demo.png")
     option(main, "--seed N", "seed of the data and of the maps", seed, _SEED)
     add_jobs(main)

@@ -11,14 +11,16 @@ from ctsne._core.wording import measure_title
 from ctsne.cli import options as opt
 from ctsne.cli.console import Console
 from ctsne.cli.inputs import Input, check_outputs, read_input, records_of
-from ctsne.cli.main import Commands, add_command
+from ctsne.cli.main import Parser
 from ctsne.cli.options import make_estimator, option, settings_of, short
 from ctsne.methods import METHODS
 
 if TYPE_CHECKING:
     from ctsne.estimator import ConditionalTSNE
 
-_DESCRIPTION = """\
+USAGE = "INPUT --labels COLUMN [COLUMN ...] -o OUTPUT [options]"
+HELP = "make a map of a file with a known label factored out"
+DESCRIPTION = """\
 Make one map of a dataset with a known label factored out.
 
 INPUT has one row per point: numeric columns to embed, and one or more columns
@@ -30,7 +32,7 @@ columns count as one: each combination of their values is a label.
 Without it, the map has a medium strength. To compare strengths, run ctsne
 sweep."""
 
-_EPILOG = """\
+EPILOG = """\
 the output:
   OUTPUT holds the positions (ctsne_1, ctsne_2), the other columns of INPUT and
   four diagnostics. Its suffix sets the format: csv, tsv (also .gz), parquet,
@@ -50,14 +52,8 @@ examples:
   ctsne embed cells.csv --labels batch --method revised --beta 1e-8 -o map.csv"""
 
 
-def add(commands: Commands) -> None:
-    """Add the command to the parser."""
-    parser = add_command(
-        commands, "embed", usage="INPUT --labels COLUMN [COLUMN ...] -o OUTPUT [options]",
-        description=_DESCRIPTION, epilog=_EPILOG, run=run,
-        help="make a map of a file with a known label factored out",
-    )  # fmt: skip
-    main = parser.add_argument_group("options")
+def add_options(parser: Parser, main: Any) -> None:
+    """Add the options of the command."""
     option(main, "INPUT", "file with the data")
     opt.add_labels(main)
     option(main, "-o --output OUTPUT", "file to write; overwritten if it exists", required=True)

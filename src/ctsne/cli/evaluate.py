@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ctsne._core.wording import MEASURES
 from ctsne.cli.console import Console, aligned, definitions
 from ctsne.cli.inputs import Input, check_outputs, joint_name, read_input
-from ctsne.cli.main import Commands, add_command
+from ctsne.cli.main import Parser
 from ctsne.cli.options import add_jobs, add_key, add_messages, make_estimator, option
 from ctsne.cli.rerun import options_again
 from ctsne.cli.values import whole
@@ -17,7 +17,9 @@ from ctsne.cli.values import whole
 if TYPE_CHECKING:
     import pandas as pd
 
-_DESCRIPTION = """\
+USAGE = "MAP [options]"
+HELP = "measure a map: neighbours kept, labels mixed"
+DESCRIPTION = """\
 Measure a map made by ctsne embed: how well it keeps the neighbourhoods of the
 data, and how far it mixes a label. The data, the label factored out, the metric
 and all other settings are those that are stored with the map."""
@@ -26,12 +28,14 @@ and all other settings are those that are stored with the map."""
 _NOT_LISTED = ("perplexity_median", "other_share_mean", "kl_divergence", "n_iter", "other_mixing",
                "other_laplacian")  # fmt: skip
 
-_TABLE = """\
+_LISTED = {name: name.removeprefix("other_") for name in MEASURES if name not in _NOT_LISTED}
+
+EPILOG = f"""\
 the table:
   label is the column that a measure is about, k the size of the neighbourhoods,
-  and expected the value for a random map or for random labels. The measures:"""
+  and expected the value for a random map or for random labels. The measures:
+{definitions(_LISTED)}
 
-_EXAMPLES = """\
 examples:
   ctsne evaluate map.csv
   ctsne evaluate map.csv --other celltype -k 15 30 100
@@ -39,15 +43,8 @@ examples:
   ctsne evaluate map.csv --other celltype -o measures.csv"""
 
 
-def add(commands: Commands) -> None:
-    """Add the command to the parser."""
-    listed = {name: name.removeprefix("other_") for name in MEASURES if name not in _NOT_LISTED}
-    parser = add_command(
-        commands, "evaluate", usage="MAP [options]", description=_DESCRIPTION, run=run,
-        epilog=f"{_TABLE}\n{definitions(listed)}\n\n{_EXAMPLES}",
-        help="measure a map: neighbours kept, labels mixed",
-    )  # fmt: skip
-    main = parser.add_argument_group("options")
+def add_options(parser: Parser, main: Any) -> None:
+    """Add the options of the command."""
     option(main, "MAP", "file written by ctsne embed")
     option(main, "--data FILE", "data file, if it is no longer where embed read it")
     option(main, "--labels COLUMN...", "label that should be mixed (default: the one factored out)")

@@ -9,15 +9,17 @@ from importlib.util import find_spec
 from typing import Any
 
 from ctsne.cli.console import Console
-from ctsne.cli.main import Commands, add_command
+from ctsne.cli.main import Parser
 from ctsne.cli.options import add_messages
 
-_DESCRIPTION = """\
+USAGE = "[--json]"
+HELP = "show version, instruction set, threads and installed extras"
+DESCRIPTION = """\
 Show the version, the instruction set and the number of threads in use, and
 which extras are installed. Useful in bug reports, and when a file cannot be
 read or drawn."""
 
-_EPILOG = """\
+EPILOG = """\
 instruction set:
   ctsne uses the fastest one that the processor has. Maps may differ in their
   last digits between instruction sets, so every map records its own.
@@ -36,12 +38,8 @@ _EXTRAS = {
 }
 
 
-def add(commands: Commands) -> None:
-    """Add the command to the parser."""
-    parser = add_command(
-        commands, "info", usage="[--json]", description=_DESCRIPTION, epilog=_EPILOG, run=run,
-        help="show version, instruction set, threads and installed extras",
-    )  # fmt: skip
+def add_options(parser: Parser, main: Any) -> None:
+    """Add the options of the command."""
     add_messages(parser, config=False)
 
 

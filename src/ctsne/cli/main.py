@@ -7,16 +7,15 @@ import io
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NoReturn
 
 from ctsne.cli.console import Console, one_line
 from ctsne.cli.values import apply_config, suggested
 
-Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
-
-# Each is a module of this package with a function ``add``, in the order of the help.
+# In the order of the help. Each is a module of this package with the texts USAGE, HELP, DESCRIPTION
+# and EPILOG and the functions ``add_options`` and ``run``.
 COMMANDS = ("embed", "sweep", "report", "evaluate", "plot", "rerun", "demo", "info")
 
 _DESCRIPTION = """\
@@ -165,7 +164,14 @@ def make_parser() -> Parser:
         title="commands", metavar="COMMAND", dest="command", required=True, prog="ctsne"
     )
     for name in COMMANDS:
-        import_module(f"ctsne.cli.{name}").add(commands)
+        module = import_module(f"ctsne.cli.{name}")
+        # The last group adds --help, so that the main options come first.
+        command: Parser = commands.add_parser(
+            name, usage=f"ctsne {name} {module.USAGE}", help=module.HELP,
+            description=module.DESCRIPTION, epilog=module.EPILOG, add_help=False,
+        )  # fmt: skip
+        command.set_defaults(run=module.run)
+        module.add_options(command, command.add_argument_group("options"))
     parser.commands = commands.choices
     return parser
 
@@ -173,13 +179,3 @@ def make_parser() -> Parser:
 def command_parser(name: str) -> Parser:
     """Return the parser of one command."""
     return make_parser().commands[name]
-
-
-def add_command(
-    commands: Commands, name: str, *, usage: str,
-    run: Callable[[argparse.Namespace, Console], None], **texts: Any,
-) -> Parser:  # fmt: skip
-    """Add a command; its last group adds ``--help``, so that the main options come first."""
-    parser = commands.add_parser(name, usage=f"ctsne {name} {usage}", add_help=False, **texts)
-    parser.set_defaults(run=run)
-    return parser

@@ -12,17 +12,19 @@ from ctsne._core.wording import CHOSEN_BY, measure_title
 from ctsne.cli.console import Console
 from ctsne.cli.folders import read_folder
 from ctsne.cli.inputs import check_outputs, joint_name
-from ctsne.cli.main import Commands, add_command, command_parser
+from ctsne.cli.main import Parser, command_parser
 from ctsne.cli.options import add_key, add_messages, option, settings_of, spelled
 from ctsne.cli.values import one_of
 
 if TYPE_CHECKING:
     from ctsne.cli.folders import SweepFolder
 
-_DESCRIPTION = """\
+USAGE = "MAP_OR_SWEEP -o FILE [options]"
+HELP = "draw a map, or the maps and measures of a sweep"
+DESCRIPTION = """\
 Draw a map made by ctsne embed, or the maps and measures of a sweep."""
 
-_EPILOG = """\
+EPILOG = """\
 the picture:
   Of a map: text and whole numbers are drawn as labels, other numbers with a
   colour bar, such as the diagnostic ctsne_largest_weight.
@@ -46,13 +48,8 @@ _MOST_COLUMNS = 3
 _LEAST_RANGE = 0.1
 
 
-def add(commands: Commands) -> None:
-    """Add the command to the parser."""
-    parser = add_command(
-        commands, "plot", usage="MAP_OR_SWEEP -o FILE [options]", description=_DESCRIPTION,
-        epilog=_EPILOG, run=run, help="draw a map, or the maps and measures of a sweep",
-    )  # fmt: skip
-    main = parser.add_argument_group("options")
+def add_options(parser: Parser, main: Any) -> None:
+    """Add the options of the command."""
     option(main, "MAP_OR_SWEEP", "file written by ctsne embed, or folder written by ctsne sweep")
     option(main, "-o --output FILE", "picture to write (png, pdf or svg)", required=True)
     option(main, "--color COLUMN...",

@@ -10,14 +10,18 @@ from typing import TYPE_CHECKING, Any
 from ctsne.cli.console import Console
 from ctsne.cli.folders import SweepFolder, check_folder, files_of, read_folder, write_folder
 from ctsne.cli.inputs import check_outputs, joint_name, names_of_files
-from ctsne.cli.main import Commands, add_command, command_parser
+from ctsne.cli.main import Parser, command_parser
 from ctsne.cli.options import add_labels, add_messages, option, spelled
 from ctsne.cli.sweep import add_sweep_options, check_target, embed_command, run_sweep, suggestion
 
 if TYPE_CHECKING:
     from ctsne.sweep import SweptMap
 
-_DESCRIPTION = """\
+USAGE = """\
+SWEEP -o PAGE.html
+       ctsne report INPUT --labels COLUMN [COLUMN ...] -o PAGE.html [options]"""
+HELP = "write an interactive page with the maps of a sweep"
+DESCRIPTION = """\
 Write an interactive page for choosing a strength and for showing the result:
 all maps of a sweep, linked, with their measures. The page is one file that
 opens in any browser, offline.
@@ -25,7 +29,7 @@ opens in any browser, offline.
 SWEEP is a folder written by ctsne sweep. Given a data file instead, the sweep
 is run first: one command from a file to a page."""
 
-_EPILOG = """\
+EPILOG = """\
 the page:
   Move the slider to change the strength. Colour by any column. Select points
   with the lasso to see them in all maps. The end of the page shows the command
@@ -42,15 +46,8 @@ Requires bokeh (pip install "ctsne[report]")."""
 _ALWAYS = ("output", "title", "config", "json", "quiet", "verbose", "help")
 
 
-def add(commands: Commands) -> None:
-    """Add the command to the parser."""
-    parser = add_command(
-        commands, "report", usage="SWEEP -o PAGE.html\n       ctsne report INPUT --labels COLUMN "
-        "[COLUMN ...] -o PAGE.html [options]",
-        description=_DESCRIPTION, epilog=_EPILOG, run=run,
-        help="write an interactive page with the maps of a sweep",
-    )  # fmt: skip
-    main = parser.add_argument_group("options")
+def add_options(parser: Parser, main: Any) -> None:
+    """Add the options of the command."""
     option(main, "SWEEP_OR_INPUT", "folder of a sweep, or file with the data")
     add_labels(main)
     option(main, "-o --output PAGE", "html file to write; overwritten if it exists", required=True)

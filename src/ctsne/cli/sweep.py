@@ -10,13 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ctsne._core.wording import CHOSEN_BY, measure_title
 from ctsne.cli import options as opt
-from ctsne.cli.console import Console, aligned, definitions
+from ctsne.cli.console import Console, aligned, definitions, titles_of
 from ctsne.cli.embed import prepared
 from ctsne.cli.folders import begin_folder, check_folder, check_same_data, files_of, write_folder
 from ctsne.cli.inputs import Input, check_outputs, joint_name, read_input, records_of
-from ctsne.cli.main import Commands, Parser, add_command, command_parser
+from ctsne.cli.main import Parser, command_parser
 from ctsne.cli.options import option, settings_of, spelled
 from ctsne.cli.values import number, one_of, whole
 from ctsne.methods import METHODS, SWEPT_METHODS, is_used, swept_grid
@@ -28,7 +27,9 @@ if TYPE_CHECKING:
 # Larger data are swept on a random sample of this many points, enough to compare settings.
 SWEPT_POINTS = 20_000
 
-_DESCRIPTION = """\
+USAGE = "INPUT --labels COLUMN [COLUMN ...] -o FOLDER [options]"
+HELP = "make and measure maps at many strengths, and suggest one"
+DESCRIPTION = """\
 Make maps at many strengths on one search of neighbours, measure them, and
 suggest one.
 
@@ -37,7 +38,10 @@ sweep shows it: t-SNE first, then each method from weak to strong. Finished maps
 are kept in the folder, so running the same command again continues an
 interrupted sweep."""
 
-_EPILOG = """\
+EPILOG = f"""\
+the table:
+{definitions(titles_of("LABEL", "OTHER"))}
+
 the suggestion:
   With --other: of the maps that reach --mixing and that no other map beats in
   both mixing and neighbours kept, the one that mixes the other label least (the
@@ -59,15 +63,8 @@ examples:
   ctsne sweep cells.csv --labels batch --path -o quick     several times faster"""
 
 
-def add(commands: Commands) -> None:
-    """Add the command to the parser."""
-    parser = add_command(
-        commands, "sweep", usage="INPUT --labels COLUMN [COLUMN ...] -o FOLDER [options]",
-        description=_DESCRIPTION, run=make,
-        epilog=f"the table:\n{definitions(_columns('LABEL', 'OTHER'))}\n\n{_EPILOG}",
-        help="make and measure maps at many strengths, and suggest one",
-    )  # fmt: skip
-    main = parser.add_argument_group("options")
+def add_options(parser: Parser, main: Any) -> None:
+    """Add the options of the command."""
     option(main, "INPUT", "file with the data")
     opt.add_labels(main, required=True)
     option(main, "-o --output FOLDER",
@@ -105,6 +102,9 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
     result, data, provenance = run_sweep(options, console, folder, expect=expect)
     write_folder(folder, result, data.columns(), data.dataset.names, provenance)
     _report(result, data, options, console)
+
+
+run = make
 
 
 def run_sweep(
@@ -178,12 +178,6 @@ def make_grid(options: argparse.Namespace) -> list[dict[str, Any]]:
     return grid
 
 
-def _columns(known: str, other: str | None) -> dict[str, str]:
-    """Return the measures in the table with their titles."""
-    names = [name for name in CHOSEN_BY if other is not None or name != "other_mixing"]
-    return {name: measure_title(name, known=known, other=other or "") for name in names}
-
-
 def _report(
     result: SweepResult, data: Input, options: argparse.Namespace, console: Console
 ) -> None:
@@ -191,7 +185,7 @@ def _report(
     settings, folder = settings_of(options), options.output
     suggested = suggestion(result, options.mixing)
     best = suggested.map
-    columns = _columns(joint_name(options.labels), options.other)
+    columns = titles_of(joint_name(options.labels), options.other)
     lines = [_table_text(result, columns, best), ""]
     command = None
     if best is None:
