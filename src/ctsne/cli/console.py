@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import logging
 import math
@@ -19,8 +20,7 @@ from ctsne._core.wording import CHOSEN_BY, MEASURES, measure_title
 # Seconds between progress lines in a log file, where lines cannot be redrawn.
 _LOGGED_EVERY = 30.0
 # The estimator logs the end of a stage; a terminal shows the stage that follows.
-_NEXT_STAGE = {"memory": "neighbours", "neighbours": "similarities",
-               "similarities": "first positions"}  # fmt: skip
+_STAGES = ("memory", "neighbours", "similarities", "first positions")
 
 
 class Console:
@@ -133,8 +133,9 @@ class _Stages(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         message = record.getMessage()
         self._console.detail(message)
-        if following := _NEXT_STAGE.get(message.split(":")[0]):
-            self._console.stage(following)
+        for stage, following in itertools.pairwise(_STAGES):
+            if message.startswith(f"{stage}:"):
+                self._console.stage(following)
 
 
 def one_line(message: object) -> str:
@@ -171,12 +172,10 @@ def _cell(value: object) -> str:
 def definitions(titles: Mapping[str, str]) -> str:
     """Return titles of measures and their meanings in two columns of a terminal, for the help."""
     width = 4 + max(map(len, titles.values()))
-    rest = " " * width
-    lines = [
-        textwrap.fill(MEASURES[name].meaning, 79, initial_indent=f"  {title}".ljust(width),
-                      subsequent_indent=rest)
-        for name, title in titles.items()
-    ]  # fmt: skip
+    wrapper, lines = textwrap.TextWrapper(79, subsequent_indent=" " * width), []
+    for name, title in titles.items():
+        wrapper.initial_indent = f"  {title}".ljust(width)
+        lines += wrapper.wrap(MEASURES[name].meaning)
     return "\n".join(lines)
 
 

@@ -23,14 +23,11 @@ HELP = "make a map of a file with a known label factored out"
 DESCRIPTION = """\
 Make one map of a dataset with a known label factored out.
 
-INPUT has one row per point: numeric columns to embed, and one or more columns
-of labels. With --labels batch, similar points from different batches lie
-together, and structure that the batches share becomes visible. Several label
-columns count as one: each combination of their values is a label.
-
---mixing 0.7 asks for a map that mixes the label to 70 % of random mixing.
-Without it, the map has a medium strength. To compare strengths, run ctsne
-sweep."""
+INPUT has one row per point: numeric columns to embed, and columns of labels.
+With --labels batch, similar points from different batches lie together, and
+structure that the batches share becomes visible. --mixing 0.7 asks for 70 % of
+random mixing; without it, the map has a medium strength. ctsne sweep compares
+strengths."""
 
 EPILOG = """\
 the output:
@@ -58,7 +55,7 @@ def add_options(parser: Parser, main: Any) -> None:
     opt.add_labels(main)
     option(main, "-o --output OUTPUT", "file to write; overwritten if it exists", required=True)
     option(main, "--plot FILE", "also draw the map (png, pdf or svg)")
-    option(main, "--color COLUMN...", "colour the picture also by these columns")
+    option(main, "--color COLUMN...", "columns to colour it by, besides the label factored out")
     opt.add_data(parser, main)
     option(main, "--key KEY", "prefix of new columns; h5ad: key in obsm and uns", default="ctsne")
     opt.add_messages(parser)
@@ -81,10 +78,7 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
     if options.plot is not None:
         picture = _io.check_output(options.plot, _io.PICTURE_SUFFIXES)
     if not options.labels and options.method != "tsne":
-        raise ValueError(
-            "--labels COLUMN is missing: it names the label to factor out, and is required unless "
-            "--method tsne"
-        )
+        raise ValueError("--labels COLUMN is missing: name the label, or add --method tsne")
     if options.color and picture is None:
         raise ValueError("--color needs a picture: add --plot FILE, such as --plot map.png")
     check_outputs([each for each in (target, picture) if each], options, into_input=into_h5ad)
@@ -94,13 +88,15 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
         data = read_input(options, console, expect=expect)
         _io.check_key(target, dataset=data.dataset, key=key)
         if into_h5ad and data.dataset.source.startswith(f'obsm["{key}"]'):
-            raise ValueError(
-                f'the map is made from obsm["{key}"] and would overwrite it; choose another name '
-                "with --key"
-            )
+            raise ValueError(f'the map would overwrite its input, obsm["{key}"]; use another --key')
         shown = {} if data.known is None else {data.name: data.known}
         shown |= {name: _color(data, name) for name in options.color or ()}
-        model = _fit(data, settings, options, console)
+        model = prepared(
+            data, {**settings, "jobs": options.jobs}, console, callback=console.log(options.n_iter),
+            verbose=0 if console.quiet else 1 + console.verbose,
+        ).fit(data.X, labels=data.known)  # fmt: skip
+        if model.n_iter_ < options.n_iter:  # a map that is not finished is not a result here
+            raise KeyboardInterrupt
         records = records_of(data, options, target)
         console.stage(f"writing {target}")
         provenance = _io.Provenance("embed", settings, records, _io.current_versions())
@@ -123,10 +119,7 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
 def _color(data: Input, name: str) -> Any:
     """Return a column to colour by, which must be stored with the map."""
     if name in data.dataset.features and name not in data.dataset.columns:
-        raise ValueError(
-            f"--color {name}: this column is a feature that the map is made of, not a label; "
-            f"--other {name} leaves it out of the features"
-        )
+        raise ValueError(f"--color {name} is a feature, not a label; --other {name} leaves it out")
     return data.column(name)
 
 
@@ -143,19 +136,6 @@ def prepared(
     if k is not None and k <= min(data.X.shape):  # more are refused by the estimator
         d = data.X.shape[1]
         console.say(f"reducing {d} features to {k} principal components (change it with --pca)")
-    return model
-
-
-def _fit(
-    data: Input, settings: Mapping[str, Any], options: argparse.Namespace, console: Console
-) -> ConditionalTSNE:
-    model = prepared(
-        data, {**settings, "jobs": options.jobs}, console, callback=console.log(options.n_iter),
-        verbose=0 if console.quiet else 1 + console.verbose,
-    )  # fmt: skip
-    model.fit(data.X, labels=data.known)
-    if model.n_iter_ < options.n_iter:  # a map that is not finished is not a result here
-        raise KeyboardInterrupt
     return model
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ctsne._core.choices import ALIGN_CHOICES, BANDWIDTHS, METRICS, STARTS
-from ctsne.cli.values import PerLabel, jobs, number, one_of, or_word, seed, whole
+from ctsne.cli.values import PerLabel, jobs, npy, number, one_of, seed, whole
 from ctsne.methods import DEFAULT_METHOD, KNOBS, METHODS, is_used, users_of
 
 if TYPE_CHECKING:
@@ -18,10 +18,8 @@ if TYPE_CHECKING:
     from ctsne.estimator import ConditionalTSNE
 
 # Options that do not shape the result, or that the settings record elsewhere.
-UNRECORDED = (
-    "command", "run", "config", "help", "jobs", "json", "quiet", "verbose",
-    "input", "output", "plot", "keep",
-)  # fmt: skip
+UNRECORDED = ("command", "run", "config", "help", "jobs", "json", "quiet", "verbose", "input",
+              "output", "plot", "keep")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -29,15 +27,11 @@ class Parameter:
     """A parameter of the estimator as an option; only the default of the seed is another one."""
 
     name: str
-    spec: str
+    flag: str
+    metavar: str
     read: Any
     default: Any
     help: str
-
-    @property
-    def flag(self) -> str:
-        """The option itself, such as ``--seed``."""
-        return self.spec.split()[0]
 
     @property
     def dest(self) -> str:
@@ -52,56 +46,57 @@ def _defaults(knob: str) -> str:
 
 
 _MAIN = (
-    Parameter("mixing", "--mixing SHARE", number, None,
+    Parameter("mixing", "--mixing", "SHARE", number, None,
         "how far to mix the label: 0 is not at all, 1 is as much as random labels; finds the "
         "strength or beta that reaches it"),
-    Parameter("strength", "--strength T...", PerLabel, None,
+    Parameter("strength", "--strength", "T...", PerLabel, None,
         "for joint and balanced, instead of --mixing: from 0 (nothing factored out) to 1 "
         f"(default: {_defaults('strength')}); A=0.5 B=1 sets it for labels A and B"),
-    Parameter("method", "--method NAME", one_of(*METHODS), DEFAULT_METHOD,
-        "joint, revised (the paper's), balanced, original, or tsne (ignores labels)"),
-    Parameter("beta", "--beta B...", PerLabel, None,
+    Parameter("method", "--method", "NAME", one_of(*METHODS), DEFAULT_METHOD,
+        "joint, revised (the paper's), balanced, original, or tsne, which ignores labels"),
+    Parameter("beta", "--beta", "B...", PerLabel, None,
         "for revised and original, instead of --mixing: from 1 (nothing factored out) down to "
         f"1e-30 (default: {_defaults('beta')}); A=1e-8 B=1e-2 sets it for labels A and B"),
-    Parameter("align", "--align NAME", one_of(*ALIGN_CHOICES), "none",
+    Parameter("align", "--align", "NAME", one_of(*ALIGN_CHOICES), "none",
         "how to compare points with different labels: none, in the data as given; mutual, after "
         "shifting each label towards its counterparts; local, with shifts that vary from place to "
         "place; mean, after removing label means; auto, the best of none, mutual and mean"),
-    Parameter("perplexity", "--perplexity U", number, 30.0,
+    Parameter("perplexity", "--perplexity", "U", number, 30.0,
         "roughly the number of neighbours that count for each point"),
-    Parameter("random_state", "--seed N", seed, 0, "random seed; the same seed gives the same map"),
-    Parameter("n_jobs", "--jobs N", jobs, -1,
+    Parameter("random_state", "--seed", "N", seed, 0, "the same seed gives the same map"),
+    Parameter("n_jobs", "--jobs", "N", jobs, -1,
         "number of threads, -1 for all; does not change the map"),
 )  # fmt: skip
 _ADVANCED = (
-    Parameter("n_components", "--dimensions N", whole, 2, "dimensions of the map: 1, 2 or 3"),
-    Parameter("pca", "--pca N", or_word(whole, "a whole number", "auto", "none"), "auto",
+    Parameter("n_components", "--dimensions", "N", whole, 2, "dimensions of the map: 1, 2 or 3"),
+    Parameter("pca", "--pca", "N", one_of("auto", "none", read=whole, or_="a whole number"), "auto",
         "principal components to reduce the features to; auto is 50 if there are more than 50 "
         "features, none keeps the features as they are"),
-    Parameter("bandwidth", "--bandwidth r|p", one_of(*BANDWIDTHS), "r",
+    Parameter("bandwidth", "--bandwidth", "r|p", one_of(*BANDWIDTHS), "r",
         "for revised: apply the perplexity to similarities after conditioning, r, or before, p"),
-    Parameter("odds", "--odds X...", PerLabel, None,
+    Parameter("odds", "--odds", "X...", PerLabel, None,
         "also condition the map: points with the same label repel each other X times as strongly "
         "as others, from 1 (off) up; works with every method, and per label as A=3 B=10"),
-    Parameter("beta_low", "--beta-low B...", PerLabel, None,
+    Parameter("beta_low", "--beta-low", "B...", PerLabel, None,
         "the same in the paper's terms: weight of pairs with different labels, from 1 (off) down"),
-    Parameter("metric", "--metric NAME", one_of(*METRICS), "euclidean",
+    Parameter("metric", "--metric", "NAME", one_of(*METRICS), "euclidean",
         "euclidean, cosine, or precomputed if INPUT holds distances"),
-    Parameter("recall", "--recall SHARE", number, 0.99,
+    Parameter("recall", "--recall", "SHARE", number, 0.99,
         "share of the true neighbours to find; the search is approximate above 30,000 points, 1 "
         "makes it exact"),
-    Parameter("init", "--init START", one_of(*STARTS, file=".npy"), "pca",
+    Parameter("init", "--init", "START", one_of(*STARTS, read=npy, or_="a .npy file"), "pca",
         "initial positions: pca, random, spectral, or a .npy file"),
-    Parameter("n_iter", "--n-iter N", whole, 750, "total number of iterations"),
-    Parameter("early_exaggeration", "--early-exaggeration X", number, 12.0,
+    Parameter("n_iter", "--n-iter", "N", whole, 750, "total number of iterations"),
+    Parameter("early_exaggeration", "--early-exaggeration", "X", number, 12.0,
         "factor on the attraction in the first iterations"),
-    Parameter("early_exaggeration_iter", "--early-exaggeration-iter N", whole, 250,
+    Parameter("early_exaggeration_iter", "--early-exaggeration-iter", "N", whole, 250,
         "number of these first iterations"),
-    Parameter("exaggeration", "--exaggeration X", number, 1.0,
+    Parameter("exaggeration", "--exaggeration", "X", number, 1.0,
         "factor on the attraction afterwards"),
-    Parameter("learning_rate", "--learning-rate X", or_word(number, "a number", "auto"), "auto",
+    Parameter("learning_rate", "--learning-rate", "X",
+        one_of("auto", read=number, or_="a number"), "auto",
         "step size; auto sets it from the number of points"),
-    Parameter("dof", "--dof X", number, 1.0,
+    Parameter("dof", "--dof", "X", number, 1.0,
         "degrees of freedom of the map's kernel; below 1 separates finer clusters"),
 )  # fmt: skip
 PARAMETERS = _MAIN + _ADVANCED
@@ -156,8 +151,8 @@ def add_data(parser: Parser, main: Any, *, leave_out: Iterable[str] = ()) -> Non
     advanced = parser.add_argument_group("advanced options")
     for each in PARAMETERS:
         if each.name not in leave_out:
-            group = main if each in _MAIN else advanced
-            option(group, each.spec, each.help, each.read, each.default)
+            spec = f"{each.flag} {each.metavar}"
+            option(main if each in _MAIN else advanced, spec, each.help, each.read, each.default)
 
 
 def add_jobs(group: Any) -> None:
@@ -196,15 +191,11 @@ def check_steering(options: argparse.Namespace) -> None:
             continue
         *more, last = methods = users_of(name)
         if method in methods:
-            raise ValueError(
-                f"{flag} has no effect with --method {method} and --odds or --beta-low; leave one "
-                "of them out"
-            )
+            both = f"--method {method} and --odds or --beta-low"
+            raise ValueError(f"{flag} has no effect with {both}; leave one of them out")
         users = f"{', '.join(more)} and {last}" if more else last
-        raise ValueError(
-            f"{flag} is for {users}, but the method is {method}: add --method {methods[0]}, or "
-            f"leave {flag} out"
-        )
+        hint = f"add --method {methods[0]}, or leave {flag} out"
+        raise ValueError(f"{flag} is for {users}, but the method is {method}: {hint}")
     if options.mixing is None:
         return
     if METHODS[method].knob is None:

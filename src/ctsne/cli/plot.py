@@ -5,24 +5,20 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ctsne._core.files import replaced_file
 from ctsne._core.wording import CHOSEN_BY, measure_title
 from ctsne.cli.console import Console
-from ctsne.cli.folders import read_folder
+from ctsne.cli.folders import SweepFolder, read_folder
 from ctsne.cli.inputs import check_outputs, joint_name
 from ctsne.cli.main import Parser, command_parser
 from ctsne.cli.options import add_key, add_messages, option, settings_of, spelled
 from ctsne.cli.values import one_of
 
-if TYPE_CHECKING:
-    from ctsne.cli.folders import SweepFolder
-
 USAGE = "MAP_OR_SWEEP -o FILE [options]"
 HELP = "draw a map, or the maps and measures of a sweep"
-DESCRIPTION = """\
-Draw a map made by ctsne embed, or the maps and measures of a sweep."""
+DESCRIPTION = "Draw a map made by ctsne embed, or the maps and measures of a sweep."
 
 EPILOG = """\
 the picture:
@@ -40,10 +36,8 @@ examples:
 
 Requires matplotlib (pip install "ctsne[plot]")."""
 
-_DPI = 150
 # Inches: the side of a panel where there are several.
 _SIDE = 4.2
-_MOST_COLUMNS = 3
 # An axis spans at least this much, so that small differences look small.
 _LEAST_RANGE = 0.1
 
@@ -116,7 +110,7 @@ def draw_map(embedding: Any, columns: Mapping[str, Any], *, shape: Any = None) -
     if len(columns) <= 1:
         name, values = next(iter(columns.items()), (None, None))
         return pl.embedding(plane, values, shape=shape, title=name).figure
-    panels = min(len(columns), _MOST_COLUMNS)
+    panels = min(len(columns), 3)
     rows = -(-len(columns) // panels)
     size = (1.6 * _SIDE * panels, _SIDE * rows)
     figure = pyplot.figure(facecolor="white", layout="compressed", figsize=size)
@@ -192,7 +186,7 @@ def save_picture(figure: Any, path: Path, command: str) -> None:
         "pdf": {"Subject": command, "CreationDate": None},
     }[kind]
     with replaced_file(path) as temporary, matplotlib.rc_context({"svg.hashsalt": "ctsne"}):
-        figure.savefig(temporary, format=kind, dpi=_DPI, bbox_inches="tight", metadata=metadata)
+        figure.savefig(temporary, format=kind, dpi=150, bbox_inches="tight", metadata=metadata)
     pyplot.close(figure)
 
 

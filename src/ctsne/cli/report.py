@@ -12,7 +12,7 @@ from ctsne.cli.folders import SweepFolder, check_folder, files_of, read_folder, 
 from ctsne.cli.inputs import check_outputs, joint_name, names_of_files
 from ctsne.cli.main import Parser, command_parser
 from ctsne.cli.options import add_labels, add_messages, option, spelled
-from ctsne.cli.sweep import add_sweep_options, check_target, embed_command, run_sweep, suggestion
+from ctsne.cli.sweep import add_sweep_options, embed_command, run_sweep, suggestion
 
 if TYPE_CHECKING:
     from ctsne.sweep import SweptMap
@@ -93,30 +93,23 @@ def _page_of_data(target: Path, options: argparse.Namespace, console: Console) -
     from ctsne._io import check_input
 
     check_input(options.input)
-    check_target(options)
     if not options.labels:
-        raise ValueError(
-            f"--labels COLUMN is missing: it names the label to factor out of {options.input}, and "
-            "is required unless SWEEP is the folder of a sweep"
-        )
+        raise ValueError(f"--labels COLUMN is missing: the label to factor out of {options.input}")
     if options.dimensions > 2:
-        raise ValueError(
-            f"--dimensions {options.dimensions}: a page can only show maps of one or two dimensions"
-        )
+        raise ValueError("a page can only show maps of one or two dimensions: --dimensions 2")
     if options.keep is not None:
         check_folder(Path(options.keep))
         check_outputs(files_of(Path(options.keep)), options)
     with tempfile.TemporaryDirectory(prefix="ctsne-") as temporary:
         folder = Path(options.keep or temporary)
         try:
-            result, data, provenance = run_sweep(options, console, folder)
+            sweep = run_sweep(options, console, folder)
         except KeyboardInterrupt as stop:
             if options.keep is None:
                 stop.args = ("nothing was written; --keep FOLDER would keep finished maps",)
             raise
-        sweep = SweepFolder(result, data.columns(), data.dataset.names, provenance)
         if options.keep is not None:
-            write_folder(folder, result, sweep.columns, sweep.names, provenance)
+            write_folder(folder, sweep.result, sweep.columns, sweep.names, sweep.provenance)
         return _write(sweep, folder, target, options, console)
 
 
@@ -132,20 +125,14 @@ def _write(
     settings, inputs = made["settings"], made["inputs"]
     for record in inputs:  # relative to the page, not to the folder
         record["file"] = relative_path(folder.resolve().parent / record["file"], target)
+    data, *more = [record["file"] for record in inputs]
+    given = {**settings, **dict(zip(names_of_files(settings), more, strict=True))}
+    note = "  # from its own start, so it may differ" if settings["path"] else ""
     made["command"] = spelled(command_parser("report"), ["report", options.input], vars(options))
     write_report(
         sweep.result, target, columns=sweep.columns, known=joint_name(settings["labels"]),
         other=settings["other"], mixing=settings["mixing"], names=sweep.names, title=options.title,
-        commands=_commands(sweep, [record["file"] for record in inputs]), provenance=made,
+        commands=[embed_command(each, data, given) + note for each in sweep.result.maps],
+        provenance=made,
     )  # fmt: skip
     return suggestion(sweep.result, settings["mixing"]).map
-
-
-def _commands(sweep: SweepFolder, files: list[str]) -> list[str]:
-    """Return the command for each map, with files as seen from the page's folder."""
-    settings: dict[str, Any] = sweep.provenance.settings
-    more = dict(zip(names_of_files(settings), files[1:], strict=True))
-    commands = [embed_command(swept, files[0], {**settings, **more}) for swept in sweep.result.maps]
-    if settings["path"]:
-        return [f"{each}  # from its own start, so it may differ" for each in commands]
-    return commands

@@ -13,15 +13,21 @@ from typing import TYPE_CHECKING, Any
 from ctsne.cli import options as opt
 from ctsne.cli.console import Console, aligned, definitions, titles_of
 from ctsne.cli.embed import prepared
-from ctsne.cli.folders import begin_folder, check_folder, check_same_data, files_of, write_folder
-from ctsne.cli.inputs import Input, check_outputs, joint_name, read_input, records_of
+from ctsne.cli.folders import (
+    SweepFolder,
+    begin_folder,
+    check_folder,
+    check_same_data,
+    files_of,
+    write_folder,
+)  # fmt: skip
+from ctsne.cli.inputs import check_outputs, joint_name, read_input, records_of
 from ctsne.cli.main import Parser, command_parser
 from ctsne.cli.options import option, settings_of, spelled
 from ctsne.cli.values import number, one_of, whole
 from ctsne.methods import METHODS, SWEPT_METHODS, is_used, swept_grid
 
 if TYPE_CHECKING:
-    from ctsne._io import Provenance
     from ctsne.sweep import Suggestion, SweepResult, SweptMap
 
 # Larger data are swept on a random sample of this many points, enough to compare settings.
@@ -43,12 +49,11 @@ the table:
 {definitions(titles_of("LABEL", "OTHER"))}
 
 the suggestion:
-  With --other: of the maps that reach --mixing and that no other map beats in
-  both mixing and neighbours kept, the one that mixes the other label least (the
-  weaker of equals). Without --other: the weakest setting that reaches --mixing;
-  between methods, the one that keeps most neighbours. If t-SNE reaches it,
-  there is nothing to factor out. Look at the maps before you rely on it:
-  ctsne report FOLDER -o page.html
+  The weakest setting that reaches --mixing; between methods, the one that keeps
+  most neighbours. With --other, of the maps that reach it and that no other map
+  beats in both mixing and neighbours kept, the one that mixes the other label
+  least. If t-SNE reaches it, there is nothing to factor out. Look at the maps
+  before you rely on it: ctsne report FOLDER -o page.html
 
 the output:
   FOLDER holds the maps (in Python: ctsne.sweep.load_sweep), all measures
@@ -68,7 +73,7 @@ def add_options(parser: Parser, main: Any) -> None:
     option(main, "INPUT", "file with the data")
     opt.add_labels(main, required=True)
     option(main, "-o --output FOLDER",
-           "folder for maps and measures; maps already there are kept", required=True)  # fmt: skip
+           "folder for the results; maps in it are not made again", required=True)  # fmt: skip
     add_sweep_options(parser, main)
     opt.add_messages(parser)
 
@@ -95,13 +100,12 @@ def add_sweep_options(parser: Parser, main: Any) -> None:
 
 def make(options: argparse.Namespace, console: Console, *, expect: str | None = None) -> None:
     """Make the maps; with ``expect``, only if the data have this checksum."""
-    check_target(options)
     folder = Path(options.output)
     check_folder(folder)
     check_outputs(files_of(folder), options)
-    result, data, provenance = run_sweep(options, console, folder, expect=expect)
-    write_folder(folder, result, data.columns(), data.dataset.names, provenance)
-    _report(result, data, options, console)
+    made = run_sweep(options, console, folder, expect=expect)
+    write_folder(folder, made.result, made.columns, made.names, made.provenance)
+    _report(made, options, console)
 
 
 run = make
@@ -109,22 +113,22 @@ run = make
 
 def run_sweep(
     options: argparse.Namespace, console: Console, folder: Path, *, expect: str | None = None
-) -> tuple[SweepResult, Input, Provenance]:
+) -> SweepFolder:
     """Make all maps that the folder does not have yet."""
     from ctsne._io import Provenance, current_versions
     from ctsne.sweep import sweep
 
-    whole = read_input(options, console, expect=expect)
-    data = whole if options.all_points else whole.sample(SWEPT_POINTS)
+    if not 0 <= options.mixing <= 1:
+        raise ValueError(f"--mixing must be a number from 0 to 1, got {options.mixing:g}")
+    given = read_input(options, console, expect=expect)
+    data = given if options.all_points else given.sample(SWEPT_POINTS)
     if data.sampled:
-        console.say(
-            f"sweeping a random sample of {SWEPT_POINTS:,} of {data.sampled:,} points; add "
-            "--all-points to use all of them"
-        )
+        n = f"{SWEPT_POINTS:,} of {data.sampled:,}"
+        console.say(f"sweeping a random sample of {n} points; add --all-points to use all of them")
     other = None if options.other is None else data.column(options.other)
     settings = settings_of(options)
     settings.pop("title", None)  # only the page depends on it
-    records = records_of(whole, options, folder)
+    records = records_of(given, options, folder)
     provenance = Provenance("sweep", settings, records, current_versions())
     check_same_data(folder, provenance)
     grid = make_grid(options)
@@ -132,9 +136,9 @@ def run_sweep(
     estimator = prepared(data, {**settings, "mixing": None}, console)
     try:
         result = sweep(
-            data.X, data.known, grid, other=other,
-            estimator=estimator, path=options.path, k=options.k, sample=options.sample,
-            folder=folder, progress=not console.quiet, n_jobs=options.jobs,
+            data.X, data.known, grid, other=other, estimator=estimator, path=options.path,
+            k=options.k, sample=options.sample, folder=folder, progress=not console.quiet,
+            n_jobs=options.jobs,
         )  # fmt: skip
         finished = len(result.maps)
     except KeyboardInterrupt:
@@ -143,23 +147,16 @@ def run_sweep(
     if finished < total:
         if folder.is_dir():
             begin_folder(folder, provenance)
+        state = f"{finished} of {total} maps are finished in {folder}; run the same command again"
         raise KeyboardInterrupt(
-            f"{finished} of {total} maps are finished in {folder}; run the same command again to "
-            "continue"
-            if finished
-            else "before the first map was finished"
+            f"{state} to continue" if finished else "before the first map was finished"
         )
     if all(swept.error is not None for swept in result.maps):
         raise ValueError(f"no map could be made: {result.maps[0].error}")
     # Times are not written, so that the same command twice gives the same bytes.
     maps = tuple(replace(swept, seconds=math.nan) for swept in result.maps)
-    return replace(result, maps=maps, sampled_from=data.sampled or None), data, provenance
-
-
-def check_target(options: argparse.Namespace) -> None:
-    """Check the mixing to reach before anything is read."""
-    if not 0 <= options.mixing <= 1:
-        raise ValueError(f"--mixing must be a number from 0 to 1, got {options.mixing:g}")
+    result = replace(result, maps=maps, sampled_from=data.sampled or None)
+    return SweepFolder(result, data.columns(), data.dataset.names, provenance)
 
 
 def _knob(parameters: Mapping[str, Any]) -> str:
@@ -178,22 +175,19 @@ def make_grid(options: argparse.Namespace) -> list[dict[str, Any]]:
     return grid
 
 
-def _report(
-    result: SweepResult, data: Input, options: argparse.Namespace, console: Console
-) -> None:
+def _report(made: SweepFolder, options: argparse.Namespace, console: Console) -> None:
     """Print the measures, the suggestion and the command that makes the suggested map."""
-    settings, folder = settings_of(options), options.output
+    result, settings, folder = made.result, settings_of(options), options.output
     suggested = suggestion(result, options.mixing)
-    best = suggested.map
-    columns = titles_of(joint_name(options.labels), options.other)
+    best, command, known = suggested.map, None, joint_name(options.labels)
+    columns = titles_of(known, options.other)
     lines = [_table_text(result, columns, best), ""]
-    command = None
     if best is None:
         lines += [f"suggested: none, because {suggested.reason}", "  try a lower --mixing"]
     else:
         command = embed_command(best, options.input, settings)
         how = "To make it from its own start" if options.path else "To make this map"
-        if data.sampled:
+        if result.sampled_from:
             how = "To make this map of all points"
         judge = columns.get("other_mixing", "the picture")
         advice = (
@@ -207,8 +201,8 @@ def _report(
     lines += ["", f"look at the maps: ctsne report {folder} -o page.html",
               f"all measures: {Path(folder) / 'table.csv'}"]  # fmt: skip
     content = {
-        "command": "sweep", "output": folder, "points": data.X.shape[0], "settings": settings,
-        "maps": [_facts(swept) for swept in result.maps],
+        "command": "sweep", "output": folder, "points": len(made.columns[known]),
+        "settings": settings, "maps": [_facts(swept) for swept in result.maps],
         "suggested": None if best is None else {**_facts(best), "command": command},
         "reason": suggested.reason,
     }  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import math
 import tomllib
 from argparse import ArgumentTypeError
@@ -46,44 +47,37 @@ def whole(text: str) -> int:
 
 def seed(text: str) -> int:
     """Read a seed."""
-    value = whole(text)
-    if not 0 <= value < 2**32:
+    if not 0 <= whole(text) < 2**32:
         raise ArgumentTypeError(f"must be from 0 to {2**32 - 1}, got {text}")
-    return value
+    return int(text)
 
 
 def jobs(text: str) -> int:
     """Read a number of threads."""
-    value = whole(text)
-    if value < -1 or value == 0:
+    if whole(text) < -1 or whole(text) == 0:
         raise ArgumentTypeError(f"must be 1 or more, or -1 for all, got {text}")
-    return value
+    return int(text)
 
 
-def one_of(*choices: str, file: str = "") -> Callable[[str], str]:
-    """Return a reader that accepts one of several words, or a file with a suffix."""
-    expected = ", ".join(choices) + (f", or a {file} file" if file else "")
-
-    def choice(text: str) -> str:
-        if text in choices or (file and text.endswith(file)):
-            return text
-        hint = suggested(text, choices)
-        raise ArgumentTypeError(f"must be one of {expected}; got {text!r}{hint}")
-
-    return choice
+def npy(text: str) -> str:
+    """Read the name of a .npy file."""
+    if not text.endswith(".npy"):
+        raise ArgumentTypeError(f"must be a .npy file, got {text!r}")
+    return text
 
 
-def or_word(read: Callable[[str], Any], kind: str, *words: str) -> Callable[[str], Any]:
-    """Return a reader of one kind of value, or of some words in its place."""
+def one_of(*words: str, read: Callable[[str], Any] | None = None, or_: str = "") -> Any:
+    """Return a reader that accepts one of several words, or what ``read`` accepts."""
+    expected = ", ".join([*words, f"or {or_}"] if or_ else words)
 
     def value(text: str) -> Any:
         if text in words:
             return text
-        try:
-            return read(text)
-        except ArgumentTypeError:
-            expected = " or ".join([kind, *words])
-            raise ArgumentTypeError(f"must be {expected}, got {text!r}") from None
+        with contextlib.suppress(ArgumentTypeError):
+            if read is not None:
+                return read(text)
+        hint = suggested(text, words)
+        raise ArgumentTypeError(f"must be one of {expected}; got {text!r}{hint}")
 
     return value
 
@@ -96,9 +90,7 @@ def per_label(texts: Sequence[str]) -> float | dict[str, float]:
     for text in texts:
         label, _, value = text.rpartition("=")
         if not label:
-            raise ArgumentTypeError(
-                f"must be one number, or label=number for every label, got {text!r}"
-            )
+            raise ArgumentTypeError(f"must be a number, or label=number per label, got {text!r}")
         if label in values:
             raise ArgumentTypeError(f"names the label {label!r} twice")
         values[label] = number(value)
@@ -119,8 +111,7 @@ class PerLabel(argparse.Action):
 def apply_config(commands: Mapping[str, Parser], command: str, arguments: Sequence[str]) -> None:
     """Use the values in the file named by ``--config``, if any, as the defaults of a command.
 
-    Keys are long option names, with dashes or underscores. They apply to every command at the top
-    of the file, and to one command in a table named after it, which takes precedence.
+    At the top of the file they are for all commands; a table named after a command comes before.
     """
     path = _config_in(arguments)
     if path is None:
@@ -159,10 +150,8 @@ def _config_in(arguments: Sequence[str]) -> str | None:
 def _not_an_option(commands: Mapping[str, Parser], command: str, name: str) -> str:
     others = [each for each, parser in commands.items() if parser.option(name) is not None]
     if others and name not in _NOT_IN_FILES:
-        return (
-            f"is not an option of {command}, but of {others[0]}: move it below a line "
-            f"[{others[0]}], which {command} ignores"
-        )
+        other = others[0]
+        return f"is not an option of {command}, but of {other}: move it below a line [{other}]"
     names = [action.option_strings[-1].removeprefix("--") for action in commands[command].options()]
     known = [each for each in names if each not in _NOT_IN_FILES]
     return f"is not an option of {command}{suggested(name.replace('_', '-'), known)}"
