@@ -1,9 +1,9 @@
 // From a fine mesh to a coarse one and back, exactly: a B-spline is a sum of narrower ones.
 #pragma once
 
-#include "../kernels.hpp"
-#include "fft.hpp"
-#include "simd.hpp"
+#include "loops/fft.hpp"
+#include "loops/kernels.hpp"
+#include "loops/simd.hpp"
 
 namespace ctsne::CTSNE_ISA {
 
@@ -45,11 +45,14 @@ struct Over {
     first = (node - kSplineReach + kCoarser - 1) / kCoarser;
     last = (node + kSplineReach) / kCoarser + 1;
   }
-  float weight(int64_t coarse) const { return kLayers.weight[node - kCoarser * coarse + kSplineReach]; }
+  float weight(int64_t coarse) const {
+    return kLayers.weight[node - kCoarser * coarse + kSplineReach];
+  }
 };
 
 // Scratch has room for kLanes rows, and as many columns of kLanes values, of the fine mesh.
-static void coarsen_rows(const MeshLayers& m, const float* fine, int64_t row, float* coarse, float* scratch) {
+static void coarsen_rows(const MeshLayers& m, const float* fine, int64_t row, float* coarse,
+                         float* scratch) {
   Floats* const columns = reinterpret_cast<Floats*>(scratch + kLanes * m.fine_width);
   for (int lane = 0; lane < kLanes; ++lane) {
     float* const to = scratch + lane * m.fine_width;
@@ -61,18 +64,21 @@ static void coarsen_rows(const MeshLayers& m, const float* fine, int64_t row, fl
       __builtin_memcpy(to + c, &sum, sizeof(sum));
     }
   }
-  for (int64_t c = 0; c < m.fine_width; c += kLanes) load_columns(scratch + c, m.fine_width, columns + c);
+  for (int64_t c = 0; c < m.fine_width; c += kLanes)
+    load_columns(scratch + c, m.fine_width, columns + c);
   for (int64_t c = 0; c < m.coarse_width; c += kLanes) {
     Floats sums[kLanes] = {};
     for (int k = 0; k < kLanes; ++k) {
       const Under nodes(c + k, m.nodes[1]);
-      for (int64_t node = nodes.first; node < nodes.last; ++node) sums[k] += nodes.weight(node) * columns[node];
+      for (int64_t node = nodes.first; node < nodes.last; ++node)
+        sums[k] += nodes.weight(node) * columns[node];
     }
     store_columns(sums, coarse + row * m.coarse_width + c, m.coarse_width);
   }
 }
 
-static void lengthen_rows(const MeshLayers& m, const float* coarse, int64_t row, float* rows, float* scratch) {
+static void lengthen_rows(const MeshLayers& m, const float* coarse, int64_t row, float* rows,
+                          float* scratch) {
   Floats* const columns = reinterpret_cast<Floats*>(scratch);
   for (int64_t c = 0; c < m.coarse_width; c += kLanes)
     load_columns(coarse + row * m.coarse_width + c, m.coarse_width, columns + c);
@@ -80,7 +86,8 @@ static void lengthen_rows(const MeshLayers& m, const float* coarse, int64_t row,
     Floats sums[kLanes] = {};
     for (int k = 0; k < kLanes && c + k < m.nodes[1]; ++k) {
       const Over nodes(c + k);
-      for (int64_t node = nodes.first; node < nodes.last; ++node) sums[k] += nodes.weight(node) * columns[node];
+      for (int64_t node = nodes.first; node < nodes.last; ++node)
+        sums[k] += nodes.weight(node) * columns[node];
     }
     store_columns(sums, rows + row * m.fine_width + c, m.fine_width);
   }

@@ -1,15 +1,16 @@
 // Neighbour candidates: a tile of squared distances in registers, compared with each list's limit.
 #pragma once
 
-#include "../kernels.hpp"
-#include "simd.hpp"
+#include "loops/kernels.hpp"
+#include "loops/simd.hpp"
 
 namespace ctsne::CTSNE_ISA {
 
 constexpr int kBlockVectors = kBlock / kLanes;
 constexpr int kTile = kLanes == 16 ? 8 : kLanes == 8 ? 4 : 2;
 
-// Squared distances of `Q` queries to one block by differences: no cancellation, whatever the norms.
+// Squared distances of `Q` queries to one block by differences: no cancellation, whatever the
+// norms.
 template <int Q>
 static inline void block_distances(const float* column, int64_t dims, const float* const* x,
                                    Floats (&sum)[Q][kBlockVectors]) {
@@ -41,12 +42,13 @@ static inline int32_t count_within(const float* values, int32_t count, float lim
   return within;
 }
 
-// Keeps the nearest candidates of a list, at least query.keep of them if there are so many, and lowers
-// the limit so that what was dropped, now or later, is farther than it.
+// Keeps the nearest candidates of a list, at least query.keep of them if there are so many, and
+// lowers the limit so that what was dropped, now or later, is farther than it.
 static void shrink(ScanQuery& query) {
   if (query.filled <= query.keep) return;
   const int32_t enough = query.keep + query.keep / 8;
-  // The limit sought lies in (low, high]: fewer than `keep` are within low, at least so many within high.
+  // The limit sought lies in (low, high]: fewer than `keep` are within low, at least so many within
+  // high.
   float low = -1.0f, high = 0.0f;
 #pragma omp simd reduction(max : high)
   for (int32_t k = 0; k < query.filled; ++k) high = query.d2[k] > high ? query.d2[k] : high;
@@ -76,7 +78,8 @@ static void shrink(ScanQuery& query) {
 }
 
 template <int Q>
-static inline void scan_block(const ScanPoints& points, int64_t block, unsigned lanes, ScanQuery* queries) {
+static inline void scan_block(const ScanPoints& points, int64_t block, unsigned lanes,
+                              ScanQuery* queries) {
   const float* x[Q];
   for (int q = 0; q < Q; ++q) x[q] = queries[q].x;
   Floats sum[Q][kBlockVectors];
@@ -104,7 +107,8 @@ static inline unsigned lanes_between(int64_t block, int64_t begin, int64_t end) 
   return lanes;
 }
 
-static void scan(const ScanPoints& points, int64_t begin, int64_t end, ScanQuery* queries, int count) {
+static void scan(const ScanPoints& points, int64_t begin, int64_t end, ScanQuery* queries,
+                 int count) {
   const int64_t first = begin / kBlock, last = (end + kBlock - 1) / kBlock;
   int q = 0;
   for (; q + kTile <= count; q += kTile)
@@ -121,7 +125,8 @@ static inline void nearest_of(const ScanPoints& points, const float* const* x, i
   Floats best[Q][kBlockVectors];
   Ints where[Q][kBlockVectors];
   for (int q = 0; q < Q; ++q)
-    for (int v = 0; v < kBlockVectors; ++v) best[q][v] = Floats{} + __builtin_inff(), where[q][v] = Ints{};
+    for (int v = 0; v < kBlockVectors; ++v)
+      best[q][v] = Floats{} + __builtin_inff(), where[q][v] = Ints{};
   const int64_t blocks = (points.n + kBlock - 1) / kBlock;
   for (int64_t block = 0; block < blocks; ++block) {
     Floats sum[Q][kBlockVectors];

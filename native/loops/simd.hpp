@@ -79,7 +79,8 @@ typedef uint32_t Words8 __attribute__((vector_size(32)));
 // Eight short numbers as longer ones.
 [[maybe_unused]] static inline Words8 widened(const uint16_t* from) {
 #if defined(__AVX2__)  // in one instruction, where GCC makes four of it
-  return reinterpret_cast<Words8>(_mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))));
+  return reinterpret_cast<Words8>(
+      _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))));
 #else
   typedef uint16_t Shorts8 __attribute__((vector_size(16)));
   return __builtin_convertvector(load_as<Shorts8>(from), Words8);
@@ -96,7 +97,8 @@ typedef uint32_t Words8 __attribute__((vector_size(32)));
   return static_cast<unsigned>(_mm_movemask_ps(reinterpret_cast<__m128>(a <= b)));
 #else
   unsigned mask = 0;
-  for (int lane = 0; lane < kLanes; ++lane) mask |= static_cast<unsigned>(a[lane] <= b[lane]) << lane;
+  for (int lane = 0; lane < kLanes; ++lane)
+    mask |= static_cast<unsigned>(a[lane] <= b[lane]) << lane;
   return mask;
 #endif
 }
@@ -110,7 +112,8 @@ typedef uint32_t Words8 __attribute__((vector_size(32)));
   return static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(equal)));
 #else
   unsigned mask = 0;
-  for (int lane = 0; lane < kLanes; ++lane) mask |= static_cast<unsigned>(codes[lane] == code) << lane;
+  for (int lane = 0; lane < kLanes; ++lane)
+    mask |= static_cast<unsigned>(codes[lane] == code) << lane;
   return mask;
 #endif
 }
@@ -131,10 +134,10 @@ struct LaneTable {
 static constexpr LaneTable kLaneTable;
 #endif
 
-// Writes the values of a mask's lanes and their positions (first + lane) to the front of two arrays, both
-// with room for kLanes; returns how many.
-[[maybe_unused]] static inline int32_t compress(Floats values, unsigned mask, uint32_t first, float* to,
-                                                uint32_t* at) {
+// Writes the values of a mask's lanes and their positions (first + lane) to the front of two
+// arrays, both with room for kLanes; returns how many.
+[[maybe_unused]] static inline int32_t compress(Floats values, unsigned mask, uint32_t first,
+                                                float* to, uint32_t* at) {
 #if defined(__AVX512F__)
   const __m512i lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
   const auto chosen = static_cast<__mmask16>(mask);
@@ -144,7 +147,8 @@ static constexpr LaneTable kLaneTable;
   _mm512_storeu_si512(at, positions);
   return __builtin_popcount(mask);
 #elif defined(__AVX2__)
-  const __m256i lanes = _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(kLaneTable.lanes[mask])));
+  const __m256i lanes = _mm256_cvtepu8_epi32(
+      _mm_loadl_epi64(reinterpret_cast<const __m128i*>(kLaneTable.lanes[mask])));
   const __m256i positions = _mm256_add_epi32(lanes, _mm256_set1_epi32(static_cast<int>(first)));
   _mm256_storeu_ps(to, _mm256_permutevar8x32_ps(reinterpret_cast<__m256>(values), lanes));
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(at), positions);

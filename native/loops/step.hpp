@@ -3,13 +3,14 @@
 
 #include <math.h>
 
-#include "../kernels.hpp"
-#include "simd.hpp"
+#include "loops/kernels.hpp"
+#include "loops/simd.hpp"
 
 namespace ctsne::CTSNE_ISA {
 
 static void step(const StepOptions& options, int dims, int64_t points, const float* attraction,
-                 const float* repulsion, const float* y, float* update, float* gains, float* moved) {
+                 const float* repulsion, const float* y, float* update, float* gains,
+                 float* moved) {
   const float pull = options.pull, push = options.push, rate = options.learning_rate;
   const float momentum = options.momentum, longest = options.longest;
 #pragma omp simd

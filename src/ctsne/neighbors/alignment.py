@@ -1,8 +1,8 @@
-"""Alignment: points of other labels moved towards their counterparts before they are searched.
+"""Alignment: move points of other labels towards their counterparts before searching them.
 
-Distances within a label can be trusted. Distances between labels contain the effect of the label,
-which is what a map should be rid of. So the list of other labels may be searched among aligned
-points, while the list of the same label always sees the data as they are.
+Distances within a label can be trusted. Distances between labels include the effect of the label,
+which a map should not show. So the list of other labels can be searched among aligned points, while
+the list of the same label always uses the data as they are.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ctsne.labels import Labels
-from ctsne.neighbors.arrange import unit_rows
+from ctsne.neighbors.exact import unit_rows
 from ctsne.neighbors.search import find_neighbors
 
 # In rising order of what they assume about the effect of a label.
 ALIGNMENTS = ("none", "mutual", "local", "mean")
-# Those that "auto" chooses from: a move of each point by itself always fits, and proves nothing.
+# The choices of "auto". "local" is not one: moving points one by one always scores well.
 TRIED_ALIGNMENTS = ("none", "mutual", "mean")
-# Counterparts: pairs that are among each other's nearest points of other labels.
+# Counterparts are points that are among each other's nearest points of other labels.
 PAIR_NEIGHBORS = 10
 ROUNDS = 5
-# Paired points of its own label that tell a point where to go.
+# How many paired points of the same label determine the move of a point.
 LOCAL_NEIGHBORS = 50
-# Alignments are estimated and scored on a sample of the points where there are more.
+# Larger data are sampled to estimate and score alignments.
 SAMPLE = 20_000
-# Lists and rows that a score is made from.
+# Length of the lists and number of rows that a score uses.
 SCORE_NEIGHBORS = 25
 SCORE_ROWS = 600
-# Representations whose distances differ by less than this factor have the same unit.
+# If distances differ by a smaller factor, two representations have the same unit.
 SAME_UNIT = 2.0
 
 _Points = NDArray[np.floating]
@@ -46,20 +46,20 @@ def align_points(
     ----------
     X : ndarray, shape (n, d)
     labels : Labels
-        Unlabelled points stay where they are.
+        Unlabelled points do not move.
     how : {"none", "mutual", "local", "mean"}
         ``"mutual"`` moves each label as a whole by half of the mean difference between mutual
         nearest neighbours of different labels, five times. ``"local"`` moves each point by the mean
-        of such differences at the 50 nearest paired points of its label, so that the move may
+        of such differences at the 50 nearest paired points of its label, so that the move can
         differ between cell types. ``"mean"`` removes each label's mean.
     metric : {"euclidean", "cosine"}
-        For cosine distances, directions are aligned.
+        With cosine distances, directions are aligned.
     n_jobs : int
 
     Returns
     -------
     ndarray, shape (n, d)
-        ``X`` itself where nothing moves.
+        ``X`` itself if nothing moves.
 
     Examples
     --------
@@ -83,11 +83,11 @@ def align_points(
 
 
 def rescaled_points(points: _Points, X: _Points, labels: Labels, *, metric: str) -> _Points:
-    """Bring a representation in another unit to the scale of the data.
+    """Rescale a representation that has another unit than the data.
 
-    Distances to other labels are compared with those to the same label, which are measured in the
-    data. If distances inside labels are twice as long in one of them as in the other, or more, they
-    have different units.
+    Distances to other labels, measured in the representation, are compared with those to the same
+    label, measured in the data. If distances inside labels differ by a factor of two or more
+    between both, their units differ.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def rescaled_points(points: _Points, X: _Points, labels: Labels, *, metric: str)
 
 
 def alignment_sample(labels: Labels) -> NDArray[np.int64]:
-    """Choose the points that an alignment is estimated on: all, or a random sample of many."""
+    """Choose the points that an alignment is estimated on: all of them, or a random sample."""
     n = labels.n_points
     if n <= SAMPLE:
         return np.arange(n)
@@ -132,7 +132,7 @@ def alignment_sample(labels: Labels) -> NDArray[np.int64]:
 
 
 def take_labels(labels: Labels, rows: NDArray[np.int64]) -> Labels:
-    """Return the labels of some points; labels that none of them has keep their number."""
+    """Return the labels of some points; unused labels keep their codes."""
     codes = labels.codes[rows]
     counts = np.bincount(codes[codes >= 0], minlength=labels.n_labels)
     return Labels(codes, labels.names, counts.astype(labels.counts.dtype))
@@ -141,15 +141,15 @@ def take_labels(labels: Labels, rows: NDArray[np.int64]) -> Labels:
 def commuting_share(
     X: _Points, aligned: _Points, labels: Labels, *, metric: str = "euclidean", n_jobs: int = -1
 ) -> float:
-    """Tell how well an alignment fits, without knowing any other label.
+    """Measure how well an alignment fits, without using a second label.
 
-    If counterparts are right, the neighbours of my counterparts are the counterparts of my
-    neighbours. The share of both that agrees is 1 where all do.
+    With correct counterparts, the neighbours of a point's counterparts are the counterparts of its
+    neighbours. The result is the share of both that agrees, at most 1.
 
     Parameters
     ----------
     X, aligned : ndarray, shape (n, d)
-        The data, and the points that other labels are searched among.
+        The data, and the points among which other labels are searched.
     labels : Labels
     metric : {"euclidean", "cosine"}
     n_jobs : int
@@ -184,7 +184,7 @@ def commuting_share(
 def _graph(
     points: _Points, labels: Labels, k_same: int, k_other: int, metric: str, n_jobs: int
 ) -> sp.csr_array:
-    """Which pairs are in a list of either point, as ones."""
+    """Return pairs that are in a list of either point, as ones."""
     graph = _listed(points, labels, k_same, k_other, metric, n_jobs)
     either: sp.csr_array = ((graph + graph.T) > 0).astype(np.float32)
     return either
@@ -193,20 +193,20 @@ def _graph(
 def _listed(
     points: _Points, labels: Labels, k_same: int, k_other: int, metric: str, n_jobs: int
 ) -> sp.csr_array:
-    """Which points are in one of the lists of each point, as ones; the other list has no length."""
+    """Return the points in one of the two lists of each point, as ones."""
     found = find_neighbors(
         points, labels, k_same=k_same, k_other=k_other, metric=metric, n_jobs=n_jobs
     )
     n, length = found.indices.shape
     slot = np.arange(length)
-    # A list that is too short is filled up from the other one, which was not asked for.
+    # Where the list asked for is too short, the other one fills the row: ignore that one.
     wanted = slot >= found.n_same[:, None] if k_other else slot < found.n_same[:, None]
     row = np.broadcast_to(np.arange(n)[:, None], (n, length))[wanted]
     return sp.csr_array((np.ones(len(row), np.float32), (row, found.indices[wanted])), shape=(n, n))
 
 
 def _to_common_mean(points: _Points, labels: Labels) -> NDArray[np.float64]:
-    """Shift of each label that brings its mean to the mean of all labelled points."""
+    """Return the shift of each label that moves its mean to that of all labelled points."""
     means = _label_sums(points, labels) / np.maximum(labels.counts, 1)[:, None]
     labelled = points[labels.codes >= 0]
     return np.asarray(labelled.mean(axis=0, dtype=np.float64) - means)
@@ -223,15 +223,15 @@ def _label_sums(values: NDArray[Any], labels: Labels) -> NDArray[np.float64]:
 
 
 def _moved(points: _Points, labels: Labels, shifts: NDArray[np.float64]) -> _Points:
-    """Move every label by its shift; unlabelled points stay."""
+    """Move every label by its shift, but not unlabelled points."""
     padded = np.vstack([shifts, np.zeros(points.shape[1])]).astype(points.dtype)
-    return np.asarray(points + padded[labels.codes])  # a missing label is -1: the zeros
+    return np.asarray(points + padded[labels.codes])  # a missing label, -1, takes the zeros
 
 
 def _differences(
     points: _Points, labels: Labels, n_jobs: int
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Sum of the differences of each point to its counterparts, and their number."""
+    """Sum the differences of each point to its counterparts, and count them."""
     listed = _listed(points, labels, 0, PAIR_NEIGHBORS, "euclidean", n_jobs)
     pairs = listed.multiply(listed.T).tocsr()
     count = np.diff(pairs.indptr).astype(np.int64)
@@ -239,7 +239,7 @@ def _differences(
 
 
 def _mutual_shifts(points: _Points, labels: Labels, n_jobs: int) -> NDArray[np.float64]:
-    """Shift of each label: half of its mean difference to its counterparts, some times over."""
+    """Find the shift of each label, repeatedly half its mean difference to its counterparts."""
     shifts = np.zeros((labels.n_labels, points.shape[1]))
     start = points.astype(np.float64)
     for _ in range(ROUNDS):
@@ -250,7 +250,7 @@ def _mutual_shifts(points: _Points, labels: Labels, n_jobs: int) -> NDArray[np.f
 
 
 def _local_moves(points: _Points, labels: Labels, n_jobs: int) -> NDArray[np.float64]:
-    """Move of each point: half the mean difference of paired points near it, some times over."""
+    """Find the move of each point, repeatedly half the mean difference of paired points near."""
     start = points.astype(np.float64)
     now = start.copy()
     for _ in range(ROUNDS):
@@ -269,7 +269,7 @@ def _moved_locally(
     moves: NDArray[np.float64],
     n_jobs: int,
 ) -> _Points:
-    """Give the points beyond the sample the move of the sampled points near them."""
+    """Move points outside the sample as the sampled points near them."""
     moved = points.astype(np.float64)
     moved[rows] += moves
     rest = np.setdiff1d(np.arange(len(points)), rows)
@@ -290,14 +290,14 @@ def _smoothed(
     labels: Labels,
     n_jobs: int,
 ) -> NDArray[np.float64]:
-    """Mean of values at the nearest usable places with the label of each point asked for."""
+    """Average values over the usable places with the same label nearest to each point asked."""
     smoothed = np.zeros((len(asked), values.shape[1]))
     for code in np.unique(labels.codes[asked]):
         sources = np.flatnonzero(usable & (known.codes == code))
         targets = np.flatnonzero(labels.codes[asked] == code)
         if code < 0 or len(sources) == 0:
             continue
-        # As one search: sources and targets have two labels, and other labels are asked for.
+        # One search finds them: sources and targets get two labels, and other labels are searched.
         both = np.concatenate([places[sources], points[asked[targets]]])
         side = np.repeat([0, 1], [len(sources), len(targets)]).astype(np.int32)
         k = min(LOCAL_NEIGHBORS, len(sources))
