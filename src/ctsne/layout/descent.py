@@ -17,8 +17,8 @@ from ctsne.layout.repulsion import Extent, Repulsion
 
 Callback = Callable[[int, float, NDArray[np.float32]], object]
 
-# Matrices with more entries do not fit in caches. They are packed, within 0.2 % of their values, and
-# points are sorted by their place in the map, at the start and again after early exaggeration.
+# Matrices with more entries do not fit in caches. They are packed, within 0.2 % of their values,
+# and points are sorted by their place in the map, at the start and again after early exaggeration.
 PACKED_FROM = 2**20
 
 # How often the loss is checked for early stopping, and the relative gain that counts as progress.

@@ -161,8 +161,8 @@ def check_lengths(k_same: ArrayLike, k_other: ArrayLike, n: int) -> tuple[NDArra
         array = np.asarray(value)
         if array.dtype.kind not in "iu" or array.shape not in ((), (n,)):
             raise TypeError(
-                f"{argument} must be an integer or an array of {n} integers, one per point; got "
-                f"{array.dtype} of shape {array.shape}"
+                f"{argument} must be a whole number or an array of {n} whole numbers, one per "
+                f"point; got {array.dtype} of shape {array.shape}"
             )
         if array.min() < 0:
             raise ValueError(f"{argument} must not be negative, got {array.min()}")
