@@ -77,14 +77,15 @@ inline void require_bounds(const Vector<const int64_t>& bounds, int64_t last) {
     require(bounds(k) <= bounds(k + 1), "bounds must not decrease");
 }
 
-// NumPy allocates large arrays on huge pages, which kernels that stream through them depend on.
+// Arrays come from NumPy, which asks for huge pages: kernels that stream large arrays need them.
 template <class T, class... Sizes>
 nb::object empty_array(Sizes... sizes) {
-  const nb::module_ numpy = nb::module_::import_("numpy");
-  const char* kind = std::is_floating_point_v<T> ? "f" : std::is_signed_v<T> ? "i" : "u";
-  const nb::object type = numpy.attr("dtype")(
-      std::is_same_v<T, bool> ? nb::str("?") : nb::str(kind) + nb::str(nb::int_(sizeof(T))));
-  return numpy.attr("empty")(nb::make_tuple(sizes...), type);
+  constexpr char kind = std::is_same_v<T, bool>      ? 'b'
+                        : std::is_floating_point_v<T> ? 'f'
+                        : std::is_signed_v<T>         ? 'i'
+                                                      : 'u';
+  constexpr char type[] = {kind, '0' + sizeof(T), '\0'};  // as NumPy names types: f4, i8, b1
+  return nb::module_::import_("numpy").attr("empty")(nb::make_tuple(sizes...), type);
 }
 
 template <class T, class... Sizes>

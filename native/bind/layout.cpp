@@ -221,22 +221,18 @@ class PairSum {
     }
   }
 
+  // `charge` is that of every point of the map.
   double add(Matrix<float> force, std::tuple<int64_t, int64_t> sources,
              std::tuple<int64_t, int64_t> targets, double coefficient,
-             std::optional<Vector<const float>> source_charge,
-             std::optional<Vector<const float>> target_charge) const {
+             std::optional<Vector<const float>> charge) const {
     require_force(force);
     for (const auto& [begin, end] : {sources, targets})
       require(0 <= begin && begin <= end && end <= n_, "a range of points is outside the map");
-    if (source_charge) require_size(*source_charge, n_);
-    if (target_charge) require_size(*target_charge, n_);
-    const ctsne::Channel channel{std::get<0>(sources),
-                                 std::get<1>(sources),
-                                 std::get<0>(targets),
-                                 std::get<1>(targets),
+    if (charge) require_size(*charge, n_);
+    const ctsne::Channel channel{{std::get<0>(sources), std::get<1>(sources)},
+                                 {std::get<0>(targets), std::get<1>(targets)},
                                  static_cast<float>(coefficient),
-                                 data_or_null(source_charge),
-                                 data_or_null(target_charge)};
+                                 data_or_null(charge)};
     nb::gil_scoped_release release;
     return ctsne::repel(tail_, axes_.data(), channel, n_jobs_, force.data());
   }
@@ -292,8 +288,7 @@ void define_layout(nb::module_& m) {
   nb::class_<PairSum>(m, "PairSum", "Exact repulsion, summed over all pairs of points.")
       .def(nb::init<Matrix<const float>, double, int>(), array_arg("y"), "dof"_a, "n_jobs"_a)
       .def("add", &PairSum::add, array_arg("force"), "sources"_a, "targets"_a, "coefficient"_a,
-           array_arg("source_charge").none() = nb::none(),
-           array_arg("target_charge").none() = nb::none(),
+           array_arg("charge").none() = nb::none(),
            "Add the forces of one range of points on another; return the targets' potential.")
       .def("add_inside", &PairSum::add_inside, array_arg("force"), array_arg("bounds"),
            array_arg("coefficient"),

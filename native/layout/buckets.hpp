@@ -1,4 +1,4 @@
-// Points sorted into buckets by a key, in parallel and stable: each bucket keeps the order of the
+// Sorts points into buckets by a key, in parallel and stably: each bucket keeps the order of its
 // points.
 #pragma once
 

@@ -12,11 +12,11 @@
 
 namespace ctsne {
 
-constexpr std::int64_t kBandRows =
-    32;  // rows of a mesh are padded to bands of the widest lanes, twice
-constexpr std::int64_t kBandColumns = 16;  // and columns to one
+// Arrays of meshes are padded to whole bands: rows to two of the widest vectors, columns to one.
+constexpr std::int64_t kBandRows = 32;
+constexpr std::int64_t kBandColumns = 16;
 
-// Fills in the passes of a transform; false if n has other factors than 2, 3 and 5.
+// Plans the passes of a transform; returns false if n has other factors than 2, 3 and 5.
 inline bool factorize(std::int64_t n, FftPlan& plan) {
   plan.n = n;
   plan.passes = 0;
@@ -25,7 +25,7 @@ inline bool factorize(std::int64_t n, FftPlan& plan) {
   return n == 1;
 }
 
-// How many floats the twiddle factors of all passes take; those of a half step follow them.
+// Floats in the twiddle factors of all passes; those of a half step follow them.
 inline std::int64_t twiddle_floats(const FftPlan& plan) {
   std::int64_t total = 0, length = plan.n;
   for (int k = 0; k < plan.passes; ++k) {
@@ -52,8 +52,7 @@ inline void fill_twiddles(const FftPlan& plan, float* out) {
     put(0.5 * static_cast<double>(j) / static_cast<double>(plan.n));
 }
 
-// Every grid in place, one after the other or, if they are small, some at a time: `spectra` has
-// room for twice as many grids as go together.
+// Convolves every grid in place, `together` at a time; `spectra` has room for twice as many grids.
 inline void convolve(const MeshTransform& mesh, const float* kernel, std::int64_t grids,
                      std::int64_t size, std::int64_t together, int workers, float* grid,
                      float* spectra) {
@@ -71,7 +70,7 @@ inline void convolve(const MeshTransform& mesh, const float* kernel, std::int64_
     return lines[static_cast<std::size_t>(worker * room)].floats;
   };
   for (std::int64_t first = 0; first < grids; first += together) {
-    // Bands of some grids: work(worker, the grid, its spectrum, first row or column of the band).
+    // Calls work(worker, grid, its spectrum, first row or column) for every band of these grids.
     const auto bands = [&](std::int64_t length, std::int64_t width, auto&& work) {
       const std::int64_t each = (length + width - 1) / width;
       parallel_for(
@@ -88,12 +87,13 @@ inline void convolve(const MeshTransform& mesh, const float* kernel, std::int64_
             run.convolve_columns(mesh, kernel, column, spectrum, scratch(worker));
           });
     bands(rows, band, [&](int worker, float* own, float* spectrum, std::int64_t row) {
-      // Rows beyond the nodes hold what rounding left of zero, without the kernel: on a tiny map
-      // that is more than the potential, and each shares its transform with a row of nodes.
+      // Rows beyond the nodes hold rounding errors that the kernel did not scale. On a tiny map
+      // these exceed the potential, and each such row shares its transform with a row of nodes.
       const std::int64_t end = row + band, empty = std::min(std::max(rows, row), end);
       std::fill_n(spectrum + 2 * empty * mesh.width, 2 * (end - empty) * mesh.width, 0.0f);
       run.restore_rows(mesh, spectrum, row, own, scratch(worker));
-      std::fill_n(own + empty * mesh.width, (end - empty) * mesh.width, 0.0f);  // for the next time
+      std::fill_n(own + empty * mesh.width, (end - empty) * mesh.width,
+                  0.0f);  // for the next charges
     });
   }
 }

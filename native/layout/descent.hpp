@@ -1,5 +1,4 @@
-// One step of gradient descent: attraction and movement of each block of points, then the map is
-// centred.
+// One step of gradient descent: moves each block of points, then centres the map.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +17,8 @@ struct Extent {
   std::array<float, kMaxDims> low, high;
 };
 
-// The repulsion is given; `moved` is room for the new positions, as all points see the old ones
-// first.
+// Takes a step with the given repulsion. New positions go to `moved` first, because the attraction
+// of all points is that of the old ones.
 template <class Rows>
 Extent descend(Tail tail, const StepOptions& options, const Rows& p, const float* repulsion,
                int workers, float* y, float* moved, float* update, float* gains) {
@@ -40,7 +39,7 @@ Extent descend(Tail tail, const StepOptions& options, const Rows& p, const float
       for (int axis = 0; axis < dims; ++axis)
         sum[axis] += static_cast<double>(moved[i * dims + axis]);
   });
-  // Nothing in the loss depends on where the map lies; around the origin floats are finest.
+  // The loss does not depend on where the map lies, and floats are most precise at the origin.
   Sum mean{};
   for (const Sum& sum : sums)
     for (int axis = 0; axis < dims; ++axis) mean[axis] += sum[axis] / static_cast<double>(points);

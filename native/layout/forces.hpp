@@ -47,23 +47,28 @@ double log_kernel_sum(Tail tail, const Rows& p, const float* y, int workers) {
   });
 }
 
-// Who acts on whom: charges of points [from, to) on points [begin, end), times a coefficient and
-// the target's own charge. A null charge is one everywhere.
+// Charges of points [from, to) that act on points [begin, end), times a coefficient and the charge
+// of the target. A null charge is one everywhere.
 struct Channel {
-  std::int64_t from, to, begin, end;
+  struct {
+    std::int64_t from, to;
+  } sources;
+  struct {
+    std::int64_t begin, end;
+  } targets;
   float coefficient;
-  const float* source_charge;
-  const float* target_charge;
+  const float* charge;
 };
 
-// Adds the forces and returns the potential summed over the targets, as do all below.
+// Adds the forces and returns the potential summed over the targets, as all functions below do.
 inline double repel(Tail tail, const float* const* axis, const Channel& c, int workers,
                     float* force) {
-  workers = worthwhile(
-      workers, 0.4 * static_cast<double>(c.to - c.from) * static_cast<double>(c.end - c.begin));
-  return parallel_sum(c.end - c.begin, 64, workers, [&](std::int64_t begin, std::int64_t end) {
-    return kernels().repel(tail, axis, c.source_charge, c.from, c.to, c.begin + begin,
-                           c.begin + end, c.coefficient, c.target_charge, force);
+  const auto [from, to] = c.sources;
+  const std::int64_t first = c.targets.begin, count = c.targets.end - first;
+  workers = worthwhile(workers, 0.4 * static_cast<double>(to - from) * static_cast<double>(count));
+  return parallel_sum(count, 64, workers, [&, from = from, to = to](auto begin, auto end) {
+    return kernels().repel(tail, axis, c.charge, from, to, first + begin, first + end,
+                           c.coefficient, c.charge, force);
   });
 }
 
@@ -73,7 +78,7 @@ struct Piece {
   std::int64_t begin, end;
 };
 
-// The blocks of all ranges that are wanted: range g holds points [bounds[g], bounds[g+1]).
+// The blocks of the wanted ranges; range g holds points [bounds[g], bounds[g+1]).
 template <class Wanted>
 std::vector<Piece> pieces_of(std::span<const std::int64_t> bounds, Wanted&& wanted) {
   std::vector<Piece> pieces;
@@ -85,7 +90,7 @@ std::vector<Piece> pieces_of(std::span<const std::int64_t> bounds, Wanted&& want
   return pieces;
 }
 
-// The exact sum inside each of many ranges.
+// Sums exactly inside each of many ranges.
 inline double repel_ranges(Tail tail, const float* const* axis,
                            std::span<const std::int64_t> bounds, std::span<const float> coefficient,
                            int workers, float* force) {
@@ -95,7 +100,7 @@ inline double repel_ranges(Tail tail, const float* const* axis,
     pairs += static_cast<double>(piece.end - piece.begin) *
              static_cast<double>(bounds[piece.range + 1] - bounds[piece.range]);
   workers = worthwhile(workers, 0.4 * pairs);
-  // Tiny labels: many pieces to a block, or handing them out costs more than the work.
+  // Several pieces per block: for tiny labels, handing out single pieces costs more than the work.
   const std::int64_t together =
       std::max<std::int64_t>(1, static_cast<std::int64_t>(pieces.size()) / 256);
   return parallel_sum(static_cast<std::int64_t>(pieces.size()), together, workers,
@@ -111,7 +116,7 @@ inline double repel_ranges(Tail tail, const float* const* axis,
                       });
 }
 
-// Reads each group's own mesh at its points: group g holds points [bounds[g], bounds[g+1]).
+// Reads each group's own grid at its points; group g holds points [bounds[g], bounds[g+1]).
 inline double gather(const MeshShape& shape, const float* grids, const float* y,
                      std::span<const std::int64_t> bounds, std::span<const double> offset,
                      float coefficient, const float* target_charge, int workers, float* force) {

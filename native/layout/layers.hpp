@@ -1,4 +1,4 @@
-// Charges from fine meshes to coarse ones, and potentials back, in parallel bands of rows.
+// Takes charges from fine meshes to coarse ones, and potentials back, in parallel bands of rows.
 #pragma once
 
 #include <algorithm>
@@ -10,12 +10,12 @@
 
 namespace ctsne {
 
-// How many coarse nodes have splines that reach so many fine ones.
+// How many coarse nodes have splines that reach these fine nodes.
 inline std::int64_t coarse_nodes(std::int64_t fine) {
   return (fine - 1 + kSplineReach) / kCoarser + 1 + kCoarseShift;
 }
 
-// Rows of both meshes are whole bands of the widest vectors.
+// Scratch of the workers, aligned: rows of both meshes are whole bands of the widest vectors.
 class LayerScratch {
  public:
   LayerScratch(const MeshLayers& layers, int workers)
@@ -46,7 +46,7 @@ inline void coarsen(const MeshLayers& layers, const float* fine, std::int64_t gr
   });
 }
 
-// Adds to what is on the fine meshes.
+// Adds the potentials of the coarse meshes to those of the fine ones.
 inline void refine(const MeshLayers& layers, const float* coarse, std::int64_t grids, int workers,
                    float* fine) {
   const Kernels& run = kernels();

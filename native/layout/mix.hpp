@@ -1,4 +1,4 @@
-// From the charges of groups of points to those that act on each group.
+// Turns the charges of groups of points into those that act on each group.
 #pragma once
 
 #include <algorithm>
@@ -9,10 +9,10 @@
 
 namespace ctsne {
 
-// One grid per group: the labelled groups first, then at most one of unlabelled points. Across
-// labels a pair weighs the product of both charges, inside label g `own[g]` more, and with an
-// unlabelled point one. As convolution is linear, the weights can be applied to the charges, and
-// one convolution per group is all.
+// There is one grid per group, labelled groups first, then at most one of unlabelled points. Across
+// labels the weight of a pair is the product of both charges, inside label g `own[g]` more, and
+// with an unlabelled point one. Convolution is linear, so the weights can be applied to the
+// charges, and one convolution per group is enough.
 inline void mix_groups(std::span<const float> charge, std::span<const float> own, bool unlabelled,
                        std::int64_t size, int workers, float* grids) {
   constexpr std::int64_t kNodes = 512;

@@ -1,5 +1,5 @@
-// The part of the repulsion that no coarse mesh can hold: near pairs, found by cells of a plane
-// map.
+// The part of the repulsion that a coarse mesh cannot represent: near pairs, found by cells of a
+// plane map.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace ctsne {
 
-// Where a plane map lies, and how far near points act.
+// The extent of a plane map, and the reach of near pairs.
 struct NearShape {
   float low[2], high[2];
   float reach;
@@ -28,7 +28,7 @@ struct PairGroups {
   std::span<const float> charge, same;
 };
 
-// The points in the order of cells, row by row: all that the loop over pairs reads.
+// The points in the order of cells, row by row, with everything that the loop over pairs reads.
 class NearCells {
  public:
   NearCells(const NearShape& shape, const float* y, const PairGroups& groups, int workers)
@@ -89,7 +89,7 @@ class NearCells {
     }
   }
 
-  float per_cell_;  // cells to a unit of length
+  float per_cell_;  // cells per unit of length
   std::int32_t count_[2];
   std::unique_ptr<float[]> floats_;
   std::unique_ptr<std::int32_t[]> ints_;
@@ -97,8 +97,8 @@ class NearCells {
   NearPoints sorted_;
 };
 
-// Adds the forces of all pairs nearer than the reach and returns their potential, each point's own
-// included.
+// Adds the forces of all pairs nearer than the reach and returns their potential, including each
+// point's own.
 inline double repel_near(const NearShape& shape, const float* y, const PairGroups& groups,
                          int workers, float* force) {
   workers = worthwhile(workers, 50.0 * static_cast<double>(groups.bounds.back()));

@@ -1,4 +1,4 @@
-// The similarities packed for streaming: 4.5 bytes an entry instead of 8, rows and columns in any
+// Similarities packed for streaming: 4.5 bytes per entry instead of 8, rows and columns in any
 // order.
 #pragma once
 
@@ -33,7 +33,7 @@ class Packer {
       std::vector<std::int64_t> next(order.size() / kReach + 2);
       for (std::int64_t i = begin; i < end; ++i) {
         const std::int64_t from = p.indptr[order[i]], to = p.indptr[order[i] + 1];
-        // Columns by half of what a group reaches: a group then takes from two of these.
+        // Sorts columns by half the reach of a group, so that a group covers two such halves.
         std::fill(next.begin(), next.end(), 0);
         for (std::int64_t k = from; k < to; ++k)
           ++next[static_cast<std::size_t>(place[p.indices[k]] / kReach) + 1];
@@ -52,7 +52,7 @@ class Packer {
 
   std::int64_t groups() const { return starts_.back(); }
 
-  // Sum of all values as they are packed.
+  // The sum of all packed values.
   double total() const {
     double sum = 0;
     for (const Part& part : parts_) sum += part.total;
@@ -79,7 +79,7 @@ class Packer {
     std::uint16_t code;
   };
 
-  // A positive float without its sign and its last bits, rounded: within 0.2 %.
+  // A positive float without its sign and last bits, rounded to within 0.2 %.
   static std::uint16_t code_of(float value) {
     return static_cast<std::uint16_t>(
         (std::bit_cast<std::uint32_t>(value) + (1u << (kPackedShift - 1))) >> kPackedShift);
@@ -90,7 +90,7 @@ class Packer {
     std::vector<std::uint16_t> codes;
     double total = 0;
 
-    // A group ends after eight entries, or where the next column is out of its reach.
+    // Groups end after eight entries, or when the next column is out of reach.
     std::int64_t append(const std::vector<Entry>& row) {
       const std::size_t before = bases.size();
       for (std::size_t k = 0; k < row.size();) {

@@ -1,4 +1,4 @@
-// Charges to meshes, in parallel bands of their planes.
+// Puts charges on meshes, in parallel bands of their planes.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace ctsne {
 
-// Calls work(group, begin, end) for the parts of [begin, end) that lie in one group each: group g
-// holds points [bounds[g], bounds[g+1]).
+// Calls work(group, begin, end) for the part of [begin, end) in each group; group g holds points
+// [bounds[g], bounds[g+1]).
 template <class Work>
 void each_group(std::span<const std::int64_t> bounds, std::int64_t begin, std::int64_t end,
                 Work&& work) {
@@ -24,8 +24,8 @@ void each_group(std::span<const std::int64_t> bounds, std::int64_t begin, std::i
   }
 }
 
-// The points of every group by plane of the first axis, and in the order they came on each: planes
-// that follow each other make a band.
+// The points of every group, sorted by plane of the first axis, in their order on each plane.
+// Consecutive planes make a band.
 class Bands {
  public:
   Bands(const MeshShape& shape, const float* y, std::span<const std::int64_t> bounds, int workers)
@@ -66,14 +66,13 @@ class Bands {
     }
   }
 
-  std::int64_t strip_,
-      strips_;  // planes to a strip (one, but on very long meshes), and their number
+  std::int64_t strip_, strips_;  // planes per strip (more than one on very long meshes), strips
   Buckets buckets_;
 };
 
-// Puts the charges of each group on a mesh of its own, one after the other in `grids`; what was on
-// them is forgotten. Every other band first, then those between them: no two threads ever write to
-// the same planes, and a node receives its points in the same order whoever they are.
+// Puts the charges of each group on its own mesh, one after the other in `grids`, and overwrites
+// their content. Even bands come first, then odd ones: no two threads write to the same planes at
+// once, and every node receives its points in the same order on any number of threads.
 inline void spread(const MeshShape& shape, const float* y, std::span<const std::int64_t> bounds,
                    const float* charge, int workers, float* grids) {
   workers = worthwhile(workers, 15.0 * static_cast<double>(bounds.back() - bounds.front()));

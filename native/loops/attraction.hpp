@@ -1,6 +1,6 @@
-// Attraction: every row of the sparse similarities once, reading the positions of its columns.
+// Attraction: streams the rows of the sparse similarities, and reads the positions of the columns.
 //
-// Rows are read eight entries at a time, whatever they are stored as.
+// Rows are read eight entries at a time, in both formats.
 #pragma once
 
 #include "loops/kernels.hpp"
@@ -8,8 +8,8 @@
 
 namespace ctsne::CTSNE_ISA {
 
-// Eight entries of row i, in columns base + column[k]; one that exists, with value zero, where the
-// row has ended.
+// Eight entries of a row, in columns base + column[k]. Beyond the end of the row, entries have a
+// valid column and value zero.
 template <class Column>
 struct Eight {
   int64_t base;
@@ -51,14 +51,14 @@ static inline Eight<uint16_t> entries(const PackedRows& p, int64_t i, int64_t gr
   return eight;
 }
 
-// What lies between a place and those of eight entries, axis by axis.
+// Differences between a position and those of eight entries, per axis.
 template <int D, class Column>
 static inline void differences(const Eight<Column>& e, const float* y, const float* at,
                                Floats8* d) {
   const float* from = y + e.base * D;
   if constexpr (D == 2 && kLanes >= 8) {
-    // In the plane a position is one 8-byte load; shuffles then part the axes, where a gather
-    // instruction would take several times as long. (Of narrow vectors compilers make a mess here.)
+    // In the plane a position is one 8-byte load, and shuffles separate the axes; a gather
+    // instruction would take several times as long. (Compilers do this badly for narrow vectors.)
     typedef double Pair __attribute__((may_alias, aligned(4)));
     typedef double Pairs __attribute__((vector_size(32)));
     const Pair* pairs = reinterpret_cast<const Pair*>(from);

@@ -1,4 +1,4 @@
-// Chooses the table of kernels for the processor at hand, once.
+// Chooses the table of kernels for this processor, once.
 #include <cstdlib>
 #include <string_view>
 

@@ -1,10 +1,10 @@
 // The convolution of a plane mesh with the kernel, by Fourier transforms of many rows or columns at
-// once: one to a lane, real and imaginary parts apart.
+// once: one per lane, with real and imaginary parts in separate vectors.
 //
-// Unless it may wrap around, the mesh is doubled with zeros to keep the convolution from wrapping
-// around. Of n values followed by n zeros, the even frequencies are the transform of the values and
-// the odd ones that of the values times exp(-i pi j/n): two transforms of length n, and no zero is
-// ever touched. The way back is the same.
+// A mesh that must not wrap around is doubled with zeros. Of n values followed by n zeros, the even
+// frequencies are the transform of the values, and the odd ones that of the values times
+// exp(-i pi j/n): two transforms of length n that never read a zero. The inverse works the same
+// way.
 #pragma once
 
 #include <utility>
@@ -18,7 +18,7 @@ struct Complex {
   Floats re, im;
 };
 
-// One power of the twiddle factors.
+// Multiplication by a twiddle factor, and by its conjugate.
 static inline Complex turn(Complex a, const float* w) {
   return {a.re * w[0] - a.im * w[1], a.re * w[1] + a.im * w[0]};
 }
@@ -78,7 +78,7 @@ static const float* pass(int64_t m, int64_t s, const float* twiddle, const Compl
   return twiddle;
 }
 
-// Transforms n elements of x, using y; the result lies in the one that is returned.
+// Transforms n elements of x, with y as scratch; returns the one that holds the result.
 static Complex* transform(const FftPlan& plan, Complex* x, Complex* y) {
   const float* twiddle = plan.twiddles;
   int64_t length = plan.n, stride = 1;
@@ -96,7 +96,7 @@ static Complex* transform(const FftPlan& plan, Complex* x, Complex* y) {
   return x;
 }
 
-// Lanes of two rows of blocks, `span` wide, exchanged across the diagonal.
+// Exchanges blocks of kSpan lanes between two rows, across the diagonal.
 template <int kSpan, bool kHigh, int... kLane>
 static inline Floats exchanged(Floats a, Floats b, std::integer_sequence<int, kLane...>) {
   return CTSNE_SHUFFLE(
@@ -104,7 +104,7 @@ static inline Floats exchanged(Floats a, Floats b, std::integer_sequence<int, kL
       ((kLane & kSpan) ? kLane + kLanes - (kHigh ? 0 : kSpan) : kLane + (kHigh ? kSpan : 0))...);
 }
 
-// Turns kLanes rows of kLanes values into columns.
+// Transposes kLanes rows of kLanes values.
 template <int kSpan = 1>
 static inline void transpose(Floats* v) {
   if constexpr (kSpan < kLanes) {
@@ -118,7 +118,7 @@ static inline void transpose(Floats* v) {
   }
 }
 
-// Reads a part of an array: kLanes rows, `stride` apart, from kLanes columns.
+// Reads kLanes columns of kLanes rows, `stride` apart.
 static inline void load_columns(const float* from, int64_t stride, Floats* v) {
   for (int lane = 0; lane < kLanes; ++lane) v[lane] = load_as<Floats>(from + lane * stride);
   transpose(v);
@@ -139,8 +139,7 @@ struct Scratch {
   }
 };
 
-// Two real rows make one complex row: `first` of their transforms and `second` come apart by
-// symmetry.
+// Two real rows make one complex row; symmetry separates their transforms, `first` and `second`.
 static void transform_rows(const MeshTransform& mesh, const float* grid, int64_t row,
                            float* spectrum, float* scratch) {
   const Scratch s(mesh, scratch);
@@ -176,8 +175,7 @@ static void transform_rows(const MeshTransform& mesh, const float* grid, int64_t
   }
 }
 
-// The way back; a transform with real and imaginary parts exchanged, before and after, is the
-// inverse.
+// The inverse: a transform with real and imaginary parts exchanged before and after it.
 static void restore_rows(const MeshTransform& mesh, const float* spectrum, int64_t row, float* grid,
                          float* scratch) {
   const Scratch s(mesh, scratch);
@@ -209,7 +207,7 @@ static void restore_rows(const MeshTransform& mesh, const float* spectrum, int64
     for (int k = 0; k < kLanes; ++k) {
       const int64_t j = c + k;
       re[k] = im[k] = Floats{};
-      if (j >= n) continue;  // what lies past the nodes is read, with weight zero
+      if (j >= n) continue;  // past the nodes, where potentials are read with weight zero
       re[k] = even[j].im, im[k] = even[j].re;
       if (!mesh.doubled) continue;
       const Complex twisted = turn_back({odd[j].im, odd[j].re}, mesh.rows.half + 2 * j);

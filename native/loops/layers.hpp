@@ -1,4 +1,4 @@
-// From a fine mesh to a coarse one and back, exactly: a B-spline is a sum of narrower ones.
+// Between a fine mesh and a coarse one, exactly: a B-spline is a sum of narrower ones.
 #pragma once
 
 #include "loops/fft.hpp"
@@ -26,7 +26,7 @@ struct LayerTable {
 };
 static constexpr LayerTable kLayers;
 
-// The fine nodes [first, last) under the spline of a coarse one, and where its middle lies.
+// The fine nodes [first, last) under the spline of a coarse node, and its middle.
 struct Under {
   int64_t middle, first, last;
   Under(int64_t coarse, int64_t fine) {
@@ -37,11 +37,11 @@ struct Under {
   float weight(int64_t node) const { return kLayers.weight[node - middle + kSplineReach]; }
 };
 
-// The coarse nodes [first, last) over a fine one.
+// The coarse nodes [first, last) whose splines cover a fine node.
 struct Over {
   int64_t node, first, last;
   explicit Over(int64_t fine) {
-    node = fine + kCoarser * kCoarseShift;  // counted from the middle of the first coarse one
+    node = fine + kCoarser * kCoarseShift;  // counted from the first coarse node
     first = (node - kSplineReach + kCoarser - 1) / kCoarser;
     last = (node + kSplineReach) / kCoarser + 1;
   }
@@ -50,7 +50,7 @@ struct Over {
   }
 };
 
-// Scratch has room for kLanes rows, and as many columns of kLanes values, of the fine mesh.
+// Scratch has room for kLanes rows of the fine mesh, and for its columns of kLanes values.
 static void coarsen_rows(const MeshLayers& m, const float* fine, int64_t row, float* coarse,
                          float* scratch) {
   Floats* const columns = reinterpret_cast<Floats*>(scratch + kLanes * m.fine_width);

@@ -1,4 +1,4 @@
-// Charges to a mesh and potentials from it, with B-splines: value and analytic gradient.
+// Spreads charges on a mesh and reads potentials from it with B-splines: value and gradient.
 #pragma once
 
 #include <math.h>
@@ -11,7 +11,7 @@ namespace ctsne::CTSNE_ISA {
 static_assert(kSplineOrder <= 8, "a row of spline weights must fit eight lanes");
 
 // The weights of the nodes around a position, as polynomials of its place between two nodes: one
-// lane a node, one row a power. Lanes past the order stay zero.
+// lane per node, one row per power. Lanes past the order are zero.
 struct SplineTable {
   alignas(32) float weight[kSplineOrder][8] = {};
   alignas(32) float slope[kSplineOrder - 1][8] = {};
@@ -63,7 +63,7 @@ static inline Spline spline_at(float position, int64_t nodes) {
   const float floor_position = floorf(position);
   const float f = position - floor_position;
   int64_t first = static_cast<int64_t>(floor_position) - (kSplineOrder / 2 - 1);
-  // The plan leaves room around the map; this keeps even a wild position inside the array.
+  // The plan leaves room around the map; the limits keep any position inside the array.
   first = first < 0 ? 0 : first > nodes - kSplineOrder ? nodes - kSplineOrder : first;
   return {first, polynomial(kSpline.weight, f), polynomial(kSpline.slope, f)};
 }

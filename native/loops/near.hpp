@@ -1,4 +1,4 @@
-// Repulsion between near points: the part of the kernel that falls to zero at a distance.
+// Repulsion between near points: the part of the kernel that is zero beyond a distance.
 #pragma once
 
 #include "loops/kernels.hpp"
@@ -14,10 +14,10 @@ struct NearTile {
   alignas(64) int32_t group[kMost + kLanes];
   int64_t count = 0;
 
-  // Takes as many of the points [from, to) as there is room for, and returns how many.
+  // Takes as many of the points [from, to) as fit, and returns how many.
   int64_t take(const NearPoints& p, int64_t from, int64_t to) {
     const int64_t begin = count, taken = to - from < kMost - begin ? to - from : kMost - begin;
-    // Whole vectors: what is copied too much will be overwritten.
+    // Copies whole vectors; the next points overwrite any excess.
     for (int64_t k = 0; k < taken; k += kLanes) {
       const Floats x_part = load_as<Floats>(p.x + from + k),
                    y_part = load_as<Floats>(p.y + from + k);
@@ -33,9 +33,9 @@ struct NearTile {
   }
 };
 
-// With u = d²/R² the near part of K = 1/(1+d²) is N = K q⁴, q = (1 - u) / (1 + 1/R²). As q is one
-// where K has its pole, at d² = -1, what is left of K is a polynomial inside the reach R: smooth
-// enough for a mesh of spacing 0.4 R.
+// With u = d²/R² the near part of K = 1/(1+d²) is N = K q⁴, q = (1 - u) / (1 + 1/R²). q is one at
+// the pole of K, d² = -1, so the rest of K is a polynomial inside the reach R: smooth enough for a
+// mesh of spacing 0.4 R.
 static double repel_tile(const NearPoints& p, NearTile* tile, float reach, const float* same,
                          int64_t begin, int64_t end, float* force) {
   for (int64_t k = tile->count; k % kLanes != 0; ++k)  // beyond any reach

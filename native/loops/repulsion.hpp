@@ -15,7 +15,7 @@ static inline void kernel_pair(float d2, float inverse_dof, float power, float* 
   *steep = *value * inverse;
 }
 
-// Adds potential and forces at one place of the sources [from, to).
+// Adds the potential and forces of the sources [from, to) at one position.
 template <int D, bool kCauchy, bool kCharged>
 static inline void repel_from(float dof, const float* const* axis, const float* charge,
                               int64_t from, int64_t to, const float* at, float* sums) {
@@ -48,8 +48,8 @@ static double repel_all(float dof, const float* const* axis, const float* charge
   for (int64_t i = begin; i < end; ++i) {
     float at[3] = {0, 0, 0}, sums[4] = {0, 0, 0, 0};
     for (int a = 0; a < D; ++a) at[a] = axis[a][i];
-    // A point is no source for itself. Leaving it out here keeps what the far ones add to its
-    // potential, which a one in the sum would drown.
+    // A point does not act on itself. Its own term, a one, would hide the small terms of far
+    // points in the sum, so it is left out here.
     const int64_t before = i < from ? from
                            : i < to ? i
                                     : to,

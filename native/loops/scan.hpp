@@ -9,8 +9,7 @@ namespace ctsne::CTSNE_ISA {
 constexpr int kBlockVectors = kBlock / kLanes;
 constexpr int kTile = kLanes == 16 ? 8 : kLanes == 8 ? 4 : 2;
 
-// Squared distances of `Q` queries to one block by differences: no cancellation, whatever the
-// norms.
+// Squared distances of `Q` queries to one block, by differences: these never cancel.
 template <int Q>
 static inline void block_distances(const float* column, int64_t dims, const float* const* x,
                                    Floats (&sum)[Q][kBlockVectors]) {
@@ -34,7 +33,7 @@ static inline void append(ScanQuery& query, Floats d2, unsigned mask, uint32_t f
   query.filled += compress(d2, mask, first, query.d2 + query.filled, query.at + query.filled);
 }
 
-// How many of the values are at most the limit.
+// Counts the values that are at most the limit.
 static inline int32_t count_within(const float* values, int32_t count, float limit) {
   int32_t within = 0;
 #pragma omp simd reduction(+ : within)
@@ -42,12 +41,12 @@ static inline int32_t count_within(const float* values, int32_t count, float lim
   return within;
 }
 
-// Keeps the nearest candidates of a list, at least query.keep of them if there are so many, and
-// lowers the limit so that what was dropped, now or later, is farther than it.
+// Keeps the nearest candidates of a list, at least query.keep of them, and lowers the limit so that
+// all candidates dropped now or later are farther than it.
 static void shrink(ScanQuery& query) {
   if (query.filled <= query.keep) return;
   const int32_t enough = query.keep + query.keep / 8;
-  // The limit sought lies in (low, high]: fewer than `keep` are within low, at least so many within
+  // The new limit lies in (low, high]: fewer than `keep` are within low, at least `keep` within
   // high.
   float low = -1.0f, high = 0.0f;
 #pragma omp simd reduction(max : high)
@@ -62,7 +61,7 @@ static void shrink(ScanQuery& query) {
     else
       low = middle;
   }
-  // More ties than can be kept: the first of them stay, and the limit excludes those to come.
+  // With more ties than fit, the first ones stay and the limit excludes later ones.
   const bool tied = within > enough;
   int32_t room = tied ? query.keep - count_within(query.d2, query.filled, low) : 0;
   int32_t kept = 0;
@@ -119,7 +118,7 @@ static void scan(const ScanPoints& points, int64_t begin, int64_t end, ScanQuery
       scan_block<1>(points, block, lanes_between(block, begin, end), queries + q);
 }
 
-// The nearest of the points for `Q` rows; of equally near ones the first.
+// Finds the nearest point for `Q` rows; the first of equally near ones.
 template <int Q>
 static inline void nearest_of(const ScanPoints& points, const float* const* x, int32_t* nearest) {
   Floats best[Q][kBlockVectors];

@@ -16,7 +16,7 @@ static void step(const StepOptions& options, int dims, int64_t points, const flo
 #pragma omp simd
   for (int64_t k = 0; k < points * dims; ++k) {
     const float gradient = pull * attraction[k] - push * repulsion[k];
-    const bool onward = (gradient > 0) != (update[k] > 0);  // the last move went downhill here too
+    const bool onward = (gradient > 0) != (update[k] > 0);  // the last move was downhill, too
     const float gain = onward ? gains[k] + 0.2f : gains[k] * 0.8f;
     gains[k] = gain < 0.01f ? 0.01f : gain;
     update[k] = momentum * update[k] - rate * gains[k] * gradient;

@@ -1,7 +1,7 @@
-// A small parallel_for: fixed blocks of work, handed to threads as they become free.
+// A small parallel_for: fixed blocks of work, handed to threads as they become idle.
 //
-// Which thread runs a block never matters: a block writes only its own part of the output, and sums
-// over blocks are formed afterwards in block order. So results do not depend on the thread count.
+// A block writes only its own part of the output, and sums over blocks are added afterwards in the
+// order of blocks. So results do not depend on the number of threads.
 #pragma once
 
 #include <algorithm>
@@ -15,15 +15,15 @@
 
 namespace ctsne {
 
-// How many of the workers are worth calling for so much work: handing it over costs some time.
+// How many workers are worth starting for this much work: handing it over takes time.
 inline int worthwhile(int workers, double nanoseconds) {
   constexpr double kWorthAThread = 25'000;
   return std::clamp(static_cast<int>(std::min(nanoseconds / kWorthAThread, 1e6)), 1,
                     std::max(1, workers));
 }
 
-// Calls work(worker, block) for every block in [0, blocks); worker is in [0, workers). What a block
-// throws (memory running out, say) ends the work and is thrown again here, where it can be caught.
+// Calls work(worker, block) for every block in [0, blocks); worker is in [0, workers). An exception
+// in a block, such as for lack of memory, ends the work and is rethrown in the caller's thread.
 template <class Work>
 void parallel_for(std::int64_t blocks, int workers, Work&& work) {
   workers = static_cast<int>(std::clamp<std::int64_t>(blocks, 1, std::max(1, workers)));
@@ -55,7 +55,7 @@ void parallel_blocks(std::int64_t n, std::int64_t size, int workers, Work&& work
   });
 }
 
-// The sum of work(begin, end) over blocks, in their order.
+// Sums work(begin, end) over blocks, in their order.
 template <class Work>
 double parallel_sum(std::int64_t n, std::int64_t size, int workers, Work&& work) {
   std::vector<double> sums(static_cast<std::size_t>((n + size - 1) / size));

@@ -1,8 +1,8 @@
-// Threads that stay: starting one takes longer than many of the steps they share.
+// A pool of threads: starting a thread takes longer than many of the steps they share.
 //
-// Any number of callers may share work at once, each doing its own part and taking what help is
-// free. A caller that gets none does everything itself, so nobody waits for a thread to become
-// free.
+// Any number of callers can share work at the same time. Each caller does part of its work and gets
+// help from idle threads. If there are none it does everything itself, so no caller ever waits for
+// a thread.
 #pragma once
 
 #include <algorithm>
@@ -23,20 +23,20 @@ namespace ctsne {
 
 class Pool {
  public:
-  // A forked child has none of its parent's threads, and perhaps locks that nobody will open: it
-  // gets a pool of its own. Pools are never destroyed: their threads may sleep until the process
-  // ends.
+  // A forked child has none of its parent's threads, and may hold locks that will never be
+  // released, so it gets its own pool. Pools are never destroyed: their threads may sleep until the
+  // process ends.
   static Pool& of_this_process() {
     static std::atomic<Pool*> current{nullptr};
     Pool* pool = current.load(std::memory_order_acquire);
     if (pool != nullptr && pool->process_ == process_id()) return *pool;
     Pool* fresh = new Pool;
     if (current.compare_exchange_strong(pool, fresh)) return *fresh;
-    delete fresh;  // another thread was quicker
+    delete fresh;  // another thread was faster
     return *pool;
   }
 
-  // Calls work(0) here and work(1), work(2), ... below `workers` on as many threads as are free;
+  // Calls work(0) here and work(1), work(2), ... below `workers` on as many threads as are idle;
   // returns when all have returned. Work must not throw.
   template <class Work>
   void run(int workers, Work& work) {
@@ -64,12 +64,12 @@ class Pool {
     void (*call)(void* context, int worker);
     void* context;
     int next;     // the next worker's number
-    int workers;  // numbers end here
+    int workers;  // one past the last number
     std::atomic<int> running{0};
   };
 
-  // The steps of an iteration follow each other within microseconds: shorter than falling asleep
-  // and being woken, and too short to be missed by other programs.
+  // The steps of an iteration follow each other within microseconds, which is less than it takes to
+  // sleep and wake up, and too short to slow down other programs.
   static constexpr std::chrono::microseconds kSpin{20};
 
   template <class Condition>
@@ -101,13 +101,13 @@ class Pool {
       try {
         std::thread([this] { serve(); }).detach();
       } catch (...) {
-        return;  // no more threads to be had: the ones there are do all the work
+        return;  // no more threads available: the existing ones do all the work
       }
       ++threads_;
     }
   }
 
-  // Called under the lock: nobody joins this job any more.
+  // Called under the lock: after this, no thread joins the job.
   void withdraw(Job& job) {
     const auto at = std::find(queue_.begin(), queue_.end(), &job);
     if (at != queue_.end()) queue_.erase(at);
@@ -132,7 +132,7 @@ class Pool {
       lock.unlock();
       job.call(job.context, worker);
       lock.lock();
-      // The caller may leave, and the job be gone, as soon as this is zero.
+      // As soon as this is zero, the caller may return and the job no longer exist.
       if (job.running.fetch_sub(1, std::memory_order_release) == 1) finished_.notify_all();
     }
   }
@@ -141,7 +141,7 @@ class Pool {
   std::mutex mutex_;
   std::condition_variable called_, finished_;
   std::deque<Job*> queue_;
-  std::atomic<std::size_t> waiting_{0};  // jobs in the queue, to be read without the lock
+  std::atomic<std::size_t> waiting_{0};  // jobs in the queue; read without the lock
   int threads_ = 0, idle_ = 0;
 };
 

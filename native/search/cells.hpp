@@ -52,8 +52,8 @@ class CellMaker {
     return std::max<std::int64_t>(1, (points + size_ / 2) / size_);
   }
 
-  // First level: small ranges are a part each, large ones are divided into about as many parts as
-  // each of these gets cells.
+  // First level: a small range is one part. A large range is divided into about as many parts as
+  // each part will have cells.
   void split_ranges(std::span<const std::int64_t> ranges) {
     KMeans means(rows_, dims_);
     for (std::size_t r = 0; r + 1 < ranges.size(); ++r) {
@@ -76,7 +76,7 @@ class CellMaker {
     if (begin < end) parts_.push_back({begin, end, cells, {}});
   }
 
-  // Second level: every part on a thread of its own.
+  // Second level: threads divide the parts into cells.
   void split_parts() {
     std::vector<KMeans> means(static_cast<std::size_t>(std::max(1, workers_)),
                               KMeans(rows_, dims_));

@@ -1,5 +1,4 @@
-// Exact neighbours: the scan passes over every point with the same label, or every point with
-// another.
+// Exact neighbours: every point with the same label is scanned, or every point with another label.
 #pragma once
 
 #include <algorithm>
@@ -57,7 +56,7 @@ void find_exact(const SearchPoints<Real>& points, List list, std::span<const std
     const QueryPiece& piece = pieces[p];
     Searcher<Real>& searcher = searchers[worker];
     const auto members = queries.subspan(piece.begin, piece.end - piece.begin);
-    if (piece.code < 0) {  // to an unlabelled point no label is different
+    if (piece.code < 0) {  // no label differs from a missing one
       if (list == List::same)
         searcher.search_all(members, std::array{Range{0, all}}, false);
       else

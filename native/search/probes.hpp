@@ -211,7 +211,7 @@ class CellSearch {
     return a == b || (a >= 0 && !is_large(a) && !is_large(b));
   }
 
-  // Where points with labels from `code` on begin in a cell.
+  // The first position in a cell with a label of at least `code`.
   std::int64_t lower(std::int64_t cell, std::int32_t code) const {
     const auto* begin = points_.codes.data();
     return std::lower_bound(begin + cells_.bounds[cell], begin + cells_.bounds[cell + 1], code) -

@@ -8,26 +8,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import entr, expit
 
+from ctsne._core.checks import check_number
 from ctsne.affinity.result import Affinities
 from ctsne.affinity.rows import Rows
-from ctsne.affinity.weights import (
-    LARGEST_LOG_WEIGHT,
-    check_perplexity,
-    of_points,
-    per_label,
-    random_share,
-)  # fmt: skip
+from ctsne.affinity.weights import Floats, of_points, per_label, random_share  # fmt: skip
 from ctsne.labels import Labels, encode_labels
 from ctsne.neighbors import Neighbors
 
+# exp(700) is about the largest finite weight.
+_LARGEST_LOG_WEIGHT = 700.0
+
 
 def balanced_affinities(
-    neighbors: Neighbors,
-    labels: object,
-    *,
-    perplexity: float,
-    strength: ArrayLike,
-    n_jobs: int = 1,
+    neighbors: Neighbors, labels: object, *, perplexity: float, strength: ArrayLike, n_jobs: int = 1
 ) -> Affinities:
     """Calibrate two distributions for every point separately, and mix them by a fixed share.
 
@@ -60,7 +53,7 @@ def balanced_affinities(
     >>> result.diagnostics.other_share[:3].round(6).tolist()
     [0.68, 0.68, 0.68]
     """
-    target = check_perplexity(perplexity)
+    target = check_number(perplexity, "perplexity", low=1)
     known = encode_labels(labels, n=len(neighbors.indices))
     strengths = per_label(strength, "strength", known, open_low=False)
     natural = expit(natural_log_odds(neighbors, known, n_jobs=n_jobs))
@@ -69,12 +62,7 @@ def balanced_affinities(
 
 
 def split_affinities(
-    neighbors: Neighbors,
-    labels: Labels,
-    share: NDArray[np.float64],
-    *,
-    perplexity: float,
-    n_jobs: int,
+    neighbors: Neighbors, labels: Labels, share: Floats, *, perplexity: float, n_jobs: int
 ) -> Affinities:
     """Calibrate both lists of every row separately and mix them by the share of other labels."""
     rows = Rows(neighbors, labels, n_jobs=n_jobs)
@@ -91,11 +79,8 @@ def split_affinities(
 
 
 def _split_perplexity(
-    perplexity: float,
-    share: NDArray[np.float64],
-    n_same: NDArray[np.int32],
-    n_other: NDArray[np.int32],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    perplexity: float, share: Floats, n_same: NDArray[np.int32], n_other: NDArray[np.int32]
+) -> tuple[Floats, Floats]:
     """Return perplexities of both lists whose mixture has exactly the one asked for.
 
     The mixture's entropy is h(w) + (1-w) log(same) + w log(other), which (1-w)u and wu satisfy. If
@@ -114,7 +99,7 @@ def _split_perplexity(
     return np.exp(log_same), np.exp(log_other)
 
 
-def natural_log_odds(neighbors: Neighbors, labels: Labels, *, n_jobs: int) -> NDArray[np.float64]:
+def natural_log_odds(neighbors: Neighbors, labels: Labels, *, n_jobs: int) -> Floats:
     """Return the log of the weight on other labels over the rest, without conditioning.
 
     The perplexity is half the length of a row. If other labels were searched among aligned points,
@@ -132,13 +117,13 @@ def natural_log_odds(neighbors: Neighbors, labels: Labels, *, n_jobs: int) -> ND
     return log_odds + solve_weight(log_odds[rows][known], float(expit(plain).mean()))
 
 
-def solve_weight(log_odds: NDArray[np.float64], target: float) -> float:
+def solve_weight(log_odds: Floats, target: float) -> float:
     """Solve for the log weight on other labels that makes their mean share a target."""
 
     def mean_share(log_weight: float) -> float:
         return float(expit(log_odds + log_weight).mean())
 
-    low, high = -LARGEST_LOG_WEIGHT, LARGEST_LOG_WEIGHT
+    low, high = -_LARGEST_LOG_WEIGHT, _LARGEST_LOG_WEIGHT
     if mean_share(0.0) == target:
         return 0.0
     if mean_share(low) >= target:
@@ -151,7 +136,7 @@ def solve_weight(log_odds: NDArray[np.float64], target: float) -> float:
     return high
 
 
-def _log_odds(neighbors: Neighbors, n_jobs: int) -> NDArray[np.float64]:
+def _log_odds(neighbors: Neighbors, n_jobs: int) -> Floats:
     rows = Rows(neighbors, None, n_jobs=n_jobs)
     precision, _ = rows.bandwidths(max(1.0, neighbors.indices.shape[1] / 2), weighted=False)
     return rows.log_odds(precision)

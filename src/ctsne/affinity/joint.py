@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import expit
 
+from ctsne._core.checks import check_number
 from ctsne.affinity.balanced import natural_log_odds, solve_weight, split_affinities
 from ctsne.affinity.result import Affinities
 from ctsne.affinity.weights import (
-    check_perplexity,
+    Floats,
     of_points,
     per_label,
     random_share,
@@ -33,7 +34,7 @@ LEAST_MATCHED = 0.02
 _NEGLIGIBLE = 1e-6
 
 
-def joint_odds(strength: ArrayLike) -> NDArray[np.float64]:
+def joint_odds(strength: ArrayLike) -> Floats:
     """Return the odds of the repulsion in the map that belong to a strength of ``joint``.
 
     Parameters
@@ -55,7 +56,7 @@ def joint_odds(strength: ArrayLike) -> NDArray[np.float64]:
     return np.asarray(10.0 ** (ODDS_DECADES * np.asarray(strength, np.float64) ** ODDS_POWER))
 
 
-def beta_from_odds(labels: Labels, odds: ArrayLike) -> NDArray[np.float64]:
+def beta_from_odds(labels: Labels, odds: ArrayLike) -> Floats:
     """Return the weight of differently labelled pairs in the map, the paper's beta, for odds.
 
     The same odds give a different beta for every number of labels, because the mean weight of all
@@ -83,12 +84,7 @@ def beta_from_odds(labels: Labels, odds: ArrayLike) -> NDArray[np.float64]:
 
 
 def joint_affinities(
-    neighbors: Neighbors,
-    labels: object,
-    *,
-    perplexity: float,
-    strength: ArrayLike,
-    n_jobs: int = 1,
+    neighbors: Neighbors, labels: object, *, perplexity: float, strength: ArrayLike, n_jobs: int = 1
 ) -> Affinities:
     """Give other labels a share of every row that depends on how near they are.
 
@@ -125,7 +121,7 @@ def joint_affinities(
     >>> result.diagnostics.other_share.mean().round(2).item()
     0.34
     """
-    target = check_perplexity(perplexity)
+    target = check_number(perplexity, "perplexity", low=1)
     known = encode_labels(labels, n=len(neighbors.indices))
     strengths = per_label(strength, "strength", known, open_low=False)
     log_odds = natural_log_odds(neighbors, known, n_jobs=n_jobs)
@@ -136,12 +132,7 @@ def joint_affinities(
     return replace(result, diagnostics=replace(result.diagnostics, matched=matched))
 
 
-def _shares(
-    log_odds: NDArray[np.float64],
-    matched: NDArray[np.float64],
-    labels: Labels,
-    strengths: NDArray[np.float64],
-) -> NDArray[np.float64]:
+def _shares(log_odds: Floats, matched: Floats, labels: Labels, strengths: Floats) -> Floats:
     """Return the share of other labels in every row; zero for points without a label."""
     labelled = labels.codes >= 0
     if not labelled.any():
@@ -157,7 +148,7 @@ def _shares(
     return np.where(labelled, share, 0.0)
 
 
-def _shortened(neighbors: Neighbors, share: NDArray[np.float64]) -> Neighbors:
+def _shortened(neighbors: Neighbors, share: Floats) -> Neighbors:
     """Keep half of each row, divided between the lists by their shares."""
     length = neighbors.indices.shape[1]
     total = (length + 1) // 2

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ctsne._core.checks import check_choice
+from ctsne._core.checks import check_choice, check_number
 from ctsne.affinity.result import Affinities
 from ctsne.affinity.rows import Rows
-from ctsne.affinity.weights import check_perplexity, per_label, same_label_share
+from ctsne.affinity.weights import per_label, same_label_share
 from ctsne.labels import encode_labels
 from ctsne.neighbors import Neighbors
 
@@ -38,7 +38,9 @@ def tsne_affinities(neighbors: Neighbors, *, perplexity: float, n_jobs: int = 1)
     True
     """
     rows = Rows(neighbors, None, n_jobs=n_jobs)
-    precision, reached = rows.bandwidths(check_perplexity(perplexity), weighted=False)
+    precision, reached = rows.bandwidths(
+        check_number(perplexity, "perplexity", low=1), weighted=False
+    )
     return rows.affinities(precision, precision, reached)
 
 
@@ -86,7 +88,7 @@ def revised_affinities(
     True
     """
     check_choice(bandwidth, "bandwidth", ("r", "p"))
-    target = check_perplexity(perplexity)
+    target = check_number(perplexity, "perplexity", low=1)
     known = encode_labels(labels, n=len(neighbors.indices))
     betas = per_label(beta, "beta", known, open_low=True)
     rho = same_label_share(known)

@@ -79,11 +79,7 @@ DOMINATED = 0.5
 def kept_diagnostics(
     diagnostics: Diagnostics, *, know_labels: bool
 ) -> dict[str, NDArray[np.float32]]:
-    """Return the diagnostics that are stored with a map.
-
-    Similarities that do not use labels, as those of t-SNE and ``original``, have none about other
-    labels.
-    """
+    """Return the diagnostics stored with a map; those about labels only if these were used."""
     names = [name for name in KEPT_DIAGNOSTICS if know_labels or name not in _OF_LABELS]
     values = {name: getattr(diagnostics, name) for name in names}
     return {name: each.astype(np.float32) for name, each in values.items() if each is not None}

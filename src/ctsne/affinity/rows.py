@@ -8,24 +8,16 @@ from numpy.typing import NDArray
 from ctsne import _native
 from ctsne._core.checks import check_jobs
 from ctsne.affinity.result import Affinities, Diagnostics, symmetric_matrix
-from ctsne.affinity.weights import of_points
+from ctsne.affinity.weights import Floats, of_points
 from ctsne.labels import Labels
 from ctsne.neighbors import Neighbors
-
-_Floats = NDArray[np.float64]
 
 
 class Rows:
     """The neighbours of all points with a log weight for each pair.
 
-    Parameters
-    ----------
-    neighbors : Neighbors
-    labels : Labels or None
-    log_same, log_other : ndarray of shape (n_labels,), optional
-        Log weights by the label of the row: of neighbours with the same label or none, and of
-        neighbours with another label. Zero by default, and always for unlabelled points.
-    n_jobs : int
+    ``log_same`` and ``log_other`` are log weights per label of the row: of neighbours with the same
+    label or none, and with another label. They default to zero, and are zero for unlabelled points.
     """
 
     def __init__(
@@ -33,8 +25,8 @@ class Rows:
         neighbors: Neighbors,
         labels: Labels | None,
         *,
-        log_same: _Floats | None = None,
-        log_other: _Floats | None = None,
+        log_same: Floats | None = None,
+        log_other: Floats | None = None,
         n_jobs: int,
     ) -> None:
         n = len(neighbors.indices)
@@ -49,34 +41,31 @@ class Rows:
             neighbors.distances, neighbors.n_same, same, other, self._n_jobs
         )
 
-    def bandwidths(self, perplexity: float, *, weighted: bool) -> tuple[_Floats, NDArray[np.bool_]]:
+    def bandwidths(self, perplexity: float, *, weighted: bool) -> tuple[Floats, NDArray[np.bool_]]:
         """Return the precision 1/(2 sigma²) of each row, and whether it has the perplexity."""
         wide = self._neighbors.scale**-2
         return self._native.find_bandwidths(float(perplexity), weighted=weighted, wide=wide)
 
     def split_bandwidths(
-        self, same: _Floats, other: _Floats
-    ) -> tuple[_Floats, _Floats, NDArray[np.bool_]]:
+        self, same: Floats, other: Floats
+    ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
         """Return the precisions of both lists of each row, calibrated to a perplexity each."""
         return self._native.find_split_bandwidths(same, other)
 
-    def log_odds(self, precision: _Floats) -> _Floats:
+    def log_odds(self, precision: Floats) -> Floats:
         """Return the logarithm of each row's weight on other labels over the rest of it."""
         *_, log_odds = self._native.fill(precision, precision)
         return log_odds
 
     def affinities(
         self,
-        same_precision: _Floats,
-        other_precision: _Floats,
+        same_precision: Floats,
+        other_precision: Floats,
         reached: NDArray[np.bool_],
         *,
-        other_share: _Floats | None = None,
+        other_share: Floats | None = None,
     ) -> Affinities:
-        """Compute the rows and symmetrise them.
-
-        With ``other_share``, the lists are normalised separately and mixed by that share.
-        """
+        """Compute the rows, with both lists mixed by ``other_share`` if given, and symmetrise."""
         rows, perplexity, share, largest, _ = self._native.fill(
             same_precision, other_precision, other_share
         )
@@ -93,6 +82,6 @@ class Rows:
         return Affinities(matrix, diagnostics)
 
 
-def _sigma(precision: _Floats) -> _Floats:
+def _sigma(precision: Floats) -> Floats:
     with np.errstate(divide="ignore"):
         return np.asarray(np.sqrt(0.5 / precision))

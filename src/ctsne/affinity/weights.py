@@ -8,8 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from ctsne._core.checks import check_number
 from ctsne.labels import Labels
 
-# exp(700) is about the largest finite weight.
-LARGEST_LOG_WEIGHT = 700.0
+Floats = NDArray[np.float64]
 
 
 def same_label_share(labels: Labels) -> float:
@@ -21,7 +20,7 @@ def same_label_share(labels: Labels) -> float:
     return float((counts * (counts - 1)).sum() / (float(n) * (n - 1)))
 
 
-def random_share(labels: Labels) -> NDArray[np.float64]:
+def random_share(labels: Labels) -> Floats:
     """Return the share of other labels among randomly drawn neighbours of every point.
 
     Parameters
@@ -44,20 +43,13 @@ def random_share(labels: Labels) -> NDArray[np.float64]:
     return of_points(share, labels.codes)
 
 
-def of_points(of_labels: ArrayLike, codes: NDArray[np.int32]) -> NDArray[np.float64]:
+def of_points(of_labels: ArrayLike, codes: NDArray[np.int32]) -> Floats:
     """Return the number of each point's label; zero if the label is missing."""
     numbers = np.asarray(of_labels, np.float64)
     return np.asarray(np.append(numbers, 0.0)[codes])  # a missing label, -1, takes the zero
 
 
-def check_perplexity(perplexity: float) -> float:
-    """Check that a perplexity is possible."""
-    return check_number(perplexity, "perplexity", low=1)
-
-
-def per_label(
-    value: ArrayLike, argument: str, labels: Labels, *, open_low: bool
-) -> NDArray[np.float64]:
+def per_label(value: ArrayLike, argument: str, labels: Labels, *, open_low: bool) -> Floats:
     """Return a number between 0 and 1 for each label."""
     numbers = np.asarray(value, np.float64)
     if numbers.shape not in ((), (labels.n_labels,)):

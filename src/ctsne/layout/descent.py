@@ -161,12 +161,7 @@ class Layout:
         return self._as_given(4 * (attraction - repulsion / np.float32(normaliser)))
 
     def advance(self, n_iter: int) -> None:
-        """Take ``n_iter`` more steps; unlike :meth:`run`, this does not catch Ctrl-C.
-
-        Parameters
-        ----------
-        n_iter : int
-        """
+        """Take ``n_iter`` more steps; unlike :meth:`run`, this does not catch Ctrl-C."""
         for _ in range(n_iter):
             self._step()
 
@@ -207,12 +202,10 @@ class Layout:
                 normaliser = self._step()
                 if after_step is not None:
                     after_step()
-                if (
-                    callback is not None
-                    and self.iteration % callback_every == 0
-                    and _says_stop(callback(self.iteration, self._loss(normaliser), self.embedding))
-                ):
-                    return True
+                if callback is not None and self.iteration % callback_every == 0:
+                    answer = callback(self.iteration, self._loss(normaliser), self.embedding)
+                    if isinstance(answer, bool | np.bool_) and answer:
+                        return True
                 if patience is not None and self.iteration % _STALL_CHECK == 0:
                     loss = self._loss(normaliser)
                     early = self.iteration <= self.schedule.early_exaggeration_iter
@@ -234,10 +227,7 @@ class Layout:
     def _packed(
         self, y: NDArray[np.float32]
     ) -> tuple[_native.Similarities, NDArray[np.int64], NDArray[np.int64]]:
-        """Pack the similarities with points that are near in the map near in memory.
-
-        Returns them, the whole order of the points, and their order relative to the last one.
-        """
+        """Pack the similarities in the order of the map; return it as a whole and as a change."""
         assert self._source is not None
         order = spatial_order(y, self._groups)
         whole = self._order[order]
@@ -285,10 +275,6 @@ def _check_input(matrix: sp.csr_array, start: NDArray[np.floating]) -> int:
             f"matrix must not contain negative similarities, got {matrix.data.min():g}"
         )
     return n
-
-
-def _says_stop(answer: object) -> bool:
-    return isinstance(answer, bool | np.bool_) and bool(answer)
 
 
 def _similarities(matrix: sp.csr_array, n_jobs: int, *, copy: bool = False) -> _native.Similarities:

@@ -31,23 +31,14 @@ _REACHES = tuple(1.6 * 1.25**k for k in range(10))
 
 @dataclass(frozen=True)
 class Way:
-    """How to compute the forces.
+    """How to compute the forces: the mesh of every group, and the groups.
 
-    Attributes
-    ----------
-    plan : MeshPlan
-        The mesh of every group: for the whole kernel, in two layers, or without the near part of
-        the kernel, which is then summed over pairs.
-    origin : tuple of float
-        Position of its first node.
-    n_single : int
-        How many of the largest labels are groups of their own. Inside the other labels, the weight
-        of pairs beyond that across labels is left to add.
+    Inside labels without a group, the weight of pairs beyond that across labels is left to add.
     """
 
-    plan: MeshPlan
-    origin: tuple[float, ...]
-    n_single: int
+    plan: MeshPlan  # for the whole kernel, in two layers, or without the near part of the kernel
+    origin: tuple[float, ...]  # position of the first node
+    n_single: int  # the largest labels, which are groups of their own
 
 
 class GroupedRepulsion:
@@ -55,16 +46,8 @@ class GroupedRepulsion:
 
     Weights apply to the charges on the mesh, so every point writes to one grid and reads one. Most
     meshes have two layers. If there are many grids and few points, the fine layer costs more than
-    the near pairs it replaces, and these are summed instead.
-
-    Parameters
-    ----------
-    n : int
-    weights : PairWeights
-    dof : float
-    n_jobs : int
-    mesh : bool
-        Whether every label gets a mesh of its own, however small.
+    the near pairs it replaces, and these are summed instead. With ``mesh``, every label gets a
+    group, however small.
     """
 
     def __init__(
@@ -83,10 +66,7 @@ class GroupedRepulsion:
         self._mesh: Mesh | None = None
 
     def choose(self, low: Sequence[float], high: Sequence[float]) -> Way | None:
-        """Choose the fastest way for a map between two corners; None if there is none.
-
-        The choice depends only on the map, so a continued run makes the same one.
-        """
+        """Choose the fastest way for a map between two corners; None if there is none."""
         if len(low) != 2:
             return None
         meshes = [plan_mesh(low, high, self._dof)]

@@ -16,7 +16,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import NamedTuple
 
 import numpy as np
 import scipy.fft
@@ -122,10 +121,7 @@ def plan_mesh(
 def plan_layers(
     low: Sequence[float], high: Sequence[float]
 ) -> tuple[MeshPlan, tuple[float, ...]] | None:
-    """Choose the fine of two layers; None if the map is so small or large that its spacing differs.
-
-    Returns the plan and the position of its first node, as :func:`plan_mesh`.
-    """
+    """Choose the fine of two layers; None if the map is too small or too large for its spacing."""
     plan, origin = plan_mesh(low, high, 1.0, REACH, near=True)
     return (plan, origin) if plan.spacing == SPACING else None
 
@@ -156,11 +152,8 @@ def _round_up(length: float) -> float:
     return float(GROWTH ** math.ceil(math.log(length) / math.log(GROWTH)))
 
 
-class _Kernel(NamedTuple):
-    """Transform of the kernel over the doubled mesh, and the constant subtracted from it."""
-
-    transform: NDArray[np.float32] | _native.PlaneKernel
-    floor: float
+# Transform of the kernel over the doubled mesh, and the constant subtracted from it.
+_Kernel = tuple[NDArray[np.float32] | _native.PlaneKernel, float]
 
 
 @lru_cache(maxsize=3)
@@ -194,7 +187,7 @@ def _kernel_of(plan: MeshPlan) -> _Kernel:
     for axis, n in enumerate(plan.nodes[:-1]):  # negative frequencies, except on the last axis
         mirror = np.concatenate([np.arange(n + 1), np.arange(n - 1, 0, -1)])
         transform = np.take(transform, mirror, axis=axis)
-    return _Kernel(np.ascontiguousarray(transform, np.float32), floor)
+    return np.ascontiguousarray(transform, np.float32), floor
 
 
 def _near_kernel(plan: MeshPlan) -> _Kernel:
@@ -215,7 +208,7 @@ def _plane_kernel(transform: NDArray[np.float64], floor: float, plan: MeshPlan) 
     rows, columns = plan.nodes
     padded = np.zeros((len(transform), plan.grid_shape[1]), np.float32)
     padded[:, : transform.shape[1]] = transform
-    return _Kernel(_native.PlaneKernel(padded, (rows, columns), doubled=not plan.near), floor)
+    return _native.PlaneKernel(padded, (rows, columns), doubled=not plan.near), floor
 
 
 def near_part(squared: NDArray[np.float64], reach: float) -> NDArray[np.float64]:
@@ -244,15 +237,7 @@ def _spline_transform(n: int) -> NDArray[np.float64]:
 
 
 class Mesh:
-    """The grids of a plan: points put charges on them and read potentials from them.
-
-    Parameters
-    ----------
-    plan : MeshPlan
-    groups : int
-        Number of grids, all of the same mesh.
-    n_jobs : int
-    """
+    """Grids of a plan, one per group: points put charges on them and read potentials from them."""
 
     def __init__(self, plan: MeshPlan, groups: int = 1, *, n_jobs: int) -> None:
         self.plan = plan
@@ -262,27 +247,20 @@ class Mesh:
         self._coarse = Mesh(_coarse_plan(plan), groups, n_jobs=n_jobs) if plan.near else None
 
     def convolve(self) -> float:
-        """Turn the charges on every grid into potentials.
-
-        Returns
-        -------
-        float
-            A constant to add to the potentials, times the total charge of the grid.
-        """
+        """Turn charges into potentials; return a constant to add, times the charge of the grid."""
         if self._coarse is not None:
             self._coarse.native.coarsen(self.native)
-        kernel = _kernel_of(self.plan)
-        if isinstance(kernel.transform, _native.PlaneKernel):
-            self.native.convolve(kernel.transform)
+        kernel, floor = _kernel_of(self.plan)
+        if isinstance(kernel, _native.PlaneKernel):
+            self.native.convolve(kernel)
         else:
             nodes = self.plan.nodes[-1]  # the rest of the last axis stays zero
             for grid in self.grids:
-                convolved = _convolved(grid, kernel.transform, self.plan, self._n_jobs)
+                convolved = _convolved(grid, kernel, self.plan, self._n_jobs)
                 grid[..., :nodes] = convolved[..., :nodes]
-        if self._coarse is None:
-            return kernel.floor
-        floor = self._coarse.convolve()
-        self.native.refine(self._coarse.native)
+        if self._coarse is not None:
+            floor = self._coarse.convolve()
+            self.native.refine(self._coarse.native)
         return floor
 
 

@@ -112,20 +112,12 @@ class Groups:
     Across labels the weight of a pair is the product of both charges, inside a label ``own`` more;
     with an unlabelled point it is one. Applied to charges on a mesh, these weights give all forces
     with one mesh per group.
-
-    Attributes
-    ----------
-    bounds : ndarray of int64, shape (n_groups + 1,)
-        Group g holds points ``bounds[g]`` to ``bounds[g + 1]``.
-    charge, own : ndarray of float32, shape (n_groups,)
-    unlabelled : bool
-        Whether the last group holds the unlabelled points.
     """
 
-    bounds: NDArray[np.int64]
+    bounds: NDArray[np.int64]  # group g holds points bounds[g] to bounds[g + 1]
     charge: NDArray[np.float32]
     own: NDArray[np.float32]
-    unlabelled: bool
+    unlabelled: bool  # whether the last group holds the unlabelled points
 
     @cached_property
     def same(self) -> NDArray[np.float32]:

@@ -36,26 +36,22 @@ class _Channel:
     sources: tuple[int, int]
     targets: tuple[int, int]
     coefficient: float
-    source_charge: NDArray[np.float32] | None = None
-    target_charge: NDArray[np.float32] | None = None
+    charge: NDArray[np.float32] | None = None  # of every point of the map; one by default
 
     @cached_property
     def total(self) -> float:
         """Total charge of the sources."""
-        if self.source_charge is None:
+        if self.charge is None:
             return float(self.sources[1] - self.sources[0])
-        return float(self.source_charge[slice(*self.sources)].sum(dtype=np.float64))
+        return float(self.charge[slice(*self.sources)].sum(dtype=np.float64))
 
     @cached_property
     def own(self) -> float:
         """What points that are both sources and targets add to their own potential."""
         begin = max(self.sources[0], self.targets[0])
         end = max(begin, min(self.sources[1], self.targets[1]))
-        charges = np.ones(end - begin)
-        for factor in (self.source_charge, self.target_charge):
-            if factor is not None:
-                charges *= factor[begin:end]
-        return self.coefficient * float(charges.sum())
+        charges = np.ones(end - begin) if self.charge is None else self.charge[begin:end]
+        return self.coefficient * float((charges.astype(np.float64) ** 2).sum())
 
 
 def _across_labels(n: int, weights: PairWeights) -> list[_Channel]:
@@ -70,7 +66,7 @@ def _across_labels(n: int, weights: PairWeights) -> list[_Channel]:
     else:
         charge = np.ones(n, np.float32)
         charge[:m] = np.repeat(np.sqrt(weights.beta), np.diff(weights.bounds))
-        channels = [_Channel((0, m), (0, m), 1.0, charge, charge)]
+        channels = [_Channel((0, m), (0, m), 1.0, charge)]
     if m < n:
         channels += [_Channel((m, n), (0, n), 1.0), _Channel((0, m), (m, n), 1.0)]
     return channels
@@ -92,19 +88,10 @@ class _View:
 
 
 class Repulsion:
-    """Potential ``sum_j c_ij K_ij`` of a map, and its forces.
+    """Potential ``sum_j c_ij K_ij`` of a map of ``n`` points, and its forces.
 
-    Parameters
-    ----------
-    n : int
-        Number of points.
-    dof : float
-        Degrees of freedom of the kernel.
-    weights : PairWeights, optional
-        Weights of pairs; points must then come in the order of ``weights.order``.
-    n_jobs : int
-    exact : bool, optional
-        Force the exact sum, or the mesh; by default the faster one is used.
+    With ``weights``, points must come in the order of ``weights.order``. ``exact`` forces the exact
+    sum or the mesh; by default the faster one is used.
     """
 
     def __init__(
@@ -140,18 +127,9 @@ class Repulsion:
     ) -> tuple[NDArray[np.float32], float]:
         """Compute the forces on all points, and the normaliser over all ordered pairs.
 
-        Parameters
-        ----------
-        y : ndarray of float32, shape (n, dims)
-        extent : tuple of two sequences, optional
-            The map's least and greatest coordinates, if known.
-
-        Returns
-        -------
-        force : ndarray of float32, shape (n, dims)
-            ``(dof+1)/(2 dof) sum_j c_ij K_ij (y_i - y_j) / (1 + d_ij²/dof)``
-        normaliser : float
-            ``sum_{i != j} c_ij K_ij``
+        The forces are ``(dof+1)/(2 dof) sum_j c_ij K_ij (y_i - y_j) / (1 + d_ij²/dof)``, and the
+        normaliser is ``sum_{i != j} c_ij K_ij``. ``extent`` holds the least and the greatest
+        coordinates, if known.
         """
         low, high = extent or (y.min(axis=0).tolist(), y.max(axis=0).tolist())
         view = _View(y, self._n_jobs, *plan_mesh(low, high, self._dof))
@@ -183,14 +161,12 @@ class Repulsion:
             potential += self._add(_Channel(own, own, float(self._own[label])), view, force)
         return potential
 
-    def _add_exactly(
-        self, excluded: Sequence[int], view: _View, force: NDArray[np.float32]
-    ) -> float:
+    def _add_exactly(self, but: Sequence[int], view: _View, force: NDArray[np.float32]) -> float:
         """Add the forces inside all labels except some."""
-        if len(excluded) == len(self._own):
+        if len(but) == len(self._own):
             return 0.0
         coefficient = self._own.copy()
-        coefficient[excluded] = 0
+        coefficient[but] = 0
         return view.pairs.add_inside(force, self._bounds, coefficient)
 
     def _exact_is_quicker(self, sources: int, targets: int, plan: MeshPlan) -> bool:
@@ -219,18 +195,17 @@ class Repulsion:
         targets = channel.targets[1] - channel.targets[0]
         if self._exact_is_quicker(sources, targets, plan):
             return view.pairs.add(
-                force, channel.sources, channel.targets, channel.coefficient,
-                channel.source_charge, channel.target_charge,
-            )  # fmt: skip
+                force, channel.sources, channel.targets, channel.coefficient, channel.charge
+            )
         self._warn_if_coarse(plan, view.y)
         if self._mesh is None or self._mesh.plan != plan:
             self._mesh = Mesh(plan, n_jobs=self._n_jobs)
         mesh = self._mesh.native
-        mesh.spread(view.y, np.array(channel.sources), view.origin, channel.source_charge)
+        mesh.spread(view.y, np.array(channel.sources), view.origin, channel.charge)
         offset = np.array([self._mesh.convolve() * channel.total])
         potential = mesh.gather(
             force, view.y, np.array(channel.targets), view.origin, offset, channel.coefficient,
-            channel.target_charge,
+            channel.charge,
         )  # fmt: skip
         # The mesh includes each point's own charge, at distance zero: subtract it.
         return potential - channel.own

@@ -35,6 +35,8 @@ SCORE_ROWS = 600
 SAME_UNIT = 2.0
 
 _Points = NDArray[np.floating]
+_Floats = NDArray[np.float64]
+_Codes = NDArray[np.int32]
 
 
 def align_points(
@@ -42,24 +44,11 @@ def align_points(
 ) -> _Points:
     """Move the points of each label towards their counterparts under other labels.
 
-    Parameters
-    ----------
-    X : ndarray, shape (n, d)
-    labels : Labels
-        Unlabelled points do not move.
-    how : {"none", "mutual", "local", "mean"}
-        ``"mutual"`` moves each label as a whole by half of the mean difference between mutual
-        nearest neighbours of different labels, five times. ``"local"`` moves each point by the mean
-        of such differences at the 50 nearest paired points of its label, so that the move can
-        differ between cell types. ``"mean"`` removes each label's mean.
-    metric : {"euclidean", "cosine"}
-        With cosine distances, directions are aligned.
-    n_jobs : int
-
-    Returns
-    -------
-    ndarray, shape (n, d)
-        ``X`` itself if nothing moves.
+    ``"mutual"`` moves each label as a whole by half of the mean difference between mutual nearest
+    neighbours of different labels, five times. ``"local"`` moves each point by the mean of such
+    differences at the 50 nearest paired points of its label, so that the move can differ between
+    cell types. ``"mean"`` removes each label's mean. With cosine distances, directions are aligned.
+    Unlabelled points do not move; ``X`` itself is returned if nothing moves.
 
     Examples
     --------
@@ -79,7 +68,7 @@ def align_points(
     part, known = points[rows], take_labels(labels, rows)
     if how == "mutual":
         return _moved(points, labels, _mutual_shifts(part, known, n_jobs))
-    return _moved_locally(points, labels, rows, _local_moves(part, known, n_jobs), n_jobs)
+    return _moved_locally(points, labels.codes, rows, _local_moves(part, known, n_jobs), n_jobs)
 
 
 def rescaled_points(points: _Points, X: _Points, labels: Labels, *, metric: str) -> _Points:
@@ -88,29 +77,8 @@ def rescaled_points(points: _Points, X: _Points, labels: Labels, *, metric: str)
     Distances to other labels, measured in the representation, are compared with those to the same
     label, measured in the data. If distances inside labels differ by a factor of two or more
     between both, their units differ.
-
-    Parameters
-    ----------
-    points : ndarray, shape (n, d')
-    X : ndarray, shape (n, d)
-    labels : Labels
-    metric : {"euclidean", "cosine"}
-        Angles have no unit.
-
-    Returns
-    -------
-    ndarray, shape (n, d')
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ctsne.labels import encode_labels
-    >>> from ctsne.neighbors.alignment import rescaled_points
-    >>> X, labels = np.random.default_rng(0).normal(size=(50, 3)), encode_labels(["a", "b"] * 25)
-    >>> bool(np.allclose(rescaled_points(1000 * X, X, labels, metric="euclidean"), X))
-    True
     """
-    if metric == "cosine":
+    if metric == "cosine":  # angles have no unit
         return points
     rows = np.sort(np.random.default_rng(0).permutation(len(X))[:SCORE_ROWS])
     typical = []
@@ -145,18 +113,6 @@ def commuting_share(
 
     With correct counterparts, the neighbours of a point's counterparts are the counterparts of its
     neighbours. The result is the share of both that agrees, at most 1.
-
-    Parameters
-    ----------
-    X, aligned : ndarray, shape (n, d)
-        The data, and the points among which other labels are searched.
-    labels : Labels
-    metric : {"euclidean", "cosine"}
-    n_jobs : int
-
-    Returns
-    -------
-    float
 
     Examples
     --------
@@ -205,14 +161,14 @@ def _listed(
     return sp.csr_array((np.ones(len(row), np.float32), (row, found.indices[wanted])), shape=(n, n))
 
 
-def _to_common_mean(points: _Points, labels: Labels) -> NDArray[np.float64]:
+def _to_common_mean(points: _Points, labels: Labels) -> _Floats:
     """Return the shift of each label that moves its mean to that of all labelled points."""
     means = _label_sums(points, labels) / np.maximum(labels.counts, 1)[:, None]
     labelled = points[labels.codes >= 0]
     return np.asarray(labelled.mean(axis=0, dtype=np.float64) - means)
 
 
-def _label_sums(values: NDArray[Any], labels: Labels) -> NDArray[np.float64]:
+def _label_sums(values: NDArray[Any], labels: Labels) -> _Floats:
     """Sum over the points of each label."""
     labelled = np.flatnonzero(labels.codes >= 0)
     members = sp.csr_array(
@@ -222,15 +178,13 @@ def _label_sums(values: NDArray[Any], labels: Labels) -> NDArray[np.float64]:
     return np.asarray(members @ values.astype(np.float64, copy=False))
 
 
-def _moved(points: _Points, labels: Labels, shifts: NDArray[np.float64]) -> _Points:
+def _moved(points: _Points, labels: Labels, shifts: _Floats) -> _Points:
     """Move every label by its shift, but not unlabelled points."""
     padded = np.vstack([shifts, np.zeros(points.shape[1])]).astype(points.dtype)
     return np.asarray(points + padded[labels.codes])  # a missing label, -1, takes the zeros
 
 
-def _differences(
-    points: _Points, labels: Labels, n_jobs: int
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def _differences(points: _Points, labels: Labels, n_jobs: int) -> tuple[_Floats, NDArray[np.int64]]:
     """Sum the differences of each point to its counterparts, and count them."""
     listed = _listed(points, labels, 0, PAIR_NEIGHBORS, "euclidean", n_jobs)
     pairs = listed.multiply(listed.T).tocsr()
@@ -238,7 +192,7 @@ def _differences(
     return np.asarray(pairs @ points - count[:, None] * points), count
 
 
-def _mutual_shifts(points: _Points, labels: Labels, n_jobs: int) -> NDArray[np.float64]:
+def _mutual_shifts(points: _Points, labels: Labels, n_jobs: int) -> _Floats:
     """Find the shift of each label, repeatedly half its mean difference to its counterparts."""
     shifts = np.zeros((labels.n_labels, points.shape[1]))
     start = points.astype(np.float64)
@@ -249,60 +203,45 @@ def _mutual_shifts(points: _Points, labels: Labels, n_jobs: int) -> NDArray[np.f
     return shifts
 
 
-def _local_moves(points: _Points, labels: Labels, n_jobs: int) -> NDArray[np.float64]:
+def _local_moves(points: _Points, labels: Labels, n_jobs: int) -> _Floats:
     """Find the move of each point, repeatedly half the mean difference of paired points near."""
     start = points.astype(np.float64)
     now = start.copy()
     for _ in range(ROUNDS):
         difference, count = _differences(now, labels, n_jobs)
         paired = count > 0
-        move = np.zeros_like(now)
-        move[paired] = 0.5 * difference[paired] / count[paired, None]
-        now += _smoothed(move, now, labels, paired, np.arange(len(now)), now, labels, n_jobs)
+        move = 0.5 * difference[paired] / count[paired, None]
+        now += _smoothed(move, now[paired], labels.codes[paired], now, labels.codes, n_jobs)
     return now - start
 
 
 def _moved_locally(
-    points: _Points,
-    labels: Labels,
-    rows: NDArray[np.int64],
-    moves: NDArray[np.float64],
-    n_jobs: int,
+    points: _Points, codes: _Codes, rows: NDArray[np.int64], moves: _Floats, n_jobs: int
 ) -> _Points:
     """Move points outside the sample as the sampled points near them."""
     moved = points.astype(np.float64)
     moved[rows] += moves
     rest = np.setdiff1d(np.arange(len(points)), rows)
     if len(rest):
-        every = np.ones(len(rows), np.bool_)
-        known = take_labels(labels, rows)
-        moved[rest] += _smoothed(moves, points[rows], known, every, rest, points, labels, n_jobs)
+        known, asked = codes[rows], codes[rest]
+        moved[rest] += _smoothed(moves, points[rows], known, points[rest], asked, n_jobs)
     return moved.astype(points.dtype)
 
 
 def _smoothed(
-    values: NDArray[np.float64],
-    places: _Points,
-    known: Labels,
-    usable: NDArray[np.bool_],
-    asked: NDArray[np.int64],
-    points: _Points,
-    labels: Labels,
-    n_jobs: int,
-) -> NDArray[np.float64]:
-    """Average values over the usable places with the same label nearest to each point asked."""
-    smoothed = np.zeros((len(asked), values.shape[1]))
-    for code in np.unique(labels.codes[asked]):
-        sources = np.flatnonzero(usable & (known.codes == code))
-        targets = np.flatnonzero(labels.codes[asked] == code)
-        if code < 0 or len(sources) == 0:
+    values: _Floats, places: _Points, known: _Codes, points: _Points, codes: _Codes, n_jobs: int
+) -> _Floats:
+    """Average values over the places nearest to each point that have its label."""
+    smoothed = np.zeros((len(points), values.shape[1]))
+    for code in np.unique(codes[codes >= 0]):
+        sources, targets = np.flatnonzero(known == code), np.flatnonzero(codes == code)
+        if len(sources) == 0:
             continue
         # One search finds them: sources and targets get two labels, and other labels are searched.
-        both = np.concatenate([places[sources], points[asked[targets]]])
+        both = np.concatenate([places[sources], points[targets]])
         side = np.repeat([0, 1], [len(sources), len(targets)]).astype(np.int32)
-        k = min(LOCAL_NEIGHBORS, len(sources))
         found = find_neighbors(
-            both, side, k_same=0, k_other=k, n_jobs=n_jobs,
+            both, side, k_same=0, k_other=min(LOCAL_NEIGHBORS, len(sources)), n_jobs=n_jobs,
             rows=np.arange(len(sources), len(both)),
         )  # fmt: skip
         smoothed[targets] = values[sources[found.indices]].mean(axis=1)

@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from ctsne._core.checks import check_count
 from ctsne.labels import Labels
 
+Lengths = tuple[NDArray[np.int32], NDArray[np.int32]]
+
 
 @dataclass(frozen=True, eq=False)
 class Neighbors:
@@ -61,9 +63,7 @@ class Unaligned:
     neighbors: Neighbors
 
 
-def paper_lengths(
-    labels: Labels | None, n: int, perplexity: float
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def paper_lengths(labels: Labels | None, n: int, perplexity: float) -> Lengths:
     """Return the list lengths of the paper's methods: each 1.5 times the perplexity.
 
     Parameters
@@ -89,9 +89,7 @@ def paper_lengths(
     return half_lengths(labels, n, ceil(3 * perplexity))
 
 
-def balanced_lengths(
-    labels: Labels, perplexity: float, strength: ArrayLike
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def balanced_lengths(labels: Labels, perplexity: float, strength: ArrayLike) -> Lengths:
     """Return the list lengths of ``balanced``: three times the perplexity of each list.
 
     At strength 1 the share of other labels is known beforehand. At strength 0 it is that of the
@@ -125,9 +123,7 @@ def balanced_lengths(
     return fill_lists(total - other, total, *available(labels, n))
 
 
-def half_lengths(
-    labels: Labels | None, n: int, total: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def half_lengths(labels: Labels | None, n: int, total: int) -> Lengths:
     """Return the lengths of two lists that share a row of neighbours equally.
 
     Parameters
@@ -191,7 +187,7 @@ def available(labels: Labels | None, n: int) -> tuple[NDArray[np.int64], NDArray
 
 def fill_lists(
     same: NDArray[np.int64], total: int, has_same: NDArray[np.int64], has_other: NDArray[np.int64]
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+) -> Lengths:
     """Return the lengths of both lists if the first should hold ``same`` of ``total``.
 
     If a list has too few candidates, it holds all of them and the other list takes the rest.
