@@ -102,9 +102,8 @@ def _split_perplexity(
 def natural_log_odds(neighbors: Neighbors, labels: Labels, *, n_jobs: int) -> Floats:
     """Return the log of the weight on other labels over the rest, without conditioning.
 
-    The perplexity is half the length of a row. If other labels were searched among aligned points,
-    their weight is scaled to the mean it has without alignment: an alignment determines which
-    points are near, not how near they are.
+    The perplexity is half the length of a row. Weights among aligned points are scaled to the mean
+    without alignment: an alignment determines which points are near, not how near they are.
     """
     log_odds = _log_odds(neighbors, n_jobs)
     if neighbors.unaligned is None:

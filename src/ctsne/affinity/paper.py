@@ -37,10 +37,9 @@ def tsne_affinities(neighbors: Neighbors, *, perplexity: float, n_jobs: int = 1)
     >>> bool(np.allclose(result.diagnostics.perplexity, 5, rtol=1e-5))
     True
     """
+    target = check_number(perplexity, "perplexity", low=1)
     rows = Rows(neighbors, None, n_jobs=n_jobs)
-    precision, reached = rows.bandwidths(
-        check_number(perplexity, "perplexity", low=1), weighted=False
-    )
+    precision, reached = rows.bandwidths(target, weighted=False)
     return rows.affinities(precision, precision, reached)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ctsne import _native
+import ctsne._native as _native
 
 # The matrix is symmetrised in ranges of about this many entries. Each range reads all rows: small
 # ranges cost time, large ones memory.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne import _native
+import ctsne._native as _native
 from ctsne._core.checks import check_jobs
 from ctsne.affinity.result import Affinities, Diagnostics, symmetric_matrix
 from ctsne.affinity.weights import Floats, of_points

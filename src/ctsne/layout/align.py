@@ -8,8 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 from ctsne._core.checks import check_features
 from ctsne._core.jobs import one_blas_thread
 
-__all__ = ["align"]
-
 
 def align(embedding: ArrayLike, reference: ArrayLike) -> NDArray[np.float32]:
     """Rotate, mirror and shift a map to match another map of the same points.

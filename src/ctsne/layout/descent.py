@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ctsne import _native
+import ctsne._native as _native
 from ctsne._core.checks import check_finite, check_jobs
 from ctsne._core.messages import warn
 from ctsne.layout.pairs import PairWeights
@@ -243,9 +243,8 @@ class Layout:
         if self._source is not None and self.iteration >= self.schedule.early_exaggeration_iter:
             if self.iteration > 0:
                 similarities, whole, order = self._packed(self._descent.y)
-                sorted_descent = self._descent.reordered(order, similarities)
-                # Both at once: no call between them that Ctrl-C could interrupt.
-                self._descent, self._order = sorted_descent, whole
+                # Both at once: Ctrl-C is heard before the assignments or after them.
+                self._descent, self._order = self._descent.reordered(order, similarities), whole
             self._source = None
         extent, self._extent = self._extent, None  # so that Ctrl-C leaves none that is outdated
         repulsion, normaliser = self._repulsion(self._descent.y, extent)

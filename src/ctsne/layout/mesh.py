@@ -21,7 +21,7 @@ import numpy as np
 import scipy.fft
 from numpy.typing import NDArray
 
-from ctsne import _native
+import ctsne._native as _native
 
 # Distance between nodes: the kernel's transform decays as exp(-k), and with splines of order 6 this
 # spacing keeps the forces within 1 % of the exact sum (tests/layout/test_mesh.py).

@@ -143,8 +143,7 @@ class Groups:
 def groups_of(weights: PairWeights, n: int, n_single: int) -> Groups | None:
     """Make a group of each of the largest labels, one of all others, and one of unlabelled points.
 
-    In the group of the others, pairs weigh as across labels. None if groups cannot express the
-    weights.
+    None if groups cannot express the weights.
     """
     m = weights.n_labelled
     rest = weights.beta[n_single:]

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne import _native
+import ctsne._native as _native
 from ctsne._core.checks import check_jobs
 from ctsne._core.messages import warn
 from ctsne.layout.grouped import GroupedRepulsion

@@ -74,9 +74,8 @@ def align_points(
 def rescaled_points(points: _Points, X: _Points, labels: Labels, *, metric: str) -> _Points:
     """Rescale a representation that has another unit than the data.
 
-    Distances to other labels, measured in the representation, are compared with those to the same
-    label, measured in the data. If distances inside labels differ by a factor of two or more
-    between both, their units differ.
+    Distances to other labels, in the representation, are compared with those to the same label, in
+    the data. If distances inside labels differ by a factor of two or more, the units differ.
     """
     if metric == "cosine":  # angles have no unit
         return points

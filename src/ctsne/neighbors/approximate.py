@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne import _native
+import ctsne._native as _native
 from ctsne.labels import Labels
 from ctsne.neighbors.exact import Searched, as_metric, scan_all, searched_points
 from ctsne.neighbors.lists import Neighbors

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne import _native
+import ctsne._native as _native
 from ctsne.labels import Labels
 from ctsne.neighbors.lists import Neighbors
 

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from ctsne.labels import Labels
 from ctsne.neighbors.lists import Neighbors
 
-__all__ = ["UNMATCHED", "matched_share"]
-
 # A point names this many nearest points of other labels as its counterparts, and shares how often
 # it is named itself with this many neighbours of its own label.
 COUNTERPARTS = 15
