@@ -80,7 +80,7 @@ inline void require_bounds(const Vector<const int64_t>& bounds, int64_t last) {
 // Arrays come from NumPy, which asks for huge pages: kernels that stream large arrays need them.
 template <class T, class... Sizes>
 nb::object empty_array(Sizes... sizes) {
-  constexpr char kind = std::is_same_v<T, bool>      ? 'b'
+  constexpr char kind = std::is_same_v<T, bool>       ? 'b'
                         : std::is_floating_point_v<T> ? 'f'
                         : std::is_signed_v<T>         ? 'i'
                                                       : 'u';

@@ -1,5 +1,6 @@
 // The Python face of stage 3, without the mesh: similarities, exact forces and descent.
 #include <array>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <tuple>
@@ -43,6 +44,7 @@ class Similarities {
         arrays_{nb::cast(indptr), nb::cast(indices), nb::cast(values)} {
     require(indptr.size() > 0 && indptr(0) == 0, "row starts must begin with zero");
     const int64_t n = size_of(indptr) - 1, stored = indptr(n);
+    require(n <= std::numeric_limits<int32_t>::max(), "there are too many points");
     require_bounds(indptr, stored);
     require(size_of(indices) == stored && size_of(values) == stored,
             "columns and values must be as many as the row starts say");

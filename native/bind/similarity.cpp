@@ -1,6 +1,6 @@
 // The Python face of stage 2: rows of similarities, and the symmetric matrix made of them.
 #include <algorithm>
-#include <array>
+#include <limits>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -105,6 +105,7 @@ auto symmetrize(Matrix<const int32_t> indices, Matrix<const float> rows, int64_t
   const int64_t n = size_of(indices), length = size_of(indices, 1);
   require(n > 0 && length > 0 && size_of(rows) == n && size_of(rows, 1) == length,
           "indices and rows must have the same shape");
+  require(n <= std::numeric_limits<int32_t>::max(), "there are too many points");
   require(entries_at_once > 0, "entries_at_once must be positive");
   checked_jobs(n_jobs);
   const ctsne::Conditional given{span_of(indices), span_of(rows), n, length};

@@ -45,8 +45,8 @@ def random_share(labels: Labels) -> Floats:
 
 def of_points(of_labels: ArrayLike, codes: NDArray[np.int32]) -> Floats:
     """Return the number of each point's label; zero if the label is missing."""
-    numbers = np.asarray(of_labels, np.float64)
-    return np.asarray(np.append(numbers, 0.0)[codes])  # a missing label, -1, takes the zero
+    # A missing label, -1, takes the appended zero.
+    return np.asarray(np.append(np.asarray(of_labels, np.float64), 0.0)[codes])
 
 
 def per_label(value: ArrayLike, argument: str, labels: Labels, *, open_low: bool) -> Floats:

@@ -71,7 +71,7 @@ def start_positions(
 
 
 def _principal(X: NDArray[np.floating], n_components: int, n_jobs: int) -> NDArray[np.float64]:
-    if (X[-1] == X[0]).all() and (X[0] == X).all():
+    if (X[-1] == X[0]).all() and (X[0] == X).all():  # all points are identical
         return np.zeros((len(X), 0))
     return principal_components(X, min(n_components, *X.shape), n_jobs=n_jobs)
 

@@ -141,8 +141,7 @@ def _graph(
 ) -> sp.csr_array:
     """Return pairs that are in a list of either point, as ones."""
     graph = _listed(points, labels, k_same, k_other, metric, n_jobs)
-    either: sp.csr_array = ((graph + graph.T) > 0).astype(np.float32)
-    return either
+    return ((graph + graph.T) > 0).astype(np.float32)
 
 
 def _listed(
@@ -163,8 +162,7 @@ def _listed(
 def _to_common_mean(points: _Points, labels: Labels) -> _Floats:
     """Return the shift of each label that moves its mean to that of all labelled points."""
     means = _label_sums(points, labels) / np.maximum(labels.counts, 1)[:, None]
-    labelled = points[labels.codes >= 0]
-    return np.asarray(labelled.mean(axis=0, dtype=np.float64) - means)
+    return np.asarray(points[labels.codes >= 0].mean(axis=0, dtype=np.float64) - means)
 
 
 def _label_sums(values: NDArray[Any], labels: Labels) -> _Floats:

@@ -92,8 +92,7 @@ def unit_rows(X: NDArray[np.floating]) -> NDArray[np.float64]:
     """Scale rows to length one, in double precision because near-parallel ones hardly differ."""
     largest = np.abs(X).max(axis=1, keepdims=True)
     scaled = X / largest.astype(np.float64)  # so that squares neither overflow nor vanish
-    unit: NDArray[np.float64] = scaled / np.linalg.norm(scaled, axis=1, keepdims=True)
-    return unit
+    return scaled / np.linalg.norm(scaled, axis=1, keepdims=True)
 
 
 def _by_label(points: NDArray[np.floating], labels: Labels | None, n_jobs: int) -> Searched:
