@@ -19,9 +19,8 @@ from ctsne import _reference as oracle
 from ctsne.labels import encode_labels
 from ctsne.layout import PairWeights, pair_weights
 from ctsne.layout.grouped import GroupedRepulsion, Way
-from ctsne.layout.groups import groups_of
-from ctsne.layout.layers import REACH
-from ctsne.layout.mesh import plan_mesh
+from ctsne.layout.mesh import REACH, plan_mesh
+from ctsne.layout.pairs import groups_of
 from ctsne.layout.repulsion import Repulsion
 
 # Without near pairs, with those up to some distance, and with two layers of meshes.
