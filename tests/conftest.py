@@ -12,6 +12,8 @@ import pytest
 from hypothesis import settings
 from numpy.typing import NDArray
 
+from ctsne.datasets import make_synthetic
+
 # The first call of a kernel loads it, and shared machines stall: time limits would only be noise.
 settings.register_profile("ctsne", deadline=None, derandomize=True)
 settings.load_profile("ctsne")
@@ -46,6 +48,16 @@ def real_data() -> Callable[[str], Dataset]:
             return Dataset(stored["X"], stored[known], stored[hidden])
 
     return load
+
+
+@pytest.fixture(scope="session")
+def recipe_data() -> Dataset:
+    """Draw data of the paper's recipe.
+
+    Of the first 200 seeds, 19 gives the draw most like the authors' own: hidden clusters 1.63, 2.63
+    and 2.88 apart (theirs: 1.68, 2.57, 2.89) with a scatter of .08 and .11 (.08 and .14).
+    """
+    return Dataset(*vars(make_synthetic(random_state=19)).values())
 
 
 @pytest.fixture(scope="session")
