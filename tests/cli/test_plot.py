@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from ctsne._io import read_provenance
@@ -57,14 +58,22 @@ def test_positions_alone_are_drawn_without_colour(
     assert main(["plot", "map.npy", "-o", "map.png"]) == 0
     told = capsys.readouterr().err
     assert "map.npy has no column 'batch | type' to colour by; --color names another" in told
-    assert Path("map.png").exists()
+    assert Path("map.png").read_bytes().startswith(STARTS[".png"])
 
 
 def test_three_dimensions_are_seen_from_one_side(
     cells: str, run: Callable[..., str], quick: list[str]
 ) -> None:
-    run("embed", cells, "--labels", "batch", "-o", "map.npz", "--dimensions", "3", *quick)
-    run("plot", "map.npz", "-o", "map.png")
+    import matplotlib.image
+    import pandas as pd
+
+    run("embed", cells, "--labels", "batch", "-o", "map.csv", "--dimensions", "3", *quick)
+    run("plot", "map.csv", "-o", "map.png")
+    table = pd.read_csv("map.csv")
+    table.drop(columns="ctsne_3").to_csv("flat.csv", index=False)
+    run("plot", "flat.csv", "-o", "flat.png", "--color", "batch")
+    seen, flat = (matplotlib.image.imread(name) for name in ("map.png", "flat.png"))
+    np.testing.assert_array_equal(seen, flat)
 
 
 @pytest.mark.parametrize("kind", ["maps", "measures", "trade-off"])
