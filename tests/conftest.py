@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
@@ -13,17 +13,20 @@ import pytest
 from hypothesis import settings
 from numpy.typing import NDArray
 
-from .statements import Coverage, start
+from .statements import start
 
-# Before the first import of ctsne: workers share the cores, and coverage sees every module.
-WORKERS = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-if WORKERS > 1:
-    os.environ.setdefault("OMP_NUM_THREADS", str(max(1, int(joblib.cpu_count()) // WORKERS)))
-COVERAGE: Coverage | None = start() if os.environ.get("CTSNE_COVERAGE") else None
+# Before the first import of ctsne, so that every module is measured.
+COVERAGE = start() if os.environ.get("CTSNE_COVERAGE") else None
 
 # The first call of a kernel loads it, and shared machines stall: time limits would only be noise.
 settings.register_profile("ctsne", deadline=None, derandomize=True)
 settings.load_profile("ctsne")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes(specs: list[Any]) -> None:
+    """Let workers that run beside each other share the cores."""
+    os.environ.setdefault("OMP_NUM_THREADS", str(max(1, int(joblib.cpu_count()) // len(specs))))
 
 
 def pytest_configure(config: pytest.Config) -> None:
