@@ -247,12 +247,13 @@ def without_detours(graph: Graph) -> Graph:
     }
 
 
-_STEP, _WIDTH, _HEIGHT, _GAP, _MARGIN = 66, 96, 28, 26, 20
+_STEP, _WIDTH, _HEIGHT, _GAP, _MARGIN = 64, 96, 28, 22, 20
 _STYLE = (
     "text{font:13px system-ui,sans-serif;text-anchor:middle;fill:#1b1f24}"
     "rect.box{fill:#eef3fa;stroke:#46648c}rect.private{fill:#f4f4f4;stroke:#888}"
     "path{fill:none;stroke:#8a97a8}.note{font-size:11px;text-anchor:start;fill:#57606a}"
 )
+_SWEEPS = 40
 
 
 def draw(graph: Graph) -> str:
@@ -263,44 +264,88 @@ def draw(graph: Graph) -> str:
     """
     rows = layers(graph)[::-1]
     lines = without_detours(graph)
-    wide = max(map(len, rows)) * (_WIDTH + _GAP) - _GAP
-    place: dict[str, tuple[float, float]] = {}
-    for row, names in enumerate(rows):
-        # Beneath the packages that import it, as far as the others of the row leave room.
-        wish = {}
-        for name in names:
-            above = [place[other][0] for other in place if name in lines[other]]
-            wish[name] = sum(above) / len(above) if above else wide / 2
-        spread = len(names) * (_WIDTH + _GAP) - _GAP
-        middle = sum(wish.values()) / len(names)
-        first = min(max(middle - spread / 2, 0), wide - spread) + _WIDTH / 2
-        for column, name in enumerate(sorted(names, key=lambda name: (wish[name], name))):
-            place[name] = (_MARGIN + first + column * (_WIDTH + _GAP), _MARGIN + row * _STEP)
-    width, height = wide + 2 * _MARGIN, (len(rows) - 1) * _STEP + _HEIGHT + 2 * _MARGIN + 16
+    routes = _routes(rows, lines)
+    place = _places(rows, routes)
+    width = max(x for x, _ in place.values()) + _WIDTH / 2 + _MARGIN
+    height = (len(rows) - 1) * _STEP + _HEIGHT + 2 * _MARGIN + 16
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}"'
-        f' width="{width:g}" height="{height:g}" role="img"'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}"'
+        f' width="{width:.0f}" height="{height:.0f}" role="img"'
         ' aria-label="Imports between the packages of ctsne">',
         f"<style>{_STYLE}</style>",
         '<rect width="100%" height="100%" fill="#fff"/>',
     ]
-    for name, used in sorted(lines.items()):
-        for other in sorted(used):
-            (x, y), (x2, y2) = place[name], place[other]
-            y, bend = y + _HEIGHT, (y2 - y - _HEIGHT) / 2
-            parts.append(
-                f'<path d="M{x:g} {y:g}C{x:g} {y + bend:g} {x2:g} {y2 - bend:g} {x2:g} {y2:g}"/>'
-            )
-    for name, (x, y) in sorted(place.items()):
+    for route in routes:
+        x, y = place[route[0]]
+        path = f"M{x:.0f} {y + _HEIGHT:.0f}"
+        for (x, y), (x2, y2) in pairwise(place[each] for each in route):
+            y, middle = y + _HEIGHT, (y + _HEIGHT + y2) / 2
+            path += f"C{x:.0f} {middle:.0f} {x2:.0f} {middle:.0f} {x2:.0f} {y2:.0f}"
+            path += f"V{y2 + _HEIGHT:.0f}" if (x2, y2) != place[route[-1]] else ""
+        parts.append(f'<path d="{path}"/>')
+    for name in sorted(graph):
+        x, y = place[name]
         kind = "box private" if name.startswith("_") else "box"
         parts += [
-            f'<rect class="{kind}" x="{x - _WIDTH / 2:g}" y="{y:g}" width="{_WIDTH}"'
+            f'<rect class="{kind}" x="{x - _WIDTH / 2:.0f}" y="{y:.0f}" width="{_WIDTH}"'
             f' height="{_HEIGHT}" rx="6"/>',
-            f'<text x="{x:g}" y="{y + 18.5:g}">{escape(name)}</text>',
+            f'<text x="{x:.0f}" y="{y + 18.5:.1f}">{escape(name)}</text>',
         ]
     note = "Upper packages import lower ones. Imports that follow from others are not drawn."
-    parts.append(f'<text class="note" x="{_MARGIN}" y="{height - 8:g}">{note}</text>')
+    parts.append(f'<text class="note" x="{_MARGIN}" y="{height - 8}">{note}</text>')
     return "\n".join([*parts, "</svg>\n"])
+
+
+def _routes(rows: list[list[str]], lines: Graph) -> list[list[str]]:
+    """Return the stations of every line, one in each row; bends get a name and join their row."""
+    row_of = {name: row for row, names in enumerate(rows) for name in names}
+    routes = []
+    for name, used in sorted(lines.items()):
+        for other in sorted(used):
+            bends = range(row_of[name] + 1, row_of[other])
+            # Lines to the same package share their way.
+            route = [name, *(f"{row} to {other}" for row in bends), other]
+            for row, bend in zip(bends, route[1:-1], strict=True):
+                if bend not in rows[row]:
+                    rows[row].append(bend)
+            routes.append(route)
+    return routes
+
+
+def _places(rows: list[list[str]], routes: list[list[str]]) -> dict[str, tuple[float, float]]:
+    """Place each station near those it is joined to, without overlaps."""
+    joined: dict[str, set[str]] = {name: set() for names in rows for name in names}
+    for route in routes:
+        for upper, lower in pairwise(route):
+            joined[upper].add(lower)
+            joined[lower].add(upper)
+
+    def half(name: str) -> float:
+        return (0 if " " in name else _WIDTH / 2) + _GAP / 2
+
+    x = {name: float(column * _WIDTH) for names in rows for column, name in enumerate(names)}
+    for sweep in range(_SWEEPS):
+        for names in rows if sweep % 2 else rows[::-1]:
+            wish = {name: _mean([x[each] for each in joined[name]], x[name]) for name in names}
+            names.sort(key=lambda name: (wish[name], name))
+            for name in names:
+                x[name] = wish[name]
+            for left, right in pairwise(names):
+                x[right] = max(x[right], x[left] + half(left) + half(right))
+            # What had to make room went to the right: move the row back.
+            shift = _mean([wish[name] - x[name] for name in names], 0)
+            for name in names:
+                x[name] += shift
+    least = min(x[name] - half(name) for name in x) - _MARGIN + _GAP / 2
+    return {
+        name: (x[name] - least, _MARGIN + row * _STEP)
+        for row, names in enumerate(rows)
+        for name in names
+    }
+
+
+def _mean(values: list[float], otherwise: float) -> float:
+    return sum(values) / len(values) if values else otherwise
 
 
 def main() -> int:
