@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import json
 import logging
 import math
@@ -20,7 +19,8 @@ from ctsne._core.wording import CHOSEN_BY, MEASURES, measure_title
 # Seconds between progress lines in a log file, where lines cannot be redrawn.
 _LOGGED_EVERY = 30.0
 # The estimator logs the end of a stage; a terminal shows the stage that follows.
-_STAGES = ("memory", "neighbours", "similarities", "first positions")
+_NEXT_STAGE = {"memory": "neighbours", "neighbours": "similarities",
+               "similarities": "first positions"}  # fmt: skip
 
 
 class Console:
@@ -133,9 +133,8 @@ class _Stages(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         message = record.getMessage()
         self._console.detail(message)
-        for stage, following in itertools.pairwise(_STAGES):
-            if message.startswith(f"{stage}:"):
-                self._console.stage(following)
+        if following := _NEXT_STAGE.get(message.split(":")[0]):
+            self._console.stage(following)
 
 
 def one_line(message: object) -> str:
