@@ -105,13 +105,10 @@ def _table(
     known, other = (each.rename(None) if hasattr(each, "rename") else each
                     for each in (known, other))  # fmt: skip
     model = make_estimator(settings)
+    align = model.align if data.aligned is None else data.aligned
     tables = [
-        evaluate(
-            embedding, data.X, known, other=other, k=k,
-            metric=model.metric, pca=model.pca,
-            align=model.align if data.aligned is None else data.aligned,
-            sample=options.sample, n_jobs=options.jobs,
-        )
+        evaluate(embedding, data.X, known, other=other, k=k, metric=model.metric, pca=model.pca,
+                 align=align, sample=options.sample, n_jobs=options.jobs)
         for k in options.k
     ]  # fmt: skip
     table = pd.concat(tables, ignore_index=True).drop_duplicates(["measure", "label", "k"])

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ctsne._core.files import replaced_file
+from ctsne._core.messages import unknown
 from ctsne._core.wording import CHOSEN_BY, measure_title
 from ctsne.cli.console import Console
 from ctsne.cli.folders import SweepFolder, read_folder
@@ -15,6 +16,7 @@ from ctsne.cli.inputs import check_outputs, joint_name
 from ctsne.cli.main import Parser, command_parser
 from ctsne.cli.options import add_key, add_messages, option, settings_of, spelled
 from ctsne.cli.values import one_of
+from ctsne.labels import combine_columns
 
 USAGE = "MAP_OR_SWEEP -o FILE [options]"
 HELP = "draw a map, or the maps and measures of a sweep"
@@ -74,7 +76,6 @@ def run(options: argparse.Namespace, console: Console) -> None:
 
 def _map_figure(source: Path, options: argparse.Namespace, console: Console) -> Any:
     from ctsne._io import read_map
-    from ctsne.labels import combine_columns
 
     if options.kind != "maps":
         raise ValueError(f"--kind {options.kind} is for the folder of a sweep; {source} is a map")
@@ -93,8 +94,6 @@ def _map_figure(source: Path, options: argparse.Namespace, console: Console) -> 
 
 def _pick(columns: Mapping[str, Any], name: str | None, source: Path) -> Any:
     """Return a column, or refuse an unknown name with a suggestion."""
-    from ctsne._core.messages import unknown
-
     if name is not None and name not in columns:
         raise ValueError(unknown(name, list(columns), what="column", where=str(source)))
     return None if name is None else columns[name]

@@ -10,17 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ctsne.cli import folders
 from ctsne.cli import options as opt
 from ctsne.cli.console import Console, aligned, definitions, titles_of
 from ctsne.cli.embed import prepared
-from ctsne.cli.folders import (
-    SweepFolder,
-    begin_folder,
-    check_folder,
-    check_same_data,
-    files_of,
-    write_folder,
-)  # fmt: skip
 from ctsne.cli.inputs import check_outputs, joint_name, read_input, records_of
 from ctsne.cli.main import Parser, command_parser
 from ctsne.cli.options import option, settings_of, spelled
@@ -101,10 +94,10 @@ def add_sweep_options(parser: Parser, main: Any) -> None:
 def make(options: argparse.Namespace, console: Console, *, expect: str | None = None) -> None:
     """Make the maps; with ``expect``, only if the data have this checksum."""
     folder = Path(options.output)
-    check_folder(folder)
-    check_outputs(files_of(folder), options)
+    folders.check_folder(folder)
+    check_outputs(folders.files_of(folder), options)
     made = run_sweep(options, console, folder, expect=expect)
-    write_folder(folder, made.result, made.columns, made.names, made.provenance)
+    folders.write_folder(folder, made.result, made.columns, made.names, made.provenance)
     _report(made, options, console)
 
 
@@ -113,7 +106,7 @@ run = make
 
 def run_sweep(
     options: argparse.Namespace, console: Console, folder: Path, *, expect: str | None = None
-) -> SweepFolder:
+) -> folders.SweepFolder:
     """Make all maps that the folder does not have yet."""
     from ctsne._io import Provenance, current_versions
     from ctsne.sweep import sweep
@@ -130,7 +123,7 @@ def run_sweep(
     settings.pop("title", None)  # only the page depends on it
     records = records_of(given, options, folder)
     provenance = Provenance("sweep", settings, records, current_versions())
-    check_same_data(folder, provenance)
+    folders.check_same_data(folder, provenance)
     grid = make_grid(options)
     # The mixing of a sweep is for its suggestion.
     estimator = prepared(data, {**settings, "mixing": None}, console)
@@ -146,7 +139,7 @@ def run_sweep(
     total = sum(len(entry.get(_knob(entry), [""])) for entry in grid)
     if finished < total:
         if folder.is_dir():
-            begin_folder(folder, provenance)
+            folders.begin_folder(folder, provenance)
         state = f"{finished} of {total} maps are finished in {folder}; run the same command again"
         raise KeyboardInterrupt(
             f"{state} to continue" if finished else "before the first map was finished"
@@ -156,7 +149,7 @@ def run_sweep(
     # Times are not written, so that the same command twice gives the same bytes.
     maps = tuple(replace(swept, seconds=math.nan) for swept in result.maps)
     result = replace(result, maps=maps, sampled_from=data.sampled or None)
-    return SweepFolder(result, data.columns(), data.dataset.names, provenance)
+    return folders.SweepFolder(result, data.columns(), data.dataset.names, provenance)
 
 
 def _knob(parameters: Mapping[str, Any]) -> str:
@@ -175,7 +168,7 @@ def make_grid(options: argparse.Namespace) -> list[dict[str, Any]]:
     return grid
 
 
-def _report(made: SweepFolder, options: argparse.Namespace, console: Console) -> None:
+def _report(made: folders.SweepFolder, options: argparse.Namespace, console: Console) -> None:
     """Print the measures, the suggestion and the command that makes the suggested map."""
     result, settings, folder = made.result, settings_of(options), options.output
     suggested = suggestion(result, options.mixing)
