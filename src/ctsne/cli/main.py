@@ -55,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Examples
     --------
-    >>> from ctsne.cli import main
+    >>> from ctsne.cli.main import main
     >>> main(["demo", "--help"])  # doctest: +ELLIPSIS
     usage: ctsne demo ...
     0

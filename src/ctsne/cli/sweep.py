@@ -45,8 +45,8 @@ the suggestion:
   The weakest setting that reaches --mixing; between methods, the one that keeps
   most neighbours. With --other, of the maps that reach it and that no other map
   beats in both mixing and neighbours kept, the one that mixes the other label
-  least. If t-SNE reaches it, there is nothing to factor out. Look at the maps
-  before you rely on it: ctsne report FOLDER -o page.html
+  least (the weaker of equals). If t-SNE reaches --mixing, there is nothing to
+  factor out. Look at the maps first: ctsne report FOLDER -o page.html
 
 the output:
   FOLDER holds the maps (in Python: ctsne.sweep.load_sweep), all measures
