@@ -16,16 +16,13 @@ from ctsne.tl.fields import check_adata
 if TYPE_CHECKING:
     from anndata import AnnData
 
-__all__ = ["recipe_heiter23"]
-
 # Seurat's defaults, which the authors used for the pancreas data: counts per cell after
 # normalisation, and the largest value after scaling.
-TARGET_SUM = 1e4
-LARGEST_SCALED = 10.0
+_TOTAL, _LARGEST_SCALED = 1e4, 10.0
 # The logarithm of a million counts in one gene: fractions below it are probably not counts.
-LARGEST_LOG = 14.0
+_LARGEST_LOG = 14.0
 # Columns that scanpy adds for genes ranked by batch.
-BATCH_COLUMNS = ["highly_variable_nbatches", "highly_variable_intersection"]
+_OF_BATCHES = ["highly_variable_nbatches", "highly_variable_intersection"]
 
 
 def recipe_heiter23(
@@ -65,10 +62,9 @@ def recipe_heiter23(
         Whether to normalise ``X`` first. With False and no ``batch_key``, genes are ranked by
         dispersion over all cells, because the other ranking needs counts.
     n_top_genes : int, default=2000
-        Number of variable genes; if there are fewer, all of them, with a warning.
     n_comps : int, default=50
-        Number of principal components; fewer, with a warning, if there are not enough cells or
-        variable genes.
+        Number of variable genes and of principal components; as many as possible, with a warning,
+        if there are fewer.
     random_state : int, default=0
         Seed of the principal components.
     copy : bool, default=False
@@ -78,20 +74,13 @@ def recipe_heiter23(
     -------
     AnnData or None
         The copy if ``copy=True``, else None. These fields are set; ``X``, layers and genes do not
-        change:
+        change, and nothing changes if an argument is not valid:
 
         - ``obsm["X_pca"]``: principal components of the cells, the features of the map
         - ``varm["PCs"]``: loadings, zero for genes not chosen
         - ``uns["pca"]``: their variance and its ratio
         - ``var["highly_variable"]`` and scanpy's other columns on variable genes; ``uns["hvg"]``
         - ``uns["recipe_heiter23"]``: the parameters used
-
-    Raises
-    ------
-    ImportError
-        If scanpy is not installed.
-    TypeError, ValueError
-        If an argument is not valid; nothing is changed.
 
     Notes
     -----
@@ -132,12 +121,12 @@ def recipe_heiter23(
     flavor = "seurat_v3" if normalize and batches is None else "cell_ranger"
     if flavor == "cell_ranger":  # ranks log values of all genes
         X, totals = _log_normalized(X, totals), None
-    genes = _rank_genes(scanpy, AnnData(X), batches, flavor=flavor, n_top_genes=n_top_genes)
+    genes = _rank_genes(scanpy, AnnData(X), batches, flavor, n_top_genes)
     chosen = genes["highly_variable"].to_numpy()
     values = _log_normalized(X[:, chosen], totals)
     values = np.ascontiguousarray(values.toarray() if is_sparse(values) else values)
     if batches is None:
-        values = scanpy.pp.scale(values, max_value=LARGEST_SCALED)
+        values = scanpy.pp.scale(values, max_value=_LARGEST_SCALED)
     else:
         for batch in range(batches.n_labels):
             cells = batches.codes == batch
@@ -153,15 +142,14 @@ def recipe_heiter23(
     target.varm["PCs"] = np.zeros((n_vars, n_comps))
     target.varm["PCs"][chosen] = reduced.varm["PCs"]
     target.uns["hvg"] = {"flavor": flavor}
-    target.uns["pca"] = {
-        **reduced.uns["pca"],
-        "params": {"zero_center": True, "use_highly_variable": True, "mask_var": "highly_variable"},
-    }
-    used: dict[str, Any] = {"normalize": bool(normalize), "n_top_genes": n_top_genes}
-    used |= {"n_comps": n_comps, "random_state": seed}
+    how = {"zero_center": True, "use_highly_variable": True, "mask_var": "highly_variable"}
+    target.uns["pca"] = {**reduced.uns["pca"], "params": how}
+    target.uns["recipe_heiter23"] = {
+        "normalize": bool(normalize), "n_top_genes": n_top_genes, "n_comps": n_comps,
+        "random_state": seed,
+    }  # fmt: skip
     if batch_key is not None:  # older files of AnnData cannot hold None
-        used["batch_key"] = batch_key
-    target.uns["recipe_heiter23"] = used
+        target.uns["recipe_heiter23"]["batch_key"] = batch_key
     return target if copy else None
 
 
@@ -169,18 +157,14 @@ def _check_values(adata: Any) -> Any:
     """Return ``adata.X`` as finite, non-negative numbers, dense or CSR."""
     if adata.isbacked or not (isinstance(adata.X, np.ndarray) or is_sparse(adata.X)):
         kind = "backed by a file" if adata.isbacked else f"of type {type(adata.X).__name__}"
-        raise TypeError(
-            f"adata.X must be an array or a sparse matrix in memory, but it is {kind}; "
-            "adata.to_memory() reads a file or a lazy array"
-        )
+        raise TypeError(f"adata.X must be in memory, but it is {kind}; use adata.to_memory()")
     X = check_matrix(adata.X, argument="adata.X")
     if X.shape[1] < 2:
         raise ValueError(f"adata must have at least 2 genes, got {X.shape[1]}")
     if X.min() < 0:
         raise ValueError(
             f"adata.X holds negative values (down to {X.min():g}), so it is neither counts nor "
-            "log-normalised; if it is scaled, use adata.raw.to_adata() or a layer: "
-            'adata.X = adata.layers["counts"]'
+            "log-normalised; if it is scaled, use adata.raw.to_adata() or a layer"
         )
     # scanpy does not know sparse arrays, only matrices; nothing is copied here.
     return sp.csr_matrix(X) if is_sparse(X) else X
@@ -201,8 +185,8 @@ def _check_batches(adata: Any, batch_key: object) -> Labels:
     if batches.counts.min() < 2:
         alone = batches.names[int(batches.counts.argmin())]
         raise ValueError(
-            f"every batch must have at least 2 cells to be scaled, but {alone!r:.60} in "
-            f"adata.obs[{batch_key!r}] has one; remove it or merge it with another"
+            f"every batch must have at least 2 cells to be scaled, but {alone!r:.60} has one; "
+            "remove it or merge it with another"
         )
     return batches
 
@@ -220,7 +204,7 @@ def _at_most(largest: int, value: object, argument: str, what: str) -> int:
 def _warn_of_wrong_values(X: Any, *, normalize: bool) -> None:
     """Warn of log values that would be normalised again, and of counts taken for log values."""
     fractions = ((X.data if is_sparse(X) else X) % 1).any()
-    if normalize and fractions and X.max() < LARGEST_LOG:
+    if normalize and fractions and X.max() < _LARGEST_LOG:
         warn(
             f"adata.X holds fractions and nothing above {X.max():.3g}, so it may be log-normalised "
             "already, but is normalised again; pass normalize=False if it is"
@@ -249,15 +233,13 @@ def _log_normalized(X: Any, totals: NDArray[np.float64] | None) -> Any:
     """Return the logarithm of counts scaled to one total; without totals, ``X`` as it is."""
     if totals is None:
         return X
-    factors = (TARGET_SUM / totals).astype(X.dtype)[:, None]
+    factors = (_TOTAL / totals).astype(X.dtype)[:, None]
     return np.log1p(X.multiply(factors).tocsr() if is_sparse(X) else X * factors)
 
 
-def _rank_genes(
-    scanpy: Any, data: Any, batches: Labels | None, *, flavor: str, n_top_genes: int
-) -> Any:
+def _rank_genes(scanpy: Any, data: Any, batches: Labels | None, flavor: str, count: int) -> Any:
     """Choose the variable genes with scanpy; return a table with a row per gene."""
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = {"flavor": flavor, "n_top_genes": count}
     if flavor == "seurat_v3":
         options["check_values"] = False  # fractional counts are fine
     else:
@@ -267,17 +249,15 @@ def _rank_genes(
         data.strings_to_categoricals()
         options["batch_key"] = "batch"
     try:
-        scanpy.pp.highly_variable_genes(data, flavor=flavor, n_top_genes=n_top_genes, **options)
+        scanpy.pp.highly_variable_genes(data, **options)
     except ImportError as error:
         raise ImportError(
             f'variable genes of counts need scikit-misc ({error}): pip install "ctsne[scanpy]"'
         ) from error
     except ValueError as error:
         raise ValueError(
-            f"the genes of adata could not be ranked by their variability ({error}), as happens "
-            "with few cells (in a batch) or few counts; remove small batches, and genes of few "
-            "cells with scanpy.pp.filter_genes(adata, min_cells=3)"
+            f"the genes of adata could not be ranked ({error}), as happens with few cells (in a "
+            "batch) or few counts; remove small batches, and rare genes with "
+            "scanpy.pp.filter_genes(adata, min_cells=3)"
         ) from error
-    if batches is None:
-        return data.var.drop(columns=BATCH_COLUMNS, errors="ignore")
-    return data.var
+    return data.var if batches is not None else data.var.drop(columns=_OF_BATCHES, errors="ignore")
