@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from numbers import Real
 from typing import Any
 
@@ -31,24 +31,18 @@ def packed_map(
     arrays: dict[str, NDArray[Any]] = {"positions": _drawn_positions(swept, rows).ravel()}
     highest = {}
     for name, values in swept.diagnostics.items():
-        if name == "matched":  # the same in all maps, so it is a column to colour by
-            continue
         shown = np.nan_to_num(values[rows].astype(np.float64))
         if name == "perplexity":
             highest[name] = float(shown.max()) or 1.0
             arrays[name] = np.rint(shown / highest[name] * 65535).astype(np.uint16)
-        else:
+        elif name != "matched":  # the same in all maps, so it is a column to colour by
             highest[name] = 1.0
             arrays[name] = np.rint(shown.clip(0, 1) * 255).astype(np.uint8)
     return highest, arrays
 
 
 def _drawn_positions(swept: SweptMap, rows: NDArray[np.int64]) -> NDArray[np.uint16]:
-    """Return the positions in the smallest square around them, in steps of 1/65535.
-
-    The overall size of a map has no meaning and would make some maps tiny. A map on a line gets
-    random heights.
-    """
+    """Return positions in the smallest square, in steps of 1/65535; a line gets random heights."""
     assert swept.embedding is not None
     positions = swept.embedding[rows].astype(np.float64)
     low, high = positions.min(axis=0), positions.max(axis=0)
@@ -72,27 +66,27 @@ def dominated_points(swept: SweptMap) -> tuple[int, NDArray[np.int64]]:
 
 
 def line_facts(result: SweepResult) -> dict[str, Any]:
-    """Return the lines, what :meth:`SweepResult.suggest` chooses from, and the map to compare with.
+    """Return lines, the maps to choose from (by line, strength and seed), and the one to compare.
 
-    Maps are given by their index; choices are nested by line, strength and seed.
+    Maps are given by their index.
     """
     place = {id(swept): index for index, swept in enumerate(result.maps)}
+
+    def indices(maps: Iterable[SweptMap]) -> list[int]:
+        return [place[id(swept)] for swept in maps]
+
     lines = [
-        {
-            "title": line.title,
-            "steering": line.steering,
-            "maps": [place[id(swept)] for swept in line.maps],
-        }
+        {"title": line.title, "steering": line.steering, "maps": indices(line.maps)}
         for line in result.lines()
     ]
     try:
         candidates = result.candidates()
     except ValueError:  # mixing cannot be measured: a single label
         candidates = ()
-    choices = [[[place[id(swept)] for swept in group] for group in line] for line in candidates]
+    choices = [[indices(group) for group in line] for line in candidates]
     tsne = [line for line in result.lines() if line.parameters["method"] == "tsne"]
-    first = (tsne or result.lines())[0].maps[0]
-    return {"lines": lines, "choices": choices, "reference": place[id(first)]}
+    (reference,) = indices([(tsne or result.lines())[0].maps[0]])
+    return {"lines": lines, "choices": choices, "reference": reference}
 
 
 def map_facts(result: SweepResult) -> list[dict[str, Any]]:
@@ -105,18 +99,16 @@ def map_facts(result: SweepResult) -> list[dict[str, Any]]:
         if line is not None and line.steering in swept.parameters:
             value = swept.parameters[line.steering]
             setting = Line({line.steering: value}, line.steering, (swept,)).title
-        measures = {name: float(x) for name, x in swept.measures.items() if math.isfinite(x)}
-        facts.append(
-            {
-                "plain": swept.parameters.get("method") == "tsne",
-                "title": ", ".join(filter(None, [line.title, setting])) if line else swept.title,
-                "setting": setting,
-                "value": float(value) if isinstance(value, Real) else None,
-                "measures": measures,
-                "seconds": swept.seconds if math.isfinite(swept.seconds) else None,
-                "error": swept.error,
-            }
-        )
+        each = {
+            "plain": swept.parameters.get("method") == "tsne",
+            "title": ", ".join(filter(None, [line.title, setting])) if line else swept.title,
+            "setting": setting,
+            "value": float(value) if isinstance(value, Real) else None,
+            "measures": {name: float(x) for name, x in swept.measures.items() if math.isfinite(x)},
+            "seconds": swept.seconds if math.isfinite(swept.seconds) else None,
+            "error": swept.error,
+        }
+        facts.append(each)
     return facts
 
 

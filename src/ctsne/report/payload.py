@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,31 +22,10 @@ _SHOWN_MEASURES = (*CHOSEN_BY, "perplexity_median", "other_share_mean")
 _LONGEST_NAME = 40
 
 
-@dataclass(frozen=True, eq=False)
-class Payload:
-    """Facts about columns and maps, and packed arrays of the shown points.
-
-    The commands are kept apart from the facts, because they depend on the page's folder.
-    """
-
-    facts: dict[str, Any]
-    arrays: dict[str, NDArray[Any]]
-    commands: list[str]
-    provenance: dict[str, Any]
-
-
 def build_payload(
-    result: SweepResult,
-    columns: Mapping[str, Any],
-    known: str,
-    other: str | None,
-    *,
-    names: Any,
-    commands: list[str],
-    provenance: dict[str, Any],
-    **about: Any,
-) -> Payload:
-    """Check the data, choose the points to show, and pack them; ``about`` goes into the facts."""
+    result: SweepResult, columns: Mapping[str, Any], known: str, other: str | None, names: Any
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return facts about columns and maps, and packed arrays of the points to show."""
     n, dimensions = _shape(result)
     read = [
         read_column(name, values, n=n, as_labels=name in (known, other))
@@ -56,11 +34,8 @@ def build_payload(
     named = _names(names, n)
     dominated = [dominated_points(swept) for swept in result.maps]
     first = sorted(read, key=lambda column: column.name != known)
-    rows = choose_points(
-        n,
-        (column.labels.codes for column in first if column.kind == "labels"),
-        np.concatenate([worst for _, worst in dominated]),
-    )
+    codes = (column.labels.codes for column in first if column.kind == "labels")
+    rows = choose_points(n, codes, np.concatenate([worst for _, worst in dominated]))
     arrays: dict[str, NDArray[Any]] = {"rows": rows.astype(np.uint32)}
     column_facts = []
     for number, column in enumerate(read):
@@ -74,12 +49,10 @@ def build_payload(
         arrays.update((f"map-{number}-{name}", values) for name, values in packed.items())
         weights = swept.diagnostics.get("largest_weight", np.empty(0))[worst]
         listed = [[int(row), round(float(w), 3)] for row, w in zip(worst, weights, strict=True)]
-        maps[number]["highest"] = highest
-        maps[number]["dominated"] = {"count": count, "worst": listed}
+        maps[number] |= {"highest": highest, "dominated": {"count": count, "worst": listed}}
     present = {name for facts in maps for name in facts["measures"]}
     order = list(columns)
     facts = {
-        **about,
         "n": n,
         "sampledFrom": result.sampled_from,
         "dimensions": dimensions,
@@ -93,21 +66,17 @@ def build_payload(
         "measures": _measures(present, known, other),
         "names": None if named is None else [short_text(named[row]) for row in rows],
     }
-    return Payload(facts, arrays, commands, provenance)
+    return facts, arrays
 
 
 def choose_points(
-    n: int,
-    codes: Iterable[NDArray[np.integer]],
-    wanted: NDArray[np.integer],
-    *,
-    most: int = MOST_POINTS,
+    n: int, codes: Iterable[NDArray[Any]], wanted: NDArray[Any], *, most: int = MOST_POINTS
 ) -> NDArray[np.int64]:
     """Return the rows to show, in random order so that no label lies above all others.
 
-    Of more than ``most`` points a random sample is taken. It contains the rows ``wanted`` and a
-    point of every label of the columns in ``codes``, as far as half of it can hold them; columns of
-    more than 1,000 labels are left to chance.
+    A sample of more than ``most`` points has the rows ``wanted`` and a point of every label of the
+    columns in ``codes``, as far as half of it can hold them; columns of more than 1,000 labels are
+    left to chance.
     """
     order = np.random.default_rng(0).permutation(n)
     if n <= most:
@@ -127,10 +96,7 @@ def choose_points(
 
 def _measures(present: set[str], known: str, other: str | None) -> list[dict[str, Any]]:
     """Return key, name, digits and meaning of the measures that some map has."""
-    labels = [
-        name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
-        for name in (known, other or "the other label")
-    ]
+    labels = [short_text(name, _LONGEST_NAME) for name in (known, other or "the other label")]
     return [
         {
             "key": key,
@@ -150,8 +116,7 @@ def _shape(result: SweepResult) -> tuple[int, int]:
     n, dimensions = shapes[0]
     if dimensions > 2:
         raise ValueError(
-            f"result has maps of {dimensions} dimensions, but a page shows at most 2: make the "
-            "sweep with n_components=2"
+            f"result has maps of {dimensions} dimensions, but a page shows only n_components=2 or 1"
         )
     return n, dimensions
 

@@ -17,8 +17,6 @@ from ctsne.report.payload import build_payload
 from ctsne.sweep import SweepResult
 from ctsne.sweep.choice import SUGGESTED_MIXING
 
-__all__ = ["write_report"]
-
 # The column that says how well a point is matched by points with other labels.
 MATCHED = "matched under other labels"
 
@@ -93,9 +91,8 @@ def write_report(
     True
     """
     if not isinstance(result, SweepResult):
-        raise TypeError(
-            f"result must be the result of ctsne.sweep.sweep, got {type(result).__name__}"
-        )
+        kind = type(result).__name__
+        raise TypeError(f"result must be the result of ctsne.sweep.sweep, got {kind}")
     target = Path(path)
     if target.is_dir():
         raise ValueError(f"path must name a file, but {target} is a folder")
@@ -104,32 +101,27 @@ def write_report(
     _check_columns(columns, known, other)
     if title is not None and not isinstance(title, str):
         raise TypeError(f"title must be text, got {type(title).__name__}")
-    payload = build_payload(
-        result, _with_matched(columns, result), known, other, names=names,
-        commands=_check_commands(commands, result), provenance=_plain_provenance(provenance),
-        mixing=check_number(mixing, "mixing", low=0, high=1),
-        title=f"Maps without {known}" if title is None else title,
-    )  # fmt: skip
-    page = build_page(payload)
+    title = f"Maps without {known}" if title is None else title
+    about = {"mixing": check_number(mixing, "mixing", low=0, high=1), "title": title}
+    # The commands are kept apart from the facts, because they depend on the page's folder.
+    contents: dict[str, Any] = {
+        "facts": about,
+        "commands": _check_commands(commands, result),
+        "provenance": _plain_provenance(provenance),
+    }
+    matched = [each.diagnostics["matched"] for each in result.maps if "matched" in each.diagnostics]
+    if matched and MATCHED not in columns:  # the same in all maps
+        columns = {**columns, MATCHED: matched[0]}
+    facts, arrays = build_payload(result, columns, known, other, names)
+    contents["facts"] |= facts
+    page = build_page(title, contents, arrays)
     with replaced_file(target) as temporary:
         temporary.write_bytes(page)
 
 
-def _with_matched(columns: Mapping[str, Any], result: SweepResult) -> dict[str, Any]:
-    """Add how well points are matched under other labels, which is the same in all maps."""
-    found = (swept.diagnostics.get("matched") for swept in result.maps)
-    matched = next((each for each in found if each is not None), None)
-    if matched is None or MATCHED in columns:
-        return dict(columns)
-    return {**columns, MATCHED: matched}
-
-
 def _check_columns(columns: object, known: object, other: object) -> None:
     if not isinstance(columns, Mapping):
-        raise TypeError(
-            "columns must be a mapping from names to columns, such as "
-            f'{{"batch": batch}}, got {type(columns).__name__}'
-        )
+        raise TypeError(f"columns must be a mapping from names, got {type(columns).__name__}")
     for name in columns:
         if not isinstance(name, str):
             raise TypeError(f"names of columns must be text, got {name!r:.60}")
@@ -145,23 +137,19 @@ def _check_commands(commands: object, result: SweepResult) -> list[str]:
     if commands is None:
         return constructor_calls(result)
     if not isinstance(commands, list | tuple) or not all(isinstance(c, str) for c in commands):
-        raise TypeError(
-            f"commands must be a list with one text per map, got {type(commands).__name__}"
-        )
-    if len(commands) != len(result.maps):
-        raise ValueError(
-            f"commands has {len(commands)} entries but result has {len(result.maps)} maps"
-        )
+        kind = type(commands).__name__
+        raise TypeError(f"commands must be a list with one text per map, got {kind}")
+    n, n_maps = len(commands), len(result.maps)
+    if n != n_maps:
+        raise ValueError(f"commands has {n} entries but result has {n_maps} maps")
     return list(commands)
 
 
 def _plain_provenance(provenance: object) -> dict[str, Any]:
-    if provenance is None:
-        return {}
-    if not isinstance(provenance, Mapping):
+    if provenance is not None and not isinstance(provenance, Mapping):
         raise TypeError(f"provenance must be a mapping, got {type(provenance).__name__}")
     try:
-        plain: dict[str, Any] = json.loads(json.dumps(dict(provenance), allow_nan=False))
+        plain: dict[str, Any] = json.loads(json.dumps(dict(provenance or {}), allow_nan=False))
     except (TypeError, ValueError) as error:
         raise TypeError(f"provenance must hold values that JSON can hold: {error}") from None
     return plain
