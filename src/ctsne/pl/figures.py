@@ -37,9 +37,7 @@ def load(name: str) -> Any:
     try:
         return importlib.import_module(f"matplotlib.{name}")
     except ImportError as error:
-        raise ImportError(
-            'drawing needs matplotlib, which is not installed: pip install "ctsne[plot]"'
-        ) from error
+        raise ImportError('drawing needs matplotlib: pip install "ctsne[plot]"') from error
 
 
 def check_axes(ax: Any, *, argument: str = "ax") -> None:
@@ -78,10 +76,7 @@ def finish_chart(
     entries: list[Entry] | None = None,
     widen: bool = False,
 ) -> None:
-    """Add axis labels, a light frame, grid lines behind the data, and a legend at the right.
-
-    ``widen`` makes the figure larger by its legend, so that the chart keeps its own width.
-    """
+    """Add axis labels, a light frame, grid lines behind the data, and a legend at the right."""
     if grid is not None:
         ax.grid(axis=grid, color=RULE, linewidth=0.6)
         ax.set_axisbelow(True)
@@ -93,7 +88,7 @@ def finish_chart(
     ax.set_ylabel(ylabel or "", fontsize=TEXT_SIZE, color=INK)
     if entries:
         wide, high = add_legend(ax, entries)
-        if widen:
+        if widen:  # the chart keeps its own width
             figure: Any = ax.get_figure(root=True)
             width, height = figure.get_size_inches()
             # The legend begins at the top of the Axes, below the title.
@@ -135,13 +130,10 @@ class PanelGrid:
         height = max(self.height, legend_height + self.header)
         self.figure.set_size_inches(width, height)
         self.figure.subplots_adjust(
-            left=GAP / width,
-            right=1 - (GAP + legend_width) / width,
-            bottom=1 - (self.height - GAP) / height,
-            top=1 - self.header / height,
-            wspace=GAP / self.side,
-            hspace=(GAP + self.header) / self.side,
-        )
+            left=GAP / width, right=1 - (GAP + legend_width) / width,
+            bottom=1 - (self.height - GAP) / height, top=1 - self.header / height,
+            wspace=GAP / self.side, hspace=(GAP + self.header) / self.side,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -171,11 +163,9 @@ def label_entries(
 def add_legend(
     ax: Axes, entries: list[Entry], *, height: float | None = None, **placing: Any
 ) -> tuple[float, float]:
-    """Put a legend to the right of the Axes, or where ``placing`` says; return its size in inches.
-
-    More lines than fit into ``height``, by default that of the Axes, need several columns.
-    """
+    """Put a legend to the right of the Axes, or where ``placing`` says; return its size in inches."""
     figure: Any = ax.get_figure(root=True)
+    # More lines than fit into the height, by default that of the Axes, need several columns.
     lines = sum(entry.text.count("\n") + 1 for entry in entries)
     room = max(1, height or ax.bbox.height / figure.dpi)
     line_class = load("lines").Line2D

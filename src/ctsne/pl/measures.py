@@ -15,9 +15,10 @@ from ctsne._core.messages import unknown
 from ctsne.evaluate.wording import measure_title
 from ctsne.labels import encode_labels
 from ctsne.pl import figures
+from ctsne.pl.figures import Entry
 from ctsne.pl.palette import palette
 from ctsne.pl.points import MARKERS
-from ctsne.sweep import Line, SweepResult
+from ctsne.sweep import Line, SweepResult, SweptMap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -99,7 +100,7 @@ def measures(
     entries = list(styles.values())
     if expected is not None:
         ax.axhline(expected, color=figures.GREY, linestyle=":", linewidth=1.6, zorder=1.5)
-        entries.append(figures.Entry("random labels", figures.GREY, "", ":"))
+        entries.append(Entry("random labels", figures.GREY, "", ":"))
     for name, curve in curves.items():
         _draw_curve(ax, settings[name], np.atleast_2d(curve), styles[name])
     xlabel = "beta" if xlabel is None else xlabel
@@ -151,19 +152,19 @@ def trade_off(
         lonely = sorted(map(repr, set(across) ^ set(along)))
         raise ValueError(f"x and y must have the same names, but only one has {lonely[0]}")
     for name in across:
-        if across[name].ndim != 1 or across[name].shape != along[name].shape:
+        xs, ys = across[name].shape, along[name].shape
+        if len(xs) != 1 or xs != ys:
             raise ValueError(
-                f"x and y must have one value per setting for {name!r}, "
-                f"got shapes {across[name].shape} and {along[name].shape}"
+                f"x and y need one value per setting of {name!r}, got shapes {xs} and {ys}"
             )
     own, ax = ax is None, figures.chart_axes(ax, width=4.8, height=4.2)
     styles = _curve_styles(list(across))
     for name, style in styles.items():
-        xs, ys, color, marker = across[name], along[name], style.color, style.marker
+        line, color, marker = (across[name], along[name]), style.color, style.marker
         # Counted from the largest, so that a single setting has the largest marker.
-        sizes = np.linspace(_LARGEST, _SMALLEST, len(xs))[::-1] * MARKERS[marker]
-        ax.plot(xs, ys, color=color, linewidth=1.4, alpha=0.7)
-        ax.scatter(xs, ys, s=sizes, color=color, marker=marker, linewidths=0, zorder=2.5)
+        sizes = np.linspace(_LARGEST, _SMALLEST, len(line[0]))[::-1] * MARKERS[marker]
+        ax.plot(*line, color=color, linewidth=1.4, alpha=0.7)
+        ax.scatter(*line, s=sizes, color=color, marker=marker, linewidths=0, zorder=2.5)
     entries = list(styles.values())
     figures.finish_chart(ax, xlabel=xlabel, ylabel=ylabel, grid="both", entries=entries, widen=own)
     return ax
@@ -172,23 +173,21 @@ def trade_off(
 def _check_curves(curves: Any, *, argument: str) -> _Arrays:
     """Return the arrays of a mapping from names, or refuse it."""
     if not isinstance(curves, Mapping) or not curves:
-        raise TypeError(
-            f"{argument} must be a mapping from names to at least one array, such as "
-            f"{{'joint': [0.1, 0.2]}}; got {type(curves).__name__}"
-        )
+        kind = type(curves).__name__
+        raise TypeError(f"{argument} must be a mapping from names to arrays, got {kind}")
     return {
         name: np.asarray(as_numbers(values, argument=f"{argument}[{name!r}]"), np.float64)
         for name, values in curves.items()
     }
 
 
-def _curve_styles(names: list[Any]) -> dict[Any, figures.Entry]:
+def _curve_styles(names: list[Any]) -> dict[Any, Entry]:
     """Return a colour and a marker per name; the same set of names always has the same."""
     texts = [str(name) for name in names]
     colors, ranks = palette(texts), encode_labels(texts).codes.tolist()
     markers = [list(MARKERS)[rank % len(MARKERS)] for rank in ranks]
     return {
-        name: figures.Entry(figures.shown_text(text), colors[text], marker, "-")
+        name: Entry(figures.shown_text(text), colors[text], marker, "-")
         for name, text, marker in zip(names, texts, markers, strict=True)
     }
 
@@ -211,18 +210,15 @@ def _swept_curves(result: SweepResult, measure: object) -> dict[str, _SweptCurve
 
 
 def _swept_curve(lines: list[Line], steering: str | None, measure: str) -> _SweptCurve:
-    seeds: list[dict[Any, float]] = []
-    for line in lines:
-        seeds.append({})
-        for swept in line.maps:
-            setting = swept.parameters[steering] if steering else None
-            # A text where each label has its own strength.
-            key = float(setting) if isinstance(setting, Real) else str(setting)
-            seeds[-1][key] = swept.measures.get(measure, np.nan)
+    def setting(swept: SweptMap) -> Any:
+        value = swept.parameters[steering] if steering else None
+        return float(value) if isinstance(value, Real) else str(value)  # text: one per label
+
+    seeds = [{setting(each): each.measures.get(measure) for each in line.maps} for line in lines]
     settings: list[Any] = list(dict.fromkeys(key for seed in seeds for key in seed))
     if all(isinstance(key, float) for key in settings):
         settings.sort(reverse=steering != "strength")
-    values = np.array([[seed.get(key, np.nan) for key in settings] for seed in seeds])
+    values = np.array([[seed.get(key) for key in settings] for seed in seeds], np.float64)
     return _SweptCurve(steering, settings, values)
 
 
@@ -239,20 +235,17 @@ def _over(curves: dict[str, _SweptCurve], over: object) -> dict[str, _SweptCurve
         raise ValueError("no line of the sweep varies a strength: there is nothing to draw over")
     choices = " or ".join(f"over={name!r}" for name in varied)
     if over is None and len(varied) > 1:
+        names = " and ".join(varied)
         raise ValueError(
-            f"the methods of this sweep vary {' and '.join(varied)}, which do not fit on one axis; "
-            f"choose with {choices}"
+            f"the methods vary {names}, which do not fit on one axis: choose {choices}"
         )
     chosen = varied[0] if over is None else over
     if chosen not in varied:
-        raise ValueError(f"no line of the sweep varies {over!r:.60}; choose with {choices}")
+        raise ValueError(f"no line of the sweep varies {over!r:.60}; choose {choices}")
     drawn = {name: curve for name, curve in curves.items() if curve.steering == chosen}
     for name, curve in drawn.items():
         if any(isinstance(setting, str) for setting in curve.settings):
-            raise ValueError(
-                f"{name} has one {chosen} per label, which does not fit on an axis; "
-                "draw pl.trade_off instead"
-            )
+            raise ValueError(f"{name} has one {chosen} per label; draw pl.trade_off instead")
     return drawn
 
 
@@ -287,9 +280,7 @@ def _set_scale(ax: Axes, strengths: NDArray[np.float64]) -> None:
         ax.set_xlim(high * margin, low / margin)
 
 
-def _draw_curve(
-    ax: Axes, strength: NDArray[np.float64], seeds: NDArray[np.float64], style: figures.Entry
-) -> None:
+def _draw_curve(ax: Axes, strength: NDArray[Any], seeds: NDArray[Any], style: Entry) -> None:
     order = np.argsort(strength, kind="stable")
     strength, seeds, color = strength[order], seeds[:, order], style.color
     if len(seeds) > 1:

@@ -144,10 +144,8 @@ def other_share(
         adata: Any = share
         name = f"{basis}_other_share"
         if name not in adata.obs:
-            raise ValueError(
-                f"adata.obs has no column {name!r}: ctsne.tl.ctsne(adata, labels, "
-                f"key_added={basis!r}) writes it, for the methods {', '.join(users_of('align'))}"
-            )
+            methods = ", ".join(users_of("align"))
+            raise ValueError(f"no column {name!r}: ctsne.tl.ctsne adds it to obs for {methods}")
         share, default = adata.obs[name], "weight on other labels"
         if palette is None:
             palette = category_colors(adata, groups if by is None else by)
@@ -189,9 +187,7 @@ def _codes(labels: Labels) -> list[int]:
     return [*range(labels.n_labels), *[-1] * bool(labels.n_missing)]
 
 
-def _draw_box(
-    ax: Axes, values: NDArray[np.float64], place: float, width: float, color: str
-) -> None:
+def _draw_box(ax: Axes, values: NDArray[Any], place: float, width: float, color: str) -> None:
     if not len(values):
         return
     # A pale box with a strong median, which keeps its colour when a box has no height.

@@ -66,22 +66,19 @@ def label_colors(labels: Labels, palette_: Mapping[Any, Any] | None) -> list[str
     """Return the colour of each code, and last that of missing labels, whose code is -1."""
     chosen = palette(labels) if palette_ is None else palette_
     if not isinstance(chosen, Mapping):
-        raise TypeError(
-            "palette must be a mapping from labels to colours, like that of pl.palette, "
-            f"got {type(chosen).__name__}"
-        )
+        kind = type(chosen).__name__
+        raise TypeError(f"palette must be a mapping from labels to colours, got {kind}")
     absent = [name for name in labels.names if name not in chosen]
     if absent:
         raise ValueError(
-            f"palette has no colour for {listed(absent, most=3)}; "
-            "make it from all labels shown: pl.palette(labels)"
+            f"palette has no colour for {listed(absent, most=3)}; make it from all labels"
         )
     colors, hexes = load("colors"), []
     for name in (*labels.names, None):
         color = chosen.get(name, MISSING)
         if not colors.is_color_like(color):
             raise ValueError(
-                f"palette must hold colours that matplotlib knows, got {color!r:.60} for {name!r}"
+                f"palette must hold matplotlib colours, got {color!r:.60} for {name!r}"
             )
         hexes.append(colors.to_hex(color))
     return hexes

@@ -29,12 +29,11 @@ _MISSING_MARKER, _MISSING_FACTOR = ".", 1.6
 _COLORBAR_ROOM = 0.75
 # More points than this are drawn as a density: dots would hide each other and take long.
 MOST_DOTS = 100_000
-_OPACITY = 0.7
 # The height of the strip that a map of one dimension becomes, as a share of its length.
 _STRIP = 0.2
 _PIXELS_PER_INCH = 100
-# A pixel with a single point must still be visible.
-_LEAST_OPACITY = 0.3
+# Of dots, and of a pixel with a single point, which must still be visible.
+_OPACITY, _LEAST_OPACITY = 0.7, 0.3
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,10 +81,8 @@ def make_look(
         return Look(rgb, missing, scale, entries, dots)
     shapes = encode_labels(shape, n=n, argument="shape")
     if shapes.n_labels > len(MARKERS):
-        raise ValueError(
-            f"shape can show at most {len(MARKERS)} different labels, got {shapes.describe()}; "
-            "show this column by color instead"
-        )
+        most, found = len(MARKERS), shapes.describe()
+        raise ValueError(f"shape can show at most {most} different labels, got {found}; use color")
     markers = (*list(MARKERS)[: shapes.n_labels], _MISSING_MARKER)
     below = figures.label_entries(shapes, markers=list(markers))
     if labels and color_name and shape_name and color_name != shape_name:
@@ -119,15 +116,11 @@ def _numbers(color: Any, n: int) -> NDArray[np.float64]:
     values: NDArray[Any] = as_numbers(color, argument="color")
     if values.shape not in ((n,), (n, 1)):
         raise ValueError(
-            f"color must have one entry for each of the {n} points, in the same order, "
-            f"got an array of shape {values.shape}"
+            f"color must have one entry for each of the {n} points, got shape {values.shape}"
         )
     infinite = int(np.isinf(values).sum())
     if infinite:
-        raise ValueError(
-            f"color holds {infinite} infinite values, which a colour bar cannot show; replace them "
-            "by NaN to draw them as missing"
-        )
+        raise ValueError(f"color holds {infinite} infinite values; replace them by NaN")
     return values.reshape(-1).astype(np.float64)
 
 
@@ -140,10 +133,7 @@ def _color_scale(present: NDArray[np.float64]) -> Any:
 
 
 def add_key(ax: Axes, look: Look, *, height: float | None = None) -> tuple[float, float]:
-    """Put legend and colour bar to the right of a panel; return their width and height in inches.
-
-    ``height`` limits the legend; by default it is the height of the panel.
-    """
+    """Put legend and colour bar to the right of a panel; return their size in inches."""
     bar, dpi = 0.0, ax.figure.dpi
     if look.scale is not None:
         bar = _COLORBAR_ROOM
@@ -168,8 +158,7 @@ def check_positions(positions: ArrayLike, *, argument: str = "positions") -> NDA
         return np.column_stack([points[:, 0], height])
     if points.shape[1] != 2:
         raise ValueError(
-            f"{argument} must have 2 columns (or 1, drawn as a strip), got {points.shape[1]}; "
-            f"draw two of them at a time: {argument}[:, [0, 1]]"
+            f"{argument} must have 2 columns (or 1), got {points.shape[1]}; draw two at a time"
         )
     return points
 
@@ -213,9 +202,7 @@ def _draw_dots(ax: Axes, points: NDArray[np.floating], look: Look) -> None:
         dots.set_paths([paths[code] for code in look.shapes.codes[order].tolist()])
 
 
-def _draw_density(
-    ax: Axes, points: NDArray[np.floating], look: Look, box: tuple[float, float, float, float]
-) -> None:
+def _draw_density(ax: Axes, points: NDArray[np.floating], look: Look, box: Any) -> None:
     """Shade each pixel by the logarithm of its count, in the mean colour of its points."""
     side = min(ax.bbox.width, ax.bbox.height) / ax.figure.dpi
     pixels = int(np.clip(side * _PIXELS_PER_INCH, 100, 1000))
@@ -229,9 +216,7 @@ def _draw_density(
             ax.imshow(image, extent=box, origin="lower", interpolation="nearest")
 
 
-def _shade(
-    cell: NDArray[np.int64], colors: NDArray[np.float64], pixels: int
-) -> NDArray[np.float64]:
+def _shade(cell: NDArray[Any], colors: NDArray[Any], pixels: int) -> NDArray[np.float64]:
     count = np.bincount(cell, minlength=pixels**2)
     image = np.zeros((pixels**2, 4))
     filled = count > 0

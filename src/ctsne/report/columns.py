@@ -30,10 +30,7 @@ class Column:
     numbers: NDArray[np.float64] | None = None  # of a scale
 
     def content(self, rows: NDArray[np.int64]) -> tuple[dict[str, Any], NDArray[Any]]:
-        """Return facts about the column, and the shown rows' codes from 1, or steps of the scale.
-
-        Scales have 65535 steps; 0 is missing.
-        """
+        """Return facts, and the rows' codes or steps of the scale from 1; 0 is missing."""
         if self.numbers is not None:
             return self._scale(self.numbers, rows)
         labels = self.labels

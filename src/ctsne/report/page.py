@@ -66,9 +66,7 @@ def _library() -> list[str]:
         folder = resources.files("bokeh") / "server" / "static" / "js"
         texts = [(folder / name).read_text("utf-8") for name in _LIBRARY]
     except (ImportError, OSError) as error:
-        raise ImportError(
-            'a page needs Bokeh, which is not installed: pip install "ctsne[report]"'
-        ) from error
+        raise ImportError('a page needs Bokeh: pip install "ctsne[report]"') from error
     # "</script" would end the element, even inside a string.
     return [text.replace("</script", "<\\/script").replace("\r", "") for text in texts]
 

@@ -38,9 +38,8 @@ def write_report(
 
     The page is a single HTML file that never uses the network: t-SNE next to the chosen map, a
     slider over the strengths, colours by any column, measures, and a suggestion. It shows at most
-    50,000 points, a random sample of more, with every label in it (of columns with up to 1,000). A
-    page takes 1.7 MB, and at 50,000 points about half a megabyte per map and a few hundred
-    kilobytes per column. The same input gives the same bytes.
+    50,000 points, a random sample of more, with every label in it (of columns with up to 1,000),
+    which take about half a megabyte per map. The same input gives the same bytes.
 
     Parameters
     ----------
@@ -52,17 +51,14 @@ def write_report(
         Columns to colour by, with their names. Numbers with more than 30 values become a colour
         scale, everything else is a label. A column with more than 1,000 labels, other than
         ``known`` and ``other``, gives no colours but is shown for the point under the pointer.
-    known : str
-        The column that was factored out.
-    other : str, optional
-        The column to look for in the maps.
+    known, other : str
+        The column that was factored out and, optional, the column to look for in the maps.
     mixing : float, default=0.5
         Mixing that the suggested map must reach, as for :meth:`ctsne.sweep.SweepResult.suggest`;
         readers can change it on the page.
     names : array-like of length n, optional
         Names of the points; by default their row numbers, from 0.
     title : str, optional
-        Title of the page.
     commands : sequence of str, optional
         A command per map of ``result.maps`` that makes it, shown for copying; by default the call
         of :class:`ctsne.ConditionalTSNE`.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ctsne._io.anndata import column_of
+from ctsne._io.anndata import columns_of
 from ctsne._io.h5ad_maps import is_ours
 from ctsne.estimator import ConditionalTSNE
 from ctsne.labels import encode_labels
@@ -104,15 +104,13 @@ learning_rate, dof, callback, callback_every, n_jobs, verbose
         The copy if ``copy=True``, else None. These fields are set:
 
         - ``obsm[key_added]``: the map, float32. ``scanpy.pl.embedding(adata, key_added)`` draws it
-        - ``obs[key_added + "_perplexity"]``, ``"_other_share"``, ``"_matched"``,
-          ``"_largest_weight"``: diagnostics of every cell, to colour the map by; the second and
-          third only for methods whose similarities use labels (not ``"tsne"``, ``"original"``)
+        - ``obs[key_added + "_perplexity"]``, ``"_largest_weight"`` and, if the similarities use
+          labels, ``"_other_share"``, ``"_matched"``: diagnostics of every cell, to colour by
         - ``obsp[key_added + "_affinities"]``: with ``store_graph``, the symmetric similarities
-        - ``uns[key_added]``: ``"params"``, those that affect the map (one number per label as two
-          arrays, ``"label"`` and ``"value"``); ``"kl_divergence"``, ``"n_iter"`` and ``"recall"``;
-          the names of the fields above, ``"diagnostics_keys"`` and ``"affinities_key"``;
-          ``"diagnostics"``, their summary over all cells; and with ``mixing``, ``"found"``, the
-          strength (or beta) and the mixing of the map
+        - ``uns[key_added]``: ``"params"`` that affect the map (one number per label as arrays
+          ``"label"`` and ``"value"``), ``"kl_divergence"``, ``"n_iter"``, ``"recall"``; the fields'
+          names, ``"diagnostics_keys"`` and ``"affinities_key"``; ``"diagnostics"``, their summary;
+          and with ``mixing``, ``"found"``, the strength (or beta) and the mixing of the map
 
     Examples
     --------
@@ -130,7 +128,7 @@ learning_rate, dof, callback, callback_every, n_jobs, verbose
     """
     fields.check_adata(adata)
     _check_target(adata, key_added, copy=copy)
-    column = None if labels is None else column_of(adata, labels, argument="labels")
+    (column,) = columns_of(adata, labels=labels)
     known = None if column is None else encode_labels(column, n=adata.n_obs)
     if neighbors_key is None:
         if metric == "precomputed":
@@ -153,9 +151,7 @@ learning_rate, dof, callback, callback_every, n_jobs, verbose
         listed = known if method in METHODS and METHODS[method].two_lists else None
         source = fields.find_graph(adata, neighbors_key, listed, perplexity)
     if key_added == source.params.get("use_rep"):
-        raise ValueError(
-            f"key_added={key_added!r} would replace the features of the map; choose another name"
-        )
+        raise ValueError(f"key_added={key_added!r} would replace the features of the map")
     model = ConditionalTSNE(
         n_components=n_components, method=method, mixing=mixing, strength=strength, beta=beta,
         align=fields.find_alignment(adata, align), odds=odds, beta_low=beta_low,
@@ -177,7 +173,7 @@ learning_rate, dof, callback, callback_every, n_jobs, verbose
         params["labels"] = np.array(labels, dtype=object)
     if isinstance(align, str) and "align" in params:
         params["align"] = align  # the name of a representation instead of "array"
-    fields.store_map(target, key_added, model, params, store_graph=store_graph)
+    fields.store_map(target, key_added, model, params, store_graph)
     return target if copy else None
 
 

@@ -74,10 +74,7 @@ def find_graph(adata: Any, key: object, labels: Labels | None, perplexity: float
         raise ValueError(f"neighbors_key: {message}{how}")
     name = str(adata.uns[key].get("distances_key", "distances"))
     if name not in adata.obsp:
-        raise ValueError(
-            f"neighbors_key: adata.uns[{key!r}] refers to adata.obsp[{name!r}], which does not "
-            "exist; make the graph again with scanpy.pp.neighbors(adata)"
-        )
+        raise ValueError(f"adata.uns[{key!r}] refers to adata.obsp[{name!r}], which does not exist")
     check_perplexity(perplexity, adata.n_obs)
     place = f"adata.obsp[{name!r}]"
     graph = check_matrix(adata.obsp[name], argument=place)
@@ -115,9 +112,7 @@ def find_alignment(adata: Any, align: Any) -> Any:
     return np.asarray(adata.obsm[align])
 
 
-def store_map(
-    target: Any, key: str, model: Any, params: Mapping[str, Any], *, store_graph: bool
-) -> None:
+def store_map(target: Any, key: str, model: Any, params: dict[str, Any], graph: bool) -> None:
     """Write the map of a fitted estimator and its diagnostics."""
     diagnostics = model.diagnostics_
     kept, summary = point_diagnostics(model), summarize_diagnostics(diagnostics)
@@ -130,18 +125,18 @@ def store_map(
             target.obs[f"{key}_{name}"] = kept[name]
         elif f"{key}_{name}" in target.obs:
             del target.obs[f"{key}_{name}"]
-    target.obsp.pop(_graph_key(key), None)
+    target.obsp.pop(f"{key}_affinities", None)
     entry = {
-        "params": dict(params),
+        "params": params,
         "kl_divergence": float(model.kl_divergence_),
         "n_iter": int(model.n_iter_),
         "recall": float(diagnostics.recall),
         "diagnostics_keys": {name: f"{key}_{name}" for name in kept},
         "diagnostics": summary,
     }
-    if store_graph:
-        target.obsp[_graph_key(key)] = sp.csr_matrix(model.affinities_)
-        entry["affinities_key"] = _graph_key(key)
+    if graph:
+        entry["affinities_key"] = f"{key}_affinities"
+        target.obsp[f"{key}_affinities"] = sp.csr_matrix(model.affinities_)
     knob = METHODS[model.method].knob
     if knob is not None and model.mixing_ is not None:
         value = float(getattr(model, f"{knob}_"))
@@ -152,12 +147,8 @@ def store_map(
 def taken_fields(adata: Any, key: str) -> list[str]:
     """Name what :func:`store_map` would replace."""
     fields = [("obsm", key), *(("obs", f"{key}_{name}") for name in KEPT_DIAGNOSTICS)]
-    fields += [("obsp", _graph_key(key)), ("uns", key)]
+    fields += [("obsp", f"{key}_affinities"), ("uns", key)]
     return [f'adata.{part}["{name}"]' for part, name in fields if name in getattr(adata, part)]
-
-
-def _graph_key(key: str) -> str:
-    return f"{key}_affinities"
 
 
 def kept_params(model: Any) -> dict[str, Any]:

@@ -135,9 +135,8 @@ def sweep(
 ) -> SweepResult:
     """Make and measure the maps of many settings with one neighbour search.
 
-    ``adata`` is not changed. Pass the setting you choose to :func:`ctsne.tl.ctsne`, with the other
-    parameters of the estimator, or store its map: ``adata.obsm["chosen"] =
-    result.best().embedding``.
+    ``adata`` is not changed. Pass the chosen setting to :func:`ctsne.tl.ctsne`, with the other
+    parameters of the estimator, or store its map: ``adata.obsm["ctsne"] = best.embedding``.
 
     Parameters
     ----------

@@ -9,7 +9,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ctsne._core.checks import check_count, check_matrix, is_sparse
-from ctsne._core.messages import unknown, warn
+from ctsne._core.messages import warn
+from ctsne._io.anndata import column_of
 from ctsne.labels import Labels, encode_labels
 from ctsne.tl.fields import check_adata
 
@@ -40,11 +41,10 @@ def recipe_heiter23(
     Variable genes, normalisation, standardisation, 50 principal components (Heiter et al. 2023,
     section 4 and supplement), with details from the authors' published scripts.
 
-    - **Pancreas** (Seurat's ``panc8``: counts; technology in ``obs["tech"]``):
-      ``recipe_heiter23(adata)``. These are Seurat's defaults: variable genes by the variance of
-      counts around its trend (``flavor="seurat_v3"``), counts divided by the cell's total, times
-      10,000, log(1 + x), each gene scaled to mean 0 and variance 1 over all cells and cut off at
-      10. The technology is not used here; the map factors it out.
+    - **Pancreas** (Seurat's ``panc8``: counts): ``recipe_heiter23(adata)``. These are Seurat's
+      defaults: variable genes by the variance of counts around its trend
+      (``flavor="seurat_v3"``), counts divided by the cell's total, times 10,000, log(1 + x), each
+      gene scaled to mean 0 and variance 1 over all cells and cut off at 10.
     - **Human immune cells** (the file of Luecken et al. 2022: ``X`` is already normalised and
       logarithmic; batches in ``obs["batch"]``):
       ``recipe_heiter23(adata, batch_key="batch", normalize=False)``. These are scib's steps: genes
@@ -77,8 +77,7 @@ def recipe_heiter23(
         change, and nothing changes if an argument is not valid:
 
         - ``obsm["X_pca"]``: principal components of the cells, the features of the map
-        - ``varm["PCs"]``: loadings, zero for genes not chosen
-        - ``uns["pca"]``: their variance and its ratio
+        - ``varm["PCs"]``, ``uns["pca"]``: loadings, zero for genes not chosen; variances
         - ``var["highly_variable"]`` and scanpy's other columns on variable genes; ``uns["hvg"]``
         - ``uns["recipe_heiter23"]``: the parameters used
 
@@ -103,10 +102,7 @@ def recipe_heiter23(
         import scanpy
         from anndata import AnnData
     except ImportError as error:
-        raise ImportError(
-            f"this recipe needs scanpy, which cannot be imported ({error}): "
-            'pip install "ctsne[scanpy]"'
-        ) from error
+        raise ImportError(f'this needs scanpy ({error}): pip install "ctsne[scanpy]"') from error
     check_adata(adata)
     X = _check_values(adata)
     batches = None if batch_key is None else _check_batches(adata, batch_key)
@@ -172,22 +168,12 @@ def _check_values(adata: Any) -> Any:
 
 def _check_batches(adata: Any, batch_key: object) -> Labels:
     """Return the batches, each of at least two cells and none missing."""
-    if batch_key not in adata.obs:
-        known = list(map(str, adata.obs.columns))
-        message = unknown(batch_key, known, what="column", where="adata.obs")
-        raise ValueError(f"batch_key: {message}")
-    batches = encode_labels(adata.obs[batch_key])
+    batches = encode_labels(column_of(adata, str(batch_key), argument="batch_key"))
     if batches.n_missing:
-        raise ValueError(
-            f"adata.obs[{batch_key!r}] is missing for {batches.n_missing} cells; remove them or "
-            "give them a batch of their own"
-        )
+        raise ValueError(f"adata.obs[{batch_key!r}] is missing for {batches.n_missing} cells")
     if batches.counts.min() < 2:
         alone = batches.names[int(batches.counts.argmin())]
-        raise ValueError(
-            f"every batch must have at least 2 cells to be scaled, but {alone!r:.60} has one; "
-            "remove it or merge it with another"
-        )
+        raise ValueError(f"a batch needs at least 2 cells to be scaled, but {alone!r:.60} has one")
     return batches
 
 
@@ -206,14 +192,11 @@ def _warn_of_wrong_values(X: Any, *, normalize: bool) -> None:
     fractions = ((X.data if is_sparse(X) else X) % 1).any()
     if normalize and fractions and X.max() < _LARGEST_LOG:
         warn(
-            f"adata.X holds fractions and nothing above {X.max():.3g}, so it may be log-normalised "
-            "already, but is normalised again; pass normalize=False if it is"
+            f"adata.X holds fractions and nothing above {X.max():.3g}; if it is log-normalised "
+            "already, pass normalize=False"
         )
     if not normalize and not fractions:
-        warn(
-            "adata.X holds whole numbers only, so they may be counts, but are taken as "
-            "log-normalised; pass normalize=True if they are counts"
-        )
+        warn("adata.X holds whole numbers only; if they are counts, pass normalize=True")
 
 
 def _totals(X: Any) -> NDArray[np.float64]:
@@ -251,13 +234,11 @@ def _rank_genes(scanpy: Any, data: Any, batches: Labels | None, flavor: str, cou
     try:
         scanpy.pp.highly_variable_genes(data, **options)
     except ImportError as error:
-        raise ImportError(
-            f'variable genes of counts need scikit-misc ({error}): pip install "ctsne[scanpy]"'
-        ) from error
+        how = 'pip install "ctsne[scanpy]"'
+        raise ImportError(f"ranking genes of counts needs scikit-misc ({error}): {how}") from error
     except ValueError as error:
         raise ValueError(
-            f"the genes of adata could not be ranked ({error}), as happens with few cells (in a "
-            "batch) or few counts; remove small batches, and rare genes with "
-            "scanpy.pp.filter_genes(adata, min_cells=3)"
+            f"genes could not be ranked ({error}), as happens with few cells (in a batch) or few "
+            "counts; remove small batches, or genes found in fewer than 3 cells"
         ) from error
     return data.var if batches is not None else data.var.drop(columns=_OF_BATCHES, errors="ignore")
