@@ -163,7 +163,7 @@ def label_entries(
 def add_legend(
     ax: Axes, entries: list[Entry], *, height: float | None = None, **placing: Any
 ) -> tuple[float, float]:
-    """Put a legend to the right of the Axes, or where ``placing`` says; return its size in inches."""
+    """Put a legend to the right of the Axes, or as ``placing`` says; return its size in inches."""
     figure: Any = ax.get_figure(root=True)
     # More lines than fit into the height, by default that of the Axes, need several columns.
     lines = sum(entry.text.count("\n") + 1 for entry in entries)

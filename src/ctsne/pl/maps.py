@@ -59,8 +59,7 @@ def embedding(
     legend : bool, default=True
         Whether to explain colours and shapes next to the map.
     size : float, optional
-        Area of the dots in square points; by default it depends on their number. If given, dots are
-        drawn for any number of points.
+        Area of the dots in square points, which are then drawn for any number of points.
     ax : matplotlib.axes.Axes, optional
         Axes to draw into; a new figure by default.
 

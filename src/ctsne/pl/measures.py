@@ -236,9 +236,7 @@ def _over(curves: dict[str, _SweptCurve], over: object) -> dict[str, _SweptCurve
     choices = " or ".join(f"over={name!r}" for name in varied)
     if over is None and len(varied) > 1:
         names = " and ".join(varied)
-        raise ValueError(
-            f"the methods vary {names}, which do not fit on one axis: choose {choices}"
-        )
+        raise ValueError(f"the methods vary {names}, which need separate axes: choose {choices}")
     chosen = varied[0] if over is None else over
     if chosen not in varied:
         raise ValueError(f"no line of the sweep varies {over!r:.60}; choose {choices}")

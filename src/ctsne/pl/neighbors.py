@@ -106,9 +106,8 @@ def other_share(
     """Draw box plots of the share of neighbours with other labels in each group of points.
 
     Before any map is made, they show which points have neighbours with other labels at all. Boxes
-    span the first to the third quartile with a line at the median; whiskers end at the last point
-    within 1.5 times the interquartile range. Points beyond are not drawn, as in the paper's
-    supplement.
+    span the quartiles, whiskers at most 1.5 times the interquartile range; points beyond are not
+    drawn, as in the paper's supplement.
 
     Parameters
     ----------
@@ -161,8 +160,7 @@ def other_share(
     boxes = None if by is None else encode_labels(by, n=len(shares), argument="by")
     colors = label_colors(boxes or rows, palette)
     row_codes, box_codes = _codes(rows), [0] if boxes is None else _codes(boxes)
-    n_boxes = len(box_codes)
-    own = ax is None
+    n_boxes, own = len(box_codes), ax is None
     width = float(np.clip(1.4 + 0.18 * len(row_codes) * (n_boxes + 1), 4.6, 14.0))
     ax = figures.chart_axes(ax, width=width, height=4.2)
     for place, row in enumerate(row_codes):

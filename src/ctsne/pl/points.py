@@ -103,12 +103,10 @@ def _is_continuous(color: Any) -> bool:
     """Whether a column holds floats; whole numbers are labels."""
     if color is None or isinstance(color, Labels | str | Mapping):
         return False
-    kind = getattr(getattr(color, "dtype", None), "kind", None)
-    if kind is None:
-        try:
-            kind = np.asarray(color).dtype.kind
-        except ValueError:  # rows of different lengths, which encode_labels refuses
-            return False
+    try:
+        kind = getattr(getattr(color, "dtype", None), "kind", None) or np.asarray(color).dtype.kind
+    except ValueError:  # rows of different lengths, which encode_labels refuses
+        return False
     return bool(kind == "f")
 
 

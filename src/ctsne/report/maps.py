@@ -61,10 +61,7 @@ def dominated_points(swept: SweptMap) -> dict[str, Any]:
 
 
 def sweep_facts(result: SweepResult) -> dict[str, Any]:
-    """Return facts about maps and lines, what to choose from, and the map to compare with.
-
-    Maps are given by their index; choices are nested by line, strength and seed.
-    """
+    """Return facts about maps and lines; choices are nested by line, strength and seed."""
     place = {id(swept): index for index, swept in enumerate(result.maps)}
     all_lines = result.lines()
     maps = [_map_facts(swept, all_lines) for swept in result.maps]

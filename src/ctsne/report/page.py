@@ -51,11 +51,11 @@ def build_page(
         "data": "\n".join(data),
         "scripts": "\n".join(f"<script>{script}</script>" for script in scripts),
     }
-    template = _asset("page.html")
 
     def filled(size: str) -> bytes:
         # In one pass, so that inserted text is never searched.
-        text = re.sub(r"{{(\w+)}}", lambda name: {**parts, "size": size}[name[1]], template)
+        known = {**parts, "size": size}
+        text = re.sub(r"{{(\w+)}}", lambda name: known[name[1]], _asset("page.html"))
         return text.encode(errors="replace")
 
     return filled(f"{len(filled('')) / 1e6:.1f} MB")

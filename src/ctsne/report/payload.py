@@ -73,9 +73,8 @@ def choose_points(
 ) -> NDArray[np.int64]:
     """Return the rows to show, in random order so that no label lies above all others.
 
-    A sample of more than ``most`` points has the rows ``wanted`` and a point of every label of the
-    columns in ``codes``, as far as half of it can hold them; columns of more than 1,000 labels are
-    left to chance.
+    A sample of ``most`` has the rows ``wanted`` and a point of every label of the columns in
+    ``codes`` (with at most 1,000 labels), as far as half of it can hold them.
     """
     order = np.random.default_rng(0).permutation(n)
     if n <= most:

@@ -54,8 +54,7 @@ def write_report(
     known, other : str
         The column that was factored out and, optional, the column to look for in the maps.
     mixing : float, default=0.5
-        Mixing that the suggested map must reach, as for :meth:`ctsne.sweep.SweepResult.suggest`;
-        readers can change it on the page.
+        Mixing that the suggested map must reach; readers can change it on the page.
     names : array-like of length n, optional
         Names of the points; by default their row numbers, from 0.
     title : str, optional
@@ -63,8 +62,8 @@ def write_report(
         A command per map of ``result.maps`` that makes it, shown for copying; by default the call
         of :class:`ctsne.ConditionalTSNE`.
     provenance : mapping, optional
-        Settings and versions behind the page, as JSON can hold them: shown at its end, and stored
-        in the element ``ctsne-provenance``. Its ``"command"`` is the command that made the page.
+        Settings and versions behind the page, as JSON can hold them, shown at its end and stored in
+        the element ``ctsne-provenance``; ``"command"`` is the command that made the page.
 
     Examples
     --------
@@ -100,17 +99,12 @@ def write_report(
     title = f"Maps without {known}" if title is None else title
     about = {"mixing": check_number(mixing, "mixing", low=0, high=1), "title": title}
     # The commands are kept apart from the facts, because they depend on the page's folder.
-    contents: dict[str, Any] = {
-        "facts": about,
-        "commands": _check_commands(commands, result),
-        "provenance": _plain_provenance(provenance),
-    }
+    apart = {"commands": _check_commands(commands, result), "provenance": _plain(provenance)}
     matched = [each.diagnostics["matched"] for each in result.maps if "matched" in each.diagnostics]
     if matched and MATCHED not in columns:  # the same in all maps
         columns = {**columns, MATCHED: matched[0]}
     facts, arrays = build_payload(result, columns, known, other, names)
-    contents["facts"] |= facts
-    page = build_page(title, contents, arrays)
+    page = build_page(title, {"facts": about | facts, **apart}, arrays)
     with replaced_file(target) as temporary:
         temporary.write_bytes(page)
 
@@ -141,7 +135,7 @@ def _check_commands(commands: object, result: SweepResult) -> list[str]:
     return list(commands)
 
 
-def _plain_provenance(provenance: object) -> dict[str, Any]:
+def _plain(provenance: object) -> dict[str, Any]:
     if provenance is not None and not isinstance(provenance, Mapping):
         raise TypeError(f"provenance must be a mapping, got {type(provenance).__name__}")
     try:

@@ -72,14 +72,12 @@ def ctsne(
         ``adata.obsm["X_pca"]`` if present, else the genes of ``X`` that
         ``adata.var["highly_variable"]`` marks, else all of ``X``.
     n_pcs : int, optional
-        Number of principal components: the first columns of the representation in ``adata.obsm``,
-        or components made of ``X`` (not stored), by default 50 if there are more genes. 0 takes
-        ``X`` itself.
+        Number of principal components: the first columns of ``adata.obsm[use_rep]``, or components
+        made of ``X``, by default 50 if there are more genes. 0 takes ``X`` itself.
     neighbors_key : str, optional
-        Take the neighbours from the graph of ``adata.uns[neighbors_key]`` (usually
-        ``"neighbors"``), made by ``scanpy.pp.neighbors`` or bbknn, instead of searching them. It
-        must hold at least ``perplexity`` neighbours per point, better three times as many, and
-        neighbours with other labels among them.
+        Take neighbours from the graph ``adata.uns[neighbors_key]`` (usually ``"neighbors"``) of
+        ``scanpy.pp.neighbors`` or bbknn. It must hold at least ``perplexity`` neighbours per point,
+        better three times as many, and neighbours with other labels among them.
     key_added : str, default="ctsne"
         Name of the map and prefix of the fields that belong to it.
     store_graph : bool, default=False
@@ -132,10 +130,7 @@ learning_rate, dof, callback, callback_every, n_jobs, verbose
     known = None if column is None else encode_labels(column, n=adata.n_obs)
     if neighbors_key is None:
         if metric == "precomputed":
-            raise ValueError(
-                'metric="precomputed" takes distances: name a graph with neighbors_key, or pass '
-                "them to ctsne.ConditionalTSNE"
-            )
+            raise ValueError('for metric="precomputed", name a graph with neighbors_key')
         init = "pca" if init is None else init
         source = fields.find_features(adata, use_rep, n_pcs)
     else:
@@ -163,9 +158,8 @@ learning_rate, dof, callback, callback_every, n_jobs, verbose
     )  # fmt: skip
     model.fit(source.matrix, labels=known)
     # Nothing is written before everything that can fail is done.
-    target = adata
-    if copy:
-        target = adata.to_memory() if adata.isbacked else adata.copy()
+    make_copy = adata.to_memory if adata.isbacked else adata.copy
+    target = make_copy() if copy else adata
     params = {**source.params, **fields.kept_params(model)}
     if isinstance(labels, str):
         params["labels"] = labels
@@ -188,6 +182,5 @@ def _check_target(adata: Any, key: object, *, copy: bool) -> None:
         )
     if not copy and adata.is_view and adata.isbacked:
         raise ValueError(
-            "adata is a view of an object backed by a file, which cannot be written to; pass "
-            "adata.to_memory(), or copy=True"
+            "adata is a view of an object backed by a file; pass adata.to_memory() or copy=True"
         )

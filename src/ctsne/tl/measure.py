@@ -59,8 +59,7 @@ def evaluate(
     Returns
     -------
     pandas.DataFrame
-        One row per measure, as in :func:`ctsne.evaluate.evaluate`; labels have the names of their
-        columns.
+        One row per measure, as in :func:`ctsne.evaluate.evaluate`.
 
     Examples
     --------

@@ -83,9 +83,9 @@ def recipe_heiter23(
 
     Notes
     -----
-    Only the variable genes of a sparse ``X`` are made dense, ``n_obs * n_top_genes`` numbers.
-    Differences from the authors' programs: scanpy also cuts off at -10, which no gene with many
-    zeros reaches, and their pancreas components come from Seurat in R.
+    Only the variable genes of a sparse ``X`` are made dense. Differences from the authors'
+    programs: scanpy also cuts off at -10, which no gene with many zeros reaches, and their
+    pancreas components come from Seurat in R.
 
     Examples
     --------
@@ -170,7 +170,9 @@ def _check_batches(adata: Any, batch_key: object) -> Labels:
     """Return the batches, each of at least two cells and none missing."""
     batches = encode_labels(column_of(adata, str(batch_key), argument="batch_key"))
     if batches.n_missing:
-        raise ValueError(f"adata.obs[{batch_key!r}] is missing for {batches.n_missing} cells")
+        raise ValueError(
+            f"adata.obs[{batch_key!r}] is missing for {batches.n_missing} cells; remove them"
+        )
     if batches.counts.min() < 2:
         alone = batches.names[int(batches.counts.argmin())]
         raise ValueError(f"a batch needs at least 2 cells to be scaled, but {alone!r:.60} has one")
