@@ -1,8 +1,8 @@
-"""Measure one program in a process of its own.
+"""Measure one program in its own process.
 
-So its peak of memory is its own, and no library's threads, caches or compiled code help or disturb
-another. :func:`measure` starts the process; the process runs one function, ``module:function``,
-which is given a :class:`Clock` and returns what it measured.
+This way its peak memory is its own, and the threads, caches and compiled code of one library do not
+affect another. :func:`measure` starts the process, which runs one function, ``module:function``.
+The function receives a :class:`Clock` and returns what it measured.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-# Loading libraries, compiling them just in time, warming up and turning knobs is not counted, but
-# has an end too: this, and twice the limit of what counts.
+# Loading libraries, just-in-time compilation, warming up and tuning are not counted, but they are
+# limited too: to this, plus twice the limit of the counted part.
 SETUP_SECONDS = 300
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
 class Clock:
-    """What a measured function is given: the start of its time, and a place for what it finds."""
+    """Time a measured function and store its results."""
 
     def __init__(self, target: Path, limit: float | None) -> None:
         self._target = target
@@ -38,34 +38,34 @@ class Clock:
         self._begin = time.perf_counter()
 
     def begin(self) -> None:
-        """Start the time, or start it anew; all before it was preparation."""
+        """Start or restart the clock; everything before is preparation."""
         self._found.setdefault("memory_before", peak_mebibytes())
         self.report()
         self._begin = time.perf_counter()
         if self._limit is not None:
-            # Nobody handles this signal, so it ends the process wherever it is, native code too.
+            # No handler is set, so this signal ends the process anywhere, also in native code.
             signal.setitimer(signal.ITIMER_REAL, self._limit)
 
     def seconds(self) -> float:
-        """Return the time since the start, or since the last call."""
+        """Return the seconds since the start or since the last call."""
         now = time.perf_counter()
         passed, self._begin = now - self._begin, now
         return passed
 
     @contextlib.contextmanager
     def uncounted(self) -> Iterator[None]:
-        """Stop the time limit for a while."""
+        """Pause the time limit."""
         left, _ = signal.setitimer(signal.ITIMER_REAL, 0)
         yield
         signal.setitimer(signal.ITIMER_REAL, left)
 
     def stop(self) -> None:
-        """Note the memory; what is done after this, such as saving, is not part of the program."""
+        """Record the peak memory; later work, such as saving, does not count."""
         signal.setitimer(signal.ITIMER_REAL, 0)
         self.report(memory_peak=peak_mebibytes())
 
     def report(self, **found: Any) -> None:
-        """Keep what was found so far, also for the case that the time runs out."""
+        """Store intermediate results, which are kept if the time runs out."""
         self._found.update(found)
         write_json(self._target, self._found)
 
@@ -79,16 +79,16 @@ def measure(
     ----------
     task : str
     arguments : dict
-        Passed on as keywords; they travel as JSON.
+        Keyword arguments, passed as JSON.
     jobs : int
         Threads that any library may use.
     limit : float, optional
-        Seconds after ``clock.begin()`` at which the process is ended.
+        Seconds after ``clock.begin()`` at which the process is killed.
 
     Returns
     -------
     dict
-        What the function reported, and ``status``: "done", "too slow", "missing" (a package) or
+        The results of the function, and ``status``: "done", "too slow", "missing" (a package) or
         "failed", the last two with ``error``.
     """
     environment = os.environ | dict.fromkeys(_THREADS, str(jobs))
@@ -120,10 +120,10 @@ def measure(
 
 
 def peak_mebibytes() -> float:
-    """Largest resident memory of this process so far."""
+    """Return the peak resident memory of this process."""
     status = Path("/proc/self/status")
     if status.exists():
-        # Not getrusage: on Linux its peak begins with that of the process that started this one.
+        # On Linux, getrusage starts from the peak of the parent process.
         for line in status.read_text().splitlines():
             if line.startswith("VmHWM:"):
                 return int(line.split()[1]) / 1024
@@ -132,7 +132,7 @@ def peak_mebibytes() -> float:
 
 
 def write_json(path: Path, content: Any) -> None:
-    """Write a file beside its target and move it into place."""
+    """Write a file next to its target and move it into place."""
     beside = path.with_name(path.name + ".part")
     beside.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     os.replace(beside, path)

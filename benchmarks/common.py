@@ -1,4 +1,4 @@
-"""What the benchmark programs share: data in files, the machine, tables, options and results."""
+"""Shared parts of the benchmark programs: data files, machine, tables, options and results."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PACKAGES = (
 
 @contextlib.contextmanager
 def problem_files(n: int, *, d: int, n_labels: int, seed: int = 0) -> Iterator[Path]:
-    """Simulate data into a folder that lasts as long as the block; measured programs read it."""
+    """Write simulated data to a temporary folder for the measured programs to read."""
     with tempfile.TemporaryDirectory() as folder:
         X, labels, _ = simulate(n, d=d, n_labels=n_labels, random_state=seed)
         np.save(Path(folder) / "X.npy", X)
@@ -38,12 +38,12 @@ def problem_files(n: int, *, d: int, n_labels: int, seed: int = 0) -> Iterator[P
 
 
 def load_problem(folder: str | Path) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """Load the points and the label of each."""
+    """Load the points and their labels."""
     return np.load(Path(folder) / "X.npy"), np.load(Path(folder) / "labels.npy")
 
 
 def machine() -> dict[str, Any]:
-    """Describe the machine, without its name."""
+    """Describe the machine, without its host name."""
     model = platform.processor() or platform.machine()
     with contextlib.suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text().splitlines():
@@ -69,7 +69,7 @@ def _version(package: str) -> str:
 
 
 def arguments_of(program: str | None, **defaults: tuple[Any, str]) -> argparse.ArgumentParser:
-    """Make a parser with options of the given defaults and help, and ``--json``."""
+    """Make a parser with ``--json`` and one option per given default and help text."""
     parser = argparse.ArgumentParser(
         description=program, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -85,9 +85,9 @@ def arguments_of(program: str | None, **defaults: tuple[Any, str]) -> argparse.A
 
 
 def save(arguments: argparse.Namespace, *, complete: bool, **results: Any) -> None:
-    """Write the results with all that is needed to understand and repeat them, if asked to.
+    """Write the results, and what is needed to understand and repeat them, to ``--json``.
 
-    Long programs save after every step, so that what was measured survives the end of them.
+    Long programs save after every step, so that an interruption loses nothing already measured.
     """
     if arguments.json is None:
         return
@@ -105,7 +105,7 @@ def save(arguments: argparse.Namespace, *, complete: bool, **results: Any) -> No
 
 
 def command_line(options: Sequence[str]) -> str:
-    """Return the command that was given, without the place of its results."""
+    """Return the command that was run, without ``--json``."""
     kept = list(options)
     if "--json" in kept:
         at = kept.index("--json")
@@ -114,7 +114,7 @@ def command_line(options: Sequence[str]) -> str:
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Write a Markdown table, all columns but the first aligned right."""
+    """Format a Markdown table; all columns except the first are right-aligned."""
     cells = [list(header), *map(list, rows)]
     widths = [max(3, *map(len, column)) for column in zip(*cells, strict=True)]
 
@@ -128,12 +128,12 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def show(value: float | None, digits: int = 2) -> str:
-    """Write a number, or nothing where there is none."""
+    """Format a number; None gives an empty string."""
     return "" if value is None else f"{value:.{digits}f}"
 
 
 def outcome(result: dict[str, Any]) -> str:
-    """Write the seconds of a measured program, or why there are none."""
+    """Format the seconds of a measured program, or why there are none."""
     if result["status"] == "done":
         sign = "~ " if result.get("extrapolated_from") else ""
         return f"{sign}{result['seconds']:.2f}"
@@ -143,11 +143,11 @@ def outcome(result: dict[str, Any]) -> str:
 
 
 def times_slower(result: dict[str, Any], ours: float) -> float | None:
-    """Return how many times as long as ours a program took: at least, where it was ended."""
+    """Return the ratio of a program's time to ours; a lower bound if it was stopped."""
     seconds = result.get("seconds") if result["status"] == "done" else result.get("limit")
     return None if seconds is None else seconds / ours
 
 
 def say(message: str) -> None:
-    """Tell how far the program is."""
+    """Print a progress message."""
     print(message, file=sys.stderr, flush=True)

@@ -1,9 +1,9 @@
-"""What conditioning of the layout costs: iterations with it against iterations without, in one run.
+"""Cost of conditioning the layout: iterations with and without it, in one run.
 
-Three maps of the same data advance in turns, a few iterations each, so that whatever else the
-machine does slows all of them: one without conditioning below, one with it and the same
-similarities, and one with it and shorter lists of neighbours. Ratios are those of medians over a
-part of the run, and of sums for the whole map; neighbours and similarities are not counted.
+Three maps of the same data advance in turns, a few iterations each, so that other work on the
+machine slows all of them: one without conditioning of the layout, one with it and the same
+similarities, and one with it and shorter lists of neighbours. Ratios compare medians over a part
+of the run, and sums for the whole map; neighbours and similarities are not counted.
 
 Example: python benchmarks/conditioning.py --n 15000 --labels 10
 """
@@ -53,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def compare(arguments: Any) -> list[dict[str, Any]]:
-    """Run the three maps in turns and time them."""
+    """Advance the three maps in turns and time them."""
     X, names, _ = simulate(arguments.n, d=arguments.d, n_labels=arguments.labels, random_state=0)
     labels = encode_labels(names)
     say(f"similarities of {arguments.n} points ...")
@@ -61,7 +61,7 @@ def compare(arguments: Any) -> list[dict[str, Any]]:
     usual = _similarities(X, labels, round(1.5 * perplexity), perplexity, jobs)
     short = _similarities(X, labels, arguments.short, min(perplexity, 0.8 * arguments.short), jobs)
     weights = pair_weights(labels, np.full(labels.n_labels, arguments.beta))
-    start = 1e-4 * X[:, :2] / X[:, 0].std()  # the columns are principal components already
+    start = 1e-4 * X[:, :2] / X[:, 0].std()  # the columns are already principal components
     schedule = Schedule(
         early_exaggeration_iter=EARLY_ITERATIONS,
         early_learning_rate=max(200.0, len(X) / 12),

@@ -1,4 +1,4 @@
-"""Seconds that the picture of a large map takes, drawn and saved.
+"""Seconds to draw and save the picture of a large map.
 
 Example: python benchmarks/drawing.py --n 1000000
 """

@@ -1,4 +1,4 @@
-"""Seconds that the measures of one map take: a sample, all points, the whole curve.
+"""Seconds to measure one map: a sample, all points, the whole curve.
 
 Example: python benchmarks/evaluation.py --n 33500
 """

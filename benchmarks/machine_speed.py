@@ -1,4 +1,4 @@
-"""How fast the machine is: memory bandwidth by NumPy on threads, FFTs by SciPy."""
+"""Measure the machine: memory bandwidth with NumPy on threads, FFTs with SciPy."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy as np
 import scipy.fft
 from threadpoolctl import threadpool_limits
 
-# Far more than any cache holds: three arrays of a quarter of a gibibyte.
+# Three arrays of a quarter of a gibibyte, far larger than any cache.
 _LENGTH = 2**26
-# Elements at a time in the triad, so that its intermediate result stays in the cache.
+# Block size of the triad, so that its intermediate result stays in the cache.
 _BLOCK = 2**17
 _REPEATS = 5
 
 
 def bandwidth(jobs: int) -> dict[str, float]:
-    """Measure memory in GB/s, by `jobs` threads on their own parts of float32 arrays.
+    """Measure memory bandwidth in GB/s with `jobs` threads on separate parts of float32 arrays.
 
     ``triad`` is ``a = b + 3 c``, counted as STREAM does (two reads and a write); ``read`` is the
     dot product of two arrays.
@@ -36,7 +36,7 @@ def bandwidth(jobs: int) -> dict[str, float]:
     def read(part: slice) -> None:
         np.dot(b[part], c[part])
 
-    # One thread of ours, one of BLAS.
+    # One BLAS thread for each of our threads.
     with threadpool_limits(1), ThreadPoolExecutor(jobs) as pool:
 
         def seconds(work: Callable[[slice], None]) -> float:
@@ -49,10 +49,10 @@ def bandwidth(jobs: int) -> dict[str, float]:
 
 
 def transforms(shape: tuple[int, ...], jobs: int) -> dict[str, float]:
-    """Seconds of one real float32 FFT over a mesh and one back.
+    """Return the seconds of one real float32 FFT over a mesh and its inverse.
 
-    ``whole`` transforms the mesh as it is. ``pruned`` knows that a convolution needs only the first
-    half of every axis before and after, so that some rows need not be transformed.
+    ``whole`` transforms the whole mesh. ``pruned`` skips rows that a convolution does not need: it
+    uses only the first half of every axis before and after.
     """
     whole = np.ones(shape, np.float32)
     half = np.ones((*(size // 2 for size in shape[:-1]), shape[-1]), np.float32)
@@ -76,7 +76,7 @@ def transforms(shape: tuple[int, ...], jobs: int) -> dict[str, float]:
 
 
 def fastest(work: Callable[[], object], repeats: int = _REPEATS) -> float:
-    """Seconds of the fastest of some runs, after one to warm up."""
+    """Return the seconds of the fastest of several runs, after a warm-up."""
     work()
     times = []
     for _ in range(repeats):

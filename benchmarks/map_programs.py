@@ -1,7 +1,7 @@
-"""The programs that make maps, each measured from the matrix to the finished map.
+"""Programs that make maps, each measured from the matrix to the finished map.
 
-All are warmed up on a few points first, so that none pays for loading and just-in-time compilation.
-Each saves its map and reports the seconds of its stages and iterations as far as they can be seen.
+Each one is warmed up on a few points first, so that loading and just-in-time compilation do not
+count. Each saves its map and reports the seconds of its stages and iterations, where available.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from child import Clock
 from common import load_problem
 
 EARLY_ITERATIONS = 250
-# Iterations between two looks at the clock: each look costs an evaluation of the loss.
+# Iterations between time stamps; each time stamp costs an evaluation of the loss.
 _EVERY = 250
 _FEW = 1500
 
-# What ctsne can make, by the name in the tables.
+# Methods of ctsne, by their name in the tables.
 METHODS: dict[str, dict[str, Any]] = {
     "tsne": {"method": "tsne"},
     "original": {"method": "original", "beta": 0.1},
@@ -31,7 +31,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "balanced": {"method": "balanced", "strength": 1.0},
     "joint": {"method": "joint"},
 }
-# The others, by name: the function here, and its options.
+# Other programs: the function in this module, and its options.
 PEERS: dict[str, tuple[str, dict[str, Any]]] = {
     "openTSNE-FFT": ("opentsne", {"gradient": "fft"}),
     "openTSNE-BH": ("opentsne", {"gradient": "bh"}),
@@ -39,12 +39,12 @@ PEERS: dict[str, tuple[str, dict[str, Any]]] = {
     "UMAP": ("umap", {}),
 }
 
-# An iteration number and when it was done.
+# Number of an iteration, and when it was done.
 Mark = tuple[int, float]
 
 
 class _Stages(logging.Handler):
-    """Hears when ctsne has finished its stages."""
+    """Record when ctsne finishes each stage."""
 
     def __init__(self) -> None:
         super().__init__(logging.INFO)
@@ -86,7 +86,7 @@ def ctsne(
         )
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # too few points for all labels, perhaps
+        warnings.simplefilter("ignore")  # there may be too few points for all labels
         model(20, 10).fit(X[:_FEW], labels=labels[:_FEW])
     fitted = model(iterations, perplexity)
     clock.begin()
@@ -115,10 +115,10 @@ def opentsne(
     gradient: str,
     stop_after: int | None = None,
 ) -> dict[str, Any]:
-    """Make openTSNE's map with its defaults; its learning rates are those of ctsne.
+    """Make a map with openTSNE's defaults; its learning rates equal those of ctsne.
 
-    With ``stop_after``, the iterations beyond it are taken to be as quick as the last ones before;
-    as the map still grows, they tend to be slower.
+    With ``stop_after``, later iterations are assumed to be as fast as the last measured ones. They
+    tend to be slower, because the map still grows.
     """
     from openTSNE import TSNE
     from openTSNE.affinity import PerplexityBasedNN, get_knn_index
@@ -142,7 +142,7 @@ def opentsne(
         similar = time.perf_counter()
         model = TSNE(
             early_exaggeration_iter=min(EARLY_ITERATIONS, n_iter),
-            # openTSNE counts the iterations after the early ones, ctsne all of them.
+            # openTSNE counts the iterations after early exaggeration, ctsne all of them.
             n_iter=max(0, n_iter - EARLY_ITERATIONS),
             negative_gradient_method=gradient,
             callbacks=lambda *_: marks.append((_EVERY * (len(marks) + 1), time.perf_counter())),
@@ -179,7 +179,7 @@ def scikit_learn(
 
     X, _ = load_problem(folder)
     TSNE(perplexity=10, max_iter=EARLY_ITERATIONS, n_jobs=jobs).fit(X[:_FEW])
-    # It stops when nothing moves any more; the others never do, so neither should it.
+    # It may stop early; the others never do, so this is turned off.
     model = TSNE(
         perplexity=perplexity,
         max_iter=iterations,
@@ -199,15 +199,15 @@ def scikit_learn(
 def umap(
     clock: Clock, *, folder: str, output: str, perplexity: float, iterations: int, jobs: int
 ) -> dict[str, Any]:
-    """Make UMAP's map with its defaults: it knows neither perplexity nor t-SNE's iterations."""
+    """Make a map with UMAP's defaults; it has neither perplexity nor t-SNE's iterations."""
     from umap import UMAP
 
     X, _ = load_problem(folder)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        # More than 4096 points, as it treats fewer in another way and would compile again.
+        # With 4096 points or fewer it uses other code, and would compile again later.
         UMAP(n_jobs=jobs, n_epochs=10).fit(X[:5000])
-        model = UMAP(n_jobs=jobs)  # a seed would leave it one thread
+        model = UMAP(n_jobs=jobs)  # a seed would restrict it to one thread
         clock.begin()
         model.fit(X)
         seconds = clock.seconds()
@@ -221,7 +221,7 @@ def _stages(begin: float, near: float, similar: float, end: float) -> dict[str, 
 
 
 def _iteration_times(marks: list[Mark]) -> dict[str, float]:
-    """Mean milliseconds of an iteration between the first two marks and between the last two."""
+    """Return mean milliseconds per iteration, between the first and between the last two marks."""
     pairs = itertools.pairwise(marks)
     means = [1e3 * (t1 - t0) / (i1 - i0) for (i0, t0), (i1, t1) in pairs if i1 > i0]
     return {"early_ms": means[0], "late_ms": means[-1]}

@@ -1,4 +1,4 @@
-"""One judge for the maps of all programs: the same loss and the same R_NX, by the same code."""
+"""Judge the maps of all programs by the same loss and the same R_NX, with the same code."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from child import Clock
 from common import load_problem
 
-# Beyond so many points the judge's neighbours are found as ctsne finds them by default.
+# For more points, neighbours are searched with the defaults of ctsne.
 EXACT_UP_TO = 120_000
 SAMPLE = 2000
 K = 30
@@ -21,9 +21,9 @@ def judge(
 ) -> dict[str, Any]:  # fmt: skip
     """Measure maps.
 
-    R_NX is that of a sample of points against exact neighbours: the usual one, and the one adjusted
-    for labels, in which a map is not blamed for mixing them. The loss is the KL divergence of
-    t-SNE from similarities of ctsne, so it is only of the maps in `plain`, which minimise it.
+    R_NX is measured on a sample of points against exact neighbours, plain and adjusted for labels
+    (which does not penalise mixing). The loss is the KL divergence of t-SNE, computed from the
+    similarities of ctsne, so only the maps in `plain`, which minimise it, have one.
     """
     from ctsne.affinity import tsne_affinities
     from ctsne.evaluate import adjusted_rnx

@@ -1,6 +1,7 @@
-"""Maps from the matrix to the end, against other programs, on the same data in the same run.
+"""Time from the matrix to the finished map, next to other programs, on the same data in one run.
 
-Time by stage and iteration, peak memory, and of every map the loss and R_NX by the same code.
+Reports time by stage and iteration, peak memory, and the loss and R_NX of every map, computed by
+the same code.
 
 Example: python benchmarks/maps.py --n 15000 --methods revised-r tsne --peers openTSNE-FFT
 """
@@ -56,22 +57,22 @@ def parse(argv: Sequence[str] | None) -> Any:
         perplexity=(50.0, "perplexity"),
         iterations=(1000, f"all iterations, the {EARLY_ITERATIONS} early ones included"),
         jobs=(2, "threads"),
-        timeout=(3600.0, "seconds that each program may take"),
+        timeout=(3600.0, "time limit per program, in seconds"),
     )
     parser.add_argument(
         "--methods", nargs="+", choices=list(METHODS), default=["revised-r", "tsne"],
-        metavar="METHOD", help=f"of ctsne, the first is compared with: {', '.join(METHODS)}",
+        metavar="METHOD", help=f"of ctsne; ratios are to the first: {', '.join(METHODS)}",
     )  # fmt: skip
     parser.add_argument(
         "--peers", nargs="*", choices=list(PEERS), default=["openTSNE-FFT"], metavar="PEER",
-        help=f"any of {', '.join(PEERS)}; none with no name",
+        help=f"any of {', '.join(PEERS)}; no name runs none",
     )  # fmt: skip
     parser.add_argument(
-        "--one-thread", action="store_true", help="the first method on one thread too"
+        "--one-thread", action="store_true", help="also run the first method on one thread"
     )
     parser.add_argument(
         "--opentsne-iterations", type=int, metavar="N",
-        help="stop openTSNE after so many and extrapolate its time; such results say so",
+        help="stop openTSNE after N iterations and extrapolate; marked in the results",
     )  # fmt: skip
     arguments = parser.parse_args(argv)
     for name in ("iterations", "opentsne_iterations"):
@@ -82,7 +83,7 @@ def parse(argv: Sequence[str] | None) -> Any:
 
 
 def programs(arguments: Any) -> list[tuple[str, str, dict[str, Any]]]:
-    """List what to run: the name, the function, and its own arguments."""
+    """List the programs to run: name, function and arguments."""
     ours = [(f"ctsne {name}", "map_programs:ctsne", {"method": name}) for name in arguments.methods]
     if arguments.one_thread:
         first = arguments.methods[0]
@@ -98,7 +99,7 @@ def programs(arguments: Any) -> list[tuple[str, str, dict[str, Any]]]:
 
 
 def add_quality(results: list[dict[str, Any]], folder: Path, arguments: Any) -> None:
-    """Have all finished maps judged; t-SNE's loss is only for what minimises it."""
+    """Judge all finished maps; t-SNE's loss is computed only for maps that minimise it."""
     maps = {
         result["name"]: str(folder / f"{number}.npy")
         for number, result in enumerate(results)
@@ -116,13 +117,13 @@ def add_quality(results: list[dict[str, Any]], folder: Path, arguments: Any) -> 
     }
     judged = measure("map_quality:judge", given, jobs=arguments.jobs)
     if judged["status"] != "done":
-        say(f"the judge {judged['status']}: {judged.get('error', '')}")
+        say(f"judging the maps: {judged['status']}: {judged.get('error', '')}")
     for result in results:
         result.update(judged.get("quality", {}).get(result["name"], {}))
 
 
 def format_table(results: Sequence[dict[str, Any]]) -> str:
-    """Write the table of a run; ratios are to the first program of ctsne."""
+    """Format the table of a run, with ratios to the first method of ctsne."""
     ours = results[0].get("seconds")
     rows = []
     for result in results:

@@ -1,4 +1,4 @@
-"""A mixing to reach: how near the map comes, and what that costs in single maps, in one run.
+"""Targets for mixing: how close the map comes, and the cost in single maps, in one run.
 
 Example: python benchmarks/mixing.py --n 15000 --labels 5
 """
@@ -26,13 +26,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         help="mixing to ask for (default: .3 .5 .7 .9)",
     )  # fmt: skip
     arguments = parser.parse_args(argv)
-    warnings.simplefilter("ignore")  # targets out of reach are in the table
+    warnings.simplefilter("ignore")  # the table shows targets out of reach
     X, labels, _ = simulate(arguments.n, d=50, n_labels=arguments.labels, random_state=0)
     ConditionalTSNE(n_iter=20, random_state=0).fit(X[:2000], labels=labels[:2000])  # warm up
     print("target  mixing  strength  seconds  single maps")
     for target in arguments.targets:
         model, seconds = timed(ConditionalTSNE(mixing=target, random_state=0), X, labels)
-        # The map that was found, by itself, right after: the machine is as busy as before.
+        # The same map alone, right afterwards, so that the machine is equally busy.
         _, single = timed(ConditionalTSNE(strength=model.strength_, random_state=0), X, labels)
         print(
             f"{target:6.2f}  {model.mixing_:6.3f}  {model.strength_:8.3f}  {seconds:7.1f}  "

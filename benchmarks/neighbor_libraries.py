@@ -1,6 +1,6 @@
-"""The libraries that find neighbours, behind one face: build an index, then search it.
+"""Nearest-neighbour libraries behind one interface: build an index, then search it.
 
-Each has a short list of values of the knob that its users turn for recall, cheapest first. All of
+Each has a short list of values for the parameter that controls its recall, cheapest first. All of
 them may use all threads.
 """
 
@@ -21,9 +21,9 @@ Indices = NDArray[np.integer]
 class Library(ABC):
     """An index of some points."""
 
-    # Settings of the index; all but the first are for who cannot be searched with another setting.
+    # Settings of the index; only libraries without search settings have more than one.
     builds: Sequence[Any]
-    # Whether it can be searched for the points of the index only.
+    # Whether only the points of the index can be searched for.
     own_points_only = False
 
     @abstractmethod
@@ -32,7 +32,7 @@ class Library(ABC):
 
     @abstractmethod
     def build(self, points: Points, k: int, setting: Any, jobs: int) -> None:
-        """Make the index, to be asked for k neighbours."""
+        """Build the index for searches of k neighbours."""
 
     @abstractmethod
     def search(self, queries: Points, k: int, setting: Any) -> Indices:
@@ -59,7 +59,7 @@ class FaissFlat(Library):
 
 
 class FaissInverted(Library):
-    """An inverted file of many cells; the knob is the number of cells looked into."""
+    """An inverted file of many cells, tuned by the number of cells searched."""
 
     builds: Sequence[Any] = ("4 √n cells",)
     _FACTOR = 4
@@ -72,7 +72,7 @@ class FaissInverted(Library):
 
         faiss.omp_set_num_threads(jobs)
         n, d = points.shape
-        # Training wants some 39 points a cell.
+        # Training needs about 39 points per cell.
         cells = max(1, min(int(self._FACTOR * n**0.5), n // 39))
         self._quantizer = faiss.IndexFlatL2(d)
         self._index = faiss.IndexIVFFlat(self._quantizer, d, cells)
@@ -85,14 +85,14 @@ class FaissInverted(Library):
 
 
 class FaissFewCells(FaissInverted):
-    """An inverted file of fewer cells, which are found sooner and take longer to look into."""
+    """An inverted file of fewer cells, which are found faster but take longer to search."""
 
     builds = ("√n cells",)
     _FACTOR = 1
 
 
 class FaissGraph(Library):
-    """A hierarchical navigable small world; the knob is the length of the candidate list."""
+    """A hierarchical navigable small world, tuned by the length of the candidate list."""
 
     builds = ("M = 32",)
 
@@ -112,7 +112,7 @@ class FaissGraph(Library):
 
 
 class Usearch(Library):
-    """A hierarchical navigable small world; the knob is the length of the candidate list."""
+    """A hierarchical navigable small world, tuned by the length of the candidate list."""
 
     builds = ("defaults",)
 
@@ -133,7 +133,7 @@ class Usearch(Library):
 
 
 class Annoy(Library):
-    """A forest; the knob is the number of nodes looked at."""
+    """A forest, tuned by the number of nodes visited."""
 
     builds = ("20 trees",)
     _TREES = 20
@@ -159,13 +159,13 @@ class Annoy(Library):
                 near = self._index.get_nns_by_vector(queries[row], k, setting["search_k"])
                 found[row, : len(near)] = near
 
-        with ThreadPoolExecutor(self._jobs) as pool:  # searching lets go of Python's lock
+        with ThreadPoolExecutor(self._jobs) as pool:  # searching releases the interpreter lock
             list(pool.map(some, [range(at, len(queries), self._jobs) for at in range(self._jobs)]))
         return found
 
 
 class Descent(Library):
-    """Nearest-neighbour descent, whose index of some points *is* their neighbours."""
+    """Nearest-neighbour descent; its index *is* the list of neighbours."""
 
     builds = (
         {},
@@ -186,7 +186,7 @@ class Descent(Library):
 
     def search(self, queries: Points, k: int, setting: Any) -> Indices:
         if len(queries) != len(self._graph):
-            raise ValueError("only the points of the index have neighbours here")
+            raise ValueError("only the points of the index can be searched for")
         return np.asarray(self._graph[:, :k])
 
 

@@ -1,12 +1,12 @@
-"""Searches for neighbours that are measured: ours, and what a user of a library would write.
+"""Neighbour searches to be measured: ours, and what a user of a library would write.
 
-Libraries know nothing of labels. The *plain* problem asks them for as many nearest points as both
-lists have together, whatever their label. For the lists themselves a user makes one index per label
-for `same`; and for `other` one index over all points but the label's, for each label, or, where
-labels are many, one index of everything, asked for more points than needed (over-fetching).
+Libraries do not support labels. The *plain* problem asks them for as many nearest points as both
+lists have together, regardless of labels. For the two lists, a user makes one index per label for
+`same`. For `other`, the user makes one index per label of all points with other labels or, if there
+are many labels, one index of all points that returns more points than needed (over-fetching).
 
-A library's knob is turned on the sampled points alone, uncounted, until they reach the recall asked
-for; then everything is built and searched once with that setting, and that is its time.
+Each library is tuned on the sampled points, uncounted, until they reach the target recall. Then
+everything is built and searched once with that setting, and only this is timed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from neighbor_libraries import LIBRARIES, Library
 from neighbor_truth import Truth, labelled_recall, plain_recall
 from numpy.typing import NDArray
 
-# With more labels than this, over-fetching instead of an index without each label.
+# With more labels than this, over-fetch instead of building one index per label.
 MOST_COMPLEMENTS = 20
 _FEW = 2000
 _BATCH = 20_000
@@ -65,7 +65,7 @@ def ctsne(
 
 
 def plain(clock: Clock, *, folder: str, library: str, target: float, jobs: int) -> dict[str, Any]:
-    """Find the nearest points, whatever their label, with one index of all."""
+    """Find the nearest points regardless of labels, with one index of all points."""
     X, _ = load_problem(folder)
     truth = Truth.load(Path(folder) / "truth.npz")
     k = truth.k + 1  # the point itself is found too
@@ -101,7 +101,7 @@ def plain(clock: Clock, *, folder: str, library: str, target: float, jobs: int) 
         "search_seconds": searched,
         "setting": {"build": build, "search": search},
         "recall": recall,
-        # The whole is searched with what the sample has reached, and may differ by a hair.
+        # The recall of all points may differ slightly from that of the sample.
         "reached": round(recall, 3) >= target,
     }
 
@@ -150,14 +150,14 @@ def labelled(
 
 
 class _Lists:
-    """What both ways to the two lists share: an index of every label for the first list."""
+    """The shared part of both ways to make two lists: one index per label for `same`."""
 
     def __init__(
         self, library: Any, X: Any, labels: Any, truth: Truth, k_same: int, k_other: int, jobs: int
     ) -> None:
         self._library, self._X, self._labels, self._truth = library, X, labels, truth
         self._k_same, self._k_other, self._jobs = k_same, k_other, jobs
-        # The index on which the knob is turned, kept until it is.
+        # The index used for tuning, kept until that is done.
         self._tuning: Any = None
 
     def _index(self, points: Any, k: int) -> Library:
@@ -170,20 +170,20 @@ class _Lists:
         return index.search(queries, k, settings[min(turn, len(settings) - 1)]).astype(np.int64)
 
     def _same(self, members: NDArray[np.int64], turn: int) -> NDArray[np.int64]:
-        """Search each member of a label among them; rows of indices, -1 where there are none."""
+        """Search for the neighbours of each member of a label among the members; -1 pads rows."""
         points = self._X[members]
         k = min(self._k_same + 1, len(members))
         near = self._search(self._index(points, k), points, k, turn)
         return np.where(near >= 0, members[near], -1)
 
     def _sampled_of(self, members: NDArray[np.int64]) -> tuple[Any, Any]:
-        """Where sampled points stand among the members, and among the sampled points."""
+        """Return the positions of sampled members, among the members and among the sample."""
         _, among, sampled = np.intersect1d(members, self._truth.points, return_indices=True)
         return among, sampled
 
 
 class _Complements(_Lists):
-    """For each label an index of all other points."""
+    """One index per label, of all points with other labels."""
 
     def settings(self) -> list[int]:
         return list(range(len(self._library().searches(1))))
@@ -192,7 +192,7 @@ class _Complements(_Lists):
         return self._library().searches(self._k_other)[turn]
 
     def sampled(self, turn: int) -> float:
-        """Recall for the sampled points of the label that has most of them."""
+        """Return the recall for sampled points of the label with most of them."""
         label = int(np.bincount(self._labels[self._truth.points]).argmax())
         rows = self._labels[self._truth.points] == label
         if self._tuning is None:
@@ -206,7 +206,7 @@ class _Complements(_Lists):
     def all(self, turn: int) -> NDArray[np.int64]:
         """Make both lists of all points; return those of the sampled ones."""
         self._tuning = None
-        # A small label has fewer of its own and more others, but no more than both lists.
+        # A small label has a shorter `same` list and a longer `other` list.
         found = np.full((len(self._truth.points), self._truth.k + 2), -1)
         for label in range(int(self._labels.max()) + 1):
             own = self._labels == label
@@ -221,7 +221,7 @@ class _Complements(_Lists):
 
 
 class _OverFetching(_Lists):
-    """One index of everything, asked for more than needed; own labels are dropped afterwards."""
+    """One index of all points that returns more than needed; same labels are dropped later."""
 
     def settings(self) -> list[tuple[float, int]]:
         turns = range(len(self._library().searches(1)))
@@ -262,7 +262,7 @@ class _OverFetching(_Lists):
     def _others(
         self, index: Library, points: NDArray[np.int64], setting: tuple[float, int]
     ) -> NDArray[np.int64]:
-        """Fetch many and move the nearest of other labels to the front."""
+        """Fetch many points and move the nearest with other labels to the front."""
         fetch = self._fetch(setting[0])
         near = self._search(index, self._X[points], fetch, setting[1])
         unwanted = (near < 0) | (self._labels[near] == self._labels[points, np.newaxis])

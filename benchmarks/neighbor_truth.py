@@ -1,4 +1,4 @@
-"""True neighbours of sampled points by NumPy in double precision, and recall against them."""
+"""Find the true neighbours of sampled points with NumPy in double precision, and recall."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 SAMPLE = 1000
-# Distances this much beyond that of the last true neighbour are a tie with it.
+# Relative tolerance for ties with the last true neighbour.
 _TIE = 1e-6
-# Distances held at a time.
+# Number of distances in memory at a time.
 _BLOCK = 2**24
 
 
 @dataclass(frozen=True)
 class Truth:
-    """How far the true neighbours of sampled points reach.
+    """Distances to the last true neighbour of sampled points.
 
-    ``k`` and ``radius`` are of the nearest points whatever their label; ``k_same`` and so on of
-    both lists. A label too small for its list leaves the rest to the other list.
+    ``k`` and ``radius`` refer to the nearest points regardless of labels, ``k_same`` and so on to
+    the two lists. If a label is too small for its list, the other list takes the rest.
     """
 
     points: NDArray[np.int64]
@@ -35,12 +35,12 @@ class Truth:
         np.savez(file, **vars(self))
 
     def of(self, rows: NDArray[np.bool_]) -> Truth:
-        """Keep some of the sampled points only."""
+        """Keep only some of the sampled points."""
         kept = {name: value[rows] for name, value in vars(self).items() if name != "k"}
         return Truth(k=self.k, **kept)
 
     def others(self) -> Truth:
-        """Keep the lists of other labels only."""
+        """Keep only the lists of other labels."""
         none = np.full(len(self.points), -1.0)
         return replace(self, k_same=np.zeros_like(self.k_same), same_radius=none)
 
@@ -72,7 +72,7 @@ def find_truth(
         for at, row in enumerate(squared, begin):
             alike = labels == labels[points[at]]
             near, far = _nearest(row[alike], total), _nearest(row[~alike], total)
-            # The nearest of all are among the nearest of both kinds.
+            # The nearest points overall are among the nearest of both lists.
             both = np.sort(np.concatenate([near, far]))
             lists = ((both, total), (near, same[at]), (far, other[at]))
             radii[:, at] = [values[k - 1] if k else -1 for values, k in lists]
@@ -81,16 +81,16 @@ def find_truth(
 
 
 def _nearest(values: NDArray[np.float64], k: int) -> NDArray[np.float64]:
-    """Sort the k smallest values, or all if they are fewer; none is negative by rounding."""
+    """Return the k smallest values, sorted; negative rounding errors become zero."""
     smallest = np.partition(values, k - 1)[:k] if k < len(values) else values
     return np.maximum(np.sort(smallest), 0)
 
 
 def plain_recall(truth: Truth, X: NDArray[np.float32], found: NDArray[np.integer]) -> float:
-    """Return the share of the nearest points, whatever their label, among those found.
+    """Return the share of the nearest points, regardless of labels, that were found.
 
-    ``found`` has a row of indices for each sampled point; itself, repeats and negative indices
-    count for nothing.
+    ``found`` has one row of indices per sampled point; the point itself, repeats and negative
+    indices do not count.
     """
     distances, _ = _distances(truth, X, found)
     hits = (distances <= truth.radius[:, np.newaxis] * (1 + _TIE)).sum(axis=1)
@@ -100,7 +100,7 @@ def plain_recall(truth: Truth, X: NDArray[np.float32], found: NDArray[np.integer
 def labelled_recall(
     truth: Truth, X: NDArray[np.float32], labels: NDArray[np.int64], found: NDArray[np.integer]
 ) -> float:
-    """Return the share of the nearest points of the same and of other labels among those found."""
+    """Return the share of the nearest points of the same and of other labels that were found."""
     distances, indices = _distances(truth, X, found)
     alike = labels[indices] == labels[truth.points, np.newaxis]
     total = 0
@@ -116,7 +116,7 @@ def labelled_recall(
 def _distances(
     truth: Truth, X: NDArray[np.float32], found: NDArray[np.integer]
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Distances to what was found, infinite where it counts for nothing; and the sorted indices."""
+    """Return distances to the points found (infinite if they do not count), sorted indices too."""
     indices = np.sort(found.astype(np.int64), axis=1)
     void = (indices < 0) | (indices == truth.points[:, np.newaxis])
     void[:, 1:] |= indices[:, 1:] == indices[:, :-1]

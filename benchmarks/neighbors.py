@@ -1,9 +1,9 @@
-"""The nearest points of the same and of other labels, against libraries for neighbours.
+"""Search the nearest points of the same and of other labels, next to neighbour libraries.
 
-Libraries have no labels: each is given the easier plain problem (the nearest points whatever their
-label, as many as both lists have together), some also the two lists, as a user would get them from
-it (see neighbor_programs.py). Recall is that of 1,000 sampled points against NumPy; of each library
-the cheapest setting counts that reaches the recall asked for.
+Libraries do not support labels. Each solves the easier plain problem (as many nearest points as
+both lists have together, regardless of labels), and some also the two lists, as a user would build
+them (see neighbor_programs.py). Recall is measured on 1,000 sampled points against NumPy. For each
+library, the cheapest setting that reaches the target recall counts.
 
 Example: python benchmarks/neighbors.py --n 33500 --labels 10 --more-labels 2 1000
 """
@@ -31,7 +31,7 @@ from neighbor_libraries import LIBRARIES
 from neighbor_truth import find_truth
 
 HEADER = ("program", "problem", "labels", "seconds", "of ctsne", "recall", "peak MiB", "setting")
-# A library is not ended before this many seconds, whatever --stop-at says.
+# --stop-at does not end a library before this many seconds.
 _LEAST = 60.0
 
 
@@ -77,13 +77,13 @@ def parse(argv: Sequence[str] | None) -> Any:
         labels=(10, "labels"),
         k_same=(75, "nearest points of the same label"),
         k_other=(75, "nearest points of other labels"),
-        recall=(0.99, "recall to reach"),
+        recall=(0.99, "target recall"),
         jobs=(2, "threads"),
-        timeout=(300.0, "seconds that each program may take"),
+        timeout=(300.0, "time limit per program, in seconds"),
     )
     parser.add_argument(
         "--more-labels", type=int, nargs="*", default=[], metavar="L",
-        help="numbers of labels with which ctsne is timed too",
+        help="also time ctsne with these numbers of labels",
     )  # fmt: skip
     parser.add_argument(
         "--libraries", nargs="*", choices=list(LIBRARIES), default=list(LIBRARIES), metavar="NAME",
@@ -97,19 +97,19 @@ def parse(argv: Sequence[str] | None) -> Any:
     )  # fmt: skip
     parser.add_argument(
         "--stop-at", type=float, metavar="RATIO",
-        help="end a library that has taken so many times as long as ctsne, after a minute at least",
+        help="stop a library that takes X times as long as ctsne, but not within a minute",
     )  # fmt: skip
     return parser.parse_args(argv)
 
 
 def prepare(folder: Path, *, k_same: int, k_other: int) -> None:
-    """Put the true neighbours of a sample beside the data."""
+    """Save the true neighbours of a sample next to the data."""
     X, labels = load_problem(folder)
     find_truth(X, labels, k_same=k_same, k_other=k_other).save(folder / "truth.npz")
 
 
 def ours(results: Sequence[dict[str, Any]], problem: str) -> float:
-    """Seconds of ctsne on the same problem; infinite where it has none."""
+    """Return the seconds of ctsne on the same problem, or infinity."""
     return next(
         (
             result["seconds"]
@@ -121,7 +121,7 @@ def ours(results: Sequence[dict[str, Any]], problem: str) -> float:
 
 
 def format_table(results: Sequence[dict[str, Any]]) -> str:
-    """Write the table of a run; ratios are to ctsne on the same problem."""
+    """Format the table of a run, with ratios to ctsne on the same problem."""
     rows = []
     for result in results:
         ratio = times_slower(result, ours(results, result["problem"]))
@@ -138,7 +138,7 @@ def format_table(results: Sequence[dict[str, Any]]) -> str:
 
 
 def describe(result: dict[str, Any]) -> str:
-    """Write the setting that counted, and how many were tried."""
+    """Describe the setting that counted, and how many were tried."""
     if "setting" not in result:
         return ""
     parts = [words(value) for value in result["setting"].values()]
@@ -147,7 +147,7 @@ def describe(result: dict[str, Any]) -> str:
 
 
 def words(setting: Any) -> str:
-    """Write a setting in a few words."""
+    """Describe a setting in a few words."""
     if not isinstance(setting, dict):
         return str(setting)
     return ", ".join(

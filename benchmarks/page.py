@@ -1,7 +1,7 @@
-"""The interactive page of a large sweep: seconds to write it, its size, and how it moves.
+"""The interactive page of a large sweep: seconds to write it, its size, and how smoothly it moves.
 
-Maps are made up, so nothing else is computed. Needs Chromium for the second half; without a
-graphics card that draws in software, as the page itself then does with fewer points in movement.
+The maps are made up, so nothing else is computed. The second half needs Chromium. Without a
+graphics card Chromium draws in software, and the page draws fewer points while it moves.
 
 Example: python benchmarks/page.py --n 50000 500000
 """
@@ -23,7 +23,7 @@ from ctsne.sweep import SweepResult, SweptMap
 from ctsne.sweep.grid import expand_grid
 
 MOVES = 5
-# Counts frames while the slider is moved to the next setting.
+# Counts frames while the slider moves to the next setting.
 MOVE = """() => new Promise((done) => {
   const slider = document.getElementById("strength");
   let frames = 0;
@@ -73,7 +73,7 @@ def made_up(n: int) -> tuple[SweepResult, dict[str, Any]]:
 def in_browser(page: Path) -> str:
     chromium = shutil.which("chromium")
     if chromium is None:
-        return "no Chromium, so not opened"
+        return "not opened: Chromium is not installed"
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:

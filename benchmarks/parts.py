@@ -1,4 +1,4 @@
-"""The parts of the benchmarks: which program runs with which options, and how long it takes."""
+"""The parts of the benchmarks: programs, their options, and how long they take."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ RESULTS = HERE / "results"
 
 @dataclass(frozen=True)
 class Part:
-    """A program with its options, and roughly how many minutes it takes on two cores."""
+    """A program, its options, and roughly how many minutes it takes on two cores."""
 
     program: str
     options: str
@@ -52,7 +52,7 @@ LONG = {
         10,
     ),
     "neighbors-100000": Part("neighbors.py", "--n 100000 --more-labels 2 1000 --stop-at 3", 7),
-    # Not all pairs of a million points: faiss would take the better part of an hour for them.
+    # Without faiss-flat, which compares all pairs and would take most of an hour.
     "neighbors-1000000": Part(
         "neighbors.py",
         "--n 1000000 --k-same 45 --k-other 45 --recall 0.95 --more-labels 2 1000 --stop-at 2"

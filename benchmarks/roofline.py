@@ -1,14 +1,14 @@
-"""One iteration against the least that this machine needs for it.
+"""Compare one iteration with the minimum time that this machine needs for it.
 
-The floor of an iteration is to stream the similarities once from memory, at the bandwidth NumPy
-reaches on as many threads, and to do the two FFTs of the mesh in use, at the speed of SciPy. Early
-is at the start of a map, late at its end, on one thread and on several. The similarities are
-counted at 8 bytes each, as the matrix holds them; the iterations themselves stream 4.5.
+The floor of an iteration is the time to stream the similarities once from memory, at the bandwidth
+NumPy reaches with as many threads, plus the two FFTs of the mesh in use, at the speed of SciPy.
+Early is the start of a map, late its end, on one thread and on several. Similarities count as 8
+bytes each, as the matrix stores them; the iterations themselves stream 4.5.
 
-Bytes and flops are counted by a model. Memory: 8 bytes a stored similarity and a row, 64 a point
-(positions, forces, steps and gains, read and written), 40 a node of the mesh (its spectrum read and
-written along both axes there and back, and the kernel). Flops: 12 a stored similarity, 8 s² + 40 a
-point for splines of order s, and 5 log2(N) for each of the N nodes.
+A model counts bytes and flops. Memory: 8 bytes per stored similarity and per row, 64 per point
+(positions, forces, steps and gains, read and written), 40 per node of the mesh (its spectrum read
+and written along both axes, forward and back, and the kernel). Flops: 12 per stored similarity,
+8 s² + 40 per point for splines of order s, and 5 log2(N) for each of the N nodes.
 
 Example: python benchmarks/roofline.py --n 300000 --labels 10
 """
@@ -67,7 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def profile(
     clock: Clock, *, folder: str, method: str, perplexity: float, iterations: int, jobs: int
 ) -> dict[str, Any]:
-    """Time iterations at both ends of a map, and the machine beside them."""
+    """Time iterations at the start and the end of a map, and measure the machine."""
     from ctsne import ConditionalTSNE
     from ctsne.layout import Schedule
 
@@ -86,7 +86,7 @@ def profile(
         model.fit(X, labels=labels)
     matrix = model.affinities_
     rate = max(200.0, len(X) / 12)
-    # The columns are principal components already.
+    # The columns are already principal components.
     start = 1e-4 * X[:, :2] / X[:, 0].std()
     moments = {
         "early": (start, Schedule(learning_rate=rate)),
@@ -99,7 +99,7 @@ def profile(
         mesh = _mesh(positions)
         for number in threads:
             seconds = _iteration(matrix, positions, schedule, number)
-            # Small transforms are quicker on one thread.
+            # Small transforms are faster on one thread.
             tried = [transforms(mesh, workers) for workers in sorted({1, number})]
             ffts = {way: min(each[way] for each in tried) for way in tried[0]}
             rows.append(_row(moment, number, seconds, matrix, mesh, speed[number], ffts))
@@ -108,7 +108,7 @@ def profile(
 
 
 def _iteration(matrix: Any, positions: Any, schedule: Any, jobs: int) -> float:
-    """Seconds of one iteration, the fastest of a few short runs that go on from each other."""
+    """Return the seconds of one iteration, from the fastest of a few consecutive short runs."""
     from ctsne.layout import Layout
 
     layout = Layout(matrix, positions, schedule, n_jobs=jobs)
@@ -116,7 +116,7 @@ def _iteration(matrix: Any, positions: Any, schedule: Any, jobs: int) -> float:
 
 
 def _mesh(positions: Any) -> tuple[int, ...]:
-    """Return the shape over which the map is transformed."""
+    """Return the shape of the mesh that is transformed."""
     from ctsne.layout.mesh import plan_mesh
 
     plan, _ = plan_mesh(positions.min(axis=0), positions.max(axis=0), 1.0)
@@ -138,7 +138,7 @@ def _row(
     matrix_bytes = 8 * (stored + n)
     order = getattr(_native, "SPLINE_ORDER", 6)
     flops = 12 * stored + (8 * order**2 + 40) * n + 5 * nodes * math.log2(nodes)
-    # The stricter of both measures, for each of the two terms.
+    # The faster of both measurements, for each of the two terms.
     stream = matrix_bytes / (max(speed.values()) * 1e9)
     floor = stream + min(ffts.values())
     return {
@@ -158,7 +158,7 @@ def _row(
 
 
 def format_words(found: dict[str, Any]) -> str:
-    """Write what was measured of the machine, and the size of the problem."""
+    """Describe the machine's speed and the size of the problem."""
     speeds = "; ".join(
         f"{number} thread{'s' if int(number) > 1 else ''}: triad {speed['triad']:.1f},"
         f" read {speed['read']:.1f} GB/s"

@@ -1,7 +1,8 @@
 """Run benchmarks and write RESULTS.md from what they measured.
 
-`short` takes less than a quarter of an hour on two cores; `full` is short and all the rest, more
-than an hour. A part can be run alone by its name. What is not run keeps its last results.
+`short` takes less than a quarter of an hour on two cores; `full` adds all other parts and takes
+more than an hour. A part can be run alone by its name. Parts that are not run keep their last
+results.
 
 Example: python benchmarks/run.py short
 Example: python benchmarks/run.py neighbors-100000 roofline-300000
@@ -30,7 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     names = parser.parse_args(argv).names
     unknown = [name for name in names if name not in PARTS and name not in SETS]
     if unknown:
-        parser.error(f"there is no part {unknown[0]!r}: there are short, full, {', '.join(PARTS)}")
+        parser.error(f"unknown part {unknown[0]!r}; choose from short, full, {', '.join(PARTS)}")
     chosen = dict.fromkeys(part for name in names for part in SETS.get(name, [name]))
     failed = [name for name in chosen if not run_part(name)]
     if failed:
@@ -39,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def run_part(name: str) -> bool:
-    """Run one part and renew the report; tell whether it went well."""
+    """Run one part and update the report; return whether it succeeded."""
     part = PARTS[name]
     say(f"== {name} (about {part.minutes:g} minutes)")
     begin = time.perf_counter()

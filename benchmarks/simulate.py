@@ -1,7 +1,7 @@
-"""Data that look like single-cell data after PCA, of any size, for the benchmarks.
+"""Simulate data of any size that look like single-cell data after PCA, for the benchmarks.
 
-Uneven cell types, uneven batches, a batch effect that differs from type to type, types missing
-from some batches, noise that is long in some directions and short in others, a few outliers.
+Cell types and batches of uneven size, a batch effect that differs between types, types missing from
+some batches, elongated clusters, and a few outliers.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy.typing as npt
 Strings = npt.NDArray[np.str_]
 Floats = npt.NDArray[np.float32]
 
-# Rows made at a time, so that a million points need little more memory than they take themselves.
+# Rows per block, so that a million points need little memory besides their own.
 _BLOCK = 16384
 
 
@@ -44,7 +44,7 @@ def simulate(
     Returns
     -------
     X : ndarray of shape (n, d), float32
-        The points; columns are uncorrelated and ordered by variance, as PCA gives them.
+        The points; columns are uncorrelated and ordered by variance, as after PCA.
     labels : ndarray of shape (n,)
         ``"batch0"``, ``"batch1"``, ...
     types : ndarray of shape (n,)
@@ -57,7 +57,7 @@ def simulate(
     ((300, 10), 'float32', 3)
     """
     if min(d, n_labels, n_types) < 1 or n < n_labels:
-        raise ValueError("simulate needs d, n_labels and n_types of 1 or more, and n >= n_labels")
+        raise ValueError("simulate needs d, n_labels and n_types of at least 1, and n >= n_labels")
     rng = np.random.default_rng(random_state)
     batch, kind = _composition(rng, n, n_labels=n_labels, n_types=n_types)
     X = _points(rng, batch, kind, d=d, n_labels=n_labels, n_types=n_types)
@@ -71,11 +71,11 @@ def _composition(
     rng: np.random.Generator, n: int, *, n_labels: int, n_types: int
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
     """Draw the batch and the type of every point."""
-    # At least a fifth of an even share each, so that no batch or type vanishes.
+    # Each gets at least a fifth of an even share, so that no batch or type vanishes.
     batch_sizes = 0.2 / n_labels + 0.8 * rng.dirichlet(np.full(n_labels, 1.5))
     type_sizes = 0.2 / n_types + 0.8 * rng.dirichlet(np.ones(n_types))
     present = rng.random((n_labels, n_types)) < 0.8
-    # Every type lives somewhere and no batch is empty.
+    # Every type occurs in some batch, and no batch is empty.
     present[rng.integers(n_labels, size=n_types), np.arange(n_types)] = True
     present[np.arange(n_labels), rng.integers(n_types, size=n_labels)] = True
     share = present * type_sizes * rng.lognormal(sigma=0.5, size=(n_labels, n_types))
@@ -83,7 +83,7 @@ def _composition(
 
     cell = rng.choice(share.size, size=n, p=share.ravel() / share.sum())
     batch, kind = np.divmod(cell, n_types)
-    # Small draws may miss a batch: points that are not the only one of theirs then stand in.
+    # Small draws may miss a batch: fill it with points of batches that have several.
     present_batches, first = np.unique(batch, return_index=True)
     missing = np.setdiff1d(np.arange(n_labels), present_batches)
     batch[np.delete(np.arange(n), first)[: missing.size]] = missing
@@ -104,13 +104,13 @@ def _points(
     def normal(*shape: int) -> Floats:
         return rng.standard_normal(shape, dtype=np.float32)
 
-    # Leading components of real data carry most of the variance.
+    # The leading components of real data carry most of the variance.
     spectrum = ((1.0 + np.arange(d)) ** -0.5).astype(np.float32)
     centres = 2 * spectrum * normal(n_types, d)
-    # One shift for a whole batch, as of another technology, and a smaller one for each type.
+    # One shift for a whole batch, as from another technology, and a smaller one per type.
     centres = centres + spectrum * normal(n_labels, 1, d)
     centres += 0.5 * spectrum * normal(n_labels, n_types, d)
-    # Each type is stretched along two directions of its own, as a continuum of states would be.
+    # Each type is stretched along two directions, like a continuum of states.
     stretches = spectrum * normal(n_types, 2, d)
     widths = spectrum * rng.uniform(0.4, 1.2, size=(n_types, d)).astype(np.float32)
 
@@ -127,7 +127,7 @@ def _points(
 
 
 def _rotate(X: Floats) -> None:
-    """Centre the columns and turn them onto their principal axes, in place."""
+    """Centre the columns and rotate them to their principal axes, in place."""
     mean = X.mean(axis=0, dtype=np.float64)
     covariance = np.zeros((X.shape[1], X.shape[1]))
     for rows in _blocks(len(X)):

@@ -1,6 +1,6 @@
-"""Seconds until `import ctsne` is done, in fresh processes, next to other programs.
+"""Seconds of `import ctsne` in fresh processes, next to other programs.
 
-Also which heavy packages that nobody asked for are loaded by it.
+Also lists the heavy packages that each import loads.
 
 Example: python benchmarks/startup.py
 """
@@ -38,7 +38,7 @@ print(json.dumps([seconds, [name for name in {heavy} if name in sys.modules]]))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = arguments_of(__doc__, repeats=(5, "processes for each, the fastest counts"))
+    parser = arguments_of(__doc__, repeats=(5, "processes per import; the fastest counts"))
     arguments = parser.parse_args(argv)
     results = [probe(name, arguments.repeats) for name in STATEMENTS]
     save(arguments, complete=True, results=results)
@@ -47,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def probe(name: str, repeats: int) -> dict[str, Any]:
-    """Time one statement in processes of its own."""
+    """Time one statement in separate processes."""
     code = _PROBE.format(statement=STATEMENTS[name], heavy=HEAVY)
     times, heavy = [], []
     for _ in range(repeats):

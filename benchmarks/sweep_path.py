@@ -1,4 +1,4 @@
-"""A sweep in path mode against separate runs: cost and measures, in one run.
+"""Compare a sweep in path mode with separate runs: cost and measures, in one run.
 
 Example: python benchmarks/sweep_path.py --n 15000 --method revised
 """
@@ -25,10 +25,10 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--n", type=int, default=15_000, help="points (default: %(default)s)")
-    parser.add_argument("--data", type=Path, help="an .npz with X instead of simulated data")
-    parser.add_argument("--label", help="its array of labels to factor out")
+    parser.add_argument("--data", type=Path, help=".npz file with X, instead of simulated data")
+    parser.add_argument("--label", help="array in that file with the labels to factor out")
     parser.add_argument("--method", default="revised", help="(default: %(default)s)")
-    parser.add_argument("--json", type=Path, help="write the figures to this file too")
+    parser.add_argument("--json", type=Path, help="also write the results to this file")
     arguments = parser.parse_args()
     if arguments.data is None:
         X, labels, _ = simulate(arguments.n, d=50, n_labels=5, random_state=0)

@@ -1,8 +1,8 @@
-"""How Sphinx builds the site; ``make docs`` runs it and checks the links.
+"""Sphinx configuration of the site; ``make docs`` builds it and checks the links.
 
-Nothing is fetched from the network. What can be made from the code, from the root's pages or from
-measured results is made before each build (``docs/tools``) and put into ``docs/_generated``, so it
-is never stale and never committed.
+Nothing is fetched from the network. Pages and pictures that derive from the code, from pages of the
+repository or from measured results are generated before each build (``docs/tools``) into
+``docs/_generated``. They are never stale and never committed.
 """
 
 from __future__ import annotations
@@ -41,19 +41,19 @@ highlight_language = "none"
 toc_object_entries_show_parents = "hide"
 exclude_patterns = ["_build", "tools", "notebooks"]
 templates_path = ["_templates"]
-# A reference that leads nowhere is an error; only other libraries' names cannot be looked up.
+# A broken reference is an error; names of other libraries cannot be looked up.
 nitpicky = True
 nitpick_ignore_regex = [("py:.*", r"(sklearn|numpy|scipy|pandas|matplotlib|anndata|scanpy)\..*")]
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4
 
-# They have been run already, each in a folder of its own.
+# docs/tools/tutorials.py has run them already, each in its own folder.
 nb_execution_mode = "off"
 nb_merge_streams = True
 
 autosummary_generate = True
-# Types stand in the docstrings, in words.
+# The docstrings describe the types in words.
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
@@ -63,7 +63,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "ctsne"
 html_static_path = ["_static"]
 html_css_files = ["ctsne.css"]
-# Pages without others beside them.
+# Top-level pages without a sidebar.
 html_sidebars: dict[str, list[str]] = {"index": [], "start": []}
 html_show_sourcelink = False
 html_copy_source = False
@@ -80,12 +80,12 @@ html_math_renderer = "mathml"
 
 
 def setup(app: Any) -> None:
-    """Make the generated pages and pictures, and write formulas as MathML."""
+    """Generate pages and pictures, and render formulas as MathML."""
     formulas.add_renderer(app)
     app.connect("autodoc-skip-member", _skip_foreign)
     app.connect("autodoc-process-signature", _hide_private)
     generated = HERE / "_generated"
-    shutil.rmtree(generated, ignore_errors=True)  # pages of what is no more
+    shutil.rmtree(generated, ignore_errors=True)  # stale pages
     generated.mkdir()
     api_pages.write(generated)
     commands.write(generated)
@@ -105,5 +105,5 @@ def _skip_foreign(
 def _hide_private(
     app: Any, what: str, name: str, obj: Any, options: Any, signature: str | None, returns: Any
 ) -> tuple[str, Any] | None:
-    """Show no signature of what nobody makes by hand: a class with private parts."""
+    """Hide the signature of classes with private fields, which users do not construct."""
     return ("", returns) if what == "class" and ", _" in (signature or "") else None

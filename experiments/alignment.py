@@ -1,4 +1,4 @@
-"""Which alignment finds the right counterparts, and whether the commuting score tells."""
+"""Which alignment finds the right counterparts, and whether the commuting score predicts it."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ def run(output: Path) -> None:
     write_section(
         output,
         "alignment",
-        "## Alignment: who is a counterpart",
-        "For each alignment two numbers: how well it *commutes* (the share of my neighbours' "
-        "counterparts that are my counterparts' neighbours, which needs no second label), and the "
-        f"share of a point's {COUNTERPARTS} nearest points of other labels, in the aligned space, "
-        'that have its hidden label. `align="auto"` takes the best commuting one of '
-        f"{', '.join(TRIED_ALIGNMENTS)}; `local` moves every point by itself, so its score proves "
-        "nothing.",
+        "## Alignment: finding counterparts",
+        "Two numbers per alignment. The first is how well it *commutes*: the share of my "
+        "neighbours' counterparts that are my counterparts' neighbours, which needs no second "
+        f"label. The second is the share of a point's {COUNTERPARTS} nearest points of other "
+        'labels, in the aligned space, that have its hidden label. `align="auto"` takes the one '
+        f"of {', '.join(TRIED_ALIGNMENTS)} that commutes best. `local` moves every point "
+        "separately, so its score proves nothing.",
         table(["dataset", *ALIGNMENTS, "auto takes", "truest of the three"], rows),
-        f"`auto` takes the alignment with the truest counterparts on {agree} of {len(rows)} "
-        f"datasets; `mutual` is as true as `none` or truer on {len(better)}.",
+        f"`auto` takes the alignment with the most correct counterparts on {agree} of {len(rows)} "
+        f"datasets; `mutual` is at least as correct as `none` on {len(better)}.",
     )
 
 
@@ -53,13 +53,13 @@ def _scores(name: str, how: str) -> tuple[float, float]:
 
 
 def true_share(points: NDArray[np.floating], data: Data) -> float:
-    """Share of the nearest points of other labels that have the same hidden label."""
+    """Return the share of the nearest points of other labels with the same hidden label."""
     found = find_neighbors(
         points, encode_labels(data.known), k_same=0, k_other=COUNTERPARTS, n_jobs=1
     )
     hidden = encode_labels(data.hidden).codes
     near = hidden[found.indices]
-    # A list that is too short is filled up with points of the same label.
+    # If there are too few, the list is filled up with points of the same label.
     wanted = np.arange(near.shape[1]) >= found.n_same[:, None]
     wanted &= (near >= 0) & (hidden >= 0)[:, None]
     return float((near == hidden[:, None])[wanted].mean())

@@ -1,4 +1,4 @@
-"""What the experiments share: data, starts, the settings compared, and the writing of sections."""
+"""Shared parts of the experiments: data, starts, compared settings, and writing of sections."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PERPLEXITY = 30
 N_ITER = 750
 K = 30
 SEEDS = range(5)
-# Standard deviation of a start, also that of the package.
+# Standard deviation of a start, as in the package.
 START_SCALE = 1e-4
 
 # The authors' values of beta; 1 conditions nothing.
@@ -38,7 +38,7 @@ LINES: dict[str, dict[str, Any]] = {
     "joint": {"method": "joint", "strength": list(STRENGTHS)},
 }
 
-# Datasets, each with the label to factor out and the one to look for; the small ones first.
+# Datasets with the label to factor out and the one to look for, small ones first.
 PAIRS = {
     "synthetic": ("synthetic", "color", "shape"),
     "sc_mixology": ("sc_mixology", "batch", "cell_line"),
@@ -48,11 +48,11 @@ PAIRS = {
     "hapt": ("hapt", "subject", "activity"),
     "ifnb": ("ifnb", "stim", "cell_type_partial"),
 }
-# Stands for a missing label in a column.
+# Marks a missing label.
 UNLABELLED = "unlabelled"
 
-# Names for the codes of the authors' synthetic data. By the sizes, blue is 0; by Figure 2, circle
-# and square lie close together, as 0 and 1 do.
+# Names for the codes of the authors' synthetic data. The sizes show that blue is 0. In Figure 2,
+# circle and square lie close together, as 0 and 1 do.
 COLORS = ("blue", "orange")
 SHAPES = ("circle", "square", "triangle")
 
@@ -108,7 +108,7 @@ def load_paper() -> Data:
 
 
 def load_authors(file: str) -> pd.DataFrame:
-    """Load the rows about synthetic data of one of the authors' tables, with the names of LINES."""
+    """Load the synthetic rows of one of the authors' tables, with the names of LINES."""
     table = pd.read_csv(
         reference_folder() / file, keep_default_na=False, float_precision="round_trip"
     )
@@ -135,9 +135,9 @@ def load(name: str) -> Data:
 
 
 def start(X: ArrayLike, seed: int) -> NDArray[np.float64]:
-    """Return a start for every method alike: that of ``init="pca"``, and a tenth of it as noise.
+    """Return the common start of all methods: ``init="pca"`` with a tenth of its size as noise.
 
-    The principal components alone are the same for every seed.
+    Without noise, the principal components would be the same for every seed.
     """
     features = np.asarray(X)
     positions = start_positions("pca", 2, X=features, matrix=None, rng=np.random.default_rng(0))
@@ -145,13 +145,13 @@ def start(X: ArrayLike, seed: int) -> NDArray[np.float64]:
 
 
 def random_start(X: ArrayLike, seed: int) -> NDArray[np.float64]:
-    """Return a random start, as the authors' program for the original ct-SNE has it."""
+    """Return a random start, as in the authors' program for the original ct-SNE."""
     n = np.asarray(X).shape[0]
     return np.random.default_rng(seed).normal(scale=START_SCALE, size=(n, 2))
 
 
 def paper_rate(n: int) -> float:
-    """Learning rate of the figures: the paper's 200, or a twelfth of the points."""
+    """Return the learning rate of the figures: the larger of the paper's 200 and n / 12."""
     return max(200.0, n / 12)
 
 
@@ -168,15 +168,15 @@ def sweep_lines(
     data : Data
     lines : mapping of name to grid
     make_start : callable
-        Makes the start of a seed, for all settings the same.
+        Makes the start of a seed, which all settings share.
 
     Returns
     -------
     table : pandas.DataFrame
-        A row a map: ``line``, ``seed``, ``setting`` (the number that changes along the line, NaN
-        if none does), then the columns of `sweep`.
+        One row per map: ``line``, ``seed``, ``setting`` (the number that changes along the line,
+        NaN if none does), then the columns of `sweep`.
     embeddings : list of ndarray
-        The maps, in the table's order.
+        The maps, in the order of the table.
     """
     parts, embeddings = [], []
     for seed in SEEDS:
@@ -205,7 +205,7 @@ def sweep_lines(
 
 
 def number(value: float, digits: int = 3) -> str:
-    """Write a number as the tables do, without the zero before the point: .512, -.003, 1e-04."""
+    """Format a number as in the tables, without the leading zero: .512, -.003."""
     if not np.isfinite(value):
         return "–"
     text = f"{value:.{digits}f}"
@@ -215,19 +215,19 @@ def number(value: float, digits: int = 3) -> str:
 
 
 def difference(ours: float, theirs: float, digits: int = 3) -> str:
-    """Write how much ours is above or below, with its sign."""
+    """Format the difference between ours and theirs, with its sign."""
     text = number(ours - theirs, digits)
     return text if text.startswith(("-", "–")) or float(text) == 0 else "+" + text
 
 
 def mean_and_spread(values: ArrayLike, digits: int = 3) -> str:
-    """Write the mean of several seeds, and half the way from the lowest to the highest."""
+    """Format the mean over seeds and half their range."""
     array = np.asarray(values, np.float64)
     return f"{number(array.mean(), digits)} ± {number(np.ptp(array) / 2, digits)}"
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Write a Markdown table with its columns padded; columns of numbers are aligned right."""
+    """Format a Markdown table with padded columns; numbers are right-aligned."""
     cells = [[str(cell) for cell in row] for row in (header, *rows)]
     uneven = next((row for row in cells if len(row) != len(header)), None)
     if uneven is not None:
@@ -251,7 +251,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def _is_numeric(cell: str) -> bool:
-    """Tell whether a cell begins as a number does, or says that there is none."""
+    """Return whether a cell starts like a number, or marks a missing one."""
     return cell.strip("*").lstrip("+-.–")[:1].isdigit() or cell in ("", "–")
 
 
@@ -265,7 +265,7 @@ def picture(output: Path, name: str, figure: Any, alt: str, *, dpi: int = 110) -
 
 
 def write(path: Path, text: str) -> None:
-    """Write a file beside its target and move it into place."""
+    """Write a file next to its target and move it into place."""
     beside = path.with_name(path.name + ".part")
     beside.write_text(text, encoding="utf-8")
     beside.replace(path)
@@ -274,6 +274,6 @@ def write(path: Path, text: str) -> None:
 def write_section(output: Path, name: str, *parts: str) -> None:
     """Write ``<output>/<name>.md`` from its paragraphs, tables and pictures.
 
-    Links to files beside it are by name only; `run.py` makes them fit RESULTS.md.
+    Links to files in the same folder are plain names; `run.py` adapts them to RESULTS.md.
     """
     write(output / f"{name}.md", "\n\n".join(part.strip() for part in parts) + "\n")

@@ -1,9 +1,9 @@
-"""Methods compared where they mix the known label equally well.
+"""Compare methods at equal mixing of the known label.
 
-A method with a strength draws a line: each setting has its mixing (the Laplacian of the known label
+A method with a strength gives a line: each setting has its mixing (the Laplacian of the known label
 over its value for random labels), the neighbours it keeps (adjusted R_NX) and its impurity (the
-Laplacian of the hidden label). Lines are read at given shares of random mixing, by straight lines
-between settings, and ranked there.
+Laplacian of the hidden label). Lines are interpolated linearly between settings at given values of
+mixing, and ranked there.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 SHARES = (0.30, 0.50, 0.70, 0.85)
-# What prints alike is a tie: no seed spread is needed to say so.
+# Values that print the same are tied, whatever the spread over the seeds.
 _DIGITS = 3
 
 
 class Line(NamedTuple):
-    """A method's settings, the weakest first; arrays of shape (seeds, settings), NaN for no map."""
+    """The settings of a method, weakest first; arrays (seeds, settings), NaN for no map."""
 
     mixing: NDArray[np.float64]
     kept: NDArray[np.float64]
@@ -29,7 +29,7 @@ class Line(NamedTuple):
 
 
 class Range(NamedTuple):
-    """A value read from the line averaged over the seeds, and its range over their own lines."""
+    """A value read from the mean line of the seeds, and its range over their own lines."""
 
     value: float
     low: float
@@ -37,14 +37,14 @@ class Range(NamedTuple):
 
 
 class Place(NamedTuple):
-    """What a method gives at a certain mixing."""
+    """The measures of a method at a certain mixing."""
 
     kept: Range
     impure: Range
 
 
 class Standing(NamedTuple):
-    """The methods that can be read at a share of random mixing, the one that keeps most first."""
+    """The methods that can be read at a certain mixing, most neighbours kept first."""
 
     places: dict[str, Place]
     # The first, and those tied with it: their ranges over the seeds overlap.
@@ -82,14 +82,14 @@ def at_mixing(mixing: ArrayLike, values: ArrayLike, share: float) -> float | Non
     Parameters
     ----------
     mixing, values : array-like of shape (settings,)
-        From the weakest setting to the strongest. Settings without a number in either are left out.
+        From the weakest setting to the strongest. Settings with a missing value are ignored.
     share : float
 
     Returns
     -------
     float or None
-        Where a line passes the share more than once, the value at the weakest setting. None where
-        all settings mix less, or all more.
+        The value at the weakest setting if a line passes the share more than once. None if all
+        settings mix less, or all mix more.
 
     Examples
     --------
@@ -122,8 +122,8 @@ def place(line: Line, share: float) -> Place | None:
     Returns
     -------
     Place or None
-        None where the line, averaged over the seeds, does not pass the share. Seeds whose own line
-        does not pass it have no part in the range.
+        None if the mean line of the seeds does not pass the share. Seeds whose own line does not
+        pass it are not part of the range.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def compare(one: Place, two: Place) -> tuple[int, int]:
     Returns
     -------
     kept, pure : int
-        1 where ``one`` is better, -1 where ``two`` is, 0 where their ranges over the seeds overlap.
+        1 if ``one`` is better, -1 if ``two`` is, 0 if their ranges over the seeds overlap.
 
     Examples
     --------
@@ -182,7 +182,7 @@ def standing(lines: Mapping[str, Line], share: float) -> Standing:
     """
     read = {name: place(line, share) for name, line in lines.items()}
     found = {name: there for name, there in read.items() if there is not None}
-    # Sorting is stable: what is equal keeps the order of the lines.
+    # Sorting is stable, so equal methods keep their order.
     places = dict(sorted(found.items(), key=lambda item: -item[1].kept.value))
     best = next(iter(places), None)
     tied = tuple(n for n in places if best and compare(places[n], places[best])[0] == 0)
@@ -190,7 +190,7 @@ def standing(lines: Mapping[str, Line], share: float) -> Standing:
 
 
 def _average(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Mean over the seeds that have a number; NaN where none has."""
+    """Return the mean over seeds with a value, or NaN."""
     there = np.isfinite(values)
     counts = there.sum(axis=0)
     sums = np.where(there, values, 0).sum(axis=0)
@@ -207,7 +207,7 @@ def _range(mixing: NDArray[np.float64], values: NDArray[np.float64], share: floa
 
 
 def _below(one: Range, two: Range) -> int:
-    """1 if the first range lies wholly below the second, -1 if above, 0 if they overlap."""
+    """Return 1 if the first range lies below the second, -1 if above, 0 if they overlap."""
     if round(one.high, _DIGITS) < round(two.low, _DIGITS):
         return 1
     return -1 if round(two.high, _DIGITS) < round(one.low, _DIGITS) else 0

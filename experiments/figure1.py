@@ -11,7 +11,7 @@ import pandas as pd
 from ctsne import pl
 from ctsne.evaluate import expected_laplacian
 
-# The values of beta in the paper's figure; the two starts of the original see the text below.
+# The values of beta are those of the figure; the text below explains the two starts.
 TSNE, RANDOM, COMMON, REVISED = (
     "t-SNE",
     "original, random start",
@@ -37,7 +37,7 @@ MEASURES = {
 
 
 def run(output: Path) -> None:
-    """Draw the maps of the first seed, and measure those of all."""
+    """Draw the maps of the first seed and measure those of all seeds."""
     data = common.load_paper()
     same_start, same_maps = common.sweep_lines(data, GRIDS)
     from_random, random_maps = common.sweep_lines(
@@ -77,18 +77,17 @@ def run(output: Path) -> None:
         "## Figure 1: t-SNE, original and revised ct-SNE on the synthetic data",
         "Each point has a colour, which we know and factor out, and a shape, which the map should "
         "show. (a) t-SNE separates all six combinations. (b) The original ct-SNE (β = 1e-4) from a "
-        "random start, as the authors' program has it; (b') the same from the start that all other "
-        "maps here have: principal components with a little noise. (c) Revised ct-SNE "
-        "(β = 1e-20, bandwidth on r).",
+        "random start, as in the authors' program; (b') the same from the start of all other maps "
+        "here, principal components with a little noise. (c) Revised ct-SNE (β = 1e-20, bandwidth "
+        "on r).",
         panels,
-        "At k = 30, the mean of "
-        f"{len(common.SEEDS)} seeds ± half the way from the lowest to the highest. Known is the "
-        f"colour: random colours would give {common.number(expected_laplacian(data.known))}. "
-        "Hidden is the shape: 0 is best. For t-SNE the authors' value is that of their original "
-        "ct-SNE at β = 1.",
+        f"At k = 30, mean of {len(common.SEEDS)} seeds ± half their range. The known label is the "
+        f"colour; random colours would give {common.number(expected_laplacian(data.known))}. The "
+        "hidden label is the shape; 0 is best. For t-SNE, the authors' value is that of their "
+        "original ct-SNE at β = 1.",
         _table(measured),
-        "The original ct-SNE from a random start merges shapes by chance. All its maps, with the "
-        "share of a point's neighbours that have the wrong shape, which goes from "
+        "From a random start, the original ct-SNE merges shapes by chance. These are all its maps, "
+        "with the share of a point's neighbours that have the wrong shape, from "
         f"{common.number(wrong.min())} to {common.number(wrong.max())}:",
         starts,
         _verdict(measured),
@@ -125,11 +124,11 @@ def _verdict(measured: pd.DataFrame) -> str:
     return (
         "**Where this differs from the paper.** The paper shows one map of the original ct-SNE, "
         "the one of its runs that mixes the colours most, with wrong shapes merged. The authors' "
-        f"other runs, of β from 1e-3 to 1e-30, are like that to varying degrees: known from "
+        f"other runs, with β from 1e-3 to 1e-30, are similar to varying degrees: known from "
         f"{number(original['laplacian_prior'].min())} to "
         f"{number(original['laplacian_prior'].max())}, hidden from "
         f"{number(original['laplacian_other'].min())} to "
-        f"{number(original['laplacian_other'].max())}. Ours have hidden {number(hidden[RANDOM])} "
+        f"{number(original['laplacian_other'].max())}. In ours, hidden is {number(hidden[RANDOM])} "
         "on average from random starts"
         + (
             ", less than any of theirs"
@@ -138,10 +137,10 @@ def _verdict(measured: pd.DataFrame) -> str:
         )
         + f", and {number(hidden[COMMON])} from the common start. "
         + (
-            "So most of the failure in the figure is the start's, not the method's. "
+            "So the start, not the method, causes most of the failure in the figure. "
             if share < 0.5
             else "So the start makes little difference. "
         )
-        + "What remains from equal starts is how well the colours mix: "
+        + "From equal starts, the difference left is how far the colours mix (Laplacian known): "
         f"{number(known[COMMON])} for the original, {number(known[REVISED])} for the revised."
     )

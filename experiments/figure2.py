@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ctsne import pl
 from ctsne._reference import squared_distances
 
-# Light and dark of blue and orange: the picture tells six combinations apart.
+# Light and dark shades of blue and orange distinguish the six combinations.
 PALETTE = {
     "blue circle": "#0072B2",
     "blue square": "#56B4E9",
@@ -31,17 +31,17 @@ def pick_point(combination: NDArray[np.str_]) -> int:
 
 
 def combine(data: common.Data) -> NDArray[np.str_]:
-    """Return colour and shape of each point as one label."""
+    """Combine colour and shape of each point into one label."""
     return np.array([f"{c} {s}" for c, s in zip(data.known, data.hidden, strict=True)])
 
 
 def run(output: Path) -> None:
-    """Draw the distances from one point, and count the colours among the neighbours of all."""
+    """Draw the distances from one point, and count colours among the neighbours of all points."""
     data = common.load_paper()
     combination = combine(data)
     point = pick_point(combination)
     distances = np.sqrt(squared_distances(data.X))
-    np.fill_diagonal(distances, np.inf)  # a point is no neighbour of itself
+    np.fill_diagonal(distances, np.inf)  # a point is not its own neighbour
     order = np.argsort(distances, axis=1)
     others = np.flatnonzero(np.arange(len(data.X)) != point)
     cut = float(distances[point, order[point, LENGTH - 1]])
@@ -73,18 +73,18 @@ def run(output: Path) -> None:
         "figure2",
         "## Figure 2: who pulls",
         f"Distances from one blue circle (row {point} of the data, picked at random) to all other "
-        f"points. t-SNE and the original ct-SNE let only the nearest 3u = {LENGTH} pull: those to "
+        f"points. In t-SNE and the original ct-SNE only the nearest 3u = {LENGTH} pull: those to "
         "the left of the dashed line.",
         image,
         common.table(
             ["label", "points", f"among the nearest {LENGTH}", "nearest at", "median distance"],
             rows,
         ),
-        f"All that pull this point are {' or '.join(pulling)}, "
+        f"All points that pull this one are {' or '.join(pulling)}, "
         + ("as the paper says. " if as_paper else "which is **not what the paper says**. ")
         + f"Of all {len(data.X)} points, {int(other_color.any(axis=1).sum())} have a point of "
-        f"the other colour among their nearest {LENGTH}; the first one is the "
-        f"{first_other.min()}th nearest at the earliest. So the original ct-SNE knows nothing of "
-        "which orange points are like which blue ones: it can mix the colours only by chance or "
-        "by the start. The authors give no numbers for this figure.",
+        f"the other colour among their nearest {LENGTH}; the first one is at best the "
+        f"{first_other.min()}th nearest. So the original ct-SNE cannot know which orange points "
+        "are similar to which blue ones: only chance or the start can mix the colours. The authors "
+        "give no numbers for this figure.",
     )

@@ -28,14 +28,14 @@ PLAIN, ALL, WIDE = "u = 30, 90 neighbours", "u = 30, all neighbours", "u = 300, 
 
 @dataclass(frozen=True, eq=False)
 class Variant:
-    """A neighbourhood: how many points are in it, and how many count."""
+    """A neighbourhood: its number of points, and the effective number (perplexity)."""
 
     k: int
     perplexity: float
 
 
 def run(output: Path) -> None:
-    """Map the data from both starts with each neighbourhood, and measure."""
+    """Map the data from both starts with each neighbourhood, and measure the maps."""
     data = common.load_paper()
     variants = {
         PLAIN: Variant(3 * common.PERPLEXITY, common.PERPLEXITY),
@@ -45,7 +45,7 @@ def run(output: Path) -> None:
     starts = {RANDOM: common.random_start, COMMON: common.start}
     similar = {name: _similarities(data, variant) for name, variant in variants.items()}
     cases = list(product(variants, starts, BETAS, common.SEEDS))
-    # A map of so few points does not keep two threads busy, but two maps do.
+    # One map of so few points does not keep two threads busy, but two maps do.
     maps = joblib.Parallel(n_jobs=-1, prefer="threads")(
         joblib.delayed(_map)(data, similar[name], starts[start](data.X, seed), beta)
         for name, start, beta, seed in cases
@@ -74,13 +74,12 @@ def run(output: Path) -> None:
         "figure3",
         "## Figure 3: the original ct-SNE with more neighbours",
         f"Original ct-SNE at β = {BETAS[0]:.0e}, (a) with the similarities of all pairs at "
-        "perplexity u = 30, (b) with perplexity 300 and so 900 neighbours. Above from a random "
-        "start, as in the paper; below (a', b') from principal components.",
+        "perplexity u = 30, (b) with perplexity 300 and so 900 neighbours. Above: from a random "
+        "start, as in the paper. Below (a', b'): from principal components.",
         image,
-        f"Mean of {len(common.SEEDS)} seeds ± half the way from the lowest to the highest, k = 30. "
-        "The mass is what the similarities give to pairs of different colour, of 1 in all. Right "
-        "merges: of the neighbours of another colour, the share of the same shape. The authors "
-        "give no numbers for this figure.",
+        f"Mean of {len(common.SEEDS)} seeds ± half their range, k = 30. Weight across: the share "
+        "of the similarities between different colours. Right merges: of the neighbours of another "
+        "colour, the share with the same shape. The authors give no numbers for this figure.",
         _table(data, similar, measured),
         _verdict(measured),
     )
@@ -101,7 +100,7 @@ def _map(
     return layout.embedding
 
 
-def _mass(data: common.Data, matrix: sp.csr_array) -> float:
+def _weight_across(data: common.Data, matrix: sp.csr_array) -> float:
     """Return the share of similarity between different colours."""
     i, j = matrix.nonzero()
     return float(matrix.data[data.known[i] != data.known[j]].sum(dtype=np.float64))
@@ -117,19 +116,19 @@ def _table(
                 name,
                 start,
                 f"{beta:.0e}",
-                f"{_mass(data, similar[name]):.1e}",
+                f"{_weight_across(data, similar[name]):.1e}",
                 *(
                     common.mean_and_spread(group[each])
                     for each in ("rnx", "known", "hidden", "right")
                 ),
             ]
         )
-    header = ["neighbourhood", "start", "β", "mass across", "R_NX"]
+    header = ["neighbourhood", "start", "β", "weight across", "R_NX"]
     return common.table([*header, "Laplacian known", "Laplacian hidden", "right merges"], rows)
 
 
 def _right_merges(y: NDArray[np.float32], data: common.Data) -> float:
-    """Share of the neighbours of another colour in the map that are of the same shape."""
+    """Return the share of map neighbours of another colour that have the same shape."""
     near = map_neighbors(y, k=common.K).indices
     shapes = np.asarray(data.hidden)
     across = data.known[near] != data.known[:, None]
@@ -137,7 +136,7 @@ def _right_merges(y: NDArray[np.float32], data: common.Data) -> float:
 
 
 def _circles_and_squares(y: NDArray[np.float32], data: common.Data) -> float:
-    """Share of all neighbours in the map that are a square's circles or a circle's squares."""
+    """Return the share of map neighbours that are circles of squares or squares of circles."""
     shapes = np.asarray(data.hidden)
     near = shapes[map_neighbors(y, k=common.K).indices]
     triangle = (near == "triangle") | (shapes == "triangle")[:, None]
@@ -196,14 +195,14 @@ def _verdict(measured: pd.DataFrame) -> str:
     ].mean(numeric_only=True)
     return "\n\n".join(
         [
-            "**What the paper says of it, checked** (random starts, as there; three numbers are "
-            "differences of R_NX, Laplacian known and hidden):",
+            "**The paper's statements, checked** (random starts, as in the paper; three numbers "
+            "are differences of R_NX, Laplacian known and hidden):",
             common.table(["the paper", "here", "because"], rows),
-            "**What the paper does not say**: the arbitrary overlap in (a) is the random start's. "
-            "From principal components, all neighbours, the share of neighbours of wrong shape is "
-            f"{common.number(start['hidden'])} instead of {common.number(every['hidden'])}, and "
-            f"the colours mix more: {common.number(start['known'])} instead of "
-            f"{common.number(every['known'])}.",
+            "**What the paper does not say**: the random start causes the arbitrary overlap in "
+            "(a). From principal components, with all neighbours, the share of neighbours with the "
+            f"wrong shape is {common.number(start['hidden'])} instead of "
+            f"{common.number(every['hidden'])}, and the colours mix more (Laplacian known): "
+            f"{common.number(start['known'])} instead of {common.number(every['known'])}.",
         ]
     )
 

@@ -15,12 +15,12 @@ from ctsne.affinity import revised_affinities
 from ctsne.labels import encode_labels
 from ctsne.neighbors import find_neighbors, paper_lengths
 
-# The picture's point is one that has several bandwidths at this beta: with the paper's 1e-4, hardly
-# any of the synthetic points has (see the table).
+# The picture shows a point with several bandwidths at this beta. With the paper's 1e-4, hardly any
+# of the synthetic points has several (see the table).
 BETA = 1e-10
 BETAS = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-20, 1e-30)
-# Solutions are looked for between two of these: below the first only the nearest points count,
-# beyond the last distance does not matter.
+# Solutions are searched between consecutive values. Below the first only the nearest points count;
+# beyond the last, distance does not matter.
 SIGMAS = np.geomspace(0.2, 20, 400)
 
 Floats = NDArray[np.float64]
@@ -74,21 +74,21 @@ def run(output: Path) -> None:
         "## Figure 4: two bandwidths, one perplexity",
         "With the bandwidth on r, σ is chosen so that the conditioned row has perplexity u. "
         f"Row {point} of the synthetic data (a blue point picked at random among those with "
-        f"several solutions), β = {BETA:.0e}, u = {common.PERPLEXITY}: the perplexity does not "
-        f"only rise with σ, so {len(sigmas)} values of σ have it.",
+        f"several solutions), β = {BETA:.0e}, u = {common.PERPLEXITY}: the perplexity is not "
+        f"monotone in σ, so {len(sigmas)} values of σ reach it.",
         image,
         f"The smallest, σ = {sigmas[0]:.3f}, gives {common.number(least, 2)} of the row to the "
         f"other colour, the largest, σ = {sigmas[-1]:.3f}, {common.number(most, 2)}: "
         + ("" if least < 0.5 < most else "**not** ")
         + "the “opposite characteristics” of the paper. The "
         f"table counts the {len(data.X)} points with one solution and with several. `ctsne` "
-        "searches as the authors' program does, from a kernel as wide as the data, and does not "
-        "always meet the same one: the last column says how often it is the largest.",
+        "searches like the authors' program, from a kernel as wide as the data, and does not "
+        "always reach the same solution: the last column shows how often it is the largest.",
         common.table(["β", "one σ", "several", "the largest is taken"], rows),
         "**Where this differs from the paper.** Its example is a cell of the pancreas data, at "
         "perplexity 50 and β = 1e-4; those data are not part of this reproduction. On the "
         f"synthetic data, {int(several[1e-4].sum())} of {len(data.X)} points have several σ at "
-        f"β = 1e-4, and {int(several[richest].sum())} at β = {richest:.0e}, the most of the table. "
+        f"β = 1e-4, and {int(several[richest].sum())} at β = {richest:.0e}, the most in the table. "
         "The authors give no numbers for this figure.",
     )
 
@@ -99,7 +99,7 @@ def _log_weights(codes: NDArray[np.int32], across: NDArray[np.bool_], beta: floa
 
 
 def _similarities(d2: Floats, log_weights: Floats, sigma: float) -> Floats:
-    """Return the row r of the paper, section 3."""
+    """Return the row r (section 3 of the paper)."""
     logits = log_weights - d2 / (2 * sigma**2)
     row = np.exp(logits - logits.max())
     return row / row.sum()
@@ -115,7 +115,7 @@ def _perplexities(d2: Floats, log_weights: Floats, sigmas: Floats) -> Floats:
 
 
 def _solutions(d2: Floats, log_weights: Floats) -> Floats:
-    """Return all bandwidths with the perplexity asked for, interpolated between two of the grid."""
+    """Return all bandwidths with the target perplexity, interpolated on the grid."""
     excess = _perplexities(d2, log_weights, SIGMAS) - common.PERPLEXITY
     at = np.flatnonzero((excess[1:] >= 0) != (excess[:-1] >= 0))
     share = excess[at] / (excess[at] - excess[at + 1])

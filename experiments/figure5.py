@@ -1,4 +1,4 @@
-"""Figure 5: the scores over beta and strength, next to the authors' values."""
+"""Figure 5: scores over beta and strength, next to the authors' values."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def run(output: Path) -> None:
         "figure5",
         "## Figure 5: scores over β and strength on the synthetic data",
         f"All at k = {common.K}, perplexity {common.PERPLEXITY}, {common.N_ITER} iterations; mean "
-        f"and range of {len(common.SEEDS)} seeds. R_NX says how many neighbours the map keeps, "
+        f"and range of {len(common.SEEDS)} seeds. R_NX measures how many neighbours the map keeps, "
         "adjusted for the colour. The Laplacian of the known label (colour) should rise to "
         f"{common.number(random)}, its value for random colours; that of the hidden "
-        "one (shape) should stay 0 (random shapes: "
+        "label (shape) should stay 0 (random shapes: "
         f"{common.number(expected_laplacian(data.hidden))}). β = 1 and strength 0 condition "
         "nothing. The original ct-SNE is shown from the random start of the authors' program and "
-        "from the start all other lines have. Bands go from the lowest to the highest seed; the "
-        "dotted line is for random colours.",
+        "from the start of all other lines. Bands show the range of the seeds; the dotted line is "
+        "the value for random colours.",
         common.picture(
             output, "figure5_scores", draw_scores(scores, authors, random),
             "Three scores over beta and strength, ours and the authors'", dpi=75,
@@ -60,8 +60,7 @@ def run(output: Path) -> None:
         "### Next to the authors' values",
         _summary(compared),
         _systematic(compared),
-        f"All cells; ours is the mean of {len(common.SEEDS)} seeds ± half the way from the lowest "
-        "to the highest:",
+        f"All cells; ours is the mean of {len(common.SEEDS)} seeds ± half their range:",
         *_full_tables(compared),
         "### Curves over neighbourhood sizes",
         _curve_summary(curves),
@@ -69,7 +68,7 @@ def run(output: Path) -> None:
             output, "figure5_curves", draw_curves(curves),
             "Scores over k, ours and the authors'", dpi=75,
         ),
-        "### What the paper says of it, checked",
+        "### The paper's statements, checked",
         check_claims(means, random),
         "### At equal mixing",
         compare_at_equal_mixing(scores, random),
@@ -79,7 +78,7 @@ def run(output: Path) -> None:
 
 
 def _compare(scores: pd.DataFrame, authors: pd.DataFrame) -> pd.DataFrame:
-    """Return a row for each cell of the authors' table and each of our lines to compare with."""
+    """Return one row per cell of the authors' table and line of ours to compare."""
     rows = []
     for line, theirs in AUTHORS.items():
         spread = SPREAD[theirs.split()[0]]
@@ -98,7 +97,7 @@ def _compare(scores: pd.DataFrame, authors: pd.DataFrame) -> pd.DataFrame:
 
 
 def _at(scores: pd.DataFrame, line: str, beta: float) -> pd.Series:
-    """Tell which rows have this setting."""
+    """Return which rows have this setting."""
     return (scores["line"] == line) & (scores["setting"] == beta)
 
 
@@ -126,7 +125,7 @@ def _summary(compared: pd.DataFrame) -> str:
             f"{_spread_text('revised')} for the revised method, {_spread_text('original')} for the "
             "original.",
             common.table(header, rows),
-            "With starts of the authors' kind (so without the line of the common start), "
+            "With starts like the authors' (without the common start), "
             f"{len(fair) - len(outside)} of {len(fair)} cells are within, {len(outside)} outside. "
             + _outside_text(outside),
         ]
@@ -134,7 +133,7 @@ def _summary(compared: pd.DataFrame) -> str:
 
 
 def _systematic(compared: pd.DataFrame) -> str:
-    """Say what the cells of the original have in common, which a count of cells hides."""
+    """Describe the bias of the original's cells, which a count of cells hides."""
     cells = compared[(compared["line"] == RANDOM) & (compared["beta"] <= 1e-3)]
     parts = []
     for measure, (_, name) in MEASURES.items():
@@ -156,14 +155,14 @@ def _systematic(compared: pd.DataFrame) -> str:
         + "; ".join(parts)
         + "."
         + (
-            " The wide spread of the original lets this pass as within, but it leans to one side: "
-            f"ours merges {'fewer' if fewer > 0.5 else 'more'} wrong shapes."
+            " The original has a wide spread, so these cells count as within, but they differ in "
+            f"one direction: ours merges {'fewer' if fewer > 0.5 else 'more'} wrong shapes."
             if abs(fewer - 0.5) > 0.3
             else ""
         )
         + (
-            " The authors' runs seem to share one start, as those at β = 1e-20 and 1e-30 are equal "
-            "in every digit, so they are less evidence than their number suggests."
+            " The authors' runs seem to share one start, because those at β = 1e-20 and 1e-30 are "
+            "identical, so they are weaker evidence than their number suggests."
             if (last == 1).all()
             else ""
         )
@@ -191,7 +190,7 @@ def _outside_text(outside: pd.DataFrame) -> str:
 
 
 def _full_tables(compared: pd.DataFrame) -> list[str]:
-    """Return every cell, a folded table a line."""
+    """Return all cells, as one folded table per line."""
     header = ["β"]
     for _, name in MEASURES.values():
         header += [f"{name}: authors", "ours", "difference"]
@@ -221,7 +220,7 @@ def _full_tables(compared: pd.DataFrame) -> list[str]:
 def _curves(
     data: common.Data, scores: pd.DataFrame, maps: list[NDArray[np.float32] | None]
 ) -> pd.DataFrame:
-    """Return the mean of our curves beside the authors', a row for each line, beta and k."""
+    """Return the mean of our curves and the authors', one row per line, beta and k."""
     authors = common.load_authors("authors_curves.csv")
     # The authors' last size is all points, where R_NX is not defined.
     authors = authors[authors["k"] < len(data.X) - 1]
@@ -276,8 +275,8 @@ def _curve_summary(curves: pd.DataFrame) -> str:
             f"The mean of our curves against the authors' at all their β and {len(sizes)} sizes "
             f"from k = {sizes.min()} to {sizes.max()}:",
             common.table(header, rows),
-            "Beyond a cluster of one colour and shape (200 or 300 points) the scores tell how "
-            "clusters lie to each other, which differs from start to start. Up to k = "
+            "Beyond a cluster of one colour and shape (200 or 300 points), the scores describe how "
+            "clusters lie relative to each other, which differs between starts. Up to k = "
             f"{small['k'].max()} the largest differences in R_NX are: {', '.join(largest)}.",
         ]
     )

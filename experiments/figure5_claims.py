@@ -1,4 +1,4 @@
-"""What the scores of Figure 5 say: of the paper's claims, and of the lines at equal mixing."""
+"""Check the paper's claims about Figure 5, and compare the lines at equal mixing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from figure5_setup import AUTHORS, COMMON, LINES, MEASURES, RANDOM, SPREAD
 
 
 def check_claims(means: pd.DataFrame, random: float) -> str:
-    """Check what the paper says of its figure against the means of our lines."""
+    """Check the paper's statements about its figure against the means of our lines."""
     number = common.number
     tsne = means.loc[COMMON, 1]
     peaks = {line: means.loc[line]["laplacian"].idxmax() for line in AUTHORS}
@@ -72,7 +72,7 @@ def check_claims(means: pd.DataFrame, random: float) -> str:
 
 
 def compare_at_equal_mixing(scores: pd.DataFrame, random: float) -> str:
-    """Compare all lines where they mix the known label equally well."""
+    """Compare all lines at equal mixing of the known label."""
     lines = {line: _line(scores[scores["line"] == line], random) for line in LINES}
     found = {share: standing(lines, share) for share in SHARES}
     rows = []
@@ -90,11 +90,11 @@ def compare_at_equal_mixing(scores: pd.DataFrame, random: float) -> str:
         rows.append([*row, common.number(most, 2)])
     return "\n\n".join(
         [
-            "R_NX / Laplacian hidden where the known label is mixed to a share of random, "
-            "interpolated between settings; “–” where no setting mixes that much. Bold: most "
-            "neighbours kept, or tied with the most over the seeds.",
+            "R_NX / Laplacian hidden at a given mixing of the known label, interpolated between "
+            "settings; “–” where no setting mixes that far. Bold: most neighbours kept, or tied "
+            "with the most over the seeds.",
             common.table(["line", *(f"{share:.2f}" for share in SHARES), "most mixing"], rows),
-            "Next to the better of the two revised lines (as many: the ranges over the seeds "
+            "Compared with the better of the two revised lines (as many: the ranges over the seeds "
             "overlap), "
             + "; ".join(_against_revised(found, line) for line in ("balanced", "joint"))
             + ".",
@@ -103,7 +103,7 @@ def compare_at_equal_mixing(scores: pd.DataFrame, random: float) -> str:
 
 
 def _against_revised(found: Mapping[float, Standing], line: str) -> str:
-    """Say where a method that is not the paper's keeps more neighbours than the paper's two."""
+    """Describe where a method keeps more neighbours than the two revised lines."""
     words = {1: "more", 0: "as many", -1: "fewer"}
     shares: dict[str, list[str]] = {}
     for share, there in found.items():

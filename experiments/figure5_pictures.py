@@ -1,4 +1,4 @@
-"""The pictures of Figure 5."""
+"""Draw the pictures of Figure 5."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ctsne import pl
 
 
 def draw_scores(scores: pd.DataFrame, authors: pd.DataFrame, random: float) -> Any:
-    """Draw the scores over beta, a row of panels for each of the authors' lines; then strength."""
+    """Draw the scores over beta, one row of panels per line of the authors, then over strength."""
     from matplotlib import pyplot as plt
 
     theirs = list(dict.fromkeys(AUTHORS.values()))
@@ -101,14 +101,14 @@ def _ours(means: pd.DataFrame, line: str) -> pd.DataFrame:
 
 
 def _theirs(authors: pd.DataFrame, line: str | None) -> pd.DataFrame:
-    """Return the authors' values of a line under our names; NaN where they have no such line."""
+    """Return the authors' values of a line under our names; NaN if they have no such line."""
     names = {column: measure for measure, (column, _) in MEASURES.items()}
     rows = authors[authors["line"] == line].rename(columns=names)[list(MEASURES)]
     return rows if len(rows) else pd.DataFrame({measure: [np.nan] for measure in MEASURES})
 
 
 def _finish(figure: Any, axes: Any) -> None:
-    """Keep the legend of the last panel of a row only, and make room."""
+    """Keep only the legend of the last panel of each row, and adjust the layout."""
     for ax in axes[:, :-1].ravel():
         ax.get_legend().remove()
     figure.tight_layout()

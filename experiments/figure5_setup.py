@@ -14,16 +14,16 @@ AUTHORS = {
 # Those with a start of the same kind as the authors'.
 ALIKE = {line: theirs for line, theirs in AUTHORS.items() if line != COMMON}
 LINES = (*AUTHORS, "balanced", "joint")
-# Beyond a cluster (200 or 300 points of one colour and shape), scores tell how clusters lie to
-# each other.
+# Beyond a cluster (200 or 300 points of one colour and shape), scores describe how clusters lie
+# relative to each other.
 CLUSTER = 200
-# Our columns, the authors', and how the text calls them.
+# Our columns, the authors' columns, and their names in the text.
 MEASURES = {
     "adjusted_rnx": ("r_nx", "R_NX"),
     "laplacian": ("laplacian_prior", "Laplacian known"),
     "other_laplacian": ("laplacian_other", "Laplacian hidden"),
 }
-# How far the authors' own runs differ by seed (three seeds, largest minus smallest), by method.
+# Range of the authors' own runs over three seeds, by method.
 SPREAD = {
     "original": {"adjusted_rnx": 0.12, "laplacian": 0.19, "other_laplacian": 0.19},
     "revised": {"adjusted_rnx": 0.014, "laplacian": 0.019, "other_laplacian": 0.019},

@@ -1,7 +1,7 @@
-"""Types that occur under one label only, which a map without the label should not scatter.
+"""Types that occur under one label only, which should stay together when the label is factored out.
 
-Each type is removed from all labels but the one where it is most frequent. In the map without the
-label, its points should still be next to their own type.
+Each type is removed from all labels except the one where it is most frequent. In a map with the
+label factored out, its points should still be next to their own type.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def settings_of(name: str) -> list[tuple[str, float | None]]:
 
 
 def _labelled(data: Data) -> Data:
-    """Drop the points without a hidden label."""
+    """Drop points without a hidden label."""
     known = np.array([each is not None for each in data.hidden])
     return replace(
         data, X=data.X[known], known=data.known[known], hidden=data.hidden[known].astype(str)
@@ -61,13 +61,13 @@ def _labelled(data: Data) -> Data:
 
 
 def private_types(data: Data) -> list[str]:
-    """List the hidden types with enough points under their most frequent label."""
+    """Return the hidden types with enough points under their most frequent label."""
     counts = pd.crosstab(data.hidden, data.known).max(axis=1)
     return [str(kind) for kind in counts.index[counts >= FEWEST]]
 
 
 def make_private(data: Data, kind: str) -> Data:
-    """Remove a type from all labels but the one where it is most frequent."""
+    """Remove a type from all labels except the one where it is most frequent."""
     own = data.hidden == kind
     labels, counts = np.unique(data.known[own], return_counts=True)
     keep = ~own | (data.known == labels[counts.argmax()])
@@ -75,7 +75,7 @@ def make_private(data: Data, kind: str) -> Data:
 
 
 def measure(embedding: NDArray[np.floating], data: Data, kind: str) -> dict[str, float]:
-    """Measure the neighbours of other types around the type, and the mixing of all other types."""
+    """Measure the share of wrong neighbours of a type, and the mixing of all other types."""
     found = map_neighbors(embedding, k=K, n_jobs=1)
     own = data.hidden == kind
     rest = np.where(own, None, data.known.astype(object))  # missing labels are not measured
@@ -95,14 +95,14 @@ def _row(name: str, kind: str, line: str, setting: float | None) -> dict[str, fl
 
 
 def paths(measured: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Take the lines of one type; t-SNE is the weak end of the revised line."""
+    """Return the lines of one type; t-SNE is the weak end of the revised line."""
     lines = {line: measured[measured["line"] == line] for line in (REVISED, NONE, MUTUAL)}
     lines[REVISED] = pd.concat([measured[measured["line"] == TSNE], lines[REVISED]])
     return lines
 
 
 def read_types(measured: pd.DataFrame) -> pd.DataFrame:
-    """Read all lines of every type at each level; a row for each type and level all can be read."""
+    """Read the lines of every type at each level within the range of all of them."""
     rows = []
     for (name, kind), part in measured.groupby(["dataset", "type"], sort=False):
         for level in LEVELS:
@@ -117,7 +117,7 @@ def read_types(measured: pd.DataFrame) -> pd.DataFrame:
 
 
 def against_harmony(measured: pd.DataFrame) -> pd.DataFrame:
-    """Read both joint lines at Harmony's mixing, or at the end nearest to it."""
+    """Read both joint lines at Harmony's mixing, or at their nearest end."""
     rows = []
     for (name, kind), part in measured.groupby(["dataset", "type"], sort=False):
         point = part[part["line"] == HARMONY].iloc[0]
@@ -142,15 +142,17 @@ def report(measured: pd.DataFrame, output: Path) -> None:
         "## Private populations",
         f"Each hidden type with at least {FEWEST} points under one label was removed from all "
         "other labels, and the label factored out. *Wrong* is the share of the type's 30 nearest "
-        "map neighbours that are of another type; *mixing* is that of all other types. One seed; "
-        f"{len(types)} types; points without a hidden label are left out; "
-        f"{' and '.join(LARGE)} with fewer settings. No such type: {', '.join(skipped) or 'none'}. "
+        "map neighbours that are of another type; *mixing* is that of all other types. One seed, "
+        f"{len(types)} types. Points without a hidden label are left out, and "
+        f"{' and '.join(LARGE)} have fewer settings. Datasets without such a type: "
+        f"{', '.join(skipped) or 'none'}. "
         "Raw values: [private.csv](private.csv).",
-        "Mean share of wrong neighbours over the types where all lines can be read:",
+        "Mean share of wrong neighbours over the types where the range of all lines includes the "
+        "mixing:",
         _levels_table(read, measured),
         _verdict(read),
-        "At Harmony's own mixing, mean over types. Where a line does not pass it, its nearest end "
-        "is taken (*ends*: for how many types), which favours a line that ends below:",
+        "At Harmony's own mixing, mean over types. If that is outside the range of a line, its "
+        "nearest end is taken (*ends*: for how many types), which favours a line that ends below:",
         _harmony_table(harmony),
         _harmony_verdict(harmony),
     )
@@ -229,5 +231,5 @@ def _harmony_verdict(harmony: pd.DataFrame) -> str:
     missed = [line for line, gap in gaps.items() if not gap <= 0.01]
     return (
         f"Aim: at most .01 above Harmony on average. Differences: {said} ({_held(missed)}); over "
-        f"the types where the line passes Harmony's mixing: {without_ends}."
+        f"the types where the line includes Harmony's mixing: {without_ends}."
     )

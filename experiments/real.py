@@ -1,7 +1,7 @@
-"""Every line of settings and the single methods on all datasets: raw measures of every map.
+"""Measure the maps of all settings and of the methods without a strength, on all datasets.
 
-``python experiments/run.py real`` computes all of it, ``python experiments/real.py kang_muscat``
-one dataset; `real_tables.py` makes tables and figures of the measures, without computing maps.
+``python experiments/run.py real`` computes all datasets, ``python experiments/real.py kang_muscat``
+one of them. `real_tables.py` makes tables and figures of the measures, without computing maps.
 """
 
 from __future__ import annotations
@@ -71,13 +71,13 @@ POINTS: dict[str, Callable[..., NDArray[np.float32]]] = {
     "label means removed": means_removed_tsne,
 }
 
-# The largest sets have all seeds of these only, and none of the smallest betas, which change
-# nothing there, to save time.
+# To save time, the largest sets use all seeds only for these, and skip the smallest betas, which
+# change nothing there.
 LARGE = ("hapt", "ifnb")
 ALL_SEEDS = (TSNE, *PAPER, JOINT["none"], "Harmony")
 SMALLEST_BETA = 1e-8
 
-# Points measured at most, and the largest neighbourhood of the R_NX curve.
+# Largest number of points measured, and largest neighbourhood of the R_NX curve.
 MEASURED = 1500
 LARGEST = 400
 MEASURES = ("mixing", "rnx", "area", "other_laplacian", "other_accuracy")
@@ -86,7 +86,7 @@ Setting = tuple[str, float | None]
 
 
 def run(output: Path) -> None:
-    """Compute all datasets, one after the other."""
+    """Compute all datasets in turn."""
     for name in PAIRS:
         compute(name, output)
 
@@ -97,7 +97,7 @@ def csv_path(output: Path, name: str) -> Path:
 
 
 def settings_of(name: str, seed: int, lines: Mapping[str, Line] = LINES) -> list[Setting]:
-    """List line and setting of all maps of a dataset from one start."""
+    """Return line and setting of all maps of a dataset from one start."""
     settings: list[Setting] = [(TSNE, None)]
     settings += [(line, float(value)) for line, each in lines.items() for value in each[2]]
     settings += [(point, None) for point in POINTS]
@@ -120,10 +120,10 @@ def compute(
     n_iter: int = N_ITER,
     n_jobs: int = -1,
 ) -> pd.DataFrame:
-    """Map a dataset with every setting, measure the maps, and write a row for each.
+    """Map a dataset with every setting, measure the maps, and write one row per map.
 
-    Finished maps are remembered in the folder CTSNE_SCRATCH, if it is set, so that an interrupted
-    run goes on where it stopped. Empty it after a change of the package.
+    If CTSNE_SCRATCH is set, finished maps are kept in that folder, and an interrupted run continues
+    from there. Empty it after a change of the package.
     """
     begun = time.perf_counter()
     tasks = [(*each, seed) for seed in seeds for each in settings_of(name, seed, lines)]
@@ -138,12 +138,12 @@ def compute(
 def parallel(
     function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], *, n_jobs: int = -1
 ) -> list[Any]:
-    """Call a function for many tasks, one thread each; remembers results in CTSNE_SCRATCH."""
+    """Call a function for many tasks, one thread each; cache results in CTSNE_SCRATCH."""
     memory = joblib.Memory(os.environ.get("CTSNE_SCRATCH"), verbose=0)
     remembered = memory.cache(function)
     try:
         return list(joblib.Parallel(n_jobs)(joblib.delayed(remembered)(*task) for task in tasks))
-    finally:  # the time of workers counts only when they have ended
+    finally:  # the processor time of workers counts only after they have ended
         get_reusable_executor().shutdown(wait=True)
 
 
@@ -161,9 +161,9 @@ def _row(
 def make_map(
     data: Data, line: str, setting: float | None, seed: int = 0, n_iter: int = N_ITER
 ) -> NDArray[np.float32]:
-    """Map data with one setting; seed 0 starts from PCA, the others from PCA with some noise."""
+    """Map data with one setting; seed 0 starts from PCA, the others from PCA with noise."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # unmatched points are what is measured here
+        warnings.simplefilter("ignore")  # warnings about unmatched points are expected here
         if line in POINTS:
             return POINTS[line](
                 data.X, data.known, perplexity=PERPLEXITY, n_iter=n_iter,
@@ -197,7 +197,7 @@ def _lists(data: Data) -> DataNeighbors:
 
 
 def measure(embedding: NDArray[np.floating], data: Data) -> dict[str, float]:
-    """Measure a map, all points or a sample that is the same for all maps."""
+    """Measure a map on all points, or on a sample that all maps share."""
     n = len(data.X)
     lists = _lists(data)
     found = map_neighbors(embedding, k=lists.k, sample=min(n, MEASURED), n_jobs=1)
@@ -213,10 +213,10 @@ def measure(embedding: NDArray[np.floating], data: Data) -> dict[str, float]:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Compute the datasets that the command line names."""
+    """Compute the datasets named on the command line."""
     unknown = [name for name in arguments if name not in PAIRS]
     if unknown or not arguments:
-        sys.exit(f"usage: real.py NAME..., of {', '.join(PAIRS)}")
+        sys.exit(f"usage: real.py NAME ..., with names from {', '.join(PAIRS)}")
     output = Path(__file__).resolve().parent / "results"
     for name in arguments:
         compute(name, output)

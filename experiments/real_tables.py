@@ -1,4 +1,4 @@
-"""Tables and figures of the comparison at equal mixing, from the measures that `real.py` left."""
+"""Tables and figures of the comparison at equal mixing, from the measures of `real.py`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from real import (
 VALUES = MEASURES[1:]
 SHORT = {"rnx": "R_NX", "area": "area", "other_laplacian": "Laplacian"}
 BEST, NONE, MUTUAL = "best of the paper", JOINT["none"], JOINT["mutual"]
-# What the comparison should show: least mean gain over the paper's best, and most it may be behind.
+# Aims: least mean gain over the best of the paper, and most that a cell may be behind.
 AIMS = {"rnx": 0.008, "area": 0.005}
 BEHIND = 0.005
 LOWER_IS_BETTER = ("other_laplacian",)
@@ -48,7 +48,7 @@ Reading = dict[str, float | None]
 
 
 def run(output: Path) -> None:
-    """Write the section from the files of measures that are there."""
+    """Write the section from the available files of measures."""
     files = {name: csv_path(output, name) for name in PAIRS}
     measured = {name: pd.read_csv(file) for name, file in files.items() if file.exists()}
     if not measured:
@@ -73,7 +73,7 @@ def run(output: Path) -> None:
 
 
 def introduction(measured: Mapping[str, pd.DataFrame]) -> str:
-    """Say what was computed and how to read it."""
+    """Describe what was computed and how to read it."""
     maps = sum(map(len, measured.values()))
     sets = ", ".join(
         f"[{name}]({csv_path(Path(), name).name}) ({len(load(name).X)} points, without "
@@ -84,16 +84,16 @@ def introduction(measured: Mapping[str, pd.DataFrame]) -> str:
         f"{sets}. {maps} maps, three seeds: the first "
         f"starts from PCA, the others from PCA with noise. Perplexity {PERPLEXITY}, {N_ITER} "
         "iterations and the default learning rate for every method. "
-        f"{' and '.join(LARGE)} have one seed of all but t-SNE, the paper's lines, `{NONE}` and "
+        f"{' and '.join(LARGE)} have three seeds only for t-SNE, the paper's lines, `{NONE}` and "
         f"Harmony, and no beta of revised below {SMALLEST_BETA:g}.\n\n"
-        "*Mixing* is the Laplacian of the label factored out as a share of what random labels "
-        "would give. The other measures, always in this order: adjusted *R_NX* at 30 and the "
-        "*area* under its curve over log k, k = 2 to 400 (neighbours kept, higher is better); the "
-        "*Laplacian* of the label looked for at 30 (lower is purer) and the *accuracy* of its 15 "
-        f"nearest neighbours. {MEASURED:,} points are measured where there are more. Lines are "
-        "read at equal mixing by straight lines between settings, as means of the seeds; t-SNE is "
-        "the weak end of the paper's lines; – marks a mixing that a line does not pass. *Best of "
-        "the paper* is the best of original, revised p and revised r for each measure by itself."
+        "*Mixing* is the share of random mixing of the label factored out. The other measures, "
+        "always in this order: adjusted *R_NX* at 30 and the *area* under its curve over log k, "
+        "k = 2 to 400 (neighbours kept, higher is better); the *Laplacian* of the label looked for "
+        "at 30 (lower is purer) and the *accuracy* of its 15 nearest neighbours. At most "
+        f"{MEASURED:,} points are measured. Lines are interpolated linearly between settings, as "
+        "means of the seeds; t-SNE is the weak end of the paper's lines; – marks a mixing outside "
+        "the range of a line. *Best of the paper* is the best of original, revised p and revised r "
+        "for each measure separately."
     )
 
 
@@ -103,12 +103,12 @@ def lines_of(measured: pd.DataFrame) -> dict[str, pd.DataFrame]:
     Parameters
     ----------
     measured : pandas.DataFrame
-        What `real.compute` returns.
+        The result of `real.compute`.
 
     Returns
     -------
     dict of line to DataFrame
-        A row for each setting; t-SNE is put before the settings of the paper's lines.
+        One row per setting; t-SNE comes before the settings of the paper's lines.
     """
     rows = measured.assign(setting=measured["setting"].fillna(-1.0))
     means = rows.groupby(["line", "setting"], sort=False)[list(MEASURES)].mean()
@@ -126,7 +126,7 @@ def read(line: pd.DataFrame, mixing: float) -> Reading:
 
 
 def best_of_paper(lines: Means, mixing: float) -> Reading:
-    """Read the best of the paper's lines, for each measure by itself."""
+    """Read the best of the paper's lines, for each measure separately."""
     found = [read(lines[line], mixing) for line in PAPER if line in lines]
     best: Reading = {}
     for value in VALUES:
@@ -137,7 +137,7 @@ def best_of_paper(lines: Means, mixing: float) -> Reading:
 
 
 def differences(lines: Means) -> pd.DataFrame:
-    """Joint minus the best of the paper at every level; NaN where either cannot be read."""
+    """Return joint minus the best of the paper at every level; NaN if either cannot be read."""
     rows = {}
     for share in SHARES:
         ours, paper = read(lines[NONE], share), best_of_paper(lines, share)
@@ -150,7 +150,7 @@ def differences(lines: Means) -> pd.DataFrame:
 
 
 def summary(found: Mapping[str, pd.DataFrame]) -> list[str]:
-    """Put the differences of all datasets in a table, and hold them against the aims."""
+    """Tabulate the differences of all datasets, and compare them with the aims."""
     rows = [[name, *(_signed(each.loc[share]) for share in SHARES)] for name, each in found.items()]
     every = pd.concat(found)
     judged = []
@@ -180,7 +180,7 @@ def summary(found: Mapping[str, pd.DataFrame]) -> list[str]:
 
 
 def reach(lines: Mapping[str, Means]) -> str:
-    """Say at which levels only one side can be read."""
+    """Describe at which levels only one side can be read."""
     only: dict[str, list[str]] = {NONE: [], "the paper": []}
     for name, each in lines.items():
         for share, level in zip(SHARES, LEVELS, strict=True):
@@ -204,17 +204,18 @@ def points_section(lines: Mapping[str, Means]) -> list[str]:
                 cells = [nearest(each[line], own["mixing"]) for line in (NONE, MUTUAL)]
                 rows.append([name, point, number(own["mixing"], 2), _cell(own), *cells])
     return [
-        "Each is one point. R_NX / area / Laplacian / accuracy, and the two joint lines at the "
-        "same mixing; * marks the nearest end of a line that does not pass it, with its mixing. "
-        "R_NX and area count neighbours in the data as they are, not as a method corrects them.",
+        "Each of these is one point. R_NX / area / Laplacian / accuracy, next to the two joint "
+        "lines at the same mixing; * marks the nearest end of a line, with its mixing, if that "
+        "mixing is outside its range. R_NX and area count neighbours in the data as they are, not "
+        "as corrected by a method.",
         table(["dataset", "method", "mixing", "its own", NONE, MUTUAL], rows),
-        "Laplacian at Harmony's own mixing; the aim is that it is at or below Harmony's on all "
-        f"sets but one. {_purer(lines, NONE)} {_purer(lines, MUTUAL)}",
+        "Laplacian at Harmony's own mixing; the aim is at most Harmony's value on all datasets "
+        f"except one. {_purer(lines, NONE)} {_purer(lines, MUTUAL)}",
     ]
 
 
 def _purer(lines: Mapping[str, Means], line: str) -> str:
-    """Say on how many sets a line is as pure as Harmony at Harmony's mixing."""
+    """Describe on how many datasets a line is as pure as Harmony at Harmony's mixing."""
     above, count = [], 0
     for name, each in lines.items():
         if "Harmony" in each:
@@ -230,7 +231,7 @@ def _purer(lines: Mapping[str, Means], line: str) -> str:
 
 
 def nearest(line: pd.DataFrame, mixing: float) -> str:
-    """Write a line at a mixing, or at its end nearest to it."""
+    """Format a line at a mixing, or at its nearest end."""
     at = _clipped(line, mixing)
     text = _cell(read(line, at))
     return text if at == mixing else f"{text} * ({number(at, 2)})"
@@ -265,7 +266,7 @@ def draw_trade_off(output: Path, name: str, lines: Means) -> str:
     drawn = {line: lines[line] for line in LINES if line in lines}
     points = {line: lines[line] for line in (TSNE, *POINTS) if line in lines}
     texts = ("adjusted $R_{NX}$ (higher is better)", "other-label Laplacian (lower is better)")
-    # Methods without a strength are hollow, unlike the filled markers of the lines.
+    # Hollow markers for methods without a strength, filled ones for lines.
     hollow: dict[str, Any] = {
         "color": "#222222", "markerfacecolor": "white", "markeredgewidth": 1.5, "markersize": 7,
         "linestyle": "none", "zorder": 3,

@@ -1,4 +1,4 @@
-"""Asking for a mixing: how near the map comes, and what it costs."""
+"""Targets for mixing: how close the map comes, and what it costs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WITHIN = 0.02
 
 
 def run(output: Path) -> None:
-    """Ask for every target on all datasets."""
+    """Request every target on all datasets."""
     cases = [{"strength": 0.0}, {"strength": 1.0}, {}, *({"mixing": each} for each in TARGETS)]
     measured = pd.DataFrame(parallel(_row, [(name, case) for name in PAIRS for case in cases]))
     write(output / "targets.csv", measured.to_csv(index=False, float_format="%.6g"))
@@ -28,9 +28,9 @@ def run(output: Path) -> None:
 
 def _row(name: str, parameters: dict[str, float]) -> dict[str, float | str | None]:
     data = load(name)
-    begun = time.process_time()  # one thread, so other programs do not disturb
+    begun = time.process_time()  # one thread, so that other programs do not matter
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # targets out of reach are among them
+        warnings.simplefilter("ignore")  # some targets are out of reach
         model = ConditionalTSNE(**parameters, random_state=0, n_jobs=1)
         model.fit(data.X, labels=data.known)
     seconds = time.process_time() - begun
@@ -44,7 +44,7 @@ def _row(name: str, parameters: dict[str, float]) -> dict[str, float | str | Non
 
 
 def judge(measured: pd.DataFrame) -> pd.DataFrame:
-    """Add to the rows with a target: the ends of the reachable range, errors and relative time."""
+    """Add the reachable range, hits and relative time to the rows with a target."""
     asked = measured[measured["target"].notna()].copy()
     given = measured[measured["target"].isna()]
     for column, strength in (("least", 0.0), ("most", 1.0)):
@@ -79,21 +79,21 @@ def report(measured: pd.DataFrame, output: Path) -> None:
     write_section(
         output,
         "targets",
-        "## Asking for a mixing",
+        "## Targets for mixing",
         "`ConditionalTSNE(mixing=t, random_state=0)`: mixing reached (strength found) for each "
-        "target. Reachable is the range from strength 0 to 1; targets outside it are in brackets "
-        "and get the nearest map. Time is processor time in units of one map of the same data, "
-        "the mean over targets and the most. Raw values: [targets.csv](targets.csv).",
+        "target. The reachable range is that from strength 0 to 1; targets outside it are in "
+        "brackets and get the nearest map. Time is processor time in units of one map of the same "
+        "data: the mean over targets, and the most. Raw values: [targets.csv](targets.csv).",
         table(header, rows),
         f"Within {number(WITHIN, 2)} of the target: {int(reachable['hit'].sum())} of "
         f"{len(reachable)} reachable cases ({share:.0%}; the aim is 95 %"
         f"{', reached' if share >= 0.95 else ', **missed**'})."
         + (f" Not within: {misses}." if misses else ""),
-        "Each map is the one that its strength gives by itself. Where mixing jumps between two "
+        "Each map is identical to a separate run with its strength. Where mixing jumps between two "
         "strengths, the nearer one is taken.",
-        f"The aim for the time is at most 4 maps at 15,000 points; {largest}, the largest set "
-        f"here, takes {most:.1f} at most ({'reached' if most <= 4 else '**missed**'}). Smaller "
-        "sets take more.",
+        f"The aim for the time is at most 4 maps at 15,000 points; {largest}, the largest dataset "
+        f"here, takes at most {most:.1f} ({'reached' if most <= 4 else '**missed**'}). Smaller "
+        "datasets take more.",
     )
 
 

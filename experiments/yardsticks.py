@@ -1,7 +1,7 @@
-"""Ways around conditioning, to measure it by: correct the data first, or their graph.
+"""Alternatives to conditioning, for comparison: correct the data or their graph first.
 
-All take principal components and one label column, and return a map of two dimensions from the
-same start and schedule as :class:`ctsne.ConditionalTSNE`.
+All take principal components and one label column, and return a two-dimensional map with the same
+start and schedule as :class:`ctsne.ConditionalTSNE`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def harmony_correct(X: ArrayLike, labels: object, *, random_state: int = 0) -> N
     X : array-like, shape (n, d)
         Principal components.
     labels : array-like of length n
-        Points without a label are a category of their own, as Harmony knows no missing ones.
+        Points without a label form their own category, because Harmony has no missing labels.
     random_state : int, default=0
         Seed of Harmony's clusters.
 
@@ -64,7 +64,7 @@ def harmony_correct(X: ArrayLike, labels: object, *, random_state: int = 0) -> N
 
     features = np.asarray(X, np.float64)
     columns = {"label": _categories(labels, len(features))}
-    # Given as d by n: of a square matrix Harmony would take the rows for components.
+    # Passed as d by n, because Harmony takes the rows of a square matrix for components.
     found = harmonypy.run_harmony(
         features.T, columns, "label", verbose=False, random_state=random_state
     )
@@ -90,11 +90,11 @@ def harmony_tsne(
     X : array-like, shape (n, d)
         Principal components.
     labels : array-like of length n
-        What to factor out; points without a label are a category of their own.
+        What to factor out; points without a label form their own category.
     perplexity : float, default=30
     n_iter : int, default=750
     start : callable, optional
-        Gives the positions to start from, for the corrected components; PCA if not given.
+        Maps the corrected components to start positions; PCA by default.
     random_state : int, default=0
 
     Returns
@@ -159,16 +159,16 @@ def balanced_neighbors(X: ArrayLike, labels: object, *, k: int) -> Neighbors:
     ----------
     X : array-like, shape (n, d)
     labels : array-like of length n
-        Points without a label are a category of their own.
+        Points without a label form their own category.
     k : int
-        Neighbours from each label; a smaller label gives all it has.
+        Neighbours from each label; a smaller label contributes all its points.
 
     Returns
     -------
     Neighbors
-        One list for each point, by distance. Rows have one length: where some labels are smaller
-        than ``k``, a point in one has a neighbour less there than others have, and those others
-        lose their farthest.
+        One list per point, by distance. All rows have the same length. If some labels are smaller
+        than ``k``, their points have one neighbour fewer there than other points, which lose their
+        farthest one.
 
     Examples
     --------
@@ -182,12 +182,12 @@ def balanced_neighbors(X: ArrayLike, labels: object, *, k: int) -> Neighbors:
     rows, columns, distances = [], [], []
     for category in range(int(categories.max()) + 1):
         inside = categories == category
-        # Of two labels, "in it" and "not in it", its points are the same to each other and
-        # other to the rest.
+        # With the labels "inside" and "outside", points of the category have the same label as
+        # each other and another label than the rest.
         found = find_neighbors(
             features, inside, k_same=np.where(inside, k, 0), k_other=np.where(inside, 0, k)
         )
-        # A short list is filled up from outside: that part is left out.
+        # A short list is filled up from the other side; leave that part out.
         slots = np.arange(found.indices.shape[1])
         wanted = (slots < found.n_same[:, None]) == inside[:, None]
         rows.append(np.nonzero(wanted)[0])
@@ -210,24 +210,24 @@ def bbknn_tsne(
 ) -> NDArray[np.float32]:
     """Map a batch-balanced neighbour graph with t-SNE.
 
-    Every label gives an equal part of the neighbours of each point, however far it lies away.
+    Every label contributes equally to the neighbours of each point, however far away it is.
 
     Parameters
     ----------
     X : array-like, shape (n, d)
         Principal components.
     labels : array-like of length n
-        What to factor out; points without a label are a category of their own.
+        What to factor out; points without a label form their own category.
     weights : {"calibrated", "equal"}, default="calibrated"
-        ``"calibrated"``: three times the perplexity of neighbours, with the similarities of t-SNE
-        over that one list. They fall with distance, so where a label lies far away its points are
-        in the list but weigh little. ``"equal"``: as many neighbours as the perplexity, all of
-        one weight.
+        ``"calibrated"``: three times as many neighbours as the perplexity, with the similarities of
+        t-SNE over that list. They fall with distance, so points of a distant label are in the list
+        but have little weight. ``"equal"``: as many neighbours as the perplexity, all with equal
+        weight.
     perplexity : float, default=30
-        Small labels can leave too few neighbours for ``"calibrated"`` weights, which is refused.
+        Refused if small labels leave too few neighbours for ``"calibrated"`` weights.
     n_iter : int, default=750
     start : callable, optional
-        Gives the positions to start from, for ``X``; PCA if not given.
+        Maps ``X`` to start positions; PCA by default.
     random_state : int, default=0
 
     Returns
@@ -252,10 +252,10 @@ def bbknn_tsne(
     length = neighbors.indices.shape[1]
     if weights == "calibrated" and perplexity > length:
         raise ValueError(
-            f"perplexity={perplexity:g} is too large: the labels are so small that a point has but "
-            f"{length} balanced neighbours, which is the largest that works"
+            f"perplexity={perplexity:g} is too large: small labels leave only {length} balanced "
+            f"neighbours per point, which is the largest perplexity that works"
         )
-    # A perplexity of all neighbours is that of equal weights.
+    # A perplexity equal to the number of neighbours means equal weights.
     target = perplexity if weights == "calibrated" else length
     similar = tsne_affinities(neighbors, perplexity=target, n_jobs=-1).matrix
     rng = np.random.default_rng(random_state)
@@ -269,6 +269,6 @@ def bbknn_tsne(
 
 
 def _categories(labels: object, n: int) -> NDArray[np.int32]:
-    """Return the number of each point's label, from 0; those without one have the last number."""
+    """Return the label of each point as a number from 0; missing labels get the last one."""
     known = encode_labels(labels, n=n)
     return np.where(known.codes < 0, known.n_labels, known.codes).astype(np.int32)

@@ -117,10 +117,12 @@ def test_containers_agree(column: list[str]) -> None:
         (["a", [1], "b"], TypeError, "batch .* unhashable type: 'list'"),
         ([["a"], ["b", "c"], ["d"]], TypeError, "batch .* unhashable type: 'list'"),
         (np.zeros(3, complex), TypeError, "batch .* complex128"),
-        ([["a", "b"], ["c", "d"]], ValueError, r"batch must be one column.*\(2, 2\)"),
-        (np.zeros((1, 3)), ValueError, r"batch must be one column.*\(1, 3\)"),
+        ([["a", "b"], ["c", "d"]], ValueError, "batch must have one entry for each of .*got 2"),
+        (np.zeros((1, 3)), ValueError, "batch must have one entry for each of the 3 points.*got 1"),
+        (np.zeros((3, 0)), ValueError, r"batch must be one column or several.*\(3, 0\)"),
+        (pd.DataFrame(index=range(3)), ValueError, "batch is a data frame without columns"),
         (np.zeros((3, 1, 1)), ValueError, r"batch must be one column.*\(3, 1, 1\)"),
-        (pd.DataFrame({"a": [1], "b": [2]}), ValueError, "batch must be one column.* 2 columns"),
+        (pd.DataFrame({"a": [1], "b": [2]}), ValueError, "batch must have one entry.*got 1"),
         (["a", "b"], ValueError, "batch must have one entry for each of the 3 points.*got 2"),
         (encode_labels(["a"]), ValueError, "batch must have one entry for each of the 3 points"),
     ],
@@ -128,6 +130,16 @@ def test_containers_agree(column: list[str]) -> None:
 def test_refused(column: Any, error: type[Exception], says: str) -> None:
     with pytest.raises(error, match=says):
         encode_labels(column, n=3, argument="batch")
+
+
+def test_several_columns_are_combined() -> None:
+    donor, sex = ["a", "b", "a", None], [1, 2, 1, 2]
+    array = np.array([donor, sex], object).T
+    frame = pd.DataFrame({"donor": donor, "sex": sex})
+    for columns in (array, array.tolist(), frame, pl.DataFrame({"donor": donor, "sex": sex})):
+        labels = encode_labels(columns, n=4)
+        assert labels.names == ("a | 1", "b | 2")
+        assert labels.codes.tolist() == [0, 1, 0, -1]
 
 
 def test_describe() -> None:

@@ -1,7 +1,7 @@
-"""Make notebooks of the scripts beside this file: ``python build.py [--execute] OUTPUT_FOLDER``.
+"""Convert the scripts in this folder to notebooks: ``python build.py [--execute] OUTPUT_FOLDER``.
 
-The scripts are in percent format, which editors know: a line ``# %%`` begins a cell of code, a line
-``# %% [markdown]`` one of text, written as comments. What stands before the first cell is left out.
+The scripts use the percent format of common editors: a line ``# %%`` begins a code cell, a line
+``# %% [markdown]`` a text cell written as comments. Lines before the first cell are left out.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _CODE, _TEXT = "# %%", "# %% [markdown]"
 
 
 def build(name: str) -> nbformat.NotebookNode:
-    """Turn a script into a notebook.
+    """Convert a script to a notebook.
 
     Parameters
     ----------
@@ -34,19 +34,19 @@ def build(name: str) -> nbformat.NotebookNode:
         "display_name": "Python 3", "language": "python", "name": "python3",
     }  # fmt: skip
     for number, cell in enumerate(notebook.cells):
-        cell.id = f"cell-{number}"  # not at random: the same script gives the same file
+        cell.id = f"cell-{number}"  # not random, so that the same script gives the same file
     nbformat.validate(notebook)
     return notebook
 
 
 def execute(notebook: nbformat.NotebookNode, folder: Path) -> None:
-    """Run all cells in a folder, and keep what they show.
+    """Run all cells in a folder and keep their outputs.
 
     Parameters
     ----------
     notebook : nbformat.NotebookNode
     folder : Path
-        Where the notebook finds and leaves its files.
+        Working directory of the notebook.
     """
     from nbclient import NotebookClient
 
@@ -54,7 +54,7 @@ def execute(notebook: nbformat.NotebookNode, folder: Path) -> None:
         notebook,
         timeout=600,
         resources={"metadata": {"path": str(folder)}},
-        # It warns of connections without encryption, which here never leave the machine.
+        # The kernel warns about unencrypted connections, but these never leave the machine.
         extra_arguments=["--log-level=ERROR"],
     ).execute()
 
@@ -75,9 +75,9 @@ def _cells(script: str) -> Iterator[nbformat.NotebookNode]:
 
 def main() -> None:
     """Write all notebooks."""
-    parser = argparse.ArgumentParser(description="Make the tutorial notebooks of their scripts.")
+    parser = argparse.ArgumentParser(description="Convert the tutorial scripts to notebooks.")
     parser.add_argument("folder", type=Path, help="where to write the .ipynb files")
-    parser.add_argument("--execute", action="store_true", help="run them, and keep the outputs")
+    parser.add_argument("--execute", action="store_true", help="run them and keep the outputs")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     for name in SCRIPTS:

@@ -1,16 +1,16 @@
-# Made into a notebook by build.py.
+# build.py converts this script to a notebook.
 # ruff: noqa: D100, E402
 
 # %% [markdown]
-# # Label what you see, take it out, look again
+# # Label what you see, factor it out, look again
 #
 # The first map of a dataset shows its strongest structure. Once you have seen and named it, it is
-# in the way. This notebook does one round of exploration, and begins the next, on scikit-learn's
-# 1,797 images of handwritten digits: **the first map shows which digit it is, the second how it
-# was written.**
+# in the way. This notebook goes through one round of exploration, and begins the next, with
+# scikit-learn's 1,797 images of handwritten digits: **the first map shows which digit it is, the
+# second how it was written.**
 #
-# As in any exploration, this was not the first attempt: method and perplexity were chosen after a
-# look at several maps, and the third map has another perplexity than the first two.
+# As in any exploration, this was not the first attempt: we chose method and perplexity after
+# looking at several maps, and the third map uses another perplexity than the first two.
 
 # %%
 import matplotlib.pyplot as plt
@@ -24,7 +24,7 @@ X, images = digits.data, digits.images
 
 
 def draw_images(Y, title, side=22):
-    """Draw the map as a mosaic: in each of its fields the image nearest to the middle."""
+    """Draw the map as a mosaic, with the image nearest to the centre in each field."""
     ax = plt.subplots(figsize=(7, 7))[1]
     low, width = Y.min(axis=0), np.ptp(Y, axis=0).max() / side
     fields = np.floor((Y - low) / width).astype(int)
@@ -49,38 +49,38 @@ first = ConditionalTSNE(method="tsne", **settings).fit(X)
 draw_images(first.embedding_, "t-SNE of the images")
 
 # %% [markdown]
-# The eye reads it at once: islands, and on each island one digit. That is worth a name. Here the
-# label comes with the data; elsewhere you would mark the islands, or let a clustering do it.
+# You see at once that there are islands, with one digit on each. So we name them. Here the label
+# comes with the data; otherwise you would mark the islands by hand, or cluster the data.
 
 # %%
 digit = digits.target.astype(str)
 ax = pl.embedding(first.embedding_, digit, title="t-SNE, the islands named")
 
 # %% [markdown]
-# ## Take it out
+# ## Factor it out
 #
-# Now the digit is known, so it goes into `labels`, at full strength. With `align="mean"` images
-# of *other* digits are compared after each digit's mean image is taken off them: a 4 that leans
-# is near a 7 that leans. Images of the same digit are compared as they are.
+# Now the digit is known, so it goes into `labels`, at full strength. With `align="mean"`, images
+# of *other* digits are compared after subtracting the mean image of each digit: a 4 that leans is
+# near a 7 that leans. Images of the same digit are compared as they are.
 
 # %%
 second = ConditionalTSNE(strength=1, align="mean", **settings).fit(X, labels=digit)
-axes = pl.maps({"t-SNE": first.embedding_, "digit taken out": second.embedding_}, digit)
+axes = pl.maps({"t-SNE": first.embedding_, "digit factored out": second.embedding_}, digit)
 
 # %% [markdown]
-# The islands are gone: whatever the digit, others are around it. What decides now where an image
-# lies?
+# The islands are gone: every digit is surrounded by others. What determines the position of an
+# image now?
 
 # %%
-draw_images(second.embedding_, "The digit taken out")
+draw_images(second.embedding_, "The digit factored out")
 
 # %% [markdown]
 # ## The second map: how it was written
 #
-# Follow the rim: slim ones on one side and broad ones opposite, ones that lean to the right
-# across from ones that lean to the left, whichever digit they are. To be sure that we do not see
-# faces in clouds, we measure the images. All four numbers are moments of the ink, and each is
-# taken **relative to the mean of its digit**: they say how this 4 differs from other 4s.
+# Follow the rim: narrow images on one side and wide ones opposite, images that lean to the right
+# across from images that lean to the left, whichever digit they show. To check that we do not
+# imagine this, we measure the images. All four numbers are moments of the ink, each **relative to
+# the mean of its digit**: they describe how this 4 differs from other 4s.
 
 # %%
 row, column = np.mgrid[:8, :8]
@@ -116,15 +116,15 @@ bar = figure.colorbar(
 )
 
 # %% [markdown]
-# Above, every island has its own order, and one island knows nothing of the next. Below, slant,
-# width and side run across the whole map, for all digits together. The amount of ink does so
-# less.
+# In the upper row, every island has its own order, unrelated to the others. In the lower row,
+# slant, width and side vary across the whole map, for all digits together. The amount of ink does
+# so less.
 #
 # ## A number for it
 #
-# Does a place in the map mean the same for different digits? Guess the style of each image from
-# its 30 nearest neighbours in the map **among all other digits**, and correlate guess and truth.
-# An order that each digit has for itself counts nothing here; an order that all share does.
+# Does a place in the map mean the same for different digits? Predict the style of each image from
+# its 30 nearest neighbours in the map **among all other digits**, and correlate the prediction
+# with the truth. Only an order that the digits share counts here.
 
 # %%
 import pandas as pd
@@ -132,7 +132,7 @@ from sklearn.neighbors import KNeighborsRegressor
 
 
 def shared_order(Y, values):
-    """Correlation of values with those of the neighbours among other digits."""
+    """Correlate the values with those predicted from neighbours among other digits."""
     guess = np.empty_like(values)
     for name in np.unique(digit):
         own = digit == name
@@ -150,25 +150,26 @@ order = pd.DataFrame(
 order.round(2)
 
 # %% [markdown]
-# In the t-SNE map there is little of it, in the second map much more, for all four. It is no
-# perfect order: two dimensions have to hold all that makes a handwriting, and the full strength
-# gives up many neighbours for it (`ctsne.sweep` tells how many).
+# There is little shared order in the t-SNE map, and much more in the second map, for all four
+# measures. It is not perfect: two dimensions have to hold everything that makes up a handwriting,
+# and full strength gives up many neighbours for it (`ctsne.sweep` shows how many).
 #
 # ## And again
 #
-# The slant is known now, too. So name it, in three classes, and take out **digit and slant
-# together**: one label with their combination. The groups are smaller now, and so must be the
-# perplexity.
+# Now the slant is known too. So we name it, in three classes, and factor out **digit and slant
+# together**, as one label with their combination. The groups are smaller now, so the perplexity
+# must be smaller as well.
 
 # %%
 lean = pd.cut(style["slant"], [-np.inf, -0.5, 0.5, np.inf], labels=["left", "upright", "right"])
 both = np.char.add(np.char.add(digit, " "), np.asarray(lean, dtype=str))
 third = ConditionalTSNE(strength=1, align="mean", perplexity=20, random_state=0).fit(X, labels=both)
 order["digit and slant out"] = [shared_order(third.embedding_, values) for values in style.values()]
-draw_images(third.embedding_, "Digit and slant taken out")
+draw_images(third.embedding_, "Digit and slant factored out")
 order.round(2)
 
 # %% [markdown]
-# The slant has left the map, and so has most of the width, which goes along with it: **what is
-# taken out is whatever goes with the label.** What leads now is the side to which the ink leans.
-# So it goes on: look, name, take out, look again, until nothing is left that you can name.
+# The slant is gone from the map, and so is most of the width, which goes with it: **whatever goes
+# with the label is factored out too.** The strongest order left is the side to which the ink
+# leans. Continue in the same way: look, name, factor out, look again, until there is nothing left
+# that you can name.

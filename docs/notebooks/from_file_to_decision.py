@@ -1,16 +1,16 @@
-# Made into a notebook by build.py.
+# build.py converts this script to a notebook.
 # ruff: noqa: B018, D100, E402
 
 # %% [markdown]
 # # From a file to a decision
 #
 # You have a table of cells from two labs, and a map of them shows the labs. You want to see the
-# cell types. How much of the lab do you take out, and can you trust what is left? Ten cells of
-# code answer that for a file of your own, too.
+# cell types. How much of the lab should you factor out, and can you trust the result? The ten
+# code cells of this notebook answer these questions, and work for your own file too.
 #
-# The data are made up, so that we know what is true: three cell types that both labs have, and
-# one, the NK cells, that **only lab 2 has**. They resemble T cells. Watch them: they are the
-# usual trap. The data were chosen so that it shows; in yours it may be harder to see.
+# The data are made up, so we know the truth: both labs have three cell types, and **only lab 2**
+# has a fourth, the NK cells, which resemble T cells. Watch them: such types are the usual trap.
+# The data were chosen to make it visible; in yours it may be harder to see.
 
 # %%
 import numpy as np
@@ -38,20 +38,21 @@ cells.to_csv("cells.csv", index=False)
 # %% [markdown]
 # ## Read the file
 #
-# With your own data you begin here: numbers in columns, a column with the label you know (`lab`),
-# and perhaps a label you hope to see (`cell_type`). The second is not needed; it only tells us
-# later what a map has kept.
+# With your own data you start here: numeric columns, a column with the label you know (`lab`), and
+# perhaps a label you hope to see (`cell_type`). The second is optional; we use it only to check
+# what a map has kept.
 
 # %%
 cells = pd.read_csv("cells.csv")
 cells.groupby(["cell_type", "lab"]).size().unstack(fill_value=0)
 
 # %% [markdown]
-# That small table is worth a look before any map: **a type that one lab alone has cannot be told
-# from that lab.** No method can, because the data do not say it. Remember the NK cells.
+# Look at this small table before any map: **a type that only one lab has cannot be separated from
+# that lab.** No method can do it, because the data do not contain the answer. Remember the NK
+# cells.
 #
-# Counts become what maps are usually made of: cells brought to the same total, logarithms, and
-# the leading principal components.
+# Next, the usual steps from counts to the input of a map: scale the cells to the same total, take
+# logarithms, and compute the leading principal components.
 
 # %%
 from sklearn.decomposition import PCA
@@ -64,7 +65,8 @@ X.shape
 # %% [markdown]
 # ## First, t-SNE
 #
-# Always look at the map with nothing taken out. It tells whether there is anything to take out.
+# Always look at the map with nothing factored out first. It shows whether there is anything to
+# factor out.
 
 # %%
 from ctsne import ConditionalTSNE, pl
@@ -73,14 +75,14 @@ tsne = ConditionalTSNE(method="tsne", random_state=0, verbose=1).fit(X)
 ax = pl.embedding(tsne.embedding_, cells["lab"], shape=cells["cell_type"], title="t-SNE")
 
 # %% [markdown]
-# Every type that both labs have appears twice, once in each colour. The lab is what we know
-# already, so we factor it out.
+# Every type that both labs have appears twice, once in each colour. We already know the lab, so we
+# factor it out.
 #
-# ## How much? Let a sweep try
+# ## How much? Run a sweep
 #
-# A sweep makes and measures many maps on one search of neighbours. Two methods here: `revised`,
-# from the paper, with its `beta`, and `joint`, the default, with a `strength` from 0 to 1. The row
-# with the star is the one it suggests, with the reason above the table.
+# A sweep makes and measures many maps on one neighbour search. We use two methods: `revised`, from
+# the paper, with its `beta`, and `joint`, the default, with a `strength` from 0 to 1. The star
+# marks the suggested map, and the reason is above the table.
 
 # %%
 from ctsne.sweep import sweep
@@ -96,10 +98,10 @@ result
 # %% [markdown]
 # ## What mixing costs
 #
-# Each line is a method, its dots grow with the strength. To the right the labs mix better,
-# upwards more neighbours survive: the line further up and to the right is the better method for
-# these data. Mixing always costs neighbours. Where a line falls steeply, more strength buys
-# little.
+# Each line is a method; its dots grow with the strength. The labs mix better to the right, and
+# more neighbours are kept towards the top, so the line further up and to the right is the better
+# method for these data. Mixing always costs neighbours. Where a line falls steeply, more strength
+# gains little.
 
 # %%
 ax = pl.trade_off(result)
@@ -107,7 +109,7 @@ ax = pl.trade_off(result)
 # %% [markdown]
 # ## Look at the suggested map, and at too much
 #
-# Beside t-SNE and the suggestion is the strongest setting of `revised`, as a warning.
+# Next to t-SNE and the suggestion we draw the strongest setting of `revised`, as a warning.
 
 # %%
 best = result.best(mixing=0.5)
@@ -117,15 +119,15 @@ axes = pl.maps(shown, cells["lab"])
 axes = pl.maps(shown, cells["cell_type"])
 
 # %% [markdown]
-# In the suggested map the labs lie on each other, and every type has its own place. At the
-# smallest beta the NK cells sink into the T cells: asked for neighbours from lab 1, where they
-# have no counterparts, they take what resembles them most.
+# In the suggested map the labs overlap, and every type has its own place. At the smallest beta the
+# NK cells merge into the T cells: they need neighbours from lab 1, have no counterparts there, and
+# get the most similar cells instead.
 #
 # ## Is it sound, type by type?
 #
-# Averages over all cells hide such a thing. So count for each type how many of a cell's 30
-# neighbours in the map are of the other lab, and how many are of another type. The diagnostics
-# tell of similarities that hang on a single neighbour; a few do no harm.
+# Averages over all cells hide this. So for each type we count how many of a cell's 30 neighbours
+# in the map come from the other lab, and how many are of another type. The diagnostics show cells
+# that are dominated by one neighbour; a few of these do no harm.
 
 # %%
 from ctsne.evaluate import laplacian
@@ -144,17 +146,17 @@ print(f"dominated by one neighbour: {dominated:.1%} of the cells")
 types
 
 # %% [markdown]
-# Chance would give about half of the neighbours to the other lab. In the suggested map the three
-# shared types have a quarter of them or more. The NK cells have far fewer, and rightly so: their
-# own kind is in lab 2 only. In the strongest map they have several times as many neighbours from
-# lab 1, and every one of these is of the wrong type. **A group that hardly mixes may be a type of
-# its own. Do not turn the strength up until it mixes.** `joint` weighs how well a cell is matched
-# in the other lab, which is why it leaves the NK cells alone.
+# With random labels, about half of the neighbours would come from the other lab. In the suggested
+# map it is a quarter or more for the three shared types. It is far less for the NK cells, and
+# rightly so: their own type occurs in lab 2 only. In the strongest map they have several times as
+# many neighbours from lab 1, and every one of these is of the wrong type. **A group that hardly
+# mixes may be a type of its own. Do not increase the strength until it mixes.** `joint` takes into
+# account how well a cell is matched in the other lab, so it leaves the NK cells alone.
 #
-# ## All measures of the map to be taken
+# ## All measures of the chosen map
 #
-# The map is made once more by itself, which also gives the full diagnostics, and a warning of
-# cells without counterparts. Next to each value is what a random map or random labels would give.
+# We make the map once more in a separate run. This also gives the full diagnostics, and a warning
+# about cells without counterparts. Next to each value is that of a random map or random labels.
 
 # %%
 import warnings
@@ -174,13 +176,13 @@ display(model, table)
 # %% [markdown]
 # ## Decide, and keep it
 #
-# **The decision in words:** we take the suggested map. It mixes the labs more than half as well
-# as chance would, keeps the types apart, and costs a fifth of the neighbours that t-SNE kept.
-# From it we may conclude which cells of the two labs correspond. We may not conclude how similar
-# NK cells are to anything in lab 1, nor read anything from the distances between clusters.
+# **The decision:** we take the suggested map. It reaches more than half of random mixing, keeps
+# the types apart, and costs a fifth of the neighbours that t-SNE kept. It shows which cells of the
+# two labs correspond. It does not show how similar NK cells are to anything in lab 1, and the
+# distances between clusters mean nothing.
 #
-# Saved are the map as a table, the whole sweep (`ctsne.sweep.load_sweep` reads it), and a page to
-# hand to a colleague: it opens in any browser, with a slider over the strengths.
+# We save the map as a table, the whole sweep (`ctsne.sweep.load_sweep` reads it), and a page for
+# colleagues: it opens in any browser, with a slider over the strengths.
 
 # %%
 from ctsne.report import write_report

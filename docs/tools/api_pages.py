@@ -1,4 +1,4 @@
-"""The API reference: one page a public module, made of what the module says and exports."""
+"""Write the API reference: one page per public module, from its docstring and its exports."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import ctsne
 
-# How the modules are told apart on the first page; any that this leaves out is an error.
+# Sections of the overview; a public module that is missing here is an error.
 GROUPS = {
     "Around the estimator": ("sweep", "evaluate", "pl", "tl", "report", "datasets"),
     "The stages by themselves": ("labels", "neighbors", "affinity", "layout"),
@@ -18,7 +18,7 @@ NOT_LISTED = {"oracle"}
 
 
 def write(folder: Path) -> None:
-    """Write ``api.md`` and a page for each module into a folder."""
+    """Write ``api.md`` and one page per module to a folder."""
     modules = [name for names in GROUPS.values() for name in names]
     public = {name for name in ctsne.__all__ if name.islower() and not name.startswith("_")}
     missing = public.difference(modules, NOT_LISTED)
@@ -32,7 +32,7 @@ def write(folder: Path) -> None:
 def _overview() -> str:
     parts = [
         "# API reference",
-        "Made from the docstrings. Everything after the data is keyword-only.",
+        "Generated from the docstrings. Arguments after the data are keyword-only.",
         _summary("ctsne", ["ConditionalTSNE"]),
     ]
     for title, names in GROUPS.items():
@@ -66,6 +66,6 @@ def _summary(module: str, names: list[str]) -> str:
 
 
 def _first(name: str) -> str:
-    """First sentence of a module's docstring."""
+    """Return the first paragraph of a module's docstring."""
     text = (import_module(f"ctsne.{name}").__doc__ or "").strip()
     return " ".join(text.split("\n\n")[0].split())

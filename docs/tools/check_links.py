@@ -1,8 +1,8 @@
 """Check every link of the built site and of the repository's own pages.
 
-Links inside the site must lead to a file and, with a ``#``, to a place in it; so must those
-between the Markdown files of the repository. Links to other sites are not followed, because the
-check must work without a network: they must be well-formed.
+Links inside the site must point to an existing file and, with a ``#``, to an anchor in it; so must
+links between the Markdown files of the repository. Links to other sites are not followed, because
+the check must work without a network; they only have to be well-formed.
 
 Example: python docs/tools/check_links.py docs/_build/html
 """
@@ -19,7 +19,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 ROOT = Path(__file__).parents[2]
-# Kept by their own tools: nobody reads them as pages.
+# Generated or installed by tools, so not pages of the repository.
 _NOT_READ = {"_build", "_generated", "build", "node_modules"}
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 _FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
@@ -28,7 +28,7 @@ _HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*$", re.MULTILINE)
 
 
 class _Page(HTMLParser):
-    """What a page links to, and which places it has."""
+    """The links and anchors of a page."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -51,17 +51,17 @@ def _page(file: Path) -> _Page:
 
 
 def check_site(folder: Path) -> list[str]:
-    """Check the built pages.
+    """Check the links of the built pages.
 
     Parameters
     ----------
     folder : Path
-        Where the site was built.
+        The folder of the built site.
 
     Returns
     -------
     list of str
-        What is wrong, a line each.
+        One line per wrong link.
     """
     folder = folder.resolve()
     pages = _pages(folder)
@@ -77,7 +77,7 @@ def check_site(folder: Path) -> list[str]:
 
 
 def _pages(folder: Path) -> list[Path]:
-    """Return the pages; what the theme keeps under ``_static`` are templates of its own."""
+    """Return the pages, without the theme's templates under ``_static``."""
     return [file for file in sorted(folder.rglob("*.html")) if "_static" not in file.parts]
 
 
@@ -85,7 +85,7 @@ def _problem(link: str, file: Path, folder: Path) -> str | None:
     parts = urlsplit(link)
     if parts.scheme or parts.netloc:
         return _problem_elsewhere(link)
-    if link == "#":  # what opens a menu
+    if link == "#":  # opens a menu
         return None
     target = Path(os.path.normpath(file.parent / unquote(parts.path))) if parts.path else file
     if parts.path.startswith("/") or not target.is_relative_to(folder):
@@ -110,7 +110,7 @@ def _problem_elsewhere(link: str) -> str | None:
 
 
 def check_repository(root: Path) -> list[str]:
-    """Check the Markdown files of the repository, as its host shows them.
+    """Check the links of the repository's Markdown files, as its host shows them.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def check_repository(root: Path) -> list[str]:
     Returns
     -------
     list of str
-        What is wrong, a line each.
+        One line per wrong link.
     """
     wrong = []
     for file in _markdown(root):
@@ -131,7 +131,7 @@ def check_repository(root: Path) -> list[str]:
 
 
 def _markdown(root: Path) -> Iterator[Path]:
-    """Yield the pages outside of ``docs``, whose links the built site has."""
+    """Yield the pages outside ``docs``; links inside it are checked in the built site."""
     for file in sorted(root.rglob("*.md")):
         parts = file.relative_to(root).parts
         if parts[0] != "docs" and not any(p in _NOT_READ or p.startswith(".") for p in parts):
@@ -153,7 +153,7 @@ def _problem_in_repository(link: str, file: Path, root: Path) -> str | None:
 
 
 def _places(file: Path) -> set[str]:
-    """Headings as the host of the repository makes addresses of them."""
+    """Return the anchors that the host of the repository makes of the headings."""
     headings = _HEADING.findall(_FENCE.sub("", file.read_text(encoding="utf-8")))
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
@@ -163,7 +163,7 @@ def _without_code(text: str) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Check a built site and the repository; the exit code says whether all is well."""
+    """Check a built site and the repository; return 1 if a link is wrong."""
     if len(arguments) != 1:
         print(__doc__, file=sys.stderr)
         return 2

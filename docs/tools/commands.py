@@ -1,4 +1,4 @@
-"""The reference of the command line, made from its parser."""
+"""Write the reference of the command line from its parser."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _WIDTH = 88
 
 
 def write(folder: Path) -> None:
-    """Write ``commands.md`` into a folder."""
+    """Write ``commands.md`` to a folder."""
     (folder / "commands.md").write_text(page(make_parser()), encoding="utf-8")
 
 
@@ -59,7 +59,7 @@ def _body(parser: argparse.ArgumentParser) -> list[str]:
 
 
 def _wide(formatter: Any) -> type[argparse.HelpFormatter]:
-    """Make a formatter that does not ask how wide the terminal is."""
+    """Make a formatter that ignores the width of the terminal."""
 
     class Wide(formatter):  # type: ignore[misc]
         def __init__(self, prog: str) -> None:
@@ -69,7 +69,7 @@ def _wide(formatter: Any) -> type[argparse.HelpFormatter]:
 
 
 def _rows(parser: argparse.ArgumentParser, action: argparse.Action) -> list[str]:
-    """Return the lines of a table that an option, an argument or the commands need."""
+    """Return the table rows of an option, an argument or the list of commands."""
     if isinstance(action, argparse._SubParsersAction):
         return [
             f"| [`{choice.dest}`](#{parser.prog}-{choice.dest}) | {_cell(choice.help or '')} |"
@@ -87,7 +87,7 @@ def _cell(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    """Paragraphs as they are; lines that are indented stay as they were set."""
+    """Escape paragraphs; keep indented lines as preformatted text."""
     blocks = re.split(r"\n\s*\n", text.strip("\n"))
     return "\n\n".join(
         f"```text\n{block}\n```" if block.startswith(" ") else _escaped(block) for block in blocks
@@ -95,7 +95,7 @@ def _text(text: str) -> str:
 
 
 def _epilog(text: str) -> list[str]:
-    """Headed lists (``examples:`` and indented lines) as such, the rest as text."""
+    """Turn ``examples:`` with indented lines into a headed block, the rest into text."""
     parts = []
     for block in filter(None, re.split(r"\n\s*\n", text.strip("\n"))):
         head, _, rest = block.partition("\n")

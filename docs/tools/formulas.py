@@ -1,4 +1,4 @@
-"""Formulas as MathML: every current browser draws it, and nothing is fetched to do so."""
+"""Write formulas as MathML, which current browsers draw without fetching anything."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def add_renderer(app: Any) -> None:
 
 
 def _mathml(node: nodes.Element, *, as_block: bool = False) -> str:
-    """Convert a formula; the bar of "j given i" needs no room around it."""
+    """Convert a formula, without space around the bar of "j given i"."""
     bar = '<mo stretchy="false">|</mo>'
     text: str = tex2mathml(node.astext(), as_block=as_block)
     return text.replace(bar, bar.replace("<mo", '<mo lspace="0" rspace="0"'))

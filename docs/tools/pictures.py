@@ -1,4 +1,4 @@
-"""The pictures of the site, drawn by ctsne itself from made-up data.
+"""Draw the pictures of the site from made-up data.
 
 Example: python docs/tools/pictures.py some-folder
 """
@@ -29,12 +29,12 @@ DPI = 110
 GREY, INK = "#c8c8c8", "#222222"
 SEED = 0
 PERPLEXITY = 20
-# How far the batches are apart in the data of the stages.
+# Distance between the batches in the pictures of the stages.
 HEIGHT = 2.5
 
 
 class Cells(NamedTuple):
-    """Made-up cells with a batch, which is known, and a type, which is looked for."""
+    """Made-up cells with a known batch and a type that the map should show."""
 
     X: NDArray[np.float64]
     batch: NDArray[np.str_]
@@ -42,7 +42,7 @@ class Cells(NamedTuple):
 
 
 def write(folder: Path) -> None:
-    """Draw every picture into a folder."""
+    """Draw every picture and save it to a folder."""
     for name, draw in PICTURES.items():
         figure = draw()
         figure.savefig(folder / f"{name}.png", dpi=DPI, metadata={"Software": None})
@@ -57,7 +57,7 @@ def made_up(
     spread: float | tuple[float, ...] = 0.55,
     without: tuple[str, str] | None = None,
 ) -> Cells:
-    """Draw n cells of every type in every batch; the batch shifts them, ``without`` is left out."""
+    """Draw n cells of every type and batch, shifted by the batch; leave out ``without``."""
     rng = np.random.default_rng(SEED)
     X, batch, kind = [], [], []
     for which, shift in shifts.items():
@@ -72,7 +72,7 @@ def made_up(
 
 
 def sheets() -> Cells:
-    """Make data of three features: two for the types, and a step in the third for the batch."""
+    """Make data with three features: two for the types, and a step in the third for the batch."""
     return made_up(
         {"T cell": (0.0, 0.0, 0.0), "B cell": (4.0, 0.5, 0.0), "monocyte": (1.5, 4.0, 0.0)},
         {"batch 1": (0.0, 0.0, 0.0), "batch 2": (0.0, 0.0, HEIGHT)},
@@ -81,7 +81,7 @@ def sheets() -> Cells:
 
 
 def near() -> Any:
-    """Draw one point with the neighbours that t-SNE gives it, and with the two lists."""
+    """Draw the neighbours of one point, as t-SNE finds them and as two lists."""
     cells = sheets()
     point = _middle(cells)
     same, other = paper_lengths(encode_labels(cells.batch), len(cells.X), PERPLEXITY)
@@ -108,14 +108,14 @@ def near() -> Any:
 
 
 def _middle(cells: Cells) -> int:
-    """Choose the point whose neighbours are shown: the middle of the B cells of one batch."""
+    """Return the point whose neighbours are shown, in the middle of the B cells of one batch."""
     mine = np.flatnonzero((cells.batch == "batch 1") & (cells.type == "B cell"))
     centre = cells.X[mine].mean(axis=0)
     return int(mine[np.linalg.norm(cells.X[mine] - centre, axis=1).argmin()])
 
 
 def _from_the_side(X: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Look at three features obliquely from above."""
+    """Project three features as seen obliquely from above."""
     return np.column_stack([X[:, 0] + 0.45 * X[:, 1], 0.42 * X[:, 1] + 1.9 * X[:, 2]])
 
 
@@ -160,7 +160,7 @@ def pull() -> Any:
 
 
 def place() -> Any:
-    """Draw where the points go."""
+    """Draw the finished maps."""
     cells = sheets()
     maps = _maps(
         cells,
@@ -175,7 +175,7 @@ def place() -> Any:
 
 
 def swept() -> Any:
-    """Draw a sweep over strengths: maps above, measures below."""
+    """Draw the maps of a sweep over strengths, with their measures as titles."""
     data = make_synthetic(900, random_state=SEED)
     strengths = [0, 0.2, 0.4, 0.6, 0.8, 1]
     result = sweep(
@@ -196,7 +196,7 @@ def swept() -> Any:
 
 
 def one_batch() -> Any:
-    """Draw what happens to a type that only one batch has."""
+    """Draw the fate of a type that only one batch has."""
     cells = made_up(
         {
             "T cell": (0.0, 0.0, 0.0, 0.0),

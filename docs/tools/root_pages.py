@@ -1,4 +1,4 @@
-"""Pages that the repository has already: copied into the site with their links turned to it."""
+"""Copy pages of the repository to the site, with their links adapted."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 import shutil
 from pathlib import Path
 
-# A file of the repository, and its page in the site.
+# Files of the repository and their pages on the site.
 PAGES = {
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
@@ -22,7 +22,7 @@ LINK = re.compile(r"(!?\[[^\]]*\])\(([^)\s]+)\)")
 
 
 def write(root: Path, folder: Path) -> None:
-    """Write all of them into a folder, with the pictures and tables that they show."""
+    """Write the pages to a folder, with the pictures and tables they link to."""
     for source, page in PAGES.items():
         text = (root / source).read_text(encoding="utf-8")
         _write_page(text, (root / source).parent, root, folder / page)
@@ -38,7 +38,7 @@ def _write_page(text: str, beside: Path, root: Path, page: Path) -> None:
 
 
 def _target(target: str, beside: Path, root: Path, folder: Path) -> str:
-    """Return where a link of a file in the folder ``beside`` leads from within the site."""
+    """Return the link on the site for a link of a file in the folder ``beside``."""
     if target.startswith(("https://", "http://", "#")):
         return target
     path, _, anchor = target.partition("#")
@@ -53,6 +53,6 @@ def _target(target: str, beside: Path, root: Path, folder: Path) -> str:
 
 
 def _section(text: str, title: str) -> str:
-    """Return a section of second level with its heading, one level up."""
+    """Return a second-level section with its heading raised one level."""
     start = text.index(f"\n## {title}\n")
     return text[start + 3 : text.index("\n## ", start + 1)] + "\n"

@@ -1,4 +1,4 @@
-"""The tables of the page on speed, from the files that the benchmarks wrote."""
+"""Write the tables of the page on speed from the results of the benchmarks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ COMPARED = "maps-15000"
 
 
 def write(results: Path, folder: Path) -> None:
-    """Write the tables into a folder, from the folder of the benchmarks' results."""
+    """Write the tables to a folder, from the folder of benchmark results."""
     runs = {file.stem: json.loads(file.read_text()) for file in results.glob("maps-*.json")}
     sizes = sorted(runs.values(), key=lambda run: run["settings"]["n"])
     (folder / "speed-sizes.txt").write_text(_sizes(sizes), encoding="utf-8")
@@ -23,7 +23,7 @@ def write(results: Path, folder: Path) -> None:
 def _sizes(runs: list[dict[str, Any]]) -> str:
     lines = [
         "| points × columns | labels | perplexity, iterations | ctsne `revised` | peak memory | "
-        "openTSNE (FFT) | times |",
+        "openTSNE (FFT) | ratio |",
         "| ---: | ---: | --- | ---: | ---: | ---: | ---: |",
     ]
     for run in runs:
@@ -76,5 +76,5 @@ def _machine(run: dict[str, Any]) -> str:
     return (
         f"Measured on {run['date']} with {machine['cores']} cores of an {machine['processor']} "
         f"server, ctsne {machine['packages']['ctsne']} and openTSNE "
-        f"{machine['packages']['openTSNE']}. “About” is extrapolated from a part of the iterations."
+        f"{machine['packages']['openTSNE']}. “About”: extrapolated from some of the iterations."
     )

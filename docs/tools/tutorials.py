@@ -1,7 +1,7 @@
-"""The tutorials: notebooks made from their scripts, with their outputs.
+"""Convert the tutorials to notebooks and run them for every build.
 
-They run for every build, unless the variable ``CTSNE_TUTORIALS`` names a folder that has them: the
-tests run each once, check what it says and build the site from it.
+If the variable ``CTSNE_TUTORIALS`` names a folder, its notebooks are used as they are: the tests run
+each notebook once, check its statements and build the site from it.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ import nbformat
 
 
 def write(scripts: Path, folder: Path) -> None:
-    """Write every notebook with its outputs into a folder.
+    """Write every notebook with its outputs to a folder.
 
     Parameters
     ----------
     scripts : Path
-        The folder of the scripts, with the program that makes notebooks of them.
+        The folder of the scripts and of ``build.py``, which converts them.
     folder : Path
     """
     notebooks = _builder(scripts)
@@ -38,7 +38,7 @@ def write(scripts: Path, folder: Path) -> None:
 
 
 def _builder(scripts: Path) -> ModuleType:
-    """Import ``build.py`` under a name of its own; tools elsewhere have that name too."""
+    """Import ``build.py`` under a unique name, because other modules are called ``build`` too."""
     spec = importlib.util.spec_from_file_location("build_notebooks", scripts / "build.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -74,6 +74,10 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         Roughly the number of neighbours that count; at least 1, at most one less than the points.
     metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
         With ``"precomputed"``, ``X`` is a matrix of distances, or a sparse graph of them.
+    pca : int, "auto" or None, default="auto"
+        Number of principal components to reduce the features to before anything else. ``"auto"``
+        takes 50 if there are more than 50 columns, None keeps the features as they are. With
+        ``metric="cosine"``, which measures angles from the origin, the data are not centred.
     recall : float, default=0.99
         Share of the true nearest neighbours that is enough, from 0.5 to 1. Below 1, data of more
         than 30,000 points are searched approximately; what was reached is measured on 1,000 points
@@ -135,10 +139,8 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     Notes
     -----
     Labels are their own argument, never ``y``: elsewhere ``y`` pulls classes together, here labels
-    are taken out. Missing labels (None, NaN) condition nothing. Sparse features with more than 50
-    columns are reduced to 50 principal components first (not centred if the metric is cosine, which
-    measures angles from the origin). Ctrl-C during the iterations keeps the map reached, and so
-    does an error in the callback.
+    are taken out. Missing labels (None, NaN) condition nothing. Ctrl-C during the iterations keeps
+    the map reached, and so does an error in the callback.
 
     Examples
     --------
@@ -164,6 +166,7 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         bandwidth: str = "r",
         perplexity: float = 30,
         metric: str = "euclidean",
+        pca: int | str | None = "auto",
         recall: float = 0.99,
         init: str | ArrayLike = "pca",
         n_iter: int = 750,
@@ -189,6 +192,7 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         self.bandwidth = bandwidth
         self.perplexity = perplexity
         self.metric = metric
+        self.pca = pca
         self.recall = recall
         self.init = init
         self.n_iter = n_iter
@@ -214,6 +218,7 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             There for scikit-learn; labels go to ``labels``.
         labels : array-like of length n, optional
             What to factor out: strings, numbers, booleans, categories; None or NaN where missing.
+            Of several columns (a data frame, a 2-D array), each combination of values is a label.
 
         Returns
         -------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import numbers
 from collections.abc import Iterable, Mapping, Sequence, Set
@@ -13,9 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne._core.messages import label_text
+from ctsne._core.messages import closest, label_text
 
-__all__ = ["Labels", "encode_labels"]
+__all__ = ["JOINT", "Labels", "combine_columns", "encode_labels"]
+
+# Between the values of several columns in the name of their combination.
+JOINT = " | "
 
 # What a message spells out at most, so that a million labels still give a readable one.
 _SHOWN_LABELS = 5
@@ -155,7 +157,7 @@ class Labels:
 
     def _unknown_key(self, key: object, argument: str) -> str:
         texts = {label_text(name): name for name in self.names[:_SEARCHED_LABELS]}
-        close = [texts[text] for text in difflib.get_close_matches(label_text(key), texts, n=3)]
+        close = [texts[text] for text in closest(label_text(key), texts, most=3)]
         hint = f"; did you mean {_listing(close, joint=' or ')}?" if close else ""
         known = _listing(self.names) if self.names else "none"
         return f"{argument} names {key!r}, not one of the labels ({known}){hint}"
@@ -170,8 +172,9 @@ def encode_labels(labels: object, *, n: int | None = None, argument: str = "labe
 
     Parameters
     ----------
-    labels : array-like of shape (n,) or (n, 1)
-        A list, tuple, array, pandas or polars column, or a data frame of one column. A
+    labels : array-like of shape (n,) or (n, c)
+        A list, tuple, array, pandas or polars column. Of several columns (a data frame, a
+        two-dimensional array) each combination of values is a label, named like ``"a | f"``. A
         `Labels` object is returned as it is.
     n : int, optional
         The number of points the column must describe.
@@ -199,41 +202,77 @@ def encode_labels(labels: object, *, n: int | None = None, argument: str = "labe
     if isinstance(labels, Labels):
         _check_length(labels.n_points, n, argument)
         return labels
-    column = _as_column(labels, argument)
-    _check_length(len(column), n, argument)
+    columns = _as_columns(labels, argument)
+    for each in columns:
+        _check_length(len(each), n, argument)
+    column = columns[0] if len(columns) == 1 else combine_columns(columns, argument=argument)
     codes, names = _encode(column, argument)
     counts = np.bincount(codes[codes >= 0], minlength=len(names)).astype(np.int64)
     return Labels(codes, tuple(names), counts)
 
 
-def _as_column(labels: Any, argument: str) -> Any:
-    """Return a list, a one-dimensional array or a pandas or polars column."""
-    wanted = "give one label a point, as a list, an array or a column of a data frame"
+def combine_columns(columns: Sequence[Any], *, argument: str = "labels") -> NDArray[np.object_]:
+    """Join several label columns into one: each combination of values is a label.
+
+    Parameters
+    ----------
+    columns : sequence of array-like of shape (n,)
+    argument : str, default="labels"
+        The argument's name, for messages.
+
+    Returns
+    -------
+    ndarray of object, shape (n,)
+        Text such as ``"a | f"``; None where one of the columns is missing.
+
+    Examples
+    --------
+    >>> from ctsne.labels import combine_columns
+    >>> combine_columns([["a", "b", None], [1, 2, 2]]).tolist()
+    ['a | 1', 'b | 2', None]
+    """
+    encoded = [encode_labels(column, argument=argument) for column in columns]
+    codes = np.stack([labels.codes for labels in encoded], axis=1)
+    present: NDArray[np.bool_] = np.all(codes >= 0, axis=1)
+    found, inverse = np.unique(codes[present], axis=0, return_inverse=True)
+    parts = [
+        [label_text(labels.names[code]) for labels, code in zip(encoded, row, strict=True)]
+        for row in found
+    ]
+    texts = [JOINT.join(part) for part in parts]
+    if len(set(texts)) < len({tuple(part) for part in parts}):
+        # Values that contain the joint: quotes separate ("a | b", "c") from ("a", "b | c").
+        texts = [JOINT.join(map(repr, part)) for part in parts]
+    result: NDArray[np.object_] = np.full(len(present), None, np.object_)
+    result[present] = np.array([*texts, None], np.object_)[inverse.reshape(-1)]
+    return result
+
+
+def _as_columns(labels: Any, argument: str) -> list[Any]:
+    """Return one or more columns: lists, one-dimensional arrays, pandas or polars columns."""
+    wanted = "give one label per point, as a list, an array or a column of a data frame"
     if labels is None or isinstance(labels, str | bytes | Mapping | Set):
         raise TypeError(f"{argument} must be a label column, got {_brief(labels)}; {wanted}")
     if hasattr(labels, "columns"):
-        if len(labels.columns) != 1:
-            raise ValueError(
-                f"{argument} must be one column, got a data frame with {len(labels.columns)} "
-                f"columns; select the one to use"
-            )
-        return labels[labels.columns[0]]
+        if len(labels.columns) == 0:
+            raise ValueError(f"{argument} is a data frame without columns; {wanted}")
+        return [labels[name] for name in labels.columns]
     if _is_pandas(labels) or _is_polars(labels) or _is_categorical(labels):
-        return labels
+        return [labels]
     if isinstance(labels, Sequence):
         entries = list(labels)
         if not (entries and isinstance(entries[0], list | np.ndarray)):
-            return entries
+            return [entries]
         labels = np.array(entries, dtype=object)
     array = labels if isinstance(labels, np.ma.MaskedArray) else np.asarray(labels)
     if array.ndim == 0:
         raise TypeError(f"{argument} must be a label column, got {_brief(labels)}; {wanted}")
-    if array.ndim > 2 or (array.ndim == 2 and array.shape[1] != 1):
+    if array.ndim > 2 or (array.ndim == 2 and array.shape[1] == 0):
         raise ValueError(
-            f"{argument} must be one column, of shape (n,) or (n, 1), "
-            f"got an array of shape {array.shape}; {wanted}"
+            f"{argument} must be one column or several, of shape (n,) or (n, c), got an array of "
+            f"shape {array.shape}; {wanted}"
         )
-    return array.reshape(-1)
+    return [array] if array.ndim == 1 else [array[:, column] for column in range(array.shape[1])]
 
 
 def _is_pandas(labels: object) -> bool:

@@ -7,14 +7,15 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctsne._io.columns import combined, content_checksum, first_difference
+from ctsne._io.columns import content_checksum, first_difference
+from ctsne.labels import combine_columns
 
 TEXTS = st.none() | st.text("a| '\"\\", max_size=6)
 
 
 @given(rows=st.lists(st.tuples(TEXTS, TEXTS, st.none() | st.integers(0, 2)), min_size=1))
 def test_a_combination_tells_apart_what_its_parts_do(rows: list[tuple[object, ...]]) -> None:
-    texts = combined([list(column) for column in zip(*rows, strict=True)]).tolist()
+    texts = combine_columns([list(column) for column in zip(*rows, strict=True)]).tolist()
     for row, text in zip(rows, texts, strict=True):
         assert (text is None) == (None in row)
     present = {row: text for row, text in zip(rows, texts, strict=True) if text is not None}
@@ -26,8 +27,11 @@ def test_a_combination_tells_apart_what_its_parts_do(rows: list[tuple[object, ..
 def test_combinations_read_well() -> None:
     whole = pd.Series([1.0, 2.0, np.nan])
     categories = pd.Categorical(["x", None, "y"], categories=["y", "x"])
-    assert combined([whole, categories]).tolist() == ["1 | x", None, None]
-    assert combined([["a | b", "a"], ["c", "b | c"]]).tolist() == ["'a | b' | 'c'", "'a' | 'b | c'"]
+    assert combine_columns([whole, categories]).tolist() == ["1 | x", None, None]
+    assert combine_columns([["a | b", "a"], ["c", "b | c"]]).tolist() == [
+        "'a | b' | 'c'",
+        "'a' | 'b | c'",
+    ]
 
 
 @pytest.mark.parametrize("limit", [-1.0, 1.0])  # few zeros, or many

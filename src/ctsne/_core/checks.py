@@ -270,3 +270,10 @@ def check_same_rows(X: Any, labels: Any, *, argument: str = "labels") -> None:
             f"belongs to which point; reorder with {argument}.loc[X.index], or pass "
             f"{argument}.to_numpy() if the order is the same"
         )
+
+
+def all_identical(X: Any) -> bool:
+    """Tell whether all rows of X are the same."""
+    if is_sparse(X):
+        return not (X.max(axis=0) - X.min(axis=0)).toarray().any()
+    return bool((X[1] == X[0]).all() and (X[0] == X).all())

@@ -12,10 +12,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from ctsne._core.checks import is_sparse
+from ctsne._core.checks import all_identical, is_sparse
 from ctsne._core.jobs import limit_blas_here, one_blas_thread
 
-__all__ = ["principal_components"]
+__all__ = ["n_reduced", "principal_components", "reduced_features"]
+
+# Features with more columns than this are reduced to this many components, unless told otherwise.
+AUTO_COMPONENTS = 50
 
 # Up to so many columns (or rows) the matrix of their products is formed and solved as a whole.
 _MOST_SOLVED = 1000
@@ -31,6 +34,30 @@ _STANDSTILL = 1e-9
 _ROUNDING = 1e-7
 
 _Array = NDArray[np.float64]
+
+
+def n_reduced(shape: tuple[int, ...], pca: int | str | None) -> int | None:
+    """Return how many components features of this shape are reduced to; None if they are kept."""
+    if pca == "auto":
+        return AUTO_COMPONENTS if min(shape) > AUTO_COMPONENTS else None
+    return None if pca is None else int(pca)
+
+
+def reduced_features(
+    matrix: Any, *, metric: str, pca: int | str | None = "auto", n_jobs: int
+) -> NDArray[np.floating]:
+    """Return dense features: as given, or their leading principal components.
+
+    Every face of the package reduces features here, dense and sparse ones alike, so that the same
+    data give the same neighbours everywhere.
+    """
+    k = n_reduced(matrix.shape, pca)
+    if k is None:
+        return np.ascontiguousarray(matrix.toarray()) if is_sparse(matrix) else np.asarray(matrix)
+    if metric != "cosine" and all_identical(matrix):
+        return np.zeros((matrix.shape[0], 1))  # there is no component to find
+    # Angles are measured from the origin, so for them the data must not be centred.
+    return principal_components(matrix, k, centred=metric != "cosine", n_jobs=n_jobs)
 
 
 def principal_components(X: Any, k: int, *, centred: bool = True, n_jobs: int) -> _Array:

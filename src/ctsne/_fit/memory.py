@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ctsne._core.checks import is_sparse
-from ctsne._fit.pipeline import SPARSE_COMPONENTS
+from ctsne._core.components import n_reduced
 from ctsne._fit.settings import Settings
 from ctsne.layout.descent import PACKED_FROM
 from ctsne.layout.mesh import MOST_NODES, SPACING
@@ -112,8 +112,9 @@ def map_memory(shape: tuple[int, int], settings: Settings, *, sparse: bool = Fal
     lists = LIST_ENTRY * n * min(ceil(settings.method.list_length * settings.perplexity), n - 1)
     matrix = STORED_ENTRY * stored
     features = 0
-    if sparse and settings.metric != "precomputed":
-        columns = min(columns, SPARSE_COMPONENTS)
+    reduced = None if settings.metric == "precomputed" else n_reduced(shape, settings.pca)
+    if reduced is not None or (sparse and settings.metric != "precomputed"):
+        columns = reduced or columns
         features = 8 * n * columns
     ordered = settings.labels is not None and (
         settings.method.beta_low is not None or settings.beta_low is not None

@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.checks import is_sparse
-from ctsne._core.components import principal_components
-from ctsne._fit.settings import Settings, all_identical
+from ctsne._core.components import reduced_features
+from ctsne._fit.settings import Settings
 from ctsne.affinity import Affinities
 from ctsne.labels import Labels
 from ctsne.layout import Layout, PairWeights, pair_weights, start_positions
@@ -33,23 +33,14 @@ from ctsne.neighbors.matching import UNMATCHED
 # Points without counterparts that are worth a warning: so many, and such a share of their label.
 MANY_POINTS = 20
 MANY_SHARE = 0.02
-# Sparse features are reduced to this many principal components before anything else.
-SPARSE_COMPONENTS = 50
 
 
 def features_of(matrix: Any, settings: Settings) -> NDArray[np.floating] | None:
-    """Dense features: as they are, or the principal components of many sparse ones."""
+    """Return the features that neighbours are searched in; None where there are only distances."""
     if settings.metric == "precomputed":
         return None
-    if not is_sparse(matrix):
-        return np.asarray(matrix)
-    if min(matrix.shape) <= SPARSE_COMPONENTS:
-        return np.ascontiguousarray(matrix.toarray())
-    if settings.metric == "euclidean" and all_identical(matrix, settings.metric):
-        return np.zeros((matrix.shape[0], 1))  # no component to be found
-    # Angles are measured from the origin, so for them the data must not be centred.
-    return principal_components(
-        matrix, SPARSE_COMPONENTS, centred=settings.metric != "cosine", n_jobs=settings.n_jobs
+    return reduced_features(
+        matrix, metric=settings.metric, pca=settings.pca, n_jobs=settings.n_jobs
     )
 
 

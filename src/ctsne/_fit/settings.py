@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 
 from ctsne._core.checks import (
     METRICS,
+    all_identical,
     as_numbers,
     check_choice,
     check_count,
@@ -45,6 +46,7 @@ DEFAULTS: dict[str, Any] = {
     "bandwidth": "r",
     "perplexity": 30,
     "metric": "euclidean",
+    "pca": "auto",
     "recall": 0.99,
     "init": "pca",
     "n_iter": 750,
@@ -85,6 +87,7 @@ class Settings:
     bandwidth: str
     perplexity: float
     metric: str
+    pca: int | str | None
     recall: float
     n_components: int
     init: str | NDArray[np.floating]
@@ -114,7 +117,7 @@ def check_settings(
         _check_distances(X, perplexity)
     if metric == "cosine":
         check_directions(X)
-    if all_identical(X, metric):
+    if (X.max() == 0) if metric == "precomputed" else all_identical(X):
         warnings.append(
             "all points of X are identical: there is no structure to show, so where they lie in "
             "the map means nothing."
@@ -141,6 +144,7 @@ def check_settings(
         bandwidth=check_choice(given["bandwidth"], "bandwidth", ("r", "p")),
         perplexity=perplexity,
         metric=metric,
+        pca=_check_pca(given["pca"], X.shape, metric),
         recall=check_number(given["recall"], "recall", low=0.5, high=1),
         n_components=n_components,
         init=_check_init(given["init"], n, n_components, metric),
@@ -212,13 +216,17 @@ def _check_distances(X: Any, perplexity: float) -> None:
         )
 
 
-def all_identical(X: Any, metric: str) -> bool:
-    """Whether there is but one place for all points of X, features or distances."""
+def _check_pca(pca: Any, shape: tuple[int, int], metric: str) -> int | str | None:
+    if isinstance(pca, str):
+        check_choice(pca, "pca", ("auto",))
+    if pca is None or isinstance(pca, str):
+        return pca
     if metric == "precomputed":
-        return bool(X.max() == 0)
-    if is_sparse(X):
-        return not (X.max(axis=0) - X.min(axis=0)).toarray().any()
-    return bool((X[1] == X[0]).all() and (X[0] == X).all())
+        raise ValueError(
+            f'pca={pca!r:.60} needs features, but metric="precomputed" has only distances; leave '
+            "pca out"
+        )
+    return check_count(pca, 'pca (or "auto" or None)', low=1, high=min(shape))
 
 
 def _usable_labels(

@@ -10,7 +10,7 @@ from typing import Any
 
 from ctsne._core.checks import check_same_rows
 from ctsne._core.messages import unknown
-from ctsne._io.columns import JOINT, combined
+from ctsne.labels import JOINT, combine_columns
 
 __all__ = ["category_colors", "column_of", "columns_of", "is_anndata", "map_of"]
 
@@ -34,7 +34,7 @@ def column_of(adata: Any, column: Any, *, argument: str) -> Any:
     columns = [_obs_column(adata, name, argument) for name in names]
     if len(columns) == 1:
         return columns[0]
-    text = combined(columns)
+    text = combine_columns(columns)
     return type(columns[0])(text, index=adata.obs.index, name=JOINT.join(names))
 
 

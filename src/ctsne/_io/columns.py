@@ -4,47 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ctsne._core.checks import is_sparse
 from ctsne._core.messages import label_text
 from ctsne.labels import encode_labels
 
-__all__ = ["combined", "content_checksum", "first_difference"]
+__all__ = ["content_checksum", "first_difference"]
 
-JOINT = " | "
 # Rows that are made dense at a time for the checksum hold about this many numbers.
 _BLOCK = 2**22
-
-
-def combined(columns: Sequence[Any]) -> NDArray[np.object_]:
-    """Return the combination of columns as text; missing (None) where one of them is.
-
-    Examples
-    --------
-    >>> from ctsne._io.columns import combined
-    >>> combined([["a", "b", None], [1, 2, 2]]).tolist()
-    ['a | 1', 'b | 2', None]
-    """
-    encoded = [encode_labels(column) for column in columns]
-    codes = np.stack([labels.codes for labels in encoded], axis=1)
-    present: NDArray[np.bool_] = np.all(codes >= 0, axis=1)
-    found, inverse = np.unique(codes[present], axis=0, return_inverse=True)
-    parts = [
-        [label_text(labels.names[code]) for labels, code in zip(encoded, row, strict=True)]
-        for row in found
-    ]
-    texts = [JOINT.join(part) for part in parts]
-    if len(set(texts)) < len({tuple(part) for part in parts}):
-        # Labels that contain the joint themselves: quotes tell ("a | b", "c") from ("a", "b | c").
-        texts = [JOINT.join(map(repr, part)) for part in parts]
-    result: NDArray[np.object_] = np.full(len(present), None, np.object_)
-    result[present] = np.array([*texts, None], np.object_)[inverse.reshape(-1)]
-    return result
 
 
 def first_difference(one: Any, other: Any) -> int | None:

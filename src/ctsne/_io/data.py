@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from ctsne._core.messages import unknown
 from ctsne._io.arrays import array_parts
-from ctsne._io.columns import combined, content_checksum
+from ctsne._io.columns import content_checksum
 from ctsne._io.h5ad import h5ad_parts
 from ctsne._io.label_files import read_label_file
 from ctsne._io.paths import TABLE_SUFFIXES, check_input, file_sha256, suffix_of
 from ctsne._io.tables import table_parts
+from ctsne.labels import combine_columns
 
 __all__ = ["Dataset", "read_data"]
 
@@ -107,7 +108,7 @@ class Dataset:
                 raise ValueError(self._no_column(name))
         if len(names) == 1:
             return self.columns[names[0]]
-        return combined([self.columns[name] for name in names])
+        return combine_columns([self.columns[name] for name in names])
 
     def checksum(self, names: Sequence[str] = ()) -> str:
         """Return a checksum of matrix and labels, the same whatever file format holds them."""

@@ -88,10 +88,10 @@ class Input:
 
     def labels(self, names: Sequence[str]) -> Any:
         """Return a column, or the combination of several, features too."""
-        from ctsne._io.columns import combined
+        from ctsne.labels import combine_columns
 
         columns = [self.column(name) for name in names]
-        return columns[0] if len(columns) == 1 else combined(columns)
+        return columns[0] if len(columns) == 1 else combine_columns(columns)
 
     def columns(self) -> dict[str, Any]:
         """Return all columns, the label factored out first."""
@@ -101,7 +101,7 @@ class Input:
 
 def joint_name(labels: Sequence[str]) -> str:
     """Return what the combination of label columns is called."""
-    from ctsne._io.columns import JOINT
+    from ctsne.labels import JOINT
 
     return JOINT.join(labels)
 
@@ -237,8 +237,8 @@ def _reduced(
 ) -> Any:
     """Return the principal components of many features, or the features as they are."""
     from ctsne._core.checks import check_jobs, check_matrix, is_sparse
+    from ctsne._core.components import AUTO_COMPONENTS as SPARSE_COMPONENTS
     from ctsne._core.components import principal_components
-    from ctsne._fit.pipeline import SPARSE_COMPONENTS
 
     if options.metric == "precomputed":
         if options.pca not in (None, "none"):

@@ -134,11 +134,11 @@ def _sweep_figure(source: Path, options: argparse.Namespace) -> Any:
 
 def with_combination(columns: Mapping[str, Any], labels: list[str]) -> dict[str, Any]:
     """Add the combination of several label columns, under their joined names."""
-    from ctsne._io.columns import combined
+    from ctsne.labels import combine_columns
 
     if len(labels) < 2 or not columns.keys() >= set(labels):
         return dict(columns)
-    return {**columns, joint_name(labels): combined([columns[name] for name in labels])}
+    return {**columns, joint_name(labels): combine_columns([columns[name] for name in labels])}
 
 
 def pick(columns: Mapping[str, Any], name: str, source: Path) -> Any:

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ctsne._core.checks import check_jobs, is_sparse
-from ctsne._core.components import principal_components
-from ctsne._fit.pipeline import SPARSE_COMPONENTS
+from ctsne._core.components import reduced_features
 from ctsne._io.anndata import column_of, map_of
 from ctsne.evaluate import evaluate as evaluate_arrays
 from ctsne.tl._representation import check_adata, choose_representation
@@ -80,13 +79,7 @@ def evaluate(
         use_rep, n_pcs = _made_of(adata, basis)
     matrix = choose_representation(adata, use_rep, n_pcs).matrix
     if is_sparse(matrix):  # as the estimator has it
-        reduced = min(matrix.shape) > SPARSE_COMPONENTS
-        n = check_jobs(n_jobs)
-        matrix = (
-            principal_components(matrix, SPARSE_COMPONENTS, n_jobs=n)
-            if reduced
-            else matrix.toarray()
-        )
+        matrix = reduced_features(matrix, metric="euclidean", n_jobs=check_jobs(n_jobs))
     return evaluate_arrays(
         embedding,
         matrix,
