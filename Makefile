@@ -5,8 +5,8 @@
 PYTHON  ?= python3
 VENV    := .venv
 BIN     := $(VENV)/bin
-# Only what is imported is compiled, when it is first imported: an install takes half as long. Where
-# the environment forbids Python to keep what it has compiled, every process would do it again.
+# Modules are compiled when first imported, not at install, which halves the time of an install. This
+# relies on Python keeping compiled modules, so PYTHONDONTWRITEBYTECODE must not be set.
 INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --no-compile
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -33,7 +33,7 @@ help: ## say what can be made
 demo: $(FOR_DEMO) ## install and run the demo: a table and ctsne-demo.png
 	$(BIN)/ctsne demo
 
-test: lint ## install, check style and types, run all tests on all cores, print the coverage
+test: lint ## install, check style and types, run all tests in parallel, print the coverage
 	CTSNE_COVERAGE=1 $(BIN)/pytest --numprocesses=logical --maxprocesses=8 --dist=worksteal
 
 lint: $(FOR_TEST) ## check style and types only
@@ -60,7 +60,7 @@ $(MADE):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "ctsne needs Python 3.11 or newer; try: make PYTHON=python3.12" >&2; exit 1; }
 	$(PYTHON) -m venv --clear $(VENV)
-	$(INSTALL) --quiet --upgrade "pip>=25.1"  # the first that knows dependency groups
+	$(INSTALL) --quiet --upgrade "pip>=25.1"  # the first version with dependency groups
 	@touch $@
 
 # A plain install, not an editable one: what is tested is what users get.

@@ -1,4 +1,4 @@
-"""What several tests share: the real data and the authors' tables, where they are at hand."""
+"""Shared fixtures: the real data and the authors' tables, where available."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from numpy.typing import NDArray
 
 from .statements import start
 
-# Before the first import of ctsne, so that every module is measured.
+# Start before the first import of ctsne, so that every module is measured.
 COVERAGE = start() if os.environ.get("CTSNE_COVERAGE") else None
 
-# The first call of a kernel loads it, and shared machines stall: time limits would only be noise.
+# No time limits: the first call of a kernel loads it, and shared machines stall.
 settings.register_profile("ctsne", deadline=None, derandomize=True)
 settings.load_profile("ctsne")
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_setupnodes(specs: list[Any]) -> None:
-    """Let workers that run beside each other share the cores."""
+    """Divide the cores among the workers."""
     os.environ.setdefault("OMP_NUM_THREADS", str(max(1, int(joblib.cpu_count()) // len(specs))))
 
 
@@ -34,7 +34,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(COVERAGE)
 
 
-# For every dataset, the label to factor out and the one to look for.
+# For each dataset, the label to factor out and the label to look for.
 COLUMNS = {
     "pancreas3": ("study", "cell_type"),
     "kang_muscat": ("stim", "cell_type"),
@@ -70,8 +70,9 @@ def real_data() -> Callable[[str], Dataset]:
 def recipe_data() -> Dataset:
     """Draw data of the paper's recipe.
 
-    Of the first 200 seeds, 19 gives the draw most like the authors' own: hidden clusters 1.63, 2.63
-    and 2.88 apart (theirs: 1.68, 2.57, 2.89) with a scatter of .08 and .11 (.08 and .14).
+    Among the first 200 seeds, 19 gives the draw closest to the authors' data: the hidden clusters
+    are 1.63, 2.63 and 2.88 apart (authors: 1.68, 2.57, 2.89), with a scatter of .08 and .11
+    (authors: .08 and .14).
     """
     from ctsne.datasets import make_synthetic
 

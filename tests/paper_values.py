@@ -1,9 +1,9 @@
-"""What the authors measured on the paper's synthetic data, for tests that need no other files.
+"""The authors' measurements on the paper's synthetic data, so that tests need no extra files.
 
 Source: the public repository of the paper's authors (aida-ugent/revised-conditional-t-SNE, MIT
-licence), whose runs are behind figure 5 of Heiter et al. 2023: 1500 points, perplexity 30, 750
+licence), the runs shown in figure 5 of Heiter et al. 2023: 1500 points, perplexity 30, 750
 iterations, all measures at 30 neighbours. The folder ``CTSNE_REFERENCE`` holds the same numbers in
-``authors_results.csv`` (rows of the dataset "synthetic"); a test compares the two.
+``authors_results.csv`` (dataset "synthetic"); a test checks that they agree.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Which statements of ctsne the tests execute; ``CTSNE_COVERAGE=1 pytest`` prints their share.
+"""Measure which statements of ctsne the tests execute: ``CTSNE_COVERAGE=1 pytest``.
 
-Before Python 3.12, coverage.py makes these tests half as slow again, as tracing slows down all code
-and not only that of the package. Here each statement of ctsne gets a mark in front of it when its
-module is imported, which costs a few percent. Processes that tests start are not measured.
+Before Python 3.12, coverage.py increases the time of these tests by half, because tracing slows
+down all code and not only the package. This module instead inserts a mark before each statement of
+ctsne at import, which costs about 3 %. Child processes are not measured.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MARKS = "__coverage_marks__"
 
 
 class Marked(ast.NodeTransformer):
-    """Put a mark in front of every statement but docstrings and what only type checkers read."""
+    """Insert a mark before every statement, except docstrings and imports for type checkers."""
 
     def __init__(self) -> None:
         self.lines: list[int] = []
@@ -49,7 +49,7 @@ class Marked(ast.NodeTransformer):
 
 
 class Loader(SourceFileLoader):
-    """Load a module with marks, and never from or to its compiled file."""
+    """Load a module with marks, bypassing its compiled file."""
 
     measured: dict[str, tuple[list[int], bytearray]]
 
@@ -66,7 +66,7 @@ class Loader(SourceFileLoader):
 
 
 class Coverage(MetaPathFinder):
-    """Find modules of ctsne for import, and report what was executed at the end."""
+    """Import modules of ctsne with marks, and report the executed statements at the end."""
 
     def __init__(self) -> None:
         self.measured: dict[str, tuple[list[int], bytearray]] = {}
@@ -83,24 +83,24 @@ class Coverage(MetaPathFinder):
         return spec
 
     def add(self, measured: dict[str, tuple[list[int], bytes]]) -> None:
-        """Add what another process has executed."""
+        """Add the statements executed by another process."""
         for name, (lines, marks) in measured.items():
             own = self.measured.setdefault(name, (lines, bytearray(len(lines))))[1]
             own[:] = bytes(map(max, own, marks))
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Hand over to the process that reports, if there is one."""
+        """Send the marks of a worker to the main process."""
         output = getattr(session.config, "workeroutput", None)
         if output is not None:
             output["coverage"] = {n: (lines, bytes(m)) for n, (lines, m) in self.measured.items()}
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: Any) -> None:
-        """Take over from a worker that has ended."""
+        """Receive the marks of a finished worker."""
         self.add(getattr(node, "workeroutput", {}).get("coverage", {}))
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Print the share of statements executed, by package."""
+        """Print the share of executed statements per package."""
         counts: dict[str, list[int]] = {}
         for name, (_, marks) in self.measured.items():
             package = ".".join(name.split(".")[:2])

@@ -1,4 +1,4 @@
-"""The examples in docstrings give what they say, in the package as it is installed."""
+"""Run the docstring examples of the installed package."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MODULES = [
 
 @pytest.mark.parametrize("name", MODULES)
 def test_examples(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)  # where examples leave their files
+    monkeypatch.chdir(tmp_path)  # examples write files to the working directory
     monkeypatch.setenv("MPLBACKEND", "Agg")
     failures: list[str] = []
     runner = doctest.DocTestRunner(optionflags=FLAGS)
@@ -34,7 +34,7 @@ def test_examples(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_there_are_examples() -> None:
-    """Examples that the finder does not see would never fail."""
+    """Check that the finder sees the examples of every public package."""
     finder = doctest.DocTestFinder()
     found = {name for name in MODULES for each in finder.find(import_module(name)) if each.examples}
     for package in ("estimator", "evaluate", "sweep", "tl", "pl", "report", "datasets", "labels",

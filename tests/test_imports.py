@@ -1,4 +1,4 @@
-"""The shape of the package: imports between its packages, private names, and its size."""
+"""The structure of the package: imports between packages, private names and size."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ IMPORTS = GRAPH.find_imports(MODULES)
 
 
 def made_up(folder: Path, **files: str) -> tuple[Any, Any]:
-    """Read a package of some modules, named with two underscores for a slash."""
+    """Read a made-up package; two underscores in a module's name stand for a slash."""
     (folder / "__init__.py").touch()
     for name, text in files.items():
         path = folder / f"{name.replace('__', '/')}.py"

@@ -1,4 +1,4 @@
-"""The measure of coverage: what is marked, and what marks change."""
+"""Tests of the coverage measurement."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_every_statement_has_one_mark() -> None:
 
 @pytest.fixture
 def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Import a made-up ctsne under measurement, and put the true one back afterwards."""
+    """Import a made-up ctsne with marks, and restore the real package afterwards."""
     (tmp_path / "ctsne").mkdir()
     (tmp_path / "ctsne" / "__init__.py").write_text(PROGRAM)
     true = {name: module for name, module in sys.modules.items() if name.split(".")[0] == "ctsne"}

@@ -35,10 +35,10 @@ Cell = tuple[float, float] | None
 
 
 class Line(NamedTuple):
-    """Settings to fit, those on both sides of each share, and what the prototype has there.
+    """The settings on both sides of each share, and the prototype's values at the shares.
 
-    That is R_NX and Laplacian of the hidden label at each of SHARES; None where no setting of the
-    prototype mixed that far.
+    The values are R_NX and the Laplacian of the hidden label at each of SHARES, or None if no
+    setting of the prototype mixes that far.
     """
 
     settings: tuple[float, ...]

@@ -1,8 +1,8 @@
 """Draw which package of ctsne imports which: ``python docs/tools/import_graph.py OUT.svg``.
 
-A module directly below ``src/ctsne`` counts as a package of its own. All imports count, also those
-inside functions, those for type checkers only and those by name (``import_module("ctsne.pl")``).
-The tests use the same walk to refuse cycles and private names of other packages.
+A module directly below ``src/ctsne`` counts as a package. All imports count, including imports
+inside functions, for type checkers only and by name (``import_module("ctsne.pl")``). The tests use
+this module to reject cycles and the use of private names of other packages.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def _imports_of(module: Module, modules: Mapping[str, Module]) -> Iterator[Impor
                 else:
                     yield Import(module, node, source, (alias.name,))
         elif isinstance(node, ast.Constant) and id(node) not in docstrings:
-            # A name given to import_module, perhaps by way of a table.
+            # A name for import_module, possibly stored in a table.
             if isinstance(node.value, str) and _MODULE_NAME.fullmatch(node.value):
                 known = next((n for n in _with_parents(node.value) if n in modules), "ctsne")
                 if known != "ctsne":
@@ -156,7 +156,7 @@ def find_cycles(graph: Graph) -> list[list[str]]:
 
 
 def describe_cycle(cycle: list[str], imports: list[Import]) -> str:
-    """Return a cycle with the imports of its weakest step, which are the fewest to remove."""
+    """Return a cycle and the imports of its weakest step, the fewest to remove."""
     steps = []
     for package, used in pairwise(cycle):
         found = [
@@ -164,7 +164,7 @@ def describe_cycle(cycle: list[str], imports: list[Import]) -> str:
             for each in imports
             if (each.module.package, package_of(each.target)) == (package, used)
         ]
-        # The package itself imports all others by design, so that step is never the one to cut.
+        # The root package imports all others by design, so that step is never the one to remove.
         steps.append((package == "ctsne", list(dict.fromkeys(found))))
     weakest = min(steps, key=lambda step: (step[0], len(step[1])))[1]
     return "\n".join([" → ".join(cycle), *weakest])
@@ -220,7 +220,7 @@ def layers(graph: Graph) -> list[list[str]]:
     """Sort packages into layers: each imports only from layers before its own."""
     cycles = find_cycles(graph)
     if cycles:
-        raise ValueError(f"imports go in a circle: {' → '.join(cycles[0])}")
+        raise ValueError(f"circular imports: {' → '.join(cycles[0])}")
     level: dict[str, int] = {}
 
     def place(package: str) -> int:
@@ -233,7 +233,7 @@ def layers(graph: Graph) -> list[list[str]]:
 
 
 def without_detours(graph: Graph) -> Graph:
-    """Leave out imports that follow from others: a → c, where a → b → c."""
+    """Omit imports implied by others: a → c if a → b → c."""
     below: Graph = {}
 
     def reach(package: str) -> set[str]:
@@ -259,8 +259,8 @@ _SWEEPS = 40
 def draw(graph: Graph) -> str:
     """Draw a graph without cycles by layers, as the text of an SVG file.
 
-    A line leads from a package down to one that it imports. Imports that follow from others are not
-    drawn. Private packages are grey.
+    A line leads from a package down to one that it imports. Implied imports are omitted. Private
+    packages are grey.
     """
     rows = layers(graph)[::-1]
     lines = without_detours(graph)
@@ -291,19 +291,19 @@ def draw(graph: Graph) -> str:
             f' height="{_HEIGHT}" rx="6"/>',
             f'<text x="{x:.0f}" y="{y + 18.5:.1f}">{escape(name)}</text>',
         ]
-    note = "Upper packages import lower ones. Imports that follow from others are not drawn."
+    note = "Upper packages import lower ones. Implied imports are omitted."
     parts.append(f'<text class="note" x="{_MARGIN}" y="{height - 8}">{note}</text>')
     return "\n".join([*parts, "</svg>\n"])
 
 
 def _routes(rows: list[list[str]], lines: Graph) -> list[list[str]]:
-    """Return the stations of every line, one in each row; bends get a name and join their row."""
+    """Return the nodes of every line, one per row, and add the bends to their rows."""
     row_of = {name: row for row, names in enumerate(rows) for name in names}
     routes = []
     for name, used in sorted(lines.items()):
         for other in sorted(used):
             bends = range(row_of[name] + 1, row_of[other])
-            # Lines to the same package share their way.
+            # Lines to the same package share their bends.
             route = [name, *(f"{row} to {other}" for row in bends), other]
             for row, bend in zip(bends, route[1:-1], strict=True):
                 if bend not in rows[row]:
@@ -313,7 +313,7 @@ def _routes(rows: list[list[str]], lines: Graph) -> list[list[str]]:
 
 
 def _places(rows: list[list[str]], routes: list[list[str]]) -> dict[str, tuple[float, float]]:
-    """Place each station near those it is joined to, without overlaps."""
+    """Place each node near its neighbours, without overlaps."""
     joined: dict[str, set[str]] = {name: set() for names in rows for name in names}
     for route in routes:
         for upper, lower in pairwise(route):
@@ -332,7 +332,7 @@ def _places(rows: list[list[str]], routes: list[list[str]]) -> dict[str, tuple[f
                 x[name] = wish[name]
             for left, right in pairwise(names):
                 x[right] = max(x[right], x[left] + half(left) + half(right))
-            # What had to make room went to the right: move the row back.
+            # Resolving overlaps moved nodes to the right: centre the row again.
             shift = _mean([wish[name] - x[name] for name in names], 0)
             for name in names:
                 x[name] += shift
@@ -349,14 +349,14 @@ def _mean(values: list[float], otherwise: float) -> float:
 
 
 def main() -> int:
-    """Write the picture; a cycle is an error, which names it."""
+    """Write the picture, or report the cycles."""
     parser = argparse.ArgumentParser(description="Draw the imports between the packages of ctsne.")
     parser.add_argument("output", type=Path, metavar="OUT.svg", help="the picture to write")
     output = parser.parse_args().output
     imports = find_imports(read_modules())
     graph = package_graph(imports)
     for cycle in find_cycles(graph):
-        print(f"imports go in a circle: {describe_cycle(cycle, imports)}", file=sys.stderr)
+        print(f"circular imports: {describe_cycle(cycle, imports)}", file=sys.stderr)
     if find_cycles(graph):
         return 1
     output.write_text(draw(graph), encoding="utf-8")

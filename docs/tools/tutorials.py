@@ -1,7 +1,7 @@
 """Convert the tutorials to notebooks and run them.
 
-They run for every build, unless the variable ``CTSNE_TUTORIALS`` names a folder that has them: the
-tests run each once, check what it says and build the site from it.
+If the variable ``CTSNE_TUTORIALS`` names a folder, the notebooks in it are used instead: the tests
+run each notebook once, check what it says and build the site from it.
 """
 
 from __future__ import annotations

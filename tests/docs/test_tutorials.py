@@ -1,6 +1,6 @@
-"""The tutorials run, show no warnings, and what their text says is true; the site shows them.
+"""The tutorials run without warnings, their statements are true, and the site shows them.
 
-Each notebook runs once, for the tests of what it says and for the site.
+Each notebook runs once, both for the tests of its statements and for the site.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def load_builder() -> Any:
 BUILDER = load_builder()
 
 
-# What the tests want to know of each notebook: an expression of its variables.
+# An expression of each notebook's variables that the tests check.
 FACTS = {
     "from_file_to_decision": """{
         "counts": cells.groupby(["cell_type", "lab"]).size().unstack(fill_value=0).to_dict(),
@@ -65,7 +65,7 @@ class Executed(NamedTuple):
 
 @pytest.fixture(scope="module")
 def executed(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Executed]:
-    """Run a notebook, once for all tests, and add a cell for the facts, which is then removed."""
+    """Run a notebook once for all tests, with a temporary last cell that prints the facts."""
 
     @cache
     def run(name: str) -> Executed:

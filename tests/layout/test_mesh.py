@@ -47,7 +47,7 @@ def phases(
         method="tsne",
         n_components=request.param,
         callback=lambda iteration, loss, map_now: maps.append(map_now),
-        callback_every=50,
+        callback_every=150,
         random_state=0,
     ).fit(real_data("pancreas3").X)
     return maps

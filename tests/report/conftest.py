@@ -83,20 +83,20 @@ def written(folder: Path, made: Made | None = None, **options: Any) -> Path:
 
 
 class Running(NamedTuple):
-    """The browser of this process, and a page of it to use again."""
+    """The browser of this process, and a page that tests reuse."""
 
     playwright: Any
     browser: Any
     page: Any
 
 
-# Started by the first test that needs it, ended after the last one: while it runs, no other test
-# could start an event loop of its own.
+# Started by the first test that needs it and closed after the last one, because no other test can
+# start an event loop while it runs.
 _running: list[Running] = []
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let the tests of this folder that need the browser follow each other."""
+    """Run the tests that need the browser one after another."""
     here = [place for place, item in enumerate(items) if item.path.parent == Path(__file__).parent]
     ordered = sorted((items[place] for place in here), key=_needs_browser)
     for place, item in zip(here, ordered, strict=True):
@@ -117,7 +117,7 @@ def _needs_browser(item: pytest.Item | None) -> bool:
 
 @pytest.fixture
 def browser() -> Running:
-    """Start the system's Chromium, or take the one that runs already."""
+    """Start the system's Chromium, or use the one already running."""
     if not _running:
         names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
         found = next(filter(None, map(shutil.which, names)), None)
@@ -202,10 +202,10 @@ class Opened:
 
 @pytest.fixture
 def opened(browser: Running) -> Iterator[Callable[..., Opened]]:
-    """Open pages; at the end, none must have complained or asked for anything from elsewhere.
+    """Open pages; at the end, none must have reported an error or requested anything else.
 
-    The first one without options of its own is opened where that of the last test was: the browser
-    has its programs compiled already.
+    A page without special options reuses the tab of the previous test, in which the browser has
+    already compiled the scripts.
     """
     pages: list[Opened] = []
 
@@ -215,7 +215,7 @@ def opened(browser: Running) -> Iterator[Callable[..., Opened]]:
             page = browser.browser.new_context(**{"viewport": VIEWPORT, **options}).new_page()
             if before:
                 page.add_init_script(before)
-            if clock:  # one that a test can set forward
+            if clock:  # a clock that a test can advance
                 page.clock.install()
         else:
             page = browser.page

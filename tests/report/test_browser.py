@@ -31,7 +31,7 @@ WebGLRenderingContext.prototype.useProgram = function (program) {
 
 
 def drag(opened: Opened, corners: np.ndarray[Any, Any]) -> None:
-    """Draw a closed line with the mouse, without haste: the page's clock is set forward."""
+    """Draw a closed line with the mouse, pausing after the button is pressed."""
     mouse = opened.page.mouse
     mouse.move(*corners[0])
     mouse.down()
@@ -122,7 +122,7 @@ def test_movements_in_quick_succession_end_at_the_last_map(opened: Open, path: P
     page.page.click("#settings button:has-text('t-SNE')")
     for title in ("revised, beta 1e-10", "joint, strength 1", "t-SNE"):
         page.page.click(f"#settings button:has-text('{title}')")
-        page.page.evaluate("() => new Promise(requestAnimationFrame)")  # on its way
+        page.page.evaluate("() => new Promise(requestAnimationFrame)")  # the movement has started
     page.settle()
     apart = page.pixels("right") - page.pixels("left")
     np.testing.assert_allclose(np.ptp(apart, axis=0), 0, atol=0.01)
