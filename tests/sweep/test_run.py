@@ -29,7 +29,6 @@ from ctsne.evaluate import (
 from ctsne.labels import encode_labels
 from ctsne.layout import align
 from ctsne.sweep import SweepResult, load_sweep, shared_lists, sweep, worker
-from ctsne.sweep.storage import Store
 
 DATA = make_synthetic(240, random_state=0)
 SMALL = ConditionalTSNE(
@@ -233,7 +232,7 @@ def test_a_full_disk_does_not_cost_the_map(tmp_path: Path, monkeypatch: pytest.M
     def full(*_: Any) -> None:
         raise OSError("no space left")
 
-    monkeypatch.setattr(Store, "save", full)
+    monkeypatch.setattr(worker, "save_map", full)
     with pytest.warns(UserWarning, match="2 maps could not be stored in the folder: no space left"):
         result = run({"beta": [1, 0.1]}, folder=tmp_path)
     assert all(swept.embedding is not None for swept in result.maps)

@@ -206,8 +206,8 @@ def private_populations(
     given, n = checked_map(embedding)
     known = encode_labels(labels, n=n)
     kinds = encode_labels(types, n=n, argument="types")
-    searched = isinstance(given, MapNeighbors)
-    found = given if searched else map_neighbors(given, k=min(k, n - 2), n_jobs=n_jobs)
+    if not isinstance(given, MapNeighbors):
+        given = map_neighbors(given, k=min(k, n - 2), n_jobs=n_jobs)
     usable = (known.codes >= 0) & (kinds.codes >= 0)
     populations = []
     for code, kind in enumerate(kinds.names):
@@ -215,7 +215,7 @@ def private_populations(
         under = np.unique(known.codes[own])
         if len(under) != 1:
             continue
-        near = kinds.codes[found.indices[own[found.points]]]
+        near = kinds.codes[given.indices[own[given.points]]]
         counted = near >= 0
         wrong = float((near != code)[counted].mean()) if counted.any() else np.nan
         name = known.names[under[0]]

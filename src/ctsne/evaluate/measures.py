@@ -184,7 +184,7 @@ def evaluate(
         raise ValueError(
             f"data must hold {k} neighbours among {n} points, got {data.k} among {data.n}"
         )
-    elif not np.array_equal(*(_codes(each) for each in (data.labels, known))):
+    elif not np.array_equal(_codes(data.labels), _codes(known)):
         raise ValueError("data must have been searched with the same labels")
     columns = {"": (known, _name(labels, "labels")), "other_": (hidden, _name(other, "other"))}
     rows: list[tuple[object, ...]] = []

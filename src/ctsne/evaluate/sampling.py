@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -101,8 +102,8 @@ def in_chunks(values: Callable[[slice], Floats], rows: int, length: int) -> Floa
     return np.concatenate([values(part) for part in chunks(rows, length)])
 
 
-def divided(part: NDArray[np.generic], whole: NDArray[np.generic], above: float = 0.0) -> Floats:
+def divided(part: NDArray[Any], whole: NDArray[Any], above: float = 0.0) -> Floats:
     """Divide where the whole is larger than a bound; nan elsewhere."""
-    result = np.full(np.shape(part), np.nan)
+    result = np.full(part.shape, np.nan)
     np.divide(part, whole, out=result, where=whole > above)
     return result

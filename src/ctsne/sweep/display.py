@@ -14,8 +14,6 @@ from ctsne._fit.display import dominated_text
 if TYPE_CHECKING:
     from ctsne.sweep.result import SweepResult, SweptMap
 
-__all__ = ["sweep_html", "swept_map_html"]
-
 
 def swept_map_html(swept: SweptMap) -> str:
     """Show the setting of a map and the measures to choose by."""

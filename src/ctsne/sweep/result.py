@@ -18,12 +18,10 @@ from ctsne.layout import align
 from ctsne.methods import METHODS, is_used
 from ctsne.sweep.choice import SUGGESTED_MIXING, Suggestion, choose_map
 from ctsne.sweep.display import sweep_html, swept_map_html
-from ctsne.sweep.grid import GridPoint, grouped_lines, plain_value, weakest_first
+from ctsne.sweep.grid import GridPoint, grouped_lines, plain_value
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["Line", "SweepResult", "SweptMap", "aligned_maps"]
 
 _SHOWN_MAPS = 20
 
@@ -259,19 +257,17 @@ class SweepResult:
         Each line holds its strengths, the weakest first, and each strength its maps, which differ
         only in their seeds. Raises ValueError if there is nothing to choose from, or to choose by.
         """
-        measured = set(map(id, self._measured()))
-        lines: dict[str, list[int]] = {}
-        for index, point in enumerate(self.points):
-            if id(self.maps[index]) in measured:
-                lines.setdefault(point.seedless_line, []).append(index)
-        grouped = []
-        for line in lines.values():
+        measured = self._measured()
+        lines = []
+        for line in grouped_lines(self.points, seedless=True):
             groups: dict[str, list[SweptMap]] = {}
-            for index in weakest_first(self.points, line):
-                strength = self.maps[index].parameters.get(self.points[index].steering or "")
-                groups.setdefault(repr(strength), []).append(self.maps[index])
-            grouped.append(tuple(map(tuple, groups.values())))
-        return tuple(grouped)
+            for swept, point in ((self.maps[index], self.points[index]) for index in line):
+                if any(swept is each for each in measured):
+                    strength = swept.parameters.get(point.steering or "")
+                    groups.setdefault(repr(strength), []).append(swept)
+            if groups:
+                lines.append(tuple(map(tuple, groups.values())))
+        return tuple(lines)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the sweep for :func:`ctsne.sweep.load_sweep`.
