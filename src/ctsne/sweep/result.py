@@ -43,9 +43,8 @@ class SweptMap:
     error : str or None
         Why it failed.
     diagnostics : dict of str to ndarray of float32, shape (n,)
-        For every point the effective ``perplexity`` of its similarities, its ``largest_weight``
-        and, unless the method ignores labels, its ``other_share`` and whether it is ``matched``;
-        :class:`ctsne.affinity.Diagnostics` explains them. Empty if the map failed.
+        ``perplexity``, ``largest_weight`` and, unless the method ignores labels, ``other_share``
+        and ``matched`` of :class:`ctsne.affinity.Diagnostics`. Empty if the map failed.
     alignment : str
         How points with other labels were aligned.
     alignment_scores : dict of str to float
@@ -138,11 +137,10 @@ class SweepResult:
     sampled_from: int | None = None
 
     def __repr__(self) -> str:
-        maps = "".join(f"\n  {swept!r}" for swept in self.maps[:_SHOWN_MAPS])
-        more = len(self.maps) - _SHOWN_MAPS
-        return f"SweepResult of {len(self.maps)} maps{maps}" + (
-            f"\n  ... and {more} more" if more > 0 else ""
-        )
+        lines = [f"SweepResult of {len(self.maps)} maps", *map(repr, self.maps[:_SHOWN_MAPS])]
+        if len(self.maps) > _SHOWN_MAPS:
+            lines.append(f"... and {len(self.maps) - _SHOWN_MAPS} more")
+        return "\n  ".join(lines)
 
     def _repr_html_(self) -> str:
         return sweep_html(self)
@@ -172,13 +170,12 @@ class SweepResult:
     def suggest(self, mixing: float = SUGGESTED_MIXING) -> Suggestion:
         """Suggest a map by its measures, with the reason.
 
-        If the sweep has an ``other`` label: of the maps that mix far enough and that no other map
-        beats in both mixing and neighbours kept (adjusted R_NX), the one that keeps the other label
-        purest; of maps that differ by no more than seeds do, the least mixed. Without an ``other``
-        label: of every line of the grid (maps that differ only in their strength) the weakest
-        setting that mixes far enough, and of those the one that keeps most neighbours. If t-SNE
-        mixes far enough, there is nothing to factor out, and it is suggested. If there are several
-        seeds, their means are compared.
+        With an ``other`` label: of the maps that mix far enough and that no other map beats in both
+        mixing and neighbours kept (adjusted R_NX), the one that keeps the other label purest; of
+        maps that differ by no more than seeds do, the least mixed. Without one: of every line of
+        the grid (maps that differ only in their strength) the weakest setting that mixes far
+        enough, and of those the one that keeps most neighbours. If t-SNE mixes far enough, it is
+        suggested. Of several seeds, the means are compared.
 
         Parameters
         ----------
@@ -204,22 +201,17 @@ class SweepResult:
         return max(self._measured(), key=lambda swept: swept.measures["mixing"])
 
     def front(self) -> tuple[SweptMap, ...]:
-        """Return the maps that no other map beats.
+        """Return the maps that no other map beats, the least mixed first.
 
-        A map is beaten by another one that mixes the label at least as far, keeps at least as many
-        neighbours (adjusted R_NX), mixes the other label (if there is one) no further, and is
-        better in one of these. The least mixed map comes first.
+        Another map beats one if it is better in one of mixing, neighbours kept (adjusted R_NX) and
+        mixing of the other label (less is better), and not worse in any.
         """
         maps = self._measured()
         names = [name for name in CHOSEN_BY if np.isfinite(maps[0].measures.get(name, np.nan))]
-        scores = np.array(
-            [[MEASURES[name].better * swept.measures[name] for name in names] for swept in maps]
-        )
-        unbeaten = [
-            swept
-            for swept, score in zip(maps, scores, strict=True)
-            if not ((scores >= score).all(axis=1) & (scores > score).any(axis=1)).any()
-        ]
+        sign = np.array([MEASURES[name].better for name in names])
+        scores = sign * np.array([[swept.measures[name] for name in names] for swept in maps])
+        beats = [(scores >= each).all(axis=1) & (scores > each).any(axis=1) for each in scores]
+        unbeaten = [swept for swept, by in zip(maps, beats, strict=True) if not by.any()]
         return tuple(sorted(unbeaten, key=lambda swept: swept.measures["mixing"]))
 
     def find(self, **parameters: Any) -> tuple[SweptMap, ...]:
@@ -229,12 +221,12 @@ class SweepResult:
                 hint = did_you_mean(name, self.estimator)
                 raise ValueError(f"{name!r} is not a parameter of the estimator{hint}")
         wanted = {name: plain_value(value) for name, value in parameters.items()}
-        found = []
-        for swept in self.maps:
+
+        def fits(swept: SweptMap) -> bool:
             whole = {**self.estimator, **swept.parameters}
-            if wanted == {name: plain_value(whole[name]) for name in wanted}:
-                found.append(swept)
-        return tuple(found)
+            return all(plain_value(whole[name]) == value for name, value in wanted.items())
+
+        return tuple(filter(fits, self.maps))
 
     def lines(self) -> tuple[Line, ...]:
         """Group the finished maps that differ only in their strength, in the order of the grid."""
@@ -244,8 +236,8 @@ class SweepResult:
             if not finished:
                 continue
             first = self.points[min(finished)]
-            method = {"method": self.estimator["method"]}  # the grid need not name it
-            common = {**method, **first.parameters}
+            # The grid need not name the method.
+            common = {"method": self.estimator["method"], **first.parameters}
             common.pop(first.steering or "", None)
             maps = tuple(self.maps[place] for place in finished)
             lines.append(Line(common, first.steering, maps))
@@ -254,8 +246,8 @@ class SweepResult:
     def candidates(self) -> tuple[tuple[tuple[SweptMap, ...], ...], ...]:
         """Group the maps as :meth:`suggest` compares them, without those that cannot be measured.
 
-        Each line holds its strengths, the weakest first, and each strength its maps, which differ
-        only in their seeds. Raises ValueError if there is nothing to choose from, or to choose by.
+        Each line holds its strengths, the weakest first, and each strength its maps, one per seed.
+        Raises ValueError if there is nothing to choose from, or to choose by.
         """
         measured = self._measured()
         lines = []
@@ -270,10 +262,9 @@ class SweepResult:
         return tuple(lines)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the sweep for :func:`ctsne.sweep.load_sweep`.
+        """Write the sweep for :func:`ctsne.sweep.load_sweep`, replacing what is there.
 
-        A file (a NumPy archive, usually named ``.npz``) will contain everything; the folder of the
-        sweep gets an index of the maps that it has. Existing ones are replaced.
+        A file (a NumPy archive, ``.npz``) holds everything; a folder gets an index of its maps.
         """
         from ctsne.sweep.storage import write_sweep  # storage itself needs this class
 
@@ -287,8 +278,8 @@ class SweepResult:
         measured = [swept for swept in finished if np.isfinite(swept.measures["mixing"])]
         if not measured:
             raise ValueError(
-                "there is nothing to choose by: the mixing of the labels cannot be measured if all "
-                "points have the same label, or hardly any point has one"
+                "there is nothing to choose by: mixing cannot be measured if all points have the "
+                "same label, or hardly any point has one"
             )
         return measured
 
@@ -296,10 +287,7 @@ class SweepResult:
 def aligned_maps(
     maps: Sequence[SweptMap], points: Sequence[GridPoint], which: Collection[int]
 ) -> tuple[SweptMap, ...]:
-    """Lay some maps on the one before them on their line, the first of a line on the first of all.
-
-    The other maps stay where they are.
-    """
+    """Rotate some maps onto the one before them on their line; first ones onto the first of all."""
     aligned = list(maps)
     first: NDArray[np.float32] | None = None
     for line in grouped_lines(points):

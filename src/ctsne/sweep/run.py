@@ -20,7 +20,7 @@ from ctsne._core.progress import Progress
 from ctsne._fit.memory import map_memory, require_memory
 from ctsne._fit.pipeline import features_of
 from ctsne._fit.settings import DEFAULTS, Settings, check_settings
-from ctsne.evaluate.neighbors_in_data import DataNeighbors, search_aligned, search_data
+from ctsne.evaluate import DataNeighbors
 from ctsne.evaluate.sampling import MEASURED_POINTS, NEIGHBORHOOD, check_k, sample_points
 from ctsne.labels import Labels, encode_labels
 from ctsne.layout import start_positions
@@ -54,9 +54,9 @@ def sweep(
     labels : array-like of length n
         The label to factor out.
     grid : mapping or list of mappings, optional
-        For every parameter of the estimator to vary, its values; a single value counts as a list of
-        one. All combinations are computed; of several mappings, those of each. By default t-SNE,
-        ``"joint"`` and the paper's ``"revised"`` from weak to strong.
+        For every parameter of the estimator to vary, its values or a single one. All combinations
+        are computed; of several mappings, those of each. By default t-SNE, ``"joint"`` and the
+        paper's ``"revised"`` from weak to strong.
     other : array-like of length n, optional
         A label that should be visible in the maps, to be measured too.
     estimator : ConditionalTSNE, optional
@@ -64,18 +64,16 @@ def sweep(
         ``random_state=0``.
     path : bool, default=False
         Start each strength from the map of the next weaker one, with about a fifth of the
-        iterations. This is several times faster, and structures keep their place. But a map then
-        depends on those before it, and cannot be reproduced alone. With thousands of points,
-        measures differ from those of separate runs by less than .01 for ``"revised"`` and .02 for
-        ``"balanced"``; with few points, and for methods that condition the map, mixing can differ
-        by .1. Use it for a first look, and compute the map you choose separately.
+        iterations. This is several times faster, and structures keep their place, but a map then
+        depends on those before it. With thousands of points, measures differ from those of separate
+        runs by less than .01 for ``"revised"`` and .02 for ``"balanced"``; with few points, and for
+        methods that condition the map, mixing can differ by .1. Use it for a first look.
     k : int, optional
         Neighbourhood size of the measures; 30, or less if there are few points.
     sample : int, float or None, default=5000
         Measure at most this many points (int), or this share of them (float); None measures all.
     folder : path-like, optional
-        Where finished maps are stored, one file per map. A sweep of the same data with the same
-        folder loads the maps that it finds, so it can be interrupted and resumed.
+        Where finished maps are stored, so that a sweep can be interrupted and resumed.
         :func:`ctsne.sweep.load_sweep` reads the folder of a finished sweep.
     progress : bool, default=True
         Show a progress bar on standard error.
@@ -105,7 +103,7 @@ def sweep(
     matrix = check_matrix(X)
     check_same_rows(X, labels)
     check_same_rows(X, other, argument="other")
-    base = _base(estimator, n_jobs, repeatable=folder is not None)
+    base = _base(estimator, n_jobs, folder is not None)
     n = matrix.shape[0]
     if labels is None:
         raise ValueError("labels must be the labels to factor out; a sweep measures their mixing")
@@ -122,34 +120,20 @@ def sweep(
     _check_memory(matrix, settings, workers)
     files: list[Path | None] = [None] * len(points)
     if folder is not None:
-        searched = shared_lengths(n, settings, k=k) if is_approximate(n, settings[0].recall) else ()
+        searched = shared_lengths(n, settings, k) if is_approximate(n, settings[0].recall) else ()
         files[:] = map_files(open_folder(folder), points, base, matrix, known, searched)
     features = features_of(matrix, settings[0])
     places = matrix if features is None else features
-    lists = shared_neighbors(places, known, settings, k=k)
-    # Maps are compared with neighbours that are always exact.
-    metric, threads = settings[0].metric, settings[0].n_jobs
-    exact = DataNeighbors(measured, n, known, k, metric=metric, features=places)
-    exact = search_data(exact, threads)
-    data = {
-        key: replace(search_aligned(exact, each.alignment, threads), features=None)
-        for key, each in lists.items()
-    }
-    # Workers may be other processes, and do not need the points again.
-    lists = {
-        key: replace(each, alignment=replace(each.alignment, points=None))
-        for key, each in lists.items()
-    }
+    data = DataNeighbors(measured, n, known, k, metric=base["metric"], features=places)
+    material = Material(features, shared_neighbors(settings, data), hidden)
     settings = _with_starts(settings, features, max(1, check_jobs(n_jobs) // workers))
-    steps = [
-        Step(index, point.parameters, settings[index], files[index])
-        for index, point in enumerate(points)
-    ]
+    parameters = [point.parameters for point in points]
+    steps = list(map(Step, range(len(points)), parameters, settings, files))
     jobs = [[steps[index] for index in line] for line in lines]
     bar = Progress(len(points), "sweep", shown=progress)
     watch = Watch(bar)
     try:
-        _run(Material(features, lists, data, hidden), jobs, workers, watch)
+        _run(material, jobs, workers, watch)
     finally:
         bar.close()
     done = [watch.outcomes[index] for index in sorted(watch.outcomes)]
@@ -174,7 +158,7 @@ def sweep(
 
 
 def _base(
-    estimator: ConditionalTSNE | None, n_jobs: int | None, *, repeatable: bool
+    estimator: ConditionalTSNE | None, n_jobs: int | None, repeatable: bool
 ) -> dict[str, Any]:
     """Return all parameters of the estimator, with a seed that can be repeated."""
     given = {**DEFAULTS, "random_state": 0}
@@ -184,8 +168,8 @@ def _base(
         given = estimator.get_params(deep=False)
     if given["mixing"] is not None:
         raise ValueError(
-            f"the estimator has mixing={given['mixing']!r:.60}, but a sweep has its own settings; "
-            "leave it out, and call suggest(mixing=...) on the result"
+            f"the estimator has mixing={given['mixing']!r:.60}; leave it out, and call "
+            "suggest(mixing=...) on the result of the sweep"
         )
     seed = given["random_state"]
     if seed is None or isinstance(seed, np.random.RandomState):

@@ -15,7 +15,7 @@ from ctsne._core.progress import Progress
 from ctsne._fit.pipeline import affinities_of, layout_of, listed_labels, weights_of
 from ctsne._fit.settings import Settings
 from ctsne.affinity.result import kept_diagnostics
-from ctsne.evaluate import DataNeighbors, measure_map, summarize_diagnostics
+from ctsne.evaluate import measure_map, summarize_diagnostics
 from ctsne.labels import Labels
 from ctsne.layout import Layout, Schedule
 from ctsne.sweep.result import SweptMap
@@ -40,11 +40,10 @@ _SLICE = 10
 
 @dataclass(frozen=True, eq=False)
 class Material:
-    """Input that all maps share; lists and neighbours in the data are kept per alignment."""
+    """Input that all maps share; lists are kept per alignment."""
 
     features: NDArray[np.floating] | None
     lists: dict[str, SharedLists]
-    data: dict[str, DataNeighbors]
     hidden: Labels | None
 
 
@@ -151,8 +150,7 @@ def _outcome(
             except OSError as error:  # a full disk must not lose the map
                 unsaved = str(error)
     assert swept.embedding is not None
-    data = material.data[alignment_key(step.settings.align)]
-    n_jobs = step.settings.n_jobs
+    data, n_jobs = material.lists[alignment_key(step.settings.align)].data, step.settings.n_jobs
     measures = measure_map(swept.embedding, data, other=material.hidden, n_jobs=n_jobs)
     swept = replace(swept, measures={**measures, **swept.measures})
     return Outcome(step.index, swept, loaded, unsaved)
@@ -163,8 +161,8 @@ def _make(
 ) -> SweptMap:
     """Return the map as the layout left it, without the measures of the map itself."""
     begin = time.perf_counter()
-    settings = step.settings
-    affinities = affinities_of(lists_for(settings, material.lists), settings)
+    settings, lists = step.settings, material.lists[alignment_key(step.settings.align)]
+    affinities = affinities_of(lists_for(settings, lists), settings)
     if previous is None:
         layout = layout_of(affinities.matrix, material.features, settings)
         n_iter = settings.n_iter
@@ -180,10 +178,9 @@ def _make(
         if knows_labels or "other_share" not in name:
             measures[name] = value
     diagnostics = kept_diagnostics(affinities.diagnostics, know_labels=knows_labels)
-    alignment = material.lists[alignment_key(settings.align)].alignment
     return SweptMap(
         step.parameters, layout.embedding, measures, time.perf_counter() - begin, None,
-        diagnostics, alignment.name, alignment.scores,
+        diagnostics, lists.alignment.name, lists.alignment.scores,
     )  # fmt: skip
 
 
