@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import joblib
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 
 from ctsne._core.checks import check_jobs
 from ctsne.evaluate.sampling import Floats, Indices, Points, chunks, divided
@@ -94,3 +95,8 @@ def ranking(distances: Floats, points: Points, last: NDArray[np.bool_] | None = 
 def ranked_chunks(points: Points, n: int) -> Iterator[slice]:
     """Divide points into parts whose distances to all n points fit in the cache."""
     return chunks(len(points), 8 * n)
+
+
+def ranked_map(places: Floats, points: Points, k: int) -> Indices:
+    """Return the k nearest neighbours of some points in a map, by ranking all points."""
+    return ranking(cdist(places[points], places, "sqeuclidean"), points)[:, :k]

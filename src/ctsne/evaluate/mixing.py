@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.distance import cdist
+from numpy.typing import ArrayLike
 
-from ctsne.evaluate.curves import RANKED_SHARE, Curve, make_curve, ranked_chunks, ranking
+from ctsne.evaluate.curves import RANKED_SHARE, Curve, make_curve, ranked_chunks, ranked_map
 from ctsne.evaluate.neighbors_in_map import (
+    Map,
     MapNeighbors,
     checked_map,
     labelled_neighbors,
     search_map,
-)  # fmt: skip
+)
 from ctsne.evaluate.sampling import (
     MEASURED_POINTS,
     NEIGHBORHOOD,
@@ -31,10 +31,9 @@ from ctsne.labels import Labels, encode_labels
 
 
 def laplacian(
-    embedding: ArrayLike | MapNeighbors, labels: object, *, k: int = NEIGHBORHOOD,
-    sample: float | None = None, random_state: object = 0, pointwise: bool = False,
-    n_jobs: int = -1,
-) -> float | NDArray[np.float64]:  # fmt: skip
+    embedding: Map, labels: object, *, k: int = NEIGHBORHOOD, sample: float | None = None,
+    random_state: object = 0, pointwise: bool = False, n_jobs: int = -1,
+) -> float | Floats:  # fmt: skip
     """Mean share of different labels among the k nearest neighbours in the map.
 
     0 means that every neighbourhood has one label. Random labels give `expected_laplacian`.
@@ -68,14 +67,12 @@ def laplacian(
     def shares(rows: slice) -> Floats:
         return _shares(known.codes, found.points[rows], found.indices[rows])[:, -1]
 
-    values = in_chunks(shares, len(found.points), found.k)
-    return values if pointwise else mean(values)
+    return in_chunks(shares, len(found.points), found.k, pointwise)
 
 
 def laplacian_curve(
-    embedding: ArrayLike | MapNeighbors, labels: object, *, k: ArrayLike | None = None,
-    sample: float | None = None, random_state: object = 0, pointwise: bool = False,
-    n_jobs: int = -1,
+    embedding: Map, labels: object, *, k: ArrayLike | None = None, sample: float | None = None,
+    random_state: object = 0, pointwise: bool = False, n_jobs: int = -1,
 ) -> Curve:  # fmt: skip
     """Laplacian score over neighbourhood sizes.
 
@@ -102,21 +99,19 @@ def laplacian_curve(
     largest = int(sizes[-1])
     if isinstance(given, MapNeighbors) or largest <= RANKED_SHARE * n:
         found, _ = labelled_neighbors(given, known, largest, sample, random_state, n_jobs)
-        near, points = found.indices, found.points
-        rows = chunks(len(points), largest)
-        return make_curve(
-            lambda part: _shares(known.codes, points[part], near[part]),
-            rows, sizes, pointwise, n_jobs,
-        )  # fmt: skip
-    positions = given.astype(np.float64)
-    points = sample_points(n, sample, random_state)
 
-    def values(part: slice) -> Floats:
-        distances = cdist(positions[points[part]], positions, "sqeuclidean")
-        near = ranking(distances, points[part])[:, :largest]
-        return _shares(known.codes, points[part], near)
+        def shares(rows: slice) -> Floats:
+            return _shares(known.codes, found.points[rows], found.indices[rows])
 
-    return make_curve(values, ranked_chunks(points, n), sizes, pointwise, n_jobs)
+        parts = chunks(len(found.points), largest)
+        return make_curve(shares, parts, sizes, pointwise, n_jobs)
+    places, points = given.astype(np.float64), sample_points(n, sample, random_state)
+
+    def ranked_shares(rows: slice) -> Floats:
+        near = ranked_map(places, points[rows], largest)
+        return _shares(known.codes, points[rows], near)
+
+    return make_curve(ranked_shares, ranked_chunks(points, n), sizes, pointwise, n_jobs)
 
 
 def _shares(codes: Indices, points: Points, near: Indices) -> Floats:
@@ -151,9 +146,7 @@ def expected_laplacian(labels: object) -> float:
     return float((counts * (m - counts)).sum() / (m * (m - 1))) if m > 1 else float("nan")
 
 
-def mixing(
-    embedding: ArrayLike | MapNeighbors, labels: object, *, k: int = NEIGHBORHOOD, n_jobs: int = -1
-) -> float:
+def mixing(embedding: Map, labels: object, *, k: int = NEIGHBORHOOD, n_jobs: int = -1) -> float:
     """Share of random mixing: 0 is not mixed at all, 1 is mixed as random labels would be.
 
     Parameters
@@ -186,7 +179,7 @@ def mixing(
 
 
 def mixing_by_label(
-    embedding: ArrayLike | MapNeighbors, labels: object, *, k: int = NEIGHBORHOOD, n_jobs: int = -1
+    embedding: Map, labels: object, *, k: int = NEIGHBORHOOD, n_jobs: int = -1
 ) -> dict[object, float]:
     """Share of random mixing of each label.
 
@@ -220,9 +213,7 @@ def mixing_by_label(
     return dict(sorted(measured.items(), key=lambda item: item[1]))
 
 
-def _measured(
-    embedding: ArrayLike | MapNeighbors, labels: object, k: int, n_jobs: int
-) -> tuple[MapNeighbors, Labels]:
+def _measured(embedding: Map, labels: object, k: int, n_jobs: int) -> tuple[MapNeighbors, Labels]:
     """Return the neighbours of the points measured by default, or given ones, and the labels."""
     given, n = checked_map(embedding)
     known = encode_labels(labels, n=n)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from ctsne._core.checks import check_choice, check_jobs, check_matrix, is_sparse
@@ -14,6 +14,7 @@ from ctsne._core.choices import METRICS
 from ctsne._core.components import check_components, reduced_features
 from ctsne.evaluate.curves import ranking
 from ctsne.evaluate.neighbors_in_map import (
+    Map,
     MapNeighbors,
     checked_map,
     nearest,
@@ -35,10 +36,8 @@ class DataNeighbors:
 
     Attributes
     ----------
-    points : ndarray of int64, shape (m,)
-        The points measured.
-    n : int
-        Number of all points, among which the neighbours are searched.
+    points, n
+        As in :class:`ctsne.evaluate.MapNeighbors`.
     labels : Labels or None
         The labels that neighbourhoods are adjusted for.
     k : int
@@ -87,9 +86,7 @@ class DataNeighbors:
         """Return neighbourhoods with as many points of the same label as those of a map.
 
         ``near`` holds neighbours of the same points in the map, the nearest first. The first k
-        entries of a row of the result are the set ``v_i^k`` of the paper (section 4.1): where the
-        second neighbour with another label appears in the map, the second nearest of all points
-        with other labels appears here.
+        entries of a row of the result are the set ``v_i^k`` of the paper (section 4.1).
         """
         k = near.shape[1]
         other = different_labels(self.labels, self.points[:, None], near)
@@ -119,15 +116,14 @@ def data_neighbors(
 ) -> DataNeighbors:  # fmt: skip
     """Search the neighbours in the data once, for all measures and all maps.
 
-    ``metric``, ``pca`` and ``align`` mean the same as in :class:`ctsne.ConditionalTSNE`. With the
-    values that a map was made with, the map is compared with the neighbours it was made from.
+    With the ``metric``, ``pca`` and ``align`` of :class:`ctsne.ConditionalTSNE` that a map was made
+    with, the map is compared with the neighbours it was made from.
 
     Parameters
     ----------
     X : array-like or sparse matrix, shape (n, d)
-        Features; with ``metric="precomputed"`` distances. A full matrix of distances holds all
-        neighbourhoods. A sparse graph does not: ``complete`` is then False, and only the mixing of
-        labels can be measured.
+        Features; with ``metric="precomputed"`` distances. A sparse graph of distances does not
+        hold all neighbourhoods (``complete`` is False): only mixing can be measured.
     labels : array-like of shape (n,), optional
         The labels to adjust for.
     k : int, default=30
@@ -140,12 +136,9 @@ def data_neighbors(
         An alignment adds lists in which neighbours with other labels are searched among aligned
         points, for the measure ``aligned_rnx``. All other measures compare with the data as given.
     sample : int, float or None, default=5000
-        Measure at most this many points (int), or this share of them (float); None measures all.
-        Their neighbours are still searched among all points.
-    random_state : int, RandomState or None, default=0
-        Chooses the sample.
-    n_jobs : int, default=-1
-        Number of threads; -1 uses all cores.
+        As in :func:`ctsne.evaluate.map_neighbors`; None measures all points.
+    random_state, n_jobs
+        As in :func:`ctsne.evaluate.map_neighbors`.
 
     Returns
     -------
@@ -249,8 +242,8 @@ def prepared_for_ranking(data: DataNeighbors) -> DataNeighbors:
 
 
 def both_neighbors(
-    embedding: ArrayLike | MapNeighbors, X: Any, labels: object, k: object, sample: float | None,
-    random_state: object, n_jobs: int,
+    embedding: Map, X: Any, labels: object, k: object, sample: float | None, random_state: object,
+    n_jobs: int,
 ) -> tuple[MapNeighbors, DataNeighbors]:  # fmt: skip
     """Check all arguments, then return the neighbours of the same points in map and data."""
     low, n = checked_map(embedding)
@@ -287,7 +280,7 @@ def _check_lists(data: DataNeighbors, k: int, labels: object) -> None:
     if not data.complete:
         raise ValueError(
             "X is a sparse graph of distances, which does not hold all neighbourhoods; pass "
-            "features or a full matrix of distances to measure which neighbours are kept"
+            "features or a full matrix of distances"
         )
     if k > data.k:
         raise ValueError(f"k must be at most {data.k}, the neighbours in X; got {k}")

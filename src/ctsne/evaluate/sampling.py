@@ -97,9 +97,12 @@ def chunks(rows: int, length: int) -> Iterator[slice]:
         yield slice(start, min(rows, start + step))
 
 
-def in_chunks(values: Callable[[slice], Floats], rows: int, length: int) -> Floats:
-    """Compute one value per row, a chunk of rows at a time."""
-    return np.concatenate([values(part) for part in chunks(rows, length)])
+def in_chunks(
+    values: Callable[[slice], Floats], rows: int, length: int, pointwise: bool
+) -> float | Floats:
+    """Compute one value per row, a chunk of rows at a time; return them or their mean."""
+    every = np.concatenate([values(part) for part in chunks(rows, length)])
+    return every if pointwise else mean(every)
 
 
 def divided(part: NDArray[Any], whole: NDArray[Any], above: float = 0.0) -> Floats:

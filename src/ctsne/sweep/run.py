@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,7 +29,7 @@ from ctsne.sweep.grid import Grid, GridPoint, default_grid, expand_grid, grouped
 from ctsne.sweep.result import SweepResult, aligned_maps
 from ctsne.sweep.shared_lists import shared_lengths, shared_neighbors
 from ctsne.sweep.storage import map_files, open_folder
-from ctsne.sweep.worker import Material, Outcome, Step, Watch, run_line
+from ctsne.sweep.worker import Material, Step, Watch, run_line
 
 if TYPE_CHECKING:
     from ctsne.estimator import ConditionalTSNE
@@ -157,9 +157,7 @@ def sweep(
     return result
 
 
-def _base(
-    estimator: ConditionalTSNE | None, n_jobs: int | None, repeatable: bool
-) -> dict[str, Any]:
+def _base(estimator: ConditionalTSNE | None, n_jobs: Any, repeatable: bool) -> dict[str, Any]:
     """Return all parameters of the estimator, with a seed that can be repeated."""
     given = {**DEFAULTS, "random_state": 0}
     if estimator is not None:
@@ -175,8 +173,7 @@ def _base(
     if seed is None or isinstance(seed, np.random.RandomState):
         if repeatable:
             raise ValueError(
-                "random_state must be a whole number if there is a folder, so that the sweep can "
-                f"be resumed; got {seed!r:.60}"
+                f"random_state must be a whole number to resume from a folder, got {seed!r:.60}"
             )
         seed = int(check_random_state(seed).randint(2**31 - 1))  # one start for all settings
     return {**given, "n_jobs": n_jobs, "callback": None, "verbose": 0, "random_state": seed}
@@ -202,18 +199,14 @@ def _check_points(
 
 def _check_memory(matrix: Any, settings: list[Settings], workers: int) -> None:
     """Refuse a sweep if the maps computed at once do not fit in memory."""
-    largest = max(
-        (map_memory(matrix.shape, each, sparse=is_sparse(matrix)) for each in settings),
-        key=lambda each: each.peak,
-    )
+    needed = [map_memory(matrix.shape, each, sparse=is_sparse(matrix)) for each in settings]
+    largest = max(needed, key=lambda each: each.peak)
     backend, _ = get_active_backend(prefer="threads")
     shared = getattr(backend, "supports_sharedmem", False)  # Dask's has no such attribute
     at_once = workers if shared else 1  # other processes have their own memory
     maps = at_once * (max(largest.similarities, largest.layout) - largest.lists)
-    require_memory(
-        max(largest.search, 2 * largest.lists + maps),  # the measures have lists too
-        "a smaller perplexity, fewer points, or fewer maps at once (n_jobs)",
-    )
+    hint = "a smaller perplexity, fewer points, or fewer maps at once (n_jobs)"
+    require_memory(max(largest.search, 2 * largest.lists + maps), hint)  # measures have lists too
 
 
 def _with_starts(
@@ -253,9 +246,7 @@ def _run(material: Material, jobs: list[list[Step]], workers: int, watch: Watch)
         watch.stop()
 
 
-def _parallel(
-    material: Material, jobs: list[list[Step]], workers: int, watch: Watch
-) -> Iterator[list[Outcome]]:
+def _parallel(material: Material, jobs: list[list[Step]], workers: int, watch: Watch) -> Any:
     calls = (joblib.delayed(run_line)(material, steps, watch) for steps in jobs)
     try:
         parallel = joblib.Parallel(workers, prefer="threads", return_as="generator_unordered")

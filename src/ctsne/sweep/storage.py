@@ -102,10 +102,21 @@ def write_sweep(path: Path, result: SweepResult) -> None:
     """Write a sweep to one file, or the index of a folder that has files of its maps."""
     folder = path if path.is_dir() else None
     arrays: dict[str, Any] = {}
+
+    def plain(value: object) -> object:
+        """Convert what JSON does not have: NumPy's numbers and arrays."""
+        if isinstance(value, np.generic):
+            return value.item()
+        if not isinstance(value, np.ndarray):
+            raise TypeError(f"a sweep with {value!r:.60} among its parameters cannot be saved")
+        key = f"array-{len(arrays)}"
+        arrays[key] = value if value.dtype.kind in "iuf" else value.astype(np.float64)
+        return {"array": key}
+
     entries: list[dict[str, Any]] = []
     for number, (swept, point) in enumerate(zip(result.maps, result.points, strict=True)):
         entry = {
-            "parameters": _packed(swept.parameters, arrays),
+            "parameters": _packed(swept.parameters),
             "error": swept.error,
             **{name: getattr(point, name) for name in _LINES},
             **{name: getattr(swept, name) for name in _FACTS},
@@ -118,16 +129,36 @@ def write_sweep(path: Path, result: SweepResult) -> None:
             arrays |= {f"{name}-{number}": each for name, each in swept.diagnostics.items()}
         entries.append(entry)
     content = {
-        "estimator": _packed(result.estimator, arrays),
+        "estimator": _packed(result.estimator),
         "maps": entries,
         "sampled_from": result.sampled_from,
     }
-    text = np.array(json.dumps(content, default=_plain_number))
+    text = np.array(json.dumps(content, default=plain))
     _write(path if folder is None else folder / INDEX, {"sweep": text, **arrays})
 
 
+def _packed(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Prepare parameters for JSON, whose keys are text; lists of rows become arrays."""
+    packed = dict(parameters)
+    for name, value in parameters.items():
+        if isinstance(value, Mapping):
+            packed[name] = {"labels": list(value.items())}
+        elif isinstance(value, list | tuple):
+            packed[name] = np.asarray(value)
+    return packed
+
+
+def _unpacked(packed: Mapping[str, Any], arrays: Mapping[str, Any]) -> dict[str, Any]:
+    parameters = dict(packed)
+    for name, value in packed.items():
+        if isinstance(value, dict):
+            array = value.get("array")
+            parameters[name] = dict(value["labels"]) if array is None else arrays[array]
+    return parameters
+
+
 def load_sweep(path: str | os.PathLike[str]) -> SweepResult:
-    """Read a finished sweep.
+    """Read a finished sweep; raise ValueError if there is none.
 
     Parameters
     ----------
@@ -137,11 +168,6 @@ def load_sweep(path: str | os.PathLike[str]) -> SweepResult:
     Returns
     -------
     SweepResult
-
-    Raises
-    ------
-    ValueError
-        If there is no complete sweep.
 
     Examples
     --------
@@ -202,38 +228,3 @@ def _swept(
 def _write(path: Path, arrays: Mapping[str, Any]) -> None:
     with replaced_file(path) as temporary, temporary.open("wb") as file:
         np.savez(file, **arrays)
-
-
-def _packed(parameters: Mapping[str, Any], arrays: dict[str, Any]) -> dict[str, Any]:
-    """Prepare parameters for JSON, which has neither arrays nor keys other than text."""
-    packed: dict[str, Any] = {}
-    for name, value in parameters.items():
-        if isinstance(value, Mapping):
-            packed[name] = {"labels": list(value.items())}
-        elif isinstance(value, np.ndarray | list | tuple):  # start positions or aligned points
-            key = f"array-{len(arrays)}"
-            array = np.asarray(value)
-            arrays[key] = array if array.dtype.kind in "iuf" else array.astype(np.float64)
-            packed[name] = {"array": key}
-        else:
-            packed[name] = value
-    return packed
-
-
-def _unpacked(packed: Mapping[str, Any], arrays: Mapping[str, Any]) -> dict[str, Any]:
-    parameters = {}
-    for name, value in packed.items():
-        if not isinstance(value, dict):
-            parameters[name] = value
-        elif "labels" in value:
-            parameters[name] = dict(value["labels"])
-        else:
-            parameters[name] = arrays[value["array"]]
-    return parameters
-
-
-def _plain_number(value: object) -> object:
-    """Convert NumPy numbers, which JSON does not have."""
-    if isinstance(value, np.generic):
-        return value.item()
-    raise TypeError(f"a sweep with {value!r:.60} among its parameters cannot be saved")
