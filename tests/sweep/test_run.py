@@ -242,8 +242,8 @@ def test_path_starts_from_the_map_before(monkeypatch: pytest.MonkeyPatch) -> Non
     previous = []
     make = worker._make
 
-    def watched(material: Any, settings: Any, before: Any, watch: Any) -> Any:
-        finished = make(material, settings, before, watch)
+    def watched(step: Any, before: Any, watch: Any) -> Any:
+        finished = make(step, before, watch)
         previous.append((before, finished))
         return finished
 
@@ -361,7 +361,7 @@ def test_any_callback_and_any_random_state_will_do() -> None:
 
 def test_a_killed_worker_is_reported_and_not_fatal(monkeypatch: pytest.MonkeyPatch) -> None:
     def killed(*arguments: Any) -> Any:
-        yield run_line(arguments[0], arguments[1][0], arguments[3])
+        yield run_line(arguments[0][0], arguments[2])
         raise RuntimeError("a worker was killed")
 
     run_line = worker.run_line

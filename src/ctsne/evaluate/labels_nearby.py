@@ -33,9 +33,9 @@ def lisi(
     For the label factored out this is *iLISI*; larger is better, up to
     :func:`ctsne.evaluate.expected_lisi`. For a label to look for it is *cLISI*; 1 is best.
 
-    As Harmony defines it (Korsunsky et al. 2019): three times ``perplexity`` nearest neighbours
-    have weights ``exp(-τ d)`` (of the distance, not its square), with τ such that the weights have
-    that perplexity. The index is ``1 / Σ_l p_l²`` for the summed weights ``p_l`` of the labels.
+    As in Harmony (Korsunsky et al. 2019): three times ``perplexity`` nearest neighbours have weights
+    ``exp(-τ d)``, with τ such that they have that perplexity. The index is ``1 / Σ_l p_l²`` for the
+    summed weights ``p_l`` of the labels.
 
     Parameters
     ----------
@@ -146,15 +146,12 @@ class PrivatePopulation(NamedTuple):
 
     Attributes
     ----------
-    kind : object
-        The type.
-    label : object
-        The label that all its points have.
+    kind, label : object
+        The type, and the label that all its points have.
     points : int
         Number of its points.
     wrong : float
-        Share of their neighbours in the map that have another type. 0 is correct, because no point
-        with another label is like them.
+        Share of their neighbours in the map that have another type; 0 is correct.
     """
 
     kind: object
@@ -170,14 +167,10 @@ def private_populations(
 
     Parameters
     ----------
-    embedding : array-like of shape (n, d) or MapNeighbors
-        Positions in the map, or the neighbours of all its points.
-    labels : array-like of shape (n,)
-        The label that was factored out.
-    types : array-like of shape (n,)
-        The types of the points, such as cell types.
-    k, n_jobs
-        As in :func:`ctsne.evaluate.mixing`.
+    embedding, k, n_jobs
+        As in :func:`ctsne.evaluate.mixing`, but all points are measured.
+    labels, types : array-like of shape (n,)
+        The label that was factored out, and the types of the points, such as cell types.
 
     Returns
     -------

@@ -131,9 +131,8 @@ def evaluate(
     diagnostics : Diagnostics, optional
         ``ConditionalTSNE.diagnostics_``, to be summarized in the table.
     data : DataNeighbors, optional
-        Neighbours in the data from :func:`ctsne.evaluate.data_neighbors` with the same labels and
-        at least ``k`` neighbours, to measure many maps with one search. They also determine
-        metric, alignment and sample.
+        Neighbours in the data with the same labels, to measure many maps with one search. They
+        also determine metric, alignment and sample.
 
     Returns
     -------

@@ -116,9 +116,6 @@ def data_neighbors(
 ) -> DataNeighbors:  # fmt: skip
     """Search the neighbours in the data once, for all measures and all maps.
 
-    With the ``metric``, ``pca`` and ``align`` of :class:`ctsne.ConditionalTSNE` that a map was made
-    with, the map is compared with the neighbours it was made from.
-
     Parameters
     ----------
     X : array-like or sparse matrix, shape (n, d)
@@ -128,13 +125,10 @@ def data_neighbors(
         The labels to adjust for.
     k : int, default=30
         Largest neighbourhood to measure, from 1 to n - 2.
-    metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
-    pca : int, "auto" or None, default="auto"
-        Number of principal components in which neighbours are searched; "auto" uses 50 if there
-        are more features, None uses the features as they are.
-    align : str or array-like of shape (n, d'), default="none"
-        An alignment adds lists in which neighbours with other labels are searched among aligned
-        points, for the measure ``aligned_rnx``. All other measures compare with the data as given.
+    metric, pca, align
+        As in :class:`ctsne.ConditionalTSNE`; with the values that a map was made with, it is
+        compared with the neighbours it was made from. An alignment adds lists in which neighbours
+        with other labels are searched among aligned points, for the measure ``aligned_rnx``.
     sample : int, float or None, default=5000
         As in :func:`ctsne.evaluate.map_neighbors`; None measures all points.
     random_state, n_jobs
@@ -257,10 +251,14 @@ def both_neighbors(
     if given:
         refuse_sample(sample)
     points = given[0] if given else sample_points(n, sample, random_state)
-    if isinstance(low, MapNeighbors):
-        low = _at_points(nearest(low, size), points)
-    else:
+    if not isinstance(low, MapNeighbors):
         low = search_map(low, points, size, n_jobs)
+    else:
+        low = nearest(low, size)
+        if not np.array_equal(low.points, points):
+            if len(low.points) < n:
+                raise ValueError("the neighbours in map and data must be of the same sample")
+            low = MapNeighbors(points, n, low.indices[points], low.distances[points])
     if not isinstance(high, DataNeighbors):
         features = reference_features(high, n_jobs=n_jobs)
         high = search_data(DataNeighbors(points, n, known, size, features=features), n_jobs)
@@ -284,12 +282,3 @@ def _check_lists(data: DataNeighbors, k: int, labels: object) -> None:
         )
     if k > data.k:
         raise ValueError(f"k must be at most {data.k}, the neighbours in X; got {k}")
-
-
-def _at_points(found: MapNeighbors, points: Points) -> MapNeighbors:
-    """Return the neighbours of the points measured in the data, out of those of all points."""
-    if np.array_equal(found.points, points):
-        return found
-    if len(found.points) < found.n:
-        raise ValueError("the neighbours in the map and in the data must be of the same sample")
-    return MapNeighbors(points, found.n, found.indices[points], found.distances[points])

@@ -45,10 +45,8 @@ class SweptMap:
     diagnostics : dict of str to ndarray of float32, shape (n,)
         ``perplexity``, ``largest_weight`` and, unless the method ignores labels, ``other_share``
         and ``matched`` of :class:`ctsne.affinity.Diagnostics`. Empty if the map failed.
-    alignment : str
-        How points with other labels were aligned.
-    alignment_scores : dict of str to float
-        The scores of the alignments tried, with ``align="auto"``.
+    alignment, alignment_scores : str, dict of str to float
+        How points with other labels were aligned, and the scores of what ``align="auto"`` tried.
     file : str or None
         The name of its file in the folder of the sweep.
     """
@@ -124,9 +122,7 @@ class SweepResult:
     >>> from ctsne.sweep import sweep
     >>> data = make_synthetic(300, random_state=0)
     >>> small = ConditionalTSNE(perplexity=20, n_iter=300, random_state=0)
-    >>> result = sweep(
-    ...     data.X, data.known, {"strength": [0, 1]}, estimator=small, progress=False
-    ... )
+    >>> result = sweep(data.X, data.known, {"strength": [0, 1]}, estimator=small, progress=False)
     >>> [swept.parameters for swept in result.front()]
     [{'strength': 0}, {'strength': 1}]
     """
@@ -150,9 +146,7 @@ class SweepResult:
         """One row per map: its parameters, its measures, seconds and error.
 
         Every parameter that the grid names has a column, which is empty for methods that ignore it.
-        ``mixing`` is the share of random mixing of the label factored out, ``adjusted_rnx`` the
-        share of neighbours kept, adjusted for the label. Measures of the other label begin with
-        ``other_``. :func:`ctsne.evaluate.measure_map` lists them all.
+        :func:`ctsne.evaluate.measure_map` lists the measures.
         """
         try:
             import pandas as pd

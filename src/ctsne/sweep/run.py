@@ -27,9 +27,9 @@ from ctsne.layout import start_positions
 from ctsne.neighbors.search import is_approximate
 from ctsne.sweep.grid import Grid, GridPoint, default_grid, expand_grid, grouped_lines
 from ctsne.sweep.result import SweepResult, aligned_maps
-from ctsne.sweep.shared_lists import shared_lengths, shared_neighbors
+from ctsne.sweep.shared_lists import alignment_key, shared_lengths, shared_neighbors
 from ctsne.sweep.storage import map_files, open_folder
-from ctsne.sweep.worker import Material, Step, Watch, run_line
+from ctsne.sweep.worker import Step, Watch, run_line
 
 if TYPE_CHECKING:
     from ctsne.estimator import ConditionalTSNE
@@ -57,8 +57,8 @@ def sweep(
         For every parameter of the estimator to vary, its values or a single one. All combinations
         are computed; of several mappings, those of each. By default t-SNE, ``"joint"`` and the
         paper's ``"revised"`` from weak to strong.
-    other : array-like of length n, optional
-        A label that should be visible in the maps, to be measured too.
+    other, k, sample
+        As in :func:`ctsne.evaluate.evaluate`; ``k`` is less than 30 if there are few points.
     estimator : ConditionalTSNE, optional
         All parameters that the grid does not name; by default those of the estimator with
         ``random_state=0``.
@@ -68,18 +68,14 @@ def sweep(
         depends on those before it. With thousands of points, measures differ from those of separate
         runs by less than .01 for ``"revised"`` and .02 for ``"balanced"``; with few points, and for
         methods that condition the map, mixing can differ by .1. Use it for a first look.
-    k : int, optional
-        Neighbourhood size of the measures; 30, or less if there are few points.
-    sample : int, float or None, default=5000
-        Measure at most this many points (int), or this share of them (float); None measures all.
     folder : path-like, optional
         Where finished maps are stored, so that a sweep can be interrupted and resumed.
         :func:`ctsne.sweep.load_sweep` reads the folder of a finished sweep.
     progress : bool, default=True
         Show a progress bar on standard error.
     n_jobs : int, default=-1
-        Number of workers; -1 uses all cores. The maps do not depend on it. Work goes through
-        joblib, so ``joblib.parallel_config`` can send it elsewhere, for example to Dask.
+        Number of workers; -1 uses all cores. ``joblib.parallel_config`` can send the work
+        elsewhere, for example to Dask.
 
     Returns
     -------
@@ -93,12 +89,10 @@ def sweep(
     >>> from ctsne.datasets import make_synthetic
     >>> from ctsne.sweep import sweep
     >>> data = make_synthetic(300, random_state=0)
-    >>> result = sweep(
-    ...     data.X, data.known, {"method": "joint", "strength": [0, 1]}, progress=False,
-    ...     estimator=ConditionalTSNE(perplexity=20, n_iter=300, random_state=0),
-    ... )
+    >>> small = ConditionalTSNE(perplexity=20, n_iter=300, random_state=0)
+    >>> result = sweep(data.X, data.known, {"strength": [0, 1]}, estimator=small, progress=False)
     >>> result.suggest(mixing=0.5).map.parameters
-    {'method': 'joint', 'strength': 1}
+    {'strength': 1}
     """
     matrix = check_matrix(X)
     check_same_rows(X, labels)
@@ -125,15 +119,17 @@ def sweep(
     features = features_of(matrix, settings[0])
     places = matrix if features is None else features
     data = DataNeighbors(measured, n, known, k, metric=base["metric"], features=places)
-    material = Material(features, shared_neighbors(settings, data), hidden)
+    lists = shared_neighbors(settings, data)
     settings = _with_starts(settings, features, max(1, check_jobs(n_jobs) // workers))
-    parameters = [point.parameters for point in points]
-    steps = list(map(Step, range(len(points)), parameters, settings, files))
+    steps = [
+        Step(index, point.parameters, own, features, lists[alignment_key(own.align)], hidden, file)
+        for index, (point, own, file) in enumerate(zip(points, settings, files, strict=True))
+    ]
     jobs = [[steps[index] for index in line] for line in lines]
     bar = Progress(len(points), "sweep", shown=progress)
     watch = Watch(bar)
     try:
-        _run(material, jobs, workers, watch)
+        _run(jobs, workers, watch)
     finally:
         bar.close()
     done = [watch.outcomes[index] for index in sorted(watch.outcomes)]
@@ -229,9 +225,9 @@ def _with_starts(
     return started
 
 
-def _run(material: Material, jobs: list[list[Step]], workers: int, watch: Watch) -> None:
+def _run(jobs: list[list[Step]], workers: int, watch: Watch) -> None:
     try:
-        for line in _parallel(material, jobs, workers, watch):
+        for line in _parallel(jobs, workers, watch):
             for outcome in line:  # those of other processes are not added yet
                 watch.add(outcome)
     except KeyboardInterrupt:
@@ -246,8 +242,8 @@ def _run(material: Material, jobs: list[list[Step]], workers: int, watch: Watch)
         watch.stop()
 
 
-def _parallel(material: Material, jobs: list[list[Step]], workers: int, watch: Watch) -> Any:
-    calls = (joblib.delayed(run_line)(material, steps, watch) for steps in jobs)
+def _parallel(jobs: list[list[Step]], workers: int, watch: Watch) -> Any:
+    calls = (joblib.delayed(run_line)(steps, watch) for steps in jobs)
     try:
         parallel = joblib.Parallel(workers, prefer="threads", return_as="generator_unordered")
     except ValueError:  # not every backend supports this

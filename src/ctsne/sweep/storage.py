@@ -52,10 +52,7 @@ def map_files(
     folder: Path, points: list[GridPoint], base: Mapping[str, Any], matrix: Any, labels: Labels,
     searched: tuple[int, ...],
 ) -> list[Path]:  # fmt: skip
-    """Name the file of each map by everything that the map depends on.
-
-    That includes the lengths of the lists if the search is approximate.
-    """
+    """Name the file of each map by all it depends on, such as lengths of approximate lists."""
     checksum = content_checksum(matrix, labels.codes, repr(labels.names))
     common = [_FORMAT, version("ctsne"), checksum, list(searched)]
     each = [identity({**base, **point.parameters}) for point in points]
@@ -128,11 +125,8 @@ def write_sweep(path: Path, result: SweepResult) -> None:
             arrays[f"embedding-{number}"] = swept.embedding
             arrays |= {f"{name}-{number}": each for name, each in swept.diagnostics.items()}
         entries.append(entry)
-    content = {
-        "estimator": _packed(result.estimator),
-        "maps": entries,
-        "sampled_from": result.sampled_from,
-    }
+    estimator = _packed(result.estimator)
+    content = {"estimator": estimator, "maps": entries, "sampled_from": result.sampled_from}
     text = np.array(json.dumps(content, default=plain))
     _write(path if folder is None else folder / INDEX, {"sweep": text, **arrays})
 
@@ -192,21 +186,18 @@ def load_sweep(path: str | os.PathLike[str]) -> SweepResult:
     try:
         with file.open("rb") as opened, np.load(opened, allow_pickle=False) as arrays:
             content = json.loads(str(arrays["sweep"]))
-            maps = [
-                _swept(number, entry, arrays, file.parent)
-                for number, entry in enumerate(content["maps"])
-            ]
-            points = tuple(
-                GridPoint(swept.parameters, *(entry[name] for name in _LINES))
-                for swept, entry in zip(maps, content["maps"], strict=True)
-            )
+            maps, points = [], []
+            for number, entry in enumerate(content["maps"]):
+                maps.append(_swept(number, entry, arrays, file.parent))
+                lines = [entry[name] for name in _LINES]
+                points.append(GridPoint(maps[-1].parameters, *lines))
             estimator = _unpacked(content["estimator"], arrays)
             sampled_from = content["sampled_from"]
     except _UNREADABLE as error:
         raise ValueError(f"{path} is not a sweep, or it is damaged") from error
     # Files of maps hold them as computed; here they are laid on each other as in the sweep.
     raw = {index for index, swept in enumerate(maps) if swept.file is not None}
-    return SweepResult(aligned_maps(maps, points, raw), points, estimator, sampled_from)
+    return SweepResult(aligned_maps(maps, points, raw), tuple(points), estimator, sampled_from)
 
 
 def _swept(
