@@ -33,7 +33,7 @@ def lisi(
     For the label factored out this is *iLISI*; larger is better, up to
     :func:`ctsne.evaluate.expected_lisi`. For a label to look for it is *cLISI*; 1 is best.
 
-    As in Harmony (Korsunsky et al. 2019): three times ``perplexity`` nearest neighbours have weights
+    As in Harmony (Korsunsky et al. 2019): three times ``perplexity`` neighbours have weights
     ``exp(-τ d)``, with τ such that they have that perplexity. The index is ``1 / Σ_l p_l²`` for the
     summed weights ``p_l`` of the labels.
 
@@ -229,26 +229,23 @@ def _precisions(x: Floats, counted: NDArray[np.bool_], perplexity: float) -> Flo
     n = len(x)
     low, high = np.full(n, np.log(1e-6)), np.full(n, np.log(1e12))
     guess = np.full(n, np.log(perplexity))
-    open_rows = np.flatnonzero(counted.any(axis=1))
+    rows = np.flatnonzero(counted.any(axis=1))
     for _ in range(_MOST_STEPS):
-        if len(open_rows) == 0:
+        if len(rows) == 0:
             break
-        at, tau = x[open_rows], np.exp(guess[open_rows])
-        weights = np.exp(-tau[:, None] * at) * counted[open_rows]
+        at, now, tau = x[rows], guess[rows], np.exp(guess[rows])
+        weights = np.exp(-tau[:, None] * at) * counted[rows]
         total = weights.sum(axis=1)
         first = np.einsum("ij,ij->i", weights, at) / total
         second = np.einsum("ij,ij,ij->i", weights, at, at) / total
         excess = np.log(total) + tau * first - np.log(perplexity)
-        too_wide = excess > 0
-        low[open_rows] = np.where(too_wide, guess[open_rows], low[open_rows])
-        high[open_rows] = np.where(too_wide, high[open_rows], guess[open_rows])
         # Entropy decreases with τ, so every step narrows a bracket; a step outside it is replaced
         # by the middle. The slope in the logarithm of τ is -τ² times the variance of x.
-        slope = np.maximum(tau**2 * (second - first**2), 1e-30)
-        step = guess[open_rows] + excess / slope
-        inside = (step > low[open_rows]) & (step < high[open_rows])
-        halved = (low[open_rows] + high[open_rows]) / 2
-        unsolved = (np.abs(excess) > _TOLERANCE) & (high[open_rows] - low[open_rows] > _TOLERANCE)
-        open_rows = open_rows[unsolved]
-        guess[open_rows] = np.where(inside, step, halved)[unsolved]
+        left = low[rows] = np.where(excess > 0, now, low[rows])
+        right = high[rows] = np.where(excess > 0, high[rows], now)
+        step = now + excess / np.maximum(tau**2 * (second - first**2), 1e-30)
+        step = np.where((step > left) & (step < right), step, (left + right) / 2)
+        unsolved = (np.abs(excess) > _TOLERANCE) & (right - left > _TOLERANCE)
+        rows = rows[unsolved]
+        guess[rows] = step[unsolved]
     return np.asarray(np.exp(guess))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ctsne.evaluate.curves import RANKED_SHARE, Curve, make_curve, ranked_chunks, ranked_map
+from ctsne.evaluate.curves import RANKED_LENGTH, RANKED_SHARE, Curve, make_curve, ranked_map
 from ctsne.evaluate.neighbors_in_map import (
     Map,
     MapNeighbors,
@@ -111,7 +111,8 @@ def laplacian_curve(
         near = ranked_map(places, points[rows], largest)
         return _shares(known.codes, points[rows], near)
 
-    return make_curve(ranked_shares, ranked_chunks(points, n), sizes, pointwise, n_jobs)
+    parts = chunks(len(points), RANKED_LENGTH * n)
+    return make_curve(ranked_shares, parts, sizes, pointwise, n_jobs)
 
 
 def _shares(codes: Indices, points: Points, near: Indices) -> Floats:

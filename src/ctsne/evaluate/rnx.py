@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.checks import check_matrix
-from ctsne.evaluate.curves import RANKED_SHARE, Curve, make_curve, ranked_chunks, ranked_map
+from ctsne.evaluate.curves import RANKED_LENGTH, RANKED_SHARE, Curve, make_curve, ranked_map
 from ctsne.evaluate.neighbors_in_data import (
     DataNeighbors,
     both_neighbors,
@@ -209,7 +209,8 @@ def ranked_curve(
         points = data.points[rows]
         return _at_all_sizes(ranked_map(low, points, sizes[-1]), ranked_data(high, points))
 
-    return make_curve(values, ranked_chunks(data.points, data.n), sizes, pointwise, n_jobs)
+    parts = chunks(len(data.points), RANKED_LENGTH * data.n)
+    return make_curve(values, parts, sizes, pointwise, n_jobs)
 
 
 def _at_all_sizes(near: Indices, data: DataNeighbors) -> Floats:

@@ -62,7 +62,7 @@ def choose_map(lines: Sequence[Sequence[Sequence[SweptMap]]], mixing: float) -> 
         )
     else:
         by_line = ([group for group in line if group in reaching] for line in lines)
-        weakest = [groups[0] for groups in by_line if groups]
+        weakest = [found[0] for found in by_line if found]
         chosen = max(weakest, key=lambda group: _mean(group, "adjusted_rnx"))
         reason = f"the weakest setting that mixes the label to {mixing:g} of random"
         if len(lines) > 1:

@@ -138,15 +138,15 @@ def identity(parameters: Mapping[str, Any]) -> str:
 def _check_entry(entry: Any, known: Mapping[str, Any]) -> dict[str, list[Any]]:
     if not isinstance(entry, Mapping):
         raise TypeError(_NO_GRID.format(entry))
-    for name in entry:
+    values = {}
+    for name, value in entry.items():
         if name not in known:
             hint = did_you_mean(name, known)
             raise ValueError(f"grid names {name!r}, not a parameter of the estimator{hint}")
         if name in _REFUSED:
             raise ValueError(f"grid must not vary {name!r}: {_REFUSED[name]}")
-    values = {name: _listed(name, value) for name, value in entry.items()}
-    for name, listed in values.items():
-        if not listed:
+        values[name] = _listed(name, value)
+        if not values[name]:
             raise ValueError(f"grid has no value for {name!r}")
     return values
 

@@ -27,7 +27,7 @@ from ctsne.layout import start_positions
 from ctsne.neighbors.search import is_approximate
 from ctsne.sweep.grid import Grid, GridPoint, default_grid, expand_grid, grouped_lines
 from ctsne.sweep.result import SweepResult, aligned_maps
-from ctsne.sweep.shared_lists import alignment_key, shared_lengths, shared_neighbors
+from ctsne.sweep.shared_lists import shared_lengths, shared_neighbors
 from ctsne.sweep.storage import map_files, open_folder
 from ctsne.sweep.worker import Step, Watch, run_line
 
@@ -122,8 +122,8 @@ def sweep(
     lists = shared_neighbors(settings, data)
     settings = _with_starts(settings, features, max(1, check_jobs(n_jobs) // workers))
     steps = [
-        Step(index, point.parameters, own, features, lists[alignment_key(own.align)], hidden, file)
-        for index, (point, own, file) in enumerate(zip(points, settings, files, strict=True))
+        Step(index, points[index].parameters, own, features, lists[index], hidden, files[index])
+        for index, own in enumerate(settings)
     ]
     jobs = [[steps[index] for index in line] for line in lines]
     bar = Progress(len(points), "sweep", shown=progress)

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ctsne._fit.pipeline import alignment_of, listed_labels, search_neighbors
 from ctsne._fit.settings import Settings
 from ctsne.evaluate.neighbors_in_data import DataNeighbors, search_aligned, search_data
@@ -25,25 +22,20 @@ class SharedLists:
     data: DataNeighbors
 
 
-def shared_neighbors(settings: Sequence[Settings], data: DataNeighbors) -> dict[str, SharedLists]:
+def shared_neighbors(settings: Sequence[Settings], data: DataNeighbors) -> list[SharedLists]:
     """Search once per alignment, for lists that contain those of every setting."""
     same, other = shared_lengths(data.n, settings, data.k)
     exact = search_data(data, settings[0].n_jobs)  # measures never depend on the recall
     found: dict[str, SharedLists] = {}
-    for each in settings:
-        key = alignment_key(each.align)
+    keys = [str(plain_value(each.align)) for each in settings]
+    for key, each in zip(keys, settings, strict=True):
         if key not in found:
             moved = alignment_of(data.features, each)
             lists = search_neighbors(data.features, data.labels, same, other, each, moved.points)
             measured = replace(search_aligned(exact, moved, each.n_jobs), features=None)
             # Workers may be other processes, and do not need the points again.
             found[key] = SharedLists(lists, replace(moved, points=None), measured)
-    return found
-
-
-def alignment_key(align: str | NDArray[np.floating]) -> str:
-    """Name an alignment; arrays by their content."""
-    return align if isinstance(align, str) else str(plain_value(align))
+    return [found[key] for key in keys]
 
 
 def shared_lengths(n: int, settings: Sequence[Settings], k: int) -> tuple[int, int]:
