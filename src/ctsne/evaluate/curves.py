@@ -16,7 +16,7 @@ from ctsne.evaluate.sampling import Floats, Indices, Points, divided
 # For neighbourhoods larger than this share of the points, ranking all points is faster than a
 # search.
 RANKED_SHARE = 1 / 16
-# A row of a ranking counts as this many rows of a search, so that a chunk of them fits in the cache.
+# A ranked row counts as this many rows of a search, so that a chunk of them fits in the cache.
 RANKED_LENGTH = 8
 
 

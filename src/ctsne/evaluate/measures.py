@@ -38,8 +38,6 @@ def measure_map(
 ) -> dict[str, float]:  # fmt: skip
     """Measure how a map mixes labels and which neighbours it keeps.
 
-    ``embed``, ``sweep``, ``evaluate`` and the page report these numbers.
-
     Parameters
     ----------
     data : DataNeighbors

@@ -32,8 +32,6 @@ from ctsne.neighbors.lists import different_labels
 class DataNeighbors:
     """The nearest neighbours in the data. Every measure accepts this instead of the data.
 
-    It is the same for all maps of the data, so one search serves many maps.
-
     Attributes
     ----------
     points, n
@@ -241,16 +239,14 @@ def both_neighbors(
 ) -> tuple[MapNeighbors, DataNeighbors]:  # fmt: skip
     """Check all arguments, then return the neighbours of the same points in map and data."""
     low, n = checked_map(embedding)
-    high: Any = X if isinstance(X, DataNeighbors) else check_matrix(X)
-    check_same_points(high.n if isinstance(high, DataNeighbors) else high.shape[0], n)
     size = check_k(k, n=n)
-    if isinstance(high, DataNeighbors):
-        _check_lists(high, size, labels)
-    known = None if labels is None else encode_labels(labels, n=n)
-    given = [each.points for each in (high, low) if isinstance(each, DataNeighbors | MapNeighbors)]
+    given = [each.points for each in (X, low) if isinstance(each, DataNeighbors | MapNeighbors)]
     if given:
         refuse_sample(sample)
     points = given[0] if given else sample_points(n, sample, random_state)
+    if isinstance(X, DataNeighbors):
+        _check_lists(X, n, size, labels)
+    high = X if isinstance(X, DataNeighbors) else unsearched(X, labels, points, n, size, n_jobs)
     if not isinstance(low, MapNeighbors):
         low = search_map(low, points, size, n_jobs)
     else:
@@ -259,10 +255,17 @@ def both_neighbors(
             if len(low.points) < n:
                 raise ValueError("the neighbours in map and data must be of the same sample")
             low = MapNeighbors(points, n, low.indices[points], low.distances[points])
-    if not isinstance(high, DataNeighbors):
-        features = reference_features(high, n_jobs=n_jobs)
-        high = search_data(DataNeighbors(points, n, known, size, features=features), n_jobs)
-    return low, high
+    return low, high if high.complete else search_data(high, n_jobs)
+
+
+def unsearched(
+    X: Any, labels: object, points: Points, n: int, k: int, n_jobs: int
+) -> DataNeighbors:
+    """Check data that belong to a map of n points, and reduce their features."""
+    matrix = check_matrix(X)
+    check_same_points(matrix.shape[0], n)
+    known = None if labels is None else encode_labels(labels, n=n)
+    return DataNeighbors(points, n, known, k, features=reference_features(matrix, n_jobs=n_jobs))
 
 
 def check_same_points(n_data: int, n_map: int) -> None:
@@ -271,8 +274,8 @@ def check_same_points(n_data: int, n_map: int) -> None:
         raise ValueError(f"X and embedding must be of the same points, got {n_data} and {n_map}")
 
 
-def _check_lists(data: DataNeighbors, k: int, labels: object) -> None:
-    """Refuse given neighbours that are too few for the measure, or have other labels."""
+def _check_lists(data: DataNeighbors, n: int, k: int, labels: object) -> None:
+    check_same_points(data.n, n)
     if labels is not None:
         raise TypeError("labels are those of the neighbours in the data; leave them out here")
     if not data.complete:

@@ -7,16 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne._core.checks import check_matrix
 from ctsne.evaluate.curves import RANKED_LENGTH, RANKED_SHARE, Curve, make_curve, ranked_map
 from ctsne.evaluate.neighbors_in_data import (
     DataNeighbors,
     both_neighbors,
-    check_same_points,
     prepared_for_ranking,
     ranked_data,
-    reference_features,
     take_rows,
+    unsearched,
 )
 from ctsne.evaluate.neighbors_in_map import Map, MapNeighbors, checked_map
 from ctsne.evaluate.sampling import (
@@ -30,7 +28,6 @@ from ctsne.evaluate.sampling import (
     mean,
     sample_points,
 )
-from ctsne.labels import encode_labels
 from ctsne.neighbors.lists import available, different_labels
 
 # With fewer free neighbours than this, which is a rounding error, there is no choice.
@@ -118,9 +115,8 @@ def adjusted_jaccard(
 ) -> float | Floats:  # fmt: skip
     """Mean Jaccard index ``|v ∩ n| / |v ∪ n|`` of the neighbourhoods in data and map.
 
-    The neighbourhood ``v`` in the data has as many points of the same label as the one in the map,
-    as in :func:`ctsne.evaluate.adjusted_rnx`. This is the second measure in the tables that the
-    paper's authors publish. It is not corrected for chance.
+    Neighbourhoods are those of :func:`ctsne.evaluate.adjusted_rnx`, without correction for chance.
+    The paper's authors publish tables of this measure.
 
     Parameters
     ----------
@@ -189,12 +185,8 @@ def rnx_curve(
 
         rows = chunks(len(low.points), 4 * largest)
         return make_curve(values, rows, sizes, pointwise, n_jobs)
-    matrix = check_matrix(X)
-    check_same_points(matrix.shape[0], n)
-    known = None if labels is None else encode_labels(labels, n=n)
     points = sample_points(n, sample, random_state)
-    features = reference_features(matrix, n_jobs=n_jobs)
-    data = DataNeighbors(points, n, known, largest, features=features)
+    data = unsearched(X, labels, points, n, largest, n_jobs)
     return ranked_curve(given, data, sizes, pointwise, n_jobs)
 
 

@@ -55,11 +55,8 @@ def sample_points(n: int, sample: float | None = None, random_state: object = 0)
     ----------
     n : int
         Number of points.
-    sample : int or float, optional
-        An int draws at most this many points, a float from 0 to 1 this share of them. By default
-        all points are taken.
-    random_state : int, RandomState or None, default=0
-        The same number draws the same points.
+    sample, random_state
+        As in :func:`ctsne.evaluate.map_neighbors`.
 
     Returns
     -------
