@@ -156,9 +156,8 @@ def mixing(embedding: Map, labels: object, *, k: int = NEIGHBORHOOD, n_jobs: int
         Positions in the map (at most 5,000 points are measured), or its neighbours.
     labels : array-like of shape (n,)
         Any label column; missing labels are left out.
-    k : int, default=30
-        Neighbourhood size; smaller if there are fewer points.
-    n_jobs : int, default=-1
+    k, n_jobs
+        As in :func:`ctsne.evaluate.laplacian`; ``k`` is smaller if there are fewer points.
 
     Returns
     -------

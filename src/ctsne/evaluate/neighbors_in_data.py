@@ -40,19 +40,15 @@ class DataNeighbors:
         The labels that neighbourhoods are adjusted for.
     k : int
         The largest neighbourhood that can be measured.
-    indices : ndarray of int32
+    indices, distances, n_same : ndarray of int32, float32, int32
         Each row holds first the nearest points that do not have a different label, ``n_same`` of
         them, then the nearest that do: ``k`` of each kind, or all there are. Empty if the
         neighbours are not known (see ``complete``).
-    distances : ndarray of float32
-    n_same : ndarray of int32, shape (m,)
-    metric : str
-    features : ndarray or None
+    metric, features : str, ndarray or None
         Where neighbours were searched: reduced features, or the full matrix of distances.
-    alignment : str
-        How points with other labels were aligned; ``"none"`` if they were not.
-    aligned : ndarray of int32 or None
-        The same lists, but points with other labels are the nearest in the aligned data.
+    alignment, aligned : str, ndarray of int32 or None
+        How points with other labels were aligned (``"none"`` if they were not), and the lists in
+        which they are the nearest in the aligned data.
 
     Examples
     --------
@@ -171,13 +167,8 @@ def search_data(data: DataNeighbors, n_jobs: int) -> DataNeighbors:
     """Fill the lists, unless the data are a graph that does not hold all neighbours."""
     if data.features is None:
         return data
-    rows: Any = slice(None)
-    if data.metric == "precomputed":
-        k_other = 0 if data.labels is None else data.k
-        found = neighbors_from_distances(data.features, data.labels, data.k, k_other)
-        rows = data.points
-    else:
-        found = _search(data, n_jobs)
+    found = _search(data, n_jobs)
+    rows: Any = data.points if data.metric == "precomputed" else slice(None)
     lists = found.indices[rows], found.distances[rows], found.n_same[rows]
     return replace(data, indices=lists[0], distances=lists[1], n_same=lists[2])
 
@@ -190,13 +181,14 @@ def search_aligned(data: DataNeighbors, moved: Alignment, n_jobs: int) -> DataNe
     return replace(data, alignment=moved.name, aligned=found.indices)
 
 
-def _search(
-    data: DataNeighbors, n_jobs: int, aligned: NDArray[np.floating] | None = None
-) -> Neighbors:
+def _search(data: DataNeighbors, n_jobs: int, aligned: Any = None) -> Neighbors:
     assert data.features is not None
+    k, k_other = data.k, 0 if data.labels is None else data.k
+    if data.metric == "precomputed":
+        return neighbors_from_distances(data.features, data.labels, k, k_other)
     return find_neighbors(
-        data.features, data.labels, k_same=data.k, k_other=0 if data.labels is None else data.k,
-        metric=data.metric, n_jobs=n_jobs, rows=data.points, aligned=aligned,
+        data.features, data.labels, k_same=k, k_other=k_other, metric=data.metric, n_jobs=n_jobs,
+        rows=data.points, aligned=aligned,
     )  # fmt: skip
 
 

@@ -21,17 +21,13 @@ Grid = Mapping[str, Any] | Iterable[Mapping[str, Any]]
 
 # Parameters that do not change the map.
 IRRELEVANT = ("n_jobs", "verbose", "callback", "callback_every", "mixing")
-_NO_GRID = (
-    "grid must be a mapping of parameters to values, or a list of such mappings, got {!r:.60}"
-)
+_NO_GRID = "grid must map parameters to values, or be a list of such mappings, got {!r:.60}"
 _REFUSED = {
     "n_components": "maps of different dimensions cannot be compared",
     "metric": "neighbours are searched once for all settings",
     "n_jobs": "it does not change the map; pass it to sweep itself",
     "mixing": "a sweep has its own settings; pass a mixing to suggest()",
-    "verbose": "it does not change the map",
-    "callback": "it does not change the map",
-    "callback_every": "it does not change the map",
+    **dict.fromkeys(("verbose", "callback", "callback_every"), "it does not change the map"),
 }
 
 

@@ -205,21 +205,18 @@ def _check_memory(matrix: Any, settings: list[Settings], workers: int) -> None:
     require_memory(max(largest.search, 2 * largest.lists + maps), hint)  # measures have lists too
 
 
-def _with_starts(
-    settings: list[Settings], features: NDArray[np.floating] | None, n_jobs: int
-) -> list[Settings]:
+def _with_starts(settings: list[Settings], features: Any, n_jobs: int) -> list[Settings]:
     """Compute the PCA start once for all settings, and give each map its threads."""
     starts: dict[str, NDArray[np.float64]] = {}
     started = []
     for each in settings:
-        init = each.init
+        init, size, rng = each.init, each.n_components, each.rng
         if isinstance(init, str) and init == "pca" and features is not None:
-            seed = repr(each.rng.bit_generator.state)
+            seed = repr(rng.bit_generator.state)
             if seed not in starts:
                 starts[seed] = start_positions(
-                    "pca", each.n_components, X=features, matrix=None, rng=each.rng,
-                    n_jobs=each.n_jobs,
-                )  # fmt: skip
+                    "pca", size, X=features, matrix=None, rng=rng, n_jobs=each.n_jobs
+                )
             init = starts[seed]
         started.append(replace(each, init=init, n_jobs=n_jobs))
     return started
