@@ -11,15 +11,13 @@ from ctsne.evaluate.neighbors_in_map import (
     MapNeighbors,
     checked_map,
     labelled_neighbors,
-    search_map,
+    map_neighbors,
 )
 from ctsne.evaluate.sampling import (
     MEASURED_POINTS,
     NEIGHBORHOOD,
     Floats,
     Indices,
-    Points,
-    check_k,
     check_sizes,
     chunks,
     divided,
@@ -63,9 +61,10 @@ def laplacian(
     0.25
     """
     found, known = labelled_neighbors(embedding, labels, k, sample, random_state, n_jobs)
+    codes = known.codes
 
     def shares(rows: slice) -> Floats:
-        return _shares(known.codes, found.points[rows], found.indices[rows])[:, -1]
+        return _shares(codes[found.points[rows]], codes[found.indices[rows]])[:, -1]
 
     return in_chunks(shares, len(found.points), found.k, pointwise)
 
@@ -95,13 +94,14 @@ def laplacian_curve(
     """
     given, n = checked_map(embedding)
     known = encode_labels(labels, n=n)
+    codes = known.codes
     sizes = check_sizes(k, largest=given.k if isinstance(given, MapNeighbors) else n - 2, n=n)
     largest = int(sizes[-1])
     if isinstance(given, MapNeighbors) or largest <= RANKED_SHARE * n:
         found, _ = labelled_neighbors(given, known, largest, sample, random_state, n_jobs)
 
         def shares(rows: slice) -> Floats:
-            return _shares(known.codes, found.points[rows], found.indices[rows])
+            return _shares(codes[found.points[rows]], codes[found.indices[rows]])
 
         parts = chunks(len(found.points), largest)
         return make_curve(shares, parts, sizes, pointwise, n_jobs)
@@ -109,15 +109,15 @@ def laplacian_curve(
 
     def ranked_shares(rows: slice) -> Floats:
         near = ranked_map(places, points[rows], largest)
-        return _shares(known.codes, points[rows], near)
+        return _shares(codes[points[rows]], codes[near])
 
     parts = chunks(len(points), RANKED_LENGTH * n)
     return make_curve(ranked_shares, parts, sizes, pointwise, n_jobs)
 
 
-def _shares(codes: Indices, points: Points, near: Indices) -> Floats:
+def _shares(own: Indices, labels: Indices) -> Floats:
     """Return the share of different labels among the first neighbours, for every number of them."""
-    own, labels = codes[points][:, None], codes[near]
+    own = own[:, None]
     counted = (labels >= 0) & (own >= 0)
     different = np.cumsum(counted & (labels != own), axis=1)
     return divided(different, np.cumsum(counted, axis=1))
@@ -219,5 +219,4 @@ def _measured(embedding: Map, labels: object, k: int, n_jobs: int) -> tuple[MapN
     known = encode_labels(labels, n=n)
     if isinstance(given, MapNeighbors):
         return given, known
-    size = check_k(min(k, n - 2), n=n)
-    return search_map(given, sample_points(n, MEASURED_POINTS), size, n_jobs), known
+    return map_neighbors(given, k=min(k, n - 2), sample=MEASURED_POINTS, n_jobs=n_jobs), known
