@@ -108,10 +108,8 @@ class SweepResult:
     ----------
     maps : tuple of SweptMap
         In the order of the grid, without those that an interrupted sweep did not reach.
-    points : tuple of GridPoint
-        The setting of each map.
-    estimator : dict
-        The parameters of the estimator, for everything that the grid does not name.
+    points, estimator : tuple of GridPoint, dict
+        The setting of each map, and all parameters of the estimator.
     sampled_from : int or None
         If the maps show a random sample, the number of all points.
 
@@ -185,9 +183,8 @@ class SweepResult:
         """
         suggestion = self.suggest(mixing)
         if suggestion.map is None:
-            raise ValueError(
-                f"{suggestion.reason}; ask for less, or try stronger conditioning or another method"
-            )
+            advice = "ask for less, or try stronger conditioning or another method"
+            raise ValueError(f"{suggestion.reason}; {advice}")
         return suggestion.map
 
     def most_mixed(self) -> SweptMap:
@@ -271,10 +268,7 @@ class SweepResult:
             raise ValueError("the sweep has no finished map to choose from")
         measured = [swept for swept in finished if np.isfinite(swept.measures["mixing"])]
         if not measured:
-            raise ValueError(
-                "there is nothing to choose by: mixing cannot be measured if all points have the "
-                "same label, or hardly any point has one"
-            )
+            raise ValueError("there is nothing to choose by: mixing needs different labels")
         return measured
 
 

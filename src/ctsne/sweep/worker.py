@@ -17,7 +17,7 @@ from ctsne._fit.settings import Settings
 from ctsne.affinity.result import kept_diagnostics
 from ctsne.evaluate import measure_map, summarize_diagnostics
 from ctsne.labels import Labels
-from ctsne.layout import Layout, Schedule
+from ctsne.layout import Layout
 from ctsne.sweep.result import SweptMap
 from ctsne.sweep.shared_lists import SharedLists, lists_for
 from ctsne.sweep.storage import file_after, load_map, save_map
@@ -183,15 +183,14 @@ def _next_on_path(
     rate = usual.early_learning_rate or usual.learning_rate
     rate = min(_RATE_EXAGGERATION * rate, max(rate, _MOST_RATE * len(start)))
     early = max(PATH_EXAGGERATION, usual.exaggeration)
-    schedule = Schedule(
+    schedule = replace(
+        usual,
         early_exaggeration=early,
         early_exaggeration_iter=round(PATH_EARLY_SHARE * settings.n_iter),
-        exaggeration=usual.exaggeration,
         learning_rate=rate / max(1.0, usual.exaggeration),
         early_learning_rate=rate / early,
         early_momentum=PATH_MOMENTUM,
         momentum=PATH_MOMENTUM,
-        longest_step=usual.longest_step,
     )
     layout = Layout(
         matrix, start, schedule, weights=weights_of(settings), dof=settings.dof,
