@@ -211,8 +211,8 @@ def _report(
     console: Console,
 ) -> None:
     """Print what was made and how good it is."""
-    from ctsne.cli.plot import plot_command
     from ctsne._core.wording import measure_title
+    from ctsne.cli.plot import plot_command
 
     measures = _measures(model, data, options.other, options.jobs)
     n = len(model.embedding_)

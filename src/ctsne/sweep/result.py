@@ -268,7 +268,10 @@ class SweepResult:
             raise ValueError("the sweep has no finished map to choose from")
         measured = [swept for swept in finished if np.isfinite(swept.measures["mixing"])]
         if not measured:
-            raise ValueError("there is nothing to choose by: mixing needs different labels")
+            raise ValueError(
+                "there is nothing to choose by: the mixing of the labels cannot be measured if all "
+                "points have the same label, or hardly any point has one"
+            )
         return measured
 
 
