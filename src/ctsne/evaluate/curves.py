@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import joblib
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 
 from ctsne._core.checks import check_jobs
-from ctsne.evaluate.sampling import Floats, Indices, Points, chunks, divided
+from ctsne.evaluate.sampling import Floats, Indices, Points, divided
 
 # For neighbourhoods larger than this share of the points, ranking all points is faster than a
 # search.
 RANKED_SHARE = 1 / 16
+# A ranked row counts as this many rows of a search, so that a chunk of them fits in the cache.
+RANKED_LENGTH = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +94,6 @@ def ranking(distances: Floats, points: Points, last: NDArray[np.bool_] | None = 
     return keys[:, :-1].astype(np.uint32).astype(np.int32)
 
 
-def ranked_chunks(points: Points, n: int) -> Iterator[slice]:
-    """Divide points into parts whose distances to all n points fit in the cache."""
-    return chunks(len(points), 8 * n)
+def ranked_map(places: Floats, points: Points, k: int) -> Indices:
+    """Return the k nearest neighbours of some points in a map, by ranking all points."""
+    return ranking(cdist(places[points], places, "sqeuclidean"), points)[:, :k]

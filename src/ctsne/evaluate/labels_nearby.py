@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from ctsne._core.checks import check_number
 from ctsne.evaluate.neighbors_in_map import (
+    Map,
     MapNeighbors,
     checked_map,
     labelled_neighbors,
     map_neighbors,
-)  # fmt: skip
-from ctsne.evaluate.sampling import NEIGHBORHOOD, Floats, Indices, divided, in_chunks, mean
+)
+from ctsne.evaluate.sampling import NEIGHBORHOOD, Floats, Indices, divided, in_chunks
 from ctsne.labels import encode_labels
 
 # Tolerance for the logarithm of a perplexity. About six steps reach it; where no precision has the
@@ -24,32 +25,26 @@ _MOST_STEPS = 60
 
 
 def lisi(
-    embedding: ArrayLike | MapNeighbors, labels: object, *, perplexity: float = 30,
-    sample: float | None = None, random_state: object = 0, pointwise: bool = False,
-    n_jobs: int = -1,
-) -> float | NDArray[np.float64]:  # fmt: skip
+    embedding: Map, labels: object, *, perplexity: float = 30, sample: float | None = None,
+    random_state: object = 0, pointwise: bool = False, n_jobs: int = -1,
+) -> float | Floats:  # fmt: skip
     """Local inverse Simpson's index: the effective number of labels around a point of the map.
 
-    For the label that is factored out this is *iLISI*; larger is better, up to
-    :func:`ctsne.evaluate.expected_lisi`. For a label that should be visible it is *cLISI*; 1 is
-    best.
+    For the label factored out this is *iLISI*; larger is better, up to
+    :func:`ctsne.evaluate.expected_lisi`. For a label to look for it is *cLISI*; 1 is best.
 
-    As Harmony defines it (Korsunsky et al. 2019): three times ``perplexity`` nearest neighbours
-    have weights ``exp(-τ d)`` (of the distance, not its square), with τ such that the weights have
-    that perplexity. The index is ``1 / Σ_l p_l²`` for the summed weights ``p_l`` of the labels.
+    As in Harmony (Korsunsky et al. 2019): three times ``perplexity`` neighbours have weights
+    ``exp(-τ d)``, with τ such that they have that perplexity. The index is ``1 / Σ_l p_l²`` for the
+    summed weights ``p_l`` of the labels.
 
     Parameters
     ----------
     embedding : array-like of shape (n, d) or MapNeighbors
         Positions in the map, or at least three times ``perplexity`` neighbours per point.
-    labels : array-like of shape (n,)
-        Any label column. Points without a label count neither as points nor as neighbours.
     perplexity : float, default=30
         Effective number of neighbours, at least 1 and at most (n - 2) / 3.
-    sample, random_state, n_jobs
-        As in :func:`ctsne.evaluate.map_neighbors`.
-    pointwise : bool, default=False
-        Return the index of each measured point instead of their mean; nan where there is none.
+    labels, sample, random_state, pointwise, n_jobs
+        As in :func:`ctsne.evaluate.laplacian`.
 
     Returns
     -------
@@ -81,8 +76,7 @@ def lisi(
         simpson = (weights * _same_label(near, weights)).sum(axis=1)
         return divided(np.ones(len(near)), simpson)
 
-    every = in_chunks(values, len(found.points), 4 * k)
-    return every if pointwise else mean(every)
+    return in_chunks(values, len(found.points), 4 * k, pointwise)
 
 
 def expected_lisi(labels: object) -> float:
@@ -111,10 +105,9 @@ def expected_lisi(labels: object) -> float:
 
 
 def knn_accuracy(
-    embedding: ArrayLike | MapNeighbors, labels: object, *, k: int = NEIGHBORHOOD,
-    sample: float | None = None, random_state: object = 0, pointwise: bool = False,
-    n_jobs: int = -1,
-) -> float | NDArray[np.float64]:  # fmt: skip
+    embedding: Map, labels: object, *, k: int = NEIGHBORHOOD, sample: float | None = None,
+    random_state: object = 0, pointwise: bool = False, n_jobs: int = -1,
+) -> float | Floats:  # fmt: skip
     """Share of points whose label is the most frequent one among their k nearest neighbours.
 
     A point is not its own neighbour, so this is the leave-one-out accuracy of a nearest-neighbour
@@ -122,10 +115,8 @@ def knn_accuracy(
 
     Parameters
     ----------
-    embedding, labels, k, sample, random_state, n_jobs
+    embedding, labels, k, sample, random_state, pointwise, n_jobs
         As in :func:`ctsne.evaluate.laplacian`.
-    pointwise : bool, default=False
-        Return 1 or 0 for each measured point instead of their mean; nan where there is none.
 
     Returns
     -------
@@ -147,8 +138,7 @@ def knn_accuracy(
         winner = near[np.arange(len(near)), first]
         return np.where((own >= 0) & (winner >= 0), (winner == own).astype(np.float64), np.nan)
 
-    values = in_chunks(is_right, len(found.points), 4 * found.k)
-    return values if pointwise else mean(values)
+    return in_chunks(is_right, len(found.points), 4 * found.k, pointwise)
 
 
 class PrivatePopulation(NamedTuple):
@@ -156,15 +146,12 @@ class PrivatePopulation(NamedTuple):
 
     Attributes
     ----------
-    kind : object
-        The type.
-    label : object
-        The label that all its points have.
+    kind, label : object
+        The type, and the label that all its points have.
     points : int
         Number of its points.
     wrong : float
-        Share of their neighbours in the map that have another type. 0 is correct, because no point
-        with another label is like them.
+        Share of their neighbours in the map that have another type; 0 is correct.
     """
 
     kind: object
@@ -174,22 +161,16 @@ class PrivatePopulation(NamedTuple):
 
 
 def private_populations(
-    embedding: ArrayLike | MapNeighbors, labels: object, types: object, *, k: int = NEIGHBORHOOD,
-    n_jobs: int = -1,
-) -> list[PrivatePopulation]:  # fmt: skip
+    embedding: Map, labels: object, types: object, *, k: int = NEIGHBORHOOD, n_jobs: int = -1
+) -> list[PrivatePopulation]:
     """Find types that occur under one label only, and how far a map mixes them with other types.
 
     Parameters
     ----------
-    embedding : array-like of shape (n, d) or MapNeighbors
-        Positions in the map, or the neighbours of all its points.
-    labels : array-like of shape (n,)
-        The label that was factored out.
-    types : array-like of shape (n,)
-        The types of the points, such as cell types.
-    k : int, default=30
-        Neighbourhood size; smaller if there are fewer points.
-    n_jobs : int, default=-1
+    embedding, k, n_jobs
+        As in :func:`ctsne.evaluate.mixing`, but all points are measured.
+    labels, types : array-like of shape (n,)
+        The label that was factored out, and the types of the points, such as cell types.
 
     Returns
     -------
@@ -206,8 +187,8 @@ def private_populations(
     given, n = checked_map(embedding)
     known = encode_labels(labels, n=n)
     kinds = encode_labels(types, n=n, argument="types")
-    searched = isinstance(given, MapNeighbors)
-    found = given if searched else map_neighbors(given, k=min(k, n - 2), n_jobs=n_jobs)
+    if not isinstance(given, MapNeighbors):
+        given = map_neighbors(given, k=min(k, n - 2), n_jobs=n_jobs)
     usable = (known.codes >= 0) & (kinds.codes >= 0)
     populations = []
     for code, kind in enumerate(kinds.names):
@@ -215,7 +196,7 @@ def private_populations(
         under = np.unique(known.codes[own])
         if len(under) != 1:
             continue
-        near = kinds.codes[found.indices[own[found.points]]]
+        near = kinds.codes[given.indices[own[given.points]]]
         counted = near >= 0
         wrong = float((near != code)[counted].mean()) if counted.any() else np.nan
         name = known.names[under[0]]
@@ -244,33 +225,27 @@ def _weights(distances: Floats, counted: NDArray[np.bool_], perplexity: float) -
 
 
 def _precisions(x: Floats, counted: NDArray[np.bool_], perplexity: float) -> Floats:
-    """Solve for τ in units of the farthest neighbour, by Newton's method on its logarithm.
-
-    Entropy decreases with τ, so every step narrows a bracket; a step outside it is replaced by
-    the middle.
-    """
+    """Solve for τ in units of the farthest neighbour, by Newton's method on its logarithm."""
     n = len(x)
     low, high = np.full(n, np.log(1e-6)), np.full(n, np.log(1e12))
     guess = np.full(n, np.log(perplexity))
-    open_rows = np.flatnonzero(counted.any(axis=1))
+    rows = np.flatnonzero(counted.any(axis=1))
     for _ in range(_MOST_STEPS):
-        if len(open_rows) == 0:
+        if len(rows) == 0:
             break
-        at, tau = x[open_rows], np.exp(guess[open_rows])
-        weights = np.exp(-tau[:, None] * at) * counted[open_rows]
+        at, now, tau = x[rows], guess[rows], np.exp(guess[rows])
+        weights = np.exp(-tau[:, None] * at) * counted[rows]
         total = weights.sum(axis=1)
         first = np.einsum("ij,ij->i", weights, at) / total
         second = np.einsum("ij,ij,ij->i", weights, at, at) / total
         excess = np.log(total) + tau * first - np.log(perplexity)
-        too_wide = excess > 0
-        low[open_rows] = np.where(too_wide, guess[open_rows], low[open_rows])
-        high[open_rows] = np.where(too_wide, high[open_rows], guess[open_rows])
-        # The entropy's slope in the logarithm of τ is -τ² times the variance of x.
-        slope = np.maximum(tau**2 * (second - first**2), 1e-30)
-        step = guess[open_rows] + excess / slope
-        inside = (step > low[open_rows]) & (step < high[open_rows])
-        halved = (low[open_rows] + high[open_rows]) / 2
-        unsolved = (np.abs(excess) > _TOLERANCE) & (high[open_rows] - low[open_rows] > _TOLERANCE)
-        open_rows = open_rows[unsolved]
-        guess[open_rows] = np.where(inside, step, halved)[unsolved]
+        # Entropy decreases with τ, so every step narrows a bracket; a step outside it is replaced
+        # by the middle. The slope in the logarithm of τ is -τ² times the variance of x.
+        left = low[rows] = np.where(excess > 0, now, low[rows])
+        right = high[rows] = np.where(excess > 0, high[rows], now)
+        step = now + excess / np.maximum(tau**2 * (second - first**2), 1e-30)
+        step = np.where((step > left) & (step < right), step, (left + right) / 2)
+        unsolved = (np.abs(excess) > _TOLERANCE) & (right - left > _TOLERANCE)
+        rows = rows[unsolved]
+        guess[rows] = step[unsolved]
     return np.asarray(np.exp(guess))

@@ -38,21 +38,15 @@ def measure_map(
 ) -> dict[str, float]:  # fmt: skip
     """Measure how a map mixes labels and which neighbours it keeps.
 
-    ``embed``, ``sweep``, ``evaluate`` and the page report these numbers.
-
     Parameters
     ----------
-    embedding : array-like of shape (n, d)
-        Positions in the map.
     data : DataNeighbors
         The neighbours in the data, with the label that was factored out, from
         :func:`ctsne.evaluate.data_neighbors`. It also determines the points that are measured.
-    other : array-like of shape (n,), optional
-        A label that should be visible in the map.
     k : int, optional
         Neighbourhood size; by default that of ``data``.
-    n_jobs : int, default=-1
-        Number of threads; -1 uses all cores.
+    embedding, other, n_jobs
+        As in :func:`ctsne.evaluate.evaluate`.
 
     Returns
     -------
@@ -130,30 +124,21 @@ def evaluate(
         A label that should be visible in the map.
     k : int, default=30
         Neighbourhood size, from 1 to n - 2.
-    metric, pca, align, sample, random_state
+    metric, pca, align, sample, random_state, n_jobs
         As in :func:`ctsne.evaluate.data_neighbors`. Use the values that the map was made with.
     diagnostics : Diagnostics, optional
         ``ConditionalTSNE.diagnostics_``, to be summarized in the table.
     data : DataNeighbors, optional
-        Neighbours in the data from :func:`ctsne.evaluate.data_neighbors` with the same labels and
-        at least ``k`` neighbours, to measure many maps with one search. They also determine
-        metric, alignment and sample.
-    n_jobs : int, default=-1
-        Number of threads; -1 uses all cores.
+        Neighbours in the data with the same labels, to measure many maps with one search. They
+        also determine metric, alignment and sample.
 
     Returns
     -------
     pandas.DataFrame
         One row per measure: ``measure``; ``label``, the name of the column it is about (or "labels"
         and "other"), if it is about one; ``k``; ``value``; ``expected``, the value for a random map
-        or random labels, if it is known; ``points``, how many were measured. The measures are those
-        of :func:`ctsne.evaluate.measure_map`, and the area under the R_NX curve, which is measured
-        at 500 points at most.
-
-    Raises
-    ------
-    ImportError
-        If pandas is not installed.
+        or random labels, if known; ``points``, how many were measured. The measures are those of
+        :func:`ctsne.evaluate.measure_map`, and the area under the R_NX curve at up to 500 points.
 
     Examples
     --------
@@ -184,7 +169,7 @@ def evaluate(
         raise ValueError(
             f"data must hold {k} neighbours among {n} points, got {data.k} among {data.n}"
         )
-    elif not np.array_equal(*(_codes(each) for each in (data.labels, known))):
+    elif not np.array_equal(_codes(data.labels), _codes(known)):
         raise ValueError("data must have been searched with the same labels")
     columns = {"": (known, _name(labels, "labels")), "other_": (hidden, _name(other, "other"))}
     rows: list[tuple[object, ...]] = []

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.distance import cdist
+from numpy.typing import ArrayLike
 
-from ctsne.evaluate.curves import RANKED_SHARE, Curve, make_curve, ranked_chunks, ranking
+from ctsne.evaluate.curves import RANKED_LENGTH, RANKED_SHARE, Curve, make_curve, ranked_map
 from ctsne.evaluate.neighbors_in_map import (
+    Map,
     MapNeighbors,
     checked_map,
     labelled_neighbors,
-    search_map,
-)  # fmt: skip
+    map_neighbors,
+)
 from ctsne.evaluate.sampling import (
     MEASURED_POINTS,
     NEIGHBORHOOD,
     Floats,
     Indices,
-    Points,
-    check_k,
     check_sizes,
     chunks,
     divided,
@@ -31,10 +29,9 @@ from ctsne.labels import Labels, encode_labels
 
 
 def laplacian(
-    embedding: ArrayLike | MapNeighbors, labels: object, *, k: int = NEIGHBORHOOD,
-    sample: float | None = None, random_state: object = 0, pointwise: bool = False,
-    n_jobs: int = -1,
-) -> float | NDArray[np.float64]:  # fmt: skip
+    embedding: Map, labels: object, *, k: int = NEIGHBORHOOD, sample: float | None = None,
+    random_state: object = 0, pointwise: bool = False, n_jobs: int = -1,
+) -> float | Floats:  # fmt: skip
     """Mean share of different labels among the k nearest neighbours in the map.
 
     0 means that every neighbourhood has one label. Random labels give `expected_laplacian`.
@@ -64,18 +61,17 @@ def laplacian(
     0.25
     """
     found, known = labelled_neighbors(embedding, labels, k, sample, random_state, n_jobs)
+    codes = known.codes
 
     def shares(rows: slice) -> Floats:
-        return _shares(known.codes, found.points[rows], found.indices[rows])[:, -1]
+        return _shares(codes[found.points[rows]], codes[found.indices[rows]])[:, -1]
 
-    values = in_chunks(shares, len(found.points), found.k)
-    return values if pointwise else mean(values)
+    return in_chunks(shares, len(found.points), found.k, pointwise)
 
 
 def laplacian_curve(
-    embedding: ArrayLike | MapNeighbors, labels: object, *, k: ArrayLike | None = None,
-    sample: float | None = None, random_state: object = 0, pointwise: bool = False,
-    n_jobs: int = -1,
+    embedding: Map, labels: object, *, k: ArrayLike | None = None, sample: float | None = None,
+    random_state: object = 0, pointwise: bool = False, n_jobs: int = -1,
 ) -> Curve:  # fmt: skip
     """Laplacian score over neighbourhood sizes.
 
@@ -98,30 +94,30 @@ def laplacian_curve(
     """
     given, n = checked_map(embedding)
     known = encode_labels(labels, n=n)
+    codes = known.codes
     sizes = check_sizes(k, largest=given.k if isinstance(given, MapNeighbors) else n - 2, n=n)
     largest = int(sizes[-1])
     if isinstance(given, MapNeighbors) or largest <= RANKED_SHARE * n:
         found, _ = labelled_neighbors(given, known, largest, sample, random_state, n_jobs)
-        near, points = found.indices, found.points
-        rows = chunks(len(points), largest)
-        return make_curve(
-            lambda part: _shares(known.codes, points[part], near[part]),
-            rows, sizes, pointwise, n_jobs,
-        )  # fmt: skip
-    positions = given.astype(np.float64)
-    points = sample_points(n, sample, random_state)
 
-    def values(part: slice) -> Floats:
-        distances = cdist(positions[points[part]], positions, "sqeuclidean")
-        near = ranking(distances, points[part])[:, :largest]
-        return _shares(known.codes, points[part], near)
+        def shares(rows: slice) -> Floats:
+            return _shares(codes[found.points[rows]], codes[found.indices[rows]])
 
-    return make_curve(values, ranked_chunks(points, n), sizes, pointwise, n_jobs)
+        parts = chunks(len(found.points), largest)
+        return make_curve(shares, parts, sizes, pointwise, n_jobs)
+    places, points = given.astype(np.float64), sample_points(n, sample, random_state)
+
+    def ranked_shares(rows: slice) -> Floats:
+        near = ranked_map(places, points[rows], largest)
+        return _shares(codes[points[rows]], codes[near])
+
+    parts = chunks(len(points), RANKED_LENGTH * n)
+    return make_curve(ranked_shares, parts, sizes, pointwise, n_jobs)
 
 
-def _shares(codes: Indices, points: Points, near: Indices) -> Floats:
+def _shares(own: Indices, labels: Indices) -> Floats:
     """Return the share of different labels among the first neighbours, for every number of them."""
-    own, labels = codes[points][:, None], codes[near]
+    own = own[:, None]
     counted = (labels >= 0) & (own >= 0)
     different = np.cumsum(counted & (labels != own), axis=1)
     return divided(different, np.cumsum(counted, axis=1))
@@ -151,9 +147,7 @@ def expected_laplacian(labels: object) -> float:
     return float((counts * (m - counts)).sum() / (m * (m - 1))) if m > 1 else float("nan")
 
 
-def mixing(
-    embedding: ArrayLike | MapNeighbors, labels: object, *, k: int = NEIGHBORHOOD, n_jobs: int = -1
-) -> float:
+def mixing(embedding: Map, labels: object, *, k: int = NEIGHBORHOOD, n_jobs: int = -1) -> float:
     """Share of random mixing: 0 is not mixed at all, 1 is mixed as random labels would be.
 
     Parameters
@@ -162,9 +156,8 @@ def mixing(
         Positions in the map (at most 5,000 points are measured), or its neighbours.
     labels : array-like of shape (n,)
         Any label column; missing labels are left out.
-    k : int, default=30
-        Neighbourhood size; smaller if there are fewer points.
-    n_jobs : int, default=-1
+    k, n_jobs
+        As in :func:`ctsne.evaluate.laplacian`; ``k`` is smaller if there are fewer points.
 
     Returns
     -------
@@ -186,7 +179,7 @@ def mixing(
 
 
 def mixing_by_label(
-    embedding: ArrayLike | MapNeighbors, labels: object, *, k: int = NEIGHBORHOOD, n_jobs: int = -1
+    embedding: Map, labels: object, *, k: int = NEIGHBORHOOD, n_jobs: int = -1
 ) -> dict[object, float]:
     """Share of random mixing of each label.
 
@@ -220,13 +213,10 @@ def mixing_by_label(
     return dict(sorted(measured.items(), key=lambda item: item[1]))
 
 
-def _measured(
-    embedding: ArrayLike | MapNeighbors, labels: object, k: int, n_jobs: int
-) -> tuple[MapNeighbors, Labels]:
+def _measured(embedding: Map, labels: object, k: int, n_jobs: int) -> tuple[MapNeighbors, Labels]:
     """Return the neighbours of the points measured by default, or given ones, and the labels."""
     given, n = checked_map(embedding)
     known = encode_labels(labels, n=n)
     if isinstance(given, MapNeighbors):
         return given, known
-    size = check_k(min(k, n - 2), n=n)
-    return search_map(given, sample_points(n, MEASURED_POINTS), size, n_jobs), known
+    return map_neighbors(given, k=min(k, n - 2), sample=MEASURED_POINTS, n_jobs=n_jobs), known

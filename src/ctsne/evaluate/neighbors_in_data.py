@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from ctsne._core.checks import check_choice, check_jobs, check_matrix, is_sparse
@@ -14,6 +14,7 @@ from ctsne._core.choices import METRICS
 from ctsne._core.components import check_components, reduced_features
 from ctsne.evaluate.curves import ranking
 from ctsne.evaluate.neighbors_in_map import (
+    Map,
     MapNeighbors,
     checked_map,
     nearest,
@@ -31,31 +32,23 @@ from ctsne.neighbors.lists import different_labels
 class DataNeighbors:
     """The nearest neighbours in the data. Every measure accepts this instead of the data.
 
-    It is the same for all maps of the data, so one search serves many maps.
-
     Attributes
     ----------
-    points : ndarray of int64, shape (m,)
-        The points measured.
-    n : int
-        Number of all points, among which the neighbours are searched.
+    points, n
+        As in :class:`ctsne.evaluate.MapNeighbors`.
     labels : Labels or None
         The labels that neighbourhoods are adjusted for.
     k : int
         The largest neighbourhood that can be measured.
-    indices : ndarray of int32
+    indices, distances, n_same : ndarray of int32, float32, int32
         Each row holds first the nearest points that do not have a different label, ``n_same`` of
         them, then the nearest that do: ``k`` of each kind, or all there are. Empty if the
         neighbours are not known (see ``complete``).
-    distances : ndarray of float32
-    n_same : ndarray of int32, shape (m,)
-    metric : str
-    features : ndarray or None
+    metric, features : str, ndarray or None
         Where neighbours were searched: reduced features, or the full matrix of distances.
-    alignment : str
-        How points with other labels were aligned; ``"none"`` if they were not.
-    aligned : ndarray of int32 or None
-        The same lists, but points with other labels are the nearest in the aligned data.
+    alignment, aligned : str, ndarray of int32 or None
+        How points with other labels were aligned (``"none"`` if they were not), and the lists in
+        which they are the nearest in the aligned data.
 
     Examples
     --------
@@ -87,9 +80,7 @@ class DataNeighbors:
         """Return neighbourhoods with as many points of the same label as those of a map.
 
         ``near`` holds neighbours of the same points in the map, the nearest first. The first k
-        entries of a row of the result are the set ``v_i^k`` of the paper (section 4.1): where the
-        second neighbour with another label appears in the map, the second nearest of all points
-        with other labels appears here.
+        entries of a row of the result are the set ``v_i^k`` of the paper (section 4.1).
         """
         k = near.shape[1]
         other = different_labels(self.labels, self.points[:, None], near)
@@ -119,33 +110,23 @@ def data_neighbors(
 ) -> DataNeighbors:  # fmt: skip
     """Search the neighbours in the data once, for all measures and all maps.
 
-    ``metric``, ``pca`` and ``align`` mean the same as in :class:`ctsne.ConditionalTSNE`. With the
-    values that a map was made with, the map is compared with the neighbours it was made from.
-
     Parameters
     ----------
     X : array-like or sparse matrix, shape (n, d)
-        Features; with ``metric="precomputed"`` distances. A full matrix of distances holds all
-        neighbourhoods. A sparse graph does not: ``complete`` is then False, and only the mixing of
-        labels can be measured.
+        Features; with ``metric="precomputed"`` distances. A sparse graph of distances does not
+        hold all neighbourhoods (``complete`` is False): only mixing can be measured.
     labels : array-like of shape (n,), optional
         The labels to adjust for.
     k : int, default=30
         Largest neighbourhood to measure, from 1 to n - 2.
-    metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
-    pca : int, "auto" or None, default="auto"
-        Number of principal components in which neighbours are searched; "auto" uses 50 if there
-        are more features, None uses the features as they are.
-    align : str or array-like of shape (n, d'), default="none"
-        An alignment adds lists in which neighbours with other labels are searched among aligned
-        points, for the measure ``aligned_rnx``. All other measures compare with the data as given.
+    metric, pca, align
+        As in :class:`ctsne.ConditionalTSNE`; with the values that a map was made with, it is
+        compared with the neighbours it was made from. An alignment adds lists in which neighbours
+        with other labels are searched among aligned points, for the measure ``aligned_rnx``.
     sample : int, float or None, default=5000
-        Measure at most this many points (int), or this share of them (float); None measures all.
-        Their neighbours are still searched among all points.
-    random_state : int, RandomState or None, default=0
-        Chooses the sample.
-    n_jobs : int, default=-1
-        Number of threads; -1 uses all cores.
+        As in :func:`ctsne.evaluate.map_neighbors`; None measures all points.
+    random_state, n_jobs
+        As in :func:`ctsne.evaluate.map_neighbors`.
 
     Returns
     -------
@@ -186,13 +167,8 @@ def search_data(data: DataNeighbors, n_jobs: int) -> DataNeighbors:
     """Fill the lists, unless the data are a graph that does not hold all neighbours."""
     if data.features is None:
         return data
-    rows: Any = slice(None)
-    if data.metric == "precomputed":
-        k_other = 0 if data.labels is None else data.k
-        found = neighbors_from_distances(data.features, data.labels, data.k, k_other)
-        rows = data.points
-    else:
-        found = _search(data, n_jobs)
+    found = _search(data, n_jobs)
+    rows: Any = data.points if data.metric == "precomputed" else slice(None)
     lists = found.indices[rows], found.distances[rows], found.n_same[rows]
     return replace(data, indices=lists[0], distances=lists[1], n_same=lists[2])
 
@@ -205,13 +181,14 @@ def search_aligned(data: DataNeighbors, moved: Alignment, n_jobs: int) -> DataNe
     return replace(data, alignment=moved.name, aligned=found.indices)
 
 
-def _search(
-    data: DataNeighbors, n_jobs: int, aligned: NDArray[np.floating] | None = None
-) -> Neighbors:
+def _search(data: DataNeighbors, n_jobs: int, aligned: Any = None) -> Neighbors:
     assert data.features is not None
+    k, k_other = data.k, 0 if data.labels is None else data.k
+    if data.metric == "precomputed":
+        return neighbors_from_distances(data.features, data.labels, k, k_other)
     return find_neighbors(
-        data.features, data.labels, k_same=data.k, k_other=0 if data.labels is None else data.k,
-        metric=data.metric, n_jobs=n_jobs, rows=data.points, aligned=aligned,
+        data.features, data.labels, k_same=k, k_other=k_other, metric=data.metric, n_jobs=n_jobs,
+        rows=data.points, aligned=aligned,
     )  # fmt: skip
 
 
@@ -249,29 +226,38 @@ def prepared_for_ranking(data: DataNeighbors) -> DataNeighbors:
 
 
 def both_neighbors(
-    embedding: ArrayLike | MapNeighbors, X: Any, labels: object, k: object, sample: float | None,
-    random_state: object, n_jobs: int,
+    embedding: Map, X: Any, labels: object, k: object, sample: float | None, random_state: object,
+    n_jobs: int,
 ) -> tuple[MapNeighbors, DataNeighbors]:  # fmt: skip
     """Check all arguments, then return the neighbours of the same points in map and data."""
     low, n = checked_map(embedding)
-    high: Any = X if isinstance(X, DataNeighbors) else check_matrix(X)
-    check_same_points(high.n if isinstance(high, DataNeighbors) else high.shape[0], n)
     size = check_k(k, n=n)
-    if isinstance(high, DataNeighbors):
-        _check_lists(high, size, labels)
-    known = None if labels is None else encode_labels(labels, n=n)
-    given = [each.points for each in (high, low) if isinstance(each, DataNeighbors | MapNeighbors)]
+    given = [each.points for each in (X, low) if isinstance(each, DataNeighbors | MapNeighbors)]
     if given:
         refuse_sample(sample)
     points = given[0] if given else sample_points(n, sample, random_state)
-    if isinstance(low, MapNeighbors):
-        low = _at_points(nearest(low, size), points)
-    else:
+    if isinstance(X, DataNeighbors):
+        _check_lists(X, n, size, labels)
+    high = X if isinstance(X, DataNeighbors) else unsearched(X, labels, points, n, size, n_jobs)
+    if not isinstance(low, MapNeighbors):
         low = search_map(low, points, size, n_jobs)
-    if not isinstance(high, DataNeighbors):
-        features = reference_features(high, n_jobs=n_jobs)
-        high = search_data(DataNeighbors(points, n, known, size, features=features), n_jobs)
-    return low, high
+    else:
+        low = nearest(low, size)
+        if not np.array_equal(low.points, points):
+            if len(low.points) < n:
+                raise ValueError("the neighbours in map and data must be of the same sample")
+            low = MapNeighbors(points, n, low.indices[points], low.distances[points])
+    return low, high if high.complete else search_data(high, n_jobs)
+
+
+def unsearched(
+    X: Any, labels: object, points: Points, n: int, k: int, n_jobs: int
+) -> DataNeighbors:
+    """Check data that belong to a map of n points, and reduce their features."""
+    matrix = check_matrix(X)
+    check_same_points(matrix.shape[0], n)
+    known = None if labels is None else encode_labels(labels, n=n)
+    return DataNeighbors(points, n, known, k, features=reference_features(matrix, n_jobs=n_jobs))
 
 
 def check_same_points(n_data: int, n_map: int) -> None:
@@ -280,23 +266,14 @@ def check_same_points(n_data: int, n_map: int) -> None:
         raise ValueError(f"X and embedding must be of the same points, got {n_data} and {n_map}")
 
 
-def _check_lists(data: DataNeighbors, k: int, labels: object) -> None:
-    """Refuse given neighbours that are too few for the measure, or have other labels."""
+def _check_lists(data: DataNeighbors, n: int, k: int, labels: object) -> None:
+    check_same_points(data.n, n)
     if labels is not None:
         raise TypeError("labels are those of the neighbours in the data; leave them out here")
     if not data.complete:
         raise ValueError(
             "X is a sparse graph of distances, which does not hold all neighbourhoods; pass "
-            "features or a full matrix of distances to measure which neighbours are kept"
+            "features or a full matrix of distances"
         )
     if k > data.k:
         raise ValueError(f"k must be at most {data.k}, the neighbours in X; got {k}")
-
-
-def _at_points(found: MapNeighbors, points: Points) -> MapNeighbors:
-    """Return the neighbours of the points measured in the data, out of those of all points."""
-    if np.array_equal(found.points, points):
-        return found
-    if len(found.points) < found.n:
-        raise ValueError("the neighbours in the map and in the data must be of the same sample")
-    return MapNeighbors(points, found.n, found.indices[points], found.distances[points])

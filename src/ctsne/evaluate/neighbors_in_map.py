@@ -50,6 +50,9 @@ class MapNeighbors:
         return int(self.indices.shape[1])
 
 
+Map = ArrayLike | MapNeighbors
+
+
 def map_neighbors(
     embedding: ArrayLike, *, k: int = 90, sample: float | None = None, random_state: object = 0,
     n_jobs: int = -1,
@@ -114,9 +117,7 @@ def search_map(
     return MapNeighbors(points, n, np.ascontiguousarray(indices), distances.astype(np.float32))
 
 
-def checked_map(
-    embedding: ArrayLike | MapNeighbors,
-) -> tuple[NDArray[np.floating] | MapNeighbors, int]:
+def checked_map(embedding: Map) -> tuple[NDArray[np.floating] | MapNeighbors, int]:
     """Return checked positions, or given neighbours unchanged, and the number of points."""
     if isinstance(embedding, MapNeighbors):
         return embedding, embedding.n
@@ -125,13 +126,12 @@ def checked_map(
 
 
 def labelled_neighbors(
-    embedding: ArrayLike | MapNeighbors, labels: object, k: object, sample: float | None,
-    random_state: object, n_jobs: int,
+    embedding: Map, labels: object, k: object, sample: float | None, random_state: object,
+    n_jobs: int,
 ) -> tuple[MapNeighbors, Labels]:  # fmt: skip
     """Return ``k`` neighbours per point, searched or taken from given ones, and the labels."""
     given, n = checked_map(embedding)
-    known = encode_labels(labels, n=n)
-    size = check_k(k, n=n)
+    known, size = encode_labels(labels, n=n), check_k(k, n=n)
     if isinstance(given, MapNeighbors):
         refuse_sample(sample)
         return nearest(given, size), known

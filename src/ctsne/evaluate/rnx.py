@@ -6,20 +6,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.distance import cdist
 
-from ctsne._core.checks import check_matrix
-from ctsne.evaluate.curves import RANKED_SHARE, Curve, make_curve, ranked_chunks, ranking
+from ctsne.evaluate.curves import RANKED_LENGTH, RANKED_SHARE, Curve, make_curve, ranked_map
 from ctsne.evaluate.neighbors_in_data import (
     DataNeighbors,
     both_neighbors,
-    check_same_points,
     prepared_for_ranking,
     ranked_data,
-    reference_features,
     take_rows,
+    unsearched,
 )
-from ctsne.evaluate.neighbors_in_map import MapNeighbors, checked_map
+from ctsne.evaluate.neighbors_in_map import Map, MapNeighbors, checked_map
 from ctsne.evaluate.sampling import (
     NEIGHBORHOOD,
     Floats,
@@ -31,7 +28,6 @@ from ctsne.evaluate.sampling import (
     mean,
     sample_points,
 )
-from ctsne.labels import encode_labels
 from ctsne.neighbors.lists import available, different_labels
 
 # With fewer free neighbours than this, which is a rounding error, there is no choice.
@@ -41,10 +37,10 @@ _DENSE_SHARE = 1 / 16
 
 
 def adjusted_rnx(
-    embedding: ArrayLike | MapNeighbors, X: Any, labels: object = None, *, k: int = NEIGHBORHOOD,
+    embedding: Map, X: Any, labels: object = None, *, k: int = NEIGHBORHOOD,
     sample: float | None = None, random_state: object = 0, pointwise: bool = False,
     n_jobs: int = -1,
-) -> float | NDArray[np.float64]:  # fmt: skip
+) -> float | Floats:  # fmt: skip
     """Share of the neighbours in the data that the map keeps, beyond chance.
 
     With labels, the neighbours in the map are compared with equally many nearest points of the
@@ -62,12 +58,8 @@ def adjusted_rnx(
     labels : array-like of shape (n,), optional
         Any label column. A pair in which a label is missing never counts as different. Without
         labels this is the usual R_NX.
-    k : int, default=30
-        Neighbourhood size, from 1 to n - 2.
-    sample, random_state, n_jobs
-        As in :func:`ctsne.evaluate.map_neighbors`.
-    pointwise : bool, default=False
-        Return the value of each measured point instead of their mean.
+    k, sample, random_state, pointwise, n_jobs
+        As in :func:`ctsne.evaluate.laplacian`.
 
     Returns
     -------
@@ -88,10 +80,10 @@ def adjusted_rnx(
 
 
 def adjusted_qnx(
-    embedding: ArrayLike | MapNeighbors, X: Any, labels: object = None, *, k: int = NEIGHBORHOOD,
+    embedding: Map, X: Any, labels: object = None, *, k: int = NEIGHBORHOOD,
     sample: float | None = None, random_state: object = 0, pointwise: bool = False,
     n_jobs: int = -1,
-) -> float | NDArray[np.float64]:  # fmt: skip
+) -> float | Floats:  # fmt: skip
     """Share of the neighbours in the data that the map keeps, not corrected for chance.
 
     Parameters
@@ -117,15 +109,14 @@ def adjusted_qnx(
 
 
 def adjusted_jaccard(
-    embedding: ArrayLike | MapNeighbors, X: Any, labels: object = None, *, k: int = NEIGHBORHOOD,
+    embedding: Map, X: Any, labels: object = None, *, k: int = NEIGHBORHOOD,
     sample: float | None = None, random_state: object = 0, pointwise: bool = False,
     n_jobs: int = -1,
-) -> float | NDArray[np.float64]:  # fmt: skip
+) -> float | Floats:  # fmt: skip
     """Mean Jaccard index ``|v ∩ n| / |v ∪ n|`` of the neighbourhoods in data and map.
 
-    The neighbourhood ``v`` in the data has as many points of the same label as the one in the map,
-    as in :func:`ctsne.evaluate.adjusted_rnx`. This is the second measure in the tables that the
-    paper's authors publish. It is not corrected for chance.
+    Neighbourhoods are those of :func:`ctsne.evaluate.adjusted_rnx`, without correction for chance.
+    The paper's authors publish tables of this measure.
 
     Parameters
     ----------
@@ -151,14 +142,14 @@ def adjusted_jaccard(
 
 
 def rnx_curve(
-    embedding: ArrayLike | MapNeighbors, X: Any, labels: object = None, *,
-    k: ArrayLike | None = None, sample: float | None = None, random_state: object = 0,
-    pointwise: bool = False, n_jobs: int = -1,
+    embedding: Map, X: Any, labels: object = None, *, k: ArrayLike | None = None,
+    sample: float | None = None, random_state: object = 0, pointwise: bool = False,
+    n_jobs: int = -1,
 ) -> Curve:  # fmt: skip
     """R_NX over neighbourhood sizes, adjusted for labels, and the area under it.
 
-    A whole curve ranks all points by their distance from each measured point; for more than about
-    ten thousand points use a sample.
+    A whole curve ranks all points by their distance from each measured point; use a sample of more
+    than about ten thousand points.
 
     Parameters
     ----------
@@ -194,12 +185,8 @@ def rnx_curve(
 
         rows = chunks(len(low.points), 4 * largest)
         return make_curve(values, rows, sizes, pointwise, n_jobs)
-    matrix = check_matrix(X)
-    check_same_points(matrix.shape[0], n)
-    known = None if labels is None else encode_labels(labels, n=n)
     points = sample_points(n, sample, random_state)
-    features = reference_features(matrix, n_jobs=n_jobs)
-    data = DataNeighbors(points, n, known, largest, features=features)
+    data = unsearched(X, labels, points, n, largest, n_jobs)
     return ranked_curve(given, data, sizes, pointwise, n_jobs)
 
 
@@ -212,10 +199,10 @@ def ranked_curve(
 
     def values(rows: slice) -> Floats:
         points = data.points[rows]
-        near = ranking(cdist(low[points], low, "sqeuclidean"), points)[:, : sizes[-1]]
-        return _at_all_sizes(near, ranked_data(high, points))
+        return _at_all_sizes(ranked_map(low, points, sizes[-1]), ranked_data(high, points))
 
-    return make_curve(values, ranked_chunks(data.points, data.n), sizes, pointwise, n_jobs)
+    parts = chunks(len(data.points), RANKED_LENGTH * data.n)
+    return make_curve(values, parts, sizes, pointwise, n_jobs)
 
 
 def _at_all_sizes(near: Indices, data: DataNeighbors) -> Floats:
@@ -272,11 +259,7 @@ def _places_in_short_rows(a: Indices, b: Indices) -> Points:
 
 
 def _forced_neighbors(near: Indices, data: DataNeighbors) -> tuple[Points, Floats]:
-    """Count, for every k, neighbours that any map would share, and those expected by chance.
-
-    Where a neighbourhood in the map holds all points of a label, the adjusted neighbourhood in the
-    data holds them too. Chance is the mean overlap if the rest is random.
-    """
+    """Count, for every k, neighbours that any map would share, and those expected by chance."""
     rows, k = near.shape
     size = np.arange(1, k + 1)
     forced = np.zeros((rows, k), np.int64)
@@ -287,6 +270,7 @@ def _forced_neighbors(near: Indices, data: DataNeighbors) -> tuple[Points, Float
     counts = [each[data.points, None] for each in available(data.labels, data.n)]
     kinds = (size - other, other, *counts), (other, size - other, *counts[::-1])
     for part, rest, there, elsewhere in kinds:
+        # A neighbourhood that holds all points of a label shares them with any adjusted one.
         whole = (part == there) & (there > 0)
         forced += np.where(whole, part, 0)
         chance = np.where(whole, rest**2 / np.maximum(elsewhere, 1), chance)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -54,11 +55,8 @@ def sample_points(n: int, sample: float | None = None, random_state: object = 0)
     ----------
     n : int
         Number of points.
-    sample : int or float, optional
-        An int draws at most this many points, a float from 0 to 1 this share of them. By default
-        all points are taken.
-    random_state : int, RandomState or None, default=0
-        The same number draws the same points.
+    sample, random_state
+        As in :func:`ctsne.evaluate.map_neighbors`.
 
     Returns
     -------
@@ -96,13 +94,16 @@ def chunks(rows: int, length: int) -> Iterator[slice]:
         yield slice(start, min(rows, start + step))
 
 
-def in_chunks(values: Callable[[slice], Floats], rows: int, length: int) -> Floats:
-    """Compute one value per row, a chunk of rows at a time."""
-    return np.concatenate([values(part) for part in chunks(rows, length)])
+def in_chunks(
+    values: Callable[[slice], Floats], rows: int, length: int, pointwise: bool
+) -> float | Floats:
+    """Compute one value per row, a chunk of rows at a time; return them or their mean."""
+    every = np.concatenate([values(part) for part in chunks(rows, length)])
+    return every if pointwise else mean(every)
 
 
-def divided(part: NDArray[np.generic], whole: NDArray[np.generic], above: float = 0.0) -> Floats:
+def divided(part: NDArray[Any], whole: NDArray[Any], above: float = 0.0) -> Floats:
     """Divide where the whole is larger than a bound; nan elsewhere."""
-    result = np.full(np.shape(part), np.nan)
+    result = np.full(part.shape, np.nan)
     np.divide(part, whole, out=result, where=whole > above)
     return result

@@ -52,10 +52,7 @@ def map_files(
     folder: Path, points: list[GridPoint], base: Mapping[str, Any], matrix: Any, labels: Labels,
     searched: tuple[int, ...],
 ) -> list[Path]:  # fmt: skip
-    """Name the file of each map by everything that the map depends on.
-
-    That includes the lengths of the lists if the search is approximate.
-    """
+    """Name the file of each map by all it depends on, such as lengths of approximate lists."""
     checksum = content_checksum(matrix, labels.codes, repr(labels.names))
     common = [_FORMAT, version("ctsne"), checksum, list(searched)]
     each = [identity({**base, **point.parameters}) for point in points]
@@ -102,10 +99,21 @@ def write_sweep(path: Path, result: SweepResult) -> None:
     """Write a sweep to one file, or the index of a folder that has files of its maps."""
     folder = path if path.is_dir() else None
     arrays: dict[str, Any] = {}
+
+    def plain(value: object) -> object:
+        """Convert what JSON does not have: NumPy's numbers and arrays."""
+        if isinstance(value, np.generic):
+            return value.item()
+        if not isinstance(value, np.ndarray):
+            raise TypeError(f"a sweep with {value!r:.60} among its parameters cannot be saved")
+        key = f"array-{len(arrays)}"
+        arrays[key] = value if value.dtype.kind in "iuf" else value.astype(np.float64)
+        return {"array": key}
+
     entries: list[dict[str, Any]] = []
     for number, (swept, point) in enumerate(zip(result.maps, result.points, strict=True)):
         entry = {
-            "parameters": _packed(swept.parameters, arrays),
+            "parameters": _packed(swept.parameters),
             "error": swept.error,
             **{name: getattr(point, name) for name in _LINES},
             **{name: getattr(swept, name) for name in _FACTS},
@@ -117,17 +125,34 @@ def write_sweep(path: Path, result: SweepResult) -> None:
             arrays[f"embedding-{number}"] = swept.embedding
             arrays |= {f"{name}-{number}": each for name, each in swept.diagnostics.items()}
         entries.append(entry)
-    content = {
-        "estimator": _packed(result.estimator, arrays),
-        "maps": entries,
-        "sampled_from": result.sampled_from,
-    }
-    text = np.array(json.dumps(content, default=_plain_number))
+    estimator = _packed(result.estimator)
+    content = {"estimator": estimator, "maps": entries, "sampled_from": result.sampled_from}
+    text = np.array(json.dumps(content, default=plain))
     _write(path if folder is None else folder / INDEX, {"sweep": text, **arrays})
 
 
+def _packed(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Prepare parameters for JSON, whose keys are text; lists of rows become arrays."""
+    packed = dict(parameters)
+    for name, value in parameters.items():
+        if isinstance(value, Mapping):
+            packed[name] = {"labels": list(value.items())}
+        elif isinstance(value, list | tuple):
+            packed[name] = np.asarray(value)
+    return packed
+
+
+def _unpacked(packed: Mapping[str, Any], arrays: Mapping[str, Any]) -> dict[str, Any]:
+    parameters = dict(packed)
+    for name, value in packed.items():
+        if isinstance(value, dict):
+            array = value.get("array")
+            parameters[name] = dict(value["labels"]) if array is None else arrays[array]
+    return parameters
+
+
 def load_sweep(path: str | os.PathLike[str]) -> SweepResult:
-    """Read a finished sweep.
+    """Read a finished sweep; raise ValueError if there is none.
 
     Parameters
     ----------
@@ -137,11 +162,6 @@ def load_sweep(path: str | os.PathLike[str]) -> SweepResult:
     Returns
     -------
     SweepResult
-
-    Raises
-    ------
-    ValueError
-        If there is no complete sweep.
 
     Examples
     --------
@@ -166,21 +186,18 @@ def load_sweep(path: str | os.PathLike[str]) -> SweepResult:
     try:
         with file.open("rb") as opened, np.load(opened, allow_pickle=False) as arrays:
             content = json.loads(str(arrays["sweep"]))
-            maps = [
-                _swept(number, entry, arrays, file.parent)
-                for number, entry in enumerate(content["maps"])
-            ]
-            points = tuple(
-                GridPoint(swept.parameters, *(entry[name] for name in _LINES))
-                for swept, entry in zip(maps, content["maps"], strict=True)
-            )
+            maps, points = [], []
+            for number, entry in enumerate(content["maps"]):
+                maps.append(_swept(number, entry, arrays, file.parent))
+                lines = [entry[name] for name in _LINES]
+                points.append(GridPoint(maps[-1].parameters, *lines))
             estimator = _unpacked(content["estimator"], arrays)
             sampled_from = content["sampled_from"]
     except _UNREADABLE as error:
         raise ValueError(f"{path} is not a sweep, or it is damaged") from error
     # Files of maps hold them as computed; here they are laid on each other as in the sweep.
     raw = {index for index, swept in enumerate(maps) if swept.file is not None}
-    return SweepResult(aligned_maps(maps, points, raw), points, estimator, sampled_from)
+    return SweepResult(aligned_maps(maps, points, raw), tuple(points), estimator, sampled_from)
 
 
 def _swept(
@@ -202,38 +219,3 @@ def _swept(
 def _write(path: Path, arrays: Mapping[str, Any]) -> None:
     with replaced_file(path) as temporary, temporary.open("wb") as file:
         np.savez(file, **arrays)
-
-
-def _packed(parameters: Mapping[str, Any], arrays: dict[str, Any]) -> dict[str, Any]:
-    """Prepare parameters for JSON, which has neither arrays nor keys other than text."""
-    packed: dict[str, Any] = {}
-    for name, value in parameters.items():
-        if isinstance(value, Mapping):
-            packed[name] = {"labels": list(value.items())}
-        elif isinstance(value, np.ndarray | list | tuple):  # start positions or aligned points
-            key = f"array-{len(arrays)}"
-            array = np.asarray(value)
-            arrays[key] = array if array.dtype.kind in "iuf" else array.astype(np.float64)
-            packed[name] = {"array": key}
-        else:
-            packed[name] = value
-    return packed
-
-
-def _unpacked(packed: Mapping[str, Any], arrays: Mapping[str, Any]) -> dict[str, Any]:
-    parameters = {}
-    for name, value in packed.items():
-        if not isinstance(value, dict):
-            parameters[name] = value
-        elif "labels" in value:
-            parameters[name] = dict(value["labels"])
-        else:
-            parameters[name] = arrays[value["array"]]
-    return parameters
-
-
-def _plain_number(value: object) -> object:
-    """Convert NumPy numbers, which JSON does not have."""
-    if isinstance(value, np.generic):
-        return value.item()
-    raise TypeError(f"a sweep with {value!r:.60} among its parameters cannot be saved")

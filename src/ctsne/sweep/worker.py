@@ -15,11 +15,11 @@ from ctsne._core.progress import Progress
 from ctsne._fit.pipeline import affinities_of, layout_of, listed_labels, weights_of
 from ctsne._fit.settings import Settings
 from ctsne.affinity.result import kept_diagnostics
-from ctsne.evaluate import DataNeighbors, measure_map, summarize_diagnostics
+from ctsne.evaluate import measure_map, summarize_diagnostics
 from ctsne.labels import Labels
-from ctsne.layout import Layout, Schedule
+from ctsne.layout import Layout
 from ctsne.sweep.result import SweptMap
-from ctsne.sweep.shared_lists import SharedLists, alignment_key, lists_for
+from ctsne.sweep.shared_lists import SharedLists, lists_for
 from ctsne.sweep.storage import file_after, load_map, save_map
 
 # A step along a path starts from the previous map, contracted to this standard deviation and with
@@ -39,22 +39,15 @@ _SLICE = 10
 
 
 @dataclass(frozen=True, eq=False)
-class Material:
-    """Input that all maps share; lists and neighbours in the data are kept per alignment."""
-
-    features: NDArray[np.floating] | None
-    lists: dict[str, SharedLists]
-    data: dict[str, DataNeighbors]
-    hidden: Labels | None
-
-
-@dataclass(frozen=True, eq=False)
 class Step:
-    """One map to make, and the file to store it in."""
+    """One map to make, from input that other maps share, and the file to store it in."""
 
     index: int
     parameters: dict[str, Any]
     settings: Settings
+    features: NDArray[np.floating] | None
+    lists: SharedLists
+    hidden: Labels | None
     file: Path | None
 
     def failed(self, error: Exception) -> Outcome:
@@ -113,7 +106,7 @@ class _Stopped(Exception):
     """The sweep was stopped before this map was finished."""
 
 
-def run_line(material: Material, steps: list[Step], watch: Watch) -> list[Outcome]:
+def run_line(steps: list[Step], watch: Watch) -> list[Outcome]:
     """Make the maps of a line, each from the one before it."""
     outcomes: list[Outcome] = []
     previous: NDArray[np.float32] | None = None
@@ -123,7 +116,7 @@ def run_line(material: Material, steps: list[Step], watch: Watch) -> list[Outcom
             if step.file is not None and last is not None:  # the map it actually starts from
                 step = replace(step, file=file_after(step.file, last))
             try:
-                outcome = _outcome(material, step, previous, watch)
+                outcome = _outcome(step, previous, watch)
             except _Stopped:
                 break
             except Exception as error:  # one failed setting must not end the others
@@ -135,15 +128,13 @@ def run_line(material: Material, steps: list[Step], watch: Watch) -> list[Outcom
     return outcomes
 
 
-def _outcome(
-    material: Material, step: Step, previous: NDArray[np.float32] | None, watch: Watch
-) -> Outcome:
+def _outcome(step: Step, previous: NDArray[np.float32] | None, watch: Watch) -> Outcome:
     if watch.stopped:
         raise _Stopped
     swept = None if step.file is None else load_map(step.file, step.parameters)
     loaded, unsaved = swept is not None, None
     if swept is None:
-        swept = _make(material, step, previous, watch)
+        swept = _make(step, previous, watch)
         if step.file is not None:
             try:
                 save_map(step.file, swept)
@@ -151,22 +142,19 @@ def _outcome(
             except OSError as error:  # a full disk must not lose the map
                 unsaved = str(error)
     assert swept.embedding is not None
-    data = material.data[alignment_key(step.settings.align)]
-    n_jobs = step.settings.n_jobs
-    measures = measure_map(swept.embedding, data, other=material.hidden, n_jobs=n_jobs)
+    data, n_jobs = step.lists.data, step.settings.n_jobs
+    measures = measure_map(swept.embedding, data, other=step.hidden, n_jobs=n_jobs)
     swept = replace(swept, measures={**measures, **swept.measures})
     return Outcome(step.index, swept, loaded, unsaved)
 
 
-def _make(
-    material: Material, step: Step, previous: NDArray[np.float32] | None, watch: Watch
-) -> SweptMap:
+def _make(step: Step, previous: NDArray[np.float32] | None, watch: Watch) -> SweptMap:
     """Return the map as the layout left it, without the measures of the map itself."""
     begin = time.perf_counter()
-    settings = step.settings
-    affinities = affinities_of(lists_for(settings, material.lists), settings)
+    settings, alignment = step.settings, step.lists.alignment
+    affinities = affinities_of(lists_for(settings, step.lists), settings)
     if previous is None:
-        layout = layout_of(affinities.matrix, material.features, settings)
+        layout = layout_of(affinities.matrix, step.features, settings)
         n_iter = settings.n_iter
     else:
         layout, n_iter = _next_on_path(affinities.matrix, previous, settings)
@@ -180,7 +168,6 @@ def _make(
         if knows_labels or "other_share" not in name:
             measures[name] = value
     diagnostics = kept_diagnostics(affinities.diagnostics, know_labels=knows_labels)
-    alignment = material.lists[alignment_key(settings.align)].alignment
     return SweptMap(
         step.parameters, layout.embedding, measures, time.perf_counter() - begin, None,
         diagnostics, alignment.name, alignment.scores,
@@ -196,15 +183,14 @@ def _next_on_path(
     rate = usual.early_learning_rate or usual.learning_rate
     rate = min(_RATE_EXAGGERATION * rate, max(rate, _MOST_RATE * len(start)))
     early = max(PATH_EXAGGERATION, usual.exaggeration)
-    schedule = Schedule(
+    schedule = replace(
+        usual,
         early_exaggeration=early,
         early_exaggeration_iter=round(PATH_EARLY_SHARE * settings.n_iter),
-        exaggeration=usual.exaggeration,
         learning_rate=rate / max(1.0, usual.exaggeration),
         early_learning_rate=rate / early,
         early_momentum=PATH_MOMENTUM,
         momentum=PATH_MOMENTUM,
-        longest_step=usual.longest_step,
     )
     layout = Layout(
         matrix, start, schedule, weights=weights_of(settings), dof=settings.dof,
