@@ -61,7 +61,7 @@ def test_a_matrix_alone(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"no column 'batch' in .*there are none"):
         read_data(tmp_path / "a.npy", labels=["batch"])
     np.save(tmp_path / "b.npy", X[:, 0])
-    with pytest.raises(ValueError, match=r"got an array of shape \(5,\)"):
+    with pytest.raises(ValueError, match=r"got shape \(5,\)"):
         read_data(tmp_path / "b.npy")
     np.save(tmp_path / "c.npy", X.astype(complex))
     with pytest.raises(ValueError, match="real numbers"):

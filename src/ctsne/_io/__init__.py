@@ -4,7 +4,6 @@ Importing this package loads NumPy and SciPy only; packages for a format are imp
 needs them.
 """
 
-from ctsne._core.files import file_checksum
 from ctsne._io.dataset import Dataset
 from ctsne._io.h5ad_maps import check_key
 from ctsne._io.maps import MapFile, read_columns, read_map, write_columns, write_map

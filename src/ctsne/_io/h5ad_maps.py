@@ -8,27 +8,17 @@ import warnings
 from collections.abc import Iterator, Mapping
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ctsne._core.files import file_checksum, replaced_file
 from ctsne._core.messages import unknown
-from ctsne._io.anndata import obs_columns, opened, read_element
-from ctsne._io.dataset import Dataset, first_difference, storable
+from ctsne._io.anndata import is_ours, obs_columns, opened, read_element
+from ctsne._io.dataset import Dataset, Names, first_difference, storable
 from ctsne._io.paths import load, suffix_of
-
-if TYPE_CHECKING:
-    from ctsne._io.provenance import Provenance
-
-__all__ = [
-    "check_key", "free_names", "is_ours", "read_h5ad_map", "stored_provenance", "write_h5ad_map",
-]  # fmt: skip
-
-# Entries of uns[key] that identify a map: the first is written by the command line, the others by
-# ctsne.tl. Other programs that write there, scanpy among them, use none of these.
-_MARKS = ("provenance", "diagnostics_keys", "affinities_key")
+from ctsne._io.provenance import Provenance
 
 
 def check_key(target: Path, *, dataset: Dataset, key: str) -> None:
@@ -56,20 +46,10 @@ def _diagnostics_of(key: str) -> list[str]:
     return [f"{key}_{name}" for name in KEPT_DIAGNOSTICS]
 
 
-def is_ours(entry: Any) -> bool:
-    """Tell whether an entry of ``uns``, in a file or in memory, belongs to a map of ctsne."""
-    return hasattr(entry, "keys") and any(mark in entry for mark in _MARKS)
-
-
 def write_h5ad_map(
-    target: Path,
-    positions: NDArray[np.float32],
-    dataset: Dataset,
-    diagnostics: Mapping[str, NDArray[Any]],
-    provenance: Provenance,
-    *,
-    key: str,
-) -> None:
+    target: Path, positions: NDArray[np.float32], dataset: Dataset,
+    diagnostics: Mapping[str, NDArray[Any]], provenance: Provenance, key: str,
+) -> None:  # fmt: skip
     """Write a map into a copy of the .h5ad that it was made from, or into a new file."""
     with replaced_file(target) as temporary:
         if suffix_of(dataset.path) == ".h5ad":
@@ -169,9 +149,7 @@ def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def read_h5ad_map(
-    source: Path, *, key: str
-) -> tuple[NDArray[np.float32], dict[str, Any], NDArray[np.str_]]:
+def read_h5ad_map(source: Path, key: str) -> tuple[NDArray[np.float32], dict[str, Any], Names]:
     """Return positions, columns and row names of a map in an .h5ad."""
     with opened(source) as file:
         known = sorted(file["obsm"]) if "obsm" in file else []
@@ -181,9 +159,3 @@ def read_h5ad_map(
         positions = np.asarray(read_element(file[f"obsm/{key}"]), np.float32)
         obs = read_element(file["obs"])
     return positions, obs_columns(obs), np.array(obs.index.astype(str), str)
-
-
-def stored_provenance(file: Any, key: str) -> str | None:
-    """Return the provenance of a map in an open .h5ad, if it has one."""
-    place = f"uns/{key}/provenance"
-    return str(read_element(file[place])) if place in file else None

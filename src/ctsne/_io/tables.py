@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ctsne._core.messages import listed, unknown
 from ctsne._io.dataset import (
     Dataset,
+    Names,
     check_labels,
     doubtful_features,
     matching,
@@ -25,14 +25,9 @@ from ctsne._io.dataset import (
 )
 from ctsne._io.paths import TEXT_SUFFIXES, load, suffix_of
 
-__all__ = [
-    "is_of_map", "like_id", "like_missing", "read_frame", "read_table", "row_names",
-    "separator_of", "table_columns",
-]  # fmt: skip
-
 # Names of columns that identify rows.
-_ID = re.compile(
-    r"(^|[\W_])(id|ids|index|name|names|barcode|barcodes|cell|sample|row|rownames)$", re.IGNORECASE
+IDENTIFIER = re.compile(
+    r"(^|[\W_])(ids?|index|names?|barcodes?|cell|sample|row|rownames)$", re.IGNORECASE
 )
 _NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
 _OF_MAP = re.compile(r"(.+)_(\d+|perplexity|other_share|matched|largest_weight)")
@@ -45,40 +40,24 @@ _MOSTLY = 0.5
 # Kinds of NumPy and pandas types that are numbers.
 _NUMERIC = "iuf"
 _SEPARATORS = {";": "semicolons", "\t": "tabs", ",": "commas"}
+_REMEDIES = {";": "save it with commas", "\t": "rename it to .tsv", ",": "rename it to .csv"}
 
 
 def read_table(
-    path: Path,
-    labels: Sequence[str],
-    elsewhere: Sequence[str],
-    *,
-    features: Sequence[str] | None,
-    index: str | None,
-    join_on: str | None,
-) -> Dataset:
+    path: Path, labels: Sequence[str], elsewhere: Sequence[str], features: Sequence[str] | None,
+    index: str | None, join_on: str | None,
+) -> Dataset:  # fmt: skip
     """Read the numeric columns as the matrix, all others as columns."""
-    frame = read_frame(path, index=index, as_text=() if join_on is None else (join_on,))
+    frame = read_frame(path, index=index, as_text=join_on)
     check_labels(labels, [*frame.columns, *elsewhere], where=str(path))
-    notes: tuple[str, ...] = ()
-    doubts: tuple[str, ...] = ()
-    if suffix_of(path) in TEXT_SUFFIXES and _has_semicolons(path):
-        notes += ("columns are separated by semicolons; decimal commas are recognized",)
-    names = row_names(frame)
+    notes: list[str] = []
+    doubts: list[str] = []
+    if _has_semicolons(path):
+        notes.append("columns are separated by semicolons; decimal commas are recognized")
     if features is None:
-        chosen, more, doubts = _numeric_columns(frame, {*labels, join_on})
-        notes += more
+        chosen = _numeric_columns(frame, {*labels, join_on}, notes, doubts)
     else:
-        for name in set(labels) & set(features):
-            raise ValueError(f"{name!r:.60} cannot be both a label and a feature; name it once")
-        known = [name for name in frame.columns if name not in labels]
-        chosen = matching(features, known, where=str(path))
-        for name in chosen:
-            if frame[name].dtype.kind not in _NUMERIC:
-                row, value = _example_of_text(frame[name]) or (1, str(frame[name].iloc[0]))
-                raise ValueError(
-                    f"column {name!r:.60} of {path} is not numeric (row {row}: {value!r:.40}); "
-                    "leave it out of --features or correct the file"
-                )
+        chosen = _named_columns(frame, labels, features, path)
     if not chosen:
         raise ValueError(
             f"{path} has no numeric columns to make a map of; its columns are "
@@ -88,18 +67,18 @@ def read_table(
     values = frame[chosen].to_numpy(np.float32 if single else np.float64, na_value=np.nan)
     X = np.ascontiguousarray(values)
     columns = table_columns(frame.drop(columns=chosen))
+    notes.extend(like_missing(columns))
     if features is None and np.isfinite(X).all():  # features that were named were meant
-        doubts += tuple(doubtful_features(X, chosen))
+        doubts.extend(doubtful_features(X, chosen))
     source = f"{len(chosen)} numeric column{'' if len(chosen) == 1 else 's'}"
-    called = None if names is None or frame.index.name is None else str(frame.index.name)
+    names, called = row_names(frame)
     return Dataset(
-        X, tuple(chosen), columns, names, source, (*notes, *like_missing(columns)), path,
-        warnings=doubts, called=called,
-    )  # fmt: skip
+        X, tuple(chosen), columns, names, source, tuple(notes), path, called, tuple(doubts)
+    )
 
 
 def read_frame(
-    path: Path, *, index: str | None = None, as_text: Collection[str] = (), own: str | None = None
+    path: Path, *, index: str | None = None, as_text: str | None = None, own: str | None = None
 ) -> Any:
     """Return a table as a data frame; its index holds the row names, if there are any.
 
@@ -107,17 +86,13 @@ def read_frame(
     feather file, or a first column without a name. ``own`` is the column that comes first, or
     right after the row names, in a map written by ctsne, where text such as "NA" is a label.
     """
-    texts = {*as_text, *(() if index is None else (index,))}
     suffix = suffix_of(path)
     if suffix in TEXT_SUFFIXES:
-        frame = _read_text(path, as_text=texts, own=own)
+        frame = _read_text(path, {index, as_text}, own)
     else:
         pyarrow = load("pyarrow")
         try:
-            if suffix == ".parquet":
-                table = load("pyarrow.parquet").read_table(path)
-            else:
-                table = load("pyarrow.feather").read_table(path)
+            table = load(f"pyarrow{suffix}").read_table(path)
             table.validate(full=True)  # damaged buffers would crash the interpreter
             frame = table.to_pandas()
         except (OSError, ValueError, KeyError, pyarrow.ArrowException) as error:
@@ -133,19 +108,20 @@ def read_frame(
         raise ValueError(f"{path} has column names but no rows")
     if len(frame.columns) > 1 and frame.columns[0] in ("", "Unnamed: 0"):
         frame = frame.set_index(frame.columns[0]).rename_axis(index=None)
-    if index is not None and index != frame.index.name:
-        if index not in frame.columns:
-            text = unknown(index, list(frame.columns), what="column", where=str(path))
-            raise ValueError(f"--index: {text}")
-        frame = frame.set_index(index)
-    return frame
+    if index is None or index == frame.index.name:
+        return frame
+    if index not in frame.columns:
+        text = unknown(index, list(frame.columns), what="column", where=str(path))
+        raise ValueError(f"--index: {text}")
+    return frame.set_index(index)
 
 
-def row_names(frame: Any) -> NDArray[np.str_] | None:
-    """Return the row names of a data frame from :func:`read_frame`, or None."""
+def row_names(frame: Any) -> tuple[Names, str | None]:
+    """Return the row names of a data frame from :func:`read_frame`, and what they are called."""
     if isinstance(frame.index, load("pandas").RangeIndex):
-        return None
-    return np.array(frame.index.astype(str), str)
+        return None, None
+    called = None if frame.index.name is None else str(frame.index.name)
+    return np.array(frame.index.astype(str), str), called
 
 
 def separator_of(path: Path) -> str:
@@ -162,15 +138,15 @@ def _has_semicolons(path: Path) -> bool:
     return b";" in header and b"," not in header and b"\t" not in header
 
 
-def _read_text(path: Path, *, as_text: Collection[str], own: str | None) -> Any:
+def _read_text(path: Path, as_text: Collection[str | None], own: str | None) -> Any:
     """Return a text table as a data frame; refuse files that pandas would misread."""
     pandas = load("pandas")
     separator = separator_of(path)
-    compression = "gzip" if path.name.lower().endswith(".gz") else None
-    options: dict[str, Any] = {"compression": compression, "encoding": "utf-8", "sep": separator}
+    gz = "gzip" if path.name.lower().endswith(".gz") else None
     try:
         if own is None and _has_semicolons(path):
-            options["sep"] = separator = ";"
+            separator = ";"
+        options: dict[str, Any] = {"sep": separator, "compression": gz, "encoding": "utf-8"}
         head = pandas.read_csv(path, header=None, nrows=1, dtype=str, na_filter=False, **options)
         header = head.iloc[0].tolist()
         _check_header(header, separator, path)
@@ -191,19 +167,18 @@ def _read_text(path: Path, *, as_text: Collection[str], own: str | None) -> Any:
     except pandas.errors.EmptyDataError as error:
         raise ValueError(f"{path} is empty") from error
     except pandas.errors.ParserError as error:
-        raise ValueError(
-            f"{path} is not a table separated by {_SEPARATORS[separator]}: {error}"
-        ) from error
+        kind = f"a table separated by {_SEPARATORS[separator]}"
+        raise ValueError(f"{path} is not {kind}: {error}") from error
     except UnicodeDecodeError as error:
+        where = f"{error.reason} at byte {error.start}"
         raise ValueError(
-            f"{path} is not encoded in UTF-8 ({error.reason} at byte {error.start}); save it with "
-            "that encoding"
+            f"{path} is not encoded in UTF-8 ({where}); save it with that encoding"
         ) from error
     except (OSError, EOFError, zlib.error) as error:
         raise ValueError(f"cannot read {path}: {error}") from error
 
 
-def _with_gaps(frame: Any, decimal: str, texts: Collection[str]) -> Any:
+def _with_gaps(frame: Any, decimal: str, texts: Collection[str | None]) -> Any:
     """Return the table with "NA" and the like as missing in columns that are otherwise numeric."""
     for place, (name, column) in enumerate(frame.items()):
         marked = column.isin(_LIKE_MISSING).to_numpy()
@@ -218,11 +193,9 @@ def _check_header(header: list[str], separator: str, path: Path) -> None:
     if len(header) == 1:
         for other, word in _SEPARATORS.items():
             if other != separator and other in header[0]:
-                kind = ".tsv" if other == "\t" else ".csv"
-                how = f"rename it to {kind}" if other != ";" else "save it with commas"
                 raise ValueError(
                     f"{path} has only one column, but {word} in its first line; columns in a file "
-                    f"of this name are separated by {_SEPARATORS[separator]}: {how}"
+                    f"of this name are separated by {_SEPARATORS[separator]}: {_REMEDIES[other]}"
                 )
     named = [name for name in header if name]
     _check_unique(named, path)
@@ -244,48 +217,63 @@ def _example_of_text(column: Any) -> tuple[int, str] | None:
     if column.dtype.kind != "O" or hasattr(column, "cat"):
         return None
     present = column.notna()
-    numbers = load("pandas").to_numeric(column, errors="coerce")
-    wrong = (present & numbers.isna()).to_numpy()
+    wrong = (present & load("pandas").to_numeric(column, errors="coerce").isna()).to_numpy()
     if not wrong.any() or wrong.sum() > _MOSTLY * present.sum():
         return None
     row = int(wrong.argmax())
     return row + 1, str(column.iloc[row])
 
 
+def _named_columns(
+    frame: Any, labels: Sequence[str], features: Sequence[str], path: Path
+) -> list[str]:
+    """Return the columns that match ``features``; refuse labels and text among them."""
+    for name in set(labels) & set(features):
+        raise ValueError(f"{name!r:.60} cannot be both a label and a feature; name it once")
+    known = [name for name in frame.columns if name not in labels]
+    chosen = matching(features, known, where=str(path))
+    for name in chosen:
+        if frame[name].dtype.kind not in _NUMERIC:
+            row, value = _example_of_text(frame[name]) or (1, str(frame[name].iloc[0]))
+            raise ValueError(
+                f"column {name!r:.60} of {path} is not numeric (row {row}: {value!r:.40}); leave "
+                "it out of --features or correct the file"
+            )
+    return chosen
+
+
 def _numeric_columns(
-    frame: Any, kept: Collection[str | None]
-) -> tuple[list[str], tuple[str, ...], tuple[str, ...]]:
-    """Return the columns that are features, notes on the others, and warnings."""
-    chosen, doubts = [], []
+    frame: Any, kept: Collection[str | None], notes: list[str], doubts: list[str]
+) -> list[str]:
+    """Return the columns that are features; add notes and warnings about the others."""
+    chosen = []
     left: dict[str, list[str]] = {"not numeric": [], "empty": [], "an earlier map": []}
-    keys = {"ctsne", *_keys_of_maps(frame.columns)}
+    stems = {match[1] for match in map(_OF_MAP.fullmatch, frame.columns) if match}
+    keys = {key for key in stems if {f"{key}_{part}" for part in _COMPANIONS} <= {*frame.columns}}
     empty = frame.isna().all().to_dict()
     for name in frame.columns:
         column = frame[name]
+        doubt = ""
         if name in kept:
             continue
-        if any(is_of_map(name, key) for key in keys):
+        if any(is_of_map(name, key) for key in {"ctsne", *keys}):
             left["an earlier map"].append(name)
         elif empty[name]:
             left["empty"].extend([] if name.startswith("Unnamed: ") else [name])
         elif column.dtype.kind in _NUMERIC:
             if doubt := _identifies_rows(column, name):
-                doubts.append(
-                    f"column {name!r:.60} is left out of the map: {doubt}. Use --index {name} to "
-                    "make it the row names, or --features to include it"
-                )
+                how = f"Use --index {name} to make it the row names, or --features to include it"
+                doubt = f"{doubt}. {how}"
             else:
                 chosen.append(name)
         elif found := _example_of_text(column):
-            row, value = found
-            doubts.append(
-                f"column {name!r:.60} is left out of the map: it is mostly numeric, but contains "
-                f"text (row {row}: {value!r:.40})"
-            )
+            doubt = f"it is mostly numeric, but contains text (row {found[0]}: {found[1]!r:.40})"
         else:
             left["not numeric"].append(name)
-    notes = [f"not in the map ({why}): {listed(names)}" for why, names in left.items() if names]
-    return chosen, tuple(notes), tuple(doubts)
+        if doubt:
+            doubts.append(f"column {name!r:.60} is left out of the map: {doubt}")
+    notes += [f"not in the map ({why}): {listed(names)}" for why, names in left.items() if names]
+    return chosen
 
 
 def _identifies_rows(column: Any, name: str) -> str:
@@ -295,25 +283,13 @@ def _identifies_rows(column: Any, name: str) -> str:
     values = column.to_numpy()
     if values[0] in (0, 1) and bool((np.diff(values) == 1).all()):
         return "it counts the rows"
-    return "it looks like an identifier" if like_id(name) and column.is_unique else ""
-
-
-def like_id(name: str) -> bool:
-    """Tell whether a column is named like an identifier."""
-    return _ID.search(name) is not None
+    return "it looks like an identifier" if IDENTIFIER.search(name) and column.is_unique else ""
 
 
 def is_of_map(name: str, key: str) -> bool:
     """Tell whether a column is named like positions or diagnostics of a map of this key."""
     match = _OF_MAP.fullmatch(name)
     return match is not None and match[1] == key
-
-
-def _keys_of_maps(names: Any) -> Iterator[str]:
-    present = set(names)
-    for match in filter(None, map(_OF_MAP.fullmatch, names)):
-        if match[2] == "1" and present.issuperset(f"{match[1]}_{part}" for part in _COMPANIONS):
-            yield match[1]
 
 
 def table_columns(frame: Any) -> dict[str, Any]:
@@ -336,10 +312,10 @@ def table_columns(frame: Any) -> dict[str, Any]:
 def like_missing(columns: Mapping[str, Any]) -> Iterator[str]:
     """Report labels of tables that may have been meant as missing."""
     for name, column in columns.items():
-        if hasattr(column, "unique") and column.dtype.kind == "O":
-            found = _LIKE_MISSING.intersection(column.unique().tolist())
-            if found:
-                yield (
-                    f"column {name!r:.60} contains {listed(sorted(found))}, treated as an ordinary "
-                    "label; leave cells empty where the label is missing"
-                )
+        plain = column.dtype.kind != "O" or not hasattr(column, "unique")
+        found = () if plain else _LIKE_MISSING.intersection(column.unique().tolist())
+        if found:
+            yield (
+                f"column {name!r:.60} contains {listed(sorted(found))}, treated as an ordinary "
+                "label; leave cells empty where the label is missing"
+            )

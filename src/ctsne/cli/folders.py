@@ -14,18 +14,6 @@ if TYPE_CHECKING:
     from ctsne._io import Provenance
     from ctsne.sweep import SweepResult
 
-__all__ = [
-    "SweepFolder",
-    "begin_folder",
-    "check_folder",
-    "check_same_data",
-    "files_of",
-    "is_sweep_folder",
-    "move_folder",
-    "read_folder",
-    "write_folder",
-]
-
 SETTINGS, SWEEP, COLUMNS, TABLE = (
     "settings.json", "sweep.npz", "columns.feather", "table.csv",
 )  # fmt: skip
@@ -126,11 +114,7 @@ def begin_folder(path: Path, provenance: Provenance) -> None:
 
 
 def write_folder(
-    path: Path,
-    result: SweepResult,
-    columns: Mapping[str, Any],
-    names: Any,
-    provenance: Provenance,
+    path: Path, result: SweepResult, columns: Mapping[str, Any], names: Any, provenance: Provenance
 ) -> None:
     """Write the result; the settings come last, so that they mark a complete folder."""
     from ctsne._io import write_columns

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,18 +12,10 @@ import numpy as np
 
 from ctsne._core.choices import STARTS
 from ctsne.cli.console import Console
+from ctsne.labels import JOINT, combine_columns, encode_labels
 
 if TYPE_CHECKING:
     from ctsne._io import Dataset, InputRecord
-
-__all__ = [
-    "Input",
-    "check_outputs",
-    "joint_name",
-    "names_of_files",
-    "read_input",
-    "records_of",
-]
 
 # Options that name a file to read.
 _READ = ("input", "label_file", "init", "data", "config")
@@ -33,18 +25,13 @@ HOW_TO_NAME = "--input FILE for rerun, --data FILE for evaluate"
 
 @dataclass(frozen=True, eq=False)
 class Input:
-    """The data of a command.
-
-    ``known`` is the label to factor out, and ``name`` its name: the joined names of several
-    columns. ``aligned`` is the representation in which other labels are compared, if one was
-    named. ``sampled`` is the number of all points if these are a sample, else 0.
-    """
+    """The data of a command."""
 
     dataset: Dataset
-    known: Any
-    name: str
-    aligned: Any = None
-    sampled: int = 0
+    known: Any  # the label to factor out
+    name: str  # its name: the joined names of several columns
+    aligned: Any = None  # the representation in which other labels are compared, if one was named
+    sampled: int = 0  # the number of all points if these are a sample
 
     @property
     def X(self) -> Any:
@@ -59,13 +46,9 @@ class Input:
         if n <= size:
             return self
         rows = np.sort(np.random.default_rng(0).permutation(n)[:size])
-        return replace(
-            self,
-            dataset=self.dataset.take(rows),
-            known=None if self.known is None else take_rows(self.known, rows),
-            aligned=None if self.aligned is None else self.aligned[rows],
-            sampled=n,
-        )
+        known = None if self.known is None else take_rows(self.known, rows)
+        aligned = None if self.aligned is None else self.aligned[rows]
+        return Input(self.dataset.take(rows), known, self.name, aligned, sampled=n)
 
     def column(self, name: str) -> Any:
         """Return a column or feature by name; the combination factored out has a name too."""
@@ -73,8 +56,6 @@ class Input:
 
     def labels(self, names: Sequence[str]) -> Any:
         """Return a column, or the combination of several; features are allowed."""
-        from ctsne.labels import combine_columns
-
         columns = [self.column(name) for name in names]
         return columns[0] if len(columns) == 1 else combine_columns(columns)
 
@@ -86,8 +67,6 @@ class Input:
 
 def joint_name(labels: Sequence[str]) -> str:
     """Return the name of a combination of label columns."""
-    from ctsne.labels import JOINT
-
     return JOINT.join(labels)
 
 
@@ -113,16 +92,10 @@ def read_input(
 
     console.stage(f"reading {options.input}")
     labels = list(options.labels or ())
-    other = getattr(options, "other", None)
+    named = labels if options.other is None else [*labels, options.other]
+    how = ("label_file", "use_rep", "layer", "features", "index", "join_on")
     dataset = read_data(
-        options.input,
-        labels=labels if other is None else [*labels, other],
-        label_file=None if options.label_file is None else Path(options.label_file),
-        use_rep=options.use_rep,
-        layer=options.layer,
-        features=options.features,
-        index=getattr(options, "index", None),
-        join_on=getattr(options, "join_on", None),
+        options.input, labels=named, **{name: getattr(options, name) for name in how}
     )
     known, name = dataset.labels(labels) if labels else None, joint_name(labels)
     if len(labels) > 1 and name in dataset.columns:
@@ -142,11 +115,11 @@ def read_input(
         tell(f'other labels are compared in obsm["{options.align_rep}"]')
     if suffix_of(dataset.path) in TABLE_SUFFIXES:
         tell(f"features: {folded(dataset.features)}")
-    for note in (*dataset.notes, *_missing_labels(known, name)):
+    notes, warnings = ((), ()) if known is None else _about_labels(known, name)
+    for note in (*dataset.notes, *notes):
         tell(note)
-    if expect is None:
-        for warning in (*dataset.warnings, *_too_many_labels(known, name)):
-            console.warn(warning)
+    for warning in (*dataset.warnings, *warnings) if expect is None else ():
+        console.warn(warning)
     return Input(dataset, known, name, aligned)
 
 
@@ -161,39 +134,29 @@ def _aligned(options: argparse.Namespace) -> Any:
     return read_data(options.input, use_rep=options.align_rep).X
 
 
-def _missing_labels(known: Any, name: str) -> Iterator[str]:
-    from ctsne.labels import encode_labels
-
-    missing = 0 if known is None else encode_labels(known).n_missing
-    if missing:
-        yield (
-            f"{missing} of {len(known)} points have no {name!s:.60}: they condition nothing, and "
-            "count as having the same label when neighbours are searched"
-        )
-
-
-def _too_many_labels(known: Any, name: str) -> Iterator[str]:
-    from ctsne.labels import encode_labels
-
-    counts = np.empty(0) if known is None else encode_labels(known).counts
-    if known is not None and 2 * np.count_nonzero(counts == 1) > len(known):
-        yield (
-            f"{name!r:.60} has {len(counts)} different values for {len(known)} points; is it a "
-            "label?"
-        )
+def _about_labels(known: Any, name: str) -> tuple[list[str], list[str]]:
+    """Return notes and warnings about the label to factor out."""
+    labels = encode_labels(known)
+    missing = (
+        f"{labels.n_missing} of {len(known)} points have no {name!s:.60}: they condition nothing, "
+        "and count as having the same label when neighbours are searched"
+    )
+    many = f"{name!r:.60} has {labels.n_labels} different values for {len(known)} points"
+    singles = np.count_nonzero(labels.counts == 1)
+    return (
+        [missing] if labels.n_missing else [],
+        [f"{many}; is it a label?"] if 2 * singles > len(known) else [],
+    )
 
 
 def records_of(data: Input, options: argparse.Namespace, output: Path) -> list[InputRecord]:
     """Describe all files that an output is made from: data, labels, start."""
-    from ctsne._core.files import file_checksum
-    from ctsne._io import InputRecord, input_records
-    from ctsne._io.provenance import relative_path
+    from ctsne._io import input_records
 
-    records = input_records(data.dataset, output, list(options.labels or ()), data.aligned)
-    if options.init not in STARTS:
-        start = Path(options.init)
-        records.append(InputRecord(relative_path(start, output), file_checksum(start)))
-    return records
+    start = None if options.init in STARTS else Path(options.init)
+    return input_records(
+        data.dataset, output, options.labels or (), aligned=data.aligned, start=start
+    )
 
 
 def names_of_files(settings: Mapping[str, Any]) -> Iterator[str]:

@@ -22,8 +22,6 @@ from ctsne.cli.values import value_of
 if TYPE_CHECKING:
     from ctsne._io import InputRecord, Provenance
 
-__all__ = ["add", "options_again", "run"]
-
 _DESCRIPTION = """\
 Repeat a map or a sweep with the settings stored with it, and report whether
 the result is identical."""
