@@ -14,9 +14,8 @@ if TYPE_CHECKING:
     from ctsne._io import Provenance
     from ctsne.sweep import SweepResult
 
-SETTINGS, SWEEP, COLUMNS, TABLE = (
-    "settings.json", "sweep.npz", "columns.feather", "table.csv",
-)  # fmt: skip
+SETTINGS, SWEEP = "settings.json", "sweep.npz"
+COLUMNS, TABLE = "columns.feather", "table.csv"
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,32 +38,28 @@ def check_folder(path: Path) -> None:
     from ctsne._io.paths import load
 
     load("pyarrow")  # for the columns
-    if path.exists() and not path.is_dir():
-        raise ValueError(f"{path} is a file; a sweep needs its own folder: -o FOLDER")
     if not path.exists():
         if not path.absolute().parent.is_dir():
             raise ValueError(f"cannot create {path}: there is no folder {path.parent}")
-        return
-    if _is_ours(path):
-        return
-    others = sorted(each.name for each in path.iterdir() if not each.name.startswith("."))
-    if others:
-        raise ValueError(
-            f"the folder {path} holds other files ({others[0]}); a sweep needs its own folder, "
-            "which need not exist yet"
-        )
+    elif not path.is_dir():
+        raise ValueError(f"{path} is a file; a sweep needs its own folder: -o FOLDER")
+    elif not _is_ours(path):
+        others = sorted(each.name for each in path.iterdir() if not each.name.startswith("."))
+        if others:
+            what = f"the folder {path} holds other files ({others[0]})"
+            raise ValueError(f"{what}; a sweep needs its own folder, which need not exist yet")
 
 
 def _is_ours(path: Path) -> bool:
     """Tell whether a sweep was made or begun here; a file called table.csv does not mean that."""
     from ctsne._io import read_provenance
 
-    if (path / SETTINGS).is_file():
-        try:
-            return read_provenance(path).command == "sweep"
-        except ValueError:
-            return False
-    return _has_maps(path)
+    if not (path / SETTINGS).is_file():
+        return _has_maps(path)
+    try:
+        return read_provenance(path).command == "sweep"
+    except ValueError:
+        return False
 
 
 def _has_maps(path: Path) -> bool:
@@ -87,9 +82,7 @@ def check_same_data(path: Path, provenance: Provenance) -> None:
         what = "other data or features"
     else:
         return
-    raise ValueError(
-        f"the folder {path} holds a sweep of {what}, which would be lost; name another folder"
-    )
+    raise ValueError(f"{path} holds a sweep of {what}, which would be lost; name another folder")
 
 
 def files_of(path: Path) -> list[Path]:
@@ -148,9 +141,6 @@ def _not_finished(path: Path) -> str:
     if (path / SETTINGS).is_file():
         return f"the sweep in {path} is not finished; ctsne rerun {path} shows how to continue"
     if _has_maps(path):
-        return (
-            f"{path} holds maps of a sweep that is not finished, or was made in Python. Run the "
-            "same ctsne sweep again to continue; in Python, ctsne.report.write_report(result, ...) "
-            "writes the page"
-        )
+        how = "Run the same ctsne sweep again, or use ctsne.report.write_report in Python"
+        return f"{path} holds maps of a sweep that is not finished, or was made in Python. {how}"
     return f"{path} holds no finished sweep; make one: ctsne sweep INPUT --labels COLUMN -o {path}"

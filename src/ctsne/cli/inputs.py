@@ -12,7 +12,7 @@ import numpy as np
 
 from ctsne._core.choices import STARTS
 from ctsne.cli.console import Console
-from ctsne.labels import JOINT, combine_columns, encode_labels
+from ctsne.labels import JOINT, Labels, combine_columns, encode_labels
 
 if TYPE_CHECKING:
     from ctsne._io import Dataset, InputRecord
@@ -74,12 +74,11 @@ def check_outputs(
     outputs: Iterable[Path], options: argparse.Namespace, *, into_input: bool = False
 ) -> None:
     """Refuse outputs that would replace a file that the options name as an input."""
-    names = [name for name in _READ if name != "input" or not into_input]
-    named = [Path(file) for name in names if (file := getattr(options, name, None)) is not None]
-    for output in outputs:
-        for file in named:
-            if output.exists() and file.exists() and output.samefile(file):
-                raise ValueError(f"the output would replace the input {file}; name another output")
+    named = [getattr(options, name, None) for name in (_READ[1:] if into_input else _READ)]
+    files = [Path(name) for name in named if name is not None and Path(name).exists()]
+    for output in filter(Path.exists, outputs):
+        for file in filter(output.samefile, files):
+            raise ValueError(f"the output would replace the input {file}; name another output")
 
 
 def read_input(
@@ -93,16 +92,15 @@ def read_input(
     console.stage(f"reading {options.input}")
     labels = list(options.labels or ())
     named = labels if options.other is None else [*labels, options.other]
-    how = ("label_file", "use_rep", "layer", "features", "index", "join_on")
     dataset = read_data(
-        options.input, labels=named, **{name: getattr(options, name) for name in how}
-    )
+        options.input, labels=named, label_file=options.label_file, use_rep=options.use_rep,
+        layer=options.layer, features=options.features, index=options.index,
+        join_on=options.join_on,
+    )  # fmt: skip
     known, name = dataset.labels(labels) if labels else None, joint_name(labels)
     if len(labels) > 1 and name in dataset.columns:
-        raise ValueError(
-            f"{options.input} has a column {name!r:.60}, the name of the combination of --labels; "
-            "rename that column"
-        )
+        what = f"a column {name!r:.60}, the name of the combination of --labels"
+        raise ValueError(f"{options.input} has {what}; rename that column")
     aligned = None if options.align_rep is None else _aligned(options)
     if expect is not None and dataset.checksum(labels, aligned) != expect:
         raise ValueError(
@@ -115,10 +113,10 @@ def read_input(
         tell(f'other labels are compared in obsm["{options.align_rep}"]')
     if suffix_of(dataset.path) in TABLE_SUFFIXES:
         tell(f"features: {folded(dataset.features)}")
-    notes, warnings = ((), ()) if known is None else _about_labels(known, name)
-    for note in (*dataset.notes, *notes):
+    codes = None if known is None else encode_labels(known)
+    for note in (*dataset.notes, *_missing_labels(codes, name)):
         tell(note)
-    for warning in (*dataset.warnings, *warnings) if expect is None else ():
+    for warning in (*dataset.warnings, *_too_many_labels(codes, name)) if expect is None else ():
         console.warn(warning)
     return Input(dataset, known, name, aligned)
 
@@ -134,19 +132,18 @@ def _aligned(options: argparse.Namespace) -> Any:
     return read_data(options.input, use_rep=options.align_rep).X
 
 
-def _about_labels(known: Any, name: str) -> tuple[list[str], list[str]]:
-    """Return notes and warnings about the label to factor out."""
-    labels = encode_labels(known)
-    missing = (
-        f"{labels.n_missing} of {len(known)} points have no {name!s:.60}: they condition nothing, "
-        "and count as having the same label when neighbours are searched"
-    )
-    many = f"{name!r:.60} has {labels.n_labels} different values for {len(known)} points"
-    singles = np.count_nonzero(labels.counts == 1)
-    return (
-        [missing] if labels.n_missing else [],
-        [f"{many}; is it a label?"] if 2 * singles > len(known) else [],
-    )
+def _missing_labels(labels: Labels | None, name: str) -> Iterator[str]:
+    if labels is not None and labels.n_missing:
+        yield (
+            f"{labels.n_missing} of {labels.n_points} points have no {name!s:.60}: they condition "
+            "nothing, and count as having the same label when neighbours are searched"
+        )
+
+
+def _too_many_labels(labels: Labels | None, name: str) -> Iterator[str]:
+    if labels is not None and 2 * np.count_nonzero(labels.counts == 1) > labels.n_points:
+        what = f"{labels.n_labels} different values for {labels.n_points} points"
+        yield f"{name!r:.60} has {what}; is it a label?"
 
 
 def records_of(data: Input, options: argparse.Namespace, output: Path) -> list[InputRecord]:
@@ -154,9 +151,8 @@ def records_of(data: Input, options: argparse.Namespace, output: Path) -> list[I
     from ctsne._io import input_records
 
     start = None if options.init in STARTS else Path(options.init)
-    return input_records(
-        data.dataset, output, options.labels or (), aligned=data.aligned, start=start
-    )
+    labels = options.labels or ()
+    return input_records(data.dataset, output, labels, aligned=data.aligned, start=start)
 
 
 def names_of_files(settings: Mapping[str, Any]) -> Iterator[str]:
