@@ -17,7 +17,7 @@ import numpy as np
 
 from ctsne._core.checks import check_same_rows, is_sparse
 from ctsne._core.messages import unknown
-from ctsne._io.dataset import Dataset, check_labels, check_sparse, no_empty_text, numbered, storable
+from ctsne._io.dataset import Dataset, check_labels, check_sparse, empty_as_na, numbered, storable
 from ctsne._io.paths import load
 from ctsne.labels import JOINT, combine_columns
 
@@ -204,7 +204,7 @@ def obs_columns(obs: Any) -> dict[str, Any]:
     """Return the columns of ``obs`` by name; complex numbers, which cannot be labels, as text."""
     columns = {str(name): obs[name].reset_index(drop=True) for name in obs.columns}
     return {
-        name: storable(column) if column.dtype.kind == "c" else no_empty_text(column)
+        name: storable(column) if column.dtype.kind == "c" else empty_as_na(column)
         for name, column in columns.items()
     }
 

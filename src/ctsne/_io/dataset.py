@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import fnmatch
-import itertools
 import math
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,13 +19,6 @@ from ctsne._io.paths import load
 from ctsne.labels import combine_columns, encode_labels
 
 Names = NDArray[np.str_] | None
-
-_SHOWN = 12
-# From this many on, numbered names (PC1, PC2, ...) belong together.
-_RUN = 3
-# With fewer columns, one may well hold most of the variance.
-_FEWEST_DOUBTED = 5
-_MOST_VARIANCE = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +62,16 @@ class Dataset:
     def checksum(self, names: Sequence[str] = (), aligned: Any = None) -> str:
         """Return a checksum of matrix, labels and aligned matrix, the same for every format."""
         return content_checksum(self.X, label_texts(self.labels(names)) if names else None, aligned)
+
+    def select(self, patterns: Sequence[str] | None) -> Dataset:
+        """Return the data with the features that match; all of them without patterns."""
+        if patterns is None:
+            return self
+        what = self.source.partition(" ")[0]
+        chosen = tuple(matching(patterns, self.features, where=f"{what} of {self.path}"))
+        places = np.flatnonzero(np.isin(self.features, chosen))
+        source = f"{len(chosen)} columns of {self.source}"
+        return replace(self, X=self.X[:, places], features=chosen, source=source)
 
     def take(self, rows: NDArray[np.int64]) -> Dataset:
         """Return a subset of the points."""
@@ -133,31 +134,6 @@ def check_numbers(data: Dataset) -> Dataset:
     )
 
 
-def doubtful_features(X: NDArray[np.floating], features: Sequence[str]) -> Iterator[str]:
-    """Warn of unnumbered columns that are probably a mistake: dominant, or counts."""
-    if len(features) < _FEWEST_DOUBTED:
-        return
-    stems = Counter(map(_stem, features))
-    single = [stems[_stem(name)] < _RUN for name in features]
-    stem, count = stems.most_common(1)[0]
-    how = f'--features "{stem}*"' if stem and count >= _RUN else "--features NAME NAME ..."
-    variance = X.var(axis=0, dtype=np.float64)
-    first = int(variance.argmax())
-    if single[first] and variance[first] > _MOST_VARIANCE * variance.sum():
-        share = 100 * variance[first] / variance.sum()
-        yield (
-            f"column {features[first]!r:.60} has {share:.0f} % of the variance of all features, so "
-            f"it dominates the map; choose the features with {how}, or scale the columns"
-        )
-    whole = (np.mod(X, 1) == 0).all(axis=0)
-    counts = [name for name, odd in zip(features, single & whole, strict=True) if odd]
-    if counts and 2 * whole.sum() < len(features):
-        yield (
-            f"whole numbers among fractions, included in the map: {listed(counts)}; if these are "
-            f"labels or counts, choose the features with {how}"
-        )
-
-
 def numbered(prefix: str, count: int) -> tuple[str, ...]:
     """Name features that have no names."""
     return tuple(f"{prefix}{number}" for number in range(1, count + 1))
@@ -172,33 +148,6 @@ def matching(patterns: Sequence[str], known: Sequence[str], *, where: str) -> li
             raise ValueError(unknown(pattern, known, what="column", where=where))
         chosen.update(found)
     return [name for name in known if name in chosen]
-
-
-def select_features(data: Dataset, patterns: Sequence[str] | None) -> Dataset:
-    """Return the data with the features that match; all of them without patterns."""
-    if patterns is None:
-        return data
-    what = data.source.partition(" ")[0]
-    chosen = tuple(matching(patterns, data.features, where=f"{what} of {data.path}"))
-    places = np.flatnonzero(np.isin(data.features, chosen))
-    source = f"{len(chosen)} columns of {data.source}"
-    return replace(data, X=data.X[:, places], features=chosen, source=source)
-
-
-def folded(names: Sequence[str]) -> str:
-    """Write names as a short list, numbered ones by their ends."""
-    parts: list[str] = []
-    for _, group in itertools.groupby(names, _stem):
-        run = list(group)
-        parts += run if len(run) < _RUN else [f"{run[0]} ... {run[-1]}"]
-    shown = [part if len(part) <= 60 else f"{part[:57]}..." for part in parts[:_SHOWN]]
-    if len(parts) > _SHOWN:
-        shown.append(f"... ({len(names)} in all)")
-    return ", ".join(shown)
-
-
-def _stem(name: str) -> str:
-    return name.rstrip("0123456789")
 
 
 def first_difference(one: Any, other: Any) -> int | None:
@@ -218,7 +167,7 @@ def _close(one: str | None, other: str | None) -> bool:
         return False
 
 
-def no_empty_text(column: Any) -> Any:
+def empty_as_na(column: Any) -> Any:
     """Return a pandas column in which empty text is missing, as it is in text files."""
     if hasattr(column, "cat"):
         return column.cat.remove_categories([""]) if "" in column.cat.categories else column

@@ -14,14 +14,7 @@ from ctsne._core.files import file_checksum
 from ctsne._core.messages import listed, unknown
 from ctsne._io import arrays
 from ctsne._io.anndata import read_h5ad
-from ctsne._io.dataset import (
-    Dataset,
-    check_numbers,
-    first_difference,
-    label_texts,
-    select_features,
-    take_rows,
-)
+from ctsne._io.dataset import Dataset, check_numbers, first_difference, label_texts, take_rows
 from ctsne._io.paths import TABLE_SUFFIXES, check_input, suffix_of
 from ctsne._io.tables import (
     IDENTIFIER,
@@ -77,9 +70,9 @@ def read_data(
     if suffix in TABLE_SUFFIXES:
         data = read_table(source, labels, elsewhere, features, index, join_on)
     elif suffix == ".h5ad":
-        data = select_features(read_h5ad(source, labels, elsewhere, use_rep, layer), features)
+        data = read_h5ad(source, labels, elsewhere, use_rep, layer).select(features)
     else:
-        data = select_features(arrays.read_matrix(source, labels, elsewhere), features)
+        data = arrays.read_matrix(source, labels, elsewhere).select(features)
     data = replace(check_numbers(data), sha256=sha256)
     return data if extra is None else _joined(data, extra, labels, join_on)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import itertools
 import re
 import zlib
 from collections import Counter
@@ -14,15 +15,7 @@ from typing import Any
 import numpy as np
 
 from ctsne._core.messages import listed, unknown
-from ctsne._io.dataset import (
-    Dataset,
-    Names,
-    check_labels,
-    doubtful_features,
-    matching,
-    no_empty_text,
-    storable,
-)
+from ctsne._io.dataset import Dataset, Names, check_labels, empty_as_na, matching, storable
 from ctsne._io.paths import TEXT_SUFFIXES, load, suffix_of
 
 # Names of columns that identify rows.
@@ -35,6 +28,12 @@ _OF_MAP = re.compile(r"(.+)_(\d+|perplexity|other_share|matched|largest_weight)"
 _COMPANIONS = ("1", "perplexity", "largest_weight")
 # Text that many programs write for missing values; in a column of text it is an ordinary label.
 _LIKE_MISSING = {"#N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "None", "n/a", "null"}
+_SHOWN = 12
+# From this many on, numbered names (PC1, PC2, ...) belong together.
+_RUN = 3
+# With fewer columns, one may well hold most of the variance.
+_FEWEST_DOUBTED = 5
+_MOST_VARIANCE = 0.5
 # A text column in which this share of cells are numbers was meant to be numeric.
 _MOSTLY = 0.5
 # Kinds of NumPy and pandas types that are numbers.
@@ -69,7 +68,7 @@ def read_table(
     columns = table_columns(frame.drop(columns=chosen))
     notes.extend(like_missing(columns))
     if features is None and np.isfinite(X).all():  # features that were named were meant
-        doubts.extend(doubtful_features(X, chosen))
+        doubts.extend(_doubtful_features(X, chosen))
     source = f"{len(chosen)} numeric column{'' if len(chosen) == 1 else 's'}"
     names, called = row_names(frame)
     return Dataset(
@@ -286,6 +285,47 @@ def _identifies_rows(column: Any, name: str) -> str:
     return "it looks like an identifier" if IDENTIFIER.search(name) and column.is_unique else ""
 
 
+def _doubtful_features(X: Any, features: Sequence[str]) -> Iterator[str]:
+    """Warn of unnumbered columns that are probably a mistake: dominant, or counts."""
+    if len(features) < _FEWEST_DOUBTED:
+        return
+    stems = Counter(map(_stem, features))
+    single = [stems[_stem(name)] < _RUN for name in features]
+    stem, count = stems.most_common(1)[0]
+    how = f'--features "{stem}*"' if stem and count >= _RUN else "--features NAME NAME ..."
+    variance = X.var(axis=0, dtype=np.float64)
+    first = int(variance.argmax())
+    if single[first] and variance[first] > _MOST_VARIANCE * variance.sum():
+        share = 100 * variance[first] / variance.sum()
+        yield (
+            f"column {features[first]!r:.60} has {share:.0f} % of the variance of all features, so "
+            f"it dominates the map; choose the features with {how}, or scale the columns"
+        )
+    whole = (np.mod(X, 1) == 0).all(axis=0)
+    counts = [name for name, odd in zip(features, single & whole, strict=True) if odd]
+    if counts and 2 * whole.sum() < len(features):
+        yield (
+            f"whole numbers among fractions, included in the map: {listed(counts)}; if these are "
+            f"labels or counts, choose the features with {how}"
+        )
+
+
+def folded(names: Sequence[str]) -> str:
+    """Write names as a short list, numbered ones by their ends."""
+    parts: list[str] = []
+    for _, group in itertools.groupby(names, _stem):
+        run = list(group)
+        parts += run if len(run) < _RUN else [f"{run[0]} ... {run[-1]}"]
+    shown = [part if len(part) <= 60 else f"{part[:57]}..." for part in parts[:_SHOWN]]
+    if len(parts) > _SHOWN:
+        shown.append(f"... ({len(names)} in all)")
+    return ", ".join(shown)
+
+
+def _stem(name: str) -> str:
+    return name.rstrip("0123456789")
+
+
 def is_of_map(name: str, key: str) -> bool:
     """Tell whether a column is named like positions or diagnostics of a map of this key."""
     match = _OF_MAP.fullmatch(name)
@@ -305,7 +345,7 @@ def table_columns(frame: Any) -> dict[str, Any]:
                 column = column.astype("Int64")
         elif load("pandas").api.types.infer_dtype(column) == "mixed":
             column = storable(column)
-        columns[str(name)] = no_empty_text(column)
+        columns[str(name)] = empty_as_na(column)
     return columns
 
 

@@ -75,14 +75,12 @@ def check_same_data(path: Path, provenance: Provenance) -> None:
     if not (path / SETTINGS).is_file():
         return
     before = read_provenance(path)
-    labels = [each.settings.get("labels") for each in (before, provenance)]
-    if labels[0] != labels[1]:
-        what = f"other labels ({', '.join(map(str, labels[0] or ()))})"
-    elif before.inputs[0].data != provenance.inputs[0].data:
-        what = "other data or features"
-    else:
-        return
-    raise ValueError(f"{path} holds a sweep of {what}, which would be lost; name another folder")
+    labels = before.settings.get("labels")
+    what = "other data or features" if before.inputs[0].data != provenance.inputs[0].data else ""
+    if labels != provenance.settings.get("labels"):
+        what = f"other labels ({', '.join(map(str, labels or ()))})"
+    if what:
+        raise ValueError(f"{path} holds a sweep of {what}, which would be lost; name another")
 
 
 def files_of(path: Path) -> list[Path]:

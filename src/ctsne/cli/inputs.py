@@ -12,7 +12,7 @@ import numpy as np
 
 from ctsne._core.choices import STARTS
 from ctsne.cli.console import Console
-from ctsne.labels import JOINT, Labels, combine_columns, encode_labels
+from ctsne.labels import JOINT, combine_columns, encode_labels
 
 if TYPE_CHECKING:
     from ctsne._io import Dataset, InputRecord
@@ -86,8 +86,8 @@ def read_input(
 ) -> Input:
     """Read the data that the options name; ``expect`` is the checksum it must have."""
     from ctsne._io import read_data, suffix_of
-    from ctsne._io.dataset import folded
     from ctsne._io.paths import TABLE_SUFFIXES
+    from ctsne._io.tables import folded
 
     console.stage(f"reading {options.input}")
     labels = list(options.labels or ())
@@ -113,11 +113,11 @@ def read_input(
         tell(f'other labels are compared in obsm["{options.align_rep}"]')
     if suffix_of(dataset.path) in TABLE_SUFFIXES:
         tell(f"features: {folded(dataset.features)}")
-    codes = None if known is None else encode_labels(known)
-    for note in (*dataset.notes, *_missing_labels(codes, name)):
-        tell(note)
-    for warning in (*dataset.warnings, *_too_many_labels(codes, name)) if expect is None else ():
-        console.warn(warning)
+    note, warning = ("", "") if known is None else _about_labels(known, name)
+    for each in filter(None, (*dataset.notes, note)):
+        tell(each)
+    for each in filter(None, (*dataset.warnings, warning)) if expect is None else ():
+        console.warn(each)
     return Input(dataset, known, name, aligned)
 
 
@@ -132,18 +132,18 @@ def _aligned(options: argparse.Namespace) -> Any:
     return read_data(options.input, use_rep=options.align_rep).X
 
 
-def _missing_labels(labels: Labels | None, name: str) -> Iterator[str]:
-    if labels is not None and labels.n_missing:
-        yield (
+def _about_labels(known: Any, name: str) -> tuple[str, str]:
+    """Return a note and a warning about the label to factor out; empty if there are none."""
+    labels, note, warning = encode_labels(known), "", ""
+    if labels.n_missing:
+        note = (
             f"{labels.n_missing} of {labels.n_points} points have no {name!s:.60}: they condition "
             "nothing, and count as having the same label when neighbours are searched"
         )
-
-
-def _too_many_labels(labels: Labels | None, name: str) -> Iterator[str]:
-    if labels is not None and 2 * np.count_nonzero(labels.counts == 1) > labels.n_points:
+    if 2 * np.count_nonzero(labels.counts == 1) > labels.n_points:
         what = f"{labels.n_labels} different values for {labels.n_points} points"
-        yield f"{name!r:.60} has {what}; is it a label?"
+        warning = f"{name!r:.60} has {what}; is it a label?"
+    return note, warning
 
 
 def records_of(data: Input, options: argparse.Namespace, output: Path) -> list[InputRecord]:

@@ -86,10 +86,8 @@ def run(options: argparse.Namespace, console: Console) -> None:
     before = _content(made, key)
     target, expect = Path(again.output), provenance.inputs[0].data
     with console.without_results():
-        if provenance.command == "sweep":
-            _repeat_sweep(again, console, expect)
-        else:
-            embed.make(again, console, expect=expect)
+        repeat = _repeat_sweep if provenance.command == "sweep" else embed.make
+        repeat(again, console, expect=expect)
     for message in changed:  # reported last: changed content is an error, which matters more
         console.warn(message)
     identical = before == _content(target, key)
@@ -138,7 +136,7 @@ def _changed_files(provenance: Provenance, made: Path, again: argparse.Namespace
             yield f"{file} is not the file that {made} was made from{same}"
 
 
-def _repeat_sweep(again: argparse.Namespace, console: Console, expect: str | None) -> None:
+def _repeat_sweep(again: argparse.Namespace, console: Console, *, expect: str | None) -> None:
     """Make a sweep in a new folder first, so that finished maps are not taken for new ones."""
     target = Path(again.output)
     check_folder(target)
