@@ -225,10 +225,8 @@ def opened(path: Path, mode: str = "r") -> Iterator[Any]:
             if "obs" not in file:
                 raise ValueError(f"{path} is not an .h5ad file: this HDF5 file has no obs")
             if not hasattr(file["obs"], "keys"):
-                raise ValueError(
-                    f"{path} was written by anndata before version 0.7; read it with "
-                    "anndata.read_h5ad and write it again"
-                )
+                what = f"{path} was written by anndata before version 0.7"
+                raise ValueError(f"{what}; read it with anndata.read_h5ad and write it again")
             yield file
         except (KeyError, OSError, RuntimeError) as error:
             if mode != "r":

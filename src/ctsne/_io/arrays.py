@@ -136,10 +136,9 @@ def label_array(array: NDArray[Any]) -> NDArray[Any]:
     array = array.reshape(-1)
     if array.dtype.kind == "S":
         array = np.char.decode(array, "utf-8", "replace")
-    if array.dtype.kind == "U" and (array == "").any():
-        missing = array == ""
+    if array.dtype.kind == "U" and "" in array:
         array = array.astype(object)
-        array[missing] = None
+        array[array == ""] = None
     return array
 
 

@@ -34,10 +34,8 @@ def check_key(target: Path, *, dataset: Dataset, key: str) -> None:
         taken += [f'obs["{name}"]' for name in _diagnostics_of(key) if name in file["obs"]]
         taken += [f'uns["{key}"]'] if key in file.get("uns", ()) else []
     if taken:
-        raise ValueError(
-            f"{dataset.path} already has {' and '.join(taken[:3])}, not written by ctsne; choose "
-            f"another name with --key, such as {key}_map"
-        )
+        what = f"{dataset.path} already has {' and '.join(taken[:3])}, not written by ctsne"
+        raise ValueError(f"{what}; choose another name with --key, such as {key}_map")
 
 
 def _diagnostics_of(key: str) -> list[str]:
@@ -55,10 +53,8 @@ def write_h5ad_map(
         if suffix_of(dataset.path) == ".h5ad":
             shutil.copyfile(dataset.path, temporary)
             if file_checksum(temporary) != dataset.sha256:
-                raise ValueError(
-                    f"{dataset.path} has changed since it was read, so the map may not match its "
-                    "cells; run the command again"
-                )
+                what = f"{dataset.path} has changed since it was read"
+                raise ValueError(f"{what}, so the map may not match it; run the command again")
         else:
             _write_data(temporary, dataset)
         with opened(temporary, "r+") as file:
@@ -67,8 +63,13 @@ def write_h5ad_map(
                     _write(file, group, {})
             _write_columns(file, dataset.columns, diagnostics, key)
             _write(file["obsm"], key, positions)
-            about = {"provenance": provenance.to_json(), "params": _plain(provenance.settings)}
-            _write(file["uns"], key, about)
+            # AnnData can hold neither None nor lists of different things.
+            params = {
+                name: value if isinstance(value, bool | int | float | str) else json.dumps(value)
+                for name, value in provenance.settings.items()
+                if value is not None
+            }
+            _write(file["uns"], key, {"provenance": provenance.to_json(), "params": params})
 
 
 def _write_columns(
@@ -129,24 +130,12 @@ def free_names(name: str) -> Iterator[str]:
 
 def _write_data(temporary: Path, dataset: Dataset) -> None:
     pandas = load("pandas")
-    n = dataset.X.shape[0]
-    names = [str(row) for row in range(n)] if dataset.names is None else dataset.names.tolist()
+    names = map(str, range(dataset.X.shape[0])) if dataset.names is None else dataset.names.tolist()
+    indices = [pandas.Index(each, dtype=object) for each in (names, dataset.features)]
+    obs, var = (pandas.DataFrame(index=index) for index in indices)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # row names may appear twice
-        load("anndata").AnnData(
-            dataset.X,
-            obs=pandas.DataFrame(index=pandas.Index(names, dtype=object)),
-            var=pandas.DataFrame(index=pandas.Index(dataset.features, dtype=object)),
-        ).write_h5ad(temporary)
-
-
-def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings as AnnData can hold them: without None, lists as text."""
-    return {
-        name: value if isinstance(value, bool | int | float | str) else json.dumps(value)
-        for name, value in settings.items()
-        if value is not None
-    }
+        load("anndata").AnnData(dataset.X, obs=obs, var=var).write_h5ad(temporary)
 
 
 def read_h5ad_map(source: Path, key: str) -> tuple[NDArray[np.float32], dict[str, Any], Names]:

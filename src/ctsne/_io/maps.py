@@ -25,7 +25,7 @@ from ctsne._io.paths import (
     sidecar_of,
     suffix_of,
 )
-from ctsne._io.provenance import SCHEMA_KEY, Provenance, find_provenance, write_sidecar
+from ctsne._io.provenance import SCHEMA_KEY, Provenance, find_provenance
 from ctsne._io.tables import is_of_map, read_frame, row_names, separator_of, table_columns
 
 
@@ -79,7 +79,7 @@ def write_map(
         with replaced_file(target) as temporary:
             with temporary.open("wb") as file:
                 np.save(file, positions)
-            write_sidecar(target, provenance)
+            provenance.write(sidecar_of(target))
     else:
         axes = {f"{key}_{axis}": column for axis, column in enumerate(positions.T, start=1)}
         columns = axes | added | kept
@@ -102,7 +102,7 @@ def _write_table(
             text = _as_text(frame, separator_of(target), index=index)
             temporary.write_bytes(gzip.compress(text, mtime=0) if suffix[-3:] == ".gz" else text)
             if provenance is not None:
-                write_sidecar(target, provenance)
+                provenance.write(sidecar_of(target))
             return
         table = load("pyarrow").Table.from_pandas(frame, preserve_index=index)
         if provenance is not None:
@@ -126,7 +126,7 @@ def read_map(path: str | os.PathLike[str], *, key: str = "ctsne") -> MapFile:
     source = check_input(path)
     suffix = suffix_of(source)
     columns: dict[str, Any] = {}
-    names = None
+    names: Names = None
     if suffix == ".h5ad":
         positions, columns, names = read_h5ad_map(source, key)
     elif suffix == ".npz":
@@ -137,8 +137,7 @@ def read_map(path: str | os.PathLike[str], *, key: str = "ctsne") -> MapFile:
         columns, names = array_columns(arrays, len(positions))
     elif suffix == ".npy":
         positions = np.asarray(read_npy(source), np.float32)
-        sidecar = sidecar_of(source)
-        if not sidecar.exists():
+        if not (sidecar := sidecar_of(source)).exists():
             raise ValueError(f"{source} is not a map written by ctsne: {sidecar.name} is missing")
     else:
         positions, columns, names = _read_table(source, key)

@@ -100,10 +100,7 @@ def check_output(path: str | os.PathLike[str], suffixes: Sequence[str] = MAP_SUF
     elif not os.access(folder, os.W_OK):
         why = f"no permission to write to the folder {folder}"
     elif suffix in (*TEXT_SUFFIXES, ".npy") and not _may_replace(sidecar_of(target)):
-        why = (
-            f"its settings go to {sidecar_of(target)}, which exists and was not written by ctsne; "
-            "move that file, or choose another name"
-        )
+        why = f"its settings go to {sidecar_of(target)}, which exists and was not written by ctsne"
     if why:
         raise ValueError(f"cannot write {target}: {why}")
     modules, extra = _NEEDED.get(suffix, ((), ""))

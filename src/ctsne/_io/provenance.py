@@ -57,18 +57,18 @@ class Provenance:
             content = json.loads(text)
             stored = content["ctsne provenance"]
             if stored == FORMAT:
-                return cls(
-                    command=str(content["command"]),
-                    settings=dict(content["settings"]),
-                    inputs=[InputRecord(**record) for record in content["inputs"]],
-                    versions=dict(content["versions"]),
-                )
+                inputs = [InputRecord(**record) for record in content["inputs"]]
+                settings, versions = dict(content["settings"]), dict(content["versions"])
+                return cls(str(content["command"]), settings, inputs, versions)
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"not a ctsne settings record: {error}") from error
-        raise ValueError(
-            f"the settings were stored by another version of ctsne (format {stored!r:.20}, this "
-            f"version reads {FORMAT}); upgrade ctsne"
-        )
+        formats = f"format {stored!r:.20}, this version reads {FORMAT}"
+        raise ValueError(f"the settings are of another version of ctsne ({formats}); upgrade ctsne")
+
+    def write(self, path: Path) -> None:
+        """Write it to a JSON file."""
+        with replaced_file(path) as temporary:
+            temporary.write_text(self.to_json(indent=1) + "\n", encoding="ascii")
 
 
 def current_versions() -> dict[str, str]:
@@ -103,28 +103,19 @@ def relative_path(path: Path, output: Path) -> str:
     return Path(os.path.relpath(path.resolve(), output.resolve().parent)).as_posix()
 
 
-def write_sidecar(target: Path, provenance: Provenance) -> None:
-    """Write how an output was made to ``TARGET.json`` next to it."""
-    with replaced_file(sidecar_of(target)) as temporary:
-        temporary.write_text(provenance.to_json(indent=1) + "\n", encoding="ascii")
-
-
 def read_provenance(path: str | os.PathLike[str], *, key: str = "ctsne") -> Provenance:
     """Read how a map or a sweep folder was made; ``key`` names the map in an .h5ad."""
-    target = Path(path)
-    if target.is_dir():
-        if not (target / SETTINGS).is_file():
-            raise ValueError(f"{target} is not the folder of a sweep: it has no {SETTINGS}")
-        return Provenance.from_json((target / SETTINGS).read_text("utf-8", "replace"))
-    source = check_input(target, MAP_SUFFIXES)
+    source = Path(path) if Path(path).is_dir() else check_input(path, MAP_SUFFIXES)
     found = find_provenance(source, key)
+    if found is None and source.is_dir():
+        raise ValueError(f"{source} is not the folder of a sweep: it has no {SETTINGS}")
     if found is None:
         raise ValueError(f"{source} does not say how it was made{_why_not(source, key)}")
     return found
 
 
 def find_provenance(source: Path, key: str) -> Provenance | None:
-    """Return the provenance stored with a map, or None."""
+    """Return the provenance stored with a map or in the folder of a sweep, or None."""
     text = _stored_text(source, key)
     try:
         return None if text is None else Provenance.from_json(text)
@@ -145,7 +136,7 @@ def _why_not(source: Path, key: str) -> str:
 
 
 def _stored_text(source: Path, key: str) -> str | None:
-    suffix = suffix_of(source)
+    suffix = "" if source.is_dir() else suffix_of(source)
     if suffix == ".h5ad":
         place = f"uns/{key}/provenance"
         with opened(source) as file:
@@ -155,17 +146,14 @@ def _stored_text(source: Path, key: str) -> str | None:
         return str(arrays["provenance"]) if "provenance" in arrays else None
     if suffix in (".parquet", ".feather"):
         return _from_schema(source, suffix)
-    sidecar = sidecar_of(source)
-    return sidecar.read_text("utf-8", "replace") if sidecar.exists() else None
+    file = source / SETTINGS if source.is_dir() else sidecar_of(source)
+    return file.read_text("utf-8", "replace") if file.is_file() else None
 
 
 def _from_schema(path: Path, suffix: str) -> str | None:
     try:
-        if suffix == ".parquet":
-            schema = load("pyarrow.parquet").read_schema(path)
-        else:
-            schema = load("pyarrow.feather").read_table(path, columns=[]).schema
+        metadata = load(f"pyarrow{suffix}").read_table(path, columns=[]).schema.metadata
     except (OSError, ValueError, load("pyarrow").ArrowException) as error:
         raise ValueError(f"{path} is not a valid {suffix[1:]} file: {error}") from error
-    stored: bytes | None = (schema.metadata or {}).get(SCHEMA_KEY)
+    stored: bytes | None = (metadata or {}).get(SCHEMA_KEY)
     return None if stored is None else stored.decode("utf-8", "replace")

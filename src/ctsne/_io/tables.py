@@ -56,7 +56,7 @@ def read_table(
     if features is None:
         chosen = _numeric_columns(frame, {*labels, join_on}, notes, doubts)
     else:
-        chosen = _named_columns(frame, labels, features, path)
+        chosen = _named(frame, labels, features, path)
     if not chosen:
         raise ValueError(
             f"{path} has no numeric columns to make a map of; its columns are "
@@ -170,9 +170,7 @@ def _read_text(path: Path, as_text: Collection[str | None], own: str | None) -> 
         raise ValueError(f"{path} is not {kind}: {error}") from error
     except UnicodeDecodeError as error:
         where = f"{error.reason} at byte {error.start}"
-        raise ValueError(
-            f"{path} is not encoded in UTF-8 ({where}); save it with that encoding"
-        ) from error
+        raise ValueError(f"{path} is not encoded in UTF-8 ({where}); convert it") from error
     except (OSError, EOFError, zlib.error) as error:
         raise ValueError(f"cannot read {path}: {error}") from error
 
@@ -199,10 +197,8 @@ def _check_header(header: list[str], separator: str, path: Path) -> None:
     named = [name for name in header if name]
     _check_unique(named, path)
     if all(map(_NUMBER.fullmatch, named)) and any(set(name) & set(".eE") for name in named):
-        raise ValueError(
-            f"the first line of {path} holds numbers ({listed(named, most=3)}); add a line with "
-            "column names before it"
-        )
+        what = f"the first line of {path} holds numbers ({listed(named, most=3)})"
+        raise ValueError(f"{what}; add a line with column names before it")
 
 
 def _check_unique(names: Sequence[str], path: Path) -> None:
@@ -223,9 +219,7 @@ def _example_of_text(column: Any) -> tuple[int, str] | None:
     return row + 1, str(column.iloc[row])
 
 
-def _named_columns(
-    frame: Any, labels: Sequence[str], features: Sequence[str], path: Path
-) -> list[str]:
+def _named(frame: Any, labels: Sequence[str], features: Sequence[str], path: Path) -> list[str]:
     """Return the columns that match ``features``; refuse labels and text among them."""
     for name in set(labels) & set(features):
         raise ValueError(f"{name!r:.60} cannot be both a label and a feature; name it once")
@@ -245,14 +239,13 @@ def _numeric_columns(
     frame: Any, kept: Collection[str | None], notes: list[str], doubts: list[str]
 ) -> list[str]:
     """Return the columns that are features; add notes and warnings about the others."""
-    chosen = []
+    chosen: list[str] = []
     left: dict[str, list[str]] = {"not numeric": [], "empty": [], "an earlier map": []}
     stems = {match[1] for match in map(_OF_MAP.fullmatch, frame.columns) if match}
     keys = {key for key in stems if {f"{key}_{part}" for part in _COMPANIONS} <= {*frame.columns}}
     empty = frame.isna().all().to_dict()
     for name in frame.columns:
-        column = frame[name]
-        doubt = ""
+        column, doubt = frame[name], ""
         if name in kept:
             continue
         if any(is_of_map(name, key) for key in {"ctsne", *keys}):
@@ -260,11 +253,8 @@ def _numeric_columns(
         elif empty[name]:
             left["empty"].extend([] if name.startswith("Unnamed: ") else [name])
         elif column.dtype.kind in _NUMERIC:
-            if doubt := _identifies_rows(column, name):
-                how = f"Use --index {name} to make it the row names, or --features to include it"
-                doubt = f"{doubt}. {how}"
-            else:
-                chosen.append(name)
+            doubt = _identifies_rows(column, name)
+            chosen += [] if doubt else [name]
         elif found := _example_of_text(column):
             doubt = f"it is mostly numeric, but contains text (row {found[0]}: {found[1]!r:.40})"
         else:
@@ -279,10 +269,16 @@ def _identifies_rows(column: Any, name: str) -> str:
     """Say why a numeric column looks like row numbers or identifiers; empty if it does not."""
     if column.dtype.kind not in "iu" or len(column) < 3:
         return ""
+    how = f"Use --index {name} to make it the row names, or --features to include it"
     values = column.to_numpy()
     if values[0] in (0, 1) and bool((np.diff(values) == 1).all()):
-        return "it counts the rows"
-    return "it looks like an identifier" if IDENTIFIER.search(name) and column.is_unique else ""
+        return f"it counts the rows. {how}"
+    unique = IDENTIFIER.search(name) and column.is_unique
+    return f"it looks like an identifier. {how}" if unique else ""
+
+
+def _stem(name: str) -> str:
+    return name.rstrip("0123456789")
 
 
 def _doubtful_features(X: Any, features: Sequence[str]) -> Iterator[str]:
@@ -320,10 +316,6 @@ def folded(names: Sequence[str]) -> str:
     if len(parts) > _SHOWN:
         shown.append(f"... ({len(names)} in all)")
     return ", ".join(shown)
-
-
-def _stem(name: str) -> str:
-    return name.rstrip("0123456789")
 
 
 def is_of_map(name: str, key: str) -> bool:

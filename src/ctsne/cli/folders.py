@@ -101,7 +101,7 @@ def move_folder(new: Path, target: Path) -> None:
 def begin_folder(path: Path, provenance: Provenance) -> None:
     """Write how to continue an interrupted sweep, unless a finished one is there."""
     if not (path / SWEEP).exists():
-        _write_settings(path, provenance)
+        provenance.write(path / SETTINGS)
 
 
 def write_folder(
@@ -114,12 +114,7 @@ def write_folder(
     write_columns(path / COLUMNS, columns, names=names)
     with replaced_file(path / TABLE) as temporary:
         result.table.drop(columns="seconds").to_csv(temporary, index=False, lineterminator="\n")
-    _write_settings(path, provenance)
-
-
-def _write_settings(path: Path, provenance: Provenance) -> None:
-    with replaced_file(path / SETTINGS) as temporary:
-        temporary.write_text(provenance.to_json(indent=2) + "\n", encoding="utf-8")
+    provenance.write(path / SETTINGS)
 
 
 def read_folder(path: Path) -> SweepFolder:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import argparse
+from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 # Options that name a file to read.
 _READ = ("input", "label_file", "init", "data", "config")
+# The name of a combination of label columns.
+joint_name = JOINT.join
 # How to name a data file that has moved.
 HOW_TO_NAME = "--input FILE for rerun, --data FILE for evaluate"
 
@@ -65,14 +67,7 @@ class Input:
         return own | self.dataset.columns
 
 
-def joint_name(labels: Sequence[str]) -> str:
-    """Return the name of a combination of label columns."""
-    return JOINT.join(labels)
-
-
-def check_outputs(
-    outputs: Iterable[Path], options: argparse.Namespace, *, into_input: bool = False
-) -> None:
+def check_outputs(outputs: Iterable[Path], options: Namespace, into_input: bool = False) -> None:
     """Refuse outputs that would replace a file that the options name as an input."""
     named = [getattr(options, name, None) for name in (_READ[1:] if into_input else _READ)]
     files = [Path(name) for name in named if name is not None and Path(name).exists()]
@@ -81,9 +76,7 @@ def check_outputs(
             raise ValueError(f"the output would replace the input {file}; name another output")
 
 
-def read_input(
-    options: argparse.Namespace, console: Console, *, expect: str | None = None
-) -> Input:
+def read_input(options: Namespace, console: Console, *, expect: str | None = None) -> Input:
     """Read the data that the options name; ``expect`` is the checksum it must have."""
     from ctsne._io import read_data, suffix_of
     from ctsne._io.paths import TABLE_SUFFIXES
@@ -121,7 +114,7 @@ def read_input(
     return Input(dataset, known, name, aligned)
 
 
-def _aligned(options: argparse.Namespace) -> Any:
+def _aligned(options: Namespace) -> Any:
     """Read the representation in which points of other labels are compared."""
     from ctsne._io import read_data, suffix_of
 
@@ -146,7 +139,7 @@ def _about_labels(known: Any, name: str) -> tuple[str, str]:
     return note, warning
 
 
-def records_of(data: Input, options: argparse.Namespace, output: Path) -> list[InputRecord]:
+def records_of(data: Input, options: Namespace, output: Path) -> list[InputRecord]:
     """Describe all files that an output is made from: data, labels, start."""
     from ctsne._io import input_records
 

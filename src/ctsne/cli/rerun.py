@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import shutil
 import uuid
+from argparse import ArgumentTypeError, Namespace
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -56,7 +56,7 @@ def add(commands: Commands) -> None:
     add_messages(parser, config=False)
 
 
-def run(options: argparse.Namespace, console: Console) -> None:
+def run(options: Namespace, console: Console) -> None:
     """Repeat the output, and compare."""
     from ctsne._io import PICTURE_SUFFIXES, read_provenance
 
@@ -126,7 +126,7 @@ def _other_versions(provenance: Provenance) -> list[str]:
     ]
 
 
-def _changed_files(provenance: Provenance, made: Path, again: argparse.Namespace) -> Iterator[str]:
+def _changed_files(provenance: Provenance, made: Path, again: Namespace) -> Iterator[str]:
     """Report files with other bytes; the content of data is checked when it is read."""
     names = ["input", *names_of_files(provenance.settings)]
     for record, name in zip(provenance.inputs, names, strict=True):
@@ -136,7 +136,7 @@ def _changed_files(provenance: Provenance, made: Path, again: argparse.Namespace
             yield f"{file} is not the file that {made} was made from{same}"
 
 
-def _repeat_sweep(again: argparse.Namespace, console: Console, *, expect: str | None) -> None:
+def _repeat_sweep(again: Namespace, console: Console, *, expect: str | None) -> None:
     """Make a sweep in a new folder first, so that finished maps are not taken for new ones."""
     target = Path(again.output)
     check_folder(target)
@@ -153,9 +153,7 @@ def _repeat_sweep(again: argparse.Namespace, console: Console, *, expect: str | 
         shutil.rmtree(new, ignore_errors=True)
 
 
-def options_again(
-    provenance: Provenance, output: Path, *, given: str | None = None
-) -> argparse.Namespace:
+def options_again(provenance: Provenance, output: Path, *, given: str | None = None) -> Namespace:
     """Return the options that a map or a sweep was made with, with its input files found."""
     if provenance.command not in REPEATED:
         raise ValueError(f"{output} was made by an unknown command, {provenance.command!r:.40}")
@@ -176,14 +174,14 @@ def options_again(
         try:
             if value is not None or actions[name].default is not None:
                 values[name] = value_of(actions[name], value)
-        except argparse.ArgumentTypeError as error:
+        except ArgumentTypeError as error:
             what = f"the settings stored in {output} cannot be read"
             raise ValueError(f"{what}: {name} {error}") from None
     how = f"; name it with {HOW_TO_NAME}"
     values["input"] = _find_input(provenance.inputs[0].file, output, given, how)
     for name, record in zip(files, provenance.inputs[1:], strict=True):
         values[name] = _find_input(record.file, output)
-    return argparse.Namespace(**values)
+    return Namespace(**values)
 
 
 def _find_input(file: str, output: Path, given: str | None = None, how: str = "") -> str:
