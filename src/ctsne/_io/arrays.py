@@ -115,8 +115,7 @@ def refuse_pickled(labels: Sequence[str], pickled: Sequence[str], path: Path) ->
 
 def _refusal(path: Path, error: object) -> str:
     if "allow_pickle" in str(error):
-        how = "save text with labels.astype(str) and numbers with X.astype(float)"
-        return f"{path} {_NO_PICKLES}; {how}"
+        return f"{path} {_NO_PICKLES}; save text as labels.astype(str), numbers as X.astype(float)"
     return f"{path} is not a valid NumPy file: {error}"
 
 
@@ -144,8 +143,7 @@ def label_array(array: NDArray[Any]) -> NDArray[Any]:
 
 def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write a .npz file; equal arrays give equal bytes, and names may be any text."""
-    deflated = zipfile.ZIP_DEFLATED
-    with replaced_file(path) as part, zipfile.ZipFile(part, "w", deflated) as archive:
+    with replaced_file(path) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, array in arrays.items():
             # Opened by name alone, an entry has a fixed date.
             with archive.open(f"{name}.npy", "w", force_zip64=True) as file:

@@ -125,13 +125,12 @@ def check_numbers(data: Dataset) -> Dataset:
     row, column = int(rows[0]), int(columns[0])
     what = "a missing" if np.isnan(X[row, column]) else "an infinite"
     named = "" if data.names is None else f" ({str(data.names[row])!r:.40})"
+    where = f"row {row + 1}{named}, column {data.features[column]!r:.60}"
     affected = [data.features[place] for place in np.unique(columns)]
-    raise ValueError(
-        f"{path} has {what} value in row {row + 1}{named}, column {data.features[column]!r:.60} "
-        f"({len(rows)} missing or infinite values in {len(affected)} of {len(data.features)} "
-        f"columns: {listed(affected, most=5)}); remove those rows, impute the values, or leave the "
-        "columns out with --features"
-    )
+    counts = f"{len(rows)} missing or infinite values in {len(affected)} of {X.shape[1]} columns"
+    how = "remove those rows, impute the values, or leave the columns out with --features"
+    found = f"{counts}: {listed(affected, most=5)}"
+    raise ValueError(f"{path} has {what} value in {where} ({found}); {how}")
 
 
 def numbered(prefix: str, count: int) -> tuple[str, ...]:

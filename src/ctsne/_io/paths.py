@@ -82,10 +82,7 @@ def _missing_hint(source: Path) -> str:
 
 
 def check_output(path: str | os.PathLike[str], suffixes: Sequence[str] = MAP_SUFFIXES) -> Path:
-    """Return the path of a file that can be written, or raise an error before any work is done.
-
-    Raises ImportError if the format needs a package that is not installed, ValueError otherwise.
-    """
+    """Return the path of a file that can be written, or raise an error before any work is done."""
     target = Path(path)
     suffix = suffix_of(target)
     # The file is written next to its target and moved into place, so the folder must be writable.

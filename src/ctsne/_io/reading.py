@@ -54,8 +54,7 @@ def read_data(
     source = check_input(path)
     suffix = suffix_of(source)
     if layer is not None and use_rep is not None:
-        got = f"got {use_rep!r:.60} and {layer!r:.60}"
-        raise ValueError(f"give --use-rep or --layer, not both ({got})")
+        raise ValueError(f"give --use-rep or --layer, not both: {use_rep!r:.60}, {layer!r:.60}")
     if suffix != ".h5ad" and (use_rep is not None or layer is not None):
         raise ValueError(f"--use-rep and --layer are for .h5ad files; {source} is not one")
     if suffix not in TABLE_SUFFIXES and index is not None:
@@ -131,10 +130,9 @@ def _joined(data: Dataset, extra: Dataset, labels: Sequence[str], join_on: str |
         row = first_difference(known, taken)
         if row is not None:
             one, other = (np.asarray(each, object)[row] for each in (known, taken))
-            raise ValueError(
-                f"{data.path} and {extra.path} both have a column {name!r:.60}, and they differ "
-                f"(point {row + 1}: {one!r:.40} and {other!r:.40}); rename or remove one of them"
-            )
+            files = f"{data.path} and {extra.path} both have a column {name!r:.60}"
+            where = f"point {row + 1}: {one!r:.40} and {other!r:.40}"
+            raise ValueError(f"{files}, and they differ ({where}); rename or remove one of them")
     notes = (*data.notes, f"labels of {extra.path} joined by {how}", *like_missing(new))
     data = replace(data, columns=data.columns | new, notes=notes)
     return replace(data, label_path=extra.path, label_sha256=extra.sha256)
@@ -155,10 +153,8 @@ def _check_lengths(data: Dataset, extra: Dataset) -> None:
     n, length = data.X.shape[0], extra.X.shape[0]
     if length != n:
         header = "; its first line is read as column names" if length == n - 1 else ""
-        raise ValueError(
-            f"{extra.path} has {length} rows but {data.path} has {n}{header}. Joined by order, "
-            "there must be one for each point; --join-on COLUMN joins by a column instead"
-        )
+        how = "To join by a column instead of by order, use --join-on COLUMN"
+        raise ValueError(f"{extra.path} has {length} rows but {data.path} has {n}{header}. {how}")
 
 
 def _rows(data: Dataset, extra: Dataset, join_on: str) -> tuple[NDArray[np.intp], str]:
@@ -176,16 +172,12 @@ def _rows(data: Dataset, extra: Dataset, join_on: str) -> tuple[NDArray[np.intp]
     row_of: dict[str | None, int] = {}
     for row, value in enumerate(keys[there]):
         if value is not None and row_of.setdefault(value, row) != row:
-            raise ValueError(
-                f"{what} must be unique to join by, but {value!r:.60} appears in rows "
-                f"{row_of[value] + 1} and {row + 1}"
-            )
+            twice = f"{value!r:.60} appears in rows {row_of[value] + 1} and {row + 1}"
+            raise ValueError(f"{what} must be unique to join by, but {twice}")
     absent = [value for value in own[here] if value not in row_of]
     if absent:
-        raise ValueError(
-            f"{len(absent)} of the {len(own[here])} rows of {data.path} have no match in {what}: "
-            f"{listed(absent, most=3)}"
-        )
+        rows = f"{len(absent)} of the {len(own[here])} rows of {data.path}"
+        raise ValueError(f"{rows} have no match in {what}: {listed(absent, most=3)}")
     how = _described(here) if here == there else f"{_described(here)} of {data.path} and {what}"
     return np.array([row_of[value] for value in own[here]], np.intp), how
 

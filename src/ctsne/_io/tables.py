@@ -58,10 +58,8 @@ def read_table(
     else:
         chosen = _named(frame, labels, features, path)
     if not chosen:
-        raise ValueError(
-            f"{path} has no numeric columns to make a map of; its columns are "
-            f"{listed(frame.columns)}" + "".join(f"; {doubt}" for doubt in doubts)
-        )
+        found = "; ".join([f"its columns are {listed(frame.columns)}", *doubts])
+        raise ValueError(f"{path} has no numeric columns to make a map of; {found}")
     single = all(dtype == np.float32 for dtype in frame[chosen].dtypes)
     values = frame[chosen].to_numpy(np.float32 if single else np.float64, na_value=np.nan)
     X = np.ascontiguousarray(values)
@@ -81,9 +79,8 @@ def read_frame(
 ) -> Any:
     """Return a table as a data frame; its index holds the row names, if there are any.
 
-    Row names are the column ``index``, else those stored by pandas or R: the index of a parquet or
-    feather file, or a first column without a name. ``own`` is the column that comes first, or
-    right after the row names, in a map written by ctsne, where text such as "NA" is a label.
+    By default these are a stored index or a first column without a name. ``own`` is the first
+    column after the row names of a map written by ctsne, where text such as "NA" is a label.
     """
     suffix = suffix_of(path)
     if suffix in TEXT_SUFFIXES:
@@ -98,10 +95,8 @@ def read_frame(
             raise ValueError(f"{path} is not a valid {suffix[1:]} file: {error}") from error
     frame.columns = [str(name) for name in frame.columns]
     if frame.index.nlevels > 1:
-        raise ValueError(
-            f"{path} has rows with more cells than there are column names, or several row names "
-            "each; store them as ordinary columns (in pandas: frame.reset_index())"
-        )
+        what = "rows with more cells than there are column names, or with several row names"
+        raise ValueError(f"{path} has {what}; in pandas, frame.reset_index() makes them columns")
     _check_unique(frame.columns, path)
     if not len(frame):
         raise ValueError(f"{path} has column names but no rows")
@@ -190,10 +185,9 @@ def _check_header(header: list[str], separator: str, path: Path) -> None:
     if len(header) == 1:
         for other, word in _SEPARATORS.items():
             if other != separator and other in header[0]:
-                raise ValueError(
-                    f"{path} has only one column, but {word} in its first line; columns in a file "
-                    f"of this name are separated by {_SEPARATORS[separator]}: {_REMEDIES[other]}"
-                )
+                what = f"{path} has only one column, but {word} in its first line"
+                how = f"separated by {_SEPARATORS[separator]}: {_REMEDIES[other]}"
+                raise ValueError(f"{what}; columns in a file of this name are {how}")
     named = [name for name in header if name]
     _check_unique(named, path)
     if all(map(_NUMBER.fullmatch, named)) and any(set(name) & set(".eE") for name in named):
@@ -228,10 +222,8 @@ def _named(frame: Any, labels: Sequence[str], features: Sequence[str], path: Pat
     for name in chosen:
         if frame[name].dtype.kind not in _NUMERIC:
             row, value = _example_of_text(frame[name]) or (1, str(frame[name].iloc[0]))
-            raise ValueError(
-                f"column {name!r:.60} of {path} is not numeric (row {row}: {value!r:.40}); leave "
-                "it out of --features or correct the file"
-            )
+            what = f"column {name!r:.60} of {path} is not numeric (row {row}: {value!r:.40})"
+            raise ValueError(f"{what}; leave it out of --features or correct the file")
     return chosen
 
 
@@ -292,18 +284,14 @@ def _doubtful_features(X: Any, features: Sequence[str]) -> Iterator[str]:
     variance = X.var(axis=0, dtype=np.float64)
     first = int(variance.argmax())
     if single[first] and variance[first] > _MOST_VARIANCE * variance.sum():
-        share = 100 * variance[first] / variance.sum()
-        yield (
-            f"column {features[first]!r:.60} has {share:.0f} % of the variance of all features, so "
-            f"it dominates the map; choose the features with {how}, or scale the columns"
-        )
+        share = f"{100 * variance[first] / variance.sum():.0f} % of the variance of all features"
+        what = f"column {features[first]!r:.60} has {share}, so it dominates the map"
+        yield f"{what}; choose the features with {how}, or scale the columns"
     whole = (np.mod(X, 1) == 0).all(axis=0)
     counts = [name for name, odd in zip(features, single & whole, strict=True) if odd]
     if counts and 2 * whole.sum() < len(features):
-        yield (
-            f"whole numbers among fractions, included in the map: {listed(counts)}; if these are "
-            f"labels or counts, choose the features with {how}"
-        )
+        what = f"whole numbers among fractions, included in the map: {listed(counts)}"
+        yield f"{what}; if these are labels or counts, choose the features with {how}"
 
 
 def folded(names: Sequence[str]) -> str:
@@ -347,7 +335,5 @@ def like_missing(columns: Mapping[str, Any]) -> Iterator[str]:
         plain = column.dtype.kind != "O" or not hasattr(column, "unique")
         found = () if plain else _LIKE_MISSING.intersection(column.unique().tolist())
         if found:
-            yield (
-                f"column {name!r:.60} contains {listed(sorted(found))}, treated as an ordinary "
-                "label; leave cells empty where the label is missing"
-            )
+            how = "treated as an ordinary label; leave cells empty where the label is missing"
+            yield f"column {name!r:.60} contains {listed(sorted(found))}, {how}"

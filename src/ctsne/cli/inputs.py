@@ -19,10 +19,8 @@ if TYPE_CHECKING:
 
 # Options that name a file to read.
 _READ = ("input", "label_file", "init", "data", "config")
-# The name of a combination of label columns.
-joint_name = JOINT.join
-# How to name a data file that has moved.
-HOW_TO_NAME = "--input FILE for rerun, --data FILE for evaluate"
+HOW_TO_NAME = "--input FILE for rerun, --data FILE for evaluate"  # a data file that has moved
+joint_name = JOINT.join  # the name of a combination of label columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,10 +94,8 @@ def read_input(options: Namespace, console: Console, *, expect: str | None = Non
         raise ValueError(f"{options.input} has {what}; rename that column")
     aligned = None if options.align_rep is None else _aligned(options)
     if expect is not None and dataset.checksum(labels, aligned) != expect:
-        raise ValueError(
-            f"{options.input} has changed: its numbers or labels are not the original ones. Name "
-            f"the original file ({HOW_TO_NAME}), or make a new output from this one"
-        )
+        how = f"Name the original file ({HOW_TO_NAME}), or make a new output from this one"
+        raise ValueError(f"{options.input} has changed: its numbers or labels differ. {how}")
     tell = console.say if expect is None else console.detail  # reported the first time
     tell(f"read {dataset.X.shape[0]} points from {options.input}: {dataset.source}")
     if aligned is not None:
@@ -129,10 +125,8 @@ def _about_labels(known: Any, name: str) -> tuple[str, str]:
     """Return a note and a warning about the label to factor out; empty if there are none."""
     labels, note, warning = encode_labels(known), "", ""
     if labels.n_missing:
-        note = (
-            f"{labels.n_missing} of {labels.n_points} points have no {name!s:.60}: they condition "
-            "nothing, and count as having the same label when neighbours are searched"
-        )
+        what = "they condition nothing, and neighbours are searched as if they had the same label"
+        note = f"{labels.n_missing} of {labels.n_points} points have no {name!s:.60}: {what}"
     if 2 * np.count_nonzero(labels.counts == 1) > labels.n_points:
         what = f"{labels.n_labels} different values for {labels.n_points} points"
         warning = f"{name!r:.60} has {what}; is it a label?"

@@ -37,9 +37,6 @@ examples:
   ctsne rerun map.csv -o again.csv         write a new file
   ctsne rerun sweep --input cells.csv      the data have moved"""
 
-# Commands whose outputs can be repeated.
-REPEATED = ("embed", "sweep")
-
 
 def add(commands: Commands) -> None:
     """Add the command to the parser."""
@@ -66,11 +63,9 @@ def run(options: Namespace, console: Console) -> None:
     if made.suffix == ".json":
         raise ValueError(f"{made} holds settings; name the output that they belong to")
     if made.suffix.lower() in (*PICTURE_SUFFIXES, ".html"):
-        raise ValueError(
-            f"{made} is not a map or a sweep; to make it again, use the command in its metadata"
-        )
-    if made.is_symlink():
-        made = made.resolve()  # stored paths are relative to the file itself
+        how = "to make it again, use the command in its metadata"
+        raise ValueError(f"{made} is not a map or a sweep; {how}")
+    made = made.resolve() if made.is_symlink() else made  # stored paths are relative to the file
     provenance = read_provenance(made, key=options.key)
     again = options_again(provenance, made, given=options.input)
     if made.is_dir() and not is_sweep_folder(made):
@@ -119,8 +114,7 @@ def _other_versions(provenance: Provenance) -> list[str]:
 
     now = current_versions()
     return [
-        f"made with {name} {then}, repeated with {now.get(name, 'an unknown version')}: the result "
-        "may differ slightly"
+        f"made with {name} {then}, repeated with {now.get(name, 'another')}: the result may differ"
         for name, then in provenance.versions.items()
         if now.get(name) != then
     ]
@@ -155,7 +149,7 @@ def _repeat_sweep(again: Namespace, console: Console, *, expect: str | None) -> 
 
 def options_again(provenance: Provenance, output: Path, *, given: str | None = None) -> Namespace:
     """Return the options that a map or a sweep was made with, with its input files found."""
-    if provenance.command not in REPEATED:
+    if provenance.command not in ("embed", "sweep"):
         raise ValueError(f"{output} was made by an unknown command, {provenance.command!r:.40}")
     options = command_parser(provenance.command).options()
     actions = {each.dest: each for each in options if each.dest != "help"}
@@ -163,10 +157,8 @@ def options_again(provenance: Provenance, output: Path, *, given: str | None = N
     # Stored settings are a proposal only: they cannot name a place to write to.
     unknown = [name for name in provenance.settings if name not in values or name in UNRECORDED]
     if unknown:
-        raise ValueError(
-            f"{output} was made with settings that this version does not know: "
-            f"{', '.join(map(repr, unknown[:3]))}; upgrade ctsne"
-        )
+        what = f"settings that this version does not know: {', '.join(map(repr, unknown[:3]))}"
+        raise ValueError(f"{output} was made with {what}; upgrade ctsne")
     files = list(names_of_files(provenance.settings))
     if len(provenance.inputs) != 1 + len(files):
         raise ValueError(f"the settings stored in {output} do not name all files it was made from")
