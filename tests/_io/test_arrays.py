@@ -104,7 +104,7 @@ def test_pickles_are_never_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     np.savez("matrix.npz", X=harm, batch=np.arange(5))
     np.save("matrix.npy", harm)
     for name in ("matrix.npz", "matrix.npy"):
-        with pytest.raises(ValueError, match=r"a pickle.*save text with labels\.astype\(str\)"):
+        with pytest.raises(ValueError, match=r"a pickle.*save text as labels\.astype\(str\)"):
             read_data(name)
     assert not Path("unpickled").exists()
 
