@@ -1,11 +1,11 @@
-"""Maps of your data without what you already know in it: conditional t-SNE, fast.
+"""Conditional t-SNE: maps of your data with known labels factored out.
 
-The whole pipeline is :class:`ConditionalTSNE`; its stages are ``ctsne.neighbors``,
-``ctsne.affinity`` and ``ctsne.layout``, the measures ``ctsne.evaluate``, many maps at once
-``ctsne.sweep``, pictures ``ctsne.pl``, the interactive page ``ctsne.report`` and AnnData objects
-``ctsne.tl``.
+:class:`ConditionalTSNE` runs the whole pipeline. Its stages are ``ctsne.neighbors``,
+``ctsne.affinity`` and ``ctsne.layout``. ``ctsne.evaluate`` measures maps, ``ctsne.sweep`` compares
+many of them, ``ctsne.pl`` draws figures, ``ctsne.report`` writes an interactive page, and
+``ctsne.tl`` works on AnnData objects.
 
-Everything is loaded when it is first used, so that importing the package costs nothing.
+Everything is loaded at first use, so that importing the package is fast.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def __getattr__(name: str) -> Any:
         value = import_module("ctsne.estimator").ConditionalTSNE
     else:
         value = import_module(f"ctsne.{name}")
-    globals()[name] = value  # found here from now on
+    globals()[name] = value  # __getattr__ is not called for it again
     return value
 
 

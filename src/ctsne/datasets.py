@@ -1,27 +1,26 @@
-"""Data made on the spot: the paper's synthetic example, for demonstrations and tests."""
+"""The paper's synthetic example, for demonstrations and tests."""
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ctsne._core.checks import check_count
+
 __all__ = ["Synthetic", "make_synthetic"]
 
 KNOWN_NAMES = ("blue", "orange")
 HIDDEN_NAMES = ("circle", "triangle", "square")
 
-# Section 4.1 of the paper, as standard deviations.
+# Standard deviations of section 4.1 in the paper.
 KNOWN_SPREAD = 5.0
 HIDDEN_SPREAD = 1.0
 POINT_NOISE = 0.1
 BLUE_SHARE = 0.4
-
-# On the z-scored scale. In the authors' own draw the closest pair of hidden centres is 1.68 apart
-# and the points scatter around them by .08 and .14 in the two columns.
+# On the z-scored scale, see the notes of make_synthetic.
 SMALLEST_GAP = 1.5
 LARGEST_NOISE = 0.2
 # From this size on, each of the six combinations of labels has at least one point.
@@ -30,18 +29,17 @@ SMALLEST_N = 8
 
 @dataclass(frozen=True, eq=False)
 class Synthetic:
-    """The synthetic data and its two labels, one row a point.
+    """Synthetic data with two labels.
 
     Attributes
     ----------
     X : ndarray of shape (n, 10)
-        The points, each column with mean 0 and standard deviation 1.
+        Features, each with mean 0 and standard deviation 1.
     known : ndarray of shape (n,)
-        The label of columns 0-3, ``"blue"`` or ``"orange"``: what we already know and want to
-        factor out.
+        The label of columns 0-3, ``"blue"`` or ``"orange"``: to be factored out.
     hidden : ndarray of shape (n,)
-        The label of columns 4-5, ``"circle"``, ``"triangle"`` or ``"square"``: what the map should
-        reveal.
+        The label of columns 4-5, ``"circle"``, ``"triangle"`` or ``"square"``: the map should
+        reveal it.
 
     Examples
     --------
@@ -59,24 +57,24 @@ class Synthetic:
 def make_synthetic(
     n: int = 1500, *, random_state: int | np.random.Generator | None = None
 ) -> Synthetic:
-    """Make data with a strong known clustering that covers a weaker hidden one.
+    """Generate data with a strong known clustering that hides a weaker one.
 
     This is the synthetic example of Heiter et al. 2023, section 4.1. Every point belongs to one of
     two clusters in columns 0-3 (``known``; centres drawn with variance 25) and, independently, to
     one of three clusters in columns 4-5 (``hidden``; centres drawn with variance 1). Points scatter
-    around their centres with variance 0.01. Columns 6-9 are noise with variance 1. At the end each
+    around their centres with variance 0.01. Columns 6-9 are noise with variance 1. Finally each
     column is z-scored.
 
-    t-SNE shows six clusters, one for each pair of labels. With ``known`` factored out, the three
-    hidden clusters should remain.
+    t-SNE shows six clusters, one per pair of labels. With ``known`` factored out, the three hidden
+    clusters remain.
 
     Parameters
     ----------
     n : int, default=1500
-        Number of points, at least 8. Two in five are blue; the hidden clusters are of equal size,
-        inside each colour too (up to one point where the numbers do not divide).
+        Number of points, at least 8. Two in five are blue; the hidden clusters have equal sizes
+        (up to one point), also within each colour.
     random_state : int, numpy.random.Generator or None, default=None
-        Seed of the draw. The same integer gives the same data.
+        Seed. The same integer gives the same data.
 
     Returns
     -------
@@ -85,11 +83,10 @@ def make_synthetic(
 
     Notes
     -----
-    Some draws put two hidden centres almost on top of each other, and then there are no three
-    clusters to find. The hidden centres are therefore drawn again until, on the z-scored scale,
-    each pair is at least 1.5 apart and the points scatter around them by at most 0.2 in either
-    column. About three draws in ten pass. In the authors' data the closest pair is 1.68 apart and
-    the scatter is 0.08 and 0.14.
+    Two hidden centres may fall almost on top of each other, leaving no three clusters to find. The
+    hidden centres are therefore drawn again until, on the z-scored scale, each pair is at least 1.5
+    apart and the points scatter around them by at most 0.2 in either column. About three draws in
+    ten pass. In the authors' data the closest pair is 1.68 apart and the scatter is 0.08 and 0.14.
 
     Examples
     --------
@@ -100,7 +97,7 @@ def make_synthetic(
     >>> int((data.known == "blue").sum()), int((data.hidden == "circle").sum())
     (600, 500)
     """
-    n = _checked_size(n)
+    n = check_count(n, "n", low=SMALLEST_N)
     rng = _generator(random_state)
 
     known = (np.arange(n) >= round(BLUE_SHARE * n)).astype(np.intp)
@@ -120,24 +117,14 @@ def make_synthetic(
 
 
 def _apart(rng: np.random.Generator) -> npt.NDArray[np.float64]:
-    """Draw the three hidden centres, again and again until the clusters are clear."""
+    """Draw the three hidden centres until the clusters are well separated."""
     while True:
         centres = rng.normal(scale=HIDDEN_SPREAD, size=(len(HIDDEN_NAMES), 2))
-        # What z-scoring will divide by, for equal clusters: so the rule does not depend on n.
+        # Z-scoring divides by this for clusters of equal size, so the rule does not depend on n.
         scale = np.sqrt(centres.var(axis=0) + POINT_NOISE**2)
         gaps = np.linalg.norm((centres - np.roll(centres, 1, axis=0)) / scale, axis=1)
         if gaps.min() >= SMALLEST_GAP and POINT_NOISE / scale.min() <= LARGEST_NOISE:
             return centres
-
-
-def _checked_size(n: Any) -> int:
-    try:
-        size = operator.index(n)
-    except TypeError:
-        raise TypeError(f"n must be a whole number, got {n!r}") from None
-    if size < SMALLEST_N:
-        raise ValueError(f"n must be at least {SMALLEST_N}, got {size}")
-    return size
 
 
 def _generator(random_state: Any) -> np.random.Generator:

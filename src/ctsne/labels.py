@@ -236,7 +236,7 @@ def combine_columns(columns: Sequence[Any], *, argument: str = "labels") -> NDAr
     ]
     texts = [JOINT.join(part) for part in parts]
     if len(set(texts)) < len({tuple(part) for part in parts}):
-        # Values that contain the separator: quotes tell ("a | b", "c") from ("a", "b | c").
+        # Values that contain the separator: quotes separate ("a | b", "c") from ("a", "b | c").
         texts = [JOINT.join(map(repr, part)) for part in parts]
     result: NDArray[np.object_] = np.full(len(present), None, np.object_)
     result[present] = np.array([*texts, None], np.object_)[inverse.reshape(-1)]

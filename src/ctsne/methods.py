@@ -115,37 +115,37 @@ def _joint_lengths(settings: Any, n: int) -> Lengths:
     return half_lengths(settings.labels, n, 2 * ceil(JOINT_LENGTH * settings.perplexity))
 
 
+def _common(settings: Any) -> dict[str, Any]:
+    return {"perplexity": settings.perplexity, "n_jobs": settings.n_jobs}
+
+
 def _plain(neighbors: Neighbors, settings: Any) -> Affinities:
     from ctsne.affinity import tsne_affinities
 
-    return tsne_affinities(neighbors, perplexity=settings.perplexity, n_jobs=settings.n_jobs)
+    return tsne_affinities(neighbors, **_common(settings))
 
 
 def _revised(neighbors: Neighbors, settings: Any) -> Affinities:
     from ctsne.affinity import revised_affinities
 
     return revised_affinities(
-        neighbors, settings.labels, perplexity=settings.perplexity, beta=settings.knob,
-        bandwidth=settings.bandwidth, n_jobs=settings.n_jobs,
+        neighbors, settings.labels, beta=settings.knob, bandwidth=settings.bandwidth,
+        **_common(settings),
     )  # fmt: skip
 
 
 def _balanced(neighbors: Neighbors, settings: Any) -> Affinities:
     from ctsne.affinity import balanced_affinities
 
-    return balanced_affinities(
-        neighbors, settings.labels, perplexity=settings.perplexity, strength=settings.knob,
-        n_jobs=settings.n_jobs,
-    )  # fmt: skip
+    common = _common(settings)
+    return balanced_affinities(neighbors, settings.labels, strength=settings.knob, **common)
 
 
 def _joint(neighbors: Neighbors, settings: Any) -> Affinities:
     from ctsne.affinity import joint_affinities
 
-    return joint_affinities(
-        neighbors, settings.labels, perplexity=settings.perplexity, strength=settings.knob,
-        n_jobs=settings.n_jobs,
-    )  # fmt: skip
+    common = _common(settings)
+    return joint_affinities(neighbors, settings.labels, strength=settings.knob, **common)
 
 
 def _joint_below(settings: Any) -> NDArray[np.float64]:

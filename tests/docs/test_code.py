@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from ctsne.cli.main import make_parser
 
+from ctsne.cli.main import make_parser
 from ctsne.datasets import make_synthetic
 
 ROOT = Path(__file__).parents[2]

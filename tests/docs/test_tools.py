@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+
 from ctsne.cli.main import make_parser
 
 Tool = Callable[[str], ModuleType]

@@ -1,1 +1,1 @@
-"""What every part uses: checks, threads, principal components, files, messages, progress."""
+"""Shared by all packages: checks, threads, principal components, files, messages, progress."""

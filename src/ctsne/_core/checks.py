@@ -1,4 +1,4 @@
-"""Checks at the edge: every public entry refuses bad input here, before any work starts."""
+"""Checks of input: every public function refuses bad input here, before any work starts."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ctsne._core.choices import FEATURE_METRICS
 from ctsne._core.jobs import threads_for, workers_for
 
 LARGEST_VALUE = 1e30
-# Points are numbered with 32 bits; what is counted over pairs of them has 64.
+# Points are numbered with 32 bits.
 MOST_POINTS = 2**31 - 1
 
 
 def is_sparse(X: Any) -> bool:
-    """Whether this is a matrix or array of scipy.sparse."""
+    """Return whether this is a matrix or array of scipy.sparse."""
     return bool(sp.issparse(X))
 
 
@@ -26,8 +26,8 @@ def check_features(X: ArrayLike, *, argument: str = "X") -> NDArray[np.floating]
     """Return dense, finite float32 or float64 features of at least two points, C-contiguous."""
     if is_sparse(X):
         raise TypeError(
-            f"{argument} is a sparse matrix; reduce it first, for instance with "
-            "sklearn.decomposition.PCA(50, svd_solver='arpack') (ConditionalTSNE does that itself)"
+            f"{argument} is a sparse matrix; reduce it first, for example with "
+            "sklearn.decomposition.PCA(50, svd_solver='arpack') (ConditionalTSNE does so itself)"
         )
     features: NDArray[np.floating] = check_matrix(X, argument=argument)
     return features
@@ -37,14 +37,14 @@ def check_matrix(X: Any, *, argument: str = "X") -> Any:
     """Return finite float32 or float64 values of at least two points, C-contiguous or CSR."""
     if hasattr(X, "obsm") and hasattr(X, "obs"):
         raise TypeError(
-            f"{argument} is an AnnData object; ctsne.tl has functions for those, such as "
-            'ctsne.tl.ctsne(adata, "batch"), or pass the array that is meant: adata.obsm["X_pca"] '
-            'with labels=adata.obs["batch"]'
+            f"{argument} is an AnnData object; use ctsne.tl, for example "
+            'ctsne.tl.ctsne(adata, "batch"), or pass an array such as adata.obsm["X_pca"] with '
+            'labels=adata.obs["batch"]'
         )
     if hasattr(X, "embedding") and hasattr(X, "measures"):
-        raise TypeError(f"{argument} is a map of a sweep; pass its positions: .embedding")
+        raise TypeError(f"{argument} is a map of a sweep; pass its .embedding")
     n = len(X) if isinstance(X, np.ndarray) and X.ndim else 0
-    if n > MOST_POINTS:  # seen before anything is copied
+    if n > MOST_POINTS:  # before anything is copied
         raise ValueError(
             f"{argument} has {n} rows, more than the {MOST_POINTS} points that can be numbered; "
             "take a sample of them"
@@ -57,7 +57,7 @@ def check_matrix(X: Any, *, argument: str = "X") -> Any:
 
 
 def as_numbers(values: Any, *, argument: str) -> Any:
-    """Return float32 or float64 values, C-contiguous or CSR, of any shape; refuse what are none.
+    """Return float32 or float64 values, C-contiguous or CSR, of any shape; refuse non-numbers.
 
     Missing entries (None, NA, masked) become NaN.
     """
@@ -81,8 +81,8 @@ def as_numbers(values: Any, *, argument: str) -> Any:
         )
     elif kind not in "biuf":
         raise TypeError(
-            f"{argument} must hold numbers only, got {array.dtype}; leave such columns out or turn "
-            "them into numbers"
+            f"{argument} must hold numbers only, got {array.dtype}; drop such columns or convert "
+            "them to numbers"
         )
     dtype = np.float32 if array.dtype == np.float32 else np.float64
     if is_sparse(array):
@@ -98,13 +98,13 @@ def _from_objects(array: NDArray[Any], argument: str, columns: Any) -> NDArray[n
         except (TypeError, ValueError, OverflowError) as error:
             raise TypeError(
                 f"{argument} must hold numbers only, but {_place(position, array.shape, columns)} "
-                f"holds {value!r:.60}: {error}. Leave such columns out or turn them into numbers"
+                f"holds {value!r:.60}: {error}. Drop such columns or convert them to numbers"
             ) from error
     return numbers.reshape(array.shape)
 
 
 def _as_float(value: Any) -> float:
-    if value is None or type(value).__name__ == "NAType":  # of pandas, which need not be there
+    if value is None or type(value).__name__ == "NAType":  # pandas.NA, without importing pandas
         return float("nan")
     if isinstance(value, str | bytes):
         raise TypeError("this is text (cannot convert string to number)")
@@ -112,7 +112,7 @@ def _as_float(value: Any) -> float:
 
 
 def _place(position: int, shape: tuple[int, ...], columns: Any) -> str:
-    """Name the place of an entry, by the name of its column where there is one."""
+    """Name the position of an entry, with the name of its column if there is one."""
     place = [int(i) for i in np.unravel_index(position, shape)]
     if len(place) != 2:
         return f"position {', '.join(map(str, place))}" if place else "it"
@@ -136,7 +136,7 @@ def _check_shape(shape: tuple[int, ...], argument: str) -> None:
 
 
 def check_finite(matrix: Any, *, argument: str, columns: Any = None) -> None:
-    """Refuse NaN and infinite values, saying how many there are and where the first one stands."""
+    """Refuse NaN and infinite values, with their number and the position of the first."""
     values = matrix.data if is_sparse(matrix) else matrix
     if not values.size or np.isfinite([values.min(), values.max()]).all():  # the usual case
         return
@@ -150,23 +150,23 @@ def check_finite(matrix: Any, *, argument: str, columns: Any = None) -> None:
     raise ValueError(
         f"{argument} contains {count} NaN or infinite value{'s' if count > 1 else ''}; the first "
         f"is {values.flat[first]} at {_place(position, matrix.shape, columns)}. Remove those rows "
-        "or columns, or impute them, and try again."
+        "or columns, or impute the values."
     )
 
 
 def _check_scale(matrix: Any, argument: str) -> None:
-    """Refuse numbers whose distances single precision cannot hold."""
+    """Refuse values whose distances single precision cannot represent."""
     largest = max(float(matrix.max()), -float(matrix.min()))
     if largest > LARGEST_VALUE or 0 < largest < 1 / LARGEST_VALUE:
         raise ValueError(
-            f"{argument} holds values up to {largest:g}, outside the range that works, from "
-            f"{1 / LARGEST_VALUE:g} to {LARGEST_VALUE:g}; change their unit: the map of "
-            f"{argument} / {largest:g} is the same"
+            f"{argument} holds values up to {largest:g}, outside the range from "
+            f"{1 / LARGEST_VALUE:g} to {LARGEST_VALUE:g}; rescale them: {argument} / {largest:g} "
+            "gives the same map"
         )
 
 
 def check_directions(X: Any, *, argument: str = "X") -> None:
-    """Refuse points without a direction, which have no angle to others."""
+    """Refuse rows of zeros, which have no angle to others."""
     directed = np.diff(X.indptr) if is_sparse(X) else X.any(axis=1)
     zero = np.flatnonzero(directed == 0)
     if len(zero):
@@ -178,17 +178,17 @@ def check_directions(X: Any, *, argument: str = "X") -> None:
 
 
 def check_metric(metric: object) -> str:
-    """Return a metric of the search on features, or refuse it."""
+    """Return a metric between features, or refuse it."""
     return check_choice(metric, "metric", FEATURE_METRICS)
 
 
 def check_jobs(n_jobs: object) -> int:
-    """Return the number of threads that ``n_jobs`` asks for; inside a worker, -1 is its share."""
+    """Return the number of threads for ``n_jobs``; inside a worker, -1 is its share."""
     return threads_for(_check_jobs(n_jobs))
 
 
 def check_workers(n_jobs: object) -> int:
-    """Return the number of workers of joblib, on a cluster perhaps, that ``n_jobs`` asks for."""
+    """Return the number of joblib workers for ``n_jobs``, perhaps on a cluster."""
     return workers_for(_check_jobs(n_jobs))
 
 
@@ -220,7 +220,7 @@ def check_number(
         raise TypeError(message)
     try:
         number = float(value)
-    except OverflowError:  # a whole number beyond all floats
+    except OverflowError:  # an integer too large for a float
         raise ValueError(message) from None
     if not np.isfinite(number) or number > high or number < low or (open_low and number == low):
         raise ValueError(message)
@@ -248,7 +248,7 @@ def check_choice(value: object, argument: str, choices: tuple[str, ...]) -> str:
 
 
 def check_perplexity(value: object, n: int) -> float:
-    """Return a perplexity that ``n`` points can have, or refuse it with the largest that works."""
+    """Return a perplexity that works for ``n`` points, or refuse it with the largest one."""
     number = check_number(value, "perplexity", low=1, hint="it is roughly a number of neighbours")
     if number > n - 1:
         raise ValueError(
@@ -259,7 +259,7 @@ def check_perplexity(value: object, n: int) -> float:
 
 
 def check_same_rows(X: Any, labels: Any, *, argument: str = "labels") -> None:
-    """Refuse a label column of a data frame whose rows stand in another order than those of X."""
+    """Refuse a column whose row names differ from those of X, or come in another order."""
     rows: Any = getattr(X, "index", None)
     labelled: Any = getattr(labels, "index", None)
     if not hasattr(rows, "equals") or not hasattr(labelled, "equals"):
@@ -273,7 +273,7 @@ def check_same_rows(X: Any, labels: Any, *, argument: str = "labels") -> None:
 
 
 def all_identical(X: Any) -> bool:
-    """Tell whether all rows of X are the same."""
+    """Return whether all rows of X are equal."""
     if is_sparse(X):
         return not (X.max(axis=0) - X.min(axis=0)).toarray().any()
     return bool((X[1] == X[0]).all() and (X[0] == X).all())

@@ -5,16 +5,6 @@ The stages, the estimator and the command line's help read them, so nothing heav
 
 from __future__ import annotations
 
-__all__ = [
-    "ALIGNMENTS",
-    "ALIGN_CHOICES",
-    "BANDWIDTHS",
-    "FEATURE_METRICS",
-    "METRICS",
-    "STARTS",
-    "TRIED_ALIGNMENTS",
-]
-
 STARTS = ("pca", "random", "spectral")
 # Metrics between rows of features, and with given distances.
 FEATURE_METRICS = ("euclidean", "cosine")

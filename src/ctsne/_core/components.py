@@ -17,20 +17,20 @@ from ctsne._core.jobs import limit_blas_here, one_blas_thread
 
 __all__ = ["check_components", "n_reduced", "principal_components", "reduced_features"]
 
-# Features with more columns than this are reduced to this many components, unless told otherwise.
+# By default, features with more columns than this are reduced to this many components.
 AUTO_COMPONENTS = 50
 
-# Up to so many columns (or rows) the matrix of their products is formed and solved as a whole.
+# Up to this many columns (or rows), the matrix of their products is formed and solved directly.
 _MOST_SOLVED = 1000
-# Entries of a block of rows: large enough for BLAS, small enough for the cache.
+# Entries per block of rows: large enough for BLAS, small enough for the cache.
 _BLOCK_ENTRIES = 2**20
 _FEWEST_ROWS = 16
-# The search of a few directions among many columns: vectors in a block, blocks at most, and the
-# relative change at which it ends.
+# Block Krylov search for a few directions among many columns: vectors per block, most blocks, and
+# the relative error at which it ends.
 _BLOCK_WIDTH = 16
 _MOST_BLOCKS = 12
 _STANDSTILL = 1e-9
-# Lengths below this share of the longest are roots of rounding errors.
+# Lengths below this share of the longest are rounding errors.
 _ROUNDING = 1e-7
 
 _Array = NDArray[np.float64]
@@ -62,37 +62,25 @@ def reduced_features(
 ) -> NDArray[np.floating]:
     """Return dense features: as given, or their leading principal components.
 
-    Every face of the package reduces features here, dense and sparse ones alike, so that the same
-    data give the same neighbours everywhere.
+    All parts of the package reduce features here, so that the same data give the same neighbours
+    everywhere.
     """
     k = n_reduced(matrix.shape, pca)
     if k is None:
         return np.ascontiguousarray(matrix.toarray()) if is_sparse(matrix) else np.asarray(matrix)
     if metric != "cosine" and all_identical(matrix):
-        return np.zeros((matrix.shape[0], 1))  # there is no component to find
+        return np.zeros((matrix.shape[0], 1))  # there are no components
     # Angles are measured from the origin, so for them the data must not be centred.
     return principal_components(matrix, k, centred=metric != "cosine", n_jobs=n_jobs)
 
 
 def principal_components(X: Any, k: int, *, centred: bool = True, n_jobs: int) -> _Array:
-    """Scores of all points on the leading components, as in ``sklearn.decomposition.PCA``.
+    """Return the scores on the leading k components, as in ``sklearn.decomposition.PCA``.
 
-    All sums run over fixed blocks of rows and are added in their order, so the result does not
-    depend on ``n_jobs``. No copy of ``X`` is made, unless it has more columns than its few rows.
-
-    Parameters
-    ----------
-    X : ndarray or csr matrix, shape (n, d)
-    k : int
-        Number of components, at most n and d.
-    centred : bool
-        False leaves the origin where it is (a truncated singular value decomposition).
-    n_jobs : int
-
-    Returns
-    -------
-    ndarray, shape (n, k)
-        The largest coefficient of every component is positive.
+    Sums run over fixed blocks of rows and are added in order, so the result does not depend on
+    ``n_jobs``. ``X`` is dense or CSR and not copied, unless it has few rows and more columns. The
+    largest coefficient of every component is positive. Without centring this is a truncated
+    singular value decomposition.
     """
     with one_blas_thread(), ThreadPoolExecutor(n_jobs, initializer=limit_blas_here) as pool:
         rows = _Rows(X, pool, n_jobs, centred=centred)
@@ -102,15 +90,15 @@ def principal_components(X: Any, k: int, *, centred: bool = True, n_jobs: int) -
 
 
 def _leading_axes(rows: _Rows, k: int) -> _Array:
-    """Orthonormal directions of the largest variance, by the cheapest of three ways."""
+    """Return orthonormal directions of the largest variance, by the cheapest of three ways."""
     n, d = rows.shape
     if d <= _MOST_SOLVED:
         return _leading_vectors(rows.squared(), k)
     if n <= _MOST_SOLVED:
         whole = rows.dense(0, n)
         return _unit(whole.T @ _leading_vectors(whole @ whole.T, k))
-    # Of sparse rows many components are wanted, and a pass over them is cheap: one vector at a
-    # time, to full precision. Of dense ones a few, in as few passes as possible.
+    # Sparse data need many components, and a pass over them is cheap: one vector at a time, to full
+    # precision. Dense data need a few, in as few passes as possible.
     solve = _by_vectors if rows.sparse else _by_blocks
     if d <= n:
         return solve(lambda v: rows.transposed_times(rows.times(v)), d, k)
@@ -126,13 +114,13 @@ def _leading_vectors(matrix: _Array, k: int) -> _Array:
 
 def _by_vectors(product: Callable[[_Array], _Array], size: int, k: int) -> _Array:
     operator = LinearOperator((size, size), matvec=product, dtype=np.float64)
-    start = np.random.default_rng(0).normal(size=size)  # any, but the same one every time
+    start = np.random.default_rng(0).normal(size=size)  # arbitrary, but always the same
     _, vectors = eigsh(operator, k=k, which="LA", v0=start)
     return np.asarray(vectors[:, ::-1])
 
 
 def _by_blocks(product: Callable[[_Array], _Array], size: int, k: int) -> _Array:
-    """Best directions of a block Krylov space, which grows until they stand still."""
+    """Return the best directions of a block Krylov space, which grows until they converge."""
     start = np.random.default_rng(0).normal(size=(size, min(size, _BLOCK_WIDTH)))
     block = np.linalg.qr(start)[0]
     basis, image = block, product(block)
@@ -152,14 +140,14 @@ def _by_blocks(product: Callable[[_Array], _Array], size: int, k: int) -> _Array
 
 
 def _unit(axes: _Array) -> _Array:
-    """Axes of length one, or of none where there is nothing but rounding errors."""
+    """Scale axes to length one, or to zero where they are only rounding errors."""
     length = np.sqrt((axes**2).sum(axis=0))
     real = length > _ROUNDING * length.max()
     return np.where(real, axes, 0.0) / np.where(real, length, 1.0)
 
 
 class _Rows:
-    """Rows of a matrix, less their mean if asked for, in blocks that threads take in turn."""
+    """Rows of a matrix, centred if requested, in blocks that threads process in turn."""
 
     def __init__(self, X: Any, pool: ThreadPoolExecutor, n_jobs: int, *, centred: bool) -> None:
         n, d = X.shape
@@ -173,12 +161,12 @@ class _Rows:
         self._origin = self._mean = np.zeros(d)
         if centred and self.sparse:
             self._mean = np.asarray(X.mean(axis=0, dtype=np.float64)).reshape(d)
-        elif centred:  # from one of them: far from the origin a mean would lose digits
+        elif centred:  # relative to one row: far from the origin a mean would lose digits
             self._origin = X[0].astype(np.float64)
             self._mean = sum(self._in_order(lambda a, b: self.dense(a, b).sum(axis=0))) / n
 
     def times(self, right: _Array) -> _Array:
-        """Product with a matrix of one row per column."""
+        """Return the product with a matrix that has one row per column."""
         out = np.empty((self.shape[0], *right.shape[1:]))
         offset = self._mean @ right
 
@@ -193,7 +181,7 @@ class _Rows:
         return out
 
     def transposed_times(self, left: _Array) -> _Array:
-        """Product of the transpose with a matrix of one row per row."""
+        """Return the product of the transpose with a matrix that has as many rows."""
 
         def part(begin: int, end: int) -> Any:
             if self.sparse:
@@ -206,7 +194,7 @@ class _Rows:
         return np.asarray(total)
 
     def squared(self) -> _Array:
-        """Product of the transpose with the rows themselves."""
+        """Return the product of the transpose with the rows."""
 
         def part(begin: int, end: int) -> _Array:
             rows = self.dense(begin, end)
@@ -215,21 +203,21 @@ class _Rows:
         return np.asarray(sum(self._in_order(part)))
 
     def _in_order(self, work: Callable[[int, int], Any]) -> Iterator[Any]:
-        """Work on all blocks, as many at a time as there are threads; results in their order."""
+        """Process all blocks, one per thread at a time, and yield the results in order."""
         n, step = self.shape[0], self._step
         for first in range(0, n, step * self._n_jobs):
             begins = range(first, min(n, first + step * self._n_jobs), step)
             yield from self._pool.map(lambda begin: work(begin, min(n, begin + step)), begins)
 
     def _sparse(self, begin: int, end: int) -> Any:
-        """Rows as they are, without a copy."""
+        """Return sparse rows without a copy."""
         X = self._X
         part = slice(int(X.indptr[begin]), int(X.indptr[end]))
         indptr = X.indptr[begin : end + 1] - X.indptr[begin]
         return sp.csr_array((X.data[part], X.indices[part], indptr), (end - begin, X.shape[1]))
 
     def dense(self, begin: int, end: int) -> _Array:
-        """Rows in full, less the mean."""
+        """Return dense, centred rows."""
         rows = self._sparse(begin, end).toarray() if self.sparse else self._X[begin:end]
         centred: _Array = rows - self._origin
         centred -= self._mean

@@ -1,4 +1,4 @@
-"""How many threads may run: those of the machine, less where others are at work beside us."""
+"""How many threads may run: all cores, or a share of them inside a worker."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from threadpoolctl import threadpool_limits
 
 __all__ = ["limit_blas_here", "one_blas_thread", "threads_for", "usable_cpus", "workers_for"]
 
-# More threads than this for each core only cost memory.
+# More threads than this per core only cost memory.
 _MOST_THREADS_PER_CORE = 4
-# Read once, as OpenMP does: Dask sets it in its own process for those that it starts.
+# Read once, as OpenMP does: Dask sets it in its own process for the workers it starts.
 _OMP_NUM_THREADS = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
 _blas_lock = threading.RLock()
 
@@ -35,9 +35,9 @@ if hasattr(os, "register_at_fork"):
 def usable_cpus() -> int:
     """Return how many threads this call may keep busy.
 
-    That is what affinity, container and ``LOKY_MAX_CPU_COUNT`` leave of the machine, at most
-    ``OMP_NUM_THREADS``. Inside a worker of joblib, of a process pool or of Dask its share of
-    that: loky and Dask set ``OMP_NUM_THREADS`` to it, elsewhere it is one.
+    CPU affinity, the container, ``LOKY_MAX_CPU_COUNT`` and ``OMP_NUM_THREADS`` limit them. Inside a
+    worker of joblib, a process pool or Dask it is the worker's share: loky and Dask set
+    ``OMP_NUM_THREADS`` to it, elsewhere it is one.
     """
     cpus = int(joblib.cpu_count())
     if _OMP_NUM_THREADS.isdigit():
@@ -50,16 +50,16 @@ def usable_cpus() -> int:
 
 
 def threads_for(n_jobs: int | None) -> int:
-    """Return the threads that ``n_jobs`` asks for; negative numbers count down from all of them."""
+    """Return the number of threads for ``n_jobs``; negative numbers count down from all cores."""
     if n_jobs is None:
-        n_jobs = get_active_backend()[1] or 1  # what joblib.parallel_config says, or one
+        n_jobs = get_active_backend()[1] or 1  # set by joblib.parallel_config
     if n_jobs < 0:
         return max(1, usable_cpus() + 1 + n_jobs)
     return min(n_jobs, _MOST_THREADS_PER_CORE * int(joblib.cpu_count()))
 
 
 def workers_for(n_jobs: int | None) -> int:
-    """Return the workers that ``n_jobs`` asks joblib's active backend for; it may be a cluster."""
+    """Return the number of workers of joblib's active backend, which may be a cluster."""
     if get_active_backend()[0].nesting_level > 0:
         return threads_for(n_jobs)
     most = max(int(joblib.effective_n_jobs(-1)), _MOST_THREADS_PER_CORE * int(joblib.cpu_count()))
@@ -73,21 +73,21 @@ def _in_dask_task() -> bool:
         return False
     try:
         distributed.get_worker()
-    except ValueError:  # not inside one
+    except ValueError:  # not inside a worker
         return False
     return True
 
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Let BLAS use one thread: its sums depend on their number, in the last bits.
+    """Limit BLAS to one thread, because its sums depend on their number in the last bits.
 
-    The number belongs to the whole process, so calls from several threads wait for each other.
+    The limit holds for the whole process, so calls from several threads wait for each other.
     """
     with _blas_lock, threadpool_limits(1, user_api="blas"):
         yield
 
 
 def limit_blas_here() -> None:
-    """Tell a thread of one's own the limit: some builds of BLAS keep a number for each thread."""
+    """Set the limit in a new thread: some builds of BLAS keep it per thread."""
     threadpool_limits(1, user_api="blas")

@@ -1,4 +1,4 @@
-"""What messages share: warnings at the user's own line, and the right name for a wrong one."""
+"""Helpers for messages: warnings at the user's line, lists of names, suggestions for typos."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 __all__ = ["closest", "did_you_mean", "label_text", "listed", "unknown", "warn"]
 
-# scikit-learn may call a model; its lines are not the user's own either.
+# scikit-learn may call a model, so its lines are skipped too.
 _PASSED = ("ctsne", "sklearn")
 # Close matches are looked for among this many names, because difflib is slow.
 _SEARCHED = 2000
@@ -17,10 +17,8 @@ _SHOWN = 12
 
 
 def warn(message: str) -> None:
-    """Warn at the innermost line outside of this package, whichever function the user called.
-
-    Python 3.12 can do this by itself (``skip_file_prefixes``).
-    """
+    """Warn at the innermost line outside this package, whichever function the user called."""
+    # Python 3.12 has skip_file_prefixes for this.
     level, frame = 1, sys._getframe()
     while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in _PASSED:
         level, frame = level + 1, frame.f_back
@@ -43,7 +41,7 @@ def label_text(value: object) -> str:
 
 
 def listed(names: Iterable[object], *, most: int = _SHOWN) -> str:
-    """Write names as a list that stays readable however many there are."""
+    """Write names as a list that stays readable for any number of them."""
     texts = [repr(name) for name in names]
     if not texts:
         return "(none)"
@@ -54,7 +52,7 @@ def listed(names: Iterable[object], *, most: int = _SHOWN) -> str:
 
 
 def closest(name: object, known: Iterable[object], *, most: int = 1) -> list[str]:
-    """Return the known names that a wrong one may have meant, the closest first.
+    """Return the known names closest to a misspelt one, the closest first.
 
     Examples
     --------
@@ -70,13 +68,13 @@ def closest(name: object, known: Iterable[object], *, most: int = 1) -> list[str
 
 
 def did_you_mean(name: object, known: Iterable[object]) -> str:
-    """Return ``"; did you mean ...?"``, or nothing where no known name is close."""
+    """Return ``"; did you mean ...?"``, or an empty string if no known name is close."""
     close = closest(name, known)
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
 def unknown(name: object, known: Sequence[str], *, what: str, where: str) -> str:
-    """Say that a name does not exist, which one may have been meant, and which there are.
+    """Explain that a name does not exist, with a suggestion and the known names.
 
     Examples
     --------

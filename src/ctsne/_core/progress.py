@@ -14,16 +14,7 @@ __all__ = ["Progress", "clock", "in_notebook"]
 class Progress:
     """Count finished pieces of work and show how long the rest will take.
 
-    Parameters
-    ----------
-    total : int
-        Pieces of work.
-    name : str
-        Text in front of the bar.
-    shown : bool
-        False shows nothing.
-    logged : bool
-        Whether to write a line per tenth of the work where no bar can be drawn.
+    Where no bar can be drawn, ``logged`` writes a line per tenth of the work instead.
     """
 
     def __init__(self, total: int, name: str, *, shown: bool, logged: bool = True) -> None:

@@ -1,1 +1,1 @@
-"""From checked settings to a map: the three stages put together, and the search for a mixing."""
+"""From parameters to a map: checks, the three stages, and the search for a mixing."""

@@ -14,16 +14,6 @@ from ctsne.affinity import beta_from_odds
 from ctsne.labels import Labels
 from ctsne.methods import KNOBS, METHODS, Method, is_used, users_of
 
-__all__ = [
-    "check_below",
-    "check_knobs",
-    "check_mixing",
-    "knob_value",
-    "small_labels_warning",
-    "unused_warnings",
-    "usable_labels",
-]
-
 # More would leave next to nothing of the repulsion between labels.
 LARGEST_ODDS = 1e6
 

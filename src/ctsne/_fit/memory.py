@@ -15,58 +15,31 @@ from ctsne._core.components import n_reduced
 from ctsne._fit.settings import Settings
 from ctsne.layout.mesh import MOST_NODES, SPACING
 
-__all__ = [
-    "MapMemory",
-    "check_memory",
-    "free_memory",
-    "in_words",
-    "map_memory",
-    "require_memory",
-]
-
 _MIB, _GIB = 2**20, 2**30
 
-# Any fit: threads, libraries loaded on the way, blocks of rows in principal components, and freed
-# memory that the allocator keeps.
+# Any fit: threads, libraries loaded on the way, blocks of rows, freed memory that is not returned.
 ANY_FIT = 64 * _MIB
-# Per point: diagnostics, bandwidths, positions, gains, forces, orders.
-POINT = 250
-# Per neighbour: index and distance.
-NEIGHBOR = 8
-# Per stored similarity: the matrix, and what it is made of (rows, lists cut to length, transpose).
-ENTRY = 8
+POINT = 250  # positions, gains, forces, diagnostics, orders
+NEIGHBOR = 8  # index and distance
+ENTRY = 8  # a stored similarity
+# On top, per stored similarity: while the matrix is made, in the layout, where pair weights are
+# computed for a block of similarities at a time, and for a spectral start.
 MAKING_ENTRY = 16
-# Further bytes per similarity in the layout: packed; pair weights, computed for a block of them at
-# a time; a spectral start.
 PACKED_ENTRY = 14
-WEIGHED_ENTRY = 34
-WEIGHED_AT_ONCE = 4_000_000
+WEIGHED_ENTRY, WEIGHED_AT_ONCE = 34, 4_000_000
 SPECTRAL_ENTRY = 36
 # Stored similarities per neighbour: between one (all neighbours mutual) and two (none).
 SYMMETRY = 1.5
-# Per node of the doubled mesh, and for each large label that has a grid of its own.
+# Per node of the doubled mesh; large labels have a grid of their own.
 MESH_NODE = 20
-LABEL_NODE = 1
-LARGE_LABEL = 1000
+LABEL_NODE, LARGE_LABEL = 1, 1000
 # A map of n points in d dimensions is this wide, times the d-th root of n.
 MAP_WIDTH = {1: 1.0, 2: 0.8, 3: 2.0}
 
 
 @dataclass(frozen=True)
 class MapMemory:
-    """Peak bytes of a map in each stage, excluding the input.
-
-    Attributes
-    ----------
-    search : int
-        Neighbour search, including the reduction of features.
-    similarities : int
-        Similarities and their symmetric matrix, with the lists of neighbours still there.
-    layout : int
-        The map from the similarities on.
-    lists : int
-        What the search leaves: reduced features and lists of neighbours.
-    """
+    """Peak bytes per stage, excluding the input, and those of the lists that the search leaves."""
 
     search: int
     similarities: int
@@ -82,40 +55,35 @@ class MapMemory:
 def map_memory(shape: tuple[int, int], settings: Settings, *, sparse: bool = False) -> MapMemory:
     """Estimate the memory of a map, from above.
 
-    Every stage takes ``fixed + features + lists + bytes per entry × entries``, the search copies of
-    the features instead of entries, the layout a mesh on top.
+    Every stage takes a fixed part, a part per point and the reduced features; the search adds
+    copies of the features, the similarities and the layout bytes per entry, the layout a mesh.
     """
     (n, columns), method = shape, settings.method
-    below = settings.labels is not None and (
-        method.beta_low is not None or settings.beta_low is not None
-    )
     list_length, row_length = (
         min(ceil(length * settings.perplexity), n - 1)
         for length in (method.list_length, method.row_length)
     )
-    entries = SYMMETRY * n * row_length
-    lists = NEIGHBOR * n * list_length
+    lists, entries = NEIGHBOR * n * list_length, SYMMETRY * n * row_length
     copies, features = 0, 0
     if settings.metric != "precomputed":
         reduced = n_reduced(shape, settings.pca)
         columns = reduced or columns
         features = 8 * n * columns if reduced or sparse else 0
-        aligned = not isinstance(settings.align, str) or settings.align != "none"
         # In single precision: prepared, ordered and twice packed; unit rows; aligned points.
+        aligned = not np.array_equal(settings.align, "none")
         copies = 4 + 4 * (settings.metric == "cosine") + 5 * aligned
-    fixed = ANY_FIT + POINT * n + features
-    making = max(
-        PACKED_ENTRY * entries,
-        WEIGHED_ENTRY * min(entries, WEIGHED_AT_ONCE) if below else 0,
-        SPECTRAL_ENTRY * entries
-        if isinstance(settings.init, str) and settings.init == "spectral"
-        else 0,
-    )
+    below = method.beta_low is not None or settings.beta_low is not None
+    working = PACKED_ENTRY * entries
+    if below and settings.labels is not None:
+        working = max(working, WEIGHED_ENTRY * min(entries, WEIGHED_AT_ONCE))
+    if np.array_equal(settings.init, "spectral"):
+        working = max(working, SPECTRAL_ENTRY * entries)
     kept = 0 if settings.mixing is None else lists  # for a correction of the mixing
+    fixed = ANY_FIT + POINT * n + features
     return MapMemory(
         search=int(fixed + lists + 4 * copies * n * columns),
         similarities=int(fixed + lists + (ENTRY + MAKING_ENTRY) * entries),
-        layout=int(fixed + kept + ENTRY * entries + making + _mesh(n, settings, below=below)),
+        layout=int(fixed + kept + ENTRY * entries + working + _mesh(n, settings, below=below)),
         lists=int(features + lists),
     )
 

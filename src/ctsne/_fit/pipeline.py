@@ -25,18 +25,6 @@ from ctsne.neighbors import (
 from ctsne.neighbors.alignment import Alignment, choose_alignment
 from ctsne.neighbors.matching import UNMATCHED
 
-__all__ = [
-    "affinities_of",
-    "alignment_of",
-    "features_of",
-    "layout_of",
-    "listed_labels",
-    "neighbors_of",
-    "search_neighbors",
-    "weights_of",
-    "without_counterparts",
-]
-
 # Points without counterparts are worth a warning from this number, and this share of their label.
 MANY_POINTS = 20
 MANY_SHARE = 0.02

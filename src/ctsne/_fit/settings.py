@@ -100,8 +100,8 @@ def check_settings(
         check_directions(X)
     if (X.max() == 0) if metric == "precomputed" else all_identical(X):
         warnings.append(
-            "all points of X are identical: there is no structure to show, so where they lie in "
-            "the map means nothing."
+            "all points of X are identical: there is no structure to show, so their positions in "
+            "the map mean nothing."
         )
     n_components = check_count(given["n_components"], "n_components", low=1, high=3)
     check_callback(given)
@@ -224,9 +224,7 @@ def _check_schedule(given: Mapping[str, Any], n: int) -> Schedule:
             given["early_exaggeration_iter"], "early_exaggeration_iter", low=0
         ),
         exaggeration=late,
-        learning_rate=check_number(
-            rate, "learning_rate", low=0, open_low=True, hint='or "auto" for a good one'
-        ),
+        learning_rate=check_number(rate, "learning_rate", low=0, open_low=True, hint='or "auto"'),
         early_learning_rate=early_rate,
     )
 

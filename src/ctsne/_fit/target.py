@@ -22,18 +22,6 @@ from ctsne.evaluate import mixing, mixing_by_label
 from ctsne.evaluate.sampling import NEIGHBORHOOD
 from ctsne.neighbors.alignment import take_labels
 
-__all__ = [
-    "Trial",
-    "at_level",
-    "correction",
-    "find_level",
-    "most_corrections",
-    "most_trials",
-    "nearest_trial",
-    "searched_points",
-    "why_missed",
-]
-
 # Up to SEARCH_POINTS, trials use all points; otherwise a third of them, between these two numbers.
 # Perplexity and neighbourhoods shrink by the same share, so that a neighbourhood in the sample is a
 # sample of a neighbourhood, but not below FEWEST_NEIGHBORS.

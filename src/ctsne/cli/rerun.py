@@ -15,18 +15,20 @@ from ctsne.cli import embed, sweep
 from ctsne.cli.console import Console
 from ctsne.cli.folders import check_folder, is_sweep_folder, move_folder
 from ctsne.cli.inputs import HOW_TO_NAME, names_of_files
-from ctsne.cli.main import Commands, add_command, command_parser
+from ctsne.cli.main import Parser, command_parser
 from ctsne.cli.options import UNRECORDED, add_jobs, add_key, add_messages, option, spelled
 from ctsne.cli.values import value_of
 
 if TYPE_CHECKING:
     from ctsne._io import Provenance
 
-_DESCRIPTION = """\
+USAGE = "OUTPUT [options]"
+HELP = "repeat a map or a sweep from the settings stored with it"
+DESCRIPTION = """\
 Repeat a map or a sweep with the settings stored with it, and report whether
 the result is identical."""
 
-_EPILOG = """\
+EPILOG = """\
 The input is looked for where it was, relative to the output, and must have the
 same content; other columns do not matter. With the same versions and
 instruction set (ctsne info) the map is identical to the last bit; different
@@ -38,13 +40,8 @@ examples:
   ctsne rerun sweep --input cells.csv      the data have moved"""
 
 
-def add(commands: Commands) -> None:
-    """Add the command to the parser."""
-    parser = add_command(
-        commands, "rerun", usage="OUTPUT [options]", description=_DESCRIPTION, epilog=_EPILOG,
-        run=run, help="repeat a map or a sweep from the settings stored with it",
-    )  # fmt: skip
-    main = parser.add_argument_group("options")
+def add_options(parser: Parser, main: Any) -> None:
+    """Add the options of the command."""
     main.add_argument("made", metavar="OUTPUT", help="a map, or the folder of a sweep")
     option(main, "-o --output NEW", "where to write (default: replace OUTPUT)")
     option(main, "--input FILE", "the data, if they have moved")

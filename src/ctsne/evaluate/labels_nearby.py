@@ -13,11 +13,9 @@ from ctsne.evaluate.neighbors_in_map import (
     checked_map,
     labelled_neighbors,
     map_neighbors,
-)
-from ctsne.evaluate.sampling import NEIGHBORHOOD, chunks, mean
+)  # fmt: skip
+from ctsne.evaluate.sampling import NEIGHBORHOOD, Floats, Indices, divided, in_chunks, mean
 from ctsne.labels import encode_labels
-
-__all__ = ["PrivatePopulation", "expected_lisi", "knn_accuracy", "lisi", "private_populations"]
 
 # Tolerance for the logarithm of a perplexity. About six steps reach it; where no precision has the
 # perplexity, the search ends after the last step.
@@ -26,15 +24,10 @@ _MOST_STEPS = 60
 
 
 def lisi(
-    embedding: ArrayLike | MapNeighbors,
-    labels: object,
-    *,
-    perplexity: float = 30,
-    sample: float | None = None,
-    random_state: object = 0,
-    pointwise: bool = False,
+    embedding: ArrayLike | MapNeighbors, labels: object, *, perplexity: float = 30,
+    sample: float | None = None, random_state: object = 0, pointwise: bool = False,
     n_jobs: int = -1,
-) -> float | NDArray[np.float64]:
+) -> float | NDArray[np.float64]:  # fmt: skip
     """Local inverse Simpson's index: the effective number of labels around a point of the map.
 
     For the label that is factored out this is *iLISI*; larger is better, up to
@@ -76,14 +69,20 @@ def lisi(
         raise ValueError(f"LISI needs at least 5 points, got {n}")
     hint = f"there are {n} points"
     target = check_number(perplexity, "perplexity", low=1, high=(n - 2) / 3, hint=hint)
-    found, known = labelled_neighbors(
-        given, labels, k=round(3 * target), sample=sample, random_state=random_state, n_jobs=n_jobs
-    )
-    values = np.concatenate([
-        _index(known.codes, found.points[rows], found.indices[rows], found.distances[rows], target)
-        for rows in chunks(len(found.points), 4 * found.k)
-    ])  # fmt: skip
-    return values if pointwise else mean(values)
+    k = round(3 * target)
+    found, known = labelled_neighbors(given, labels, k, sample, random_state, n_jobs)
+    codes = known.codes
+
+    def values(rows: slice) -> Floats:
+        near = codes[found.indices[rows]]
+        counted = (near >= 0) & (codes[found.points[rows]] >= 0)[:, None]
+        weights = _weights(found.distances[rows].astype(np.float64), counted, target)
+        # Σ_l p_l² is Σ_j w_j p_l(j), with the total weight of each neighbour's label.
+        simpson = (weights * _same_label(near, weights)).sum(axis=1)
+        return divided(np.ones(len(near)), simpson)
+
+    every = in_chunks(values, len(found.points), 4 * k)
+    return every if pointwise else mean(every)
 
 
 def expected_lisi(labels: object) -> float:
@@ -112,15 +111,10 @@ def expected_lisi(labels: object) -> float:
 
 
 def knn_accuracy(
-    embedding: ArrayLike | MapNeighbors,
-    labels: object,
-    *,
-    k: int = NEIGHBORHOOD,
-    sample: float | None = None,
-    random_state: object = 0,
-    pointwise: bool = False,
+    embedding: ArrayLike | MapNeighbors, labels: object, *, k: int = NEIGHBORHOOD,
+    sample: float | None = None, random_state: object = 0, pointwise: bool = False,
     n_jobs: int = -1,
-) -> float | NDArray[np.float64]:
+) -> float | NDArray[np.float64]:  # fmt: skip
     """Share of points whose label is the most frequent one among their k nearest neighbours.
 
     A point is not its own neighbour, so this is the leave-one-out accuracy of a nearest-neighbour
@@ -144,24 +138,17 @@ def knn_accuracy(
     >>> knn_accuracy([[0.0], [1.0], [3.0], [7.0]], ["a", "a", "b", "b"], k=1)
     0.75
     """
-    found, known = labelled_neighbors(
-        embedding, labels, k=k, sample=sample, random_state=random_state, n_jobs=n_jobs
-    )
-    values = np.concatenate([
-        _is_right(known.codes, found.points[rows], found.indices[rows])
-        for rows in chunks(len(found.points), 4 * found.k)
-    ])  # fmt: skip
+    found, known = labelled_neighbors(embedding, labels, k, sample, random_state, n_jobs)
+
+    def is_right(rows: slice) -> Floats:
+        near, own = known.codes[found.indices[rows]], known.codes[found.points[rows]]
+        votes = _same_label(near, (near >= 0).astype(np.float64))
+        first = votes.argmax(axis=1)  # the nearest neighbour with a most frequent label
+        winner = near[np.arange(len(near)), first]
+        return np.where((own >= 0) & (winner >= 0), (winner == own).astype(np.float64), np.nan)
+
+    values = in_chunks(is_right, len(found.points), 4 * found.k)
     return values if pointwise else mean(values)
-
-
-def _is_right(
-    codes: NDArray[np.int32], points: NDArray[np.int64], near: NDArray[np.int32]
-) -> NDArray[np.float64]:
-    labels, own = codes[near], codes[points]
-    votes = _same_label(labels, (labels >= 0).astype(np.float64))
-    first = votes.argmax(axis=1)  # the nearest neighbour with a most frequent label
-    winner = labels[np.arange(len(near)), first]
-    return np.where((own >= 0) & (winner >= 0), (winner == own).astype(np.float64), np.nan)
 
 
 class PrivatePopulation(NamedTuple):
@@ -187,13 +174,9 @@ class PrivatePopulation(NamedTuple):
 
 
 def private_populations(
-    embedding: ArrayLike | MapNeighbors,
-    labels: object,
-    types: object,
-    *,
-    k: int = NEIGHBORHOOD,
+    embedding: ArrayLike | MapNeighbors, labels: object, types: object, *, k: int = NEIGHBORHOOD,
     n_jobs: int = -1,
-) -> list[PrivatePopulation]:
+) -> list[PrivatePopulation]:  # fmt: skip
     """Find types that occur under one label only, and how far a map mixes them with other types.
 
     Parameters
@@ -223,10 +206,8 @@ def private_populations(
     given, n = checked_map(embedding)
     known = encode_labels(labels, n=n)
     kinds = encode_labels(types, n=n, argument="types")
-    if isinstance(given, MapNeighbors):
-        found = given
-    else:
-        found = map_neighbors(given, k=min(k, n - 2), n_jobs=n_jobs)
+    searched = isinstance(given, MapNeighbors)
+    found = given if searched else map_neighbors(given, k=min(k, n - 2), n_jobs=n_jobs)
     usable = (known.codes >= 0) & (kinds.codes >= 0)
     populations = []
     for code, kind in enumerate(kinds.names):
@@ -236,14 +217,13 @@ def private_populations(
             continue
         near = kinds.codes[found.indices[own[found.points]]]
         counted = near >= 0
-        wrong = (near != code)[counted].mean() if counted.any() else np.nan
-        populations.append(
-            PrivatePopulation(kind, known.names[under[0]], int(own.sum()), float(wrong))
-        )
+        wrong = float((near != code)[counted].mean()) if counted.any() else np.nan
+        name = known.names[under[0]]
+        populations.append(PrivatePopulation(kind, name, int(own.sum()), wrong))
     return sorted(populations, key=lambda each: -np.nan_to_num(each.wrong))
 
 
-def _same_label(labels: NDArray[np.int32], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def _same_label(labels: Indices, weights: Floats) -> Floats:
     """Sum, for every entry, the weights in its row that have the same label."""
     rows = np.arange(len(labels), dtype=np.int64)[:, None]
     keys = rows * (int(labels.max(initial=0)) + 2) + labels + 1
@@ -252,30 +232,8 @@ def _same_label(labels: NDArray[np.int32], weights: NDArray[np.float64]) -> NDAr
     return np.asarray(np.bincount(group.ravel(), weights.ravel())[group])
 
 
-def _index(
-    codes: NDArray[np.int32],
-    points: NDArray[np.int64],
-    near: NDArray[np.int32],
-    distances: NDArray[np.float32],
-    perplexity: float,
-) -> NDArray[np.float64]:
-    labels = codes[near]
-    counted = (labels >= 0) & (codes[points] >= 0)[:, None]
-    weights = _weights(distances.astype(np.float64), counted, perplexity)
-    # Σ_l p_l² is Σ_j w_j p_l(j), with the total weight of each neighbour's label.
-    simpson = (weights * _same_label(labels, weights)).sum(axis=1)
-    result = np.full(len(near), np.nan)
-    np.divide(1.0, simpson, out=result, where=simpson > 0)
-    return result
-
-
-def _weights(
-    distances: NDArray[np.float64], counted: NDArray[np.bool_], perplexity: float
-) -> NDArray[np.float64]:
-    """Return weights ``exp(-τ d)`` of a perplexity, or as close to it as the neighbours allow.
-
-    Neighbours that do not count have weight zero.
-    """
+def _weights(distances: Floats, counted: NDArray[np.bool_], perplexity: float) -> Floats:
+    """Return weights ``exp(-τ d)`` of this perplexity, or as close to it as possible."""
     nearest = distances.min(axis=1, keepdims=True, where=counted, initial=np.inf)
     x = np.where(counted, distances - nearest, 0.0)
     scale = x.max(axis=1, keepdims=True)
@@ -285,13 +243,11 @@ def _weights(
     return np.asarray(weights / np.where(total > 0, total, 1.0))
 
 
-def _precisions(
-    x: NDArray[np.float64], counted: NDArray[np.bool_], perplexity: float
-) -> NDArray[np.float64]:
+def _precisions(x: Floats, counted: NDArray[np.bool_], perplexity: float) -> Floats:
     """Solve for τ in units of the farthest neighbour, by Newton's method on its logarithm.
 
-    Entropy decreases with τ, so every step narrows a bracket; a step outside it is replaced by the
-    middle of the bracket.
+    Entropy decreases with τ, so every step narrows a bracket; a step outside it is replaced by
+    the middle.
     """
     n = len(x)
     low, high = np.full(n, np.log(1e-6)), np.full(n, np.log(1e12))

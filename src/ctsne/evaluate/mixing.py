@@ -6,43 +6,35 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 
-from ctsne.evaluate.curves import RANKED_SHARE, Curve, blocks, make_curve, ranking
+from ctsne.evaluate.curves import RANKED_SHARE, Curve, make_curve, ranked_chunks, ranking
 from ctsne.evaluate.neighbors_in_map import (
     MapNeighbors,
     checked_map,
     labelled_neighbors,
     search_map,
-)
+)  # fmt: skip
 from ctsne.evaluate.sampling import (
     MEASURED_POINTS,
     NEIGHBORHOOD,
+    Floats,
+    Indices,
+    Points,
     check_k,
     check_sizes,
     chunks,
+    divided,
+    in_chunks,
     mean,
     sample_points,
-)
+)  # fmt: skip
 from ctsne.labels import Labels, encode_labels
-
-__all__ = [
-    "expected_laplacian",
-    "laplacian",
-    "laplacian_curve",
-    "mixing",
-    "mixing_by_label",
-]
 
 
 def laplacian(
-    embedding: ArrayLike | MapNeighbors,
-    labels: object,
-    *,
-    k: int = NEIGHBORHOOD,
-    sample: float | None = None,
-    random_state: object = 0,
-    pointwise: bool = False,
+    embedding: ArrayLike | MapNeighbors, labels: object, *, k: int = NEIGHBORHOOD,
+    sample: float | None = None, random_state: object = 0, pointwise: bool = False,
     n_jobs: int = -1,
-) -> float | NDArray[np.float64]:
+) -> float | NDArray[np.float64]:  # fmt: skip
     """Mean share of different labels among the k nearest neighbours in the map.
 
     0 means that every neighbourhood has one label. Random labels give `expected_laplacian`.
@@ -71,40 +63,28 @@ def laplacian(
     >>> laplacian([[0.0], [1.0], [3.0], [7.0]], ["a", "a", "b", "b"], k=1)
     0.25
     """
-    found, known = labelled_neighbors(
-        embedding, labels, k=k, sample=sample, random_state=random_state, n_jobs=n_jobs
-    )
-    values = np.concatenate([
-        _shares(known.codes, found.points[rows], found.indices[rows])[:, -1]
-        for rows in chunks(len(found.points), found.k)
-    ])  # fmt: skip
+    found, known = labelled_neighbors(embedding, labels, k, sample, random_state, n_jobs)
+
+    def shares(rows: slice) -> Floats:
+        return _shares(known.codes, found.points[rows], found.indices[rows])[:, -1]
+
+    values = in_chunks(shares, len(found.points), found.k)
     return values if pointwise else mean(values)
 
 
 def laplacian_curve(
-    embedding: ArrayLike | MapNeighbors,
-    labels: object,
-    *,
-    k: ArrayLike | None = None,
-    sample: float | None = None,
-    random_state: object = 0,
-    pointwise: bool = False,
+    embedding: ArrayLike | MapNeighbors, labels: object, *, k: ArrayLike | None = None,
+    sample: float | None = None, random_state: object = 0, pointwise: bool = False,
     n_jobs: int = -1,
-) -> Curve:
+) -> Curve:  # fmt: skip
     """Laplacian score over neighbourhood sizes.
-
-    A whole curve ranks all points by their distance from each measured point; for more than about
-    ten thousand points use a sample.
 
     Parameters
     ----------
-    embedding, labels, sample, random_state, n_jobs
+    embedding, labels
         As in :func:`ctsne.evaluate.laplacian`.
-    k : list of int, optional
-        Neighbourhood sizes, each from 1 to n - 2; by default log-spaced over all of these, or up
-        to the length of given lists.
-    pointwise : bool, default=False
-        Return a curve for each measured point instead of their mean.
+    k, sample, random_state, pointwise, n_jobs
+        As in :func:`ctsne.evaluate.rnx_curve`.
 
     Returns
     -------
@@ -121,35 +101,30 @@ def laplacian_curve(
     sizes = check_sizes(k, largest=given.k if isinstance(given, MapNeighbors) else n - 2, n=n)
     largest = int(sizes[-1])
     if isinstance(given, MapNeighbors) or largest <= RANKED_SHARE * n:
-        found, _ = labelled_neighbors(
-            given, known, k=largest, sample=sample, random_state=random_state, n_jobs=n_jobs
-        )
+        found, _ = labelled_neighbors(given, known, largest, sample, random_state, n_jobs)
+        near, points = found.indices, found.points
+        rows = chunks(len(points), largest)
         return make_curve(
-            lambda rows: _shares(known.codes, found.points[rows], found.indices[rows]),
-            chunks(len(found.points), largest), sizes, pointwise=pointwise, n_jobs=n_jobs,
+            lambda part: _shares(known.codes, points[part], near[part]),
+            rows, sizes, pointwise, n_jobs,
         )  # fmt: skip
     positions = given.astype(np.float64)
+    points = sample_points(n, sample, random_state)
 
-    def values(points: NDArray[np.int64]) -> NDArray[np.float64]:
-        near = ranking(cdist(positions[points], positions, "sqeuclidean"), points)
-        return _shares(known.codes, points, near[:, :largest])
+    def values(part: slice) -> Floats:
+        distances = cdist(positions[points[part]], positions, "sqeuclidean")
+        near = ranking(distances, points[part])[:, :largest]
+        return _shares(known.codes, points[part], near)
 
-    every = blocks(sample_points(n, sample, random_state), n)
-    return make_curve(values, every, sizes, pointwise=pointwise, n_jobs=n_jobs)
+    return make_curve(values, ranked_chunks(points, n), sizes, pointwise, n_jobs)
 
 
-def _shares(
-    codes: NDArray[np.int32], points: NDArray[np.int64], near: NDArray[np.int32]
-) -> NDArray[np.float64]:
+def _shares(codes: Indices, points: Points, near: Indices) -> Floats:
     """Return the share of different labels among the first neighbours, for every number of them."""
-    own = codes[points][:, None]
-    labels = codes[near]
+    own, labels = codes[points][:, None], codes[near]
     counted = (labels >= 0) & (own >= 0)
-    total = np.cumsum(counted, axis=1)
     different = np.cumsum(counted & (labels != own), axis=1)
-    shares = np.full(near.shape, np.nan)
-    np.divide(different, total, out=shares, where=total > 0)
-    return shares
+    return divided(different, np.cumsum(counted, axis=1))
 
 
 def expected_laplacian(labels: object) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,13 +20,11 @@ from ctsne.evaluate.neighbors_in_map import (
     refuse_sample,
     search_map,
 )
-from ctsne.evaluate.sampling import MEASURED_POINTS, NEIGHBORHOOD, check_k, sample_points
+from ctsne.evaluate.sampling import MEASURED_POINTS, NEIGHBORHOOD, Points, check_k, sample_points
 from ctsne.labels import Labels, encode_labels
-from ctsne.neighbors import find_neighbors, neighbors_from_distances
+from ctsne.neighbors import Neighbors, find_neighbors, neighbors_from_distances
 from ctsne.neighbors.alignment import Alignment, check_align, choose_alignment
 from ctsne.neighbors.lists import different_labels
-
-__all__ = ["DataNeighbors", "data_neighbors"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +45,7 @@ class DataNeighbors:
         The largest neighbourhood that can be measured.
     indices : ndarray of int32
         Each row holds first the nearest points that do not have a different label, ``n_same`` of
-        them, then the nearest that do: ``k`` of each kind, or all there are. No columns if the
+        them, then the nearest that do: ``k`` of each kind, or all there are. Empty if the
         neighbours are not known (see ``complete``).
     distances : ndarray of float32
     n_same : ndarray of int32, shape (m,)
@@ -72,9 +70,9 @@ class DataNeighbors:
     n: int
     labels: Labels | None
     k: int
-    indices: NDArray[np.int32]
-    distances: NDArray[np.float32]
-    n_same: NDArray[np.int32]
+    indices: NDArray[np.int32] = field(default_factory=lambda: np.empty((0, 0), np.int32))
+    distances: NDArray[np.float32] = field(default_factory=lambda: np.empty((0, 0), np.float32))
+    n_same: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
     metric: str = "euclidean"
     features: NDArray[np.floating] | None = None
     alignment: str = "none"
@@ -115,17 +113,10 @@ class DataNeighbors:
 
 
 def data_neighbors(
-    X: Any,
-    labels: object = None,
-    *,
-    k: int = NEIGHBORHOOD,
-    metric: str = "euclidean",
-    pca: int | str | None = "auto",
-    align: Any = "none",
-    sample: float | None = MEASURED_POINTS,
-    random_state: object = 0,
-    n_jobs: int = -1,
-) -> DataNeighbors:
+    X: Any, labels: object = None, *, k: int = NEIGHBORHOOD, metric: str = "euclidean",
+    pca: int | str | None = "auto", align: Any = "none", sample: float | None = MEASURED_POINTS,
+    random_state: object = 0, n_jobs: int = -1,
+) -> DataNeighbors:  # fmt: skip
     """Search the neighbours in the data once, for all measures and all maps.
 
     ``metric``, ``pca`` and ``align`` mean the same as in :class:`ctsne.ConditionalTSNE`. With the
@@ -174,7 +165,7 @@ def data_neighbors(
     how = check_align(align, n, metric)
     features = reference_features(matrix, metric=metric, pca=pca, n_jobs=n_jobs)
     points = sample_points(n, sample, random_state)
-    data = search_data(unsearched(features, n, known, points, k, metric), n_jobs)
+    data = search_data(DataNeighbors(points, n, known, k, metric=metric, features=features), n_jobs)
     if known is None or known.n_labels < 2 or features is None:
         return data
     moved = choose_alignment(features, known, how, metric=metric, n_jobs=n_jobs)
@@ -191,34 +182,17 @@ def reference_features(
     return reduced_features(matrix, metric=metric, pca=pca, n_jobs=check_jobs(n_jobs))
 
 
-def unsearched(
-    features: NDArray[np.floating] | None,
-    n: int,
-    labels: Labels | None,
-    points: NDArray[np.int64],
-    k: int,
-    metric: str = "euclidean",
-) -> DataNeighbors:
-    """Prepare data for a search or a ranking."""
-    m = len(points)
-    lists = np.empty((m, 0), np.int32), np.empty((m, 0), np.float32), np.zeros(m, np.int32)
-    return DataNeighbors(points, n, labels, k, *lists, metric, features)
-
-
 def search_data(data: DataNeighbors, n_jobs: int) -> DataNeighbors:
     """Fill the lists, unless the data are a graph that does not hold all neighbours."""
     if data.features is None:
         return data
-    k, k_other = data.k, 0 if data.labels is None else data.k
     rows: Any = slice(None)
     if data.metric == "precomputed":
-        found = neighbors_from_distances(data.features, data.labels, k, k_other)
+        k_other = 0 if data.labels is None else data.k
+        found = neighbors_from_distances(data.features, data.labels, data.k, k_other)
         rows = data.points
     else:
-        found = find_neighbors(
-            data.features, data.labels, k_same=k, k_other=k_other, metric=data.metric,
-            n_jobs=n_jobs, rows=data.points,
-        )  # fmt: skip
+        found = _search(data, n_jobs)
     lists = found.indices[rows], found.distances[rows], found.n_same[rows]
     return replace(data, indices=lists[0], distances=lists[1], n_same=lists[2])
 
@@ -227,17 +201,18 @@ def search_aligned(data: DataNeighbors, moved: Alignment, n_jobs: int) -> DataNe
     """Add the lists in which points with other labels are the nearest in the aligned data."""
     if moved.points is None or data.features is None:
         return data
-    found = find_neighbors(
-        data.features, data.labels, k_same=data.k, k_other=data.k, metric=data.metric,
-        n_jobs=n_jobs, rows=data.points, aligned=moved.points,
-    )  # fmt: skip
+    found = _search(data, n_jobs, moved.points)
     return replace(data, alignment=moved.name, aligned=found.indices)
 
 
-def aligned_lists(data: DataNeighbors) -> DataNeighbors:
-    """Return lists in which neighbours with other labels are those of the aligned data."""
-    assert data.aligned is not None
-    return replace(data, indices=data.aligned, alignment="none", aligned=None)
+def _search(
+    data: DataNeighbors, n_jobs: int, aligned: NDArray[np.floating] | None = None
+) -> Neighbors:
+    assert data.features is not None
+    return find_neighbors(
+        data.features, data.labels, k_same=data.k, k_other=0 if data.labels is None else data.k,
+        metric=data.metric, n_jobs=n_jobs, rows=data.points, aligned=aligned,
+    )  # fmt: skip
 
 
 def take_rows(data: DataNeighbors, rows: slice) -> DataNeighbors:
@@ -248,7 +223,7 @@ def take_rows(data: DataNeighbors, rows: slice) -> DataNeighbors:
     )  # fmt: skip
 
 
-def ranked_data(data: DataNeighbors, points: NDArray[np.int64]) -> DataNeighbors:
+def ranked_data(data: DataNeighbors, points: Points) -> DataNeighbors:
     """Form the lists of a search for the largest neighbourhoods, without the distances."""
     assert data.features is not None
     if data.metric == "precomputed":
@@ -274,22 +249,16 @@ def prepared_for_ranking(data: DataNeighbors) -> DataNeighbors:
 
 
 def both_neighbors(
-    embedding: ArrayLike | MapNeighbors,
-    X: Any,
-    labels: object,
-    *,
-    k: object,
-    sample: float | None,
-    random_state: object,
-    n_jobs: int,
-) -> tuple[MapNeighbors, DataNeighbors]:
+    embedding: ArrayLike | MapNeighbors, X: Any, labels: object, k: object, sample: float | None,
+    random_state: object, n_jobs: int,
+) -> tuple[MapNeighbors, DataNeighbors]:  # fmt: skip
     """Check all arguments, then return the neighbours of the same points in map and data."""
     low, n = checked_map(embedding)
     high: Any = X if isinstance(X, DataNeighbors) else check_matrix(X)
     check_same_points(high.n if isinstance(high, DataNeighbors) else high.shape[0], n)
     size = check_k(k, n=n)
     if isinstance(high, DataNeighbors):
-        check_lists(high, size, labels)
+        _check_lists(high, size, labels)
     known = None if labels is None else encode_labels(labels, n=n)
     given = [each.points for each in (high, low) if isinstance(each, DataNeighbors | MapNeighbors)]
     if given:
@@ -301,7 +270,7 @@ def both_neighbors(
         low = search_map(low, points, size, n_jobs)
     if not isinstance(high, DataNeighbors):
         features = reference_features(high, n_jobs=n_jobs)
-        high = search_data(unsearched(features, n, known, points, size), n_jobs)
+        high = search_data(DataNeighbors(points, n, known, size, features=features), n_jobs)
     return low, high
 
 
@@ -311,7 +280,7 @@ def check_same_points(n_data: int, n_map: int) -> None:
         raise ValueError(f"X and embedding must be of the same points, got {n_data} and {n_map}")
 
 
-def check_lists(data: DataNeighbors, k: int, labels: object) -> None:
+def _check_lists(data: DataNeighbors, k: int, labels: object) -> None:
     """Refuse given neighbours that are too few for the measure, or have other labels."""
     if labels is not None:
         raise TypeError("labels are those of the neighbours in the data; leave them out here")
@@ -324,7 +293,7 @@ def check_lists(data: DataNeighbors, k: int, labels: object) -> None:
         raise ValueError(f"k must be at most {data.k}, the neighbours in X; got {k}")
 
 
-def _at_points(found: MapNeighbors, points: NDArray[np.int64]) -> MapNeighbors:
+def _at_points(found: MapNeighbors, points: Points) -> MapNeighbors:
     """Return the neighbours of the points measured in the data, out of those of all points."""
     if np.array_equal(found.points, points):
         return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import joblib
@@ -19,26 +20,19 @@ from ctsne._core.progress import Progress
 from ctsne._fit.memory import map_memory, require_memory
 from ctsne._fit.pipeline import features_of
 from ctsne._fit.settings import DEFAULTS, Settings, check_settings
-from ctsne.evaluate.neighbors_in_data import (
-    DataNeighbors,
-    search_aligned,
-    search_data,
-    unsearched,
-)
+from ctsne.evaluate.neighbors_in_data import DataNeighbors, search_aligned, search_data
 from ctsne.evaluate.sampling import MEASURED_POINTS, NEIGHBORHOOD, check_k, sample_points
 from ctsne.labels import Labels, encode_labels
 from ctsne.layout import start_positions
 from ctsne.neighbors.search import is_approximate
 from ctsne.sweep.grid import Grid, GridPoint, default_grid, expand_grid, grouped_lines
-from ctsne.sweep.result import SweepResult, SweptMap, aligned_maps
-from ctsne.sweep.shared_lists import SharedLists, shared_lengths, shared_neighbors
-from ctsne.sweep.storage import map_keys, open_store
+from ctsne.sweep.result import SweepResult, aligned_maps
+from ctsne.sweep.shared_lists import shared_lengths, shared_neighbors
+from ctsne.sweep.storage import map_files, open_folder
 from ctsne.sweep.worker import Material, Outcome, Step, Watch, run_line
 
 if TYPE_CHECKING:
     from ctsne.estimator import ConditionalTSNE
-
-__all__ = ["sweep"]
 
 # Several maps at once on one thread each are faster than one map on all threads, as long as their
 # similarities fit in memory together.
@@ -46,19 +40,11 @@ _POINTS_AT_ONCE = 200_000
 
 
 def sweep(
-    X: ArrayLike,
-    labels: object,
-    grid: Grid | None = None,
-    *,
-    other: object = None,
-    estimator: ConditionalTSNE | None = None,
-    path: bool = False,
-    k: int | None = None,
-    sample: float | None = MEASURED_POINTS,
-    folder: str | os.PathLike[str] | None = None,
-    progress: bool = True,
-    n_jobs: int | None = -1,
-) -> SweepResult:
+    X: ArrayLike, labels: object, grid: Grid | None = None, *, other: object = None,
+    estimator: ConditionalTSNE | None = None, path: bool = False, k: int | None = None,
+    sample: float | None = MEASURED_POINTS, folder: str | os.PathLike[str] | None = None,
+    progress: bool = True, n_jobs: int | None = -1,
+) -> SweepResult:  # fmt: skip
     """Compute and measure maps for many settings on one neighbour search.
 
     Parameters
@@ -134,84 +120,57 @@ def sweep(
     lines = grouped_lines(points) if path else [[index] for index in range(len(points))]
     workers = 1 if n > _POINTS_AT_ONCE else min(check_workers(n_jobs), len(lines))
     _check_memory(matrix, settings, workers)
-    keys = {}
+    files: list[Path | None] = [None] * len(points)
     if folder is not None:
         searched = shared_lengths(n, settings, k=k) if is_approximate(n, settings[0].recall) else ()
-        keys = map_keys(points, base, matrix, known, searched)
-    store = open_store(folder)
+        files[:] = map_files(open_folder(folder), points, base, matrix, known, searched)
     features = features_of(matrix, settings[0])
     places = matrix if features is None else features
     lists = shared_neighbors(places, known, settings, k=k)
-    data = _measured_lists(places, known, measured, k, settings[0], lists)
+    # Maps are compared with neighbours that are always exact.
+    metric, threads = settings[0].metric, settings[0].n_jobs
+    exact = DataNeighbors(measured, n, known, k, metric=metric, features=places)
+    exact = search_data(exact, threads)
+    data = {
+        key: replace(search_aligned(exact, each.alignment, threads), features=None)
+        for key, each in lists.items()
+    }
     # Workers may be other processes, and do not need the points again.
     lists = {
         key: replace(each, alignment=replace(each.alignment, points=None))
         for key, each in lists.items()
     }
-    settings = _with_starts(settings, features)
-    threads = max(1, check_jobs(n_jobs) // workers)
-    jobs = [
-        [Step(index, replace(settings[index], n_jobs=threads), keys.get(index)) for index in line]
-        for line in lines
+    settings = _with_starts(settings, features, max(1, check_jobs(n_jobs) // workers))
+    steps = [
+        Step(index, point.parameters, settings[index], files[index])
+        for index, point in enumerate(points)
     ]
+    jobs = [[steps[index] for index in line] for line in lines]
     bar = Progress(len(points), "sweep", shown=progress)
     watch = Watch(bar)
     try:
-        _run(Material(features, lists, data, hidden, store), jobs, workers, watch)
+        _run(Material(features, lists, data, hidden), jobs, workers, watch)
     finally:
         bar.close()
-    result = _collect(points, watch.outcomes, base)
-    unsaved = [each.unsaved for each in watch.outcomes.values() if each.unsaved is not None]
-    if unsaved:
-        warn(f"{len(unsaved)} maps could not be stored in the folder: {unsaved[0]}")
-    if len(result.maps) < len(points):
-        resume = "" if store is None else "; run it again with the same folder to resume"
-        warn(f"interrupted: {len(result.maps)} of {len(points)} maps are finished{resume}")
-    elif store is not None and not unsaved:
-        result.save(store.folder)
-    return result
-
-
-def _measured_lists(
-    features: NDArray[np.floating],
-    labels: Labels,
-    points: NDArray[np.int64],
-    k: int,
-    settings: Settings,
-    lists: Mapping[str, SharedLists],
-) -> dict[str, DataNeighbors]:
-    """Search the neighbours that maps are compared with, once per alignment and always exactly."""
-    data = unsearched(features, len(features), labels, points, k, settings.metric)
-    data = search_data(data, settings.n_jobs)
-    return {
-        key: replace(search_aligned(data, each.alignment, settings.n_jobs), features=None)
-        for key, each in lists.items()
-    }
-
-
-def _collect(
-    points: list[GridPoint], outcomes: Mapping[int, Outcome], base: Mapping[str, Any]
-) -> SweepResult:
-    """Put outcomes in the order of the grid, align the maps, and report failures."""
-    maps = []
-    for index in sorted(outcomes):
-        outcome, parameters = outcomes[index], points[index].parameters
-        if outcome.finished is None:
-            maps.append(SweptMap(parameters, None, {}, float("nan"), outcome.error))
-            continue
-        finished, facts = outcome.finished, outcome.finished.facts
-        maps.append(SweptMap(
-            parameters, finished.embedding, outcome.measures, facts.seconds, None,
-            finished.diagnostics, facts.alignment, facts.alignment_scores, outcome.file,
-        ))  # fmt: skip
+    done = [watch.outcomes[index] for index in sorted(watch.outcomes)]
+    maps = [each.swept for each in done]
+    chosen = tuple(points[each.index] for each in done)
+    result = SweepResult(aligned_maps(maps, chosen, range(len(maps))), chosen, base)
     failed = [swept for swept in maps if swept.error is not None]
     if failed:
         warn(
             f"{len(failed)} of {len(points)} settings failed; the first, {failed[0].parameters}, "
             f"with {failed[0].error}"
         )
-    chosen = tuple(points[index] for index in sorted(outcomes))
-    return SweepResult(aligned_maps(maps, chosen, range(len(maps))), chosen, base)
+    unsaved = [each.unsaved for each in done if each.unsaved is not None]
+    if unsaved:
+        warn(f"{len(unsaved)} maps could not be stored in the folder: {unsaved[0]}")
+    if len(maps) < len(points):
+        resume = "" if folder is None else "; run it again with the same folder to resume"
+        warn(f"interrupted: {len(maps)} of {len(points)} maps are finished{resume}")
+    elif folder is not None and not unsaved:
+        result.save(folder)
+    return result
 
 
 def _base(
@@ -273,20 +232,23 @@ def _check_memory(matrix: Any, settings: list[Settings], workers: int) -> None:
     )
 
 
-def _with_starts(settings: list[Settings], features: NDArray[np.floating] | None) -> list[Settings]:
-    """Compute the PCA start once for all settings."""
+def _with_starts(
+    settings: list[Settings], features: NDArray[np.floating] | None, n_jobs: int
+) -> list[Settings]:
+    """Compute the PCA start once for all settings, and give each map its threads."""
     starts: dict[str, NDArray[np.float64]] = {}
     started = []
     for each in settings:
-        if isinstance(each.init, str) and each.init == "pca" and features is not None:
+        init = each.init
+        if isinstance(init, str) and init == "pca" and features is not None:
             seed = repr(each.rng.bit_generator.state)
             if seed not in starts:
                 starts[seed] = start_positions(
                     "pca", each.n_components, X=features, matrix=None, rng=each.rng,
                     n_jobs=each.n_jobs,
                 )  # fmt: skip
-            each = replace(each, init=starts[seed])
-        started.append(each)
+            init = starts[seed]
+        started.append(replace(each, init=init, n_jobs=n_jobs))
     return started
 
 
@@ -302,7 +264,7 @@ def _run(material: Material, jobs: list[list[Step]], workers: int, watch: Watch)
             raise
         for step in (step for steps in jobs for step in steps):
             if step.index not in watch.outcomes:
-                watch.add(Outcome(step.index, None, {}, f"{type(error).__name__}: {error}"))
+                watch.add(step.failed(error))
     finally:
         watch.stop()
 

@@ -16,8 +16,6 @@ from ctsne.neighbors import Neighbors, merge_neighbors, select_neighbors
 from ctsne.neighbors.alignment import Alignment
 from ctsne.sweep.grid import plain_value
 
-__all__ = ["SharedLists", "alignment_key", "lists_for", "shared_lengths", "shared_neighbors"]
-
 
 @dataclass(frozen=True, eq=False)
 class SharedLists:
