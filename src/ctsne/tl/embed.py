@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ctsne._io.anndata import columns_of
-from ctsne._io.h5ad_maps import is_ours
+from ctsne._io.anndata import columns_of, is_ours
 from ctsne.estimator import ConditionalTSNE
 from ctsne.labels import encode_labels
 from ctsne.layout.descent import Callback
