@@ -14,36 +14,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ctsne import (
-        affinity,
-        datasets,
-        evaluate,
-        labels,
-        layout,
-        neighbors,
-        pl,
-        report,
-        sweep,
-        tl,
-    )
+    from ctsne import affinity, datasets, evaluate, labels, layout, neighbors, pl, report, sweep, tl
     from ctsne.estimator import ConditionalTSNE
 
     __version__: str
 
 __all__ = [
-    "ConditionalTSNE",
-    "__version__",
-    "affinity",
-    "datasets",
-    "evaluate",
-    "labels",
-    "layout",
-    "neighbors",
-    "pl",
-    "report",
-    "sweep",
-    "tl",
-]
+    "ConditionalTSNE", "__version__", "affinity", "datasets", "evaluate", "labels", "layout",
+    "neighbors", "pl", "report", "sweep", "tl",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

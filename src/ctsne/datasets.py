@@ -16,13 +16,10 @@ KNOWN_NAMES = ("blue", "orange")
 HIDDEN_NAMES = ("circle", "triangle", "square")
 
 # Standard deviations of section 4.1 in the paper.
-KNOWN_SPREAD = 5.0
-HIDDEN_SPREAD = 1.0
-POINT_NOISE = 0.1
+KNOWN_SPREAD, HIDDEN_SPREAD, POINT_NOISE = 5.0, 1.0, 0.1
 BLUE_SHARE = 0.4
 # On the z-scored scale, see the notes of make_synthetic.
-SMALLEST_GAP = 1.5
-LARGEST_NOISE = 0.2
+SMALLEST_GAP, LARGEST_NOISE = 1.5, 0.2
 # From this size on, each of the six combinations of labels has at least one point.
 SMALLEST_N = 8
 
@@ -38,8 +35,7 @@ class Synthetic:
     known : ndarray of shape (n,)
         The label of columns 0-3, ``"blue"`` or ``"orange"``: to be factored out.
     hidden : ndarray of shape (n,)
-        The label of columns 4-5, ``"circle"``, ``"triangle"`` or ``"square"``: the map should
-        reveal it.
+        The label of columns 4-5, ``"circle"``, ``"triangle"`` or ``"square"``: to be revealed.
 
     Examples
     --------
@@ -62,11 +58,8 @@ def make_synthetic(
     This is the synthetic example of Heiter et al. 2023, section 4.1. Every point belongs to one of
     two clusters in columns 0-3 (``known``; centres drawn with variance 25) and, independently, to
     one of three clusters in columns 4-5 (``hidden``; centres drawn with variance 1). Points scatter
-    around their centres with variance 0.01. Columns 6-9 are noise with variance 1. Finally each
-    column is z-scored.
-
-    t-SNE shows six clusters, one per pair of labels. With ``known`` factored out, the three hidden
-    clusters remain.
+    around their centres with variance 0.01. Columns 6-9 are noise. Each column is z-scored. t-SNE
+    shows six clusters, one per pair of labels; with ``known`` factored out, three remain.
 
     Parameters
     ----------
@@ -83,35 +76,28 @@ def make_synthetic(
 
     Notes
     -----
-    Two hidden centres may fall almost on top of each other, leaving no three clusters to find. The
-    hidden centres are therefore drawn again until, on the z-scored scale, each pair is at least 1.5
-    apart and the points scatter around them by at most 0.2 in either column. About three draws in
-    ten pass. In the authors' data the closest pair is 1.68 apart and the scatter is 0.08 and 0.14.
+    So that there are three clusters to find, the hidden centres are drawn again until, on the
+    z-scored scale, each pair is at least 1.5 apart and the points scatter around them by at most
+    0.2 in either column. In the authors' data these numbers are 1.68, and 0.08 and 0.14.
 
     Examples
     --------
     >>> from ctsne.datasets import make_synthetic
     >>> data = make_synthetic(random_state=0)
-    >>> data.X.shape
-    (1500, 10)
-    >>> int((data.known == "blue").sum()), int((data.hidden == "circle").sum())
-    (600, 500)
+    >>> data.X.shape, int((data.known == "blue").sum()), int((data.hidden == "circle").sum())
+    ((1500, 10), 600, 500)
     """
     n = check_count(n, "n", low=SMALLEST_N)
     rng = _generator(random_state)
-
     known = (np.arange(n) >= round(BLUE_SHARE * n)).astype(np.intp)
     # Counting 0, 1, 2, 0, ... down the rows keeps the hidden clusters equal inside each colour.
     hidden = np.arange(n) % len(HIDDEN_NAMES)
     order = rng.permutation(n)
     known, hidden = known[order], hidden[order]
-
     known_centres = rng.normal(scale=KNOWN_SPREAD, size=(len(KNOWN_NAMES), 4))
-    hidden_centres = _apart(rng)
-    centres = np.hstack([known_centres[known], hidden_centres[hidden]])
-    X = np.hstack(
-        [centres + rng.normal(scale=POINT_NOISE, size=centres.shape), rng.normal(size=(n, 4))]
-    )
+    centres = np.hstack([known_centres[known], _apart(rng)[hidden]])
+    points = centres + rng.normal(scale=POINT_NOISE, size=centres.shape)
+    X = np.hstack([points, rng.normal(size=(n, 4))])
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     return Synthetic(X=X, known=np.array(KNOWN_NAMES)[known], hidden=np.array(HIDDEN_NAMES)[hidden])
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Self
 
@@ -15,21 +14,18 @@ from ctsne._core.checks import check_count, check_matrix, check_same_rows
 from ctsne._core.messages import warn
 from ctsne._fit.conditioning import knob_value
 from ctsne._fit.display import fitted_html
-from ctsne._fit.fitting import Fitting
+from ctsne._fit.fitting import Fitting, StageLog
 from ctsne._fit.memory import check_memory
-from ctsne._fit.settings import check_callback, check_settings, check_verbose
-from ctsne._fit.stage_log import StageLog
+from ctsne._fit.settings import Parameters, check_settings
 from ctsne.labels import encode_labels
-from ctsne.layout.descent import Callback
 from ctsne.methods import is_used
 
 
-class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """t-SNE map with known labels factored out.
 
-    A label such as a batch, a donor or a known cluster often dominates a t-SNE map.
-    ``ConditionalTSNE`` removes its effect, so that the map shows the structure that the label does
-    not explain.
+    A label such as a batch, a donor or a known cluster often dominates a t-SNE map. Without its
+    effect, the map shows the structure that the label does not explain.
 
     Parameters
     ----------
@@ -46,16 +42,15 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     mixing : float, optional
         How well the map should mix the labels: 0 not at all, 1 like random labels. It is the share
         of other labels among the 30 nearest neighbours, relative to random labels. The strength (or
-        beta) that reaches it is found on a sample of the points and checked on the whole map, which
-        is computed again, at most twice, if it misses the target. The result is the same as with
-        the value found (``strength_`` or ``beta_``) given directly.
+        beta) that reaches it is found on a sample of the points; a map that misses the target is
+        computed again, at most twice. Giving the value found directly gives the same map.
     strength : float or mapping of label to float, optional
         For ``"joint"`` and ``"balanced"``: how strongly to condition, from 0 (not at all) to 1.
         The default is 0.6 for ``"joint"`` and 1 for ``"balanced"``.
     beta : float or mapping of label to float, optional
-        The paper's parameter, in (0, 1]; smaller values condition more strongly, 1 not at all. It
-        is the weight of same-label similarities for ``"revised"`` (default 1e-4) and of
-        different-label pairs in the map for ``"original"`` (default 0.1).
+        The paper's parameter, in (0, 1]; smaller values condition more strongly, 1 not at all: the
+        weight of same-label similarities for ``"revised"`` (default 1e-4), and of different-label
+        pairs in the map for ``"original"`` (default 0.1).
     align : {"none", "mutual", "local", "mean", "auto"} or array of shape (n, d'), default="none"
         The space in which points of different labels are compared. Points of the same label are
         always compared in ``X``. ``"mutual"`` shifts each label towards its mutual nearest
@@ -82,8 +77,7 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         data are not centred, because angles are measured from the origin.
     recall : float, default=0.99
         Required share of true nearest neighbours, from 0.5 to 1. Below 1, more than 30,000 points
-        are searched approximately; the recall is measured on 1,000 points
-        (``diagnostics_.recall``). 1 always searches exactly.
+        are searched approximately, and the recall is measured (``diagnostics_.recall``).
     init : {"pca", "random", "spectral"} or array of shape (n, n_components), default="pca"
         Initial positions. Scale an array to a spread of about 1e-4 for the best map.
     n_iter : int, default=750
@@ -95,24 +89,22 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     exaggeration : float, default=1
         Factor on the attraction afterwards.
     learning_rate : float or "auto", default="auto"
-        ``"auto"`` is ``max(200, n / exaggeration)`` in each phase, and ``max(200, n / 12)``
-        throughout in three dimensions, where wide maps are expensive.
+        ``"auto"`` is ``max(200, n / exaggeration)`` in each phase, and at most ``max(200, n / 12)``
+        in three dimensions.
     dof : float, default=1
-        Degrees of freedom of the kernel in the map. Values below 1 have heavier tails and show
-        finer clusters.
+        Degrees of freedom of the kernel in the map. Values below 1 show finer clusters.
     callback : callable, optional
         Called as ``callback(iteration, loss, embedding)``. Return True to stop.
     callback_every : int, default=50
         Iterations between calls of ``callback``.
     n_jobs : int, default=-1
-        Number of threads. -1 uses all available cores, or the worker's share of them inside joblib
-        or Dask. The result does not depend on it, bit for bit.
+        Number of threads. -1 uses all available cores, inside joblib or Dask the worker's share of
+        them. The map does not depend on it, bit for bit.
     random_state : int, RandomState instance or None, default=None
         Seed of a random start, and of the noise added to a degenerate one.
     verbose : int or bool, default=0
-        1 reports the stages and the memory needed, through the logger ``ctsne`` or, if logging is
-        not set up, on standard error, and shows a progress bar. 2 reports the loss every
-        ``callback_every`` iterations instead of the bar.
+        1 logs the stages and the memory needed (on standard error if logging is not set up) and
+        shows a progress bar. 2 logs the loss every ``callback_every`` iterations instead of it.
 
     Attributes
     ----------
@@ -126,13 +118,11 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         Symmetric similarities.
     diagnostics_ : Diagnostics
         Per point: sigma, effective perplexity, share of weight on other labels, largest weight,
-        how well it is matched in other labels, and whether the perplexity was reached. Also the
-        recall of the neighbour search, the alignment and its scores.
+        match in other labels, and whether the perplexity was reached; also recall and alignment.
     labels_ : Labels or None
         The labels as they were read.
     strength_, beta_ : float, mapping of label to float, or None
-        The value that was used: given, the default, or found for ``mixing``. None for a parameter
-        that the method does not use, and if nothing was conditioned.
+        The value that was used: given, default, or found for ``mixing``; None if it had no effect.
     mixing_ : float or None
         The mixing of the map, if ``mixing`` was given.
     n_features_in_ : int
@@ -142,10 +132,9 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     Notes
     -----
-    Labels are passed as ``labels``, never as ``y``: supervised methods use ``y`` to pull classes
-    together, whereas labels are factored out here. Points with a missing label (None, NaN) are not
-    conditioned. If you interrupt the iterations with Ctrl-C, or the callback fails, the current map
-    is kept.
+    Labels are passed as ``labels``, never as ``y``, which supervised methods use to pull classes
+    together. Points with a missing label (None, NaN) are not conditioned. If you interrupt the
+    iterations with Ctrl-C, or the callback fails, the current map is kept.
 
     Examples
     --------
@@ -157,61 +146,6 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     (300, 2)
     """
 
-    def __init__(
-        self,
-        *,
-        n_components: int = 2,
-        method: str = "joint",
-        mixing: float | None = None,
-        strength: float | Mapping[Any, float] | None = None,
-        beta: float | Mapping[Any, float] | None = None,
-        align: str | ArrayLike = "none",
-        odds: float | Mapping[Any, float] | None = None,
-        beta_low: float | Mapping[Any, float] | None = None,
-        bandwidth: str = "r",
-        perplexity: float = 30,
-        metric: str = "euclidean",
-        pca: int | str | None = "auto",
-        recall: float = 0.99,
-        init: str | ArrayLike = "pca",
-        n_iter: int = 750,
-        early_exaggeration: float = 12,
-        early_exaggeration_iter: int = 250,
-        exaggeration: float = 1,
-        learning_rate: float | str = "auto",
-        dof: float = 1,
-        callback: Callback | None = None,
-        callback_every: int = 50,
-        n_jobs: int | None = -1,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.method = method
-        self.mixing = mixing
-        self.strength = strength
-        self.beta = beta
-        self.align = align
-        self.odds = odds
-        self.beta_low = beta_low
-        self.bandwidth = bandwidth
-        self.perplexity = perplexity
-        self.metric = metric
-        self.pca = pca
-        self.recall = recall
-        self.init = init
-        self.n_iter = n_iter
-        self.early_exaggeration = early_exaggeration
-        self.early_exaggeration_iter = early_exaggeration_iter
-        self.exaggeration = exaggeration
-        self.learning_rate = learning_rate
-        self.dof = dof
-        self.callback = callback
-        self.callback_every = callback_every
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
     def fit(self, X: ArrayLike, y: object = None, *, labels: object = None) -> Self:
         """Compute the map.
 
@@ -220,7 +154,7 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         X : array-like or sparse matrix, shape (n, d)
             Features; distances of shape (n, n) with ``metric="precomputed"``.
         y : ignored
-            Exists for compatibility with scikit-learn.
+            For compatibility with scikit-learn.
         labels : array-like of shape (n,) or (n, c), optional
             The labels to factor out: strings, numbers, booleans or categories; None or NaN where
             missing. With several columns, each combination of values is a label.
@@ -228,7 +162,6 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         Returns
         -------
         ConditionalTSNE
-            The fitted estimator.
 
         Examples
         --------
@@ -244,8 +177,8 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         check_same_rows(X, self.align, argument="align")
         known = None if labels is None else encode_labels(labels, n=matrix.shape[0])
         validate_data(BaseEstimator(), X, skip_check_array=True)  # refuses odd column names
-        log = StageLog(check_verbose(self.verbose))
         given = self.get_params(deep=False)
+        log = StageLog(given)
         settings = check_settings(given, matrix, known, y_given=y is not None)
         for message in settings.warnings:
             warn(message)
@@ -258,7 +191,7 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         self.labels_ = known
         self._take(fitting)
         if not self._run(settings.n_iter, log):
-            fitting.correct(log.watch(self.callback), self.callback_every)
+            fitting.correct()
             self._take(fitting)
             self._keep_map()
         return self
@@ -270,16 +203,12 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
         Parameters
         ----------
-        X : array-like or sparse matrix, shape (n, d)
-            As in :meth:`fit`.
-        y : ignored
-        labels : array-like of shape (n,) or (n, c), optional
+        X, y, labels
             As in :meth:`fit`.
 
         Returns
         -------
         ndarray of float32, shape (n, n_components)
-            The map, ``embedding_``.
 
         Examples
         --------
@@ -302,7 +231,6 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         Returns
         -------
         ConditionalTSNE
-            The fitted estimator.
 
         Examples
         --------
@@ -314,8 +242,8 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         150
         """
         check_is_fitted(self)
-        check_callback(self.get_params(deep=False))
-        self._run(check_count(n_iter, "n_iter", low=1), StageLog(check_verbose(self.verbose)))
+        log = StageLog(self.get_params(deep=False))
+        self._run(check_count(n_iter, "n_iter", low=1), log)
         return self
 
     def _take(self, fitting: Fitting) -> None:
@@ -329,23 +257,14 @@ class ConditionalTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         self.beta_ = value if knob == "beta" else None
         self.mixing_ = fitting.mixing
         self.affinities_ = fitting.affinities.matrix
-        self.diagnostics_ = replace(
-            fitting.affinities.diagnostics,
-            alignment=fitting.alignment,
-            alignment_scores=fitting.alignment_scores,
-        )
+        self.diagnostics_ = replace(fitting.affinities.diagnostics, **fitting.alignment)
         self._layout = fitting.layout
 
     def _run(self, n_iter: int, log: StageLog) -> bool:
         """Run some iterations, and return whether they were stopped before the last."""
-        bar = log.bar(n_iter)
         try:
-            return self._layout.run(
-                n_iter, callback=log.watch(self.callback), callback_every=self.callback_every,
-                after_step=bar.step,
-            )  # fmt: skip
+            return log.run(self._layout, n_iter)
         finally:  # keeps the map even if the callback fails
-            bar.close()
             self._keep_map()
             log.stage(f"map: {self.n_iter_} iterations, KL divergence {self.kl_divergence_:.4f}")
 

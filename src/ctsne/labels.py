@@ -19,8 +19,10 @@ __all__ = ["JOINT", "Labels", "combine_columns", "encode_labels"]
 JOINT = " | "
 # Messages spell out this many labels, so that a million of them still give a readable one.
 _SHOWN = 5
+_VALUES = "must hold values such as text, numbers or dates"
 
 _Encoded = tuple[NDArray[np.int32], list[object]]
+_Values = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,12 +66,7 @@ class Labels:
         return self.n_points - int(self.counts.sum())
 
     def describe(self) -> str:
-        """Summarize the column in a few words, for messages and reports.
-
-        Returns
-        -------
-        str
-            Number of labels, the first few with their counts, number of missing entries.
+        """Summarize the column: number of labels, the first few with their counts, missing entries.
 
         Examples
         --------
@@ -81,16 +78,12 @@ class Labels:
             f"{_shortened(label_text(name))}: {count}"
             for name, count in zip(self.names[:_SHOWN], self.counts[:_SHOWN], strict=True)
         ]
-        if self.n_labels > _SHOWN:
-            shown.append("...")
+        shown += ["..."] if self.n_labels > _SHOWN else []
         text = f"{self.n_labels} label{'' if self.n_labels == 1 else 's'}"
-        if shown:
-            text += f" ({', '.join(shown)})"
+        text += f" ({', '.join(shown)})" if shown else ""
         return text + (f", {self.n_missing} missing" if self.n_missing else "")
 
-    def per_label(
-        self, value: float | Mapping[Any, float], *, argument: str
-    ) -> NDArray[np.float64]:
+    def per_label(self, value: float | Mapping[Any, float], *, argument: str) -> _Values:
         """Spread a parameter over the labels.
 
         Parameters
@@ -109,11 +102,8 @@ class Labels:
         Examples
         --------
         >>> from ctsne.labels import encode_labels
-        >>> labels = encode_labels(["b", "a", "b"])
-        >>> labels.per_label({"a": 0.1, "b": 0.5}, argument="beta").tolist()
+        >>> encode_labels(["b", "a"]).per_label({"a": 0.1, "b": 0.5}, argument="beta").tolist()
         [0.1, 0.5]
-        >>> labels.per_label(0.2, argument="beta").tolist()
-        [0.2, 0.2]
         """
         if not isinstance(value, Mapping):
             return np.full(self.n_labels, _number(value, argument))
@@ -124,10 +114,8 @@ class Labels:
                 f"{argument} must give a number for every label, but has none for "
                 f"{listed(absent, most=_SHOWN)}; the column has {self.describe()}"
             )
-        values = np.empty(self.n_labels)
-        for code, key in key_of.items():
-            values[code] = _number(value[key], f"{argument}[{key!r}]")
-        return values
+        keys = [key_of[code] for code in range(self.n_labels)]
+        return np.array([_number(value[key], f"{argument}[{key!r}]") for key in keys])
 
     def _keys_by_code(self, mapping: Mapping[Any, float], argument: str) -> dict[int, Any]:
         by_value = {name: code for code, name in enumerate(self.names)}
@@ -140,11 +128,9 @@ class Labels:
         for key in mapping:
             found = {by_value[key]} if key in by_value else by_text.get(label_text(key), set())
             if len(found) != 1:
-                raise ValueError(
-                    f"{argument} names {key!r}, which is not one of the labels "
-                    f"({listed(self.names, most=_SHOWN)})"
-                    f"{did_you_mean(label_text(key), map(label_text, self.names))}"
-                )
+                hint = did_you_mean(label_text(key), map(label_text, self.names))
+                known = listed(self.names, most=_SHOWN)
+                raise ValueError(f"{argument} names {key!r}, not one of the labels ({known}){hint}")
             (code,) = found
             if code in key_of:
                 raise ValueError(
@@ -176,14 +162,6 @@ def encode_labels(labels: object, *, n: int | None = None, argument: str = "labe
     Returns
     -------
     Labels
-        Codes, names and counts.
-
-    Raises
-    ------
-    TypeError
-        If this is not a column, or its entries cannot be labels.
-    ValueError
-        If it has the wrong length or number of dimensions.
 
     Examples
     --------
@@ -192,12 +170,10 @@ def encode_labels(labels: object, *, n: int | None = None, argument: str = "labe
     [1, 0, -1, 1]
     """
     columns = [labels.codes] if isinstance(labels, Labels) else _as_columns(labels, argument)
-    for each in columns:
-        if n is not None and len(each) != n:
-            raise ValueError(
-                f"{argument} must have one entry for each of the {n} points, in the same order, "
-                f"got {len(each)} entries"
-            )
+    length = len(columns[0])
+    if n is not None and length != n:
+        wanted = f"one entry for each of the {n} points, in the same order"
+        raise ValueError(f"{argument} must have {wanted}, got {length} entries")
     if isinstance(labels, Labels):
         return labels
     column = columns[0] if len(columns) == 1 else combine_columns(columns, argument=argument)
@@ -213,7 +189,7 @@ def combine_columns(columns: Sequence[Any], *, argument: str = "labels") -> NDAr
     ----------
     columns : sequence of array-like of shape (n,)
     argument : str, default="labels"
-        Name of the argument, for messages.
+        For messages.
 
     Returns
     -------
@@ -230,10 +206,8 @@ def combine_columns(columns: Sequence[Any], *, argument: str = "labels") -> NDAr
     codes = np.stack([labels.codes for labels in encoded], axis=1)
     present: NDArray[np.bool_] = np.all(codes >= 0, axis=1)
     found, inverse = np.unique(codes[present], axis=0, return_inverse=True)
-    parts = [
-        [label_text(labels.names[code]) for labels, code in zip(encoded, row, strict=True)]
-        for row in found
-    ]
+    names = [list(map(label_text, labels.names)) for labels in encoded]
+    parts = [[each[code] for each, code in zip(names, row, strict=True)] for row in found]
     texts = [JOINT.join(part) for part in parts]
     if len(set(texts)) < len({tuple(part) for part in parts}):
         # Values that contain the separator: quotes separate ("a | b", "c") from ("a", "b | c").
@@ -250,7 +224,7 @@ def _as_columns(labels: Any, argument: str) -> list[Any]:
         if len(labels.columns) == 0:
             raise ValueError(f"{argument} is a data frame without columns; {wanted}")
         return [labels[name] for name in labels.columns]
-    if _is_pandas(labels) or _is_polars(labels) or _is_categorical(labels):
+    if hasattr(labels, "isna") or _is_polars(labels) or _is_categorical(labels):
         return [labels]
     array = labels
     if isinstance(labels, Sequence) and not isinstance(labels, str | bytes):
@@ -264,15 +238,9 @@ def _as_columns(labels: Any, argument: str) -> list[Any]:
         got = "None" if labels is None else f"{type(labels).__name__} {_shortened(repr(labels))}"
         raise TypeError(f"{argument} must be a label column, got {got}; {wanted}")
     if array.ndim > 2 or (array.ndim == 2 and array.shape[1] == 0):
-        raise ValueError(
-            f"{argument} must be one column or several, of shape (n,) or (n, c), got an array of "
-            f"shape {array.shape}; {wanted}"
-        )
+        shapes = f"of shape (n,) or (n, c), got an array of shape {array.shape}"
+        raise ValueError(f"{argument} must be one column or several, {shapes}; {wanted}")
     return [array] if array.ndim == 1 else list(array.T)
-
-
-def _is_pandas(labels: object) -> bool:
-    return hasattr(labels, "isna") and hasattr(labels, "to_numpy")
 
 
 def _is_polars(labels: object) -> bool:
@@ -318,10 +286,8 @@ def _encode_array(array: NDArray[Any], argument: str) -> _Encoded:
     if kind in "OT":
         return _spread(present, _encode_objects(values[present].tolist(), argument))
     if kind not in "biufUSmM" or values.ndim != 1:
-        raise TypeError(
-            f"{argument} must hold values such as text, numbers or dates, "
-            f"got {values.dtype} entries in an array of shape {values.shape}"
-        )
+        got = f"{values.dtype} entries in an array of shape {values.shape}"
+        raise TypeError(f"{argument} {_VALUES}, got {got}")
     if kind in "fmM":
         present &= values == values
     unique, inverse = np.unique(values[present], return_inverse=True)
@@ -343,8 +309,7 @@ def _python_values(unique: NDArray[Any]) -> list[object]:
         if not np.array_equal(coarse.astype(unique.dtype), unique):
             return list(unique)
         unique = coarse
-    values: list[object] = unique.tolist()
-    return values
+    return list(unique.tolist())
 
 
 def _encode_objects(entries: list[Any], argument: str) -> _Encoded:
@@ -352,9 +317,7 @@ def _encode_objects(entries: list[Any], argument: str) -> _Encoded:
     try:
         distinct = dict.fromkeys(entries)
     except TypeError as error:
-        raise TypeError(
-            f"{argument} must hold values such as text, numbers or dates, got others: {error}"
-        ) from None
+        raise TypeError(f"{argument} {_VALUES}, got others: {error}") from None
     names = [each for each in distinct if type(each) is str or not _is_missing(each)]
     try:
         names.sort()
@@ -377,10 +340,8 @@ def _is_missing(value: Any) -> bool:
 
 def _plain(value: object) -> object:
     """Return the Python value of a NumPy scalar."""
-    if isinstance(value, np.generic) and not isinstance(value, np.datetime64 | np.timedelta64):
-        plain: object = value.item()
-        return plain
-    return value
+    dated = isinstance(value, np.datetime64 | np.timedelta64)
+    return value.item() if isinstance(value, np.generic) and not dated else value
 
 
 def _number(value: object, argument: str) -> float:

@@ -1,7 +1,4 @@
-"""The table of methods: what each conditions, what controls it, and which parameters it uses.
-
-Every other module asks this table.
-"""
+"""The table of methods: what each conditions, what controls it, and which parameters it uses."""
 
 from __future__ import annotations
 
@@ -10,7 +7,9 @@ from dataclasses import dataclass
 from math import ceil, log10
 from typing import TYPE_CHECKING, Any
 
-# The stages are imported where they are called: help texts need this table, but no numerics.
+# Stages load at first use, as attributes of the package: help texts need this table, no numerics.
+import ctsne
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -20,17 +19,6 @@ if TYPE_CHECKING:
 
     Lengths = tuple[NDArray[np.int32], NDArray[np.int32]]
 
-__all__ = [
-    "DEFAULT_METHOD",
-    "KNOBS",
-    "METHODS",
-    "SWEPT_METHODS",
-    "Method",
-    "is_used",
-    "swept_grid",
-    "users_of",
-]
-
 # Length of a row of ``joint`` in units of the perplexity. Short rows keep the neighbourhood as a
 # whole and mix further, longer ones keep more of the very nearest.
 JOINT_LENGTH = 5 / 3
@@ -38,51 +26,22 @@ JOINT_LENGTH = 5 / 3
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Method:
-    """One method.
-
-    The callables read the settings of a fit: ``method``, ``labels``, ``knob`` (one value per
-    label), ``perplexity``, ``bandwidth`` and ``n_jobs``.
-
-    Attributes
-    ----------
-    name : str
-    title : str
-        Name in texts.
-    knob : str or None
-        The parameter that sets how strongly it conditions.
-    default : float
-        Value of the knob if none is given.
-    grid : tuple of float
-        Values of the knob for a sweep, the weakest first.
-    short_grid : tuple of float
-        Fewer of them, for a first look at several methods.
-    two_lists : bool
-        Whether neighbours with the same label and with other labels are searched separately.
-    list_length, row_length : float
-        Neighbours per point that are searched, and that get a similarity, in units of the
-        perplexity.
-    uses : tuple of str
-        Parameters that it uses and some other methods ignore, apart from its knob.
-    lengths : callable
-        Settings and number of points to the lengths of both lists.
-    affinities : callable
-        Neighbours and settings to similarities.
-    beta_low : callable or None
-        Settings to the weight per label of differently labelled pairs in the map.
-    """
+    """One method. Its callables read the settings of a fit (``ctsne._fit.settings.Settings``)."""
 
     name: str
-    title: str
-    knob: str | None
+    title: str  # the name in texts
+    knob: str | None  # the parameter that sets how strongly it conditions
     default: float
-    grid: tuple[float, ...]
-    short_grid: tuple[float, ...]
-    two_lists: bool
+    grid: tuple[float, ...]  # values of the knob for a sweep, the weakest first
+    short_grid: tuple[float, ...]  # fewer of them, for a first look at several methods
+    two_lists: bool  # search neighbours with the same label and with other labels separately
+    # Neighbours that are searched, and that get a similarity, in units of the perplexity.
     list_length: float = 3
     row_length: float = 3
-    uses: tuple[str, ...] = ()
-    lengths: Callable[[Any, int], Lengths]
+    uses: tuple[str, ...] = ()  # parameters that some other methods ignore, apart from the knob
+    lengths: Callable[[Any, int], Lengths]  # of both lists, from settings and number of points
     affinities: Callable[[Neighbors, Any], Affinities]
+    # The weight per label of differently labelled pairs in the map.
     beta_low: Callable[[Any], NDArray[np.float64]] | None = None
 
     def knob_at(self, level: float) -> float:
@@ -96,23 +55,18 @@ class Method:
 
 
 def _paper_lengths(settings: Any, n: int) -> Lengths:
-    from ctsne.neighbors import paper_lengths
-
     labels = settings.labels if settings.method.two_lists else None
-    return paper_lengths(labels, n, settings.perplexity)
+    return ctsne.neighbors.paper_lengths(labels, n, settings.perplexity)
 
 
 def _balanced_lengths(settings: Any, n: int) -> Lengths:
-    from ctsne.neighbors import balanced_lengths
-
-    return balanced_lengths(settings.labels, settings.perplexity, settings.knob)
+    return ctsne.neighbors.balanced_lengths(settings.labels, settings.perplexity, settings.knob)
 
 
 def _joint_lengths(settings: Any, n: int) -> Lengths:
-    from ctsne.neighbors import half_lengths
-
     # Each list is as long as a row: how much of it is used depends on the point.
-    return half_lengths(settings.labels, n, 2 * ceil(JOINT_LENGTH * settings.perplexity))
+    total = 2 * ceil(JOINT_LENGTH * settings.perplexity)
+    return ctsne.neighbors.half_lengths(settings.labels, n, total)
 
 
 def _common(settings: Any) -> dict[str, Any]:
@@ -120,38 +74,28 @@ def _common(settings: Any) -> dict[str, Any]:
 
 
 def _plain(neighbors: Neighbors, settings: Any) -> Affinities:
-    from ctsne.affinity import tsne_affinities
-
-    return tsne_affinities(neighbors, **_common(settings))
+    return ctsne.affinity.tsne_affinities(neighbors, **_common(settings))
 
 
 def _revised(neighbors: Neighbors, settings: Any) -> Affinities:
-    from ctsne.affinity import revised_affinities
-
-    return revised_affinities(
-        neighbors, settings.labels, beta=settings.knob, bandwidth=settings.bandwidth,
-        **_common(settings),
-    )  # fmt: skip
+    common = {"bandwidth": settings.bandwidth, **_common(settings)}
+    affinities = ctsne.affinity.revised_affinities
+    return affinities(neighbors, settings.labels, beta=settings.knob, **common)
 
 
 def _balanced(neighbors: Neighbors, settings: Any) -> Affinities:
-    from ctsne.affinity import balanced_affinities
-
-    common = _common(settings)
-    return balanced_affinities(neighbors, settings.labels, strength=settings.knob, **common)
+    common, affinities = _common(settings), ctsne.affinity.balanced_affinities
+    return affinities(neighbors, settings.labels, strength=settings.knob, **common)
 
 
 def _joint(neighbors: Neighbors, settings: Any) -> Affinities:
-    from ctsne.affinity import joint_affinities
-
-    common = _common(settings)
-    return joint_affinities(neighbors, settings.labels, strength=settings.knob, **common)
+    common, affinities = _common(settings), ctsne.affinity.joint_affinities
+    return affinities(neighbors, settings.labels, strength=settings.knob, **common)
 
 
 def _joint_below(settings: Any) -> NDArray[np.float64]:
-    from ctsne.affinity import beta_from_odds, joint_odds
-
-    return beta_from_odds(settings.labels, joint_odds(settings.knob))
+    odds = ctsne.affinity.joint_odds(settings.knob)
+    return ctsne.affinity.beta_from_odds(settings.labels, odds)
 
 
 _STRENGTHS = tuple(round(0.1 * step, 1) for step in range(11))

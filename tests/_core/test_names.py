@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ctsne._core.messages import listed, unknown
+from ctsne._core.messages import closest, label_text, listed, unknown
 
 
 @pytest.mark.parametrize(
@@ -17,6 +17,15 @@ def test_a_name_like_no_other_lists_them() -> None:
     text = unknown("zzz", ["donor", "batch"], what="column", where="x.csv")
     assert text == "no column 'zzz' in x.csv; there are 'donor', 'batch'"
     assert unknown("z", [], what="layer", where="x").endswith("there are none")
+
+
+def test_a_wrong_name_also_lists_the_known_ones() -> None:
+    text = unknown("bacth", ["batch", "donor"], what="column", where="cells.csv")
+    assert text == (
+        "no column 'bacth' in cells.csv; did you mean 'batch'? There are 'batch', 'donor'"
+    )
+    assert closest("bacth", ["Batch", "donor"]) == ["Batch"]
+    assert [label_text(value) for value in (3.0, 2.5, "x")] == ["3", "2.5", "x"]
 
 
 def test_long_lists_stay_readable() -> None:

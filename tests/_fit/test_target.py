@@ -323,19 +323,19 @@ def test_random_states_are_used_as_without_a_mixing() -> None:
 
 
 def test_a_map_of_all_that_were_tried_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ctsne._fit.fitting, "correction", lambda *_: pytest.fail("corrected"))
+    monkeypatch.setattr(search, "correction", lambda *_: pytest.fail("corrected"))
     assert fitted(mixing=0.5).mixing_ == pytest.approx(0.5, abs=0.02)
 
 
 def sampled(monkeypatch: pytest.MonkeyPatch, wrong: float, target: float) -> ConditionalTSNE:
     """Find a mixing on a sample which mixes by so much more than all points do."""
     monkeypatch.setattr(search, "SEARCH_POINTS", 400)
-    real = ctsne._fit.fitting.find_level
+    real = search.find_level
 
     def shifted(*arguments: Any) -> tuple[Trial, ...]:
         return tuple(replace(each, mixing=each.mixing + wrong) for each in real(*arguments))
 
-    monkeypatch.setattr(ctsne._fit.fitting, "find_level", shifted)
+    monkeypatch.setattr(search, "find_level", shifted)
     return fitted(mixing=target)
 
 
@@ -503,9 +503,7 @@ def test_without_labels_there_is_nothing_to_find() -> None:
 def test_refuses_before_any_work(
     parameters: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        ctsne._fit.fitting, "find_level", lambda *_: pytest.fail("work was started")
-    )
+    monkeypatch.setattr(search, "find_level", lambda *_: pytest.fail("work was started"))
     model = ConditionalTSNE(**{"mixing": 0.5, **parameters})
     with pytest.raises((TypeError, ValueError), match=message):
         model.fit(X, labels=KNOWN)

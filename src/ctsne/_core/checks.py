@@ -37,18 +37,14 @@ def check_matrix(X: Any, *, argument: str = "X") -> Any:
     """Return finite float32 or float64 values of at least two points, C-contiguous or CSR."""
     if hasattr(X, "obsm") and hasattr(X, "obs"):
         raise TypeError(
-            f"{argument} is an AnnData object; use ctsne.tl, for example "
-            'ctsne.tl.ctsne(adata, "batch"), or pass an array such as adata.obsm["X_pca"] with '
-            'labels=adata.obs["batch"]'
+            f"{argument} is an AnnData object; use ctsne.tl, for example ctsne.tl.ctsne(adata, "
+            '"batch"), or pass adata.obsm["X_pca"] with labels=adata.obs["batch"]'
         )
     if hasattr(X, "embedding") and hasattr(X, "measures"):
         raise TypeError(f"{argument} is a map of a sweep; pass its .embedding")
     n = len(X) if isinstance(X, np.ndarray) and X.ndim else 0
     if n > MOST_POINTS:  # before anything is copied
-        raise ValueError(
-            f"{argument} has {n} rows, more than the {MOST_POINTS} points that can be numbered; "
-            "take a sample of them"
-        )
+        raise ValueError(f"{argument} has {n} rows, at most {MOST_POINTS} work; take a sample")
     matrix = as_numbers(X, argument=argument)
     _check_shape(matrix.shape, argument)
     check_finite(matrix, argument=argument, columns=getattr(X, "columns", None))
@@ -57,10 +53,7 @@ def check_matrix(X: Any, *, argument: str = "X") -> Any:
 
 
 def as_numbers(values: Any, *, argument: str) -> Any:
-    """Return float32 or float64 values, C-contiguous or CSR, of any shape; refuse non-numbers.
-
-    Missing entries (None, NA, masked) become NaN.
-    """
+    """Return float32 or float64 values, C-contiguous or CSR; missing entries become NaN."""
     if isinstance(values, np.ma.MaskedArray) and values.dtype.kind in "biufO":
         values = np.where(np.ma.getmaskarray(values), np.nan, np.ma.getdata(values))
     try:
@@ -76,14 +69,10 @@ def as_numbers(values: Any, *, argument: str) -> Any:
             "take its absolute value or its real part"
         )
     if kind in "OSTU":
-        array = _from_objects(
-            np.asarray(values, object), argument, getattr(values, "columns", None)
-        )
+        columns = getattr(values, "columns", None)
+        array = _from_objects(np.asarray(values, object), argument, columns)
     elif kind not in "biuf":
-        raise TypeError(
-            f"{argument} must hold numbers only, got {array.dtype}; drop such columns or convert "
-            "them to numbers"
-        )
+        raise TypeError(f"{argument} must hold numbers only, got {array.dtype}; convert them first")
     dtype = np.float32 if array.dtype == np.float32 else np.float64
     if is_sparse(array):
         return array.tocsr().astype(dtype, copy=False)
@@ -142,8 +131,7 @@ def check_finite(matrix: Any, *, argument: str, columns: Any = None) -> None:
         return
     bad = ~np.isfinite(values)
     count = int(bad.sum())
-    first = int(bad.argmax())
-    position = first
+    position = first = int(bad.argmax())
     if is_sparse(matrix):
         row = int((matrix.indptr <= first).sum()) - 1
         position = row * matrix.shape[1] + int(matrix.indices[first])
@@ -159,9 +147,8 @@ def _check_scale(matrix: Any, argument: str) -> None:
     largest = max(float(matrix.max()), -float(matrix.min()))
     if largest > LARGEST_VALUE or 0 < largest < 1 / LARGEST_VALUE:
         raise ValueError(
-            f"{argument} holds values up to {largest:g}, outside the range from "
-            f"{1 / LARGEST_VALUE:g} to {LARGEST_VALUE:g}; rescale them: {argument} / {largest:g} "
-            "gives the same map"
+            f"{argument} holds values up to {largest:g}, outside the range {1 / LARGEST_VALUE:g} "
+            f"to {LARGEST_VALUE:g}; rescale them: {argument} / {largest:g} gives the same map"
         )
 
 
@@ -171,9 +158,8 @@ def check_directions(X: Any, *, argument: str = "X") -> None:
     zero = np.flatnonzero(directed == 0)
     if len(zero):
         raise ValueError(
-            f'metric="cosine" needs a direction for every point, but {len(zero)} rows of '
-            f"{argument} are all zeros (the first is row {zero[0]}); remove them or use "
-            'metric="euclidean"'
+            f'metric="cosine" needs a direction, but {len(zero)} rows of {argument} are all zeros '
+            f'(the first is row {zero[0]}); remove them or use metric="euclidean"'
         )
 
 
@@ -203,14 +189,9 @@ def _check_jobs(n_jobs: object) -> int | None:
 
 
 def check_number(
-    value: object,
-    argument: str,
-    *,
-    low: float,
-    high: float = float("inf"),
-    open_low: bool = False,
+    value: object, argument: str, *, low: float, high: float = np.inf, open_low: bool = False,
     hint: str = "",
-) -> float:
+) -> float:  # fmt: skip
     """Return a finite number in [low, high] (or (low, high]), or refuse it."""
     bounds = f"{'above' if open_low else 'at least'} {low:g}"
     if np.isfinite(high):
@@ -262,13 +243,11 @@ def check_same_rows(X: Any, labels: Any, *, argument: str = "labels") -> None:
     """Refuse a column whose row names differ from those of X, or come in another order."""
     rows: Any = getattr(X, "index", None)
     labelled: Any = getattr(labels, "index", None)
-    if not hasattr(rows, "equals") or not hasattr(labelled, "equals"):
-        return
-    if len(rows) == len(labelled) and not rows.equals(labelled):
+    named = hasattr(rows, "equals") and hasattr(labelled, "equals")
+    if named and len(rows) == len(labelled) and not rows.equals(labelled):
         raise ValueError(
-            f"{argument} and X have different row names (index), so it is not clear which row "
-            f"belongs to which point; reorder with {argument}.loc[X.index], or pass "
-            f"{argument}.to_numpy() if the order is the same"
+            f"{argument} and X have different row names (index); reorder with "
+            f"{argument}.loc[X.index], or pass {argument}.to_numpy() if the order is the same"
         )
 
 

@@ -1,9 +1,4 @@
-"""The named values that parameters accept, listed once.
-
-The stages, the estimator and the command line's help read them, so nothing heavy is imported here.
-"""
-
-from __future__ import annotations
+"""The named values that parameters accept; light, because the command line's help reads them."""
 
 STARTS = ("pca", "random", "spectral")
 # Metrics between rows of features, and with given distances.

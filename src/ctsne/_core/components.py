@@ -15,21 +15,16 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from ctsne._core.checks import all_identical, check_choice, check_count, is_sparse
 from ctsne._core.jobs import limit_blas_here, one_blas_thread
 
-__all__ = ["check_components", "n_reduced", "principal_components", "reduced_features"]
-
 # By default, features with more columns than this are reduced to this many components.
 AUTO_COMPONENTS = 50
 
 # Up to this many columns (or rows), the matrix of their products is formed and solved directly.
 _MOST_SOLVED = 1000
 # Entries per block of rows: large enough for BLAS, small enough for the cache.
-_BLOCK_ENTRIES = 2**20
-_FEWEST_ROWS = 16
+_BLOCK_ENTRIES, _FEWEST_ROWS = 2**20, 16
 # Block Krylov search for a few directions among many columns: vectors per block, most blocks, and
 # the relative error at which it ends.
-_BLOCK_WIDTH = 16
-_MOST_BLOCKS = 12
-_STANDSTILL = 1e-9
+_BLOCK_WIDTH, _MOST_BLOCKS, _STANDSTILL = 16, 12, 1e-9
 # Lengths below this share of the longest are rounding errors.
 _ROUNDING = 1e-7
 
@@ -43,10 +38,7 @@ def check_components(pca: Any, shape: tuple[int, ...], metric: str) -> int | str
     if pca is None or isinstance(pca, str):
         return pca
     if metric == "precomputed":
-        raise ValueError(
-            f'pca={pca!r:.60} needs features, but metric="precomputed" has only distances; leave '
-            "pca out"
-        )
+        raise ValueError(f'pca={pca!r:.60} needs features; leave it out with metric="precomputed"')
     return check_count(pca, 'pca (or "auto" or None)', low=1, high=min(shape))
 
 
@@ -60,11 +52,7 @@ def n_reduced(shape: tuple[int, ...], pca: int | str | None) -> int | None:
 def reduced_features(
     matrix: Any, *, metric: str, pca: int | str | None = "auto", n_jobs: int
 ) -> NDArray[np.floating]:
-    """Return dense features: as given, or their leading principal components.
-
-    All parts of the package reduce features here, so that the same data give the same neighbours
-    everywhere.
-    """
+    """Return dense features: as given, or their leading principal components."""
     k = n_reduced(matrix.shape, pca)
     if k is None:
         return np.ascontiguousarray(matrix.toarray()) if is_sparse(matrix) else np.asarray(matrix)
@@ -77,10 +65,8 @@ def reduced_features(
 def principal_components(X: Any, k: int, *, centred: bool = True, n_jobs: int) -> _Array:
     """Return the scores on the leading k components, as in ``sklearn.decomposition.PCA``.
 
-    Sums run over fixed blocks of rows and are added in order, so the result does not depend on
-    ``n_jobs``. ``X`` is dense or CSR and not copied, unless it has few rows and more columns. The
-    largest coefficient of every component is positive. Without centring this is a truncated
-    singular value decomposition.
+    Sums run over fixed blocks of rows and are added in order, so ``n_jobs`` does not change them.
+    The largest coefficient of every component is positive.
     """
     with one_blas_thread(), ThreadPoolExecutor(n_jobs, initializer=limit_blas_here) as pool:
         rows = _Rows(X, pool, n_jobs, centred=centred)
@@ -150,12 +136,10 @@ class _Rows:
     """Rows of a matrix, centred if requested, in blocks that threads process in turn."""
 
     def __init__(self, X: Any, pool: ThreadPoolExecutor, n_jobs: int, *, centred: bool) -> None:
+        self.shape: tuple[int, int] = X.shape
         n, d = X.shape
-        self.shape: tuple[int, int] = (n, d)
         self.sparse = is_sparse(X)
-        self._X = X
-        self._pool = pool
-        self._n_jobs = n_jobs
+        self._X, self._pool, self._n_jobs = X, pool, n_jobs
         entries = X.nnz if self.sparse and d > _MOST_SOLVED else n * d
         self._step = max(_FEWEST_ROWS, _BLOCK_ENTRIES * n // max(1, entries))
         self._origin = self._mean = np.zeros(d)
@@ -167,40 +151,24 @@ class _Rows:
 
     def times(self, right: _Array) -> _Array:
         """Return the product with a matrix that has one row per column."""
-        out = np.empty((self.shape[0], *right.shape[1:]))
+        if not self.sparse:
+            return np.concatenate(list(self._in_order(lambda a, b: self.dense(a, b) @ right)))
         offset = self._mean @ right
-
-        def fill(begin: int, end: int) -> None:
-            if self.sparse:
-                out[begin:end] = self._sparse(begin, end) @ right - offset
-            else:
-                out[begin:end] = self.dense(begin, end) @ right
-
-        for _ in self._in_order(fill):
-            pass
-        return out
+        parts = self._in_order(lambda a, b: self._sparse(a, b) @ right - offset)
+        return np.concatenate(list(parts))
 
     def transposed_times(self, left: _Array) -> _Array:
         """Return the product of the transpose with a matrix that has as many rows."""
-
-        def part(begin: int, end: int) -> Any:
-            if self.sparse:
-                return self._sparse(begin, end).T @ left[begin:end]
-            return self.dense(begin, end).T @ left[begin:end]
-
-        total = sum(self._in_order(part))
+        rows = self._sparse if self.sparse else self.dense
+        total = sum(self._in_order(lambda a, b: rows(a, b).T @ left[a:b]))
         if self.sparse:
             total -= np.multiply.outer(self._mean, left.sum(axis=0))
         return np.asarray(total)
 
     def squared(self) -> _Array:
         """Return the product of the transpose with the rows."""
-
-        def part(begin: int, end: int) -> _Array:
-            rows = self.dense(begin, end)
-            return rows.T @ rows
-
-        return np.asarray(sum(self._in_order(part)))
+        blocks = self._in_order(lambda a, b: (rows := self.dense(a, b)).T @ rows)
+        return np.asarray(sum(blocks))
 
     def _in_order(self, work: Callable[[int, int], Any]) -> Iterator[Any]:
         """Process all blocks, one per thread at a time, and yield the results in order."""

@@ -15,18 +15,15 @@ import numpy as np
 
 from ctsne._core.messages import label_text
 
-__all__ = ["content_checksum", "file_checksum", "replaced_file"]
-
 # Numbers converted to double precision at a time, so that a checksum needs little memory.
 _BLOCK = 2**20
 
 
 @contextlib.contextmanager
 def replaced_file(target: Path) -> Iterator[Path]:
-    """Give a new empty file that replaces the target at the end.
+    """Give a new empty file that replaces the target at the end, unless there is an error.
 
-    Moving a file within one folder is atomic, so a killed run never leaves half a file; after an
-    error the target is unchanged. A link stays a link, and a file keeps its permissions.
+    A link stays a link, and a file keeps its permissions.
     """
     target = target.resolve()
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
@@ -39,7 +36,7 @@ def replaced_file(target: Path) -> Iterator[Path]:
         yield temporary
         if mode is not None:
             temporary.chmod(mode)
-        os.replace(temporary, target)
+        os.replace(temporary, target)  # atomic within a folder: never half a file
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -53,15 +50,7 @@ def file_checksum(path: Path) -> str:
 def content_checksum(*parts: Any) -> str:
     """Return the SHA-256 of arrays, sparse matrices, columns and single values, in this order.
 
-    Numbers count by value, not by type: float32 data read from a table as float64 keep their
-    checksum. Everything else counts as text.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ctsne._core.files import content_checksum
-    >>> content_checksum(np.float32([1, 2]), "batch") == content_checksum([1.0, 2.0], "batch")
-    True
+    Numbers count by value, whatever their type. Everything else counts as text.
     """
     digest = hashlib.sha256()
     for part in parts:
@@ -76,20 +65,17 @@ def content_checksum(*parts: Any) -> str:
         else:
             arrays = [np.asarray(part)]
         for array in arrays:
-            _add_array(array, digest)
+            number = array.dtype.kind in "biuf"
+            digest.update(f"{'number' if number else 'text'} {array.shape}".encode())
+            rows = np.atleast_1d(array)
+            step = max(1, _BLOCK // max(1, rows[:1].size))
+            for start in range(0, len(rows), step):
+                digest.update(_bytes_of(rows[start : start + step], number=number))
     return digest.hexdigest()
 
 
-def _add_array(array: Any, digest: hashlib._Hash) -> None:
-    number = array.dtype.kind in "biuf"
-    digest.update(f"{'number' if number else 'text'} {array.shape}".encode())
-    rows = np.atleast_1d(array)
-    step = max(1, _BLOCK // max(1, rows[:1].size))
-    for start in range(0, len(rows), step):
-        block = rows[start : start + step]
-        if number:
-            values = np.ascontiguousarray(block, np.float64) + 0.0  # -0 becomes 0
-            digest.update(values.data)
-        else:
-            texts = "\0".join(map(label_text, block.ravel().tolist()))
-            digest.update(f"{texts}\0".encode("utf-8", "surrogatepass"))
+def _bytes_of(block: Any, *, number: bool) -> bytes | memoryview:
+    if number:
+        return (np.ascontiguousarray(block, np.float64) + 0.0).data  # -0 becomes 0
+    texts = "\0".join(map(label_text, block.ravel().tolist()))
+    return f"{texts}\0".encode("utf-8", "surrogatepass")

@@ -14,8 +14,6 @@ import joblib
 from joblib.parallel import get_active_backend
 from threadpoolctl import threadpool_limits
 
-__all__ = ["limit_blas_here", "one_blas_thread", "threads_for", "usable_cpus", "workers_for"]
-
 # More threads than this per core only cost memory.
 _MOST_THREADS_PER_CORE = 4
 # Read once, as OpenMP does: Dask sets it in its own process for the workers it starts.
@@ -33,12 +31,8 @@ if hasattr(os, "register_at_fork"):
 
 
 def usable_cpus() -> int:
-    """Return how many threads this call may keep busy.
-
-    CPU affinity, the container, ``LOKY_MAX_CPU_COUNT`` and ``OMP_NUM_THREADS`` limit them. Inside a
-    worker of joblib, a process pool or Dask it is the worker's share: loky and Dask set
-    ``OMP_NUM_THREADS`` to it, elsewhere it is one.
-    """
+    """Return how many threads this call may keep busy: all cores, or a worker's share of them."""
+    # loky and Dask set OMP_NUM_THREADS to the share of a worker; elsewhere it is one.
     cpus = int(joblib.cpu_count())
     if _OMP_NUM_THREADS.isdigit():
         cpus = max(1, min(cpus, int(_OMP_NUM_THREADS)))
@@ -60,30 +54,25 @@ def threads_for(n_jobs: int | None) -> int:
 
 def workers_for(n_jobs: int | None) -> int:
     """Return the number of workers of joblib's active backend, which may be a cluster."""
-    if get_active_backend()[0].nesting_level > 0:
+    cores, all_workers = int(joblib.cpu_count()), int(joblib.effective_n_jobs(-1))
+    if get_active_backend()[0].nesting_level > 0 or all_workers == cores:
         return threads_for(n_jobs)
-    most = max(int(joblib.effective_n_jobs(-1)), _MOST_THREADS_PER_CORE * int(joblib.cpu_count()))
-    local = int(joblib.effective_n_jobs(-1)) == int(joblib.cpu_count())
-    return threads_for(n_jobs) if local else min(int(joblib.effective_n_jobs(n_jobs)), most)
+    most = max(all_workers, _MOST_THREADS_PER_CORE * cores)
+    return min(int(joblib.effective_n_jobs(n_jobs)), most)
 
 
 def _in_dask_task() -> bool:
     distributed: Any = sys.modules.get("distributed")
-    if distributed is None:
-        return False
     try:
-        distributed.get_worker()
+        return distributed is not None and distributed.get_worker() is not None
     except ValueError:  # not inside a worker
         return False
-    return True
 
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Limit BLAS to one thread, because its sums depend on their number in the last bits.
-
-    The limit holds for the whole process, so calls from several threads wait for each other.
-    """
+    """Limit BLAS to one thread, because its sums depend on their number in the last bits."""
+    # The limit holds for the whole process, so calls from several threads wait for each other.
     with _blas_lock, threadpool_limits(1, user_api="blas"):
         yield
 

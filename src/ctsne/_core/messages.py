@@ -6,8 +6,7 @@ import difflib
 import sys
 import warnings
 from collections.abc import Iterable, Sequence
-
-__all__ = ["closest", "did_you_mean", "label_text", "listed", "unknown", "warn"]
+from itertools import islice
 
 # scikit-learn may call a model, so its lines are skipped too.
 _PASSED = ("ctsne", "sklearn")
@@ -26,14 +25,7 @@ def warn(message: str) -> None:
 
 
 def label_text(value: object) -> str:
-    """Return a label as text, whole numbers without a fraction.
-
-    Examples
-    --------
-    >>> from ctsne._core.messages import label_text
-    >>> label_text(3.0), label_text(2.5), label_text("x")
-    ('3', '2.5', 'x')
-    """
+    """Return a label as text, whole numbers without a fraction."""
     # Whole numbers become floats as soon as a column has a gap; 3.0 is still the label 3.
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
@@ -52,17 +44,10 @@ def listed(names: Iterable[object], *, most: int = _SHOWN) -> str:
 
 
 def closest(name: object, known: Iterable[object], *, most: int = 1) -> list[str]:
-    """Return the known names closest to a misspelt one, the closest first.
-
-    Examples
-    --------
-    >>> from ctsne._core.messages import closest
-    >>> closest("bacth", ["Batch", "donor"])
-    ['Batch']
-    """
+    """Return the known names closest to a misspelt one, the closest first."""
     folded: dict[str, str] = {}
-    for candidate in list(known)[:_SEARCHED]:
-        folded.setdefault(str(candidate).casefold(), str(candidate))
+    for text in map(str, islice(known, _SEARCHED)):
+        folded.setdefault(text.casefold(), text)
     found = difflib.get_close_matches(str(name).casefold(), folded, n=most)
     return [folded[each] for each in found]
 
@@ -74,14 +59,7 @@ def did_you_mean(name: object, known: Iterable[object]) -> str:
 
 
 def unknown(name: object, known: Sequence[str], *, what: str, where: str) -> str:
-    """Explain that a name does not exist, with a suggestion and the known names.
-
-    Examples
-    --------
-    >>> from ctsne._core.messages import unknown
-    >>> unknown("bacth", ["batch", "donor"], what="column", where="cells.csv")
-    "no column 'bacth' in cells.csv; did you mean 'batch'? There are 'batch', 'donor'"
-    """
+    """Explain that a name does not exist, with a suggestion and the known names."""
     text = f"no {what} {name!r:.60} in {where}"
     parts = [part.strip() for part in str(name).split(",")]
     if len(parts) > 1 and set(parts) <= set(known):
@@ -89,4 +67,4 @@ def unknown(name: object, known: Sequence[str], *, what: str, where: str) -> str
     hint = did_you_mean(name, known)
     if hint:
         return f"{text}{hint} There are {listed(known)}" if len(known) > 1 else f"{text}{hint}"
-    return f"{text}; there are {listed(known)}" if known else f"{text}; there are none"
+    return f"{text}; there are {listed(known) if known else 'none'}"

@@ -8,21 +8,15 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-__all__ = ["Progress", "clock", "in_notebook"]
-
 
 class Progress:
-    """Count finished pieces of work and show how long the rest will take.
-
-    Where no bar can be drawn, ``logged`` writes a line per tenth of the work instead.
-    """
+    """Count finished pieces of work and show how long the rest will take."""
 
     def __init__(self, total: int, name: str, *, shown: bool, logged: bool = True) -> None:
-        notebook = in_notebook()
-        # Jupyter shows standard error on red, as if something had failed.
-        stream = sys.stdout if notebook else sys.stderr
+        notebook, stream = in_notebook(), output_stream()
         drawn = shown and stream is not None and (notebook or stream.isatty())
         self._bar: Any = _bar(total, name, stream, notebook=notebook) if drawn else None
+        # Where no bar can be drawn, write a line per tenth of the work instead.
         self._stream = stream if shown and logged and not drawn else None
         self._total, self._name = total, name
         self._begin = time.monotonic()
@@ -35,9 +29,7 @@ class Progress:
         if self._bar is not None:
             self._bar.initial = self._loaded
             self._bar.update()
-        elif self._stream is not None and (10 * self._done) // self._total > (
-            10 * (self._done - 1) // self._total
-        ):
+        elif self._stream is not None and 10 * self._done % self._total < 10:  # a tenth more
             print(self._line(), file=self._stream, flush=True)
 
     def close(self) -> None:
@@ -71,6 +63,11 @@ def in_notebook() -> bool:
     # By name, so that nothing is imported; Colab derives a class of its own.
     kinds = type(shell.get_ipython()).__mro__
     return any(kind.__name__ == "ZMQInteractiveShell" for kind in kinds)
+
+
+def output_stream() -> Any:
+    """Return where to write messages: Jupyter shows standard error on red, like a failure."""
+    return sys.stdout if in_notebook() else sys.stderr
 
 
 def clock(seconds: float) -> str:

@@ -66,10 +66,8 @@ def check_below(given: Mapping[str, Any], labels: Labels | None) -> NDArray[np.f
     """Return the requested conditioning of the map, as the paper's beta per label."""
     odds, beta_low = given["odds"], given["beta_low"]
     if odds is not None and beta_low is not None:
-        raise ValueError(
-            f"odds={odds!r:.60} and beta_low={beta_low!r:.60} set the same thing; leave one of "
-            "them out"
-        )
+        both = f"odds={odds!r:.60} and beta_low={beta_low!r:.60}"
+        raise ValueError(f"{both} set the same thing; leave one of them out")
     if beta_low is not None:
         return _check_per_label(beta_low, "beta_low", labels, high=1.0, open_low=True)
     if odds is None:
@@ -91,23 +89,18 @@ def usable_labels(
             f't-SNE. Pass labels=... to fit, or method="tsne" if that is what you want.{hint}'
         )
     if labels.n_labels < 2:
-        return None, (
-            f"the labels hold {labels.describe()}: there is nothing to factor out, so this is "
-            "plain t-SNE."
-        )
+        hold = f"the labels hold {labels.describe()}"
+        return None, f"{hold}: there is nothing to factor out, so this is plain t-SNE."
     return labels, None
 
 
 def small_labels_warning(
     labels: Labels, method: Method, perplexity: float, knob: NDArray[np.float64]
 ) -> str | None:
-    """Return a warning if labels are too small for their half of the neighbours.
-
-    With ``balanced`` the share of the own label goes from half to that of a random draw.
-    """
+    """Return a warning if labels are too small for their half of the neighbours."""
     length = min(ceil(method.row_length * perplexity), labels.n_points - 1)
     share = np.full(labels.n_labels, 0.5)
-    if method.name == "balanced":
+    if method.name == "balanced":  # the share goes from half to that of a random draw
         share += knob * ((labels.counts - 1) / (labels.n_points - 1) - share)
     wanted = np.ceil(length * share).astype(np.int64)
     small = np.flatnonzero(labels.counts - 1 + labels.n_missing < wanted)
@@ -118,8 +111,7 @@ def small_labels_warning(
     return (
         f"{len(small)} of {labels.n_labels} labels have too few points for their share of "
         f"neighbours (up to {wanted[small].max()} others with the same label): {', '.join(shown)}. "
-        "Points of other labels take their place; a smaller perplexity or larger groups would "
-        "avoid that."
+        "Points of other labels take their place; a smaller perplexity would avoid that."
     )
 
 
@@ -134,10 +126,8 @@ def unused_warnings(given: Mapping[str, Any]) -> list[str]:
         methods = " and ".join(f'"{method}"' for method in users)
         below = " and a given odds or beta_low" if given["method"] in users else ""
         value = f"{given[name]!r:.60}" if np.ndim(given[name]) == 0 else "..."
-        messages.append(
-            f'{name}={value} has no effect with method="{given["method"]}"{below}: it is for '
-            f"{methods}."
-        )
+        without = f'has no effect with method="{given["method"]}"{below}'
+        messages.append(f"{name}={value} {without}: it is for {methods}.")
     return messages
 
 
@@ -149,9 +139,7 @@ def _check_per_label(
     numbers = {argument: value}
     if isinstance(value, Mapping):
         numbers = {f"{argument}[{key!r:.40}]": number for key, number in value.items()}
+    hint = "or a mapping from each label to such a number"
     for name, number in numbers.items():
-        check_number(
-            number, name, low=low, high=high, open_low=open_low,
-            hint="or a mapping from each label to such a number",
-        )  # fmt: skip
+        check_number(number, name, low=low, high=high, open_low=open_low, hint=hint)
     return np.empty(0) if labels is None else labels.per_label(value, argument=argument)

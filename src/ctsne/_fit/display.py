@@ -1,19 +1,41 @@
-"""The HTML table that a notebook shows for a fitted model."""
+"""HTML for notebooks: small tables in the notebook's own colours, with all text escaped."""
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne._core.html import facts_table
 from ctsne._fit.fitting import point_diagnostics
-from ctsne.affinity.result import DOMINATED, Diagnostics
+from ctsne.affinity.result import DOMINATED
 from ctsne.methods import METHODS, is_used
 
-__all__ = ["dominated_text", "fitted_html"]
+LEFT = "text-align:left;vertical-align:top"
+NUMBER = "text-align:right;font-variant-numeric:tabular-nums"
+_LONGEST = 200
+
+
+def facts_table(facts: Iterable[tuple[str, str]]) -> str:
+    """Return a table with one row per fact: its name and its value."""
+    rows = "".join(
+        f'<tr><th style="{LEFT}">{html.escape(name)}</th>'
+        f'<td style="{LEFT}">{escaped(value)}</td></tr>'
+        for name, value in facts
+    )
+    return f'<table class="ctsne"><tbody>{rows}</tbody></table>'
+
+
+def escaped(text: str) -> str:
+    """Return text that is safe inside HTML, shortened if it is long."""
+    return html.escape(shortened(text))
+
+
+def shortened(text: str) -> str:
+    """Cut a long text and mark the cut with an ellipsis."""
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
 def fitted_html(model: Any) -> str:
@@ -26,11 +48,19 @@ def fitted_html(model: Any) -> str:
         ("map", f"{n:,} points in {space}"),
         ("method", _setting(model)),
         ("labels", "none" if model.labels_ is None else model.labels_.describe()),
-        ("layout", f"{model.n_iter_} iterations, KL divergence {model.kl_divergence_:.4f}"),
-        *_neighborhoods(model),
     ]
     if model.mixing_ is not None:
-        facts.insert(3, ("mixing", f"{model.mixing_:.2f} of random"))
+        facts.append(("mixing", f"{model.mixing_:.2f} of random"))
+    loss = f"KL divergence {model.kl_divergence_:.4f}"
+    facts.append(("layout", f"{model.n_iter_} iterations, {loss}"))
+    diagnostics, share = model.diagnostics_, point_diagnostics(model).get("other_share")
+    if share is not None:
+        facts.append(("other labels", f"{share.mean():.0%} of a point's weight on average"))
+    missed = int(n - np.count_nonzero(diagnostics.reached))
+    reached = f"not reached by {_count(missed, n)}" if missed else "reached by all points"
+    facts += [("perplexity", reached), ("dominated", dominated_text(diagnostics.largest_weight))]
+    if diagnostics.recall < 1:
+        facts.append(("search", f"{diagnostics.recall:.1%} of the true neighbours found"))
     return facts_table(facts)
 
 
@@ -43,10 +73,10 @@ def dominated_text(largest_weight: NDArray[np.floating]) -> str:
 
 def _setting(model: Any) -> str:
     method = METHODS[model.method]
-    below = {name: getattr(model, name) for name in ("odds", "beta_low")}
-    given = {name: value for name, value in below.items() if value is not None}
+    values = {name: getattr(model, name) for name in ("odds", "beta_low")}
+    below = [f"{name} {_value(value)}" for name, value in values.items() if value is not None]
     labelled = model.labels_ is not None and model.labels_.n_labels > 1
-    if not labelled or (method.knob is None and not given):
+    if not labelled or (method.knob is None and not below):
         return "t-SNE: nothing is factored out"
     words = [method.title]
     if method.knob is not None and is_used(method.knob, model.get_params(deep=False)):
@@ -54,24 +84,11 @@ def _setting(model: Any) -> str:
         words.append(f"{method.knob} {_value(getattr(model, f'{method.knob}_'))}{found}")
     if model.diagnostics_.alignment != "none":
         words.append(f"align {model.diagnostics_.alignment}")
-    return ", ".join([*words, *(f"{name} {_value(value)}" for name, value in given.items())])
+    return ", ".join([*words, *below])
 
 
 def _value(value: Any) -> str:
     return f"{value:g}" if isinstance(value, int | float) else str(value)
-
-
-def _neighborhoods(model: Any) -> Iterable[tuple[str, str]]:
-    diagnostics: Diagnostics = model.diagnostics_
-    n = len(diagnostics.reached)
-    share = point_diagnostics(model).get("other_share")
-    if share is not None:
-        yield "other labels", f"{share.mean():.0%} of a point's weight on average"
-    missed = int(n - np.count_nonzero(diagnostics.reached))
-    yield "perplexity", f"not reached by {_count(missed, n)}" if missed else "reached by all points"
-    yield "dominated", dominated_text(diagnostics.largest_weight)
-    if diagnostics.recall < 1:
-        yield "search", f"{diagnostics.recall:.1%} of the true neighbours found"
 
 
 def _count(number: int, n: int) -> str:

@@ -2,63 +2,96 @@
 
 from __future__ import annotations
 
-import copy
+import logging
+import time
+from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ctsne._core.checks import check_count
 from ctsne._core.messages import warn
-from ctsne._fit.pipeline import (
-    affinities_of,
-    alignment_of,
-    features_of,
-    layout_of,
-    neighbors_of,
-    without_counterparts,
-)
+from ctsne._core.progress import Progress, output_stream
+from ctsne._fit import pipeline
+from ctsne._fit import target as search
 from ctsne._fit.settings import Settings
-from ctsne._fit.stage_log import StageLog
-from ctsne._fit.target import (
-    Trial,
-    at_level,
-    correction,
-    find_level,
-    most_corrections,
-    most_trials,
-    nearest_trial,
-    searched_points,
-    why_missed,
-)
 from ctsne.affinity import Affinities
 from ctsne.affinity.result import kept_diagnostics
 from ctsne.evaluate import mixing
-from ctsne.layout.descent import Callback
+from ctsne.layout import Layout
 from ctsne.methods import METHODS
 from ctsne.neighbors import Neighbors
 
-__all__ = ["Fitting", "point_diagnostics"]
+_log = logging.getLogger("ctsne")
+
+
+class StageLog:
+    """Run and report the stages of a fit, as the estimator's parameters ask for.
+
+    Messages go to the logger ``ctsne`` if it passes them on, else to the terminal or the notebook.
+    """
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        verbose, self._callback = given["verbose"], given["callback"]
+        as_number = int(verbose) if isinstance(verbose, bool) else verbose
+        self._verbose = check_count(as_number, "verbose", low=0)
+        if self._callback is not None and not callable(self._callback):
+            raise TypeError(
+                "callback must be a function of (iteration, loss, embedding) or None, "
+                f"got {self._callback!r:.60}"
+            )
+        self._every = check_count(given["callback_every"], "callback_every", low=1)
+        self._last = time.perf_counter()
+
+    def stage(self, message: str) -> None:
+        """Report that a stage is done, with the seconds it took."""
+        now = time.perf_counter()
+        if self._verbose:
+            self._write(f"{message} ({now - self._last:.2f} s)")
+        self._last = now
+
+    def bar(self, n_iter: int, name: str) -> Progress:
+        """Return a bar for some iterations; it stays hidden where their loss is logged."""
+        return Progress(n_iter, name, shown=self._verbose == 1, logged=False)
+
+    def run(self, layout: Layout, n_iter: int, name: str = "iterations") -> bool:
+        """Run some iterations, and return whether they were stopped before the last."""
+        bar = self.bar(n_iter, name)
+        try:
+            return layout.run(
+                n_iter, callback=self._called if self._verbose > 1 else self._callback,
+                callback_every=self._every, after_step=bar.step,
+            )  # fmt: skip
+        finally:
+            bar.close()
+
+    def _called(self, iteration: int, loss: float, embedding: NDArray[np.float32]) -> object:
+        self._write(f"iteration {iteration}: KL divergence {loss:.4f}")
+        return self._callback and self._callback(iteration, loss, embedding)
+
+    def _write(self, message: str) -> None:
+        if _log.isEnabledFor(logging.INFO) and _log.hasHandlers():
+            _log.info(message)
+        else:
+            print(message, file=output_stream(), flush=True)
 
 
 class Fitting:
-    """A map in the making: its settings, similarities and layout.
-
-    With a target, ``settings.knob`` is the value found for it, and ``mixing`` that of the finished
-    map.
-    """
+    """A map in the making: settings (with the knob found for a mixing), similarities, layout."""
 
     def __init__(self, matrix: Any, settings: Settings, log: StageLog) -> None:
         self.settings = settings
         self.mixing: float | None = None
         self._log = log
-        self._trials: tuple[Trial, ...] = ()
-        self._level = 0.0
+        self._trials: tuple[search.Trial, ...] = ()
         self._tried_a_sample = False
         self._neighbors: Neighbors | None = None  # kept for corrections
         self._aligned: Any = None
-        self._rng = copy.deepcopy(settings.rng)
-        self._features = features_of(matrix, settings)
+        self._rng = deepcopy(settings.rng)
+        self._features = pipeline.features_of(matrix, settings)
         self._places = matrix if self._features is None else self._features
         if settings.mixing is not None:
             self._find_level()
@@ -66,107 +99,92 @@ class Fitting:
 
     def _find_level(self) -> None:
         settings, places = self.settings, self._places
-        rows = searched_points(settings)
-        most = most_trials(settings, rows)
-        bar = self._log.bar(most * settings.n_iter, f"trials on {len(rows):,} points")
+        rows = search.searched_points(settings)
+        steps = search.most_trials(settings, rows) * settings.n_iter
+        bar = self._log.bar(steps, f"trials on {len(rows):,} points")
         try:
-            self._trials = find_level(places, settings, rows, bar.step)
+            self._trials = search.find_level(places, settings, rows, bar.step)
         finally:
             bar.close()
-        target = settings.mixing
-        assert target is not None
         if not self._trials:
-            warn(
-                "the mixing of the labels cannot be measured, because hardly any point is "
-                "labelled: nothing is conditioned"
-            )
-            self.settings = replace(at_level(settings, 0.0), mixing=None)
+            why = "hardly any point is labelled, so the mixing cannot be measured"
+            warn(f"{why}: nothing is conditioned")
+            self.settings = replace(search.at_level(settings, 0.0), mixing=None)
             return
-        found = nearest_trial(self._trials, target)
+        assert settings.mixing is not None
+        self._found = found = search.nearest_trial(self._trials, settings.mixing)
         self._tried_a_sample = len(rows) < places.shape[0]
-        self._level = found.level
-        self.settings = at_level(settings, found.level)
-        self._log.stage(
-            f"mixing: {self.knob_text()} mixes {len(rows):,} points to {found.mixing:.2f} of random"
-        )
+        self.settings = search.at_level(settings, found.level)
+        reached = f"{len(rows):,} points to {found.mixing:.2f} of random"
+        self._log.stage(f"mixing: {self._knob_text()} mixes {reached}")
 
     def _make(self) -> None:
         settings = self.settings
-        aligned = alignment_of(self._places, settings)
+        aligned = pipeline.alignment_of(self._places, settings)
         if aligned.name != "none":
             self._log.stage(f"alignment: {aligned.name}")
-        neighbors = neighbors_of(self._places, settings, aligned.points)
+        neighbors = pipeline.neighbors_of(self._places, settings, aligned.points)
         found = "all" if neighbors.recall == 1 else f"{neighbors.recall:.1%}"
-        self._log.stage(
-            f"neighbours: {neighbors.indices.shape[1]} for each of {len(neighbors.indices)} "
-            f"points, {found} of the true ones"
-        )
-        self.alignment, self.alignment_scores = aligned.name, aligned.scores
+        n, k = neighbors.indices.shape
+        self._log.stage(f"neighbours: {k} for each of {n} points, {found} of the true ones")
+        self.alignment: dict[str, Any] = {
+            "alignment": aligned.name,
+            "alignment_scores": aligned.scores,
+        }
         if self._tried_a_sample:
             self._neighbors, self._aligned = neighbors, aligned.points
         del aligned  # similarities and map need the memory
-        self.affinities: Affinities = affinities_of(neighbors, settings)
+        self.affinities: Affinities = pipeline.affinities_of(neighbors, settings)
         del neighbors
         self._log.stage(f"similarities: {self.affinities.matrix.nnz} stored")
-        unmatched = without_counterparts(self.affinities, settings)
+        unmatched = pipeline.without_counterparts(self.affinities, settings)
         if unmatched is not None:
             warn(unmatched)
-        self.layout = layout_of(self.affinities.matrix, self._features, settings)
+        self.layout = pipeline.layout_of(self.affinities.matrix, self._features, settings)
 
-    def correct(self, callback: Callback | None, callback_every: int) -> None:
-        """Measure the finished map, and make another one if it missed the requested mixing.
-
-        If the trials used all points, the map is the nearest of them already.
-        """
+    def correct(self) -> None:
+        """Measure the finished map, and make another one if it missed the requested mixing."""
         target = self.settings.mixing
         if target is None:
             return
-        made = [Trial(self._level, self._measured())]
-        while self._neighbors is not None and len(made) <= most_corrections(self.settings):
-            level = correction(made, self._trials, target)
+        made = [search.Trial(self._found.level, self._measured())]
+        # If the trials used all points, the map is the nearest of them already.
+        while self._neighbors is not None and len(made) <= search.most_corrections(self.settings):
+            level = search.correction(made, self._trials, target)
             if level is None:
                 break
-            nearest = nearest_trial(made, target)
+            nearest = search.nearest_trial(made, target)
             kept = self.settings, self.affinities, self.layout
-            stopped = self._make_again(level, callback, callback_every)
-            made.append(Trial(level, self._measured()))
-            if stopped or nearest_trial(made, target) is nearest:
+            stopped = self._make_again(level)
+            made.append(search.Trial(level, self._measured()))
+            if stopped or search.nearest_trial(made, target) is nearest:
                 self.settings, self.affinities, self.layout = kept
             if stopped:
                 made.pop()
                 break
         self._neighbors = self._aligned = None
-        reached = nearest_trial(made, target)
+        reached = search.nearest_trial(made, target)
         self.mixing = reached.mixing
-        self._log.stage(f"mixing: {self.mixing:.2f} of random with {self.knob_text()}")
-        missed = why_missed(self.layout.embedding, self.settings, reached, self.knob_text())
+        self._log.stage(f"mixing: {self.mixing:.2f} of random with {self._knob_text()}")
+        missed = search.why_missed(self.layout.embedding, self.settings, reached, self._knob_text())
         if missed is not None:
             warn(missed)
 
-    def _make_again(self, level: float, callback: Callback | None, callback_every: int) -> bool:
+    def _make_again(self, level: float) -> bool:
         """Make the map at another level, and return whether it was stopped early."""
         assert self._neighbors is not None
-        rng = copy.deepcopy(self._rng)
-        self.settings = replace(at_level(self.settings, level), rng=rng)
+        self.settings = replace(search.at_level(self.settings, level), rng=deepcopy(self._rng))
         same, _ = self.settings.method.lengths(self.settings, len(self._neighbors.indices))
         if not np.array_equal(same, self._neighbors.n_same):  # the lists depend on the strength
-            self._neighbors = neighbors_of(self._places, self.settings, self._aligned)
-        self.affinities = affinities_of(self._neighbors, self.settings)
-        self.layout = layout_of(self.affinities.matrix, self._features, self.settings)
-        bar = self._log.bar(self.settings.n_iter, "corrected map")
-        try:
-            return self.layout.run(
-                self.settings.n_iter, callback=callback, callback_every=callback_every,
-                after_step=bar.step,
-            )  # fmt: skip
-        finally:
-            bar.close()
+            self._neighbors = pipeline.neighbors_of(self._places, self.settings, self._aligned)
+        self.affinities = pipeline.affinities_of(self._neighbors, self.settings)
+        self.layout = pipeline.layout_of(self.affinities.matrix, self._features, self.settings)
+        return self._log.run(self.layout, self.settings.n_iter, "corrected map")
 
     def _measured(self) -> float:
         return mixing(self.layout.embedding, self.settings.labels, n_jobs=self.settings.n_jobs)
 
-    def knob_text(self) -> str:
-        """Return the method's knob with its value."""
+    def _knob_text(self) -> str:
         return f"{self.settings.method.knob}={float(self.settings.knob[0]):.4g}"
 
 

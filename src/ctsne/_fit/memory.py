@@ -20,14 +20,11 @@ _MIB, _GIB = 2**20, 2**30
 # Any fit: threads, libraries loaded on the way, blocks of rows, freed memory that is not returned.
 ANY_FIT = 64 * _MIB
 POINT = 250  # positions, gains, forces, diagnostics, orders
-NEIGHBOR = 8  # index and distance
-ENTRY = 8  # a stored similarity
+NEIGHBOR = ENTRY = 8  # index and distance, or similarity
 # On top, per stored similarity: while the matrix is made, in the layout, where pair weights are
 # computed for a block of similarities at a time, and for a spectral start.
-MAKING_ENTRY = 16
-PACKED_ENTRY = 14
+MAKING_ENTRY, PACKED_ENTRY, SPECTRAL_ENTRY = 16, 14, 36
 WEIGHED_ENTRY, WEIGHED_AT_ONCE = 34, 4_000_000
-SPECTRAL_ENTRY = 36
 # Stored similarities per neighbour: between one (all neighbours mutual) and two (none).
 SYMMETRY = 1.5
 # Per node of the doubled mesh; large labels have a grid of their own.
@@ -53,17 +50,10 @@ class MapMemory:
 
 
 def map_memory(shape: tuple[int, int], settings: Settings, *, sparse: bool = False) -> MapMemory:
-    """Estimate the memory of a map, from above.
-
-    Every stage takes a fixed part, a part per point and the reduced features; the search adds
-    copies of the features, the similarities and the layout bytes per entry, the layout a mesh.
-    """
+    """Estimate the memory of a map, from above."""
     (n, columns), method = shape, settings.method
-    list_length, row_length = (
-        min(ceil(length * settings.perplexity), n - 1)
-        for length in (method.list_length, method.row_length)
-    )
-    lists, entries = NEIGHBOR * n * list_length, SYMMETRY * n * row_length
+    lists = NEIGHBOR * n * min(ceil(method.list_length * settings.perplexity), n - 1)
+    entries = SYMMETRY * n * min(ceil(method.row_length * settings.perplexity), n - 1)
     copies, features = 0, 0
     if settings.metric != "precomputed":
         reduced = n_reduced(shape, settings.pca)
@@ -72,30 +62,24 @@ def map_memory(shape: tuple[int, int], settings: Settings, *, sparse: bool = Fal
         # In single precision: prepared, ordered and twice packed; unit rows; aligned points.
         aligned = not np.array_equal(settings.align, "none")
         copies = 4 + 4 * (settings.metric == "cosine") + 5 * aligned
+    working, node = PACKED_ENTRY * entries, MESH_NODE
     below = method.beta_low is not None or settings.beta_low is not None
-    working = PACKED_ENTRY * entries
     if below and settings.labels is not None:
         working = max(working, WEIGHED_ENTRY * min(entries, WEIGHED_AT_ONCE))
+        node += LABEL_NODE * int(np.count_nonzero(settings.labels.counts > LARGE_LABEL))
     if np.array_equal(settings.init, "spectral"):
         working = max(working, SPECTRAL_ENTRY * entries)
+    dims = settings.n_components
+    width = MAP_WIDTH[dims] * n ** (1 / dims)
+    mesh = node * min(MOST_NODES, max(64.0, 2 * width / SPACING) ** dims)
     kept = 0 if settings.mixing is None else lists  # for a correction of the mixing
     fixed = ANY_FIT + POINT * n + features
     return MapMemory(
         search=int(fixed + lists + 4 * copies * n * columns),
         similarities=int(fixed + lists + (ENTRY + MAKING_ENTRY) * entries),
-        layout=int(fixed + kept + ENTRY * entries + working + _mesh(n, settings, below=below)),
+        layout=int(fixed + kept + ENTRY * entries + working + mesh),
         lists=int(features + lists),
     )
-
-
-def _mesh(n: int, settings: Settings, *, below: bool) -> float:
-    dims = settings.n_components
-    width = MAP_WIDTH[dims] * n ** (1 / dims)
-    nodes = min(MOST_NODES, max(64.0, 2 * width / SPACING) ** dims)
-    large = 0
-    if below and settings.labels is not None:
-        large = int(np.count_nonzero(settings.labels.counts > LARGE_LABEL))
-    return float((MESH_NODE + LABEL_NODE * large) * nodes)
 
 
 def check_memory(matrix: Any, settings: Settings) -> str:
@@ -103,9 +87,8 @@ def check_memory(matrix: Any, settings: Settings) -> str:
     estimate = map_memory(matrix.shape, settings, sparse=is_sparse(matrix))
     advice = "a smaller perplexity (memory grows with points times perplexity) or fewer points"
     if estimate.search == estimate.peak:
-        advice = (
-            f"fewer columns (50 principal components instead of {matrix.shape[1]}) or fewer points"
-        )
+        columns = f"fewer columns (50 principal components instead of {matrix.shape[1]})"
+        advice = f"{columns} or fewer points"
     return require_memory(estimate.peak, advice)
 
 

@@ -34,9 +34,8 @@ def features_of(matrix: Any, settings: Settings) -> NDArray[np.floating] | None:
     """Return the features in which neighbours are searched; None if only distances are given."""
     if settings.metric == "precomputed":
         return None
-    return reduced_features(
-        matrix, metric=settings.metric, pca=settings.pca, n_jobs=settings.n_jobs
-    )
+    n_jobs = settings.n_jobs
+    return reduced_features(matrix, metric=settings.metric, pca=settings.pca, n_jobs=n_jobs)
 
 
 def listed_labels(settings: Settings) -> Labels | None:
@@ -46,10 +45,8 @@ def listed_labels(settings: Settings) -> Labels | None:
 
 def alignment_of(features: Any, settings: Settings) -> Alignment:
     """Align the points as requested."""
-    return choose_alignment(
-        features, listed_labels(settings), settings.align, metric=settings.metric,
-        n_jobs=settings.n_jobs,
-    )  # fmt: skip
+    labels, metric = listed_labels(settings), settings.metric
+    return choose_alignment(features, labels, settings.align, metric=metric, n_jobs=settings.n_jobs)
 
 
 def neighbors_of(features: Any, settings: Settings, aligned: Any = None) -> Neighbors:
@@ -87,9 +84,8 @@ def without_counterparts(affinities: Affinities, settings: Settings) -> str | No
     matched, labels = affinities.diagnostics.matched, settings.labels
     if matched is None or labels is None:
         return None
-    alone = np.bincount(
-        labels.codes[(matched < UNMATCHED) & (labels.codes >= 0)], minlength=labels.n_labels
-    )
+    unmatched = labels.codes[(matched < UNMATCHED) & (labels.codes >= 0)]
+    alone = np.bincount(unmatched, minlength=labels.n_labels)
     many = np.flatnonzero(alone >= np.maximum(MANY_POINTS, MANY_SHARE * labels.counts))
     if len(many) == 0:
         return None
@@ -113,10 +109,8 @@ def layout_of(
         settings.init, settings.n_components, X=features, matrix=matrix, rng=settings.rng,
         n_jobs=settings.n_jobs,
     )  # fmt: skip
-    return Layout(
-        matrix, start, settings.schedule, weights=weights_of(settings), dof=settings.dof,
-        n_jobs=settings.n_jobs,
-    )  # fmt: skip
+    weights, dof, n_jobs = weights_of(settings), settings.dof, settings.n_jobs
+    return Layout(matrix, start, settings.schedule, weights=weights, dof=dof, n_jobs=n_jobs)
 
 
 def weights_of(settings: Settings) -> PairWeights | None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from ctsne._core.checks import (
@@ -25,47 +25,61 @@ from ctsne._core.checks import (
 )
 from ctsne._core.choices import BANDWIDTHS, METRICS, STARTS
 from ctsne._core.components import check_components
-from ctsne._fit.conditioning import (
-    check_below,
-    check_knobs,
-    check_mixing,
-    small_labels_warning,
-    unused_warnings,
-    usable_labels,
-)
+from ctsne._fit import conditioning
 from ctsne.labels import Labels
 from ctsne.layout import Schedule
+from ctsne.layout.descent import Callback
 from ctsne.methods import DEFAULT_METHOD, METHODS, Method
 from ctsne.neighbors.alignment import check_align
 
-__all__ = ["DEFAULTS", "Settings", "check_callback", "check_settings", "check_verbose"]
-
 # Points farther apart than this feel no repulsion in single precision.
 LARGEST_START = 1e5
-# Every parameter of the estimator with its default, for maps made without one.
-DEFAULTS: dict[str, Any] = {
-    "n_components": 2, "method": DEFAULT_METHOD, "mixing": None, "strength": None, "beta": None,
-    "align": "none", "odds": None, "beta_low": None, "bandwidth": "r", "perplexity": 30,
-    "metric": "euclidean", "pca": "auto", "recall": 0.99, "init": "pca", "n_iter": 750,
-    "early_exaggeration": 12, "early_exaggeration_iter": 250, "exaggeration": 1,
-    "learning_rate": "auto", "dof": 1, "callback": None, "callback_every": 50, "n_jobs": -1,
-    "random_state": None, "verbose": 0,
-}  # fmt: skip
+PerLabel = float | Mapping[Any, float] | None
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Parameters:
+    """The parameters of ``ConditionalTSNE`` with their defaults, as the user gives them."""
+
+    n_components: int = 2
+    method: str = DEFAULT_METHOD
+    mixing: float | None = None
+    strength: PerLabel = None
+    beta: PerLabel = None
+    align: str | ArrayLike = "none"
+    odds: PerLabel = None
+    beta_low: PerLabel = None
+    bandwidth: str = "r"
+    perplexity: float = 30
+    metric: str = "euclidean"
+    pca: int | str | None = "auto"
+    recall: float = 0.99
+    init: str | ArrayLike = "pca"
+    n_iter: int = 750
+    early_exaggeration: float = 12
+    early_exaggeration_iter: int = 250
+    exaggeration: float = 1
+    learning_rate: float | str = "auto"
+    dof: float = 1
+    callback: Callback | None = None
+    callback_every: int = 50
+    n_jobs: int | None = -1
+    random_state: int | np.random.RandomState | None = None
+    verbose: int = 0
+
+
+DEFAULTS: dict[str, Any] = {each.name: each.default for each in fields(Parameters)}
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The estimator's parameters in the form that the stages take.
-
-    ``knob`` is the strength or beta per label, ``beta_low`` the requested conditioning of the map
-    per label, ``mixing`` the share of random mixing to find the knob for.
-    """
+    """The estimator's parameters in the form that the stages take."""
 
     method: Method
-    knob: NDArray[np.float64]
-    beta_low: NDArray[np.float64] | None
+    knob: NDArray[np.float64]  # strength or beta per label
+    beta_low: NDArray[np.float64] | None  # requested conditioning of the map per label
     align: str | NDArray[np.floating]
-    mixing: float | None
+    mixing: float | None  # to find the knob for
     bandwidth: str
     perplexity: float
     metric: str
@@ -85,10 +99,7 @@ class Settings:
 def check_settings(
     given: Mapping[str, Any], X: Any, labels: Labels | None, *, y_given: bool = False
 ) -> Settings:
-    """Check every parameter of an estimator against checked data ``X``, dense or sparse.
-
-    The settings hold the warnings to give.
-    """
+    """Check every parameter of an estimator against checked data; the result holds warnings."""
     n = X.shape[0]
     warnings: list[str] = []
     method = METHODS[check_choice(given["method"], "method", tuple(METHODS))]
@@ -99,60 +110,39 @@ def check_settings(
     if metric == "cosine":
         check_directions(X)
     if (X.max() == 0) if metric == "precomputed" else all_identical(X):
-        warnings.append(
-            "all points of X are identical: there is no structure to show, so their positions in "
-            "the map mean nothing."
-        )
+        warnings.append("all points of X are identical: their positions in the map mean nothing.")
     n_components = check_count(given["n_components"], "n_components", low=1, high=3)
-    check_callback(given)
-    mixing = check_mixing(given, method)
-    knobs = check_knobs(given, labels)
-    beta_low = check_below(given, labels)
+    mixing = conditioning.check_mixing(given, method)
+    knobs = conditioning.check_knobs(given, labels)
+    beta_low = conditioning.check_below(given, labels)
     align = check_align(given["align"], n, metric)
-    used, unlabelled = usable_labels(method, labels, below=beta_low is not None, y_given=y_given)
+    below = beta_low is not None
+    used, unlabelled = conditioning.usable_labels(method, labels, below=below, y_given=y_given)
     if used is None:
         method, mixing = METHODS["tsne"], None
     knob = knobs.get(method.knob or "", np.empty(0))
     small = None
     if used is not None and method.two_lists:
-        small = small_labels_warning(used, method, perplexity, knob)
-    warnings += [text for text in (unlabelled, small, *unused_warnings(given)) if text is not None]
+        small = conditioning.small_labels_warning(used, method, perplexity, knob)
+    warnings += [
+        text
+        for text in (unlabelled, small, *conditioning.unused_warnings(given))
+        if text is not None
+    ]
     return Settings(
-        method=method,
-        knob=knob,
-        beta_low=beta_low,
+        method=method, knob=knob, beta_low=beta_low, mixing=mixing, labels=used, warnings=warnings,
+        metric=metric, perplexity=perplexity, n_components=n_components,
         align=align if used is not None and method.two_lists else "none",
-        mixing=mixing,
         bandwidth=check_choice(given["bandwidth"], "bandwidth", BANDWIDTHS),
-        perplexity=perplexity,
-        metric=metric,
         pca=check_components(given["pca"], X.shape, metric),
         recall=check_number(given["recall"], "recall", low=0.5, high=1),
-        n_components=n_components,
         init=_check_init(given["init"], n, n_components, metric),
         n_iter=check_count(given["n_iter"], "n_iter", low=1),
         schedule=_check_schedule(given, n),
         dof=check_number(given["dof"], "dof", low=0.05, high=1000),
         n_jobs=check_jobs(given["n_jobs"]),
-        labels=used,
-        warnings=warnings,
         rng=_generator(given["random_state"]),  # last, as it advances a RandomState
-    )
-
-
-def check_callback(given: Mapping[str, Any]) -> None:
-    """Refuse a callback that cannot be called, or a wrong interval between calls."""
-    if given["callback"] is not None and not callable(given["callback"]):
-        raise TypeError(
-            f"callback must be a function of (iteration, loss, embedding) or None, "
-            f"got {given['callback']!r:.60}"
-        )
-    check_count(given["callback_every"], "callback_every", low=1)
-
-
-def check_verbose(verbose: Any) -> int:
-    """Return the level of verbosity; True is 1."""
-    return check_count(int(verbose) if isinstance(verbose, bool) else verbose, "verbose", low=0)
+    )  # fmt: skip
 
 
 def _check_distances(X: Any, perplexity: float) -> None:
@@ -164,10 +154,8 @@ def _check_distances(X: Any, perplexity: float) -> None:
             f"got shape {X.shape}; for features use another metric"
         )
     if X.min() < 0:
-        raise ValueError(
-            'with metric="precomputed", X must hold distances, which are not negative, got '
-            f"{X.min()}; turn similarities into distances first"
-        )
+        must = 'with metric="precomputed", X must hold distances, which are not negative'
+        raise ValueError(f"{must}, got {X.min()}; turn similarities into distances first")
     if not is_sparse(X):
         return
     edges = sp.coo_array(X)
@@ -195,16 +183,15 @@ def _check_init(init: Any, n: int, n_components: int, metric: str) -> str | NDAr
     array = as_numbers(init, argument="init")
     if array.shape != (n, n_components):
         raise ValueError(
-            f"init must be one of {', '.join(map(repr, STARTS))}, or positions with one row per "
-            f"point and one column per dimension of the map, ({n}, {n_components}); got an array "
-            f"of shape {array.shape}"
+            f"init must be one of {', '.join(map(repr, STARTS))}, or one position per point, of "
+            f"shape ({n}, {n_components}); got an array of shape {array.shape}"
         )
     check_finite(array, argument="init", columns=getattr(init, "columns", None))
     largest = float(np.abs(array).max())
     if largest > LARGEST_START:
         raise ValueError(
-            f"init must hold positions of at most {LARGEST_START:g}, got {largest:g}; a start as "
-            "small as 1e-4 across gives the best maps"
+            f"init must hold positions of at most {LARGEST_START:g}, got {largest:g}; about 1e-4 "
+            "across gives the best maps"
         )
     return np.asarray(array, np.float32)
 
@@ -218,23 +205,18 @@ def _check_schedule(given: Mapping[str, Any], n: int) -> Schedule:
         # Larger steps give wider maps; in three dimensions their meshes are slow or too coarse.
         least = 12.0 if given["n_components"] == 3 else 1.0
         rate, early_rate = (max(200.0, n / max(least, factor)) for factor in (late, early))
+    n_early = check_count(given["early_exaggeration_iter"], "early_exaggeration_iter", low=0)
+    rate = check_number(rate, "learning_rate", low=0, open_low=True, hint='or "auto"')
     return Schedule(
-        early_exaggeration=early,
-        early_exaggeration_iter=check_count(
-            given["early_exaggeration_iter"], "early_exaggeration_iter", low=0
-        ),
-        exaggeration=late,
-        learning_rate=check_number(rate, "learning_rate", low=0, open_low=True, hint='or "auto"'),
-        early_learning_rate=early_rate,
-    )
+        early_exaggeration=early, early_exaggeration_iter=n_early, exaggeration=late,
+        learning_rate=rate, early_learning_rate=early_rate,
+    )  # fmt: skip
 
 
 def _generator(random_state: Any) -> np.random.Generator:
+    wanted = "random_state must be a whole number from 0 up, a numpy.random.RandomState or None"
     try:
         state = check_random_state(random_state)
     except (TypeError, ValueError) as error:
-        raise ValueError(
-            "random_state must be a whole number from 0 up, a numpy.random.RandomState or None, "
-            f"got {random_state!r:.60}"
-        ) from error
+        raise ValueError(f"{wanted}, got {random_state!r:.60}") from error
     return np.random.default_rng(state.randint(2**31 - 1))

@@ -1,8 +1,7 @@
 """The search for a requested mixing: how strongly to condition.
 
 A sample of the points is mapped at a few levels of conditioning, then all points at the level
-found. If that map misses the target, another is made at a corrected level, and the nearest one is
-kept. Each is the map that its strength gives directly.
+found. If that map misses the target, others are made at corrected levels; the nearest is kept.
 """
 
 from __future__ import annotations
@@ -25,33 +24,26 @@ from ctsne.neighbors.alignment import take_labels
 # Up to SEARCH_POINTS, trials use all points; otherwise a third of them, between these two numbers.
 # Perplexity and neighbourhoods shrink by the same share, so that a neighbourhood in the sample is a
 # sample of a neighbourhood, but not below FEWEST_NEIGHBORS.
-SEARCH_POINTS = 5000
-MOST_SEARCH_POINTS = 10_000
+SEARCH_POINTS, MOST_SEARCH_POINTS = 5000, 10_000
 FEWEST_NEIGHBORS = 10
 # Trials on a sample, and on all points, where a trial is the map itself.
-MOST_TRIALS = 6
-MOST_WHOLE_TRIALS = 14
+MOST_TRIALS, MOST_WHOLE_TRIALS = 6, 14
 # Levels closer than this count as equal.
 LEAST_STEP = 1e-5
 # Distances from the target that are near enough, for a map of all points and for one of a sample,
 # which deviates more; and from which on a map has missed its target.
-NEAR_ENOUGH = 0.01
-SAMPLE_NEAR_ENOUGH = 0.03
-MISSED = 0.02
+NEAR_ENOUGH, SAMPLE_NEAR_ENOUGH, MISSED = 0.01, 0.03, 0.02
 # Further maps of all points; only one of very many points.
-MOST_CORRECTIONS = 2
-MANY_POINTS = 30_000
+MOST_CORRECTIONS, MANY_POINTS = 2, 30_000
 # If the first trial is near enough, a second one this far away measures the slope.
 SLOPE_STEP = 0.15
 # How far a correction may move the level, and how far away trials still count for the slope.
-LONGEST_MOVE = 0.25
-SLOPE_REACH = 0.3
+LONGEST_MOVE, SLOPE_REACH = 0.25, 0.3
 # Mixing gained from the weakest to the strongest level: a typical value, and bounds.
 USUAL_SLOPE = 0.8
 LEAST_SLOPE, MOST_SLOPE = 0.3, 3.0
 # The mixing of all points rises faster with the level than that of a sample.
 SLOPE_GAIN = 1.5
-_SHOWN_LABELS = 3
 
 
 @dataclass(frozen=True)
@@ -83,8 +75,7 @@ def find_level(
 ) -> tuple[Trial, ...]:
     """Map the points in ``rows`` at levels that approach the requested mixing.
 
-    ``features`` may be distances; ``step`` is called after each iteration. The trials come in
-    order; there are none if mixing cannot be measured.
+    ``step`` is called after each iteration. There are no trials if mixing cannot be measured.
     """
     assert settings.labels is not None and settings.mixing is not None
     part, k = settings, NEIGHBORHOOD
@@ -120,27 +111,20 @@ def _of_sample(settings: Settings, rows: NDArray[np.int64]) -> Settings:
     """Return the settings for a sample of the points."""
     assert settings.labels is not None
     schedule, n = settings.schedule, settings.labels.n_points
-
-    def fewer(rate: float | None) -> float | None:
-        """Scale a learning rate with the number of points."""
-        return None if rate is None else max(200.0, rate * len(rows) / n)
-
+    rates = {
+        name: max(200.0, rate * len(rows) / n)
+        for name in ("learning_rate", "early_learning_rate")
+        if (rate := getattr(schedule, name)) is not None
+    }
     arrays = {
         name: value[rows]
         for name in ("init", "align")
         if not isinstance(value := getattr(settings, name), str)
     }
     return replace(
-        settings,
-        labels=take_labels(settings.labels, rows),
-        perplexity=_fewer_neighbors(settings.perplexity, settings, rows),
-        schedule=replace(
-            schedule,
-            learning_rate=fewer(schedule.learning_rate) or schedule.learning_rate,
-            early_learning_rate=fewer(schedule.early_learning_rate),
-        ),
-        **arrays,
-    )
+        settings, labels=take_labels(settings.labels, rows), schedule=replace(schedule, **rates),
+        perplexity=_fewer_neighbors(settings.perplexity, settings, rows), **arrays,
+    )  # fmt: skip
 
 
 def _fewer_neighbors(count: float, settings: Settings, rows: NDArray[np.int64]) -> float:
@@ -161,29 +145,33 @@ def nearest_trial(trials: Sequence[Trial], target: float) -> Trial:
     return min(trials, key=lambda trial: abs(trial.mixing - target))
 
 
+def _sides(trials: Sequence[Trial], target: float) -> tuple[list[Trial], list[Trial]]:
+    """Return the trials below the target, and the others."""
+    below = [trial for trial in trials if trial.mixing < target]
+    return below, [trial for trial in trials if trial not in below]
+
+
 def next_level(trials: Sequence[Trial], target: float, *, near: float) -> float | None:
     """Return the level to try next; None if one is near enough or none can come nearer."""
     if not trials:
         return 0.5
     if abs(nearest_trial(trials, target).mixing - target) <= near:
         return None
-    below = [trial for trial in trials if trial.mixing < target]
-    above = [trial for trial in trials if trial.mixing >= target]
+    below, above = _sides(trials, target)
+    ordered = sorted(trials, key=lambda trial: trial.level)
     if not above:
-        most = max(below, key=lambda trial: trial.level)
+        most = ordered[-1]
         ahead = most.level + max(0.15, (target - most.mixing) / USUAL_SLOPE)
         return None if most.level == 1 else min(1.0, ahead)
     if not below:
-        least = min(above, key=lambda trial: trial.level)
+        least = ordered[0]
         ahead = least.level - max(0.15, (least.mixing - target) / USUAL_SLOPE)
         return None if least.level == 0 else max(0.0, ahead)
     # Mixing is noisy and may cross the target more than once: continue at the smallest gap.
-    ordered = sorted(trials, key=lambda trial: trial.level)
     crossings = [
-        (one, two)
-        for one, two in pairwise(ordered)
+        (one, two) for one, two in pairwise(ordered)
         if (one.mixing < target) != (two.mixing < target) and two.level - one.level >= LEAST_STEP
-    ]
+    ]  # fmt: skip
     if not crossings:
         return None
     low, high = min(crossings, key=lambda pair: abs(pair[0].mixing - pair[1].mixing))
@@ -192,23 +180,18 @@ def next_level(trials: Sequence[Trial], target: float, *, near: float) -> float 
 
 
 def correction(made: Sequence[Trial], trials: Sequence[Trial], target: float) -> float | None:
-    """Return the level of a further map of all points; None if one is near enough.
-
-    ``made`` are the maps of all points, ``trials`` those of a sample.
-    """
+    """Return the level of a further map of all points, from those made and trials on a sample."""
     if abs(nearest_trial(made, target).mixing - target) <= NEAR_ENOUGH:
         return None
-    below = [each for each in made if each.mixing < target]
-    above = [each for each in made if each.mixing >= target]
+    below, above = _sides(made, target)
     if below and above:
         low, high = (nearest_trial(each, target) for each in (below, above))
         share = (target - low.mixing) / (high.mixing - low.mixing)
         level = low.level + share * (high.level - low.level)
     else:
         last = nearest_trial(made, target)
-        slope = _slope(made, last.level)
-        if len(made) == 1:
-            slope = SLOPE_GAIN * _slope(trials, last.level)
+        one = len(made) == 1
+        slope = SLOPE_GAIN * _slope(trials, last.level) if one else _slope(made, last.level)
         move = (target - last.mixing) / slope
         level = last.level + min(max(move, -LONGEST_MOVE), LONGEST_MOVE)
     level = min(max(level, 0.0), 1.0)
@@ -235,17 +218,15 @@ def why_missed(
     embedding: NDArray[np.floating], settings: Settings, reached: Trial, value: str
 ) -> str | None:
     """Explain how far a map got that missed its target, and which labels mix least."""
-    assert settings.mixing is not None
     target = settings.mixing
-    if abs(reached.mixing - target) <= MISSED:
+    if target is None or abs(reached.mixing - target) <= MISSED:
         return None
     found = f"mixing={target:g} was not reached: {value} mixes the labels to {reached.mixing:.2f}"
-    if reached.mixing > target:
-        if reached.level > 0:
-            return f"{found}, the nearest value found."
+    if reached.mixing > target and reached.level == 0:
         return f"{found}. That is the weakest conditioning: there is little to factor out."
+    if reached.mixing > target:
+        return f"{found}, the nearest value found."
     by_label = mixing_by_label(embedding, settings.labels, n_jobs=settings.n_jobs)
-    least = [f"{name!s:.40} ({share:.2f})" for name, share in by_label.items()][:_SHOWN_LABELS]
-    held = f"Labels that mix least: {', '.join(least)}."
+    least = [f"{name!s:.40} ({share:.2f})" for name, share in by_label.items()][:3]
     most = "the most that this method reaches" if reached.level == 1 else "the nearest value found"
-    return f"{found}, {most}. {held}"
+    return f"{found}, {most}. Labels that mix least: {', '.join(least)}."

@@ -2,7 +2,7 @@
 
 All work is in float64 with dense n × n matrices. ``codes`` are integer labels from 0, with -1
 where the label is missing. Two points are *different* when both are labelled and the labels
-differ; all other points go to the list called *same*. Nothing here imports the rest of the package.
+differ; all other points go to the list called *same*.
 """
 
 from ctsne._reference.maps import *  # noqa: F403

@@ -5,14 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ctsne._reference.neighbors import (
-    Floats,
-    Integers,
-    are_different,
-    label_counts,
-    neighbor_lists,
-    squared_distances,
-)
+from ctsne._reference import neighbors
+from ctsne._reference.neighbors import Floats, Integers
 from ctsne._reference.similarities import solve_precision
 
 
@@ -27,14 +21,14 @@ def kernel(d2: ArrayLike, dof: float = 1.0) -> Floats:
 
 def normalizer(Y: ArrayLike, weights: Floats | None = None, dof: float = 1.0) -> float:
     """Return ``U``, the sum of all weighted kernel values (``Z`` without weights)."""
-    D2 = squared_distances(Y)
+    D2 = neighbors.squared_distances(Y)
     return float((_pair_weights(len(D2), weights) * kernel(D2, dof)).sum())
 
 
 def gradient(P: Floats, Y: ArrayLike, *, weights: Floats | None = None, dof: float = 1.0) -> Floats:
     """Return the gradient of `kl_divergence` for any ν (paper, section 2); P sums to 1."""
     Y = np.asarray(Y, dtype=np.float64)
-    D2 = squared_distances(Y)
+    D2 = neighbors.squared_distances(Y)
     Q = _pair_weights(len(D2), weights) * kernel(D2, dof)
     pull = (P - Q / Q.sum()) / (1 + D2 / dof)
     return 2 * (dof + 1) / dof * np.array([pull[i] @ (y - Y) for i, y in enumerate(Y)])
@@ -44,8 +38,7 @@ def kl_divergence(
     P: Floats, Y: ArrayLike, *, weights: Floats | None = None, dof: float = 1.0
 ) -> float:
     """Return ``Σ p log(p / q)`` with ``q = c K / U``, over the pairs with p > 0."""
-    D2 = squared_distances(Y)
-    some = P > 0
+    D2, some = neighbors.squared_distances(Y), P > 0
     p = P[some]
     log_q = np.log(_pair_weights(len(D2), weights)[some]) + np.log(kernel(D2, dof)[some])
     return float((p * (np.log(p) - log_q + np.log(normalizer(Y, weights, dof)))).sum())
@@ -53,10 +46,9 @@ def kl_divergence(
 
 def _nearest_points(A: ArrayLike) -> Integers:
     """Return all other points of each point, nearest first."""
-    D2 = squared_distances(A)
-    n = len(D2)
-    unlabelled = np.full(n, -1)
-    return neighbor_lists(D2, unlabelled, np.full(n, n - 1), np.zeros(n, dtype=int))[0]
+    D2 = neighbors.squared_distances(A)
+    np.fill_diagonal(D2, np.inf)
+    return np.argsort(D2, axis=1, kind="stable")[:, :-1]
 
 
 def _mean(values: Floats) -> float:
@@ -68,13 +60,12 @@ def _mean(values: Floats) -> float:
 def adjusted_sets(
     embedding: ArrayLike, X: ArrayLike, codes: Integers | None, k: int
 ) -> list[tuple[set[int], set[int]]]:
-    """Return per point its k nearest in the map, and the neighbourhood to compare with.
+    """Return per point its k nearest in the map, and the nearest in the data to compare with.
 
-    The latter are the nearest points in the data, with as many of a different label as in the map
-    (paper, section 4.1).
+    As many of these have a different label as in the map (paper, section 4.1).
     """
     low, high = _nearest_points(embedding), _nearest_points(X)
-    different = are_different(np.full(len(low), -1) if codes is None else codes)
+    different = neighbors.are_different(np.full(len(low), -1) if codes is None else codes)
     sets = []
     for i in range(len(low)):
         found = low[i, :k]
@@ -91,7 +82,7 @@ def adjusted_rnx_values(
     """Return the label-adjusted ``R_NX(k)`` per point."""
     sets = adjusted_sets(embedding, X, codes, k)
     n = len(sets)
-    different = np.zeros((n, n), bool) if codes is None else are_different(codes)
+    different = np.zeros((n, n), bool) if codes is None else neighbors.are_different(codes)
     values = np.full(n, np.nan)
     for i, (found, expected) in enumerate(sets):
         # Per kind of neighbour (same, different): how many in the map, how many there are.
@@ -128,10 +119,7 @@ def adjusted_jaccard(embedding: ArrayLike, X: ArrayLike, codes: Integers | None,
 
 
 def laplacian_values(embedding: ArrayLike, codes: Integers, k: int) -> Floats:
-    """Return the share of different labels among the k nearest points in the map, per point.
-
-    Unlabelled neighbours do not count; nan for unlabelled points, or if no neighbour counts.
-    """
+    """Return per point the share of different labels among its labelled neighbours, or nan."""
     values = np.full(len(codes), np.nan)
     for i, row in enumerate(_nearest_points(embedding)[:, :k]):
         labels = codes[row][codes[row] >= 0]
@@ -147,7 +135,7 @@ def laplacian(embedding: ArrayLike, codes: Integers, k: int) -> float:
 
 def expected_laplacian(codes: Integers) -> float:
     """Return the Laplacian score expected of random labels; nan below two labelled points."""
-    counts = label_counts(codes)
+    counts = neighbors.label_counts(codes)
     m = counts.sum()
     return float((counts * (m - counts)).sum() / (m * (m - 1))) if m > 1 else float("nan")
 
@@ -155,10 +143,9 @@ def expected_laplacian(codes: Integers) -> float:
 def lisi_values(embedding: ArrayLike, codes: Integers, perplexity: float) -> Floats:
     """Return the inverse Simpson's index of the labels around each point (Harmony's LISI).
 
-    The ``3 perplexity`` nearest neighbours weigh ``exp(-τ d)``. Unlabelled neighbours do not
-    count; nan for unlabelled points, or if no neighbour counts.
+    The ``3 perplexity`` nearest neighbours weigh ``exp(-τ d)``; unlabelled ones do not count.
     """
-    D = np.sqrt(squared_distances(embedding))
+    D = np.sqrt(neighbors.squared_distances(embedding))
     values = np.full(len(codes), np.nan)
     for i, row in enumerate(_nearest_points(embedding)[:, : round(3 * perplexity)]):
         row = row[codes[row] >= 0]
@@ -171,14 +158,10 @@ def lisi_values(embedding: ArrayLike, codes: Integers, perplexity: float) -> Flo
 
 
 def knn_hits(embedding: ArrayLike, codes: Integers, k: int) -> Floats:
-    """Return per point whether its label is the most frequent of the k nearest in the map.
-
-    The nearest neighbour decides ties. Unlabelled neighbours do not vote; nan for unlabelled
-    points, or without any vote.
-    """
+    """Return per point whether its label is the commonest of its labelled neighbours, or nan."""
     values = np.full(len(codes), np.nan)
     for i, row in enumerate(_nearest_points(embedding)[:, :k]):
         votes = [int(code) for code in codes[row] if code >= 0]
         if codes[i] >= 0 and votes:
-            values[i] = max(votes, key=votes.count) == codes[i]  # the first of several
+            values[i] = max(votes, key=votes.count) == codes[i]  # the nearest decides ties
     return values

@@ -47,14 +47,13 @@ def high_weights(codes: Integers, beta: ArrayLike) -> tuple[Floats, Floats]:
 def low_weights(codes: Integers, beta: ArrayLike) -> Floats:
     """Return the pair weights of low-dimensional conditioning (paper, section 2), n × n.
 
-    Same label: ``α = (1 - β(1 - ρ)) / ρ``; labels a and b: ``sqrt(β_a β_b)``; with an unlabelled
-    point: 1; diagonal: 0. All pairs weigh 1 where no two points share a label (ρ = 0).
+    Same label: ``α = (1 - β(1 - ρ)) / ρ``; labels a and b: ``sqrt(β_a β_b)``; otherwise 1.
     """
     beta, share = per_label(beta, codes), rho(codes)
     weights = np.ones((len(codes), len(codes)))
-    if share == 0:
+    if share == 0:  # no two points share a label
         beta = np.ones(beta.shape)
-    alpha = (1 - beta * (1 - share)) / share if share > 0 else np.ones(beta.shape)
+    alpha = (1 - beta * (1 - share)) / share if share > 0 else beta
     for a in range(len(beta)):
         for b in range(len(beta)):
             # Logarithms: the product of two small betas can underflow.
@@ -76,20 +75,14 @@ def joint_odds(strength: ArrayLike) -> Floats:
 
 
 def other_shares(codes: Integers, strength: ArrayLike) -> Floats:
-    """Return the share of other labels per point in ``balanced``, ``w = t (m - n_l) / (n - 1)``.
-
-    m of the n points are labelled; the share is 0 without a label.
-    """
+    """Return the share of other labels per point in ``balanced``, ``t (m - n_l) / (n - 1)``."""
     counts = label_counts(codes)
     shares = per_label(strength, codes) * (counts.sum() - counts) / (len(codes) - 1)
     return np.asarray(np.append(shares, 0.0)[codes])
 
 
 def squared_distances(X: ArrayLike, *, metric: Metric = "euclidean") -> Floats:
-    """Return squared distances between all pairs, from differences so that no digits cancel.
-
-    The cosine distance is ``1 - cos``, here ``|a - b|² / 2`` of the rows scaled to length one.
-    """
+    """Return squared distances between all pairs, from differences so that no digits cancel."""
     rows = np.asarray(X, dtype=np.float64)
     if metric == "euclidean":
         return np.array([((rows - row) ** 2).sum(axis=1) for row in rows])
@@ -98,7 +91,7 @@ def squared_distances(X: ArrayLike, *, metric: Metric = "euclidean") -> Floats:
     norms = np.sqrt((rows**2).sum(axis=1, keepdims=True))
     if (norms == 0).any():
         raise ValueError("metric='cosine' needs a direction for every row, got a row of zeros")
-    return (squared_distances(rows / norms) / 2) ** 2
+    return (squared_distances(rows / norms) / 2) ** 2  # 1 - cos is |a - b|² / 2 of unit rows
 
 
 def _fill_lists(codes: Integers, total: int, wanted_other: Integers) -> tuple[Integers, Integers]:
@@ -124,14 +117,11 @@ def list_lengths(codes: Integers, perplexity: float) -> tuple[Integers, Integers
 def list_lengths_balanced(
     codes: Integers, perplexity: float, strength: ArrayLike
 ) -> tuple[Integers, Integers]:
-    """Return the lengths of both lists in ``balanced``: of ``3u``, from half to the share w.
-
-    Rounding leaves at least one point to the own label.
-    """
+    """Return the lengths of both lists in ``balanced``: of ``3u``, from half to the share w."""
     total = total_length(len(codes), perplexity)
     halves = np.append((1 - per_label(strength, codes)) / 2, 0.0)[codes]
     wanted = np.ceil((other_shares(codes, strength) + halves) * 3 * perplexity).astype(np.intp)
-    return _fill_lists(codes, total, np.minimum(wanted, total - 1))
+    return _fill_lists(codes, total, np.minimum(wanted, total - 1))  # one for the own label
 
 
 def list_lengths_joint(codes: Integers, perplexity: float) -> tuple[Integers, Integers]:
@@ -143,10 +133,9 @@ def list_lengths_joint(codes: Integers, perplexity: float) -> tuple[Integers, In
 def neighbor_lists(
     D2: Floats, codes: Integers, k_same: Integers, k_other: Integers
 ) -> tuple[Integers, Integers]:
-    """Return the nearest points of both kinds, and where the second list starts in each row.
+    """Return rows of the nearest points that are not different, then of those that are.
 
-    Row i holds ``k_same[i]`` points that are not different, then ``k_other[i]`` that are, each list
-    ordered by distance, then index.
+    Each list is ordered by distance, then index. The second result is where the second one starts.
     """
     different = are_different(codes)
     rows = []
@@ -161,16 +150,15 @@ def neighbor_lists(
 def matched_shares(indices: Integers, n_same: Integers, codes: Integers) -> Floats:
     """Return how often a point and its 30 nearest same-label neighbours are counterparts.
 
-    A point is a counterpart of those that have it among the 15 nearest of their second list. Counts
-    are shares of what random labels would give, at most 1; a point without a label has 1.
+    That is, among the 15 nearest of another label; as a share of what random labels give, or 1.
     """
     n, counts = len(codes), label_counts(codes)
     m = counts.sum()
     named, given = np.zeros(n), np.zeros(len(counts))
-    for i in range(n):
-        for j in indices[i, n_same[i] : n_same[i] + 15]:
-            named[j] += 1
-            given[codes[i]] += 1
+    for i in np.flatnonzero(codes >= 0):
+        counterparts = indices[i, n_same[i] : n_same[i] + 15]
+        named[counterparts] += 1
+        given[codes[i]] += len(counterparts)
     for i in range(n):
         expected = sum(
             given[label] / (m - counts[label])

@@ -9,25 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
-from ctsne._reference.neighbors import (
-    Floats,
-    Integers,
-    Metric,
-    are_different,
-    high_weights,
-    list_lengths,
-    list_lengths_balanced,
-    list_lengths_joint,
-    matched_shares,
-    neighbor_lists,
-    other_shares,
-    per_label,
-    squared_distances,
-    total_length,
-)
+from ctsne._reference import neighbors
+from ctsne._reference.neighbors import Floats, Integers, Metric
 
-# The largest weight on other labels, as a logarithm: exp(700) is nearly the largest float64. The
-# native code has the same bound.
+# The largest weight on other labels, as a logarithm; the native code has the same bound.
 MAX_LOG_WEIGHT = 700.0
 
 
@@ -51,10 +36,7 @@ def perplexity(row: ArrayLike) -> float:
 
 
 def _precision_grid(x: Floats, log_weights: Floats) -> Floats:
-    """Return falling precisions down to 0, so close that no probability jumps between two.
-
-    ``x`` are squared distances with minimum 0 and maximum 1.
-    """
+    """Return falling precisions down to 0, so close that no probability jumps between two."""
     # Above the first, only the nearest points count; below the second, distance does not matter.
     first = (np.ptp(log_weights) + 60) / x[x > 0].min()
     step = 0.04 if np.ptp(log_weights) > 0 else 1.0  # equal weights have one solution at most
@@ -74,9 +56,8 @@ def search_precision(
 ) -> tuple[float, bool]:
     """Return the precision ``τ = 1 / 2σ²`` of a weighted row, and whether it has the perplexity.
 
-    With weights the perplexity is not monotone in σ (paper, Fig. 4). As in the authors' program,
-    the precision is doubled or halved from ``1 / scale²`` (the half-width of the data) until the
-    target is bracketed, then bisected. If that finds no bracket, `solve_precision` decides.
+    With weights there may be several (paper, Fig. 4). As in the authors' program, the precision is
+    doubled or halved from ``1 / scale²`` until the target is bracketed, then bisected.
     """
     x = d2 - d2.min()
 
@@ -106,8 +87,7 @@ def solve_precision(
 ) -> tuple[float, bool]:
     """Return the precision of the smallest σ at which a weighted row has the perplexity.
 
-    If no σ reaches it, return that of the nearest reachable perplexity; the second value is whether
-    its logarithm is within ``tolerance`` of the target. Without weights the solution is unique.
+    If there is none, return that of the nearest perplexity, and whether it is near enough.
     """
     spread = d2 - d2.min()
     scale = float(spread.max())
@@ -175,9 +155,9 @@ def tsne_rows(D2: Floats, indices: Integers, perplexity: float) -> Floats:
 
 def tsne_affinities(X: ArrayLike, perplexity: float, *, metric: Metric = "euclidean") -> Floats:
     """Return the symmetric similarities of plain t-SNE over ``3u`` neighbours, n × n."""
-    D2 = squared_distances(X, metric=metric)
-    k = np.full(len(D2), total_length(len(D2), perplexity))
-    indices, _ = neighbor_lists(D2, np.full(len(D2), -1), k, np.zeros_like(k))
+    D2 = neighbors.squared_distances(X, metric=metric)
+    k = np.full(len(D2), neighbors.total_length(len(D2), perplexity))
+    indices, _ = neighbors.neighbor_lists(D2, np.full(len(D2), -1), k, np.zeros_like(k))
     return symmetrize(indices, tsne_rows(D2, indices, perplexity))
 
 
@@ -185,15 +165,12 @@ def revised_rows(
     D2: Floats, indices: Integers, codes: Integers, perplexity: float, beta: ArrayLike, *,
     bandwidth: Literal["r", "p"] = "r", scale: float = 1.0,
 ) -> Floats:  # fmt: skip
-    """Return ``r_{j|i} ∝ β p`` (same label or unlabelled) or ``α p`` (paper, section 3).
-
-    The perplexity is that of the weighted row (bandwidth r, searched from ``scale``) or of the
-    unweighted one (p).
-    """
+    """Return ``r_{j|i} ∝ β p`` (same label or unlabelled) or ``α p`` (paper, section 3)."""
     if bandwidth not in ("r", "p"):
         raise ValueError(f"bandwidth must be 'r' or 'p', got {bandwidth!r}")
-    log_beta, log_alpha = (np.append(w, 0.0)[codes][:, None] for w in high_weights(codes, beta))
-    weights = np.where(are_different(codes), log_alpha, log_beta)
+    both = neighbors.high_weights(codes, beta)
+    log_beta, log_alpha = (np.append(each, 0.0)[codes][:, None] for each in both)
+    weights = np.where(neighbors.are_different(codes), log_alpha, log_beta)
     rows = []
     for i, row in enumerate(indices):
         d2, log_weights = D2[i, row], weights[i, row]
@@ -210,10 +187,9 @@ def revised_affinities(
     bandwidth: Literal["r", "p"] = "r", metric: Metric = "euclidean",
 ) -> Floats:  # fmt: skip
     """Return the symmetric similarities of revised conditional t-SNE, n × n."""
-    D2 = squared_distances(X, metric=metric)
-    indices, _ = neighbor_lists(D2, codes, *list_lengths(codes, perplexity))
+    D2 = neighbors.squared_distances(X, metric=metric)
+    indices, _ = neighbors.neighbor_lists(D2, codes, *neighbors.list_lengths(codes, perplexity))
     points = np.asarray(X, dtype=np.float64)
-    # The scale of the data is its largest absolute coordinate around the mean.
     largest = float(np.abs(points - points.mean(axis=0)).max())
     scale = 1.0 if metric == "cosine" else largest or 1.0
     rows = revised_rows(D2, indices, codes, perplexity, beta, bandwidth=bandwidth, scale=scale)
@@ -223,11 +199,11 @@ def revised_affinities(
 def _split_perplexity(w: float, u: float, k_same: int, k_other: int) -> tuple[float, float]:
     """Return the perplexities of both lists such that their mixture has perplexity u.
 
-    The entropy of the mixture is ``h(w) + (1 - w) log u_same + w log u_other``. The solution is
-    ``(1 - w) u`` and ``w u`` unless a list is too short or its part is below one point.
+    They are ``(1 - w) u`` and ``w u`` unless a list is too short or its part is below one point.
     """
     if w in (0, 1):
         return min(max(u, 1.0), float(k_same)), min(max(u, 1.0), float(k_other))
+    # The entropy of the mixture is h(w) + (1 - w) log u_same + w log u_other.
     left = np.log(u) + w * np.log(w) + (1 - w) * np.log(1 - w)
     log_other = np.clip(np.log(w * u), 0.0, np.log(k_other))
     log_same = (left - w * log_other) / (1 - w)
@@ -239,10 +215,7 @@ def _split_perplexity(w: float, u: float, k_same: int, k_other: int) -> tuple[fl
 
 
 def natural_log_odds(D2: Floats, indices: Integers, n_same: Integers) -> Floats:
-    """Return the log of the weight on the second list over that on the first, unconditioned.
-
-    The perplexity is half the length of a row.
-    """
+    """Return the log of the weight on the second list over that on the first, unconditioned."""
     rows = tsne_rows(D2, indices, max(1.0, indices.shape[1] / 2))
     other = np.arange(indices.shape[1]) >= n_same[:, None]
     with np.errstate(divide="ignore"):
@@ -272,8 +245,8 @@ def balanced_rows(
 ) -> Floats:  # fmt: skip
     """Return the rows of ``balanced``: the share of other labels goes from natural to random."""
     natural = expit(natural_log_odds(D2, indices, n_same))
-    t = np.append(per_label(strength, codes), 0.0)[codes]
-    shares = natural + t * (other_shares(codes, 1.0) - natural)
+    t = np.append(neighbors.per_label(strength, codes), 0.0)[codes]
+    shares = natural + t * (neighbors.other_shares(codes, 1.0) - natural)
     return split_rows(D2, indices, n_same, shares, perplexity)
 
 
@@ -282,9 +255,9 @@ def balanced_affinities(
     metric: Metric = "euclidean",
 ) -> Floats:  # fmt: skip
     """Return the symmetric similarities of ``balanced``, n × n."""
-    D2 = squared_distances(X, metric=metric)
-    lengths = list_lengths_balanced(codes, perplexity, strength)
-    indices, n_same = neighbor_lists(D2, codes, *lengths)
+    D2 = neighbors.squared_distances(X, metric=metric)
+    lengths = neighbors.list_lengths_balanced(codes, perplexity, strength)
+    indices, n_same = neighbors.neighbor_lists(D2, codes, *lengths)
     return symmetrize(indices, balanced_rows(D2, indices, n_same, codes, perplexity, strength))
 
 
@@ -298,23 +271,20 @@ def solve_joint_weight(log_odds: Floats, target: float) -> float:
 
 
 def joint_shares(log_odds: Floats, matched: Floats, codes: Integers, strength: ArrayLike) -> Floats:
-    """Return the share of other labels per row, with one λ per strength over all labelled points.
+    """Return ``w_i = expit(log_odds_i + log max(matched_i, .02) + λ)``, with one λ per strength.
 
-    ``w_i = expit(log_odds_i + log max(matched_i, .02) + λ)`` with a mean of
-    ``w0 + .65 s^.75 (w1 - w0)``, from natural to random.
+    Their mean over all labelled points is ``w0 + .65 s^.75 (w1 - w0)``, from natural to random.
     """
     labelled = codes >= 0
     if not labelled.any():
         return np.zeros(len(codes))
-    strengths = per_label(strength, codes)
+    strengths = neighbors.per_label(strength, codes)
     w0 = expit(log_odds[labelled]).mean()
-    w1 = other_shares(codes, 1.0)[labelled].mean()
+    w1 = neighbors.other_shares(codes, 1.0)[labelled].mean()
     odds = log_odds + np.log(np.maximum(matched, 0.02))
-    weights = {
-        s: solve_joint_weight(odds[labelled], w0 + 0.65 * s**0.75 * (w1 - w0))
-        for s in set(strengths)
-    }
-    added = np.append([weights[s] for s in strengths], 0.0)[codes]
+    targets = w0 + 0.65 * strengths**0.75 * (w1 - w0)
+    weights = [solve_joint_weight(odds[labelled], target) for target in targets]
+    added = np.append(weights, 0.0)[codes]
     return np.where(labelled, expit(odds + added), 0.0)
 
 
@@ -324,7 +294,7 @@ def joint_rows(
 ) -> Floats:  # fmt: skip
     """Return dense rows of ``joint``: both lists shortened to their shares of half the row."""
     n, length = indices.shape
-    matched = matched_shares(indices, n_same, codes)
+    matched = neighbors.matched_shares(indices, n_same, codes)
     shares = joint_shares(natural_log_odds(D2, indices, n_same), matched, codes, strength)
     total = (length + 1) // 2
     dense = np.zeros((len(codes), len(codes)))
@@ -334,9 +304,8 @@ def joint_rows(
         k_same = min(total - k_other, n_same[i])
         second = indices[i, n_same[i] : n_same[i] + total - k_same]
         members = np.concatenate([indices[i, :k_same], second])
-        one = slice(i, i + 1)
-        lengths = np.array([k_same])
-        dense[i, members] = split_rows(D2[one], members[None], lengths, shares[one], perplexity)[0]
+        one, n_one = slice(i, i + 1), np.array([k_same])
+        dense[i, members] = split_rows(D2[one], members[None], n_one, shares[one], perplexity)[0]
     return dense
 
 
@@ -345,7 +314,8 @@ def joint_affinities(
     metric: Metric = "euclidean",
 ) -> Floats:  # fmt: skip
     """Return the symmetric similarities of ``joint``, n × n."""
-    D2 = squared_distances(X, metric=metric)
-    indices, n_same = neighbor_lists(D2, codes, *list_lengths_joint(codes, perplexity))
+    D2 = neighbors.squared_distances(X, metric=metric)
+    lengths = neighbors.list_lengths_joint(codes, perplexity)
+    indices, n_same = neighbors.neighbor_lists(D2, codes, *lengths)
     rows = joint_rows(D2, indices, n_same, codes, perplexity, strength)
     return np.asarray((rows + rows.T) / (2 * len(codes)))

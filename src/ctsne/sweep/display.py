@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ctsne._core.html import LEFT, NUMBER, escaped, facts_table, shortened
 from ctsne._core.wording import CHOSEN_BY, MEASURES, measure_title
-from ctsne._fit.display import dominated_text
+from ctsne._fit.display import LEFT, NUMBER, dominated_text, escaped, facts_table, shortened
 
 if TYPE_CHECKING:
     from ctsne.sweep.result import SweepResult, SweptMap
