@@ -14,7 +14,7 @@ import pytest
 import scipy.sparse as sp
 
 from ctsne import ConditionalTSNE
-from ctsne._core.wording import MEASURES
+from ctsne._core.vocabulary import MEASURES
 from ctsne.cli import main
 from ctsne.evaluate import adjusted_rnx, data_neighbors, evaluate, measure_map
 from ctsne.sweep import load_sweep, sweep

@@ -155,7 +155,9 @@ def matched_shares(indices: Integers, n_same: Integers, codes: Integers) -> Floa
     n, counts = len(codes), label_counts(codes)
     m = counts.sum()
     named, given = np.zeros(n), np.zeros(len(counts))
-    for i in np.flatnonzero(codes >= 0):
+    for i in range(n):
+        if codes[i] < 0:
+            continue
         counterparts = indices[i, n_same[i] : n_same[i] + 15]
         named[counterparts] += 1
         given[codes[i]] += len(counterparts)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ctsne._core.checks import check_choice, check_number
-from ctsne._core.choices import BANDWIDTHS
+from ctsne._core.vocabulary import BANDWIDTHS
 from ctsne.affinity.result import Affinities
 from ctsne.affinity.rows import Rows
 from ctsne.affinity.weights import per_label, same_label_share

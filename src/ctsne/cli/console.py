@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ctsne._core.progress import clock
-from ctsne._core.wording import CHOSEN_BY, MEASURES, measure_title
+from ctsne._core.vocabulary import CHOSEN_BY, MEASURES, measure_title
 
 # Seconds between progress lines in a log file, where lines cannot be redrawn.
 _LOGGED_EVERY = 30.0

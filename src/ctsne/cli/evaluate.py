@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ctsne._core.wording import MEASURES
+from ctsne._core.vocabulary import MEASURES
 from ctsne.cli.console import Console, aligned, definitions
 from ctsne.cli.inputs import Input, check_outputs, joint_name, read_input
 from ctsne.cli.main import Parser

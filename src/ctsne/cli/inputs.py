@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ctsne._core.choices import STARTS
+from ctsne._core.vocabulary import STARTS
 from ctsne.cli.console import Console
 from ctsne.labels import JOINT, combine_columns, encode_labels
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ctsne._core.files import replaced_file
 from ctsne._core.messages import unknown
-from ctsne._core.wording import CHOSEN_BY, measure_title
+from ctsne._core.vocabulary import CHOSEN_BY, measure_title
 from ctsne.cli.console import Console
 from ctsne.cli.folders import SweepFolder, read_folder
 from ctsne.cli.inputs import check_outputs, joint_name

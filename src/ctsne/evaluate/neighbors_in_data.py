@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from ctsne._core.checks import check_choice, check_jobs, check_matrix, is_sparse
-from ctsne._core.choices import METRICS
 from ctsne._core.components import check_components, reduced_features
+from ctsne._core.vocabulary import METRICS
 from ctsne.evaluate.curves import ranking
 from ctsne.evaluate.neighbors_in_map import (
     Map,

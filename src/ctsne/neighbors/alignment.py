@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ctsne._core.checks import as_numbers, check_choice, check_directions, check_matrix, is_sparse
-from ctsne._core.choices import ALIGN_CHOICES, TRIED_ALIGNMENTS
+from ctsne._core.vocabulary import ALIGN_CHOICES, TRIED_ALIGNMENTS
 from ctsne.labels import Labels
 from ctsne.neighbors.exact import unit_rows
 from ctsne.neighbors.search import find_neighbors
@@ -45,7 +45,7 @@ class Alignment:
     Attributes
     ----------
     name : str
-        One of :data:`ctsne._core.choices.ALIGNMENTS`, or ``"array"``.
+        One of :data:`ctsne._core.vocabulary.ALIGNMENTS`, or ``"array"``.
     points : ndarray or None
         The aligned points; None if the data are used as given.
     scores : dict of str to float

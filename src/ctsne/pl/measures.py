@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.checks import as_numbers, check_finite, check_number
 from ctsne._core.messages import unknown
-from ctsne._core.wording import measure_title
+from ctsne._core.vocabulary import measure_title
 from ctsne.labels import encode_labels
 from ctsne.pl import figures
 from ctsne.pl.figures import Entry

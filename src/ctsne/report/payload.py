@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne._core.wording import CHOSEN_BY, MEASURES, measure_title
+from ctsne._core.vocabulary import CHOSEN_BY, MEASURES, measure_title
 from ctsne.pl.palette import MISSING
 from ctsne.report.columns import MOST_LABELS, read_column, short_text
 from ctsne.report.maps import dominated_points, packed_map, sweep_facts

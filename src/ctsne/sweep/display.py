@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ctsne._core.wording import CHOSEN_BY, MEASURES, measure_title
+from ctsne._core.vocabulary import CHOSEN_BY, MEASURES, measure_title
 from ctsne._fit.display import LEFT, NUMBER, dominated_text, escaped, facts_table, shortened
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ctsne._core.checks import check_number
 from ctsne._core.messages import did_you_mean
-from ctsne._core.wording import CHOSEN_BY, MEASURES
+from ctsne._core.vocabulary import CHOSEN_BY, MEASURES
 from ctsne.layout import align
 from ctsne.methods import METHODS, is_used
 from ctsne.sweep.choice import SUGGESTED_MIXING, Suggestion, choose_map

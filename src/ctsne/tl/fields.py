@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ctsne._core.checks import check_count, check_matrix, check_perplexity, check_same_rows
-from ctsne._core.choices import ALIGN_CHOICES
 from ctsne._core.messages import unknown, warn
+from ctsne._core.vocabulary import ALIGN_CHOICES
 from ctsne._fit.fitting import point_diagnostics
 from ctsne._io.anndata import choose_representation, is_anndata
 from ctsne.affinity.result import KEPT_DIAGNOSTICS

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.base import clone
 
-from ctsne._core.choices import FEATURE_METRICS
+from ctsne._core.vocabulary import FEATURE_METRICS
 from ctsne._io.anndata import columns_of, map_of
 from ctsne.estimator import ConditionalTSNE
 from ctsne.evaluate import evaluate as evaluate_arrays

@@ -1,8 +1,24 @@
-"""Names and meanings of the measures, for every table, picture and page."""
+"""Words that users type and read: values that parameters accept, and what measures are called.
+
+This module is light, because the command line's help reads it.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+STARTS = ("pca", "random", "spectral")
+# Metrics between rows of features, and with given distances.
+FEATURE_METRICS = ("euclidean", "cosine")
+METRICS = (*FEATURE_METRICS, "precomputed")
+# The row that has the requested perplexity: conditioned (r) or not (p).
+BANDWIDTHS = ("r", "p")
+# In rising order of what they assume about the effect of a label.
+ALIGNMENTS = ("none", "mutual", "local", "mean")
+# "auto" picks from these. It leaves out "local", which moves each point separately, so that it
+# always fits well and its score proves nothing.
+TRIED_ALIGNMENTS = ("none", "mutual", "mean")
+ALIGN_CHOICES = (*ALIGNMENTS, "auto")
 
 
 @dataclass(frozen=True)
@@ -105,7 +121,7 @@ def measure_title(name: str, known: str = "the label", other: str = "the other l
 
     Examples
     --------
-    >>> from ctsne._core.wording import measure_title
+    >>> from ctsne._core.vocabulary import measure_title
     >>> measure_title("mixing", known="batch"), measure_title("seconds_taken")
     ('mixing of batch', 'seconds taken')
     """
