@@ -15,9 +15,7 @@ import maps
 import neighbors
 import roofline
 import startup
-from common import table
 from parts import HERE, PARTS, RESULTS
-from targets import TARGETS
 
 Results = dict[str, dict[str, Any]]
 
@@ -47,7 +45,7 @@ def write_report(folder: Path = RESULTS, target: Path = HERE / "RESULTS.md") -> 
     found = {file.stem: json.loads(file.read_text()) for file in sorted(folder.glob("*.json"))}
     known = [name for name in PARTS if name in found]
     results = {name: found[name] for name in [*known, *(n for n in found if n not in known)]}
-    parts = [_HEAD, *_machines(results), "## Targets", _targets(results)]
+    parts = [_HEAD, *_machines(results)]
     for name, content in results.items():
         parts += _section(name, content)
     beside = target.with_name(target.name + ".part")
@@ -71,18 +69,6 @@ def _machine(machine: dict[str, Any]) -> str:
         f"Machine: {machine['processor']}, {machine['cores']} cores, {machine['memory_gib']:g} GiB,"
         f" {machine['system']}. Python {machine['python']}, {packages}."
     )
-
-
-def _targets(results: Results) -> str:
-    rows = []
-    for target in TARGETS:
-        try:
-            measured, reached = target.measure(results)
-        except (KeyError, StopIteration):  # not run, or not finished
-            measured, reached = "not measured", None
-        verdict = "" if reached is None else "yes" if reached else "**no**"
-        rows.append([target.what, target.goal, measured, verdict])
-    return table(("what", "target", "measured", "reached"), rows)
 
 
 def _section(name: str, content: dict[str, Any]) -> list[str]:

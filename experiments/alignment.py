@@ -9,7 +9,7 @@ from common import PAIRS, Data, load, number, table, write_section
 from numpy.typing import NDArray
 from real import aligned, parallel
 
-from ctsne._core.choices import ALIGNMENTS, TRIED_ALIGNMENTS
+from ctsne._core.vocabulary import ALIGNMENTS, TRIED_ALIGNMENTS
 from ctsne.labels import encode_labels
 from ctsne.neighbors import find_neighbors
 from ctsne.neighbors.alignment import commuting_share

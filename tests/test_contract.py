@@ -199,28 +199,31 @@ def test_measures_refuse() -> None:
         check_refused(lambda k=k: laplacian(X[:6], SIX, k=k), "k", "whole|least|most")
 
 
+_COUNT = "must be a whole number or an array of 6 whole numbers.*got "
+
+
 @pytest.mark.parametrize(
-    ("changes", "argument"),
+    ("changes", "argument", "says"),
     [
-        ({"k_same": -1}, "k_same"),
-        ({"k_same": 0}, "k_same"),
-        ({"k_same": "two"}, "k_same"),
-        ({"k_same": None}, "k_same"),
-        ({"k_same": 2.5}, "k_same"),
-        ({"k_same": NAN}, "k_same"),
-        ({"k_same": np.array([1, 2])}, "k_same"),
-        ({"k_same": np.arange(6)}, "k_same"),
-        ({"k_other": -1}, "k_other"),
-        ({"k_other": "one"}, "k_other"),
-        ({"metric": "manhattan"}, "metric"),
-        ({"metric": None}, "metric"),
-        ({"n_jobs": 0}, "n_jobs"),
-        ({"n_jobs": "x"}, "n_jobs"),
+        ({"k_same": -1}, "k_same", "must not be negative, got -1"),
+        ({"k_same": 0}, "k_same", "must be positive.*got sums from 0 to 0"),
+        ({"k_same": "two"}, "k_same", _COUNT),
+        ({"k_same": None}, "k_same", _COUNT + "object"),
+        ({"k_same": 2.5}, "k_same", _COUNT + "float64"),
+        ({"k_same": NAN}, "k_same", _COUNT + "float64"),
+        ({"k_same": np.array([1, 2])}, "k_same", _COUNT + r"int64 of shape \(2,\)"),
+        ({"k_same": np.arange(6)}, "k_same", "the same for all points, got sums from 0 to 5"),
+        ({"k_other": -1}, "k_other", "must not be negative, got -1"),
+        ({"k_other": "one"}, "k_other", _COUNT),
+        ({"metric": "manhattan"}, "metric", "'euclidean', 'cosine'; got 'manhattan'"),
+        ({"metric": None}, "metric", "'euclidean', 'cosine'; got None"),
+        ({"n_jobs": 0}, "n_jobs", "must not be 0; use -1 for all cores"),
+        ({"n_jobs": "x"}, "n_jobs", "must be a whole number.*got 'x'"),
     ],
 )
-def test_bad_searches_are_refused(changes: dict[str, Any], argument: str) -> None:
+def test_bad_searches_are_refused(changes: dict[str, Any], argument: str, says: str) -> None:
     arguments: dict[str, Any] = {"k_same": 2, **changes}
-    check_refused(lambda: find_neighbors(X[:6], SIX, **arguments), argument, "")
+    check_refused(lambda: find_neighbors(X[:6], SIX, **arguments), argument, says)
 
 
 # ---- refused: the parameters ---------------------------------------------------------------------
@@ -328,13 +331,22 @@ def test_refused_where_it_would_not_matter(parameter: str, labels: Any, value: A
     check_refused(lambda: make(**{parameter: value}).fit(X, labels=labels), parameter, "at most 1")
 
 
-@pytest.mark.parametrize("value", ["men", X[:50], np.full((120, 2), NAN)])
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        ("men", "'none', 'mutual', 'local', 'mean', 'auto'"),
+        (X[:50], "a row for each of the 120 points"),
+        (np.full((120, 2), NAN), "240 NaN"),
+    ],
+)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.usefixtures("_no_work")
-def test_bad_alignments_are_refused_where_they_would_not_matter(method: str, value: Any) -> None:
+def test_bad_alignments_are_refused_where_they_would_not_matter(
+    method: str, value: Any, says: str
+) -> None:
     model = make(method=method, align=value)
-    check_refused(lambda: model.fit(X, labels=LABELS), "align", "")
-    check_refused(lambda: model.fit(X), "align", "")
+    check_refused(lambda: model.fit(X, labels=LABELS), "align", says)
+    check_refused(lambda: model.fit(X), "align", says)
 
 
 @pytest.mark.parametrize("parameters", [{"odds": 2, "beta_low": 0.5}, {"odds": 1, "beta_low": 1}])

@@ -14,9 +14,9 @@ import pytest
 import scipy.sparse as sp
 
 from ctsne import ConditionalTSNE
+from ctsne._core.vocabulary import MEASURES
 from ctsne.cli import main
 from ctsne.evaluate import adjusted_rnx, data_neighbors, evaluate, measure_map
-from ctsne.evaluate.wording import MEASURES
 from ctsne.sweep import load_sweep, sweep
 
 N = 150

@@ -59,9 +59,8 @@ def test_attraction_beyond_32_bits(untouched: Callable[..., Any], dims: int) -> 
     large = (np.array([0, 3, BEYOND, BEYOND + 3, BEYOND + 6]), indices, data)
     forces = []
     for rows in (small, large):
-        force = np.empty_like(y)
-        _native.attract(*rows, y, 1.0, 2, force)
-        forces.append(force)
+        descent = _native.Descent(_native.Similarities(*rows, 2), y, 1.0, 2)
+        forces.append(descent.attraction())
     assert np.array_equal(*forces)
     assert forces[0][3].any()
 
@@ -74,8 +73,11 @@ def test_loss_beyond_32_bits(untouched: Callable[..., Any]) -> None:
     data[0], data[-3:] = values[0], values[1:]
     small = (np.array([0, 1, 1, 2, 4]), columns, values)
     large = (np.array([0, 1, BEYOND, BEYOND + 1, BEYOND + 3]), indices, data)
-    expected = _native.log_kernel_sum(*small, y, 1.0, 1)
-    assert _native.log_kernel_sum(*large, y, 1.0, 1) == expected < 0
+    sums = [
+        _native.Descent(_native.Similarities(*rows, 1), y, 1.0, 1).log_kernel_sum()
+        for rows in (small, large)
+    ]
+    assert sums[0] == sums[1] < 0
 
 
 def test_symmetrising_beyond_32_bits(untouched: Callable[..., Any]) -> None:
@@ -103,15 +105,12 @@ def test_rows_beyond_32_bits(untouched: Callable[..., Any]) -> None:
     results = []
     for d in (distances, last):
         m = len(d)
-        lists = (d, np.full(m, length, np.int32))
         zero = np.zeros(m)
-        precision, reached, report = np.zeros(m), np.zeros(m, bool), np.zeros((4, m))
-        out = untouched((m, length), np.float32)
-        _native.find_bandwidths(
-            *lists, zero, zero, np.full(m, 50.0), False, 1.0, m - 2, m, 2, precision, reached
-        )
-        _native.fill_rows(*lists, zero, zero, precision, precision, None, m - 2, m, 2, out, *report)
-        results.append((precision[-2:], reached[-2:], out[-2:], report[:, -2:]))
+        rows = _native.ConditionalRows(d, np.full(m, length, np.int32), zero, zero, 2)
+        last_two = {"begin": m - 2, "end": m}
+        precision, reached = rows.find_bandwidths(50.0, False, 1.0, **last_two)
+        found = rows.fill(precision, precision, **last_two)
+        results.append([part[-2:] for part in (precision, reached, *found)])
     for large, small in zip(*results, strict=True):
         np.testing.assert_array_equal(large, small)
     assert results[0][1].all()

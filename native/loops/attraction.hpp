@@ -1,14 +1,15 @@
-// Attraction: every row of the sparse similarities once, reading the positions of its columns.
+// Attraction: streams the rows of the sparse similarities, and reads the positions of the columns.
 //
-// Rows are read eight entries at a time, whatever they are stored as.
+// Rows are read eight entries at a time, in both formats.
 #pragma once
 
-#include "../kernels.hpp"
-#include "simd.hpp"
+#include "loops/kernels.hpp"
+#include "loops/simd.hpp"
 
 namespace ctsne::CTSNE_ISA {
 
-// Eight entries of row i, in columns base + column[k]; one that exists, with value zero, where the row has ended.
+// Eight entries of a row, in columns base + column[k]. Beyond the end of the row, entries have a
+// valid column and value zero.
 template <class Column>
 struct Eight {
   int64_t base;
@@ -16,8 +17,12 @@ struct Eight {
   Floats8 value;
 };
 
-static inline int64_t groups_of(const SparseRows& p, int64_t i) { return (p.indptr[i + 1] - p.indptr[i] + 7) / 8; }
-static inline int64_t groups_of(const PackedRows& p, int64_t i) { return p.starts[i + 1] - p.starts[i]; }
+static inline int64_t groups_of(const SparseRows& p, int64_t i) {
+  return (p.indptr[i + 1] - p.indptr[i] + 7) / 8;
+}
+static inline int64_t groups_of(const PackedRows& p, int64_t i) {
+  return p.starts[i + 1] - p.starts[i];
+}
 
 static inline Eight<int32_t> entries(const SparseRows& p, int64_t i, int64_t group) {
   const int64_t begin = p.indptr[i] + 8 * group, left = p.indptr[i + 1] - begin;
@@ -28,7 +33,8 @@ static inline Eight<int32_t> entries(const SparseRows& p, int64_t i, int64_t gro
     eight.value = *reinterpret_cast<const Floats8Anywhere*>(p.values + begin);
   } else {
     alignas(32) float value[8] = {};
-    for (int k = 0; k < 8; ++k) eight.column[k] = k < left ? p.indices[begin + k] : static_cast<int32_t>(i);
+    for (int k = 0; k < 8; ++k)
+      eight.column[k] = k < left ? p.indices[begin + k] : static_cast<int32_t>(i);
     for (int k = 0; k < left; ++k) value[k] = p.values[begin + k];
     eight.value = *reinterpret_cast<const Floats8Anywhere*>(value);
   }
@@ -45,13 +51,14 @@ static inline Eight<uint16_t> entries(const PackedRows& p, int64_t i, int64_t gr
   return eight;
 }
 
-// What lies between a place and those of eight entries, axis by axis.
+// Differences between a position and those of eight entries, per axis.
 template <int D, class Column>
-static inline void differences(const Eight<Column>& e, const float* y, const float* at, Floats8* d) {
+static inline void differences(const Eight<Column>& e, const float* y, const float* at,
+                               Floats8* d) {
   const float* from = y + e.base * D;
   if constexpr (D == 2 && kLanes >= 8) {
-    // In the plane a position is one 8-byte load; shuffles then part the axes, where a gather
-    // instruction would take several times as long. (Of narrow vectors compilers make a mess here.)
+    // In the plane a position is one 8-byte load, and shuffles separate the axes; a gather
+    // instruction would take several times as long. (Compilers do this badly for narrow vectors.)
     typedef double Pair __attribute__((may_alias, aligned(4)));
     typedef double Pairs __attribute__((vector_size(32)));
     const Pair* pairs = reinterpret_cast<const Pair*>(from);
@@ -78,7 +85,8 @@ static inline Floats8 squared_length(const Floats8* d) {
 }
 
 template <int D, class Rows>
-static void attract_rows(float dof, const Rows& p, const float* y, int64_t begin, int64_t end, float* out) {
+static void attract_rows(float dof, const Rows& p, const float* y, int64_t begin, int64_t end,
+                         float* out) {
   const float factor = (dof + 1.0f) / (2.0f * dof), inverse_dof = 1.0f / dof;
   for (int64_t i = begin; i < end; ++i) {
     Floats8 force[D] = {};
@@ -95,13 +103,17 @@ static void attract_rows(float dof, const Rows& p, const float* y, int64_t begin
 }
 
 template <class Rows>
-static void attract(Tail tail, const Rows& p, const float* y, int64_t begin, int64_t end, float* out) {
-  auto* rows = tail.dims == 1 ? attract_rows<1, Rows> : tail.dims == 2 ? attract_rows<2, Rows> : attract_rows<3, Rows>;
+static void attract(Tail tail, const Rows& p, const float* y, int64_t begin, int64_t end,
+                    float* out) {
+  auto* rows = tail.dims == 1   ? attract_rows<1, Rows>
+               : tail.dims == 2 ? attract_rows<2, Rows>
+                                : attract_rows<3, Rows>;
   rows(tail.dof, p, y, begin, end, out);
 }
 
 template <int D, class Rows>
-static double log_kernel_rows(float dof, const Rows& p, const float* y, int64_t begin, int64_t end) {
+static double log_kernel_rows(float dof, const Rows& p, const float* y, int64_t begin,
+                              int64_t end) {
   double sum = 0;
   for (int64_t i = begin; i < end; ++i) {
     Floats8 row = {};

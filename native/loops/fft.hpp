@@ -1,15 +1,16 @@
-// The convolution of a plane mesh with the kernel, by Fourier transforms of many rows or columns at once:
-// one to a lane, real and imaginary parts apart.
+// The convolution of a plane mesh with the kernel, by Fourier transforms of many rows or columns at
+// once: one per lane, with real and imaginary parts in separate vectors.
 //
-// Unless it may wrap around, the mesh is doubled with zeros to keep the convolution from wrapping around. Of n values followed by n
-// zeros, the even frequencies are the transform of the values and the odd ones that of the values times
-// exp(-i pi j/n): two transforms of length n, and no zero is ever touched. The way back is the same.
+// A mesh that must not wrap around is doubled with zeros. Of n values followed by n zeros, the even
+// frequencies are the transform of the values, and the odd ones that of the values times
+// exp(-i pi j/n): two transforms of length n that never read a zero. The inverse works the same
+// way.
 #pragma once
 
 #include <utility>
 
-#include "../kernels.hpp"
-#include "simd.hpp"
+#include "loops/kernels.hpp"
+#include "loops/simd.hpp"
 
 namespace ctsne::CTSNE_ISA {
 
@@ -17,7 +18,7 @@ struct Complex {
   Floats re, im;
 };
 
-// One power of the twiddle factors.
+// Multiplication by a twiddle factor, and by its conjugate.
 static inline Complex turn(Complex a, const float* w) {
   return {a.re * w[0] - a.im * w[1], a.re * w[1] + a.im * w[0]};
 }
@@ -77,7 +78,7 @@ static const float* pass(int64_t m, int64_t s, const float* twiddle, const Compl
   return twiddle;
 }
 
-// Transforms n elements of x, using y; the result lies in the one that is returned.
+// Transforms n elements of x, with y as scratch; returns the one that holds the result.
 static Complex* transform(const FftPlan& plan, Complex* x, Complex* y) {
   const float* twiddle = plan.twiddles;
   int64_t length = plan.n, stride = 1;
@@ -95,13 +96,15 @@ static Complex* transform(const FftPlan& plan, Complex* x, Complex* y) {
   return x;
 }
 
-// Lanes of two rows of blocks, `span` wide, exchanged across the diagonal.
+// Exchanges blocks of kSpan lanes between two rows, across the diagonal.
 template <int kSpan, bool kHigh, int... kLane>
 static inline Floats exchanged(Floats a, Floats b, std::integer_sequence<int, kLane...>) {
-  return CTSNE_SHUFFLE(a, b, ((kLane & kSpan) ? kLane + kLanes - (kHigh ? 0 : kSpan) : kLane + (kHigh ? kSpan : 0))...);
+  return CTSNE_SHUFFLE(
+      a, b,
+      ((kLane & kSpan) ? kLane + kLanes - (kHigh ? 0 : kSpan) : kLane + (kHigh ? kSpan : 0))...);
 }
 
-// Turns kLanes rows of kLanes values into columns.
+// Transposes kLanes rows of kLanes values.
 template <int kSpan = 1>
 static inline void transpose(Floats* v) {
   if constexpr (kSpan < kLanes) {
@@ -115,14 +118,15 @@ static inline void transpose(Floats* v) {
   }
 }
 
-// Reads a part of an array: kLanes rows, `stride` apart, from kLanes columns.
+// Reads kLanes columns of kLanes rows, `stride` apart.
 static inline void load_columns(const float* from, int64_t stride, Floats* v) {
   for (int lane = 0; lane < kLanes; ++lane) v[lane] = load_as<Floats>(from + lane * stride);
   transpose(v);
 }
 static inline void store_columns(Floats* v, float* to, int64_t stride) {
   transpose(v);
-  for (int lane = 0; lane < kLanes; ++lane) __builtin_memcpy(to + lane * stride, &v[lane], sizeof(Floats));
+  for (int lane = 0; lane < kLanes; ++lane)
+    __builtin_memcpy(to + lane * stride, &v[lane], sizeof(Floats));
 }
 
 // Room for a band of rows or a block of columns.
@@ -135,9 +139,9 @@ struct Scratch {
   }
 };
 
-// Two real rows make one complex row: `first` of their transforms and `second` come apart by symmetry.
-static void transform_rows(const MeshTransform& mesh, const float* grid, int64_t row, float* spectrum,
-                           float* scratch) {
+// Two real rows make one complex row; symmetry separates their transforms, `first` and `second`.
+static void transform_rows(const MeshTransform& mesh, const float* grid, int64_t row,
+                           float* spectrum, float* scratch) {
   const Scratch s(mesh, scratch);
   const int64_t n = mesh.rows.n, width = mesh.width, evens = n / 2 + 1;
   for (int64_t c = 0; c < n; c += kLanes) {
@@ -146,7 +150,8 @@ static void transform_rows(const MeshTransform& mesh, const float* grid, int64_t
     load_columns(grid + (row + kLanes) * width + c, width, im);
     for (int k = 0; k < kLanes; ++k) s.even[c + k] = {re[k], im[k]};
   }
-  for (int64_t j = 0; mesh.doubled && j < n; ++j) s.odd[j] = turn(s.even[j], mesh.rows.half + 2 * j);
+  for (int64_t j = 0; mesh.doubled && j < n; ++j)
+    s.odd[j] = turn(s.even[j], mesh.rows.half + 2 * j);
   const auto part = [&](Complex a, Complex mirror, int64_t column) {
     s.first[column] = {a.re + mirror.re, a.im - mirror.im};
     s.second[column] = {a.im + mirror.im, mirror.re - a.re};
@@ -170,7 +175,7 @@ static void transform_rows(const MeshTransform& mesh, const float* grid, int64_t
   }
 }
 
-// The way back; a transform with real and imaginary parts exchanged, before and after, is the inverse.
+// The inverse: a transform with real and imaginary parts exchanged before and after it.
 static void restore_rows(const MeshTransform& mesh, const float* spectrum, int64_t row, float* grid,
                          float* scratch) {
   const Scratch s(mesh, scratch);
@@ -202,7 +207,7 @@ static void restore_rows(const MeshTransform& mesh, const float* spectrum, int64
     for (int k = 0; k < kLanes; ++k) {
       const int64_t j = c + k;
       re[k] = im[k] = Floats{};
-      if (j >= n) continue;  // what lies past the nodes is read, with weight zero
+      if (j >= n) continue;  // past the nodes, where potentials are read with weight zero
       re[k] = even[j].im, im[k] = even[j].re;
       if (!mesh.doubled) continue;
       const Complex twisted = turn_back({odd[j].im, odd[j].re}, mesh.rows.half + 2 * j);
@@ -214,8 +219,8 @@ static void restore_rows(const MeshTransform& mesh, const float* spectrum, int64
 }
 
 // Forward, times the kernel, and back, for kLanes columns of the spectrum.
-static void convolve_columns(const MeshTransform& mesh, const float* kernel, int64_t column, float* spectrum,
-                             float* scratch) {
+static void convolve_columns(const MeshTransform& mesh, const float* kernel, int64_t column,
+                             float* spectrum, float* scratch) {
   const Scratch s(mesh, scratch);
   const int64_t n = mesh.columns.n, width = mesh.width;
   for (int64_t r = 0; r < n; ++r) {
@@ -234,7 +239,8 @@ static void convolve_columns(const MeshTransform& mesh, const float* kernel, int
     return transform(mesh.columns, z, z == x ? y : x);
   };
   const Complex* const even = filter(s.even, s.spare, 0);
-  const Complex* const odd = mesh.doubled ? filter(s.odd, even == s.even ? s.spare : s.even, 1) : nullptr;
+  const Complex* const odd =
+      mesh.doubled ? filter(s.odd, even == s.even ? s.spare : s.even, 1) : nullptr;
   for (int64_t r = 0; r < n; ++r) {
     float* to = spectrum + 2 * width * r + column;
     Floats re = even[r].im, im = even[r].re;

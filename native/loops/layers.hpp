@@ -1,9 +1,9 @@
-// From a fine mesh to a coarse one and back, exactly: a B-spline is a sum of narrower ones.
+// Between a fine mesh and a coarse one, exactly: a B-spline is a sum of narrower ones.
 #pragma once
 
-#include "../kernels.hpp"
-#include "fft.hpp"
-#include "simd.hpp"
+#include "loops/fft.hpp"
+#include "loops/kernels.hpp"
+#include "loops/simd.hpp"
 
 namespace ctsne::CTSNE_ISA {
 
@@ -26,7 +26,7 @@ struct LayerTable {
 };
 static constexpr LayerTable kLayers;
 
-// The fine nodes [first, last) under the spline of a coarse one, and where its middle lies.
+// The fine nodes [first, last) under the spline of a coarse node, and its middle.
 struct Under {
   int64_t middle, first, last;
   Under(int64_t coarse, int64_t fine) {
@@ -37,19 +37,22 @@ struct Under {
   float weight(int64_t node) const { return kLayers.weight[node - middle + kSplineReach]; }
 };
 
-// The coarse nodes [first, last) over a fine one.
+// The coarse nodes [first, last) whose splines cover a fine node.
 struct Over {
   int64_t node, first, last;
   explicit Over(int64_t fine) {
-    node = fine + kCoarser * kCoarseShift;  // counted from the middle of the first coarse one
+    node = fine + kCoarser * kCoarseShift;  // counted from the first coarse node
     first = (node - kSplineReach + kCoarser - 1) / kCoarser;
     last = (node + kSplineReach) / kCoarser + 1;
   }
-  float weight(int64_t coarse) const { return kLayers.weight[node - kCoarser * coarse + kSplineReach]; }
+  float weight(int64_t coarse) const {
+    return kLayers.weight[node - kCoarser * coarse + kSplineReach];
+  }
 };
 
-// Scratch has room for kLanes rows, and as many columns of kLanes values, of the fine mesh.
-static void coarsen_rows(const MeshLayers& m, const float* fine, int64_t row, float* coarse, float* scratch) {
+// Scratch has room for kLanes rows of the fine mesh, and for its columns of kLanes values.
+static void coarsen_rows(const MeshLayers& m, const float* fine, int64_t row, float* coarse,
+                         float* scratch) {
   Floats* const columns = reinterpret_cast<Floats*>(scratch + kLanes * m.fine_width);
   for (int lane = 0; lane < kLanes; ++lane) {
     float* const to = scratch + lane * m.fine_width;
@@ -61,18 +64,21 @@ static void coarsen_rows(const MeshLayers& m, const float* fine, int64_t row, fl
       __builtin_memcpy(to + c, &sum, sizeof(sum));
     }
   }
-  for (int64_t c = 0; c < m.fine_width; c += kLanes) load_columns(scratch + c, m.fine_width, columns + c);
+  for (int64_t c = 0; c < m.fine_width; c += kLanes)
+    load_columns(scratch + c, m.fine_width, columns + c);
   for (int64_t c = 0; c < m.coarse_width; c += kLanes) {
     Floats sums[kLanes] = {};
     for (int k = 0; k < kLanes; ++k) {
       const Under nodes(c + k, m.nodes[1]);
-      for (int64_t node = nodes.first; node < nodes.last; ++node) sums[k] += nodes.weight(node) * columns[node];
+      for (int64_t node = nodes.first; node < nodes.last; ++node)
+        sums[k] += nodes.weight(node) * columns[node];
     }
     store_columns(sums, coarse + row * m.coarse_width + c, m.coarse_width);
   }
 }
 
-static void lengthen_rows(const MeshLayers& m, const float* coarse, int64_t row, float* rows, float* scratch) {
+static void lengthen_rows(const MeshLayers& m, const float* coarse, int64_t row, float* rows,
+                          float* scratch) {
   Floats* const columns = reinterpret_cast<Floats*>(scratch);
   for (int64_t c = 0; c < m.coarse_width; c += kLanes)
     load_columns(coarse + row * m.coarse_width + c, m.coarse_width, columns + c);
@@ -80,7 +86,8 @@ static void lengthen_rows(const MeshLayers& m, const float* coarse, int64_t row,
     Floats sums[kLanes] = {};
     for (int k = 0; k < kLanes && c + k < m.nodes[1]; ++k) {
       const Over nodes(c + k);
-      for (int64_t node = nodes.first; node < nodes.last; ++node) sums[k] += nodes.weight(node) * columns[node];
+      for (int64_t node = nodes.first; node < nodes.last; ++node)
+        sums[k] += nodes.weight(node) * columns[node];
     }
     store_columns(sums, rows + row * m.fine_width + c, m.fine_width);
   }

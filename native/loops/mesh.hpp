@@ -1,17 +1,17 @@
-// Charges to a mesh and potentials from it, with B-splines: value and analytic gradient.
+// Spreads charges on a mesh and reads potentials from it with B-splines: value and gradient.
 #pragma once
 
 #include <math.h>
 
-#include "../kernels.hpp"
-#include "simd.hpp"
+#include "loops/kernels.hpp"
+#include "loops/simd.hpp"
 
 namespace ctsne::CTSNE_ISA {
 
 static_assert(kSplineOrder <= 8, "a row of spline weights must fit eight lanes");
 
-// The weights of the nodes around a position, as polynomials of its place between two nodes: one lane a
-// node, one row a power. Lanes past the order stay zero.
+// The weights of the nodes around a position, as polynomials of its place between two nodes: one
+// lane per node, one row per power. Lanes past the order are zero.
 struct SplineTable {
   alignas(32) float weight[kSplineOrder][8] = {};
   alignas(32) float slope[kSplineOrder - 1][8] = {};
@@ -32,7 +32,8 @@ struct SplineTable {
       }
     }
     for (int j = 0; j < kSplineOrder; ++j) {
-      for (int power = 0; power < kSplineOrder; ++power) weight[power][j] = static_cast<float>(w[j][power]);
+      for (int power = 0; power < kSplineOrder; ++power)
+        weight[power][j] = static_cast<float>(w[j][power]);
       for (int power = 1; power < kSplineOrder; ++power)
         slope[power - 1][j] = static_cast<float>(power * w[j][power]);
     }
@@ -47,7 +48,9 @@ struct Spline {
   Floats8 slope;
 };
 
-static inline Floats8 load8(const float* from) { return *reinterpret_cast<const Floats8Anywhere*>(from); }
+static inline Floats8 load8(const float* from) {
+  return *reinterpret_cast<const Floats8Anywhere*>(from);
+}
 
 template <int kPowers>
 static inline Floats8 polynomial(const float (&table)[kPowers][8], float f) {
@@ -60,7 +63,7 @@ static inline Spline spline_at(float position, int64_t nodes) {
   const float floor_position = floorf(position);
   const float f = position - floor_position;
   int64_t first = static_cast<int64_t>(floor_position) - (kSplineOrder / 2 - 1);
-  // The plan leaves room around the map; this keeps even a wild position inside the array.
+  // The plan leaves room around the map; the limits keep any position inside the array.
   first = first < 0 ? 0 : first > nodes - kSplineOrder ? nodes - kSplineOrder : first;
   return {first, polynomial(kSpline.weight, f), polynomial(kSpline.slope, f)};
 }
@@ -72,8 +75,8 @@ static inline void splines_at(const MeshShape& shape, const float* y, Spline* s)
 }
 
 template <int D>
-static void spread_in(const MeshShape& shape, const float* y, const float* charge, const int32_t* points,
-                      int64_t count, float* grid) {
+static void spread_in(const MeshShape& shape, const float* y, const float* charge,
+                      const int32_t* points, int64_t count, float* grid) {
   Spline s[3];
   for (int64_t p = 0; p < count; ++p) {
     const int64_t i = points[p];
@@ -100,8 +103,8 @@ static void spread_in(const MeshShape& shape, const float* y, const float* charg
   }
 }
 
-static void spread(const MeshShape& shape, const float* y, const float* charge, const int32_t* points,
-                   int64_t count, float* grid) {
+static void spread(const MeshShape& shape, const float* y, const float* charge,
+                   const int32_t* points, int64_t count, float* grid) {
   auto* add = shape.dims == 1 ? spread_in<1> : shape.dims == 2 ? spread_in<2> : spread_in<3>;
   add(shape, y, charge, points, count, grid);
 }
@@ -140,8 +143,9 @@ static double gather_in(const MeshShape& shape, const float* grid, const float* 
   return potential;
 }
 
-static double gather(const MeshShape& shape, const float* grid, const float* y, int64_t begin, int64_t end,
-                     double offset, float coefficient, const float* target_charge, float* force) {
+static double gather(const MeshShape& shape, const float* grid, const float* y, int64_t begin,
+                     int64_t end, double offset, float coefficient, const float* target_charge,
+                     float* force) {
   auto* read = shape.dims == 1 ? gather_in<1> : shape.dims == 2 ? gather_in<2> : gather_in<3>;
   return read(shape, grid, y, begin, end, offset, coefficient, target_charge, force);
 }

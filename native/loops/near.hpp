@@ -1,8 +1,8 @@
-// Repulsion between near points: the part of the kernel that falls to zero at a distance.
+// Repulsion between near points: the part of the kernel that is zero beyond a distance.
 #pragma once
 
-#include "../kernels.hpp"
-#include "simd.hpp"
+#include "loops/kernels.hpp"
+#include "loops/simd.hpp"
 
 namespace ctsne::CTSNE_ISA {
 
@@ -14,12 +14,13 @@ struct NearTile {
   alignas(64) int32_t group[kMost + kLanes];
   int64_t count = 0;
 
-  // Takes as many of the points [from, to) as there is room for, and returns how many.
+  // Takes as many of the points [from, to) as fit, and returns how many.
   int64_t take(const NearPoints& p, int64_t from, int64_t to) {
     const int64_t begin = count, taken = to - from < kMost - begin ? to - from : kMost - begin;
-    // Whole vectors: what is copied too much will be overwritten.
+    // Copies whole vectors; the next points overwrite any excess.
     for (int64_t k = 0; k < taken; k += kLanes) {
-      const Floats x_part = load_as<Floats>(p.x + from + k), y_part = load_as<Floats>(p.y + from + k);
+      const Floats x_part = load_as<Floats>(p.x + from + k),
+                   y_part = load_as<Floats>(p.y + from + k);
       const Floats charge_part = load_as<Floats>(p.charge + from + k);
       const Ints group_part = load_as<Ints>(p.group + from + k);
       __builtin_memcpy(x + begin + k, &x_part, sizeof(Floats));
@@ -32,14 +33,15 @@ struct NearTile {
   }
 };
 
-// With u = d²/R² the near part of K = 1/(1+d²) is N = K q⁴, q = (1 - u) / (1 + 1/R²). As q is one where
-// K has its pole, at d² = -1, what is left of K is a polynomial inside the reach R: smooth enough for a
+// With u = d²/R² the near part of K = 1/(1+d²) is N = K q⁴, q = (1 - u) / (1 + 1/R²). q is one at
+// the pole of K, d² = -1, so the rest of K is a polynomial inside the reach R: smooth enough for a
 // mesh of spacing 0.4 R.
-static double repel_tile(const NearPoints& p, NearTile* tile, float reach, const float* same, int64_t begin,
-                         int64_t end, float* force) {
+static double repel_tile(const NearPoints& p, NearTile* tile, float reach, const float* same,
+                         int64_t begin, int64_t end, float* force) {
   for (int64_t k = tile->count; k % kLanes != 0; ++k)  // beyond any reach
     tile->x[k] = 1e15f, tile->y[k] = tile->charge[k] = 0.0f;
-  const float reach2 = reach * reach, scale = reach2 / (reach2 + 1.0f), fall = 1.0f / (reach2 + 1.0f);
+  const float reach2 = reach * reach, scale = reach2 / (reach2 + 1.0f),
+              fall = 1.0f / (reach2 + 1.0f);
   double potential = 0;
   for (int64_t i = begin; i < end; ++i) {
     const float at0 = p.x[i], at1 = p.y[i], charge = p.charge[i];
@@ -70,7 +72,8 @@ static double repel_tile(const NearPoints& p, NearTile* tile, float reach, const
   return potential;
 }
 
-static double repel_near(const NearPoints& p, float reach, const float* same, int64_t row, float* force) {
+static double repel_near(const NearPoints& p, float reach, const float* same, int64_t row,
+                         float* force) {
   NearTile tile;
   double potential = 0;
   const int64_t low = row < kNearCells ? 0 : row - kNearCells;
@@ -84,7 +87,8 @@ static double repel_near(const NearPoints& p, float reach, const float* same, in
       const int64_t end = p.start[r * p.columns + right + 1];
       for (int64_t from = p.start[r * p.columns + left]; from < end;) {
         from += tile.take(p, from, end);
-        if (tile.count == NearTile::kMost) potential += repel_tile(p, &tile, reach, same, cell[0], cell[1], force);
+        if (tile.count == NearTile::kMost)
+          potential += repel_tile(p, &tile, reach, same, cell[0], cell[1], force);
       }
     }
     potential += repel_tile(p, &tile, reach, same, cell[0], cell[1], force);

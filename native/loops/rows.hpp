@@ -1,8 +1,8 @@
 // One row of similarities: softmax of log_weight - precision * d2, in double precision.
 #pragma once
 
-#include "../kernels.hpp"
-#include "simd.hpp"
+#include "loops/kernels.hpp"
+#include "loops/simd.hpp"
 
 namespace ctsne::CTSNE_ISA {
 

@@ -1,15 +1,15 @@
 // Neighbour candidates: a tile of squared distances in registers, compared with each list's limit.
 #pragma once
 
-#include "../kernels.hpp"
-#include "simd.hpp"
+#include "loops/kernels.hpp"
+#include "loops/simd.hpp"
 
 namespace ctsne::CTSNE_ISA {
 
 constexpr int kBlockVectors = kBlock / kLanes;
 constexpr int kTile = kLanes == 16 ? 8 : kLanes == 8 ? 4 : 2;
 
-// Squared distances of `Q` queries to one block by differences: no cancellation, whatever the norms.
+// Squared distances of `Q` queries to one block, by differences: these never cancel.
 template <int Q>
 static inline void block_distances(const float* column, int64_t dims, const float* const* x,
                                    Floats (&sum)[Q][kBlockVectors]) {
@@ -33,7 +33,7 @@ static inline void append(ScanQuery& query, Floats d2, unsigned mask, uint32_t f
   query.filled += compress(d2, mask, first, query.d2 + query.filled, query.at + query.filled);
 }
 
-// How many of the values are at most the limit.
+// Counts the values that are at most the limit.
 static inline int32_t count_within(const float* values, int32_t count, float limit) {
   int32_t within = 0;
 #pragma omp simd reduction(+ : within)
@@ -41,12 +41,13 @@ static inline int32_t count_within(const float* values, int32_t count, float lim
   return within;
 }
 
-// Keeps the nearest candidates of a list, at least query.keep of them if there are so many, and lowers
-// the limit so that what was dropped, now or later, is farther than it.
+// Keeps the nearest candidates of a list, at least query.keep of them, and lowers the limit so that
+// all candidates dropped now or later are farther than it.
 static void shrink(ScanQuery& query) {
   if (query.filled <= query.keep) return;
   const int32_t enough = query.keep + query.keep / 8;
-  // The limit sought lies in (low, high]: fewer than `keep` are within low, at least so many within high.
+  // The new limit lies in (low, high]: fewer than `keep` are within low, at least `keep` within
+  // high.
   float low = -1.0f, high = 0.0f;
 #pragma omp simd reduction(max : high)
   for (int32_t k = 0; k < query.filled; ++k) high = query.d2[k] > high ? query.d2[k] : high;
@@ -60,7 +61,7 @@ static void shrink(ScanQuery& query) {
     else
       low = middle;
   }
-  // More ties than can be kept: the first of them stay, and the limit excludes those to come.
+  // With more ties than fit, the first ones stay and the limit excludes later ones.
   const bool tied = within > enough;
   int32_t room = tied ? query.keep - count_within(query.d2, query.filled, low) : 0;
   int32_t kept = 0;
@@ -76,7 +77,8 @@ static void shrink(ScanQuery& query) {
 }
 
 template <int Q>
-static inline void scan_block(const ScanPoints& points, int64_t block, unsigned lanes, ScanQuery* queries) {
+static inline void scan_block(const ScanPoints& points, int64_t block, unsigned lanes,
+                              ScanQuery* queries) {
   const float* x[Q];
   for (int q = 0; q < Q; ++q) x[q] = queries[q].x;
   Floats sum[Q][kBlockVectors];
@@ -104,7 +106,8 @@ static inline unsigned lanes_between(int64_t block, int64_t begin, int64_t end) 
   return lanes;
 }
 
-static void scan(const ScanPoints& points, int64_t begin, int64_t end, ScanQuery* queries, int count) {
+static void scan(const ScanPoints& points, int64_t begin, int64_t end, ScanQuery* queries,
+                 int count) {
   const int64_t first = begin / kBlock, last = (end + kBlock - 1) / kBlock;
   int q = 0;
   for (; q + kTile <= count; q += kTile)
@@ -115,13 +118,14 @@ static void scan(const ScanPoints& points, int64_t begin, int64_t end, ScanQuery
       scan_block<1>(points, block, lanes_between(block, begin, end), queries + q);
 }
 
-// The nearest of the points for `Q` rows; of equally near ones the first.
+// Finds the nearest point for `Q` rows; the first of equally near ones.
 template <int Q>
 static inline void nearest_of(const ScanPoints& points, const float* const* x, int32_t* nearest) {
   Floats best[Q][kBlockVectors];
   Ints where[Q][kBlockVectors];
   for (int q = 0; q < Q; ++q)
-    for (int v = 0; v < kBlockVectors; ++v) best[q][v] = Floats{} + __builtin_inff(), where[q][v] = Ints{};
+    for (int v = 0; v < kBlockVectors; ++v)
+      best[q][v] = Floats{} + __builtin_inff(), where[q][v] = Ints{};
   const int64_t blocks = (points.n + kBlock - 1) / kBlock;
   for (int64_t block = 0; block < blocks; ++block) {
     Floats sum[Q][kBlockVectors];

@@ -22,11 +22,11 @@ constexpr int kLanes = 4;
 
 typedef float Floats __attribute__((vector_size(kLanes * sizeof(float)), may_alias));
 typedef int32_t Ints __attribute__((vector_size(kLanes * sizeof(int32_t)), may_alias));
-// Eight floats, wherever they lie: one row of spline weights, or four points of the plane twice.
+// Eight floats at any address: a row of spline weights, or positions of four points in the plane.
 typedef float Floats8 __attribute__((vector_size(32)));
 typedef float Floats8Anywhere __attribute__((vector_size(32), aligned(4), may_alias));
 
-// One shuffle of two vectors under its two names: GCC has had Clang's since version 12.
+// A shuffle of two vectors; GCC has Clang's name for it since version 12.
 #if defined(__clang__) || __GNUC__ >= 12
 #define CTSNE_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
@@ -37,7 +37,7 @@ typedef float Floats8Anywhere __attribute__((vector_size(32), aligned(4), may_al
   return ((a[0] + a[4]) + (a[1] + a[5])) + ((a[2] + a[6]) + (a[3] + a[7]));
 }
 
-// The sums of three vectors; shuffles are shared.
+// The sums of three vectors, with shared shuffles.
 [[maybe_unused]] static inline void sums8(Floats8 a, Floats8 b, Floats8 c, float* out) {
   typedef float Floats4 __attribute__((vector_size(16)));
   const auto fold = [](Floats8 v) {
@@ -53,7 +53,7 @@ typedef float Floats8Anywhere __attribute__((vector_size(32), aligned(4), may_al
   out[0] = sum[0], out[1] = sum[1], out[2] = sum[2];
 }
 
-// A vector of any width as eight floats of the same sum.
+// Folds a vector of any width into eight floats with the same sum.
 [[maybe_unused]] static inline Floats8 folded(Floats a) {
 #if defined(__AVX512F__)
   const Floats both = a + CTSNE_SHUFFLE(a, a, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7);
@@ -76,17 +76,18 @@ template <class To, class From>
 
 typedef uint32_t Words8 __attribute__((vector_size(32)));
 
-// Eight short numbers as longer ones.
+// Widens eight 16-bit numbers to 32 bits.
 [[maybe_unused]] static inline Words8 widened(const uint16_t* from) {
-#if defined(__AVX2__)  // in one instruction, where GCC makes four of it
-  return reinterpret_cast<Words8>(_mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))));
+#if defined(__AVX2__)  // one instruction; GCC would use four
+  return reinterpret_cast<Words8>(
+      _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))));
 #else
   typedef uint16_t Shorts8 __attribute__((vector_size(16)));
   return __builtin_convertvector(load_as<Shorts8>(from), Words8);
 #endif
 }
 
-// Bit k is set where a[k] <= b[k].
+// Bit k is set if a[k] <= b[k].
 [[maybe_unused]] static inline unsigned mask_at_most(Floats a, Floats b) {
 #if defined(__AVX512F__)
   return _mm512_cmp_ps_mask(reinterpret_cast<__m512>(a), reinterpret_cast<__m512>(b), _CMP_LE_OQ);
@@ -96,12 +97,13 @@ typedef uint32_t Words8 __attribute__((vector_size(32)));
   return static_cast<unsigned>(_mm_movemask_ps(reinterpret_cast<__m128>(a <= b)));
 #else
   unsigned mask = 0;
-  for (int lane = 0; lane < kLanes; ++lane) mask |= static_cast<unsigned>(a[lane] <= b[lane]) << lane;
+  for (int lane = 0; lane < kLanes; ++lane)
+    mask |= static_cast<unsigned>(a[lane] <= b[lane]) << lane;
   return mask;
 #endif
 }
 
-// Bit k is set where codes[k] equals the code.
+// Bit k is set if codes[k] equals the code.
 [[maybe_unused]] static inline unsigned mask_equal(const int32_t* codes, int32_t code) {
 #if defined(__AVX512F__)
   return _mm512_cmpeq_epi32_mask(_mm512_loadu_si512(codes), _mm512_set1_epi32(code));
@@ -110,13 +112,14 @@ typedef uint32_t Words8 __attribute__((vector_size(32)));
   return static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(equal)));
 #else
   unsigned mask = 0;
-  for (int lane = 0; lane < kLanes; ++lane) mask |= static_cast<unsigned>(codes[lane] == code) << lane;
+  for (int lane = 0; lane < kLanes; ++lane)
+    mask |= static_cast<unsigned>(codes[lane] == code) << lane;
   return mask;
 #endif
 }
 
 #if defined(__AVX2__) && !defined(__AVX512F__)
-// For every mask of eight lanes, the numbers of its lanes in front.
+// For every mask of eight lanes, the numbers of its lanes, first.
 struct LaneTable {
   uint8_t lanes[256][8] = {};
 
@@ -131,10 +134,10 @@ struct LaneTable {
 static constexpr LaneTable kLaneTable;
 #endif
 
-// Writes the values of a mask's lanes and their positions (first + lane) to the front of two arrays, both
-// with room for kLanes; returns how many.
-[[maybe_unused]] static inline int32_t compress(Floats values, unsigned mask, uint32_t first, float* to,
-                                                uint32_t* at) {
+// Writes the values of a mask's lanes and their positions (first + lane) to the front of two
+// arrays, both with room for kLanes; returns how many.
+[[maybe_unused]] static inline int32_t compress(Floats values, unsigned mask, uint32_t first,
+                                                float* to, uint32_t* at) {
 #if defined(__AVX512F__)
   const __m512i lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
   const auto chosen = static_cast<__mmask16>(mask);
@@ -144,7 +147,8 @@ static constexpr LaneTable kLaneTable;
   _mm512_storeu_si512(at, positions);
   return __builtin_popcount(mask);
 #elif defined(__AVX2__)
-  const __m256i lanes = _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(kLaneTable.lanes[mask])));
+  const __m256i lanes = _mm256_cvtepu8_epi32(
+      _mm_loadl_epi64(reinterpret_cast<const __m128i*>(kLaneTable.lanes[mask])));
   const __m256i positions = _mm256_add_epi32(lanes, _mm256_set1_epi32(static_cast<int>(first)));
   _mm256_storeu_ps(to, _mm256_permutevar8x32_ps(reinterpret_cast<__m256>(values), lanes));
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(at), positions);
@@ -160,7 +164,7 @@ static constexpr LaneTable kLaneTable;
 #endif
 }
 
-// exp(x) for x <= 0 to about 1e-15 relative; below -708 it stays at exp(-708).
+// exp(x) for x <= 0 to about 1e-15 relative; exp(-708) for smaller x.
 [[maybe_unused]] static inline double exp_nonpositive(double x) {
   x = x < -708.0 ? -708.0 : x;
   const double rounder = 0x1.8p52;  // adding it leaves the rounded integer in the low bits
@@ -184,7 +188,7 @@ static constexpr LaneTable kLaneTable;
   return __builtin_bit_cast(double, __builtin_bit_cast(uint64_t, p) + scale);
 }
 
-// exp(x) for x <= 0 in single precision; below -87 it stays at exp(-87).
+// exp(x) for x <= 0 in single precision; exp(-87) for smaller x.
 [[maybe_unused]] static inline float exp_nonpositive(float x) {
   x = x < -87.0f ? -87.0f : x;
   const float rounder = 0x1.8p23f;

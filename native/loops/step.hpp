@@ -3,19 +3,20 @@
 
 #include <math.h>
 
-#include "../kernels.hpp"
-#include "simd.hpp"
+#include "loops/kernels.hpp"
+#include "loops/simd.hpp"
 
 namespace ctsne::CTSNE_ISA {
 
 static void step(const StepOptions& options, int dims, int64_t points, const float* attraction,
-                 const float* repulsion, const float* y, float* update, float* gains, float* moved) {
+                 const float* repulsion, const float* y, float* update, float* gains,
+                 float* moved) {
   const float pull = options.pull, push = options.push, rate = options.learning_rate;
   const float momentum = options.momentum, longest = options.longest;
 #pragma omp simd
   for (int64_t k = 0; k < points * dims; ++k) {
     const float gradient = pull * attraction[k] - push * repulsion[k];
-    const bool onward = (gradient > 0) != (update[k] > 0);  // the last move went downhill here too
+    const bool onward = (gradient > 0) != (update[k] > 0);  // the last move was downhill, too
     const float gain = onward ? gains[k] + 0.2f : gains[k] * 0.8f;
     gains[k] = gain < 0.01f ? 0.01f : gain;
     update[k] = momentum * update[k] - rate * gains[k] * gradient;

@@ -61,7 +61,7 @@ def test_a_matrix_alone(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"no column 'batch' in .*there are none"):
         read_data(tmp_path / "a.npy", labels=["batch"])
     np.save(tmp_path / "b.npy", X[:, 0])
-    with pytest.raises(ValueError, match=r"got an array of shape \(5,\)"):
+    with pytest.raises(ValueError, match=r"got shape \(5,\)"):
         read_data(tmp_path / "b.npy")
     np.save(tmp_path / "c.npy", X.astype(complex))
     with pytest.raises(ValueError, match="real numbers"):
@@ -104,7 +104,7 @@ def test_pickles_are_never_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     np.savez("matrix.npz", X=harm, batch=np.arange(5))
     np.save("matrix.npy", harm)
     for name in ("matrix.npz", "matrix.npy"):
-        with pytest.raises(ValueError, match=r"a pickle.*save text with labels\.astype\(str\)"):
+        with pytest.raises(ValueError, match=r"a pickle.*save text as labels\.astype\(str\)"):
             read_data(name)
     assert not Path("unpickled").exists()
 

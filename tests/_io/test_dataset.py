@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctsne._io.dataset import first_difference, folded, matching
+from ctsne._io.dataset import first_difference, matching
+from ctsne._io.tables import folded
 from ctsne.labels import combine_columns
 
 TEXTS = st.none() | st.text("a| '\"\\", max_size=6)

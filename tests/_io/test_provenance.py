@@ -70,7 +70,7 @@ def test_paths_are_seen_from_the_output(tmp_path: Path, monkeypatch: pytest.Monk
     np.save(tmp_path / "data" / "l.npy", np.arange(3))
     monkeypatch.chdir(tmp_path / "data")
     data = read_data("x.npy", labels=["batch"], label_file="l.npy")
-    records = input_records(data, "../results/map.csv", ["batch"])
+    records = input_records(data, Path("../results/map.csv"), ["batch"])
     assert [record.file for record in records] == ["../data/x.npy", "../data/l.npy"]
     assert records[0] == InputRecord("../data/x.npy", data.sha256, data.checksum(["batch"]))
     assert records[1].sha256 == data.label_sha256 and records[1].data is None

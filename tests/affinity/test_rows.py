@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from ctsne import _native
 from ctsne import _reference as oracle
 from ctsne.affinity import balanced_affinities, revised_affinities, tsne_affinities
 from ctsne.affinity.rows import Rows
@@ -174,3 +175,18 @@ def test_log_odds() -> None:
     for n_same, expected in ((0, np.inf), (3, -np.inf)):
         neighbors, labels = star([1.0, 1.0, 1.0], n_same)
         assert (Rows(neighbors, labels, n_jobs=1).log_odds(np.ones(4)) == expected).all()
+
+
+def test_native_rows_refuse_what_does_not_fit() -> None:
+    distances, zero = np.ones((3, 2), np.float32), np.zeros(3)
+    for n_same in ([0, 1, 3], [0, -1, 2], [0, 1]):
+        with pytest.raises(ValueError, match=r"outside the row|one entry per point"):
+            _native.ConditionalRows(distances, np.array(n_same, np.int32), zero, zero, 1)
+    rows = _native.ConditionalRows(distances, np.ones(3, np.int32), zero, zero, 1)
+    with pytest.raises(ValueError, match="one entry per point"):
+        rows.fill(zero, zero[:2])
+    with pytest.raises(ValueError, match="one entry per point"):
+        rows.find_split_bandwidths(zero, zero[:2])
+    for begin, end in ((-1, 3), (2, 2), (0, 4)):
+        with pytest.raises(ValueError, match="rows are outside"):
+            rows.find_bandwidths(1.5, False, 1.0, begin, end)

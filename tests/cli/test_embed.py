@@ -84,7 +84,7 @@ def test_what_the_map_is_made_of_is_not_replaced_by_it(
     command = ["embed", "cells.h5ad", "--labels", "batch", "-o", "cells.h5ad", *quick]
     run(*command)
     before = Path("cells.h5ad").read_bytes()
-    assert "would overwrite it; choose another name with --key" in fail(
+    assert 'would overwrite its input, obsm["ctsne"]; use another --key' in fail(
         *command, "--use-rep", "ctsne"
     )
     assert Path("cells.h5ad").read_bytes() == before

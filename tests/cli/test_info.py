@@ -34,4 +34,4 @@ def test_missing_extras_come_with_the_command(
 
 def test_all_extras_for_users_are_named() -> None:
     known = set(metadata("ctsne").get_all("Provides-Extra") or ())
-    assert set(info._EXTRAS) == known - {"all", "docs", "test"}
+    assert set(info._EXTRAS) == known - {"all"}

@@ -65,7 +65,7 @@ def test_numbers_for_labels(texts: list[str], value: object) -> None:
     [
         (["much"], "must be a number, got 'much'"),
         (["auto"], "must be a number, got 'auto'"),
-        (["a=1", "0.5"], "label=number for every label, got '0.5'"),
+        (["a=1", "0.5"], "label=number per label, got '0.5'"),
         (["a=1", "a=2"], "names the label 'a' twice"),
         (["a=x"], "must be a number, got 'x'"),
         (["=1"], "label=number"),
@@ -83,7 +83,7 @@ def test_what_is_no_number_for_labels(texts: list[str], message: str) -> None:
         (["--perplexity", "many"], "--perplexity: must be a number, got 'many'"),
         (["--seed", "1.5"], "--seed: must be a whole number"),
         (["--jobs", "0"], "--jobs: must be 1 or more"),
-        (["--pca", "x"], "--pca: must be a whole number or auto or none, got 'x'"),
+        (["--pca", "x"], "--pca: must be one of auto, none, or a whole number; got 'x'"),
         (["--beta", "a=1", "a=2"], "--beta: names the label 'a' twice"),
         (["--align", "mutal"], "--align: must be one of none, mutual, local, mean, auto; got"),
         (["--mixing", "half"], "--mixing: must be a number, got 'half'"),
@@ -103,7 +103,7 @@ def test_a_start_from_a_file_and_no_pickle(tmp_path: Path) -> None:
     np.save(good, np.ones((3, 2)))
     np.save(bad, np.array([{"a": 1}], dtype=object), allow_pickle=True)
     assert make_estimator({"init": str(good)}).init.shape == (3, 2)
-    with pytest.raises(ValueError, match="not a NumPy file with positions"):
+    with pytest.raises(ValueError, match="not a NumPy file of positions"):
         make_estimator({"init": str(bad)})
 
 

@@ -35,5 +35,5 @@ def test_keeps_all_distances_and_is_as_near_as_scipy_says() -> None:
 
 
 def test_refuses_another_shape() -> None:
-    with pytest.raises(ValueError, match=r"same points.*\(3, 2\) and \(4, 2\)"):
+    with pytest.raises(ValueError, match=r"same shape.*\(3, 2\) and \(4, 2\)"):
         align(np.ones((3, 2)), np.ones((4, 2)))

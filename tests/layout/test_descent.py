@@ -175,7 +175,7 @@ def test_no_early_stop_in_early_exaggeration() -> None:
     [
         (np.eye(5), start(5), "square sparse matrix"),
         (sp.csr_array((5, 9), dtype=np.float32), start(5), "square sparse matrix"),
-        (similarities(9), start(5), "start must have a row for each of the 9 points"),
+        (similarities(9), start(5), "start must have 9 rows, one per point"),
         (similarities(9), start(9, dims=4), "one to three columns"),
         (similarities(9), np.full((9, 2), np.nan), "start contains 18 NaN"),
     ],

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from ctsne._core.choices import ALIGNMENTS, TRIED_ALIGNMENTS
+from ctsne._core.vocabulary import ALIGNMENTS, TRIED_ALIGNMENTS
 from ctsne.labels import Labels, encode_labels
 from ctsne.neighbors import alignment, find_neighbors, search
 from ctsne.neighbors.alignment import (

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
+from ctsne import _native
 from ctsne import _reference as oracle
 from ctsne.labels import Labels, encode_labels
 from ctsne.neighbors import Neighbors, find_neighbors
@@ -257,3 +258,77 @@ class TestRefused:
         X[[3, 5]] = 0
         with pytest.raises(ValueError, match=r"2 rows of X are all zeros \(the first is row 3\)"):
             find_neighbors(X, k_same=1, metric="cosine")
+
+
+class TestNative:
+    """The compiled search refuses whatever it could not read safely."""
+
+    def points(
+        self, ids: Any = (0, 1, 2, 3), codes: Any = (0, 0, 1, -1), n: int = 4
+    ) -> _native.SearchPoints:
+        rows = np.arange(8, dtype=np.float32).reshape(4, 2)[:n]
+        return _native.SearchPoints(
+            rows, rows, np.array(ids, np.uint32), np.array(codes, np.int32), scale=1.0, n_jobs=1
+        )
+
+    @pytest.mark.parametrize(
+        ("ids", "codes", "message"),
+        [
+            ((0, 1, 2, 4), (0, 0, 1, 1), "every point once"),
+            ((0, 1, 2, 2), (0, 0, 1, 1), "every point once"),
+            ((0, 1, 2), (0, 0, 1, 1), "one place in the order"),
+            ((0, 1, 2, 3), (0, 0, 1), "one entry per point"),
+            ((0, 1, 2, 3), (0, 0, -2, 1), "code is negative"),
+        ],
+    )
+    def test_points(self, ids: Any, codes: Any, message: str) -> None:
+        with pytest.raises(ValueError, match=message):
+            self.points(ids, codes)
+
+    def test_exact(self) -> None:
+        lists = _native.NeighborLists(np.full(4, 1, np.int32), 2)
+        everything = np.arange(4)
+        with pytest.raises(ValueError, match="sorted by label"):
+            self.points(codes=(0, -1, 1, 1)).find_exact(lists, everything, False)
+        with pytest.raises(ValueError, match="sorted by label"):
+            self.points(codes=(1, 0, 0, 0)).find_exact(lists, everything, False)
+        for queries in ([4], [-1], [1, 0], [1, 1]):
+            with pytest.raises(ValueError, match="rising positions"):
+                self.points().find_exact(lists, np.array(queries), False)
+        with pytest.raises(ValueError, match="lists are those of other points"):
+            self.points().find_exact(
+                _native.NeighborLists(np.ones(3, np.int32), 2), everything, False
+            )
+        for k_same, other in ((4, False), (0, True)):  # longer than the points there are
+            long = _native.NeighborLists(np.full(4, k_same, np.int32), 4)
+            with pytest.raises(ValueError, match="longer than the number of points"):
+                self.points().find_exact(long, everything, other)
+        for k_same, length in ((-1, 2), (3, 2), (0, 0)):
+            with pytest.raises(ValueError, match=r"k_same|length"):
+                _native.NeighborLists(np.full(4, k_same, np.int32), length)
+
+    def test_cells(self) -> None:
+        points = self.points()
+        lists = _native.NeighborLists(np.full(4, 1, np.int32), 2)
+        for bounds in ([0, 2], [0, 2, 2, 4], [0, 3, 2, 4], [-1, 4], [0, 5], [0]):
+            with pytest.raises(ValueError, match=r"cell|bounds"):
+                _native.Cells(points, np.array(bounds))
+        with pytest.raises(ValueError, match="several labels"):
+            _native.Cells(points, np.array([0, 3, 4]))
+        with pytest.raises(ValueError, match="sorted by label"):
+            _native.Cells(points, np.array([0, 4]), np.array([2, 1]))  # unlabelled ones come first
+        mixed = points.reordered(np.array([3, 0, 1, 2], np.uint32))
+        assert mixed.ids.tolist() == [3, 0, 1, 2] and mixed.codes.tolist() == [-1, 0, 0, 1]
+        with pytest.raises(ValueError, match="outside the labels"):
+            _native.Cells(mixed, np.array([0, 4]), np.array([2]))
+        cells = _native.Cells(mixed, np.array([0, 4]), np.array([2, 1]))
+        with pytest.raises(ValueError, match="budget is smaller"):
+            cells.find(lists, np.arange(4), True, 1)
+        pure = _native.Cells(points, np.array([0, 2, 3, 4]))
+        with pytest.raises(ValueError, match="no points of other labels"):
+            pure.find(lists, np.arange(4), True, 10)
+        with pytest.raises(ValueError, match="rising positions"):
+            pure.find(lists, np.array([9]), False, 10)
+        long = _native.NeighborLists(np.full(4, 4, np.int32), 4)
+        with pytest.raises(ValueError, match="longer than the number of points"):
+            pure.find(long, np.arange(3), False, 10)

@@ -111,8 +111,8 @@ def test_a_given_palette_is_followed() -> None:
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        ({"a": "red"}, ValueError, "none for 'b'; make it from all labels"),
-        ({}, ValueError, "none for 'a' and 1 more"),
+        ({"a": "red"}, ValueError, "no colour for 'b'; make it from all labels"),
+        ({}, ValueError, "no colour for 'a', 'b'"),
         ({"a": "red", "b": "blurple"}, ValueError, "got 'blurple' for 'b'"),
         (["red", "blue"], TypeError, "mapping from labels to colours.*got list"),
         ("viridis", TypeError, "mapping"),

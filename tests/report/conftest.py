@@ -82,36 +82,72 @@ def written(folder: Path, made: Made | None = None, **options: Any) -> Path:
     return path
 
 
-# Not for the whole session: while it runs, no other test could start an event loop of its own.
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """Start the system's Chromium once for all tests of a file."""
-    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-    found = next(filter(None, map(shutil.which, names)), None)
-    if found is None:
-        pytest.skip(f"no browser to try the page in: none of {', '.join(names)} is installed")
-    sync_api = pytest.importorskip("playwright.sync_api")
-    with sync_api.sync_playwright() as playwright:
+class Running(NamedTuple):
+    """The browser of this process, and a page that tests reuse."""
+
+    playwright: Any
+    browser: Any
+    page: Any
+
+
+# Started by the first test that needs it and closed after the last one, because no other test can
+# start an event loop while it runs.
+_running: list[Running] = []
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run the tests that need the browser one after another."""
+    here = [place for place, item in enumerate(items) if item.path.parent == Path(__file__).parent]
+    ordered = sorted((items[place] for place in here), key=_needs_browser)
+    for place, item in zip(here, ordered, strict=True):
+        items[place] = item
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
+    if _running and not _needs_browser(nextitem):
+        running = _running.pop()
+        running.browser.close()
+        running.playwright.stop()
+
+
+def _needs_browser(item: pytest.Item | None) -> bool:
+    return "browser" in getattr(item, "fixturenames", ())
+
+
+@pytest.fixture
+def browser() -> Running:
+    """Start the system's Chromium, or use the one already running."""
+    if not _running:
+        names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+        found = next(filter(None, map(shutil.which, names)), None)
+        if found is None:
+            pytest.skip(f"no browser to try the page in: none of {', '.join(names)} is installed")
+        sync_api = pytest.importorskip("playwright.sync_api")
+        playwright = sync_api.sync_playwright().start()
         started = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        yield started
-        started.close()
+        _running.append(Running(playwright, started, started.new_page(viewport=VIEWPORT)))
+    return _running[0]
+
+
+VIEWPORT = {"width": 1280, "height": 800}
 
 
 class Opened:
     """A page in the browser that has gone wrong as soon as anything is complained of."""
 
-    def __init__(self, browser: Any, path: Path, *, before: str = "", **options: Any) -> None:
+    def __init__(self, page: Any, path: Path) -> None:
         self.complaints: list[str] = []
         self.requests: list[str] = []
-        options = {"viewport": {"width": 1280, "height": 800}, **options}
-        self.context = browser.new_context(**options)
-        self.page = self.context.new_page()
-        if before:
-            self.page.add_init_script(before)
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("console", self._hear)
-        self.page.on("dialog", self._refuse)
-        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page = page
+        self.listeners: dict[str, Callable[[Any], None]] = {
+            "pageerror": lambda error: self.complaints.append(str(error)),
+            "console": self._hear,
+            "dialog": self._refuse,
+            "request": lambda request: self.requests.append(request.url),
+        }
+        for event, listener in self.listeners.items():
+            self.page.on(event, listener)
         self.address = path.resolve().as_uri()
         self.page.goto(self.address)
         self.page.wait_for_function("window.ctsnePage !== undefined")
@@ -165,17 +201,36 @@ class Opened:
 
 
 @pytest.fixture
-def opened(browser: Any) -> Iterator[Callable[..., Opened]]:
-    """Open pages; at the end, none must have complained or asked for anything from elsewhere."""
+def opened(browser: Running) -> Iterator[Callable[..., Opened]]:
+    """Open pages; at the end, none must have reported an error or requested anything else.
+
+    A page without special options reuses the tab of the previous test, in which the browser has
+    already compiled the scripts.
+    """
     pages: list[Opened] = []
 
-    def open_(path: Path, **options: Any) -> Opened:
-        pages.append(Opened(browser, path, **options))
+    def open_(path: Path, *, before: str = "", clock: bool = False, **options: Any) -> Opened:
+        used = [each.page for each in pages]
+        if before or clock or options or browser.page in used:
+            page = browser.browser.new_context(**{"viewport": VIEWPORT, **options}).new_page()
+            if before:
+                page.add_init_script(before)
+            if clock:  # a clock that a test can advance
+                page.clock.install()
+        else:
+            page = browser.page
+        pages.append(Opened(page, path))
         return pages[-1]
 
     yield open_
-    for page in pages:
-        page.context.close()
-    for page in pages:
-        assert page.complaints == []
-        assert [url for url in page.requests if not url.startswith("blob:")] == [page.address]
+    for each in pages:
+        if each.page is browser.page:
+            for event, listener in each.listeners.items():
+                each.page.remove_listener(event, listener)
+            each.page.goto("about:blank")
+            each.page.mouse.move(0, 0)
+        else:
+            each.page.context.close()
+    for each in pages:
+        assert each.complaints == []
+        assert [url for url in each.requests if not url.startswith("blob:")] == [each.address]

@@ -31,11 +31,11 @@ WebGLRenderingContext.prototype.useProgram = function (program) {
 
 
 def drag(opened: Opened, corners: np.ndarray[Any, Any]) -> None:
-    """Draw a closed line with the mouse, without haste."""
+    """Draw a closed line with the mouse, pausing after the button is pressed."""
     mouse = opened.page.mouse
     mouse.move(*corners[0])
     mouse.down()
-    opened.page.wait_for_timeout(400)
+    opened.page.clock.fast_forward(400)
     for corner in [*corners[1:], corners[0]]:
         mouse.move(*corner, steps=4)
     mouse.up()
@@ -66,8 +66,7 @@ def test_suggests_for_the_mixing_asked_for(opened: Open, tmp_path: Path) -> None
 def test_both_ways_of_drawing_show_the_points(opened: Open, path: Path) -> None:
     for before in ("", ON_CARD):
         page = opened(path, before=before)
-        page.page.wait_for_timeout(300)
-        colors = page.page.evaluate(
+        page.page.wait_for_function(
             """() => [...document.querySelectorAll("#right *")].flatMap(function all(each) {
                 const inner = each.shadowRoot ? [...each.shadowRoot.querySelectorAll("*")] : [];
                 return [each, ...inner.flatMap(all)];
@@ -75,9 +74,8 @@ def test_both_ways_of_drawing_show_the_points(opened: Open, path: Path) -> None:
                 const {width, height} = canvas;
                 const {data} = canvas.getContext("2d").getImageData(0, 0, width, height);
                 return data.filter((value, place) => place % 4 === 3 && value > 200).length;
-            })"""
+            }).some(drawn => drawn > 500)"""
         )
-        assert max(colors) > 500, "no canvas has anything drawn on it"
         if before:
             assert page.page.evaluate("programsUsed") > 0
 
@@ -124,7 +122,7 @@ def test_movements_in_quick_succession_end_at_the_last_map(opened: Open, path: P
     page.page.click("#settings button:has-text('t-SNE')")
     for title in ("revised, beta 1e-10", "joint, strength 1", "t-SNE"):
         page.page.click(f"#settings button:has-text('{title}')")
-        page.page.wait_for_timeout(60)
+        page.page.evaluate("() => new Promise(requestAnimationFrame)")  # the movement has started
     page.settle()
     apart = page.pixels("right") - page.pixels("left")
     np.testing.assert_allclose(np.ptp(apart, axis=0), 0, atol=0.01)
@@ -156,7 +154,7 @@ def test_colour_by_any_column(opened: Open, path: Path) -> None:
 
 
 def test_lasso_selects_what_lies_inside_in_both_maps(opened: Open, path: Path) -> None:
-    page = opened(path)
+    page = opened(path, clock=True)
     for side in ("left", "right"):
         places = page.pixels(side)
         kind = np.array(page.page.evaluate("ctsnePage.rows()")) % 3
@@ -224,6 +222,7 @@ def test_hover_tells_labels_and_diagnostics(opened: Open, path: Path) -> None:
 def test_click_on_the_trade_off_selects_the_map(opened: Open, path: Path) -> None:
     page = opened(path)
     page.page.locator("#trade").scroll_into_view_if_needed()
+    page.page.evaluate("Bokeh.require('core/ui_gestures').UIGestures.doubletap_threshold = 0")
     for wanted in (3, 6, 5, 0):
         place = page.page.evaluate(
             """map => {
@@ -237,7 +236,6 @@ def test_click_on_the_trade_off_selects_the_map(opened: Open, path: Path) -> Non
             }""",
             wanted,
         )
-        page.page.wait_for_timeout(500)  # or it would be a double click
         page.page.mouse.click(*place)
         page.page.wait_for_function("map => ctsnePage.state().map === map", arg=wanted)
     page.page.mouse.click(place[0], place[1] + 100)  # far from any

@@ -33,7 +33,6 @@ def test_hostile_text_is_only_text(opened: Open, tmp_path: Path) -> None:
     plain = opened(written(tmp_path / "plain", made_up(n, failed=(3,))))
     kinds = "[...new Set([...document.querySelectorAll('*')].map(each => each.localName))].sort()"
     page = opened(path)
-    page.page.wait_for_timeout(200)
     assert page.page.title().startswith("</title><script>alert(5)</script>")
     for place in range(len(columns)):
         page.page.select_option("#column", value=str(place))

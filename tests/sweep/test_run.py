@@ -29,7 +29,6 @@ from ctsne.evaluate import (
 from ctsne.labels import encode_labels
 from ctsne.layout import align
 from ctsne.sweep import SweepResult, load_sweep, shared_lists, sweep, worker
-from ctsne.sweep.storage import Store
 
 DATA = make_synthetic(240, random_state=0)
 SMALL = ConditionalTSNE(
@@ -233,7 +232,7 @@ def test_a_full_disk_does_not_cost_the_map(tmp_path: Path, monkeypatch: pytest.M
     def full(*_: Any) -> None:
         raise OSError("no space left")
 
-    monkeypatch.setattr(Store, "save", full)
+    monkeypatch.setattr(worker, "save_map", full)
     with pytest.warns(UserWarning, match="2 maps could not be stored in the folder: no space left"):
         result = run({"beta": [1, 0.1]}, folder=tmp_path)
     assert all(swept.embedding is not None for swept in result.maps)
@@ -243,8 +242,8 @@ def test_path_starts_from_the_map_before(monkeypatch: pytest.MonkeyPatch) -> Non
     previous = []
     make = worker._make
 
-    def watched(material: Any, settings: Any, before: Any, watch: Any) -> Any:
-        finished = make(material, settings, before, watch)
+    def watched(step: Any, before: Any, watch: Any) -> Any:
+        finished = make(step, before, watch)
         previous.append((before, finished))
         return finished
 
@@ -362,7 +361,7 @@ def test_any_callback_and_any_random_state_will_do() -> None:
 
 def test_a_killed_worker_is_reported_and_not_fatal(monkeypatch: pytest.MonkeyPatch) -> None:
     def killed(*arguments: Any) -> Any:
-        yield run_line(arguments[0], arguments[1][0], arguments[3])
+        yield run_line(arguments[0][0], arguments[2])
         raise RuntimeError("a worker was killed")
 
     run_line = worker.run_line

@@ -12,7 +12,7 @@ from ctsne import ConditionalTSNE
 from ctsne._fit.pipeline import alignment_of, neighbors_of
 from ctsne._fit.settings import DEFAULTS, Settings, check_settings
 from ctsne.datasets import make_synthetic
-from ctsne.evaluate import data_neighbors, measure_map
+from ctsne.evaluate import DataNeighbors, data_neighbors, measure_map
 from ctsne.labels import encode_labels
 from ctsne.sweep import shared_lists, sweep
 from ctsne.sweep.shared_lists import lists_for, shared_neighbors
@@ -20,6 +20,10 @@ from ctsne.sweep.shared_lists import lists_for, shared_neighbors
 DATA = make_synthetic(200, random_state=0)
 LABELS = encode_labels(DATA.known)
 MOVED = DATA.X + 3.0 * (DATA.known == "blue")[:, None]
+
+
+def data_with(k: int) -> DataNeighbors:
+    return DataNeighbors(np.arange(len(DATA.X)), len(DATA.X), LABELS, k, features=DATA.X)
 
 
 def settings_with(**parameters: Any) -> Settings:
@@ -61,8 +65,8 @@ def test_every_alignment_is_searched_once(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(shared_lists, "search_neighbors", counted)
     every: list[Any] = ["none", "mean", "mean", MOVED, "none", MOVED.copy()]
     settings = [settings_with(align=align) for align in every]
-    found = shared_neighbors(DATA.X, LABELS, [*settings, settings_with(method="tsne")], k=8)
-    assert len(searches) == len(found) == 3
+    found = shared_neighbors([*settings, settings_with(method="tsne")], data_with(k=8))
+    assert len(searches) == len(set(map(id, found))) == 3
 
 
 @pytest.mark.parametrize("align", ["none", "mutual", "local", "mean", "auto", MOVED])
@@ -70,7 +74,7 @@ def test_every_alignment_is_searched_once(monkeypatch: pytest.MonkeyPatch) -> No
 def test_lists_are_those_of_a_search_for_one_map(method: str, align: Any) -> None:
     settings = settings_with(method=method, align=align)
     others = [settings_with(method="revised", perplexity=25), settings_with(align="mean")]
-    lists = lists_for(settings, shared_neighbors(DATA.X, LABELS, [settings, *others], k=30))
+    lists = lists_for(settings, shared_neighbors([settings, *others], data_with(k=30))[0])
     alone = neighbors_of(DATA.X, settings, alignment_of(DATA.X, settings).points)
     np.testing.assert_array_equal(lists.indices, alone.indices)
     np.testing.assert_array_equal(lists.distances, alone.distances)

@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne._core.choices import FEATURE_METRICS
 from ctsne._core.jobs import threads_for, workers_for
+from ctsne._core.vocabulary import FEATURE_METRICS
 
 LARGEST_VALUE = 1e30
 # Points are numbered with 32 bits.

@@ -23,8 +23,8 @@ from ctsne._core.checks import (
     check_perplexity,
     is_sparse,
 )
-from ctsne._core.choices import BANDWIDTHS, METRICS, STARTS
 from ctsne._core.components import check_components
+from ctsne._core.vocabulary import BANDWIDTHS, METRICS, STARTS
 from ctsne._fit import conditioning
 from ctsne.labels import Labels
 from ctsne.layout import Schedule

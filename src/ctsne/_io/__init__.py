@@ -4,18 +4,10 @@ Importing this package loads NumPy and SciPy only; packages for a format are imp
 needs them.
 """
 
-from ctsne._core.files import file_checksum
 from ctsne._io.dataset import Dataset
 from ctsne._io.h5ad_maps import check_key
-from ctsne._io.maps import MapFile, read_columns, read_map, write_columns, write_map
-from ctsne._io.paths import (
-    DATA_SUFFIXES,
-    MAP_SUFFIXES,
-    PICTURE_SUFFIXES,
-    check_input,
-    check_output,
-    suffix_of,
-)
+from ctsne._io.maps import read_columns, read_map, write_columns, write_map
+from ctsne._io.paths import PICTURE_SUFFIXES, check_input, check_output, suffix_of
 from ctsne._io.provenance import (
     InputRecord,
     Provenance,
@@ -26,8 +18,7 @@ from ctsne._io.provenance import (
 from ctsne._io.reading import read_data
 
 __all__ = [
-    "DATA_SUFFIXES", "MAP_SUFFIXES", "PICTURE_SUFFIXES", "Dataset", "InputRecord", "MapFile",
-    "Provenance", "check_input", "check_key", "check_output", "current_versions", "file_checksum",
-    "input_records", "read_columns", "read_data", "read_map", "read_provenance", "suffix_of",
-    "write_columns", "write_map",
+    "PICTURE_SUFFIXES", "Dataset", "InputRecord", "Provenance", "check_input", "check_key",
+    "check_output", "current_versions", "input_records", "read_columns", "read_data", "read_map",
+    "read_provenance", "suffix_of", "write_columns", "write_map",
 ]  # fmt: skip

@@ -9,30 +9,21 @@ import contextlib
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from ctsne._core.checks import check_same_rows, is_sparse
 from ctsne._core.messages import unknown
-from ctsne._io.dataset import (
-    Dataset,
-    check_labels,
-    check_sparse,
-    no_empty_text,
-    numbered,
-    storable,
-)
+from ctsne._io.dataset import Dataset, check_labels, check_sparse, empty_as_na, numbered, storable
 from ctsne._io.paths import load
 from ctsne.labels import JOINT, combine_columns
 
-__all__ = [
-    "Representation", "category_colors", "choose_representation", "column_of", "columns_of",
-    "is_anndata", "map_of", "obs_columns", "opened", "read_element", "read_h5ad",
-]  # fmt: skip
-
+# Entries of uns[key] that identify a map: the first is written by the command line, the others by
+# ctsne.tl. Other programs that write there, scanpy among them, use none of these.
+_MARKS = ("provenance", "diagnostics_keys", "affinities_key")
 DEFAULT = "X_pca"
 CHOSEN_GENES = "highly_variable"
 
@@ -42,18 +33,23 @@ def is_anndata(data: Any) -> bool:
     return hasattr(data, "obsm") and hasattr(data, "obs")
 
 
-def column_of(adata: Any, column: Any, *, argument: str) -> Any:
-    """Return a label column: named, a combination of several names, or an array of labels.
+def is_ours(entry: Any) -> bool:
+    """Tell whether an entry of ``uns``, in a file or in memory, belongs to a map of ctsne."""
+    return hasattr(entry, "keys") and any(mark in entry for mark in _MARKS)
 
-    A named column keeps its name; a combination has the joined names.
-    """
-    if isinstance(column, str):
-        return _obs_column(adata, column, argument)
+
+def column_of(adata: Any, column: Any, *, argument: str) -> Any:
+    """Return a label column: named, the combination of several names, or an array of labels."""
     names = _names(adata, column)
     if names is None:
         check_same_rows(adata.obs, column, argument=argument)
         return column
-    columns = [_obs_column(adata, name, argument) for name in names]
+    for name in names:
+        if name not in adata.obs:
+            known = [str(each) for each in adata.obs.columns]
+            message = unknown(name, known, what="column", where="adata.obs")
+            raise ValueError(f"{argument}: {message}")
+    columns = [adata.obs[name] for name in names]
     if len(columns) == 1:
         return columns[0]
     text = combine_columns(columns)
@@ -62,19 +58,14 @@ def column_of(adata: Any, column: Any, *, argument: str) -> Any:
 
 def columns_of(adata: Any, **columns: Any) -> list[Any]:
     """Return the column of each argument; None stays None."""
-    return [
-        None if column is None else column_of(adata, column, argument=argument)
-        for argument, column in columns.items()
-    ]
+    given = columns.items()
+    return [None if each is None else column_of(adata, each, argument=name) for name, each in given]
 
 
 def map_of(adata: Any, basis: object) -> Any:
     """Return a map by its name: ``obsm[basis]``, or ``obsm["X_" + basis]`` as in scanpy."""
     if not isinstance(basis, str):
-        raise TypeError(
-            f"basis must be the name of a map in adata.obsm, got {basis!r:.60}; for example "
-            '"ctsne" or "umap"'
-        )
+        raise TypeError(f"basis must be the name of a map in adata.obsm, got {basis!r:.60}")
     for key in (basis, f"X_{basis}"):
         if key in adata.obsm:
             return adata.obsm[key]
@@ -85,13 +76,12 @@ def map_of(adata: Any, basis: object) -> Any:
 
 def category_colors(adata: Any, column: Any) -> dict[Any, str] | None:
     """Return the colours that scanpy stored for the categories of a column, if any."""
-    names = [column] if isinstance(column, str) else _names(adata, column) or []
-    if len(names) != 1 or f"{names[0]}_colors" not in adata.uns:
+    names = _names(adata, column) or []
+    if len(names) != 1:
         return None
-    (name,) = names
     # Colours stay in uns when their column is removed or loses its categories.
-    categories = getattr(getattr(adata.obs.get(name), "cat", None), "categories", ())
-    colors = list(adata.uns[f"{name}_colors"])
+    categories = getattr(getattr(adata.obs.get(names[0]), "cat", None), "categories", ())
+    colors = list(adata.uns.get(f"{names[0]}_colors", ()))
     # As in scanpy: a different number of colours and categories means the colours are outdated.
     if not colors or len(colors) != len(categories):
         return None
@@ -100,35 +90,24 @@ def category_colors(adata: Any, column: Any) -> dict[Any, str] | None:
 
 def _names(adata: Any, column: Any) -> Sequence[str] | None:
     """Return names of columns, or None if these are labels."""
-    if not isinstance(column, list | tuple) or not column:
-        return None
-    if not all(isinstance(name, str) for name in column):
+    if isinstance(column, str):
+        return [column]
+    texts = isinstance(column, list | tuple) and all(isinstance(name, str) for name in column)
+    if not texts or not column:
         return None
     # A list of texts may also be the labels themselves, one per point.
-    if len(column) == adata.n_obs and not all(name in adata.obs for name in column):
-        return None
-    return column
-
-
-def _obs_column(adata: Any, name: str, argument: str) -> Any:
-    if name not in adata.obs:
-        columns = [str(column) for column in adata.obs.columns]
-        raise ValueError(f"{argument}: {unknown(name, columns, what='column', where='adata.obs')}")
-    return adata.obs[name]
+    labels = len(column) == adata.n_obs and not all(name in adata.obs for name in column)
+    return None if labels else column
 
 
 @dataclass(frozen=True, eq=False)
 class Representation:
-    """The matrix that a map is made of, with the names of its columns.
-
-    ``source`` describes it in words; ``key`` is the value of ``use_rep`` that chooses it, None if
-    there is none: for a layer, and for the highly variable genes of ``X``.
-    """
+    """The matrix that a map is made of, and the names of its columns."""
 
     matrix: Any
     features: tuple[str, ...]
-    source: str
-    key: str | None = None
+    source: str  # in words
+    key: str | None = None  # the value of use_rep that chooses it, if there is one
 
 
 def choose_representation(
@@ -136,9 +115,8 @@ def choose_representation(
 ) -> Representation:
     """Return the matrix to embed, by one rule for AnnData objects and .h5ad files.
 
-    Without ``use_rep`` and ``layer``: ``obsm["X_pca"]`` if present, else ``X`` restricted to
-    ``var["highly_variable"]`` if that column exists, else ``X``. ``use_rep="X"`` takes all of
-    ``X``. ``where`` names the object in messages.
+    By default ``obsm["X_pca"]`` if present, else the ``highly_variable`` genes of ``X``, else all
+    of ``X``. ``where`` names the object in messages.
     """
     if layer is not None:
         if layer not in adata.layers:
@@ -151,7 +129,7 @@ def choose_representation(
     if key != "X":
         place = f"obsm of {where}"
         raise ValueError(unknown(key, [*known, "X"], what="representation", where=place))
-    X, var = adata.X, adata.var
+    X, var = _in_memory(adata.X), _in_memory(adata.var)
     if X is None:
         names = ", ".join(known) or "obsm is empty too"
         raise ValueError(f"{where} has no X; choose a representation with use_rep: {names}")
@@ -168,20 +146,19 @@ def choose_representation(
 
 
 def _of_obsm(values: Any, key: str, where: str) -> Representation:
-    source = f'obsm["{key}"]'
-    features = None
+    values, source, features = _in_memory(values), f'obsm["{key}"]', None
     if hasattr(values, "columns"):  # a data frame
         features = tuple(str(name) for name in values.columns)
         with contextlib.suppress(TypeError, ValueError):  # text is refused later, by name
             values = values.astype(np.float64)
-    matrix = _in_memory(values, source, where)
+    matrix = _matrix(values, source, where)
     stem = key.removeprefix("X_")
     features = features or numbered("PC" if stem == "pca" else stem, matrix.shape[1])
     return Representation(matrix, features, f"{source} ({len(features)} columns)", key)
 
 
 def _of_genes(values: Any, var: Any, source: str, where: str) -> Representation:
-    matrix = _in_memory(values, source, where)
+    matrix, var = _matrix(_in_memory(values), source, where), _in_memory(var)
     width = matrix.shape[1]
     genes = numbered("gene", width) if var is None else tuple(map(str, var.index))
     if len(genes) != width:
@@ -189,9 +166,14 @@ def _of_genes(values: Any, var: Any, source: str, where: str) -> Representation:
     return Representation(matrix, genes, f"{source} ({width} genes)")
 
 
-def _in_memory(values: Any, source: str, where: str) -> Any:
-    if hasattr(values, "to_memory"):  # sparse, in a file
-        values = values.to_memory()
+def _in_memory(values: Any) -> Any:
+    """Return a part of an AnnData object or of an .h5ad file, read if it is in a file."""
+    if type(values).__module__.startswith("h5py"):
+        return None if getattr(values, "shape", ()) is None else read_element(values)
+    return values.to_memory() if hasattr(values, "to_memory") else values
+
+
+def _matrix(values: Any, source: str, where: str) -> Any:
     matrix = values if is_sparse(values) else np.asarray(values)
     if len(matrix.shape) != 2:
         raise ValueError(f"{source} of {where} must be a matrix, got shape {matrix.shape}")
@@ -199,62 +181,30 @@ def _in_memory(values: Any, source: str, where: str) -> Any:
 
 
 def read_h5ad(
-    path: Path,
-    labels: Sequence[str],
-    elsewhere: Sequence[str],
-    *,
-    use_rep: str | None,
+    path: Path, labels: Sequence[str], elsewhere: Sequence[str], use_rep: str | None,
     layer: str | None,
-) -> Dataset:
+) -> Dataset:  # fmt: skip
     """Read the matrix to embed and the columns of obs, and nothing else."""
-    if layer is not None and use_rep is not None:
-        raise ValueError(
-            f"give --use-rep or --layer, not both (got {use_rep!r:.60} and {layer!r:.60})"
-        )
     with opened(path) as file:
         obs = read_element(file["obs"])
         check_labels(labels, [*map(str, obs.columns), *elsewhere], where=f"obs of {path}")
-        found = choose_representation(_Stored(file), use_rep=use_rep, layer=layer, where=str(path))
+        obsm, layers = (dict(file.get(part, {})) for part in ("obsm", "layers"))
+        stored = SimpleNamespace(obsm=obsm, layers=layers, X=file.get("X"), var=file.get("var"))
+        found = choose_representation(stored, use_rep=use_rep, layer=layer, where=str(path))
     n = found.matrix.shape[0]
     if n != len(obs):
         raise ValueError(f"{path} is damaged: {found.source} has {n} rows, obs has {len(obs)}")
     names = np.array(obs.index.astype(str), str)
     called = None if obs.index.name is None else str(obs.index.name)
-    return Dataset(
-        found.matrix, found.features, obs_columns(obs), names, found.source, path=path,
-        called=called,
-    )  # fmt: skip
-
-
-class _Stored:
-    """An open .h5ad file with the attributes of an AnnData object, read when they are asked for."""
-
-    def __init__(self, file: Any) -> None:
-        self._file = file
-        self.obsm, self.layers = (_Elements(file.get(part, {})) for part in ("obsm", "layers"))
-
-    @cached_property
-    def X(self) -> Any:
-        X = self._file.get("X")
-        return None if X is None or getattr(X, "shape", ()) is None else read_element(X)
-
-    @cached_property
-    def var(self) -> Any:
-        return read_element(self._file["var"]) if "var" in self._file else None
-
-
-class _Elements(dict[str, Any]):
-    """A group of an .h5ad file; its elements are read when they are asked for."""
-
-    def __getitem__(self, key: str) -> Any:
-        return read_element(super().__getitem__(key))
+    columns = obs_columns(obs)
+    return Dataset(found.matrix, found.features, columns, names, found.source, (), path, called)
 
 
 def obs_columns(obs: Any) -> dict[str, Any]:
     """Return the columns of ``obs`` by name; complex numbers, which cannot be labels, as text."""
     columns = {str(name): obs[name].reset_index(drop=True) for name in obs.columns}
     return {
-        name: storable(column) if column.dtype.kind == "c" else no_empty_text(column)
+        name: storable(column) if column.dtype.kind == "c" else empty_as_na(column)
         for name, column in columns.items()
     }
 
@@ -275,10 +225,8 @@ def opened(path: Path, mode: str = "r") -> Iterator[Any]:
             if "obs" not in file:
                 raise ValueError(f"{path} is not an .h5ad file: this HDF5 file has no obs")
             if not hasattr(file["obs"], "keys"):
-                raise ValueError(
-                    f"{path} was written by anndata before version 0.7; read it with "
-                    "anndata.read_h5ad and write it again"
-                )
+                what = f"{path} was written by anndata before version 0.7"
+                raise ValueError(f"{what}; read it with anndata.read_h5ad and write it again")
             yield file
         except (KeyError, OSError, RuntimeError) as error:
             if mode != "r":
@@ -298,6 +246,5 @@ def read_element(element: Any) -> Any:
         except MemoryError:
             raise
         except Exception as error:  # of any kind: h5py, NumPy, SciPy and anndata all read it
-            raise ValueError(
-                f"{path} is damaged: {element.name} cannot be read ({error})"
-            ) from error
+            what = f"{element.name} cannot be read ({error})"
+            raise ValueError(f"{path} is damaged: {what}") from error

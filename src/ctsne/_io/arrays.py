@@ -14,12 +14,7 @@ from numpy.typing import NDArray
 
 from ctsne._core.files import replaced_file
 from ctsne._core.messages import listed
-from ctsne._io.dataset import Dataset, check_labels, check_sparse, numbered
-
-__all__ = [
-    "array_columns", "label_array", "read_arrays", "read_matrix", "read_npy", "refuse_pickled",
-    "write_arrays",
-]  # fmt: skip
+from ctsne._io.dataset import Dataset, Names, check_labels, check_sparse, numbered
 
 _SPARSE = {"format.npy", "shape.npy", "data.npy"}
 # What NumPy, SciPy and zipfile raise for files that are damaged or something else.
@@ -35,18 +30,15 @@ def read_matrix(path: Path, labels: Sequence[str], elsewhere: Sequence[str]) -> 
     notes: tuple[str, ...] = ()
     if path.suffix.lower() == ".npy":
         arrays: dict[str, Any] = {"X": read_npy(path)}
-        key = "X"
     else:
         arrays, pickled = read_arrays(path)
         refuse_pickled(labels, [name for name in pickled if name not in elsewhere], path)
         if pickled:
             notes = (f"skipped Python objects: {listed(pickled)} (save them with .astype(str))",)
-        key = _matrix_key(arrays, path)
+    key = _matrix_key(arrays, path)
     X = arrays.pop(key)
     if len(X.shape) != 2:
-        raise ValueError(
-            f"{path} must hold a matrix with a row for each point, got an array of shape {X.shape}"
-        )
+        raise ValueError(f"{path} must hold a matrix with a row per point, got shape {X.shape}")
     n, d = X.shape
     known = _texts(arrays.pop("features", None), d)
     features = numbered(key, d) if known is None else tuple(known.tolist())
@@ -55,9 +47,7 @@ def read_matrix(path: Path, labels: Sequence[str], elsewhere: Sequence[str]) -> 
     return Dataset(X, features, columns, names, f"{key} ({d} columns)", notes, path)
 
 
-def array_columns(
-    arrays: Mapping[str, Any], n: int
-) -> tuple[dict[str, Any], NDArray[np.str_] | None]:
+def array_columns(arrays: Mapping[str, Any], n: int) -> tuple[dict[str, Any], Names]:
     """Return the arrays with an entry for each of n points by name, and the row names."""
     names = _texts(arrays.get("names"), n)
     columns = {
@@ -70,7 +60,7 @@ def array_columns(
     return columns, names
 
 
-def _texts(array: Any, length: int) -> NDArray[np.str_] | None:
+def _texts(array: Any, length: int) -> Names:
     fits = array is not None and array.shape == (length,) and array.dtype.kind == "U"
     return array if fits else None
 
@@ -85,22 +75,20 @@ def read_npy(path: Path) -> NDArray[Any]:
     return array
 
 
-def read_arrays(
-    path: Path, only: Collection[str] | None = None
-) -> tuple[dict[str, Any], tuple[str, ...]]:
+def read_arrays(path: Path, only: Collection[str] = ()) -> tuple[dict[str, Any], list[str]]:
     """Return the arrays of a .npz file, and the names of pickled ones, which are not read."""
     arrays: dict[str, Any] = {}
-    pickled = []
+    pickled: list[str] = []
     try:
         with zipfile.ZipFile(path) as archive:
             entries = archive.namelist()
             if set(entries) >= _SPARSE:
                 from scipy.sparse import load_npz
 
-                return {"X": check_sparse(load_npz(path), path)}, ()
+                return {"X": check_sparse(load_npz(path), path)}, []
             for entry in entries:
                 name = entry.removesuffix(".npy")
-                if name == entry or (only is not None and name not in only):
+                if name == entry or (only and name not in only):
                     continue
                 try:
                     # Not by np.load, which confuses the columns "x" and "x.npy".
@@ -114,24 +102,20 @@ def read_arrays(
         raise ValueError(_refusal(path, error)) from error
     if pickled and (not arrays or "X" in pickled):
         raise ValueError(_refusal(path, "allow_pickle"))
-    return arrays, tuple(pickled)
+    return arrays, pickled
 
 
 def refuse_pickled(labels: Sequence[str], pickled: Sequence[str], path: Path) -> None:
     """Refuse a label that exists but cannot be read."""
     for name in labels:
         if name in pickled:
-            raise ValueError(
-                f"{name!r:.60} in {path} {_NO_PICKLES}; save it with {name}.astype(str)"
-            )
+            how = f"save it with {name}.astype(str)"
+            raise ValueError(f"{name!r:.60} in {path} {_NO_PICKLES}; {how}")
 
 
 def _refusal(path: Path, error: object) -> str:
     if "allow_pickle" in str(error):
-        return (
-            f"{path} {_NO_PICKLES}; save text with labels.astype(str) and numbers with "
-            "X.astype(float)"
-        )
+        return f"{path} {_NO_PICKLES}; save text as labels.astype(str), numbers as X.astype(float)"
     return f"{path} is not a valid NumPy file: {error}"
 
 
@@ -151,19 +135,15 @@ def label_array(array: NDArray[Any]) -> NDArray[Any]:
     array = array.reshape(-1)
     if array.dtype.kind == "S":
         array = np.char.decode(array, "utf-8", "replace")
-    if array.dtype.kind == "U" and (array == "").any():
-        missing = array == ""
+    if array.dtype.kind == "U" and "" in array:
         array = array.astype(object)
-        array[missing] = None
+        array[array == ""] = None
     return array
 
 
 def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write a .npz file; equal arrays give equal bytes, and names may be any text."""
-    with (
-        replaced_file(path) as temporary,
-        zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive,
-    ):
+    with replaced_file(path) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, array in arrays.items():
             # Opened by name alone, an entry has a fixed date.
             with archive.open(f"{name}.npy", "w", force_zip64=True) as file:

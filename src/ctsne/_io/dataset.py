@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import fnmatch
-import itertools
 import math
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,43 +18,25 @@ from ctsne._core.messages import label_text, listed, unknown
 from ctsne._io.paths import load
 from ctsne.labels import combine_columns, encode_labels
 
-__all__ = [
-    "Dataset", "check_labels", "check_numbers", "check_sparse", "doubtful_features",
-    "first_difference", "folded", "label_texts", "matching", "no_empty_text", "numbered",
-    "plain_array", "select_features", "storable", "take_rows",
-]  # fmt: skip
-
-_SHOWN = 12
-# From this many on, numbered names (PC1, PC2, ...) belong together.
-_RUN = 3
-# With fewer columns, one may well hold most of the variance.
-_FEWEST_DOUBTED = 5
-_MOST_VARIANCE = 0.5
+Names = NDArray[np.str_] | None
 
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Data as read from a file.
-
-    ``columns`` holds every column that is not a feature, as arrays or pandas columns of length n
-    with missing entries kept. ``names`` are the row names if the file has them, and ``called`` the
-    name of the column that held them. ``source`` says in words where the matrix was taken from;
-    ``notes`` and ``warnings`` are for the user: columns left out, columns probably included by
-    mistake. A label file has a matrix without columns.
-    """
+    """Data as read from a file; a label file has a matrix without columns."""
 
     X: Any
     features: tuple[str, ...]
-    columns: dict[str, Any]
-    names: NDArray[np.str_] | None
-    source: str = ""
-    notes: tuple[str, ...] = ()
+    columns: dict[str, Any]  # all others, as arrays or pandas columns with missing entries kept
+    names: Names  # of the rows, if the file has them
+    source: str = ""  # where the matrix was taken from, in words
+    notes: tuple[str, ...] = ()  # such as columns left out
     path: Path = Path()
+    called: str | None = None  # the name of the column with the row names
+    warnings: tuple[str, ...] = ()  # such as columns probably included by mistake
     sha256: str = ""
     label_path: Path | None = None
     label_sha256: str | None = None
-    warnings: tuple[str, ...] = ()
-    called: str | None = None
 
     def column(self, name: str) -> Any:
         """Return a column by its name, or a feature as a dense column."""
@@ -74,10 +54,8 @@ class Dataset:
             raise ValueError("name at least one label column")
         for name in names:
             if name in self.features and name not in self.columns:
-                raise ValueError(
-                    f"{name!r:.60} in {self.path} is used as a feature, not as a label; to factor "
-                    "it out, name it with --labels"
-                )
+                what = f"{name!r:.60} in {self.path} is used as a feature, not as a label"
+                raise ValueError(f"{what}; to factor it out, name it with --labels")
         columns = [self.column(name) for name in names]
         return columns[0] if len(columns) == 1 else combine_columns(columns)
 
@@ -85,14 +63,21 @@ class Dataset:
         """Return a checksum of matrix, labels and aligned matrix, the same for every format."""
         return content_checksum(self.X, label_texts(self.labels(names)) if names else None, aligned)
 
+    def select(self, patterns: Sequence[str] | None) -> Dataset:
+        """Return the data with the features that match; all of them without patterns."""
+        if patterns is None:
+            return self
+        what = self.source.partition(" ")[0]
+        chosen = tuple(matching(patterns, self.features, where=f"{what} of {self.path}"))
+        places = np.flatnonzero(np.isin(self.features, chosen))
+        source = f"{len(chosen)} columns of {self.source}"
+        return replace(self, X=self.X[:, places], features=chosen, source=source)
+
     def take(self, rows: NDArray[np.int64]) -> Dataset:
         """Return a subset of the points."""
-        return replace(
-            self,
-            X=self.X[rows],
-            columns={name: take_rows(column, rows) for name, column in self.columns.items()},
-            names=None if self.names is None else self.names[rows],
-        )
+        columns = {name: take_rows(column, rows) for name, column in self.columns.items()}
+        names = None if self.names is None else self.names[rows]
+        return replace(self, X=self.X[rows], columns=columns, names=names)
 
 
 def take_rows(column: Any, rows: NDArray[Any]) -> Any:
@@ -130,57 +115,22 @@ def check_numbers(data: Dataset) -> Dataset:
         raise ValueError(f"{path}: the matrix must hold real numbers, got {X.dtype}")
     if 0 in X.shape:
         raise ValueError(f"{path} holds no data: {X.shape[0]} rows, {X.shape[1]} features")
-    if is_sparse(X):
-        X = X.tocsr()
-    values = X.data if is_sparse(X) else X
+    sparse = is_sparse(X)
+    X = X.tocsr() if sparse else X
+    values = X.data if sparse else X
     if X.dtype.kind != "f" or not values.size or np.isfinite([values.min(), values.max()]).all():
         return replace(data, X=X)
-    bad = ~np.isfinite(values)
-    if is_sparse(X):
-        entries = np.flatnonzero(bad)
-        rows = np.searchsorted(X.indptr, entries, side="right") - 1
-        columns = X.indices[entries]
-    else:
-        rows, columns = np.nonzero(bad)
+    bad = np.nonzero(~np.isfinite(values))
+    rows, columns = (X.tocoo().row[bad], X.indices[bad]) if sparse else bad
     row, column = int(rows[0]), int(columns[0])
     what = "a missing" if np.isnan(X[row, column]) else "an infinite"
     named = "" if data.names is None else f" ({str(data.names[row])!r:.40})"
-    features = data.features
-    affected = [features[position] for position in np.unique(columns)]
-    raise ValueError(
-        f"{path} has {what} value in row {row + 1}{named}, column {features[column]!r:.60} "
-        f"({len(rows)} missing or infinite values in {len(affected)} of {len(features)} columns: "
-        f"{listed(affected, most=5)}); remove those rows, impute the values, or leave the columns "
-        "out with --features"
-    )
-
-
-def doubtful_features(X: NDArray[np.floating], features: Sequence[str]) -> Iterator[str]:
-    """Warn of columns probably included by mistake: one that dominates, counts among fractions.
-
-    Numbered columns (PC1, PC2, ...) are trusted.
-    """
-    if len(features) < _FEWEST_DOUBTED:
-        return
-    stems = Counter(map(_stem, features))
-    single = [stems[_stem(name)] < _RUN for name in features]
-    stem, count = stems.most_common(1)[0]
-    how = f'--features "{stem}*"' if stem and count >= _RUN else "--features NAME NAME ..."
-    variance = X.var(axis=0, dtype=np.float64)
-    first = int(variance.argmax())
-    if single[first] and variance[first] > _MOST_VARIANCE * variance.sum():
-        share = 100 * variance[first] / variance.sum()
-        yield (
-            f"column {features[first]!r:.60} has {share:.0f} % of the variance of all features, so "
-            f"it dominates the map; choose the features with {how}, or scale the columns"
-        )
-    whole = (np.mod(X, 1) == 0).all(axis=0)
-    counts = [name for name, odd in zip(features, single & whole, strict=True) if odd]
-    if counts and 2 * whole.sum() < len(features):
-        yield (
-            f"whole numbers among fractions, included in the map: {listed(counts)}; if these are "
-            f"labels or counts, choose the features with {how}"
-        )
+    where = f"row {row + 1}{named}, column {data.features[column]!r:.60}"
+    affected = [data.features[place] for place in np.unique(columns)]
+    counts = f"{len(rows)} missing or infinite values in {len(affected)} of {X.shape[1]} columns"
+    how = "remove those rows, impute the values, or leave the columns out with --features"
+    found = f"{counts}: {listed(affected, most=5)}"
+    raise ValueError(f"{path} has {what} value in {where} ({found}); {how}")
 
 
 def numbered(prefix: str, count: int) -> tuple[str, ...]:
@@ -191,48 +141,18 @@ def numbered(prefix: str, count: int) -> tuple[str, ...]:
 def matching(patterns: Sequence[str], known: Sequence[str], *, where: str) -> list[str]:
     """Return the names that match, in the order of the file; ``*`` and ``?`` match any text."""
     chosen: set[str] = set()
-    names = set(known)
     for pattern in patterns:
-        found = [pattern] if pattern in names else fnmatch.filter(known, pattern)
+        found = [pattern] if pattern in known else fnmatch.filter(known, pattern)
         if not found:
             raise ValueError(unknown(pattern, known, what="column", where=where))
         chosen.update(found)
     return [name for name in known if name in chosen]
 
 
-def select_features(data: Dataset, patterns: Sequence[str] | None) -> Dataset:
-    """Return the data with the features that match; all of them without patterns."""
-    if patterns is None:
-        return data
-    what = data.source.partition(" ")[0]
-    chosen = matching(patterns, data.features, where=f"{what} of {data.path}")
-    kept = set(chosen)
-    places = [place for place, name in enumerate(data.features) if name in kept]
-    source = f"{len(chosen)} columns of {data.source}"
-    return replace(data, X=data.X[:, places], features=tuple(chosen), source=source)
-
-
-def folded(names: Sequence[str]) -> str:
-    """Write names as a short list, numbered ones by their ends."""
-    parts: list[str] = []
-    for _, group in itertools.groupby(names, _stem):
-        run = list(group)
-        parts += run if len(run) < _RUN else [f"{run[0]} ... {run[-1]}"]
-    shown = [part if len(part) <= 60 else f"{part[:57]}..." for part in parts[:_SHOWN]]
-    if len(parts) > _SHOWN:
-        shown.append(f"... ({len(names)} in all)")
-    return ", ".join(shown)
-
-
-def _stem(name: str) -> str:
-    return name.rstrip("0123456789")
-
-
 def first_difference(one: Any, other: Any) -> int | None:
     """Return the first row in which two columns have different labels, or None.
 
-    Labels are equal if their texts are, or the numbers they spell in single precision: a column
-    may have passed through files of different formats.
+    Numbers are compared in single precision, because files of some formats hold no more.
     """
     first, second = label_texts(one), label_texts(other)
     rows = np.flatnonzero(first != second)
@@ -246,7 +166,7 @@ def _close(one: str | None, other: str | None) -> bool:
         return False
 
 
-def no_empty_text(column: Any) -> Any:
+def empty_as_na(column: Any) -> Any:
     """Return a pandas column in which empty text is missing, as it is in text files."""
     if hasattr(column, "cat"):
         return column.cat.remove_categories([""]) if "" in column.cat.categories else column
@@ -261,19 +181,17 @@ def storable(column: Any) -> Any:
     pandas = load("pandas")
     series = pandas.Series(column).reset_index(drop=True)
     if isinstance(series.dtype, pandas.CategoricalDtype):
-        categories = series.cat.categories
-        if categories.dtype.kind in "biuf":
+        if series.cat.categories.dtype.kind in "biuf":
             return series
-        texts = [label_text(value) for value in categories]
+        texts = [label_text(value) for value in series.cat.categories]
         if len(set(texts)) == len(texts):
             return series.cat.rename_categories(texts)
     if isinstance(series.dtype, pandas.SparseDtype):
         series = series.sparse.to_dense()
     if series.dtype.kind == "f":
         return pandas.Series(series.to_numpy(series.dtype.type, na_value=np.nan))
-    kind = pandas.api.types.infer_dtype(series)
-    # Numbers, booleans and dates stay as they are; of the rest, only text.
-    if series.dtype.kind in "biufmM" or kind in ("string", "empty"):
+    text = pandas.api.types.infer_dtype(series) in ("string", "empty")
+    if text or series.dtype.kind in "biumM":  # numbers, booleans and dates
         return series
     series = series.astype(object)
     return series.where(series.notna(), None).map(label_text, na_action="ignore")

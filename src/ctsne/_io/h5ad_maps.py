@@ -8,27 +8,17 @@ import warnings
 from collections.abc import Iterator, Mapping
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ctsne._core.files import file_checksum, replaced_file
 from ctsne._core.messages import unknown
-from ctsne._io.anndata import obs_columns, opened, read_element
-from ctsne._io.dataset import Dataset, first_difference, storable
+from ctsne._io.anndata import is_ours, obs_columns, opened, read_element
+from ctsne._io.dataset import Dataset, Names, first_difference, storable
 from ctsne._io.paths import load, suffix_of
-
-if TYPE_CHECKING:
-    from ctsne._io.provenance import Provenance
-
-__all__ = [
-    "check_key", "free_names", "is_ours", "read_h5ad_map", "stored_provenance", "write_h5ad_map",
-]  # fmt: skip
-
-# Entries of uns[key] that identify a map: the first is written by the command line, the others by
-# ctsne.tl. Other programs that write there, scanpy among them, use none of these.
-_MARKS = ("provenance", "diagnostics_keys", "affinities_key")
+from ctsne._io.provenance import Provenance
 
 
 def check_key(target: Path, *, dataset: Dataset, key: str) -> None:
@@ -44,10 +34,8 @@ def check_key(target: Path, *, dataset: Dataset, key: str) -> None:
         taken += [f'obs["{name}"]' for name in _diagnostics_of(key) if name in file["obs"]]
         taken += [f'uns["{key}"]'] if key in file.get("uns", ()) else []
     if taken:
-        raise ValueError(
-            f"{dataset.path} already has {' and '.join(taken[:3])}, not written by ctsne; choose "
-            f"another name with --key, such as {key}_map"
-        )
+        what = f"{dataset.path} already has {' and '.join(taken[:3])}, not written by ctsne"
+        raise ValueError(f"{what}; choose another name with --key, such as {key}_map")
 
 
 def _diagnostics_of(key: str) -> list[str]:
@@ -56,29 +44,17 @@ def _diagnostics_of(key: str) -> list[str]:
     return [f"{key}_{name}" for name in KEPT_DIAGNOSTICS]
 
 
-def is_ours(entry: Any) -> bool:
-    """Tell whether an entry of ``uns``, in a file or in memory, belongs to a map of ctsne."""
-    return hasattr(entry, "keys") and any(mark in entry for mark in _MARKS)
-
-
 def write_h5ad_map(
-    target: Path,
-    positions: NDArray[np.float32],
-    dataset: Dataset,
-    diagnostics: Mapping[str, NDArray[Any]],
-    provenance: Provenance,
-    *,
-    key: str,
-) -> None:
+    target: Path, positions: NDArray[np.float32], dataset: Dataset,
+    diagnostics: Mapping[str, NDArray[Any]], provenance: Provenance, key: str,
+) -> None:  # fmt: skip
     """Write a map into a copy of the .h5ad that it was made from, or into a new file."""
     with replaced_file(target) as temporary:
         if suffix_of(dataset.path) == ".h5ad":
             shutil.copyfile(dataset.path, temporary)
             if file_checksum(temporary) != dataset.sha256:
-                raise ValueError(
-                    f"{dataset.path} has changed since it was read, so the map may not match its "
-                    "cells; run the command again"
-                )
+                what = f"{dataset.path} has changed since it was read"
+                raise ValueError(f"{what}, so the map may not match it; run the command again")
         else:
             _write_data(temporary, dataset)
         with opened(temporary, "r+") as file:
@@ -87,8 +63,13 @@ def write_h5ad_map(
                     _write(file, group, {})
             _write_columns(file, dataset.columns, diagnostics, key)
             _write(file["obsm"], key, positions)
-            about = {"provenance": provenance.to_json(), "params": _plain(provenance.settings)}
-            _write(file["uns"], key, about)
+            # AnnData can hold neither None nor lists of different things.
+            params = {
+                name: value if isinstance(value, bool | int | float | str) else json.dumps(value)
+                for name, value in provenance.settings.items()
+                if value is not None
+            }
+            _write(file["uns"], key, {"provenance": provenance.to_json(), "params": params})
 
 
 def _write_columns(
@@ -149,29 +130,15 @@ def free_names(name: str) -> Iterator[str]:
 
 def _write_data(temporary: Path, dataset: Dataset) -> None:
     pandas = load("pandas")
-    n = dataset.X.shape[0]
-    names = [str(row) for row in range(n)] if dataset.names is None else dataset.names.tolist()
+    names = map(str, range(dataset.X.shape[0])) if dataset.names is None else dataset.names.tolist()
+    indices = [pandas.Index(each, dtype=object) for each in (names, dataset.features)]
+    obs, var = (pandas.DataFrame(index=index) for index in indices)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # row names may appear twice
-        load("anndata").AnnData(
-            dataset.X,
-            obs=pandas.DataFrame(index=pandas.Index(names, dtype=object)),
-            var=pandas.DataFrame(index=pandas.Index(dataset.features, dtype=object)),
-        ).write_h5ad(temporary)
+        load("anndata").AnnData(dataset.X, obs=obs, var=var).write_h5ad(temporary)
 
 
-def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings as AnnData can hold them: without None, lists as text."""
-    return {
-        name: value if isinstance(value, bool | int | float | str) else json.dumps(value)
-        for name, value in settings.items()
-        if value is not None
-    }
-
-
-def read_h5ad_map(
-    source: Path, *, key: str
-) -> tuple[NDArray[np.float32], dict[str, Any], NDArray[np.str_]]:
+def read_h5ad_map(source: Path, key: str) -> tuple[NDArray[np.float32], dict[str, Any], Names]:
     """Return positions, columns and row names of a map in an .h5ad."""
     with opened(source) as file:
         known = sorted(file["obsm"]) if "obsm" in file else []
@@ -181,9 +148,3 @@ def read_h5ad_map(
         positions = np.asarray(read_element(file[f"obsm/{key}"]), np.float32)
         obs = read_element(file["obs"])
     return positions, obs_columns(obs), np.array(obs.index.astype(str), str)
-
-
-def stored_provenance(file: Any, key: str) -> str | None:
-    """Return the provenance of a map in an open .h5ad, if it has one."""
-    place = f"uns/{key}/provenance"
-    return str(read_element(file[place])) if place in file else None

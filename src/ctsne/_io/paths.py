@@ -11,11 +11,6 @@ from typing import Any
 
 from ctsne._core.messages import closest
 
-__all__ = [
-    "DATA_SUFFIXES", "MAP_SUFFIXES", "PICTURE_SUFFIXES", "TABLE_SUFFIXES", "TEXT_SUFFIXES",
-    "check_input", "check_output", "load", "sidecar_of", "suffix_of",
-]  # fmt: skip
-
 TEXT_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt", ".txt.gz")
 TABLE_SUFFIXES = (*TEXT_SUFFIXES, ".parquet", ".feather")
 DATA_SUFFIXES = (*TABLE_SUFFIXES, ".npz", ".npy", ".h5ad")
@@ -66,10 +61,8 @@ def check_input(path: str | os.PathLike[str], suffixes: Sequence[str] = DATA_SUF
     if not source.exists():
         raise ValueError(f"there is no file {source}{_missing_hint(source)}")
     if suffix_of(source) not in suffixes:
-        raise ValueError(
-            f"cannot read {source}: unknown suffix {suffix_of(source)!r}; the name must end in "
-            f"one of {', '.join(suffixes)}"
-        )
+        known = ", ".join(suffixes)
+        raise ValueError(f"cannot read {source}: the name must end in one of {known}")
     if not os.access(source, os.R_OK):
         raise ValueError(f"cannot read {source}: permission denied")
     return source
@@ -89,47 +82,33 @@ def _missing_hint(source: Path) -> str:
 
 
 def check_output(path: str | os.PathLike[str], suffixes: Sequence[str] = MAP_SUFFIXES) -> Path:
-    """Return the path of a file that can be written, or raise an error before any work is done.
-
-    Raises ValueError for an unknown suffix, a folder that does not exist or is not writable, or a
-    file of the user's own in the place of the sidecar; ImportError if the format needs a package
-    that is not installed.
-    """
+    """Return the path of a file that can be written, or raise an error before any work is done."""
     target = Path(path)
     suffix = suffix_of(target)
-    if target.is_dir():
-        raise ValueError(f"cannot write {target}: it is a folder; name a file in it")
-    if suffix not in suffixes:
-        raise ValueError(
-            f"cannot write {target}: its name must end in one of {', '.join(suffixes)}"
-        )
-    if not target.parent.is_dir():
-        raise ValueError(
-            f"cannot write {target}: there is no folder {target.parent}; create it first"
-        )
     # The file is written next to its target and moved into place, so the folder must be writable.
     folder = target.resolve().parent
-    if not os.access(folder, os.W_OK):
-        raise ValueError(f"cannot write {target}: no permission to write to the folder {folder}")
-    if suffix in (*TEXT_SUFFIXES, ".npy"):
-        _check_sidecar(target)
+    why = ""
+    if target.is_dir():
+        why = "it is a folder; name a file in it"
+    elif suffix not in suffixes:
+        why = f"its name must end in one of {', '.join(suffixes)}"
+    elif not target.parent.is_dir():
+        why = f"there is no folder {target.parent}; create it first"
+    elif not os.access(folder, os.W_OK):
+        why = f"no permission to write to the folder {folder}"
+    elif suffix in (*TEXT_SUFFIXES, ".npy") and not _may_replace(sidecar_of(target)):
+        why = f"its settings go to {sidecar_of(target)}, which exists and was not written by ctsne"
+    if why:
+        raise ValueError(f"cannot write {target}: {why}")
     modules, extra = _NEEDED.get(suffix, ((), ""))
     for module in modules:
         load(module, extra=extra)
     return target
 
 
-def _check_sidecar(target: Path) -> None:
-    """Refuse to overwrite a file that has the name of the sidecar but was not written by ctsne."""
-    sidecar = sidecar_of(target)
-    if not sidecar.exists():
-        return
+def _may_replace(sidecar: Path) -> bool:
+    """Tell whether a sidecar does not exist yet, or was written by ctsne."""
     try:
-        ours = {"ctsne provenance", "command", "settings"} <= set(json.loads(sidecar.read_bytes()))
+        return {"ctsne provenance", "command", "settings"} <= set(json.loads(sidecar.read_bytes()))
     except (OSError, ValueError, TypeError):
-        ours = False
-    if not ours:
-        raise ValueError(
-            f"cannot write {target}: its settings go to {sidecar}, which exists and was not "
-            "written by ctsne; move that file, or choose another name"
-        )
+        return not sidecar.exists()

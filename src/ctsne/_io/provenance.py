@@ -9,27 +9,13 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ctsne._core.files import replaced_file
-from ctsne._io.anndata import opened
+from ctsne._core.files import file_checksum, replaced_file
+from ctsne._io.anndata import is_ours, opened, read_element
 from ctsne._io.arrays import read_arrays
-from ctsne._io.h5ad_maps import is_ours, stored_provenance
-from ctsne._io.paths import (
-    MAP_SUFFIXES,
-    check_input,
-    load,
-    sidecar_of,
-    suffix_of,
-)
-
-if TYPE_CHECKING:
-    from ctsne._io.dataset import Dataset
-
-__all__ = [
-    "InputRecord", "Provenance", "current_versions", "find_provenance", "input_records",
-    "read_provenance", "relative_path", "write_sidecar",
-]  # fmt: skip
+from ctsne._io.dataset import Dataset
+from ctsne._io.paths import MAP_SUFFIXES, check_input, load, sidecar_of, suffix_of
 
 FORMAT = 1
 # The key of the provenance in the metadata of parquet and feather files.
@@ -40,28 +26,19 @@ _PACKAGES = ("ctsne", "numpy", "scipy", "scikit-learn")
 
 @dataclass(frozen=True)
 class InputRecord:
-    """A file that an output was made from.
+    """A file that an output was made from."""
 
-    ``file`` is its path relative to the folder of the output. ``sha256`` is the checksum of its
-    bytes, None if the output is written into this file. ``data`` is the checksum of the matrix and
-    labels read from it, the same for every format; None for a label file.
-    """
-
-    file: str
-    sha256: str | None = None
-    data: str | None = None
+    file: str  # relative to the folder of the output
+    sha256: str | None = None  # of its bytes; None if the output is written into this file
+    data: str | None = None  # checksum of matrix and labels, the same for every format
 
 
 @dataclass(frozen=True)
 class Provenance:
-    """How an output was made, without time stamps, so that equal work gives equal bytes.
-
-    ``settings`` holds every option as it was resolved, in values that JSON can hold; ``versions``
-    the versions of the packages, and the instruction set.
-    """
+    """How an output was made, without time stamps, so that equal work gives equal bytes."""
 
     command: str
-    settings: dict[str, Any]
+    settings: dict[str, Any]  # every option as it was resolved
     inputs: list[InputRecord] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
 
@@ -80,18 +57,18 @@ class Provenance:
             content = json.loads(text)
             stored = content["ctsne provenance"]
             if stored == FORMAT:
-                return cls(
-                    command=str(content["command"]),
-                    settings=dict(content["settings"]),
-                    inputs=[InputRecord(**record) for record in content["inputs"]],
-                    versions=dict(content["versions"]),
-                )
+                inputs = [InputRecord(**record) for record in content["inputs"]]
+                settings, versions = dict(content["settings"]), dict(content["versions"])
+                return cls(str(content["command"]), settings, inputs, versions)
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"not a ctsne settings record: {error}") from error
-        raise ValueError(
-            f"the settings were stored by another version of ctsne (format {stored!r:.20}, this "
-            f"version reads {FORMAT}); upgrade ctsne"
-        )
+        formats = f"format {stored!r:.20}, this version reads {FORMAT}"
+        raise ValueError(f"the settings are of another version of ctsne ({formats}); upgrade ctsne")
+
+    def write(self, path: Path) -> None:
+        """Write it to a JSON file."""
+        with replaced_file(path) as temporary:
+            temporary.write_text(self.to_json(indent=1) + "\n", encoding="ascii")
 
 
 def current_versions() -> dict[str, str]:
@@ -106,20 +83,18 @@ def current_versions() -> dict[str, str]:
 
 
 def input_records(
-    dataset: Dataset,
-    output: str | os.PathLike[str],
-    labels: Sequence[str] = (),
-    aligned: Any = None,
-) -> list[InputRecord]:
-    """Describe the data file of an output, and its label file if there is one."""
-    target = Path(output)
-    into_input = target.exists() and os.path.samefile(target, dataset.path)
-    sha256 = None if into_input else dataset.sha256
+    dataset: Dataset, output: Path, labels: Sequence[str] = (), *, aligned: Any = None,
+    start: Path | None = None,
+) -> list[InputRecord]:  # fmt: skip
+    """Describe the files that an output is made from: the data, labels, and a start, if any."""
+    sha256 = None if output.exists() and output.samefile(dataset.path) else dataset.sha256
     checksum = dataset.checksum(labels, aligned)
-    records = [InputRecord(relative_path(dataset.path, target), sha256, checksum)]
+    records = [InputRecord(relative_path(dataset.path, output), sha256, checksum)]
     if dataset.label_path is not None:
-        path = relative_path(dataset.label_path, target)
+        path = relative_path(dataset.label_path, output)
         records.append(InputRecord(path, dataset.label_sha256))
+    if start is not None:
+        records.append(InputRecord(relative_path(start, output), file_checksum(start)))
     return records
 
 
@@ -128,28 +103,19 @@ def relative_path(path: Path, output: Path) -> str:
     return Path(os.path.relpath(path.resolve(), output.resolve().parent)).as_posix()
 
 
-def write_sidecar(target: Path, provenance: Provenance) -> None:
-    """Write how an output was made to ``TARGET.json`` next to it."""
-    with replaced_file(sidecar_of(target)) as temporary:
-        temporary.write_text(provenance.to_json(indent=1) + "\n", encoding="ascii")
-
-
 def read_provenance(path: str | os.PathLike[str], *, key: str = "ctsne") -> Provenance:
     """Read how a map or a sweep folder was made; ``key`` names the map in an .h5ad."""
-    target = Path(path)
-    if target.is_dir():
-        if not (target / SETTINGS).is_file():
-            raise ValueError(f"{target} is not the folder of a sweep: it has no {SETTINGS}")
-        return Provenance.from_json((target / SETTINGS).read_text("utf-8", "replace"))
-    source = check_input(target, MAP_SUFFIXES)
+    source = Path(path) if Path(path).is_dir() else check_input(path, MAP_SUFFIXES)
     found = find_provenance(source, key)
+    if found is None and source.is_dir():
+        raise ValueError(f"{source} is not the folder of a sweep: it has no {SETTINGS}")
     if found is None:
         raise ValueError(f"{source} does not say how it was made{_why_not(source, key)}")
     return found
 
 
 def find_provenance(source: Path, key: str) -> Provenance | None:
-    """Return the provenance stored with a map, or None."""
+    """Return the provenance stored with a map or in the folder of a sweep, or None."""
     text = _stored_text(source, key)
     try:
         return None if text is None else Provenance.from_json(text)
@@ -162,37 +128,32 @@ def _why_not(source: Path, key: str) -> str:
     if suffix_of(source) == ".h5ad":
         with opened(source) as file:
             if is_ours(file.get(f"uns/{key}")):
-                return (
-                    f": the map {key!r:.60} was made in Python. Repeat it with ctsne.tl.ctsne, and "
-                    "measure it with ctsne.tl.evaluate"
-                )
+                how = "Repeat it with ctsne.tl.ctsne, and measure it with ctsne.tl.evaluate"
+                return f": the map {key!r:.60} was made in Python. {how}"
     if source.suffix == ".npy" or suffix_of(source).startswith((".csv", ".tsv")):
         return f": the file {sidecar_of(source).name}, which records it, is missing"
     return "; was it written by ctsne?"
 
 
 def _stored_text(source: Path, key: str) -> str | None:
-    suffix = suffix_of(source)
+    suffix = "" if source.is_dir() else suffix_of(source)
     if suffix == ".h5ad":
+        place = f"uns/{key}/provenance"
         with opened(source) as file:
-            return stored_provenance(file, key)
+            return str(read_element(file[place])) if place in file else None
     if suffix == ".npz":
         arrays, _ = read_arrays(source, only=("provenance",))
         return str(arrays["provenance"]) if "provenance" in arrays else None
     if suffix in (".parquet", ".feather"):
         return _from_schema(source, suffix)
-    sidecar = sidecar_of(source)
-    return sidecar.read_text("utf-8", "replace") if sidecar.exists() else None
+    file = source / SETTINGS if source.is_dir() else sidecar_of(source)
+    return file.read_text("utf-8", "replace") if file.is_file() else None
 
 
 def _from_schema(path: Path, suffix: str) -> str | None:
     try:
-        if suffix == ".parquet":
-            schema = load("pyarrow.parquet").read_schema(path)
-        else:
-            with load("pyarrow").OSFile(str(path)) as file:
-                schema = load("pyarrow.ipc").open_file(file).schema
+        metadata = load(f"pyarrow{suffix}").read_table(path, columns=[]).schema.metadata
     except (OSError, ValueError, load("pyarrow").ArrowException) as error:
         raise ValueError(f"{path} is not a valid {suffix[1:]} file: {error}") from error
-    stored: bytes | None = (schema.metadata or {}).get(SCHEMA_KEY)
+    stored: bytes | None = (metadata or {}).get(SCHEMA_KEY)
     return None if stored is None else stored.decode("utf-8", "replace")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,34 +12,18 @@ from numpy.typing import NDArray
 
 from ctsne._core.files import file_checksum
 from ctsne._core.messages import listed, unknown
+from ctsne._io import arrays
 from ctsne._io.anndata import read_h5ad
-from ctsne._io.arrays import (
-    array_columns,
-    label_array,
-    read_arrays,
-    read_matrix,
-    read_npy,
-    refuse_pickled,
-)
-from ctsne._io.dataset import (
-    Dataset,
-    check_numbers,
-    first_difference,
-    label_texts,
-    select_features,
-    take_rows,
-)
+from ctsne._io.dataset import Dataset, check_numbers, first_difference, label_texts, take_rows
 from ctsne._io.paths import TABLE_SUFFIXES, check_input, suffix_of
 from ctsne._io.tables import (
-    like_id,
+    IDENTIFIER,
     like_missing,
     read_frame,
     read_table,
     row_names,
     table_columns,
 )
-
-__all__ = ["read_data"]
 
 LABEL_SUFFIXES = (*TABLE_SUFFIXES, ".npz", ".npy")
 # Values of join_on that do not have to be columns.
@@ -52,36 +35,26 @@ _Texts = list[str | None]
 
 
 def read_data(
-    path: str | os.PathLike[str],
-    *,
-    labels: Sequence[str] = (),
-    label_file: str | os.PathLike[str] | None = None,
-    use_rep: str | None = None,
-    layer: str | None = None,
-    features: Sequence[str] | None = None,
-    index: str | None = None,
+    path: str | os.PathLike[str], *, labels: Sequence[str] = (),
+    label_file: str | os.PathLike[str] | None = None, use_rep: str | None = None,
+    layer: str | None = None, features: Sequence[str] | None = None, index: str | None = None,
     join_on: str | None = None,
-) -> Dataset:
+) -> Dataset:  # fmt: skip
     """Read data from a file; its suffix says which format it has.
 
-    In a table (.csv, .tsv, both with .gz, .parquet, .feather) numeric columns that are not
-    ``labels`` are the features. An .npz holds them as ``X``, with an array for each column; an
-    .npy is the matrix alone. For an .h5ad, with ``use_rep`` and ``layer``, see
-    :func:`ctsne._io.anndata.choose_representation`. ``features`` chooses columns by name or
-    pattern.
+    In a table, numeric columns that are not ``labels`` are the features, and ``index`` is the
+    column with the row names (default: those that pandas or R stored as such). An .npz holds the
+    matrix as ``X``, with an array for each column. ``features`` chooses columns by name or pattern.
 
-    ``index`` is the column of a table with the row names. Without it, row names are those that
-    pandas or R stored as such: the index of a parquet or feather file, or a first column without
-    a name.
-
-    ``label_file`` is a table or NumPy file with more columns for the same points; a column that
-    both files have must be the same in both. It is joined by its column ``join_on``, whose values
-    must be unique, matched with the column of the same name in the data, or else with the row
-    names; ``"index"`` joins by the row names of both files. By default, and with ``"order"``, rows
-    are joined by order; the default refuses files with identifiers in a different order.
+    ``label_file`` is a table or NumPy file with more columns for the same points. It is joined by
+    its column ``join_on``, matched with the column of the same name in the data, or else with the
+    row names; ``"index"`` joins by the row names of both files. By default, and with ``"order"``,
+    rows are joined by order; the default refuses files with identifiers in a different order.
     """
     source = check_input(path)
     suffix = suffix_of(source)
+    if layer is not None and use_rep is not None:
+        raise ValueError(f"give --use-rep or --layer, not both: {use_rep!r:.60}, {layer!r:.60}")
     if suffix != ".h5ad" and (use_rep is not None or layer is not None):
         raise ValueError(f"--use-rep and --layer are for .h5ad files; {source} is not one")
     if suffix not in TABLE_SUFFIXES and index is not None:
@@ -94,15 +67,11 @@ def read_data(
     extra = None if label_file is None else _read_label_file(label_file, labels, join_on)
     elsewhere = () if extra is None else tuple(extra.columns)
     if suffix in TABLE_SUFFIXES:
-        data = read_table(
-            source, labels, elsewhere, features=features, index=index, join_on=join_on
-        )
+        data = read_table(source, labels, elsewhere, features, index, join_on)
+    elif suffix == ".h5ad":
+        data = read_h5ad(source, labels, elsewhere, use_rep, layer).select(features)
     else:
-        if suffix == ".h5ad":
-            data = read_h5ad(source, labels, elsewhere, use_rep=use_rep, layer=layer)
-        else:
-            data = read_matrix(source, labels, elsewhere)
-        data = select_features(data, features)
+        data = arrays.read_matrix(source, labels, elsewhere).select(features)
     data = replace(check_numbers(data), sha256=sha256)
     return data if extra is None else _joined(data, extra, labels, join_on)
 
@@ -113,37 +82,41 @@ def _read_label_file(
     """Read the columns of a table or NumPy file; an .npy is the column of the only label."""
     source = check_input(path, LABEL_SUFFIXES)
     sha256 = file_checksum(source)
-    suffix = suffix_of(source)
-    called, names = None, None
     columns: dict[str, Any]
-    if suffix in TABLE_SUFFIXES:
-        frame = read_frame(source, as_text=() if join_on is None else (join_on,))
-        names, columns, n = row_names(frame), table_columns(frame), len(frame)
-        called = None if frame.index.name is None else str(frame.index.name)
-    elif suffix == ".npy":
-        array = read_npy(source)
+    called, names = None, None
+    if suffix_of(source) in TABLE_SUFFIXES:
+        frame = read_frame(source, as_text=join_on)
+        (names, called), columns, n = row_names(frame), table_columns(frame), len(frame)
+    elif suffix_of(source) == ".npy":
+        array = arrays.read_npy(source)
         if array.ndim != 1 and array.shape[1:] != (1,):
-            raise ValueError(
-                f"{source} must hold one label per point, got an array of shape {array.shape}"
-            )
-        columns = {labels[0] if len(labels) == 1 else source.stem: label_array(array)}
-        n = len(array)
+            raise ValueError(f"{source} must hold one label per point, got shape {array.shape}")
+        name = labels[0] if len(labels) == 1 else source.stem
+        columns, n = {name: arrays.label_array(array)}, len(array)
     else:
-        arrays, pickled = read_arrays(source)
-        refuse_pickled(labels, pickled, source)
-        flat = {name: array for name, array in arrays.items() if len(array.shape) == 1}
+        found, pickled = arrays.read_arrays(source)
+        arrays.refuse_pickled(labels, pickled, source)
+        flat = {name: array for name, array in found.items() if len(array.shape) == 1}
         # The longest arrays are the columns; shorter ones describe something else.
         lengths = {len(flat[name]) for name in labels if name in flat}
         n = max(lengths or map(len, flat.values()), default=0)
         if len(lengths) > 1 or n == 0:
             raise ValueError(f"{source} must hold arrays of equal length with one label per point")
-        columns, names = array_columns(flat, n)
-    return Dataset(np.empty((n, 0)), (), columns, names, path=source, sha256=sha256, called=called)
+        columns, names = arrays.array_columns(flat, n)
+    X = np.empty((n, 0))
+    return Dataset(X, (), columns, names, path=source, called=called, sha256=sha256)
 
 
 def _joined(data: Dataset, extra: Dataset, labels: Sequence[str], join_on: str | None) -> Dataset:
     """Return the data with the columns of the label file added."""
-    rows, how = _rows(data, extra, labels, join_on)
+    rows = None
+    if join_on is None or (join_on == ORDER and ORDER not in _keys(extra)):
+        agreed = None if join_on == ORDER else _agreed_key(data, extra, labels)
+        _check_lengths(data, extra)
+        sure = f"in which {agreed} agree" if agreed else "which must be the same in both files"
+        how = f"order, {sure}"
+    else:
+        rows, how = _rows(data, extra, join_on)
     # Columns that both files have stay as the data have them, with the order of their categories.
     new = {}
     for name, column in extra.columns.items():
@@ -156,36 +129,37 @@ def _joined(data: Dataset, extra: Dataset, labels: Sequence[str], join_on: str |
         known = data.column(name)
         row = first_difference(known, taken)
         if row is not None:
-            values = [np.asarray(each, object)[row] for each in (known, taken)]
-            raise ValueError(
-                f"{data.path} and {extra.path} both have a column {name!r:.60}, and they differ "
-                f"(point {row + 1}: {values[0]!r:.40} and {values[1]!r:.40}); rename or remove it "
-                f"in {extra.path}"
-            )
+            one, other = (np.asarray(each, object)[row] for each in (known, taken))
+            files = f"{data.path} and {extra.path} both have a column {name!r:.60}"
+            where = f"point {row + 1}: {one!r:.40} and {other!r:.40}"
+            raise ValueError(f"{files}, and they differ ({where}); rename or remove one of them")
     notes = (*data.notes, f"labels of {extra.path} joined by {how}", *like_missing(new))
-    return replace(
-        data, columns=data.columns | new, notes=notes,
-        label_path=extra.path, label_sha256=extra.sha256,
-    )  # fmt: skip
+    data = replace(data, columns=data.columns | new, notes=notes)
+    return replace(data, label_path=extra.path, label_sha256=extra.sha256)
 
 
-def _rows(
-    data: Dataset, extra: Dataset, labels: Sequence[str], join_on: str | None
-) -> tuple[NDArray[np.intp] | None, str]:
-    """Return the row of the label file for each point (None: the same row), and how in words."""
-    keys = dict(_keys(extra))
-    if join_on is None or (join_on == ORDER and ORDER not in keys):
-        agreed = None if join_on == ORDER else _agreed_key(data, extra, labels)
-        n, length = data.X.shape[0], extra.X.shape[0]
-        if length != n:
-            header = "; its first line is read as column names" if length == n - 1 else ""
-            raise ValueError(
-                f"{extra.path} has {length} rows but {data.path} has {n}{header}. Joined by order, "
-                "there must be one for each point; --join-on COLUMN joins by a column instead"
-            )
-        sure = f"in which {agreed} agree" if agreed else "which must be the same in both files"
-        return None, f"order, {sure}"
-    own = dict(_keys(data, (join_on,)))
+def _keys(data: Dataset, features: Collection[str] = ()) -> dict[str, _Texts]:
+    """Return what rows may be joined by: the row names, and columns of text or whole numbers."""
+    keys = {} if data.names is None else {INDEX: data.names.tolist()}
+    for name in (*data.columns, *(name for name in data.features if name in features)):
+        column = data.column(name)
+        kind = column.dtype.kind
+        if kind in "iuOU" or (kind == "f" and not np.mod(column, 1).any()):
+            keys[name] = label_texts(column).tolist()
+    return keys
+
+
+def _check_lengths(data: Dataset, extra: Dataset) -> None:
+    n, length = data.X.shape[0], extra.X.shape[0]
+    if length != n:
+        header = "; its first line is read as column names" if length == n - 1 else ""
+        how = "To join by a column instead of by order, use --join-on COLUMN"
+        raise ValueError(f"{extra.path} has {length} rows but {data.path} has {n}{header}. {how}")
+
+
+def _rows(data: Dataset, extra: Dataset, join_on: str) -> tuple[NDArray[np.intp], str]:
+    """Return the row of the label file for each point, and how it was found in words."""
+    own, keys = _keys(data, (join_on,)), _keys(extra)
     there = INDEX if join_on == extra.called else join_on
     here = join_on if join_on in own or join_on in data.columns else INDEX
     for name, known, file in ((there, keys, extra.path), (here, own, data.path)):
@@ -194,53 +168,31 @@ def _rows(
             how = f"; {file} has no row names" if name == INDEX else ""
             text = unknown(join_on, columns, what="column to join by", where=str(file))
             raise ValueError(f"--join-on: {text}{how}")
-    how = _described(here)
-    if here != there:
-        how = f"{_described(here)} of {data.path} and {_described(there)} of {extra.path}"
-    return _matched(own[here], keys[there], data.path, extra.path, _described(there)), how
-
-
-def _keys(data: Dataset, features: Collection[str] = ()) -> Iterator[tuple[str, _Texts]]:
-    """Yield what rows may be joined by: the row names, and columns of text or whole numbers."""
-    if data.names is not None:
-        yield INDEX, data.names.tolist()
-    for name in (*data.columns, *(name for name in data.features if name in features)):
-        column = data.column(name)
-        kind = column.dtype.kind
-        if kind in "iuOU" or (kind == "f" and not np.mod(column, 1).any()):
-            yield name, label_texts(column).tolist()
-
-
-def _matched(
-    wanted: _Texts, found: _Texts, path: Path, label_path: Path, what: str
-) -> NDArray[np.intp]:
+    what = f"{_described(there)} of {extra.path}"
     row_of: dict[str | None, int] = {}
-    for row, value in enumerate(found):
+    for row, value in enumerate(keys[there]):
         if value is not None and row_of.setdefault(value, row) != row:
-            raise ValueError(
-                f"{what} of {label_path} must be unique to join by, but {value!r:.60} appears in "
-                f"rows {row_of[value] + 1} and {row + 1}"
-            )
-    absent = [value for value in wanted if value not in row_of]
+            twice = f"{value!r:.60} appears in rows {row_of[value] + 1} and {row + 1}"
+            raise ValueError(f"{what} must be unique to join by, but {twice}")
+    absent = [value for value in own[here] if value not in row_of]
     if absent:
-        raise ValueError(
-            f"{len(absent)} of the {len(wanted)} rows of {path} have no match in {what} of "
-            f"{label_path}: {listed(absent, most=3)}"
-        )
-    return np.array([row_of[value] for value in wanted], np.intp)
+        rows = f"{len(absent)} of the {len(own[here])} rows of {data.path}"
+        raise ValueError(f"{rows} have no match in {what}: {listed(absent, most=3)}")
+    how = _described(here) if here == there else f"{_described(here)} of {data.path} and {what}"
+    return np.array([row_of[value] for value in own[here]], np.intp), how
 
 
 def _agreed_key(data: Dataset, extra: Dataset, labels: Sequence[str]) -> str | None:
     """Return which identifiers agree, row by row; refuse files in which they do not."""
-    own = {name: texts for name, texts in _keys(data, extra.columns) if name not in labels}
     agreed = None
-    for there, found in _keys(extra):
+    own = _keys(data, extra.columns)
+    for there, found in _keys(extra).items():
         if there in labels or None in found or len(set(found)) < len(found):
             continue
-        for here, wanted in own.items():
-            if wanted == found:
+        for here in [name for name in own if name not in labels]:
+            if own[here] == found:
                 agreed = agreed or _described(here)
-            elif _related(here, wanted, there, found):
+            elif _related(here, own[here], there, found):
                 raise ValueError(
                     f"{data.path} and {extra.path} both identify their rows "
                     f"({_described(here)} and {_described(there)}), but not in the same order; "
@@ -259,7 +211,7 @@ def _related(here: str, wanted: _Texts, there: str, found: _Texts) -> bool:
     if here == there:  # row numbers say nothing
         return not (_counts(wanted) or _counts(found))
     numbers = all(text is not None and text.isdigit() for text in found)
-    if numbers and there != INDEX and not like_id(there):
+    if numbers and there != INDEX and not IDENTIFIER.search(there):
         return False  # ranks, say, which agree with row numbers by chance
     values = set(found)
     return sum(text in values for text in wanted) > _MOSTLY * len(wanted)

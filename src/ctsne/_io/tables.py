@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import itertools
 import re
 import zlib
 from collections import Counter
@@ -12,27 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ctsne._core.messages import listed, unknown
-from ctsne._io.dataset import (
-    Dataset,
-    check_labels,
-    doubtful_features,
-    matching,
-    no_empty_text,
-    storable,
-)
+from ctsne._io.dataset import Dataset, Names, check_labels, empty_as_na, matching, storable
 from ctsne._io.paths import TEXT_SUFFIXES, load, suffix_of
 
-__all__ = [
-    "is_of_map", "like_id", "like_missing", "read_frame", "read_table", "row_names",
-    "separator_of", "table_columns",
-]  # fmt: skip
-
 # Names of columns that identify rows.
-_ID = re.compile(
-    r"(^|[\W_])(id|ids|index|name|names|barcode|barcodes|cell|sample|row|rownames)$", re.IGNORECASE
+IDENTIFIER = re.compile(
+    r"(^|[\W_])(ids?|index|names?|barcodes?|cell|sample|row|rownames)$", re.IGNORECASE
 )
 _NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
 _OF_MAP = re.compile(r"(.+)_(\d+|perplexity|other_share|matched|largest_weight)")
@@ -40,112 +28,94 @@ _OF_MAP = re.compile(r"(.+)_(\d+|perplexity|other_share|matched|largest_weight)"
 _COMPANIONS = ("1", "perplexity", "largest_weight")
 # Text that many programs write for missing values; in a column of text it is an ordinary label.
 _LIKE_MISSING = {"#N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "None", "n/a", "null"}
+_SHOWN = 12
+# From this many on, numbered names (PC1, PC2, ...) belong together.
+_RUN = 3
+# With fewer columns, one may well hold most of the variance.
+_FEWEST_DOUBTED = 5
+_MOST_VARIANCE = 0.5
 # A text column in which this share of cells are numbers was meant to be numeric.
 _MOSTLY = 0.5
 # Kinds of NumPy and pandas types that are numbers.
 _NUMERIC = "iuf"
 _SEPARATORS = {";": "semicolons", "\t": "tabs", ",": "commas"}
+_REMEDIES = {";": "save it with commas", "\t": "rename it to .tsv", ",": "rename it to .csv"}
 
 
 def read_table(
-    path: Path,
-    labels: Sequence[str],
-    elsewhere: Sequence[str],
-    *,
-    features: Sequence[str] | None,
-    index: str | None,
-    join_on: str | None,
-) -> Dataset:
+    path: Path, labels: Sequence[str], elsewhere: Sequence[str], features: Sequence[str] | None,
+    index: str | None, join_on: str | None,
+) -> Dataset:  # fmt: skip
     """Read the numeric columns as the matrix, all others as columns."""
-    frame = read_frame(path, index=index, as_text=() if join_on is None else (join_on,))
+    frame = read_frame(path, index=index, as_text=join_on)
     check_labels(labels, [*frame.columns, *elsewhere], where=str(path))
-    notes: tuple[str, ...] = ()
-    doubts: tuple[str, ...] = ()
-    if suffix_of(path) in TEXT_SUFFIXES and _has_semicolons(path):
-        notes += ("columns are separated by semicolons; decimal commas are recognized",)
-    names = row_names(frame)
+    notes: list[str] = []
+    doubts: list[str] = []
+    if _has_semicolons(path):
+        notes.append("columns are separated by semicolons; decimal commas are recognized")
     if features is None:
-        chosen, more, doubts = _numeric_columns(frame, {*labels, join_on})
-        notes += more
+        chosen = _numeric_columns(frame, {*labels, join_on}, notes, doubts)
     else:
-        for name in set(labels) & set(features):
-            raise ValueError(f"{name!r:.60} cannot be both a label and a feature; name it once")
-        known = [name for name in frame.columns if name not in labels]
-        chosen = matching(features, known, where=str(path))
-        for name in chosen:
-            if frame[name].dtype.kind not in _NUMERIC:
-                row, value = _example_of_text(frame[name]) or (1, str(frame[name].iloc[0]))
-                raise ValueError(
-                    f"column {name!r:.60} of {path} is not numeric (row {row}: {value!r:.40}); "
-                    "leave it out of --features or correct the file"
-                )
+        chosen = _named(frame, labels, features, path)
     if not chosen:
-        raise ValueError(
-            f"{path} has no numeric columns to make a map of; its columns are "
-            f"{listed(frame.columns)}" + "".join(f"; {doubt}" for doubt in doubts)
-        )
+        found = "; ".join([f"its columns are {listed(frame.columns)}", *doubts])
+        raise ValueError(f"{path} has no numeric columns to make a map of; {found}")
     single = all(dtype == np.float32 for dtype in frame[chosen].dtypes)
     values = frame[chosen].to_numpy(np.float32 if single else np.float64, na_value=np.nan)
     X = np.ascontiguousarray(values)
     columns = table_columns(frame.drop(columns=chosen))
+    notes.extend(like_missing(columns))
     if features is None and np.isfinite(X).all():  # features that were named were meant
-        doubts += tuple(doubtful_features(X, chosen))
+        doubts.extend(_doubtful_features(X, chosen))
     source = f"{len(chosen)} numeric column{'' if len(chosen) == 1 else 's'}"
-    called = None if names is None or frame.index.name is None else str(frame.index.name)
+    names, called = row_names(frame)
     return Dataset(
-        X, tuple(chosen), columns, names, source, (*notes, *like_missing(columns)), path,
-        warnings=doubts, called=called,
-    )  # fmt: skip
+        X, tuple(chosen), columns, names, source, tuple(notes), path, called, tuple(doubts)
+    )
 
 
 def read_frame(
-    path: Path, *, index: str | None = None, as_text: Collection[str] = (), own: str | None = None
+    path: Path, *, index: str | None = None, as_text: str | None = None, own: str | None = None
 ) -> Any:
     """Return a table as a data frame; its index holds the row names, if there are any.
 
-    Row names are the column ``index``, else those stored by pandas or R: the index of a parquet or
-    feather file, or a first column without a name. ``own`` is the column that comes first, or
-    right after the row names, in a map written by ctsne, where text such as "NA" is a label.
+    By default these are a stored index or a first column without a name. ``own`` is the first
+    column after the row names of a map written by ctsne, where text such as "NA" is a label.
     """
-    texts = {*as_text, *(() if index is None else (index,))}
     suffix = suffix_of(path)
     if suffix in TEXT_SUFFIXES:
-        frame = _read_text(path, as_text=texts, own=own)
+        frame = _read_text(path, {index, as_text}, own)
     else:
         pyarrow = load("pyarrow")
         try:
-            if suffix == ".parquet":
-                table = load("pyarrow.parquet").read_table(path)
-            else:
-                table = load("pyarrow.feather").read_table(path)
+            table = load(f"pyarrow{suffix}").read_table(path)
             table.validate(full=True)  # damaged buffers would crash the interpreter
             frame = table.to_pandas()
         except (OSError, ValueError, KeyError, pyarrow.ArrowException) as error:
             raise ValueError(f"{path} is not a valid {suffix[1:]} file: {error}") from error
     frame.columns = [str(name) for name in frame.columns]
     if frame.index.nlevels > 1:
-        raise ValueError(
-            f"{path} has rows with more cells than there are column names, or several row names "
-            "each; store them as ordinary columns (in pandas: frame.reset_index())"
-        )
+        what = "rows with more cells than there are column names, or with several row names"
+        raise ValueError(f"{path} has {what}; in pandas, frame.reset_index() makes them columns")
     _check_unique(frame.columns, path)
     if not len(frame):
         raise ValueError(f"{path} has column names but no rows")
     if len(frame.columns) > 1 and frame.columns[0] in ("", "Unnamed: 0"):
         frame = frame.set_index(frame.columns[0]).rename_axis(index=None)
-    if index is not None and index != frame.index.name:
-        if index not in frame.columns:
-            text = unknown(index, list(frame.columns), what="column", where=str(path))
-            raise ValueError(f"--index: {text}")
-        frame = frame.set_index(index)
-    return frame
+    if index is None or index == frame.index.name:
+        return frame
+    if index not in frame.columns:
+        text = unknown(index, list(frame.columns), what="column", where=str(path))
+        raise ValueError(f"--index: {text}")
+    return frame.set_index(index)
 
 
-def row_names(frame: Any) -> NDArray[np.str_] | None:
-    """Return the row names of a data frame from :func:`read_frame`, or None."""
+def row_names(frame: Any) -> tuple[Names, str | None]:
+    """Return the row names of a data frame from :func:`read_frame`, and what they are called."""
     if isinstance(frame.index, load("pandas").RangeIndex):
-        return None
-    return np.array(frame.index.astype(str), str)
+        return None, None
+    called = None if frame.index.name is None else str(frame.index.name)
+    return np.array(frame.index.astype(str), str), called
 
 
 def separator_of(path: Path) -> str:
@@ -162,15 +132,15 @@ def _has_semicolons(path: Path) -> bool:
     return b";" in header and b"," not in header and b"\t" not in header
 
 
-def _read_text(path: Path, *, as_text: Collection[str], own: str | None) -> Any:
+def _read_text(path: Path, as_text: Collection[str | None], own: str | None) -> Any:
     """Return a text table as a data frame; refuse files that pandas would misread."""
     pandas = load("pandas")
     separator = separator_of(path)
-    compression = "gzip" if path.name.lower().endswith(".gz") else None
-    options: dict[str, Any] = {"compression": compression, "encoding": "utf-8", "sep": separator}
+    gz = "gzip" if path.name.lower().endswith(".gz") else None
     try:
         if own is None and _has_semicolons(path):
-            options["sep"] = separator = ";"
+            separator = ";"
+        options: dict[str, Any] = {"sep": separator, "compression": gz, "encoding": "utf-8"}
         head = pandas.read_csv(path, header=None, nrows=1, dtype=str, na_filter=False, **options)
         header = head.iloc[0].tolist()
         _check_header(header, separator, path)
@@ -191,19 +161,16 @@ def _read_text(path: Path, *, as_text: Collection[str], own: str | None) -> Any:
     except pandas.errors.EmptyDataError as error:
         raise ValueError(f"{path} is empty") from error
     except pandas.errors.ParserError as error:
-        raise ValueError(
-            f"{path} is not a table separated by {_SEPARATORS[separator]}: {error}"
-        ) from error
+        kind = f"a table separated by {_SEPARATORS[separator]}"
+        raise ValueError(f"{path} is not {kind}: {error}") from error
     except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{path} is not encoded in UTF-8 ({error.reason} at byte {error.start}); save it with "
-            "that encoding"
-        ) from error
+        where = f"{error.reason} at byte {error.start}"
+        raise ValueError(f"{path} is not encoded in UTF-8 ({where}); convert it") from error
     except (OSError, EOFError, zlib.error) as error:
         raise ValueError(f"cannot read {path}: {error}") from error
 
 
-def _with_gaps(frame: Any, decimal: str, texts: Collection[str]) -> Any:
+def _with_gaps(frame: Any, decimal: str, texts: Collection[str | None]) -> Any:
     """Return the table with "NA" and the like as missing in columns that are otherwise numeric."""
     for place, (name, column) in enumerate(frame.items()):
         marked = column.isin(_LIKE_MISSING).to_numpy()
@@ -218,19 +185,14 @@ def _check_header(header: list[str], separator: str, path: Path) -> None:
     if len(header) == 1:
         for other, word in _SEPARATORS.items():
             if other != separator and other in header[0]:
-                kind = ".tsv" if other == "\t" else ".csv"
-                how = f"rename it to {kind}" if other != ";" else "save it with commas"
-                raise ValueError(
-                    f"{path} has only one column, but {word} in its first line; columns in a file "
-                    f"of this name are separated by {_SEPARATORS[separator]}: {how}"
-                )
+                what = f"{path} has only one column, but {word} in its first line"
+                how = f"separated by {_SEPARATORS[separator]}: {_REMEDIES[other]}"
+                raise ValueError(f"{what}; columns in a file of this name are {how}")
     named = [name for name in header if name]
     _check_unique(named, path)
     if all(map(_NUMBER.fullmatch, named)) and any(set(name) & set(".eE") for name in named):
-        raise ValueError(
-            f"the first line of {path} holds numbers ({listed(named, most=3)}); add a line with "
-            "column names before it"
-        )
+        what = f"the first line of {path} holds numbers ({listed(named, most=3)})"
+        raise ValueError(f"{what}; add a line with column names before it")
 
 
 def _check_unique(names: Sequence[str], path: Path) -> None:
@@ -244,76 +206,110 @@ def _example_of_text(column: Any) -> tuple[int, str] | None:
     if column.dtype.kind != "O" or hasattr(column, "cat"):
         return None
     present = column.notna()
-    numbers = load("pandas").to_numeric(column, errors="coerce")
-    wrong = (present & numbers.isna()).to_numpy()
+    wrong = (present & load("pandas").to_numeric(column, errors="coerce").isna()).to_numpy()
     if not wrong.any() or wrong.sum() > _MOSTLY * present.sum():
         return None
     row = int(wrong.argmax())
     return row + 1, str(column.iloc[row])
 
 
+def _named(frame: Any, labels: Sequence[str], features: Sequence[str], path: Path) -> list[str]:
+    """Return the columns that match ``features``; refuse labels and text among them."""
+    for name in set(labels) & set(features):
+        raise ValueError(f"{name!r:.60} cannot be both a label and a feature; name it once")
+    known = [name for name in frame.columns if name not in labels]
+    chosen = matching(features, known, where=str(path))
+    for name in chosen:
+        if frame[name].dtype.kind not in _NUMERIC:
+            row, value = _example_of_text(frame[name]) or (1, str(frame[name].iloc[0]))
+            what = f"column {name!r:.60} of {path} is not numeric (row {row}: {value!r:.40})"
+            raise ValueError(f"{what}; leave it out of --features or correct the file")
+    return chosen
+
+
 def _numeric_columns(
-    frame: Any, kept: Collection[str | None]
-) -> tuple[list[str], tuple[str, ...], tuple[str, ...]]:
-    """Return the columns that are features, notes on the others, and warnings."""
-    chosen, doubts = [], []
+    frame: Any, kept: Collection[str | None], notes: list[str], doubts: list[str]
+) -> list[str]:
+    """Return the columns that are features; add notes and warnings about the others."""
+    chosen: list[str] = []
     left: dict[str, list[str]] = {"not numeric": [], "empty": [], "an earlier map": []}
-    keys = {"ctsne", *_keys_of_maps(frame.columns)}
+    stems = {match[1] for match in map(_OF_MAP.fullmatch, frame.columns) if match}
+    keys = {key for key in stems if {f"{key}_{part}" for part in _COMPANIONS} <= {*frame.columns}}
     empty = frame.isna().all().to_dict()
     for name in frame.columns:
-        column = frame[name]
+        column, doubt = frame[name], ""
         if name in kept:
             continue
-        if any(is_of_map(name, key) for key in keys):
+        if any(is_of_map(name, key) for key in {"ctsne", *keys}):
             left["an earlier map"].append(name)
         elif empty[name]:
             left["empty"].extend([] if name.startswith("Unnamed: ") else [name])
         elif column.dtype.kind in _NUMERIC:
-            if doubt := _identifies_rows(column, name):
-                doubts.append(
-                    f"column {name!r:.60} is left out of the map: {doubt}. Use --index {name} to "
-                    "make it the row names, or --features to include it"
-                )
-            else:
-                chosen.append(name)
+            doubt = _identifies_rows(column, name)
+            chosen += [] if doubt else [name]
         elif found := _example_of_text(column):
-            row, value = found
-            doubts.append(
-                f"column {name!r:.60} is left out of the map: it is mostly numeric, but contains "
-                f"text (row {row}: {value!r:.40})"
-            )
+            doubt = f"it is mostly numeric, but contains text (row {found[0]}: {found[1]!r:.40})"
         else:
             left["not numeric"].append(name)
-    notes = [f"not in the map ({why}): {listed(names)}" for why, names in left.items() if names]
-    return chosen, tuple(notes), tuple(doubts)
+        if doubt:
+            doubts.append(f"column {name!r:.60} is left out of the map: {doubt}")
+    notes += [f"not in the map ({why}): {listed(names)}" for why, names in left.items() if names]
+    return chosen
 
 
 def _identifies_rows(column: Any, name: str) -> str:
     """Say why a numeric column looks like row numbers or identifiers; empty if it does not."""
     if column.dtype.kind not in "iu" or len(column) < 3:
         return ""
+    how = f"Use --index {name} to make it the row names, or --features to include it"
     values = column.to_numpy()
     if values[0] in (0, 1) and bool((np.diff(values) == 1).all()):
-        return "it counts the rows"
-    return "it looks like an identifier" if like_id(name) and column.is_unique else ""
+        return f"it counts the rows. {how}"
+    unique = IDENTIFIER.search(name) and column.is_unique
+    return f"it looks like an identifier. {how}" if unique else ""
 
 
-def like_id(name: str) -> bool:
-    """Tell whether a column is named like an identifier."""
-    return _ID.search(name) is not None
+def _stem(name: str) -> str:
+    return name.rstrip("0123456789")
+
+
+def _doubtful_features(X: Any, features: Sequence[str]) -> Iterator[str]:
+    """Warn of unnumbered columns that are probably a mistake: dominant, or counts."""
+    if len(features) < _FEWEST_DOUBTED:
+        return
+    stems = Counter(map(_stem, features))
+    single = [stems[_stem(name)] < _RUN for name in features]
+    stem, count = stems.most_common(1)[0]
+    how = f'--features "{stem}*"' if stem and count >= _RUN else "--features NAME NAME ..."
+    variance = X.var(axis=0, dtype=np.float64)
+    first = int(variance.argmax())
+    if single[first] and variance[first] > _MOST_VARIANCE * variance.sum():
+        share = f"{100 * variance[first] / variance.sum():.0f} % of the variance of all features"
+        what = f"column {features[first]!r:.60} has {share}, so it dominates the map"
+        yield f"{what}; choose the features with {how}, or scale the columns"
+    whole = (np.mod(X, 1) == 0).all(axis=0)
+    counts = [name for name, odd in zip(features, single & whole, strict=True) if odd]
+    if counts and 2 * whole.sum() < len(features):
+        what = f"whole numbers among fractions, included in the map: {listed(counts)}"
+        yield f"{what}; if these are labels or counts, choose the features with {how}"
+
+
+def folded(names: Sequence[str]) -> str:
+    """Write names as a short list, numbered ones by their ends."""
+    parts: list[str] = []
+    for _, group in itertools.groupby(names, _stem):
+        run = list(group)
+        parts += run if len(run) < _RUN else [f"{run[0]} ... {run[-1]}"]
+    shown = [part if len(part) <= 60 else f"{part[:57]}..." for part in parts[:_SHOWN]]
+    if len(parts) > _SHOWN:
+        shown.append(f"... ({len(names)} in all)")
+    return ", ".join(shown)
 
 
 def is_of_map(name: str, key: str) -> bool:
     """Tell whether a column is named like positions or diagnostics of a map of this key."""
     match = _OF_MAP.fullmatch(name)
     return match is not None and match[1] == key
-
-
-def _keys_of_maps(names: Any) -> Iterator[str]:
-    present = set(names)
-    for match in filter(None, map(_OF_MAP.fullmatch, names)):
-        if match[2] == "1" and present.issuperset(f"{match[1]}_{part}" for part in _COMPANIONS):
-            yield match[1]
 
 
 def table_columns(frame: Any) -> dict[str, Any]:
@@ -329,17 +325,15 @@ def table_columns(frame: Any) -> dict[str, Any]:
                 column = column.astype("Int64")
         elif load("pandas").api.types.infer_dtype(column) == "mixed":
             column = storable(column)
-        columns[str(name)] = no_empty_text(column)
+        columns[str(name)] = empty_as_na(column)
     return columns
 
 
 def like_missing(columns: Mapping[str, Any]) -> Iterator[str]:
     """Report labels of tables that may have been meant as missing."""
     for name, column in columns.items():
-        if hasattr(column, "unique") and column.dtype.kind == "O":
-            found = _LIKE_MISSING.intersection(column.unique().tolist())
-            if found:
-                yield (
-                    f"column {name!r:.60} contains {listed(sorted(found))}, treated as an ordinary "
-                    "label; leave cells empty where the label is missing"
-                )
+        plain = column.dtype.kind != "O" or not hasattr(column, "unique")
+        found = () if plain else _LIKE_MISSING.intersection(column.unique().tolist())
+        if found:
+            how = "treated as an ordinary label; leave cells empty where the label is missing"
+            yield f"column {name!r:.60} contains {listed(sorted(found))}, {how}"

@@ -1,7 +1,7 @@
-"""Stage 2: how much neighbours pull.
+"""Stage 2: how strongly neighbours attract each other.
 
 Each method turns :class:`~ctsne.neighbors.Neighbors` into :class:`Affinities`: a symmetric sparse
-matrix that sums to one, and a diagnosis of every point.
+matrix that sums to one, and diagnostics of every point.
 """
 
 from ctsne.affinity.balanced import balanced_affinities

@@ -1,4 +1,4 @@
-"""Similarities of ``balanced``: every point gives other labels a share that is set beforehand."""
+"""Similarities of ``balanced``: the share of other labels in every row is set beforehand."""
 
 from __future__ import annotations
 
@@ -8,26 +8,24 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import entr, expit
 
-from ctsne.affinity.natural import natural_log_odds
+from ctsne._core.checks import check_number
 from ctsne.affinity.result import Affinities
 from ctsne.affinity.rows import Rows
-from ctsne.affinity.weights import check_perplexity, of_points, per_label, random_share
+from ctsne.affinity.weights import Floats, of_points, per_label, random_share  # fmt: skip
 from ctsne.labels import Labels, encode_labels
 from ctsne.neighbors import Neighbors
 
+# exp(700) is about the largest finite weight.
+_LARGEST_LOG_WEIGHT = 700.0
+
 
 def balanced_affinities(
-    neighbors: Neighbors,
-    labels: object,
-    *,
-    perplexity: float,
-    strength: ArrayLike,
-    n_jobs: int = 1,
+    neighbors: Neighbors, labels: object, *, perplexity: float, strength: ArrayLike, n_jobs: int = 1
 ) -> Affinities:
-    """Two distributions for every point, calibrated separately and mixed by a fixed share.
+    """Calibrate two distributions for every point separately, and mix them by a fixed share.
 
-    Strength 0 gives each point the share of other labels that its plain t-SNE similarities have,
-    strength 1 the share that a random draw would have.
+    At strength 0, the share of other labels is that of each point's plain t-SNE similarities; at
+    strength 1, that of a random draw.
 
     Parameters
     ----------
@@ -37,7 +35,7 @@ def balanced_affinities(
     perplexity : float
         Of the mixture.
     strength : float or ndarray of shape (n_labels,)
-        In [0, 1], for all labels or one for each.
+        In [0, 1], one for all labels or one per label.
     n_jobs : int
 
     Returns
@@ -55,7 +53,7 @@ def balanced_affinities(
     >>> result.diagnostics.other_share[:3].round(6).tolist()
     [0.68, 0.68, 0.68]
     """
-    target = check_perplexity(perplexity)
+    target = check_number(perplexity, "perplexity", low=1)
     known = encode_labels(labels, n=len(neighbors.indices))
     strengths = per_label(strength, "strength", known, open_low=False)
     natural = expit(natural_log_odds(neighbors, known, n_jobs=n_jobs))
@@ -64,12 +62,7 @@ def balanced_affinities(
 
 
 def split_affinities(
-    neighbors: Neighbors,
-    labels: Labels,
-    share: NDArray[np.float64],
-    *,
-    perplexity: float,
-    n_jobs: int,
+    neighbors: Neighbors, labels: Labels, share: Floats, *, perplexity: float, n_jobs: int
 ) -> Affinities:
     """Calibrate both lists of every row separately and mix them by the share of other labels."""
     rows = Rows(neighbors, labels, n_jobs=n_jobs)
@@ -79,25 +72,22 @@ def split_affinities(
     share = np.where(n_same == 0, 1.0, share)
     same, other = _split_perplexity(perplexity, share, n_same, n_other)
     same_precision, other_precision, reached = rows.split_bandwidths(same, other)
-    result = rows.affinities(same_precision, other_precision, reached, mass=share)
-    # What counts is the mixture: one list may fall short where the other makes up for it.
+    result = rows.affinities(same_precision, other_precision, reached, other_share=share)
+    # Only the mixture counts: one list may miss its perplexity if the other makes up for it.
     reached = np.abs(np.log(result.diagnostics.perplexity / perplexity)) < 1e-5
     return replace(result, diagnostics=replace(result.diagnostics, reached=reached))
 
 
 def _split_perplexity(
-    perplexity: float,
-    share: NDArray[np.float64],
-    n_same: NDArray[np.int32],
-    n_other: NDArray[np.int32],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Perplexities of both lists such that their mixture has exactly the one asked for.
+    perplexity: float, share: Floats, n_same: NDArray[np.int32], n_other: NDArray[np.int32]
+) -> tuple[Floats, Floats]:
+    """Return perplexities of both lists whose mixture has exactly the one asked for.
 
-    The mixture's entropy is h(w) + (1-w) log(same) + w log(other). (1-w)u and wu satisfy it; where
-    a list cannot have that (less than one neighbour, more than there are), the other makes up for
-    it.
+    The mixture's entropy is h(w) + (1-w) log(same) + w log(other), which (1-w)u and wu satisfy. If
+    a list cannot have its perplexity (less than one neighbour, or more than it holds), the other
+    list makes up for it.
     """
-    # Of an empty list the share is zero: any length and any perplexity will do.
+    # The share of an empty list is zero, so its length and perplexity do not matter.
     most_same, most_other = np.log(np.maximum(n_same, 1)), np.log(np.maximum(n_other, 1))
     left = np.log(perplexity) - entr(share) - entr(1 - share)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -107,3 +97,45 @@ def _split_perplexity(
         remaining = np.where(share > 0, (left - (1 - share) * log_same) / share, 0.0)
         log_other = np.where(log_same == wanted, log_other, remaining.clip(0, most_other))
     return np.exp(log_same), np.exp(log_other)
+
+
+def natural_log_odds(neighbors: Neighbors, labels: Labels, *, n_jobs: int) -> Floats:
+    """Return the log of the weight on other labels over the rest, without conditioning.
+
+    The perplexity is half the length of a row. Weights among aligned points are scaled to the mean
+    without alignment: an alignment determines which points are near, not how near they are.
+    """
+    log_odds = _log_odds(neighbors, n_jobs)
+    if neighbors.unaligned is None:
+        return log_odds
+    rows = neighbors.unaligned.rows
+    known = labels.codes[rows] >= 0
+    if not known.any():
+        return log_odds
+    plain = _log_odds(neighbors.unaligned.neighbors, n_jobs)[known]
+    return log_odds + solve_weight(log_odds[rows][known], float(expit(plain).mean()))
+
+
+def solve_weight(log_odds: Floats, target: float) -> float:
+    """Solve for the log weight on other labels that makes their mean share a target."""
+
+    def mean_share(log_weight: float) -> float:
+        return float(expit(log_odds + log_weight).mean())
+
+    low, high = -_LARGEST_LOG_WEIGHT, _LARGEST_LOG_WEIGHT
+    if mean_share(0.0) == target:
+        return 0.0
+    if mean_share(low) >= target:
+        return low
+    if mean_share(high) <= target:
+        return high
+    while high - low > 1e-9:
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if mean_share(middle) < target else (low, middle)
+    return high
+
+
+def _log_odds(neighbors: Neighbors, n_jobs: int) -> Floats:
+    rows = Rows(neighbors, None, n_jobs=n_jobs)
+    precision, _ = rows.bandwidths(max(1.0, neighbors.indices.shape[1] / 2), weighted=False)
+    return rows.log_odds(precision)

@@ -1,42 +1,41 @@
-"""Similarities of ``joint``, and the conditioning of the map that goes with them."""
+"""Similarities of ``joint``, and the conditioning of the map that belongs to them."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import expit
 
-from ctsne.affinity.balanced import split_affinities
-from ctsne.affinity.natural import natural_log_odds, solve_weight
+from ctsne._core.checks import check_number
+from ctsne.affinity.balanced import natural_log_odds, solve_weight, split_affinities
 from ctsne.affinity.result import Affinities
 from ctsne.affinity.weights import (
-    check_perplexity,
+    Floats,
     of_points,
     per_label,
     random_share,
     same_label_share,
-)
+)  # fmt: skip
 from ctsne.labels import Labels, encode_labels
 from ctsne.neighbors import Neighbors, matched_share, select_neighbors
 
-# Constants of the method, the same for all data; experiments/RESULTS.md has what they rest on.
-# Above: strength 1 moves the mean weight on other labels this far towards that of a random draw,
-# along a power of the strength.
+# Constants of the method, the same for all data; experiments/RESULTS.md explains their values.
+# In the similarities: strength 1 moves the mean weight on other labels this far towards that of a
+# random draw, as a power of the strength.
 REACH = 0.65
 LEVEL_POWER = 0.75
-# Below: the odds grow to 10 to this power, along another power of the strength.
+# In the map: the odds grow to 10 to the power of ODDS_DECADES, as another power of the strength.
 ODDS_DECADES = 2.0
 ODDS_POWER = 2.0
-# The odds of a point towards other labels are multiplied by how well it is matched there, at least
-# by this.
+# The odds of a point towards other labels are multiplied by how well it is matched, at least this.
 LEAST_MATCHED = 0.02
 _NEGLIGIBLE = 1e-6
 
 
-def joint_odds(strength: ArrayLike) -> NDArray[np.float64]:
-    """Odds of the repulsion in the map that go with a strength of ``joint``.
+def joint_odds(strength: ArrayLike) -> Floats:
+    """Return the odds of the repulsion in the map that belong to a strength of ``joint``.
 
     Parameters
     ----------
@@ -45,8 +44,8 @@ def joint_odds(strength: ArrayLike) -> NDArray[np.float64]:
     Returns
     -------
     ndarray
-        How many times as hard two points with the same label repel each other as two with
-        different labels.
+        How many times as strongly two points with the same label repel each other as two points
+        with different labels.
 
     Examples
     --------
@@ -57,12 +56,11 @@ def joint_odds(strength: ArrayLike) -> NDArray[np.float64]:
     return np.asarray(10.0 ** (ODDS_DECADES * np.asarray(strength, np.float64) ** ODDS_POWER))
 
 
-def beta_from_odds(labels: Labels, odds: ArrayLike) -> NDArray[np.float64]:
-    """Weight of differently labelled pairs in the map, the paper's beta, for given odds.
+def beta_from_odds(labels: Labels, odds: ArrayLike) -> Floats:
+    """Return the weight of differently labelled pairs in the map, the paper's beta, for odds.
 
-    The same odds mean a different beta for every number of labels, because the mean weight of all
-    pairs is one: with two labels of equal size odds of 19 are a beta of 0.1, with 26 labels odds
-    of 226 are.
+    The same odds give a different beta for every number of labels, because the mean weight of all
+    pairs is one: a beta of 0.1 has odds of 19 with two labels of equal size, and of 226 with 26.
 
     Parameters
     ----------
@@ -82,34 +80,29 @@ def beta_from_odds(labels: Labels, odds: ArrayLike) -> NDArray[np.float64]:
     0.1
     """
     rho = same_label_share(labels)
-    return np.asarray(1 / (1 + rho * (np.asarray(odds, np.float64) - 1)))  # exact where it is off
+    return np.asarray(1 / (1 + rho * (np.asarray(odds, np.float64) - 1)))  # exactly 1 for odds of 1
 
 
 def joint_affinities(
-    neighbors: Neighbors,
-    labels: object,
-    *,
-    perplexity: float,
-    strength: ArrayLike,
-    n_jobs: int = 1,
+    neighbors: Neighbors, labels: object, *, perplexity: float, strength: ArrayLike, n_jobs: int = 1
 ) -> Affinities:
     """Give other labels a share of every row that depends on how near they are.
 
-    The share of other labels in the plain similarities, times how well a point is matched there, is
-    where it starts. One weight for all points moves the mean of these shares from its natural value
-    towards that of a random draw, so that points without counterparts keep a small share. Both
-    lists are then calibrated separately, each to its share of the perplexity, so that a row has
-    exactly the perplexity asked for and keeps the nearest points of both kinds.
+    The share starts from that in the plain similarities, times how well the point is matched. One
+    weight for all points moves the mean of these shares from its natural value towards that of a
+    random draw, so that points without counterparts keep a small share. Both lists are then
+    calibrated separately, each to its share of the perplexity, so that a row has exactly the
+    requested perplexity and keeps the nearest points of both lists.
 
     Parameters
     ----------
     neighbors : Neighbors
-        With the lengths of :func:`ctsne.neighbors.half_lengths`; of each row half is used.
+        With the lengths of :func:`ctsne.neighbors.half_lengths`; half of each row is used.
     labels : array-like of length n or Labels
     perplexity : float
     strength : float or ndarray of shape (n_labels,)
-        In [0, 1], for all labels or one for each. The weight of each strength is solved as if all
-        labels had it.
+        In [0, 1], one for all labels or one per label. The weight of each strength is solved as if
+        all labels had it.
     n_jobs : int
 
     Returns
@@ -128,7 +121,7 @@ def joint_affinities(
     >>> result.diagnostics.other_share.mean().round(2).item()
     0.34
     """
-    target = check_perplexity(perplexity)
+    target = check_number(perplexity, "perplexity", low=1)
     known = encode_labels(labels, n=len(neighbors.indices))
     strengths = per_label(strength, "strength", known, open_low=False)
     log_odds = natural_log_odds(neighbors, known, n_jobs=n_jobs)
@@ -139,19 +132,14 @@ def joint_affinities(
     return replace(result, diagnostics=replace(result.diagnostics, matched=matched))
 
 
-def _shares(
-    log_odds: NDArray[np.float64],
-    matched: NDArray[np.float64],
-    labels: Labels,
-    strengths: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """Share of every row for other labels; none for points without a label."""
+def _shares(log_odds: Floats, matched: Floats, labels: Labels, strengths: Floats) -> Floats:
+    """Return the share of other labels in every row; zero for points without a label."""
     labelled = labels.codes >= 0
     if not labelled.any():
         return np.zeros(len(log_odds))
     natural = float(expit(log_odds[labelled]).mean())
     random = float(random_share(labels)[labelled].mean())
-    # Points that are hardly matched keep to their own: elsewhere they would be forced on strangers.
+    # Points without counterparts keep to their own label, instead of being forced into others.
     log_odds = log_odds + np.log(np.maximum(matched, LEAST_MATCHED))
     levels, level_of = np.unique(strengths, return_inverse=True)
     targets = natural + REACH * levels**LEVEL_POWER * (random - natural)
@@ -160,12 +148,12 @@ def _shares(
     return np.where(labelled, share, 0.0)
 
 
-def _shortened(neighbors: Neighbors, share: NDArray[np.float64]) -> Neighbors:
-    """Keep half of each row: of both lists as many points as go with their shares."""
+def _shortened(neighbors: Neighbors, share: Floats) -> Neighbors:
+    """Keep half of each row, divided between the lists by their shares."""
     length = neighbors.indices.shape[1]
     total = (length + 1) // 2
     available = length - neighbors.n_same
-    # Next to nothing is nothing, and the own label keeps one point at least if it has any.
+    # A negligible share gets no points, and the same label keeps at least one if it has any.
     wanted = np.minimum(np.ceil(total * share - _NEGLIGIBLE), total - 1).astype(np.int32)
     other = np.minimum(np.where(neighbors.n_same > 0, wanted, total), available)
     same = np.minimum(total - other, neighbors.n_same)

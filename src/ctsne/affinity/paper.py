@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ctsne._core.checks import check_choice
-from ctsne._core.choices import BANDWIDTHS
+from ctsne._core.checks import check_choice, check_number
+from ctsne._core.vocabulary import BANDWIDTHS
 from ctsne.affinity.result import Affinities
 from ctsne.affinity.rows import Rows
-from ctsne.affinity.weights import check_perplexity, per_label, same_label_share
+from ctsne.affinity.weights import per_label, same_label_share
 from ctsne.labels import encode_labels
 from ctsne.neighbors import Neighbors
 
 
 def tsne_affinities(neighbors: Neighbors, *, perplexity: float, n_jobs: int = 1) -> Affinities:
-    """Similarities of t-SNE: nothing is conditioned.
+    """Compute the similarities of t-SNE, without conditioning.
 
     Parameters
     ----------
@@ -38,8 +38,9 @@ def tsne_affinities(neighbors: Neighbors, *, perplexity: float, n_jobs: int = 1)
     >>> bool(np.allclose(result.diagnostics.perplexity, 5, rtol=1e-5))
     True
     """
+    target = check_number(perplexity, "perplexity", low=1)
     rows = Rows(neighbors, None, n_jobs=n_jobs)
-    precision, reached = rows.bandwidths(check_perplexity(perplexity), weighted=False)
+    precision, reached = rows.bandwidths(target, weighted=False)
     return rows.affinities(precision, precision, reached)
 
 
@@ -52,7 +53,9 @@ def revised_affinities(
     bandwidth: str = "r",
     n_jobs: int = 1,
 ) -> Affinities:
-    """Similarities of revised ct-SNE (paper, section 3): same label times beta, others times alpha.
+    """Compute the similarities of revised ct-SNE: same label times beta, others times alpha.
+
+    See the paper, section 3.
 
     Parameters
     ----------
@@ -60,13 +63,13 @@ def revised_affinities(
     labels : array-like of length n or Labels
     perplexity : float
     beta : float or ndarray of shape (n_labels,)
-        In (0, 1], for all labels or one for each. alpha follows from it.
+        In (0, 1], one for all labels or one per label. alpha follows from it.
     bandwidth : {"r", "p"}
         Whether the final ``r`` or the unconditioned ``p`` has the perplexity. For ``r`` several
-        bandwidths may fit; the one is taken that the authors' program takes: from a kernel as wide
-        as the data, precision is doubled until the perplexity falls below the target, and then
-        bisected. Where that finds none, the smallest that fits, or the one with the nearest
-        perplexity.
+        bandwidths can fit; this chooses the same one as the authors' program: starting from a
+        kernel as wide as the data, precision is doubled until the perplexity falls below the
+        target, and then bisected. If this finds none, it is the smallest that fits, or else the one
+        with the nearest perplexity.
     n_jobs : int
 
     Returns
@@ -85,12 +88,12 @@ def revised_affinities(
     True
     """
     check_choice(bandwidth, "bandwidth", BANDWIDTHS)
-    target = check_perplexity(perplexity)
+    target = check_number(perplexity, "perplexity", low=1)
     known = encode_labels(labels, n=len(neighbors.indices))
     betas = per_label(beta, "beta", known, open_low=True)
     rho = same_label_share(known)
     log_beta, log_alpha = np.zeros_like(betas), np.zeros_like(betas)
-    if rho < 1:  # with one label only, no pair can be told from another
+    if rho < 1:  # with a single label, there is nothing to condition on
         log_beta, log_alpha = np.log(betas), np.log1p(-betas * rho) - np.log1p(-rho)
     rows = Rows(neighbors, known, log_same=log_beta, log_other=log_alpha, n_jobs=n_jobs)
     precision, reached = rows.bandwidths(target, weighted=bandwidth == "r")

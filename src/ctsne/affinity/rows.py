@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne import _native
+import ctsne._native as _native
 from ctsne._core.checks import check_jobs
 from ctsne.affinity.result import Affinities, Diagnostics, symmetric_matrix
-from ctsne.affinity.weights import of_points
+from ctsne.affinity.weights import Floats, of_points
 from ctsne.labels import Labels
 from ctsne.neighbors import Neighbors
 
-# Calibrated within some hundredths of a second.
-_ENTRIES_AT_ONCE = 2**20
-
 
 class Rows:
-    """The neighbours of all points with a weight for each pair, as logarithms.
+    """The neighbours of all points with a log weight for each pair.
 
-    Parameters
-    ----------
-    neighbors : Neighbors
-    labels : Labels or None
-    log_same, log_other : ndarray of shape (n_labels,), optional
-        Weights by the label of the row, for neighbours with the same label, or none, and for those
-        with another label; zero by default. Rows of unlabelled points have zero always.
-    n_jobs : int
+    ``log_same`` and ``log_other`` are log weights per label of the row: of neighbours with the same
+    label or none, and with another label. They default to zero, and are zero for unlabelled points.
     """
 
     def __init__(
@@ -36,70 +25,50 @@ class Rows:
         neighbors: Neighbors,
         labels: Labels | None,
         *,
-        log_same: NDArray[np.float64] | None = None,
-        log_other: NDArray[np.float64] | None = None,
+        log_same: Floats | None = None,
+        log_other: Floats | None = None,
         n_jobs: int,
     ) -> None:
         n = len(neighbors.indices)
         codes = np.full(n, -1, np.int32) if labels is None else labels.codes
-        self._indices = neighbors.indices
+        same, other = (
+            np.zeros(n) if weights is None else of_points(weights, codes)
+            for weights in (log_same, log_other)
+        )
+        self._neighbors = neighbors
         self._n_jobs = check_jobs(n_jobs)
-        self._wide = neighbors.scale**-2
-        self._recall = neighbors.recall
-        self._lists = (neighbors.distances, neighbors.n_same)
-        self._weights = (self._of_rows(log_same, codes), self._of_rows(log_other, codes))
+        self._native = _native.ConditionalRows(
+            neighbors.distances, neighbors.n_same, same, other, self._n_jobs
+        )
 
-    @staticmethod
-    def _of_rows(
-        of_labels: NDArray[np.float64] | None, codes: NDArray[np.int32]
-    ) -> NDArray[np.float64]:
-        return np.zeros(len(codes)) if of_labels is None else of_points(of_labels, codes)
-
-    def bandwidths(
-        self, perplexity: float, *, weighted: bool
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Precision 1/(2 sigma²) of each row, with or without its weights, and whether it fits."""
-        n = len(self._indices)
-        target = np.full(n, float(perplexity))
-        precision, reached = np.empty(n), np.empty(n, np.bool_)
-        for begin, end in self._slices():
-            _native.find_bandwidths(
-                *self._lists, *self._weights, target, weighted, self._wide, begin, end,
-                self._n_jobs, precision, reached,
-            )  # fmt: skip
-        return precision, reached
+    def bandwidths(self, perplexity: float, *, weighted: bool) -> tuple[Floats, NDArray[np.bool_]]:
+        """Return the precision 1/(2 sigma²) of each row, and whether it has the perplexity."""
+        wide = self._neighbors.scale**-2
+        return self._native.find_bandwidths(float(perplexity), weighted=weighted, wide=wide)
 
     def split_bandwidths(
-        self, same: NDArray[np.float64], other: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
-        """Precisions of both lists of each row by themselves, to a perplexity each."""
-        n = len(self._indices)
-        same_precision, other_precision, reached = np.empty(n), np.empty(n), np.empty(n, np.bool_)
-        for begin, end in self._slices():
-            _native.find_split_bandwidths(
-                *self._lists, *self._weights, same, other, begin, end, self._n_jobs,
-                same_precision, other_precision, reached,
-            )  # fmt: skip
-        return same_precision, other_precision, reached
+        self, same: Floats, other: Floats
+    ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+        """Return the precisions of both lists of each row, calibrated to a perplexity each."""
+        return self._native.find_split_bandwidths(same, other)
 
-    def log_odds(self, precision: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Logarithm of the ratio of each row's weight on other labels to the rest of it."""
-        *_, log_odds = self._fill(precision, precision, None)
+    def log_odds(self, precision: Floats) -> Floats:
+        """Return the logarithm of each row's weight on other labels over the rest of it."""
+        *_, log_odds = self._native.fill(precision, precision)
         return log_odds
 
     def affinities(
         self,
-        same_precision: NDArray[np.float64],
-        other_precision: NDArray[np.float64],
+        same_precision: Floats,
+        other_precision: Floats,
         reached: NDArray[np.bool_],
         *,
-        mass: NDArray[np.float64] | None = None,
+        other_share: Floats | None = None,
     ) -> Affinities:
-        """Compute the rows and symmetrise them.
-
-        With ``mass`` (the share of other labels, per row) the lists are normalised separately.
-        """
-        rows, perplexity, share, largest, _ = self._fill(same_precision, other_precision, mass)
+        """Compute the rows, with both lists mixed by ``other_share`` if given, and symmetrise."""
+        rows, perplexity, share, largest, _ = self._native.fill(
+            same_precision, other_precision, other_share
+        )
         diagnostics = Diagnostics(
             sigma=_sigma(same_precision),
             sigma_other=_sigma(other_precision),
@@ -107,39 +76,12 @@ class Rows:
             other_share=share,
             largest_weight=largest,
             reached=reached,
-            recall=self._recall,
+            recall=self._neighbors.recall,
         )
-        return Affinities(symmetric_matrix(self._indices, rows, self._n_jobs), diagnostics)
-
-    def _fill(
-        self,
-        same_precision: NDArray[np.float64],
-        other_precision: NDArray[np.float64],
-        mass: NDArray[np.float64] | None,
-    ) -> tuple[
-        NDArray[np.float32],
-        NDArray[np.float64],
-        NDArray[np.float64],
-        NDArray[np.float64],
-        NDArray[np.float64],
-    ]:
-        n = len(self._indices)
-        rows = np.empty(self._indices.shape, np.float32)
-        perplexity, share, largest, log_odds = (np.empty(n) for _ in range(4))
-        for begin, end in self._slices():
-            _native.fill_rows(
-                *self._lists, *self._weights, same_precision, other_precision, mass, begin, end,
-                self._n_jobs, rows, perplexity, share, largest, log_odds,
-            )  # fmt: skip
-        return rows, perplexity, share, largest, log_odds
-
-    def _slices(self) -> Iterator[tuple[int, int]]:
-        """Ranges of rows so small that Ctrl-C is heard between them."""
-        n, length = self._indices.shape
-        step = max(64, _ENTRIES_AT_ONCE // length)
-        return ((begin, min(n, begin + step)) for begin in range(0, n, step))
+        matrix = symmetric_matrix(self._neighbors.indices, rows, self._n_jobs)
+        return Affinities(matrix, diagnostics)
 
 
-def _sigma(precision: NDArray[np.float64]) -> NDArray[np.float64]:
+def _sigma(precision: Floats) -> Floats:
     with np.errstate(divide="ignore"):
         return np.asarray(np.sqrt(0.5 / precision))

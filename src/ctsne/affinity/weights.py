@@ -1,4 +1,4 @@
-"""What the methods share: the share of same-label pairs, and numbers given for each label."""
+"""Shared by the methods: shares of same-label pairs, and numbers per label."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from numpy.typing import ArrayLike, NDArray
 from ctsne._core.checks import check_number
 from ctsne.labels import Labels
 
-# exp(700) is about the largest weight that is still a number.
-LARGEST_LOG_WEIGHT = 700.0
+Floats = NDArray[np.float64]
 
 
 def same_label_share(labels: Labels) -> float:
-    """Share of labelled pairs with the same label, the paper's rho."""
+    """Return the share of labelled pairs with the same label, the paper's rho."""
     n = int(labels.counts.sum())
     if n < 2:
         return 1.0
@@ -21,8 +20,8 @@ def same_label_share(labels: Labels) -> float:
     return float((counts * (counts - 1)).sum() / (float(n) * (n - 1)))
 
 
-def random_share(labels: Labels) -> NDArray[np.float64]:
-    """Share of other labels among randomly drawn neighbours, for every point.
+def random_share(labels: Labels) -> Floats:
+    """Return the share of other labels among randomly drawn neighbours of every point.
 
     Parameters
     ----------
@@ -44,26 +43,19 @@ def random_share(labels: Labels) -> NDArray[np.float64]:
     return of_points(share, labels.codes)
 
 
-def of_points(of_labels: ArrayLike, codes: NDArray[np.int32]) -> NDArray[np.float64]:
-    """Return the number of each point's label; zero where the label is missing."""
-    numbers = np.asarray(of_labels, np.float64)
-    return np.asarray(np.append(numbers, 0.0)[codes])  # a missing label is -1: the appended zero
+def of_points(of_labels: ArrayLike, codes: NDArray[np.int32]) -> Floats:
+    """Return the number of each point's label; zero if the label is missing."""
+    # A missing label, -1, takes the appended zero.
+    return np.asarray(np.append(np.asarray(of_labels, np.float64), 0.0)[codes])
 
 
-def check_perplexity(perplexity: float) -> float:
-    """Return a perplexity that some data can have, or refuse it."""
-    return check_number(perplexity, "perplexity", low=1)
-
-
-def per_label(
-    value: ArrayLike, argument: str, labels: Labels, *, open_low: bool
-) -> NDArray[np.float64]:
-    """Return a number in the unit interval for each label."""
+def per_label(value: ArrayLike, argument: str, labels: Labels, *, open_low: bool) -> Floats:
+    """Return a number between 0 and 1 for each label."""
     numbers = np.asarray(value, np.float64)
     if numbers.shape not in ((), (labels.n_labels,)):
         raise ValueError(
-            f"{argument} must be one number or one for each of the {labels.n_labels} labels, got "
-            f"an array of shape {numbers.shape}"
+            f"{argument} must be one number or one per label ({labels.n_labels}), got an array of "
+            f"shape {numbers.shape}"
         )
     for number in np.unique(numbers):
         check_number(float(number), argument, low=0, high=1, open_low=open_low)

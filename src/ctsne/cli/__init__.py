@@ -1,8 +1,4 @@
-"""The command line: ``ctsne <command>``.
-
-Every command has a file of its own. They share ``options`` (options and parameters of the
-estimator), ``values`` (what options accept), ``console`` (messages and results) and ``inputs``.
-"""
+"""The command line, ``ctsne <command>``: a file for each command, and what the commands share."""
 
 from ctsne.cli.main import main
 

@@ -14,30 +14,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ctsne._core.progress import clock
-
-__all__ = ["Console", "aligned", "definitions", "one_line", "plain"]
+from ctsne._core.vocabulary import CHOSEN_BY, MEASURES, measure_title
 
 # Seconds between progress lines in a log file, where lines cannot be redrawn.
 _LOGGED_EVERY = 30.0
 # The estimator logs the end of a stage; a terminal shows the stage that follows.
-_NEXT_STAGE = {
-    "memory": "neighbours",
-    "neighbours": "similarities",
-    "similarities": "first positions",
-}
+_NEXT_STAGE = {"memory": "neighbours", "neighbours": "similarities",
+               "similarities": "first positions"}  # fmt: skip
 
 
 class Console:
-    """Print results and messages.
-
-    ``quiet`` prints only errors and the result, ``verbose`` also every stage with its time, and
-    ``as_json`` prints the result as one JSON object.
-    """
+    """Print results and messages, as the options of a command ask for."""
 
     def __init__(self, *, quiet: bool = False, verbose: bool = False, as_json: bool = False):
-        self.quiet = quiet
-        self.verbose = verbose
-        self.as_json = as_json
+        self.quiet, self.verbose, self.as_json = quiet, verbose, as_json
         self._begin = time.perf_counter()
         self._results = True
         self._unfinished = False  # whether the last line can still be redrawn
@@ -50,8 +40,7 @@ class Console:
         if self.as_json:
             seconds = round(time.perf_counter() - self._begin, 3)
             text = json.dumps(plain({**content, "seconds": seconds}), indent=2, allow_nan=False)
-        if text:
-            print("\n".join(map(_printable, text.split("\n"))), flush=True)
+        print("\n".join(map(_printable, text.split("\n"))), flush=True)
 
     @contextlib.contextmanager
     def without_results(self) -> Iterator[None]:
@@ -62,45 +51,44 @@ class Console:
         finally:
             self._results = True
 
+    def line(self, text: str) -> None:
+        """Print a line on standard error, even if quiet."""
+        self._clear()
+        print(_printable(f"ctsne: {text}"), file=sys.stderr, flush=True)
+
     def error(self, message: object) -> None:
         """Print an error in one line."""
-        self._line(f"error: {one_line(message)}")
+        self.line(f"error: {one_line(message)}")
 
     def warn(self, message: object) -> None:
         """Print a warning in one line."""
         if not self.quiet:
-            self._line(f"warning: {one_line(message)}")
+            self.line(f"warning: {one_line(message)}")
 
     def say(self, message: str) -> None:
         """Print what was decided or done."""
         if not self.quiet:
-            self._line(message)
+            self.line(message)
 
     def detail(self, message: str) -> None:
         """Print a detail if verbose."""
         if self.verbose:
-            self._line(message)
+            self.line(message)
 
     def stage(self, name: str) -> None:
         """Show what is going on, in a line that the next one replaces."""
         if self.quiet or self.verbose or not sys.stderr.isatty():
             return
         self._clear()
-        sys.stderr.write(f"ctsne: {name} ...")
-        sys.stderr.flush()
+        print(f"ctsne: {name} ...", end="", file=sys.stderr, flush=True)
         self._unfinished = True
-
-    def interrupted(self, state: str = "") -> None:
-        """Print that the user interrupted the command, and the state that leaves."""
-        self._line(f"interrupted{state and ': ' + state}")
 
     @contextlib.contextmanager
     def library(self) -> Iterator[None]:
         """Print warnings of the library and, if verbose, its log as messages of this program."""
         log = logging.getLogger("ctsne")
         level, propagate, handlers = log.level, log.propagate, log.handlers
-        log.handlers = [_Stages(self)]
-        log.propagate = False
+        log.propagate, log.handlers = False, [_Stages(self)]
         log.setLevel(logging.INFO)
         try:
             with warnings.catch_warnings():
@@ -119,7 +107,7 @@ class Console:
             return None
         begin = last = time.monotonic()
 
-        def callback(iteration: int, loss: float, embedding: object) -> None:
+        def callback(iteration: int, *_: object) -> None:
             nonlocal last
             now = time.monotonic()
             if now - last >= _LOGGED_EVERY:
@@ -129,14 +117,9 @@ class Console:
 
         return callback
 
-    def _line(self, text: str) -> None:
-        self._clear()
-        print(_printable(f"ctsne: {text}"), file=sys.stderr, flush=True)
-
     def _clear(self) -> None:
         if self._unfinished:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
             self._unfinished = False
 
 
@@ -150,13 +133,14 @@ class _Stages(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         message = record.getMessage()
         self._console.detail(message)
-        following = _NEXT_STAGE.get(message.split(":")[0])
-        if following is not None:
+        if following := _NEXT_STAGE.get(message.split(":")[0]):
             self._console.stage(following)
 
 
 def one_line(message: object) -> str:
-    """Return a message on one line; for an error without a message, its type."""
+    """Return a message on one line; of a system error without its number, or else its type."""
+    if isinstance(message, OSError) and message.strerror and message.filename is not None:
+        message = f"{message.strerror}: {message.filename}"
     return " ".join(str(message).split()) or type(message).__name__
 
 
@@ -167,40 +151,37 @@ def _printable(line: str) -> str:
 
 def aligned(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Return a table as text, numbers aligned right and text left."""
-    cells = [list(head), *([_cell(value) for value in row] for row in rows)]
-    numeric = [
-        all(row[place] is None or isinstance(row[place], int | float) for row in rows)
-        for place in range(len(head))
-    ]
-    widths = [max(len(row[place]) for row in cells) for place in range(len(head))]
-    lines = [
-        "  ".join(
-            cell.rjust(width) if right else cell.ljust(width)
-            for cell, width, right in zip(row, widths, numeric, strict=True)
-        ).rstrip()
-        for row in cells
-    ]
-    lines.insert(1, "  ".join("-" * width for width in widths))
-    return "\n".join(lines)
-
-
-def definitions(meanings: Mapping[str, str]) -> str:
-    """Return names and their meanings in two columns of a terminal, for the help."""
-    width = 2 + max(map(len, meanings))
-    return "\n".join(
-        textwrap.fill(
-            meaning, 79, initial_indent=f"  {name:{width}}", subsequent_indent=" " * (width + 2)
-        )
-        for name, meaning in meanings.items()
-    )
+    columns = []
+    for name, *values in zip(head, *rows, strict=True):
+        texts = [name, *map(_cell, values)]
+        width = max(map(len, texts))
+        numeric = all(value is None or isinstance(value, int | float) for value in values)
+        pad = str.rjust if numeric else str.ljust
+        texts.insert(1, "-" * width)
+        columns.append([pad(text, width) for text in texts])
+    return "\n".join("  ".join(line).rstrip() for line in zip(*columns, strict=True))
 
 
 def _cell(value: object) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "-"
-    if isinstance(value, float):
-        return f"{value:.3f}"
-    return str(value)
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def definitions(titles: Mapping[str, str]) -> str:
+    """Return titles of measures and their meanings in two columns of a terminal, for the help."""
+    width = 4 + max(map(len, titles.values()))
+    wrapper, lines = textwrap.TextWrapper(79, subsequent_indent=" " * width), []
+    for name, title in titles.items():
+        wrapper.initial_indent = f"  {title}".ljust(width)
+        lines += wrapper.wrap(MEASURES[name].meaning)
+    return "\n".join(lines)
+
+
+def titles_of(known: str, other: str | None) -> dict[str, str]:
+    """Return the titles of the measures to choose a map by, with the names of the labels."""
+    names = [name for name in CHOSEN_BY if other is not None or name != "other_mixing"]
+    return {name: measure_title(name, known=known, other=other or "") for name in names}
 
 
 def plain(value: Any) -> Any:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from ctsne.cli.console import Console, aligned, definitions
-from ctsne.cli.main import Commands, add_command, command_parser
+from ctsne.cli.console import Console, aligned, definitions, titles_of
+from ctsne.cli.main import Parser, command_parser
 from ctsne.cli.options import add_jobs, add_messages, option, spelled
 from ctsne.cli.values import seed
 
@@ -14,12 +14,9 @@ if TYPE_CHECKING:
     from ctsne.datasets import Synthetic
     from ctsne.sweep import SweepResult
 
-__all__ = ["SETTINGS", "add", "draw", "run", "sweep_demo"]
-
 # In five of the first 16 seeds, the original method with its random start clearly merges different
 # shapes. This is the first of them; its other measures are close to those of the authors' data.
 _SEED = 2
-_POINTS = 1500
 # By title. The βs are those of Figure 1 of the paper. Only the original method starts at random, as
 # the program of its authors does: its wrong merges come from that start.
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -31,21 +28,26 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "joint, strength 0.6": {"method": "joint", "strength": 0.6},
 }
 _NAMES = {"known": "colours", "other": "shapes"}
+_COLUMNS = titles_of(**_NAMES)
 _LEGEND = """\
 kept: share of the neighbours in the data that the map keeps (adjusted R_NX), from 0 to 1
 mixing: share of random mixing; should be near 1 for colours (known) and 0 for shapes (hidden)"""
 
-_DESCRIPTION = """\
+USAGE = "[options]"
+HELP = "compare all methods on synthetic data: a table and a picture"
+DESCRIPTION = """\
 Make six maps of the same synthetic data and compare them. No files are needed.
 
-The data have two labels. The known label (blue, orange) is strong and is
-factored out. The hidden label (circle, square, triangle) is what the map should
-show. t-SNE shows six clusters, one for each colour and shape. The original
-conditional t-SNE starts at random and may merge different shapes, in about one
-of three seeds; the default seed is one of them. The revised, balanced and joint
-methods show the three shapes with the colours mixed."""
+The data have two labels. The known label (blue, orange) is factored out; the
+hidden label (circle, square, triangle) is what the map should show. t-SNE shows
+six clusters, one for each colour and shape. The original conditional t-SNE
+merges different shapes in about one of three seeds, such as the default. The
+other methods show the three shapes with the colours mixed."""
 
-_EXAMPLES = """\
+EPILOG = f"""\
+the table:
+{definitions(_COLUMNS)}
+
 examples:
   ctsne demo                         picture in ctsne-demo.png
   ctsne demo --output maps.pdf       another file and format (png, pdf, svg)
@@ -54,33 +56,12 @@ examples:
 Requires matplotlib (pip install "ctsne[plot]")."""
 
 
-def add(commands: Commands) -> None:
-    """Add the command to the parser."""
-    parser = add_command(
-        commands, "demo", usage="[options]", description=_DESCRIPTION, epilog=_epilog, run=run,
-        help="compare all methods on synthetic data: a table and a picture",
-    )  # fmt: skip
-    main = parser.add_argument_group("options")
-    option(main, "-o --output FILE",
-           "picture to write; overwritten if it exists (default: %(default)s)",
-           default="ctsne-demo.png")  # fmt: skip
-    option(main, "--seed N", "seed of the data and of the maps (default: %(default)s)",
-           type=seed, default=_SEED)  # fmt: skip
+def add_options(parser: Parser, main: Any) -> None:
+    """Add the options of the command."""
+    option(main, "-o --output FILE", "picture to write", default="ctsne-demo.png")
+    option(main, "--seed N", "seed of the data and of the maps", seed, _SEED)
     add_jobs(main)
     add_messages(parser, json=False, config=False)
-
-
-def _epilog() -> str:
-    from ctsne.evaluate.wording import MEASURES
-
-    meanings = {title: MEASURES[name].meaning for name, title in _columns().items()}
-    return f"the table:\n{definitions(meanings)}\n\n{_EXAMPLES}"
-
-
-def _columns() -> dict[str, str]:
-    from ctsne.evaluate.wording import CHOSEN_BY, measure_title
-
-    return {name: measure_title(name, **_NAMES) for name in CHOSEN_BY}
 
 
 def run(options: argparse.Namespace, console: Console) -> None:
@@ -90,14 +71,16 @@ def run(options: argparse.Namespace, console: Console) -> None:
     from ctsne.datasets import make_synthetic
 
     target = check_output(options.output, PICTURE_SUFFIXES)
-    data = make_synthetic(_POINTS, random_state=options.seed)
-    result = sweep_demo(
-        data, random_state=options.seed, n_jobs=options.jobs, progress=not console.quiet
-    )
+    data = make_synthetic(1500, random_state=options.seed)
+    progress = not console.quiet
+    result = sweep_demo(data, random_state=options.seed, n_jobs=options.jobs, progress=progress)
     use_agg()
     command = spelled(command_parser("demo"), ["demo"], vars(options))
     save_picture(draw(result, data), target, command)
-    console.result(f"{_table(result)}\n\npicture: {options.output}", {})
+    maps = zip(SETTINGS, result.maps, strict=True)
+    rows = [[title, *map(each.measures.get, _COLUMNS)] for title, each in maps]
+    table = aligned(["map", *_COLUMNS.values()], rows)
+    console.result(f"{table}\n\npicture: {options.output}", {})
 
 
 def sweep_demo(
@@ -117,15 +100,6 @@ def sweep_demo(
     return result
 
 
-def _table(result: SweepResult) -> str:
-    columns = _columns()
-    rows = [
-        [title, *(each.measures[name] for name in columns)]
-        for title, each in zip(SETTINGS, result.maps, strict=True)
-    ]
-    return aligned(["map", *columns.values()], rows)
-
-
 def draw(result: SweepResult, data: Synthetic) -> Any:
     """Draw all maps: colour is the known label, shape the hidden one."""
     from ctsne import pl
@@ -137,9 +111,8 @@ def draw(result: SweepResult, data: Synthetic) -> Any:
         f"{_NAMES['other']} {found['other_mixing']:.2f}"
         for found in (each.measures for each in result.maps)
     ]
-    axes = pl.maps(
-        maps, {"known label": data.known}, shape={"hidden label": data.hidden}, notes=notes, ncols=3
-    )
+    known, hidden = {"known label": data.known}, {"hidden label": data.hidden}
+    axes = pl.maps(maps, known, shape=hidden, notes=notes, ncols=3)
     figure = axes[0].figure
     # Below the panels; the saved picture has room for it.
     figure.text(axes[0].get_position().x0, -0.005, _LEGEND, va="top", linespacing=1.5,

@@ -6,9 +6,10 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ctsne._core.vocabulary import MEASURES
 from ctsne.cli.console import Console, aligned, definitions
 from ctsne.cli.inputs import Input, check_outputs, joint_name, read_input
-from ctsne.cli.main import Commands, add_command
+from ctsne.cli.main import Parser
 from ctsne.cli.options import add_jobs, add_key, add_messages, make_estimator, option
 from ctsne.cli.rerun import options_again
 from ctsne.cli.values import whole
@@ -16,22 +17,25 @@ from ctsne.cli.values import whole
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["add", "run"]
-
-_DESCRIPTION = """\
+USAGE = "MAP [options]"
+HELP = "measure a map: neighbours kept, labels mixed"
+DESCRIPTION = """\
 Measure a map made by ctsne embed: how well it keeps the neighbourhoods of the
 data, and how far it mixes a label. The data, the label factored out, the metric
 and all other settings are those that are stored with the map."""
 
-# These describe similarities and layout; the table describes the map.
-_NOT_OF_THE_MAP = ("perplexity_median", "other_share_mean", "kl_divergence", "n_iter")
+# The last two have the names of the same measures of the other label, the rest is not of the map.
+_NOT_LISTED = ("perplexity_median", "other_share_mean", "kl_divergence", "n_iter", "other_mixing",
+               "other_laplacian")  # fmt: skip
 
-_TABLE = """\
+_LISTED = {name: name.removeprefix("other_") for name in MEASURES if name not in _NOT_LISTED}
+
+EPILOG = f"""\
 the table:
   label is the column that a measure is about, k the size of the neighbourhoods,
-  and expected the value for a random map or for random labels. The measures:"""
+  and expected the value for a random map or for random labels. The measures:
+{definitions(_LISTED)}
 
-_EXAMPLES = """\
 examples:
   ctsne evaluate map.csv
   ctsne evaluate map.csv --other celltype -k 15 30 100
@@ -39,79 +43,50 @@ examples:
   ctsne evaluate map.csv --other celltype -o measures.csv"""
 
 
-def add(commands: Commands) -> None:
-    """Add the command to the parser."""
-    parser = add_command(
-        commands, "evaluate", usage="MAP [options]", description=_DESCRIPTION, epilog=_epilog,
-        run=run,
-        help="measure a map: neighbours kept, labels mixed",
-    )  # fmt: skip
-    main = parser.add_argument_group("options")
+def add_options(parser: Parser, main: Any) -> None:
+    """Add the options of the command."""
     option(main, "MAP", "file written by ctsne embed")
     option(main, "--data FILE", "data file, if it is no longer where embed read it")
     option(main, "--labels COLUMN...", "label that should be mixed (default: the one factored out)")
     option(main, "--other COLUMN", "label that should be visible in the map")
-    option(main, "-k --k N...",
-           "sizes of the neighbourhoods (default: 30)", type=whole, default=[30])  # fmt: skip
-    option(main, "--sample N", "measure at most N points (default: 5000)", type=whole, default=5000)
+    option(main, "-k --k N...", "sizes of the neighbourhoods", whole, [30])
+    option(main, "--sample N", "measure at most N points", whole, 5000)
     option(main, "-o --output FILE", "also write the table to a csv or tsv file")
     add_key(main)
     add_jobs(main)
     add_messages(parser)
 
 
-def _epilog() -> str:
-    from ctsne.evaluate.wording import MEASURES
-
-    meanings: dict[str, str] = {}
-    for name, measure in MEASURES.items():
-        if name not in _NOT_OF_THE_MAP:  # both labels have some of them, under the same name
-            meanings.setdefault(name.removeprefix("other_"), measure.meaning)
-    return f"{_TABLE}\n{definitions(meanings)}\n\n{_EXAMPLES}"
-
-
 def run(options: argparse.Namespace, console: Console) -> None:
     """Measure the map."""
     from ctsne._core.files import replaced_file
-    from ctsne._io import check_output, read_map
+    from ctsne._io import check_output, read_map, read_provenance
 
     target = None if options.output is None else check_output(options.output, (".csv", ".tsv"))
     outputs = [] if target is None else [target]
     check_outputs(outputs, options)
-    made = read_map(options.input, key=options.key)
-    data, settings = _data(options, console, outputs)
-    n = data.X.shape[0]
-    if n != len(made.embedding):
-        raise ValueError(
-            f"{options.input} has {len(made.embedding)} points, but {data.dataset.path} has {n}"
-        )
+    source = Path(options.input)
+    made = read_map(source, key=options.key)
+    # The data are read as they were read for the map.
+    provenance = read_provenance(source, key=options.key)
+    then = options_again(provenance, source, given=options.data)
+    check_outputs(outputs, then)
+    data = read_input(then, console, expect=provenance.inputs[0].data)
+    n, points = data.X.shape[0], len(made.embedding)
+    if n != points:
+        raise ValueError(f"{source} has {points} points, but {data.dataset.path} has {n}")
     console.stage("measuring")
-    table = _table(made.embedding, data, settings, options)
+    table = _table(made.embedding, data, vars(then), options)
     if target is not None:
         separator = "\t" if target.suffix.lower() == ".tsv" else ","
         with replaced_file(target) as temporary:
             table.to_csv(temporary, index=False, sep=separator, lineterminator="\n")
-    rows = table.astype(object).where(table.notna(), None).to_numpy().tolist()
+    table = table.astype(object).where(table.notna(), None)
     content = {
-        "command": "evaluate",
-        "map": options.input,
-        "data": str(data.dataset.path),
-        "output": options.output,
-        "measures": [dict(zip(table.columns, row, strict=True)) for row in rows],
-    }
-    console.result(aligned(list(table.columns), rows), content)
-
-
-def _data(
-    options: argparse.Namespace, console: Console, outputs: list[Path]
-) -> tuple[Input, dict[str, Any]]:
-    """Read the data as they were read for the map; return them with the map's settings."""
-    from ctsne._io import read_provenance
-
-    provenance = read_provenance(Path(options.input), key=options.key)
-    then = options_again(provenance, Path(options.input), given=options.data)
-    check_outputs(outputs, then)
-    return read_input(then, console, expect=provenance.inputs[0].data), vars(then)
+        "command": "evaluate", "map": options.input, "data": str(data.dataset.path),
+        "output": options.output, "measures": table.to_dict("records"),
+    }  # fmt: skip
+    console.result(aligned(list(table), table.to_numpy().tolist()), content)
 
 
 def _table(
@@ -125,23 +100,18 @@ def _table(
     known, name = data.known, data.name
     if options.labels:
         known, name = data.labels(options.labels), joint_name(options.labels)
-    other = None if options.other is None else data.column(options.other)
+    other: Any = None if options.other is None else data.column(options.other)
+    # Without their own names, so that the table shows those given here.
+    known, other = (each.rename(None) if hasattr(each, "rename") else each
+                    for each in (known, other))  # fmt: skip
     model = make_estimator(settings)
+    align = model.align if data.aligned is None else data.aligned
     tables = [
-        evaluate(
-            embedding, data.X, _nameless(known), other=_nameless(other), k=k,
-            metric=model.metric, pca=model.pca,
-            align=model.align if data.aligned is None else data.aligned,
-            sample=options.sample, n_jobs=options.jobs,
-        )
+        evaluate(embedding, data.X, known, other=other, k=k, metric=model.metric, pca=model.pca,
+                 align=align, sample=options.sample, n_jobs=options.jobs)
         for k in options.k
     ]  # fmt: skip
     table = pd.concat(tables, ignore_index=True).drop_duplicates(["measure", "label", "k"])
     names = {"labels": name, "other": options.other}
     table["label"] = [names.get(label, label) for label in table["label"]]
     return table
-
-
-def _nameless(column: Any) -> Any:
-    """Return a column without its own name, so that the table shows the name given here."""
-    return column.rename(None) if hasattr(column, "rename") else column

@@ -14,21 +14,8 @@ if TYPE_CHECKING:
     from ctsne._io import Provenance
     from ctsne.sweep import SweepResult
 
-__all__ = [
-    "SweepFolder",
-    "begin_folder",
-    "check_folder",
-    "check_same_data",
-    "files_of",
-    "is_sweep_folder",
-    "move_folder",
-    "read_folder",
-    "write_folder",
-]
-
-SETTINGS, SWEEP, COLUMNS, TABLE = (
-    "settings.json", "sweep.npz", "columns.feather", "table.csv",
-)  # fmt: skip
+SETTINGS, SWEEP = "settings.json", "sweep.npz"
+COLUMNS, TABLE = "columns.feather", "table.csv"
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,32 +38,28 @@ def check_folder(path: Path) -> None:
     from ctsne._io.paths import load
 
     load("pyarrow")  # for the columns
-    if path.exists() and not path.is_dir():
-        raise ValueError(f"{path} is a file; a sweep needs its own folder: -o FOLDER")
     if not path.exists():
         if not path.absolute().parent.is_dir():
             raise ValueError(f"cannot create {path}: there is no folder {path.parent}")
-        return
-    if _is_ours(path):
-        return
-    others = sorted(each.name for each in path.iterdir() if not each.name.startswith("."))
-    if others:
-        raise ValueError(
-            f"the folder {path} holds other files ({others[0]}); a sweep needs its own folder, "
-            "which need not exist yet"
-        )
+    elif not path.is_dir():
+        raise ValueError(f"{path} is a file; a sweep needs its own folder: -o FOLDER")
+    elif not _is_ours(path):
+        others = sorted(each.name for each in path.iterdir() if not each.name.startswith("."))
+        if others:
+            what = f"the folder {path} holds other files ({others[0]})"
+            raise ValueError(f"{what}; a sweep needs its own folder, which need not exist yet")
 
 
 def _is_ours(path: Path) -> bool:
     """Tell whether a sweep was made or begun here; a file called table.csv does not mean that."""
     from ctsne._io import read_provenance
 
-    if (path / SETTINGS).is_file():
-        try:
-            return read_provenance(path).command == "sweep"
-        except ValueError:
-            return False
-    return _has_maps(path)
+    if not (path / SETTINGS).is_file():
+        return _has_maps(path)
+    try:
+        return read_provenance(path).command == "sweep"
+    except ValueError:
+        return False
 
 
 def _has_maps(path: Path) -> bool:
@@ -92,16 +75,12 @@ def check_same_data(path: Path, provenance: Provenance) -> None:
     if not (path / SETTINGS).is_file():
         return
     before = read_provenance(path)
-    labels = [each.settings.get("labels") for each in (before, provenance)]
-    if labels[0] != labels[1]:
-        what = f"other labels ({', '.join(map(str, labels[0] or ()))})"
-    elif before.inputs[0].data != provenance.inputs[0].data:
-        what = "other data or features"
-    else:
-        return
-    raise ValueError(
-        f"the folder {path} holds a sweep of {what}, which would be lost; name another folder"
-    )
+    labels = before.settings.get("labels")
+    what = "other data or features" if before.inputs[0].data != provenance.inputs[0].data else ""
+    if labels != provenance.settings.get("labels"):
+        what = f"other labels ({', '.join(map(str, labels or ()))})"
+    if what:
+        raise ValueError(f"{path} holds a sweep of {what}, which would be lost; name another")
 
 
 def files_of(path: Path) -> list[Path]:
@@ -122,15 +101,11 @@ def move_folder(new: Path, target: Path) -> None:
 def begin_folder(path: Path, provenance: Provenance) -> None:
     """Write how to continue an interrupted sweep, unless a finished one is there."""
     if not (path / SWEEP).exists():
-        _write_settings(path, provenance)
+        provenance.write(path / SETTINGS)
 
 
 def write_folder(
-    path: Path,
-    result: SweepResult,
-    columns: Mapping[str, Any],
-    names: Any,
-    provenance: Provenance,
+    path: Path, result: SweepResult, columns: Mapping[str, Any], names: Any, provenance: Provenance
 ) -> None:
     """Write the result; the settings come last, so that they mark a complete folder."""
     from ctsne._io import write_columns
@@ -139,12 +114,7 @@ def write_folder(
     write_columns(path / COLUMNS, columns, names=names)
     with replaced_file(path / TABLE) as temporary:
         result.table.drop(columns="seconds").to_csv(temporary, index=False, lineterminator="\n")
-    _write_settings(path, provenance)
-
-
-def _write_settings(path: Path, provenance: Provenance) -> None:
-    with replaced_file(path / SETTINGS) as temporary:
-        temporary.write_text(provenance.to_json(indent=2) + "\n", encoding="utf-8")
+    provenance.write(path / SETTINGS)
 
 
 def read_folder(path: Path) -> SweepFolder:
@@ -164,9 +134,6 @@ def _not_finished(path: Path) -> str:
     if (path / SETTINGS).is_file():
         return f"the sweep in {path} is not finished; ctsne rerun {path} shows how to continue"
     if _has_maps(path):
-        return (
-            f"{path} holds maps of a sweep that is not finished, or was made in Python. Run the "
-            "same ctsne sweep again to continue; in Python, ctsne.report.write_report(result, ...) "
-            "writes the page"
-        )
+        how = "Run the same ctsne sweep again, or use ctsne.report.write_report in Python"
+        return f"{path} holds maps of a sweep that is not finished, or was made in Python. {how}"
     return f"{path} holds no finished sweep; make one: ctsne sweep INPUT --labels COLUMN -o {path}"

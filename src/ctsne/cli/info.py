@@ -9,17 +9,17 @@ from importlib.util import find_spec
 from typing import Any
 
 from ctsne.cli.console import Console
-from ctsne.cli.main import Commands, add_command
+from ctsne.cli.main import Parser
 from ctsne.cli.options import add_messages
 
-__all__ = ["add", "run"]
-
-_DESCRIPTION = """\
+USAGE = "[--json]"
+HELP = "show version, instruction set, threads and installed extras"
+DESCRIPTION = """\
 Show the version, the instruction set and the number of threads in use, and
 which extras are installed. Useful in bug reports, and when a file cannot be
 read or drawn."""
 
-_EPILOG = """\
+EPILOG = """\
 instruction set:
   ctsne uses the fastest one that the processor has. Maps may differ in their
   last digits between instruction sets, so every map records its own.
@@ -36,15 +36,10 @@ _EXTRAS = {
     "scanpy": ("ctsne.tl on AnnData", ("anndata", "scanpy", "skmisc")),
     "dask": ("sweeps on a cluster", ("distributed",)),
 }
-_LIBRARIES = ("numpy", "scipy", "scikit-learn")
 
 
-def add(commands: Commands) -> None:
-    """Add the command to the parser."""
-    parser = add_command(
-        commands, "info", usage="[--json]", description=_DESCRIPTION, epilog=_EPILOG, run=run,
-        help="show version, instruction set, threads and installed extras",
-    )  # fmt: skip
+def add_options(parser: Parser, main: Any) -> None:
+    """Add the options of the command."""
     add_messages(parser, config=False)
 
 
@@ -62,25 +57,17 @@ def run(options: argparse.Namespace, console: Console) -> None:
         "memory free": None if free is None else f"{free / 2**30:.1f} GiB",
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
-        **{name: version(name) for name in _LIBRARIES},
-        "extras": {name: _extra(name) for name in _EXTRAS},
+        **{name: version(name) for name in ("numpy", "scipy", "scikit-learn")},
     }
-    lines = [f"{name:16} {value}" for name, value in content.items() if name != "extras"]
+    lines = [f"{name:16} {value}" for name, value in content.items()]
     lines += ["", "extras"]
-    for name, found in content["extras"].items():
-        state = "installed"
-        if found["missing"]:
-            state = f"missing {', '.join(found['missing'])}: {found['install']}"
-        lines.append(f"  {name:8} {found['for']:46} {state}")
+    content["extras"] = {}
+    for name, (purpose, modules) in _EXTRAS.items():
+        missing = [module for module in modules if find_spec(module) is None]
+        install = f'pip install "ctsne[{name}]"'
+        state = f"missing {', '.join(missing)}: {install}" if missing else "installed"
+        lines.append(f"  {name:8} {purpose:46} {state}")
+        content["extras"][name] = {
+            "for": purpose, "installed": not missing, "missing": missing, "install": install,
+        }  # fmt: skip
     console.result("\n".join(lines), content)
-
-
-def _extra(name: str) -> dict[str, Any]:
-    purpose, modules = _EXTRAS[name]
-    missing = [module for module in modules if find_spec(module) is None]
-    return {
-        "for": purpose,
-        "installed": not missing,
-        "missing": missing,
-        "install": f'pip install "ctsne[{name}]"',
-    }

@@ -2,49 +2,36 @@
 
 from __future__ import annotations
 
-import argparse
+from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ctsne._core.choices import STARTS
+from ctsne._core.vocabulary import STARTS
 from ctsne.cli.console import Console
+from ctsne.labels import JOINT, combine_columns, encode_labels
 
 if TYPE_CHECKING:
     from ctsne._io import Dataset, InputRecord
 
-__all__ = [
-    "Input",
-    "check_outputs",
-    "joint_name",
-    "names_of_files",
-    "read_input",
-    "records_of",
-]
-
 # Options that name a file to read.
 _READ = ("input", "label_file", "init", "data", "config")
-# How to name a data file that has moved.
-HOW_TO_NAME = "--input FILE for rerun, --data FILE for evaluate"
+HOW_TO_NAME = "--input FILE for rerun, --data FILE for evaluate"  # a data file that has moved
+joint_name = JOINT.join  # the name of a combination of label columns
 
 
 @dataclass(frozen=True, eq=False)
 class Input:
-    """The data of a command.
-
-    ``known`` is the label to factor out, and ``name`` its name: the joined names of several
-    columns. ``aligned`` is the representation in which other labels are compared, if one was
-    named. ``sampled`` is the number of all points if these are a sample, else 0.
-    """
+    """The data of a command."""
 
     dataset: Dataset
-    known: Any
-    name: str
-    aligned: Any = None
-    sampled: int = 0
+    known: Any  # the label to factor out
+    name: str  # its name: the joined names of several columns
+    aligned: Any = None  # the representation in which other labels are compared, if one was named
+    sampled: int = 0  # the number of all points if these are a sample
 
     @property
     def X(self) -> Any:
@@ -59,13 +46,9 @@ class Input:
         if n <= size:
             return self
         rows = np.sort(np.random.default_rng(0).permutation(n)[:size])
-        return replace(
-            self,
-            dataset=self.dataset.take(rows),
-            known=None if self.known is None else take_rows(self.known, rows),
-            aligned=None if self.aligned is None else self.aligned[rows],
-            sampled=n,
-        )
+        known = None if self.known is None else take_rows(self.known, rows)
+        aligned = None if self.aligned is None else self.aligned[rows]
+        return Input(self.dataset.take(rows), known, self.name, aligned, sampled=n)
 
     def column(self, name: str) -> Any:
         """Return a column or feature by name; the combination factored out has a name too."""
@@ -73,8 +56,6 @@ class Input:
 
     def labels(self, names: Sequence[str]) -> Any:
         """Return a column, or the combination of several; features are allowed."""
-        from ctsne.labels import combine_columns
-
         columns = [self.column(name) for name in names]
         return columns[0] if len(columns) == 1 else combine_columns(columns)
 
@@ -84,73 +65,52 @@ class Input:
         return own | self.dataset.columns
 
 
-def joint_name(labels: Sequence[str]) -> str:
-    """Return the name of a combination of label columns."""
-    from ctsne.labels import JOINT
-
-    return JOINT.join(labels)
-
-
-def check_outputs(
-    outputs: Iterable[Path], options: argparse.Namespace, *, into_input: bool = False
-) -> None:
+def check_outputs(outputs: Iterable[Path], options: Namespace, into_input: bool = False) -> None:
     """Refuse outputs that would replace a file that the options name as an input."""
-    names = [name for name in _READ if name != "input" or not into_input]
-    named = [Path(file) for name in names if (file := getattr(options, name, None)) is not None]
-    for output in outputs:
-        for file in named:
-            if output.exists() and file.exists() and output.samefile(file):
-                raise ValueError(f"the output would replace the input {file}; name another output")
+    named = [getattr(options, name, None) for name in (_READ[1:] if into_input else _READ)]
+    files = [Path(name) for name in named if name is not None and Path(name).exists()]
+    for output in filter(Path.exists, outputs):
+        for file in filter(output.samefile, files):
+            raise ValueError(f"the output would replace the input {file}; name another output")
 
 
-def read_input(
-    options: argparse.Namespace, console: Console, *, expect: str | None = None
-) -> Input:
+def read_input(options: Namespace, console: Console, *, expect: str | None = None) -> Input:
     """Read the data that the options name; ``expect`` is the checksum it must have."""
     from ctsne._io import read_data, suffix_of
-    from ctsne._io.dataset import folded
     from ctsne._io.paths import TABLE_SUFFIXES
+    from ctsne._io.tables import folded
 
     console.stage(f"reading {options.input}")
     labels = list(options.labels or ())
-    other = getattr(options, "other", None)
+    named = labels if options.other is None else [*labels, options.other]
     dataset = read_data(
-        options.input,
-        labels=labels if other is None else [*labels, other],
-        label_file=None if options.label_file is None else Path(options.label_file),
-        use_rep=options.use_rep,
-        layer=options.layer,
-        features=options.features,
-        index=getattr(options, "index", None),
-        join_on=getattr(options, "join_on", None),
-    )
+        options.input, labels=named, label_file=options.label_file, use_rep=options.use_rep,
+        layer=options.layer, features=options.features, index=options.index,
+        join_on=options.join_on,
+    )  # fmt: skip
     known, name = dataset.labels(labels) if labels else None, joint_name(labels)
     if len(labels) > 1 and name in dataset.columns:
-        raise ValueError(
-            f"{options.input} has a column {name!r:.60}, the name of the combination of --labels; "
-            "rename that column"
-        )
+        what = f"a column {name!r:.60}, the name of the combination of --labels"
+        raise ValueError(f"{options.input} has {what}; rename that column")
     aligned = None if options.align_rep is None else _aligned(options)
     if expect is not None and dataset.checksum(labels, aligned) != expect:
-        raise ValueError(
-            f"{options.input} has changed: its numbers or labels are not the original ones. Name "
-            f"the original file ({HOW_TO_NAME}), or make a new output from this one"
-        )
+        how = f"Name the original file ({HOW_TO_NAME}), or make a new output from this one"
+        raise ValueError(f"{options.input} has changed: its numbers or labels differ. {how}")
     tell = console.say if expect is None else console.detail  # reported the first time
     tell(f"read {dataset.X.shape[0]} points from {options.input}: {dataset.source}")
     if aligned is not None:
         tell(f'other labels are compared in obsm["{options.align_rep}"]')
     if suffix_of(dataset.path) in TABLE_SUFFIXES:
         tell(f"features: {folded(dataset.features)}")
-    for note in (*dataset.notes, *_missing_labels(known, name)):
-        tell(note)
-    if expect is None:
-        for warning in (*dataset.warnings, *_too_many_labels(known, name)):
-            console.warn(warning)
+    note, warning = ("", "") if known is None else _about_labels(known, name)
+    for each in filter(None, (*dataset.notes, note)):
+        tell(each)
+    for each in filter(None, (*dataset.warnings, warning)) if expect is None else ():
+        console.warn(each)
     return Input(dataset, known, name, aligned)
 
 
-def _aligned(options: argparse.Namespace) -> Any:
+def _aligned(options: Namespace) -> Any:
     """Read the representation in which points of other labels are compared."""
     from ctsne._io import read_data, suffix_of
 
@@ -161,39 +121,25 @@ def _aligned(options: argparse.Namespace) -> Any:
     return read_data(options.input, use_rep=options.align_rep).X
 
 
-def _missing_labels(known: Any, name: str) -> Iterator[str]:
-    from ctsne.labels import encode_labels
-
-    missing = 0 if known is None else encode_labels(known).n_missing
-    if missing:
-        yield (
-            f"{missing} of {len(known)} points have no {name!s:.60}: they condition nothing, and "
-            "count as having the same label when neighbours are searched"
-        )
-
-
-def _too_many_labels(known: Any, name: str) -> Iterator[str]:
-    from ctsne.labels import encode_labels
-
-    counts = np.empty(0) if known is None else encode_labels(known).counts
-    if known is not None and 2 * np.count_nonzero(counts == 1) > len(known):
-        yield (
-            f"{name!r:.60} has {len(counts)} different values for {len(known)} points; is it a "
-            "label?"
-        )
+def _about_labels(known: Any, name: str) -> tuple[str, str]:
+    """Return a note and a warning about the label to factor out; empty if there are none."""
+    labels, note, warning = encode_labels(known), "", ""
+    if labels.n_missing:
+        what = "they condition nothing, and neighbours are searched as if they had the same label"
+        note = f"{labels.n_missing} of {labels.n_points} points have no {name!s:.60}: {what}"
+    if 2 * np.count_nonzero(labels.counts == 1) > labels.n_points:
+        what = f"{labels.n_labels} different values for {labels.n_points} points"
+        warning = f"{name!r:.60} has {what}; is it a label?"
+    return note, warning
 
 
-def records_of(data: Input, options: argparse.Namespace, output: Path) -> list[InputRecord]:
+def records_of(data: Input, options: Namespace, output: Path) -> list[InputRecord]:
     """Describe all files that an output is made from: data, labels, start."""
-    from ctsne._core.files import file_checksum
-    from ctsne._io import InputRecord, input_records
-    from ctsne._io.provenance import relative_path
+    from ctsne._io import input_records
 
-    records = input_records(data.dataset, output, list(options.labels or ()), data.aligned)
-    if options.init not in STARTS:
-        start = Path(options.init)
-        records.append(InputRecord(relative_path(start, output), file_checksum(start)))
-    return records
+    start = None if options.init in STARTS else Path(options.init)
+    labels = options.labels or ()
+    return input_records(data.dataset, output, labels, aligned=data.aligned, start=start)
 
 
 def names_of_files(settings: Mapping[str, Any]) -> Iterator[str]:

@@ -7,20 +7,16 @@ import io
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NoReturn
 
-from ctsne.cli.console import Console
-from ctsne.cli.values import apply_config, config_in, suggested
+from ctsne.cli.console import Console, one_line
+from ctsne.cli.values import apply_config, suggested
 
-__all__ = ["COMMANDS", "Commands", "Parser", "add_command", "command_parser", "main", "make_parser"]
-
-Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
-
-# Each is a module of this package with a function ``add``, in the order of the help.
+# In the order of the help. Each is a module of this package with the texts USAGE, HELP, DESCRIPTION
+# and EPILOG and the functions ``add_options`` and ``run``.
 COMMANDS = ("embed", "sweep", "report", "evaluate", "plot", "rerun", "demo", "info")
-OK, FAILED, INTERRUPTED = 0, 1, 130
 
 _DESCRIPTION = """\
 Embed high-dimensional data in a map that leaves out what you already know.
@@ -55,12 +51,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 on success, 1 after an error (reported in one line), 2 for wrong usage, 130 when
-        interrupted.
+        0 on success, 1 after an error (one line), 2 for wrong usage, 130 if interrupted.
 
     Examples
     --------
-    >>> from ctsne.cli import main
+    >>> from ctsne.cli.main import main
     >>> main(["demo", "--help"])  # doctest: +ELLIPSIS
     usage: ctsne demo ...
     0
@@ -72,7 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except BrokenPipeError:  # the reader, such as head, has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return OK
+        return 0
     return code
 
 
@@ -81,75 +76,50 @@ def _run(arguments: list[str]) -> int:
         options = parse_options(arguments)
     except SystemExit as stop:
         # argparse exits after --help, --version and wrong usage; a function must return.
-        return stop.code if isinstance(stop.code, int) else OK
-    console = Console(
-        quiet=options.quiet, verbose=options.verbose, as_json=getattr(options, "json", False)
-    )
+        return stop.code if isinstance(stop.code, int) else 0
+    as_json = getattr(options, "json", False)
+    console = Console(quiet=options.quiet, verbose=options.verbose, as_json=as_json)
     try:
         with console.library():
             options.run(options, console)
     except KeyboardInterrupt as stop:
-        console.interrupted(str(stop))
-        return INTERRUPTED
+        console.line(": ".join(["interrupted", *map(str, stop.args)]))
+        return 130
     except BrokenPipeError:
         raise
     except (ImportError, MemoryError, OSError, TypeError, ValueError) as error:
         # A user can cause these. Any other error is a bug and keeps its traceback.
         if options.verbose:
             traceback.print_exc()
-        console.error(_message(error))
-        return FAILED
-    return OK
+        console.error(error)
+        return 1
+    return 0
 
 
 def parse_options(arguments: list[str]) -> argparse.Namespace:
     """Return the options of a command, from the arguments and a configuration file."""
     parser = make_parser()
-    command = _check_command(parser, arguments)
+    command = next((word for word in arguments if not word.startswith("-")), None)
     if command is not None:
-        own = parser.commands()[command]
+        if command not in COMMANDS:
+            hint = suggested(command, COMMANDS) or f"; available: {', '.join(COMMANDS)}"
+            parser.error(f"unknown command {command!r}{hint}")
+        own = parser.commands[command]
         own.check_names(arguments[arguments.index(command) + 1 :])
-        config = config_in(arguments)
-        if config is not None:
-            try:
-                apply_config(parser, command, config)
-            except (OSError, ValueError) as error:
-                own.error(str(_message(error)))
+        try:
+            apply_config(parser.commands, command, arguments)
+        except (OSError, ValueError) as error:
+            own.error(one_line(error))
     return parser.parse_args(arguments)
-
-
-def _check_command(parser: Parser, arguments: Sequence[str]) -> str | None:
-    """Return the name of the command; refuse an unknown one with a suggestion."""
-    for argument in arguments:
-        if argument in COMMANDS:
-            return argument
-        if not argument.startswith("-"):
-            hint = suggested(argument, COMMANDS) or f"; available: {', '.join(COMMANDS)}"
-            parser.error(f"unknown command {argument!r}{hint}")
-    return None
-
-
-def _message(error: BaseException) -> object:
-    """Return the message of an error; of a system error, without its number."""
-    if isinstance(error, OSError) and error.strerror and error.filename is not None:
-        return f"{error.strerror}: {error.filename}"
-    return str(error) or error
 
 
 class Parser(argparse.ArgumentParser):
     """A parser without abbreviations that prints its texts as they are."""
 
+    commands: Mapping[str, Parser] = {}
+
     def __init__(self, **options: Any) -> None:
         super().__init__(formatter_class=_Formatter, allow_abbrev=False, **options)
-
-    @property
-    def epilog(self) -> str | None:
-        """The end of the help; one that needs heavy modules is made when it is shown."""
-        return self._epilog() if callable(self._epilog) else self._epilog
-
-    @epilog.setter
-    def epilog(self, text: str | Callable[[], str] | None) -> None:
-        self._epilog = text
 
     def error(self, message: str) -> NoReturn:
         """Exit with the usage, the message and a pointer to the help."""
@@ -159,10 +129,7 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: error: {message}\n(see {self.prog} --help)\n")
 
     def check_names(self, arguments: Iterable[str]) -> None:
-        """Refuse an unknown long option with a suggestion.
-
-        argparse would complain about missing options first, although one is only misspelt.
-        """
+        """Refuse an unknown long option with a suggestion, before argparse reports missing ones."""
         known = [name for name in self._option_string_actions if name.startswith("--")]
         for argument in arguments:
             if argument == "--":
@@ -178,13 +145,6 @@ class Parser(argparse.ArgumentParser):
     def options(self) -> list[argparse.Action]:
         """Return all options with a name, in the order of the help."""
         return [action for action in self._actions if action.option_strings]
-
-    def commands(self) -> dict[str, Parser]:
-        """Return the parsers of all commands by name."""
-        for action in self._actions:
-            if isinstance(action, argparse._SubParsersAction):
-                return dict(action.choices)
-        return {}
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
@@ -204,23 +164,18 @@ def make_parser() -> Parser:
         title="commands", metavar="COMMAND", dest="command", required=True, prog="ctsne"
     )
     for name in COMMANDS:
-        import_module(f"ctsne.cli.{name}").add(commands)
+        module = import_module(f"ctsne.cli.{name}")
+        # The last group adds --help, so that the main options come first.
+        command: Parser = commands.add_parser(
+            name, usage=f"ctsne {name} {module.USAGE}", help=module.HELP,
+            description=module.DESCRIPTION, epilog=module.EPILOG, add_help=False,
+        )  # fmt: skip
+        command.set_defaults(run=module.run)
+        module.add_options(command, command.add_argument_group("options"))
+    parser.commands = commands.choices
     return parser
 
 
 def command_parser(name: str) -> Parser:
     """Return the parser of one command."""
-    return make_parser().commands()[name]
-
-
-def add_command(
-    commands: Commands, name: str, *, usage: str, help: str, description: str,
-    epilog: Any, run: Callable[[argparse.Namespace, Console], None],
-) -> Parser:  # fmt: skip
-    """Add a command; the last group adds ``--help``, so that the main options come first."""
-    parser: Parser = commands.add_parser(
-        name, usage=f"ctsne {name} {usage}".rstrip(), help=help, description=description,
-        epilog=epilog, add_help=False,
-    )  # fmt: skip
-    parser.set_defaults(run=run)
-    return parser
+    return make_parser().commands[name]

@@ -4,51 +4,34 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ctsne._core.choices import ALIGN_CHOICES, BANDWIDTHS, METRICS, STARTS
-from ctsne.cli.values import PerLabel, jobs, number, one_of, or_word, seed, start, whole
+from ctsne._core.vocabulary import ALIGN_CHOICES, BANDWIDTHS, METRICS, STARTS
+from ctsne.cli.values import PerLabel, jobs, npy, number, one_of, seed, whole
 from ctsne.methods import DEFAULT_METHOD, KNOBS, METHODS, is_used, users_of
 
 if TYPE_CHECKING:
     from ctsne.cli.main import Parser
     from ctsne.estimator import ConditionalTSNE
 
-__all__ = [
-    "PARAMETERS", "UNRECORDED", "Parameter", "add_input", "add_jobs", "add_key", "add_labels",
-    "add_messages",
-    "add_parameters", "check_steering", "make_estimator", "option", "settings_of", "short",
-    "spelled",
-]  # fmt: skip
-
 # Options that do not shape the result, or that the settings record elsewhere.
-UNRECORDED = (
-    "command", "run", "config", "help", "jobs", "json", "quiet", "verbose",
-    "input", "output", "plot", "keep",
-)  # fmt: skip
+UNRECORDED = ("command", "run", "config", "help", "jobs", "json", "quiet", "verbose", "input",
+              "output", "plot", "keep")  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of the estimator as an option.
-
-    ``read`` turns text into a value; it is None for parameters that take one value for each label.
-    Defaults are those of the estimator, except that the seed is fixed.
-    """
+    """A parameter of the estimator as an option; only the default of the seed is another one."""
 
     name: str
-    spec: str
+    flag: str
+    metavar: str
+    read: Any
     default: Any
-    read: Callable[[str], Any] | None
     help: str
-
-    @property
-    def flag(self) -> str:
-        """The option itself, such as ``--seed``."""
-        return self.spec.split()[0]
 
     @property
     def dest(self) -> str:
@@ -63,107 +46,97 @@ def _defaults(knob: str) -> str:
 
 
 _MAIN = (
-    Parameter("mixing", "--mixing SHARE", None, number,
+    Parameter("mixing", "--mixing", "SHARE", number, None,
         "how far to mix the label: 0 is not at all, 1 is as much as random labels; finds the "
         "strength or beta that reaches it"),
-    Parameter("strength", "--strength T...", None, None,
+    Parameter("strength", "--strength", "T...", PerLabel, None,
         "for joint and balanced, instead of --mixing: from 0 (nothing factored out) to 1 "
         f"(default: {_defaults('strength')}); A=0.5 B=1 sets it for labels A and B"),
-    Parameter("method", "--method NAME", DEFAULT_METHOD, one_of(*METHODS),
-        "joint (default), revised (the paper's), balanced, original, or tsne (ignores labels)"),
-    Parameter("beta", "--beta B...", None, None,
+    Parameter("method", "--method", "NAME", one_of(*METHODS), DEFAULT_METHOD,
+        "joint, revised (the paper's), balanced, original, or tsne, which ignores labels"),
+    Parameter("beta", "--beta", "B...", PerLabel, None,
         "for revised and original, instead of --mixing: from 1 (nothing factored out) down to "
         f"1e-30 (default: {_defaults('beta')}); A=1e-8 B=1e-2 sets it for labels A and B"),
-    Parameter("align", "--align NAME", "none", one_of(*ALIGN_CHOICES),
-        "how to compare points with different labels: none, in the data as given (default); "
-        "mutual, after shifting each label towards its counterparts; local, with shifts that vary "
-        "from place to place; mean, after removing label means; auto, the best of none, mutual "
-        "and mean"),
-    Parameter("perplexity", "--perplexity U", 30.0, number,
-        "roughly the number of neighbours that count for each point (default: 30)"),
-    Parameter("random_state", "--seed N", 0, seed,
-        "random seed; the same seed gives the same map (default: 0)"),
-    Parameter("n_jobs", "--jobs N", -1, jobs,
-        "number of threads; does not change the map (default: -1, all)"),
+    Parameter("align", "--align", "NAME", one_of(*ALIGN_CHOICES), "none",
+        "how to compare points with different labels: none, in the data as given; mutual, after "
+        "shifting each label towards its counterparts; local, with shifts that vary from place to "
+        "place; mean, after removing label means; auto, the best of none, mutual and mean"),
+    Parameter("perplexity", "--perplexity", "U", number, 30.0,
+        "roughly the number of neighbours that count for each point"),
+    Parameter("random_state", "--seed", "N", seed, 0, "the same seed gives the same map"),
+    Parameter("n_jobs", "--jobs", "N", jobs, -1,
+        "number of threads, -1 for all; does not change the map"),
 )  # fmt: skip
 _ADVANCED = (
-    Parameter("n_components", "--dimensions N", 2, whole,
-        "dimensions of the map: 1, 2 or 3 (default: 2)"),
-    Parameter("pca", "--pca N", "auto", or_word(whole, "a whole number", "auto", "none"),
+    Parameter("n_components", "--dimensions", "N", whole, 2, "dimensions of the map: 1, 2 or 3"),
+    Parameter("pca", "--pca", "N", one_of("auto", "none", read=whole, or_="a whole number"), "auto",
         "principal components to reduce the features to; auto is 50 if there are more than 50 "
-        "features, none keeps the features as they are (default: auto)"),
-    Parameter("bandwidth", "--bandwidth r|p", "r", one_of(*BANDWIDTHS),
-        "for revised: apply the perplexity to similarities after conditioning, r (default), or "
-        "before, p"),
-    Parameter("odds", "--odds X...", None, None,
+        "features, none keeps the features as they are"),
+    Parameter("bandwidth", "--bandwidth", "r|p", one_of(*BANDWIDTHS), "r",
+        "for revised: apply the perplexity to similarities after conditioning, r, or before, p"),
+    Parameter("odds", "--odds", "X...", PerLabel, None,
         "also condition the map: points with the same label repel each other X times as strongly "
         "as others, from 1 (off) up; works with every method, and per label as A=3 B=10"),
-    Parameter("beta_low", "--beta-low B...", None, None,
+    Parameter("beta_low", "--beta-low", "B...", PerLabel, None,
         "the same in the paper's terms: weight of pairs with different labels, from 1 (off) down"),
-    Parameter("metric", "--metric NAME", "euclidean", one_of(*METRICS),
-        "euclidean (default), cosine, or precomputed if INPUT holds distances"),
-    Parameter("recall", "--recall SHARE", 0.99, number,
+    Parameter("metric", "--metric", "NAME", one_of(*METRICS), "euclidean",
+        "euclidean, cosine, or precomputed if INPUT holds distances"),
+    Parameter("recall", "--recall", "SHARE", number, 0.99,
         "share of the true neighbours to find; the search is approximate above 30,000 points, 1 "
-        "makes it exact (default: 0.99)"),
-    Parameter("init", "--init START", "pca", start,
-        "initial positions: pca (default), random, spectral, or a .npy file"),
-    Parameter("n_iter", "--n-iter N", 750, whole, "total number of iterations (default: 750)"),
-    Parameter("early_exaggeration", "--early-exaggeration X", 12.0, number,
-        "factor on the attraction in the first iterations (default: 12)"),
-    Parameter("early_exaggeration_iter", "--early-exaggeration-iter N", 250, whole,
-        "number of these first iterations (default: 250)"),
-    Parameter("exaggeration", "--exaggeration X", 1.0, number,
-        "factor on the attraction afterwards (default: 1)"),
-    Parameter("learning_rate", "--learning-rate X", "auto", or_word(number, "a number", "auto"),
-        "step size (default: auto, from the number of points)"),
-    Parameter("dof", "--dof X", 1.0, number,
-        "degrees of freedom of the map's kernel; below 1 separates finer clusters (default: 1)"),
+        "makes it exact"),
+    Parameter("init", "--init", "START", one_of(*STARTS, read=npy, or_="a .npy file"), "pca",
+        "initial positions: pca, random, spectral, or a .npy file"),
+    Parameter("n_iter", "--n-iter", "N", whole, 750, "total number of iterations"),
+    Parameter("early_exaggeration", "--early-exaggeration", "X", number, 12.0,
+        "factor on the attraction in the first iterations"),
+    Parameter("early_exaggeration_iter", "--early-exaggeration-iter", "N", whole, 250,
+        "number of these first iterations"),
+    Parameter("exaggeration", "--exaggeration", "X", number, 1.0,
+        "factor on the attraction afterwards"),
+    Parameter("learning_rate", "--learning-rate", "X",
+        one_of("auto", read=number, or_="a number"), "auto",
+        "step size; auto sets it from the number of points"),
+    Parameter("dof", "--dof", "X", number, 1.0,
+        "degrees of freedom of the map's kernel; below 1 separates finer clusters"),
 )  # fmt: skip
 PARAMETERS = _MAIN + _ADVANCED
 
 
-def option(group: Any, spec: str, help: str, **more: Any) -> None:
-    """Add an option to a group.
+def option(
+    group: Any, spec: str, help: str, read: Any = None, default: Any = None, **more: Any
+) -> None:
+    """Add an option, written as in the help: COLUMN... for several values, no value for a switch.
 
-    ``spec`` is written as in the help: ``"-o --output FILE"``, ``"--labels COLUMN..."`` for several
-    values, ``"--json"`` for a switch, ``"INPUT"`` for the argument without a name.
+    A ``spec`` without a dash is the argument without a name. The help ends with the default.
     """
     *flags, last = spec.split()
     if last.startswith("-"):
         group.add_argument(*flags, last, action="store_true", help=help)
         return
+    if default is not None:
+        values = default if isinstance(default, list) else [default]
+        help = f"{help} (default: {' '.join(map(short, values))})"
     if last.endswith("..."):
         more["nargs"] = "+"
-    group.add_argument(*(flags or ["input"]), metavar=last.removesuffix("..."), help=help, **more)
-
-
-def add_parameters(parser: Parser, *, main: Any, leave_out: Iterable[str] = ()) -> None:
-    """Add the estimator's parameters; those that most users need go to the group ``main``."""
-    advanced = parser.add_argument_group("advanced options")
-    for each in PARAMETERS:
-        if each.name not in leave_out:
-            group = main if each in _MAIN else advanced
-            kind = {"action": PerLabel} if each.read is None else {"type": each.read}
-            option(group, each.spec, each.help, default=each.default, **kind)
+    more["action" if read is PerLabel else "type"] = read
+    group.add_argument(*(flags or ["input"]), metavar=last.removesuffix("..."), help=help,
+                       default=default, **more)  # fmt: skip
 
 
 def add_labels(group: Any, *, required: bool = False) -> None:
     """Add the label to factor out, and the label to look for."""
     option(group, "--labels COLUMN...", "known label to factor out; several columns are combined",
            required=required)  # fmt: skip
-    option(group, "--other COLUMN",
-           "label you hope to see in the map; measured, and not used as a feature")  # fmt: skip
+    option(group, "--other COLUMN", "label you hope to see; measured, and not used as a feature")
 
 
-def add_input(parser: Parser) -> None:
-    """Add the options that say how to read the input."""
+def add_data(parser: Parser, main: Any, *, leave_out: Iterable[str] = ()) -> None:
+    """Add how to read INPUT, and the estimator's parameters, the most needed to group ``main``."""
     group = parser.add_argument_group("reading INPUT")
     option(group, "--features NAME...",
            'columns to embed, by name or pattern such as "PC*" (default: all numeric columns that '
            "are not named otherwise)")  # fmt: skip
-    option(group, "--index COLUMN",
-           "column of a table that holds the names of the points, such as barcodes; it is kept "
-           "with the map and not used as a feature")  # fmt: skip
+    option(group, "--index COLUMN", "column with the names of the points; not used as a feature")
     option(group, "--label-file FILE",
            "table with the labels, if INPUT does not have them; its rows must be in the order of "
            "INPUT unless --join-on is given")  # fmt: skip
@@ -173,27 +146,31 @@ def add_input(parser: Parser) -> None:
     option(group, "--use-rep KEY", "h5ad: key in obsm, or X (default: X_pca, else X)")
     option(group, "--layer KEY", "h5ad: layer to use instead")
     option(group, "--align-rep KEY",
-           "h5ad: key in obsm of the representation in which to compare points with different "
-           "labels, such as X_pca_harmony; replaces --align")  # fmt: skip
+           "h5ad: representation in obsm in which to compare points with different labels, such "
+           "as X_pca_harmony; replaces --align")  # fmt: skip
+    advanced = parser.add_argument_group("advanced options")
+    for each in PARAMETERS:
+        if each.name not in leave_out:
+            spec = f"{each.flag} {each.metavar}"
+            option(main if each in _MAIN else advanced, spec, each.help, each.read, each.default)
 
 
 def add_jobs(group: Any) -> None:
     """Add the number of threads."""
-    option(group, "--jobs N", "number of threads (default: -1, all)", type=jobs, default=-1)
+    option(group, "--jobs N", "number of threads, -1 for all", jobs, -1)
 
 
 def add_key(group: Any) -> None:
     """Add the name of a map in an .h5ad file."""
-    option(group, "--key KEY", "h5ad: name of the map (default: ctsne)", default="ctsne")
+    option(group, "--key KEY", "h5ad: name of the map", default="ctsne")
 
 
 def add_messages(parser: Parser, *, json: bool = True, config: bool = True) -> None:
     """Add the options that every command has."""
     group = parser.add_argument_group("help and messages")
     if config:
-        option(group, "--config FILE",
-               "read options from a TOML file, such as perplexity = 50; options given here take "
-               "precedence")  # fmt: skip
+        option(group, "--config FILE", "read options from a TOML file, with lines such as "
+               "perplexity = 50; options given here take precedence")  # fmt: skip
     if json:
         option(group, "--json", "print the result as one JSON object")
     loud = group.add_mutually_exclusive_group()
@@ -204,6 +181,7 @@ def add_messages(parser: Parser, *, json: bool = True, config: bool = True) -> N
 
 def check_steering(options: argparse.Namespace) -> None:
     """Refuse options that the method ignores, or that contradict each other."""
+    method = options.method
     given = {each.name: getattr(options, each.dest) for each in PARAMETERS}
     flags = {each.name: each.flag for each in PARAMETERS if given[each.name] != each.default}
     if options.align_rep is not None:
@@ -211,20 +189,16 @@ def check_steering(options: argparse.Namespace) -> None:
     for name, flag in flags.items():
         if is_used(name, given):
             continue
-        methods = users_of(name)
-        if options.method in methods:
-            raise ValueError(
-                f"{flag} has no effect with --method {options.method} and --odds or --beta-low; "
-                "leave one of them out"
-            )
-        users = " and ".join(filter(None, [", ".join(methods[:-1]), methods[-1]]))
-        raise ValueError(
-            f"{flag} is for {users}, but the method is {options.method}: add --method "
-            f"{methods[0]}, or leave {flag} out"
-        )
+        *more, last = methods = users_of(name)
+        if method in methods:
+            both = f"--method {method} and --odds or --beta-low"
+            raise ValueError(f"{flag} has no effect with {both}; leave one of them out")
+        users = f"{', '.join(more)} and {last}" if more else last
+        hint = f"add --method {methods[0]}, or leave {flag} out"
+        raise ValueError(f"{flag} is for {users}, but the method is {method}: {hint}")
     if options.mixing is None:
         return
-    if METHODS[options.method].knob is None:
+    if METHODS[method].knob is None:
         raise ValueError("--mixing needs a method that uses labels; --method tsne ignores them")
     for name in KNOBS:
         if given[name] is not None:
@@ -233,24 +207,21 @@ def check_steering(options: argparse.Namespace) -> None:
 
 def make_estimator(settings: Mapping[str, Any], **more: Any) -> ConditionalTSNE:
     """Return the estimator for these settings, with defaults for those that are not named."""
+    import numpy as np
+
     from ctsne.estimator import ConditionalTSNE
 
     given = {each.name: settings.get(each.dest, each.default) for each in PARAMETERS}
-    if given["init"] not in STARTS:
-        given["init"] = _read_start(given["init"])
+    path = given["init"]
+    if path not in STARTS:
+        try:
+            with Path(path).open("rb") as file:
+                given["init"] = np.load(file, allow_pickle=False)
+        except ValueError as error:
+            raise ValueError(f"--init {path} is not a NumPy file of positions: {error}") from error
     if given["pca"] == "none":
         given["pca"] = None
     return ConditionalTSNE(**{**given, **more})
-
-
-def _read_start(path: str) -> Any:
-    import numpy as np
-
-    try:
-        with Path(path).open("rb") as file:
-            return np.load(file, allow_pickle=False)
-    except ValueError as error:
-        raise ValueError(f"--init {path} is not a NumPy file with positions: {error}") from error
 
 
 def settings_of(options: argparse.Namespace) -> dict[str, Any]:
@@ -277,7 +248,6 @@ def spelled(
 
 def short(value: object) -> str:
     """Write a value with as few digits as give it back."""
-    if isinstance(value, float):
-        text = f"{value:g}"
-        return text if float(text) == value else repr(value)
+    if isinstance(value, float) and float(f"{value:g}") == value:
+        return f"{value:g}"
     return str(value)

@@ -5,67 +5,54 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ctsne._core.files import replaced_file
+from ctsne._core.messages import unknown
+from ctsne._core.vocabulary import CHOSEN_BY, measure_title
 from ctsne.cli.console import Console
-from ctsne.cli.folders import read_folder
+from ctsne.cli.folders import SweepFolder, read_folder
 from ctsne.cli.inputs import check_outputs, joint_name
-from ctsne.cli.main import Commands, add_command, command_parser
+from ctsne.cli.main import Parser, command_parser
 from ctsne.cli.options import add_key, add_messages, option, settings_of, spelled
 from ctsne.cli.values import one_of
+from ctsne.labels import combine_columns
 
-if TYPE_CHECKING:
-    from ctsne.cli.folders import SweepFolder
+USAGE = "MAP_OR_SWEEP -o FILE [options]"
+HELP = "draw a map, or the maps and measures of a sweep"
+DESCRIPTION = "Draw a map made by ctsne embed, or the maps and measures of a sweep."
 
-__all__ = ["add", "draw_map", "plot_command", "run", "save_picture", "use_agg"]
-
-_DESCRIPTION = """\
-Draw a map made by ctsne embed, or the maps and measures of a sweep."""
-
-_EPILOG = """\
+EPILOG = """\
 the picture:
-  Of a map: one panel for each --color, or the label factored out. Text and
-  whole numbers are drawn as labels, other numbers with a colour bar. This also
-  works for diagnostics, such as --color ctsne_largest_weight.
-  Of a sweep, by --kind: maps (default) draws all maps; measures draws mixing
-  and neighbours kept over the strength; trade-off draws one against the other.
+  Of a map: text and whole numbers are drawn as labels, other numbers with a
+  colour bar, such as the diagnostic ctsne_largest_weight.
+  Of a sweep, by --kind: maps draws all maps; measures draws mixing and
+  neighbours kept over the strength; trade-off draws one against the other.
   The picture's metadata holds the command that made it.
 
 examples:
   ctsne plot map.csv -o map.png
   ctsne plot map.csv --color batch celltype -o map.pdf
   ctsne plot cells.h5ad --color celltype --shape batch -o map.svg
-  ctsne plot sweep -o maps.png
   ctsne plot sweep --kind trade-off -o trade-off.png
 
 Requires matplotlib (pip install "ctsne[plot]")."""
 
-_KINDS = ("maps", "measures", "trade-off")
-_DPI = 150
 # Inches: the side of a panel where there are several.
 _SIDE = 4.2
-_MOST_COLUMNS = 3
 # An axis spans at least this much, so that small differences look small.
 _LEAST_RANGE = 0.1
 
 
-def add(commands: Commands) -> None:
-    """Add the command to the parser."""
-    parser = add_command(
-        commands, "plot", usage="MAP_OR_SWEEP -o FILE [options]", description=_DESCRIPTION,
-        epilog=_EPILOG, run=run, help="draw a map, or the maps and measures of a sweep",
-    )  # fmt: skip
-    main = parser.add_argument_group("options")
+def add_options(parser: Parser, main: Any) -> None:
+    """Add the options of the command."""
     option(main, "MAP_OR_SWEEP", "file written by ctsne embed, or folder written by ctsne sweep")
-    option(main, "-o --output FILE", "picture to write (png, pdf or svg); overwritten if it exists",
-           required=True)  # fmt: skip
+    option(main, "-o --output FILE", "picture to write (png, pdf or svg)", required=True)
     option(main, "--color COLUMN...",
            "columns to colour by, one panel each (default: the label factored out)")  # fmt: skip
     option(main, "--shape COLUMN", "column with at most ten labels, drawn as marker shapes")
-    option(main, "--kind KIND",
-           "for a sweep: maps, measures or trade-off (default: maps)",
-           type=one_of(*_KINDS), default="maps")  # fmt: skip
+    option(main, "--kind KIND", "for a sweep: maps, measures or trade-off",
+           one_of("maps", "measures", "trade-off"), "maps")  # fmt: skip
     add_key(main)
     add_messages(parser)
 
@@ -79,16 +66,11 @@ def run(options: argparse.Namespace, console: Console) -> None:
     check_outputs([target], options)
     console.stage(f"drawing {target}")
     use_agg()
-    figure = (
-        _sweep_figure(source, options) if source.is_dir() else _map_figure(source, options, console)
-    )
+    draw = _sweep_figure if source.is_dir() else _map_figure
+    figure = draw(source, options, console)
     settings = settings_of(options)
     save_picture(figure, target, plot_command(options.input, options.output, **settings))
-    content = {
-        "command": "plot",
-        "output": options.output,
-        "settings": settings,
-    }
+    content = {"command": "plot", "output": options.output, "settings": settings}
     console.result(f"picture: {options.output}", content)
 
 
@@ -98,10 +80,11 @@ def _map_figure(source: Path, options: argparse.Namespace, console: Console) -> 
     if options.kind != "maps":
         raise ValueError(f"--kind {options.kind} is for the folder of a sweep; {source} is a map")
     made = read_map(source, key=options.key)
-    settings = {} if made.provenance is None else made.provenance.settings
-    labels = list(settings.get("labels") or ())
-    columns = _with_combination(made.columns, labels)
+    columns = dict(made.columns)
+    labels = [] if made.provenance is None else list(made.provenance.settings.get("labels") or ())
     known = joint_name(labels)
+    if len(labels) > 1 and columns.keys() >= set(labels):
+        columns[known] = combine_columns([columns[name] for name in labels])
     if labels and not options.color and known not in columns:  # positions alone, or another name
         console.say(f"{source} has no column {known!r:.60} to colour by; choose one with --color")
     colors = options.color or [name for name in [known] if name in columns]
@@ -109,19 +92,8 @@ def _map_figure(source: Path, options: argparse.Namespace, console: Console) -> 
     return draw_map(made.embedding, shown, shape=_pick(columns, options.shape, source))
 
 
-def _with_combination(columns: Mapping[str, Any], labels: list[str]) -> dict[str, Any]:
-    """Add the combination of several label columns, under their joined names."""
-    from ctsne.labels import combine_columns
-
-    if len(labels) < 2 or not columns.keys() >= set(labels):
-        return dict(columns)
-    return {**columns, joint_name(labels): combine_columns([columns[name] for name in labels])}
-
-
 def _pick(columns: Mapping[str, Any], name: str | None, source: Path) -> Any:
     """Return a column, or refuse an unknown name with a suggestion."""
-    from ctsne._core.messages import unknown
-
     if name is not None and name not in columns:
         raise ValueError(unknown(name, list(columns), what="column", where=str(source)))
     return None if name is None else columns[name]
@@ -137,11 +109,10 @@ def draw_map(embedding: Any, columns: Mapping[str, Any], *, shape: Any = None) -
     if len(columns) <= 1:
         name, values = next(iter(columns.items()), (None, None))
         return pl.embedding(plane, values, shape=shape, title=name).figure
-    panels = min(len(columns), _MOST_COLUMNS)
+    panels = min(len(columns), 3)
     rows = -(-len(columns) // panels)
-    figure = pyplot.figure(
-        facecolor="white", layout="compressed", figsize=(1.6 * _SIDE * panels, _SIDE * rows)
-    )
+    size = (1.6 * _SIDE * panels, _SIDE * rows)
+    figure = pyplot.figure(facecolor="white", layout="compressed", figsize=size)
     axes = figure.subplots(rows, panels, squeeze=False).ravel()
     for ax, (name, values) in zip(axes, columns.items(), strict=False):
         pl.embedding(plane, values, shape=shape, title=name, ax=ax)
@@ -150,10 +121,9 @@ def draw_map(embedding: Any, columns: Mapping[str, Any], *, shape: Any = None) -
     return figure
 
 
-def _sweep_figure(source: Path, options: argparse.Namespace) -> Any:
+def _sweep_figure(source: Path, options: argparse.Namespace, _: Console) -> Any:
     """Draw the maps of a sweep, its measures over the strength, or one against the other."""
     from ctsne import pl
-    from ctsne.evaluate.wording import measure_title
 
     sweep = read_folder(source)
     known = joint_name(sweep.provenance.settings["labels"])
@@ -164,12 +134,10 @@ def _sweep_figure(source: Path, options: argparse.Namespace) -> Any:
     if options.kind == "measures":
         return _measures(sweep, known)
     if options.kind == "trade-off":
-        return pl.trade_off(
-            sweep.result, xlabel=measure_title("mixing", known=known),
-            ylabel=measure_title("adjusted_rnx"),
-        ).figure  # fmt: skip
-    maps = {each.title: each.embedding[:, :2] for each in sweep.result.maps
-            if each.embedding is not None}  # fmt: skip
+        xlabel, ylabel = measure_title("mixing", known=known), measure_title("adjusted_rnx")
+        return pl.trade_off(sweep.result, xlabel=xlabel, ylabel=ylabel).figure
+    made = {each.title: each.embedding for each in sweep.result.maps}
+    maps = {title: each[:, :2] for title, each in made.items() if each is not None}
     return pl.maps(maps, color, shape=shape)[0].figure
 
 
@@ -178,17 +146,14 @@ def _measures(sweep: SweepFolder, known: str) -> Any:
     from matplotlib import pyplot
 
     from ctsne import pl
-    from ctsne.evaluate.wording import CHOSEN_BY, measure_title
 
     lines = [line for line in sweep.result.lines() if line.steering is not None]
     if not lines:
         raise ValueError("the sweep has no maps that differ in strength, so nothing to draw over")
     names = [name for name in CHOSEN_BY if name in lines[0].maps[0].measures]
     parameters = list(dict.fromkeys(line.steering or "" for line in lines))
-    figure = pyplot.figure(
-        facecolor="white", layout="constrained",
-        figsize=(4.8 * len(parameters), 3.2 * len(names)),
-    )  # fmt: skip
+    size = (4.8 * len(parameters), 3.2 * len(names))
+    figure = pyplot.figure(facecolor="white", layout="constrained", figsize=size)
     axes = figure.subplots(len(names), len(parameters), squeeze=False)
     other = sweep.provenance.settings["other"] or ""
     for row, name in zip(axes, names, strict=True):
@@ -204,8 +169,7 @@ def _measures(sweep: SweepFolder, known: str) -> Any:
 
 def plot_command(source: str, target: str, **settings: Any) -> str:
     """Return the command that draws a picture."""
-    values = {**settings, "output": target}
-    return spelled(command_parser("plot"), ["plot", source], values)
+    return spelled(command_parser("plot"), ["plot", source], {**settings, "output": target})
 
 
 def save_picture(figure: Any, path: Path, command: str) -> None:
@@ -213,17 +177,15 @@ def save_picture(figure: Any, path: Path, command: str) -> None:
     import matplotlib
     from matplotlib import pyplot
 
-    metadata = {
-        ".png": {"Description": command, "Software": None},
-        ".svg": {"Description": command, "Date": None},
-        ".pdf": {"Subject": command, "CreationDate": None},
-    }
-    suffix = path.suffix.lower()
+    kind = path.suffix.lower().removeprefix(".")
     # Without dates and with a fixed salt, the same figure gives the same bytes.
+    metadata = {
+        "png": {"Description": command, "Software": None},
+        "svg": {"Description": command, "Date": None},
+        "pdf": {"Subject": command, "CreationDate": None},
+    }[kind]
     with replaced_file(path) as temporary, matplotlib.rc_context({"svg.hashsalt": "ctsne"}):
-        figure.savefig(
-            temporary, format=suffix[1:], dpi=_DPI, bbox_inches="tight", metadata=metadata[suffix]
-        )
+        figure.savefig(temporary, format=kind, dpi=150, bbox_inches="tight", metadata=metadata)
     pyplot.close(figure)
 
 

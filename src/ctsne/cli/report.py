@@ -10,22 +10,18 @@ from typing import TYPE_CHECKING, Any
 from ctsne.cli.console import Console
 from ctsne.cli.folders import SweepFolder, check_folder, files_of, read_folder, write_folder
 from ctsne.cli.inputs import check_outputs, joint_name, names_of_files
-from ctsne.cli.main import Commands, add_command, command_parser
+from ctsne.cli.main import Parser, command_parser
 from ctsne.cli.options import add_labels, add_messages, option, spelled
-from ctsne.cli.sweep import (
-    add_sweep_options,
-    check_target,
-    embed_command,
-    run_sweep,
-    suggestion,
-)
+from ctsne.cli.sweep import add_sweep_options, embed_command, run_sweep, suggestion
 
 if TYPE_CHECKING:
     from ctsne.sweep import SweptMap
 
-__all__ = ["add", "run"]
-
-_DESCRIPTION = """\
+USAGE = """\
+SWEEP -o PAGE.html
+       ctsne report INPUT --labels COLUMN [COLUMN ...] -o PAGE.html [options]"""
+HELP = "write an interactive page with the maps of a sweep"
+DESCRIPTION = """\
 Write an interactive page for choosing a strength and for showing the result:
 all maps of a sweep, linked, with their measures. The page is one file that
 opens in any browser, offline.
@@ -33,7 +29,7 @@ opens in any browser, offline.
 SWEEP is a folder written by ctsne sweep. Given a data file instead, the sweep
 is run first: one command from a file to a page."""
 
-_EPILOG = """\
+EPILOG = """\
 the page:
   Move the slider to change the strength. Colour by any column. Select points
   with the lasso to see them in all maps. The end of the page shows the command
@@ -50,15 +46,8 @@ Requires bokeh (pip install "ctsne[report]")."""
 _ALWAYS = ("output", "title", "config", "json", "quiet", "verbose", "help")
 
 
-def add(commands: Commands) -> None:
-    """Add the command to the parser."""
-    parser = add_command(
-        commands, "report", usage="SWEEP -o PAGE.html\n       ctsne report INPUT --labels COLUMN "
-        "[COLUMN ...] -o PAGE.html [options]",
-        description=_DESCRIPTION, epilog=_EPILOG, run=run,
-        help="write an interactive page with the maps of a sweep",
-    )  # fmt: skip
-    main = parser.add_argument_group("options")
+def add_options(parser: Parser, main: Any) -> None:
+    """Add the options of the command."""
     option(main, "SWEEP_OR_INPUT", "folder of a sweep, or file with the data")
     add_labels(main)
     option(main, "-o --output PAGE", "html file to write; overwritten if it exists", required=True)
@@ -74,17 +63,11 @@ def run(options: argparse.Namespace, console: Console) -> None:
 
     target = check_output(options.output, (".html",))
     check_outputs([target], options)
-    if Path(options.input).is_dir():
-        best = _page_of_folder(target, options, console)
-    else:
-        best = _page_of_data(target, options, console)
+    page = _page_of_folder if Path(options.input).is_dir() else _page_of_data
+    best = page(target, options, console)
     size = target.stat().st_size
-    content = {
-        "command": "report",
-        "output": options.output,
-        "bytes": size,
-        "suggested": None if best is None else best.parameters,
-    }
+    suggested = None if best is None else best.parameters
+    content = {"command": "report", "output": options.output, "bytes": size, "suggested": suggested}
     lines = [f"page: {options.output} ({size / 1e6:.1f} MB); open it in a browser"]
     if best is not None:
         lines.append(f"suggested: {best.title} (ctsne sweep --help explains the rule)")
@@ -110,32 +93,23 @@ def _page_of_data(target: Path, options: argparse.Namespace, console: Console) -
     from ctsne._io import check_input
 
     check_input(options.input)
-    check_target(options)
     if not options.labels:
-        raise ValueError(
-            f"--labels COLUMN is missing: it names the label to factor out of {options.input}, and "
-            "is required unless SWEEP is the folder of a sweep"
-        )
+        raise ValueError(f"--labels COLUMN is missing: the label to factor out of {options.input}")
     if options.dimensions > 2:
-        raise ValueError(
-            f"--dimensions {options.dimensions}: a page can only show maps of one or two dimensions"
-        )
+        raise ValueError("a page can only show maps of one or two dimensions: --dimensions 2")
     if options.keep is not None:
         check_folder(Path(options.keep))
         check_outputs(files_of(Path(options.keep)), options)
     with tempfile.TemporaryDirectory(prefix="ctsne-") as temporary:
         folder = Path(options.keep or temporary)
         try:
-            result, data, provenance = run_sweep(options, console, folder)
-        except KeyboardInterrupt:
-            if options.keep is not None:
-                raise
-            raise KeyboardInterrupt(
-                "nothing was written; --keep FOLDER would keep finished maps"
-            ) from None
-        sweep = SweepFolder(result, data.columns(), data.dataset.names, provenance)
+            sweep = run_sweep(options, console, folder)
+        except KeyboardInterrupt as stop:
+            if options.keep is None:
+                stop.args = ("nothing was written; --keep FOLDER would keep finished maps",)
+            raise
         if options.keep is not None:
-            write_folder(folder, result, sweep.columns, sweep.names, provenance)
+            write_folder(folder, sweep.result, sweep.columns, sweep.names, sweep.provenance)
         return _write(sweep, folder, target, options, console)
 
 
@@ -151,20 +125,14 @@ def _write(
     settings, inputs = made["settings"], made["inputs"]
     for record in inputs:  # relative to the page, not to the folder
         record["file"] = relative_path(folder.resolve().parent / record["file"], target)
+    data, *more = [record["file"] for record in inputs]
+    given = {**settings, **dict(zip(names_of_files(settings), more, strict=True))}
+    note = "  # from its own start, so it may differ" if settings["path"] else ""
     made["command"] = spelled(command_parser("report"), ["report", options.input], vars(options))
     write_report(
         sweep.result, target, columns=sweep.columns, known=joint_name(settings["labels"]),
         other=settings["other"], mixing=settings["mixing"], names=sweep.names, title=options.title,
-        commands=_commands(sweep, [record["file"] for record in inputs]), provenance=made,
+        commands=[embed_command(each, data, given) + note for each in sweep.result.maps],
+        provenance=made,
     )  # fmt: skip
     return suggestion(sweep.result, settings["mixing"]).map
-
-
-def _commands(sweep: SweepFolder, files: list[str]) -> list[str]:
-    """Return the command for each map, with files as seen from the page's folder."""
-    settings: dict[str, Any] = sweep.provenance.settings
-    more = dict(zip(names_of_files(settings), files[1:], strict=True))
-    commands = [embed_command(swept, files[0], {**settings, **more}) for swept in sweep.result.maps]
-    if settings["path"]:
-        return [f"{each}  # from its own start, so it may differ" for each in commands]
-    return commands

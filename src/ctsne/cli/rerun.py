@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import shutil
 import uuid
-from collections.abc import Sequence
-from importlib import import_module
+from argparse import ArgumentTypeError, Namespace
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ctsne._core.files import file_checksum
+from ctsne.cli import embed, sweep
 from ctsne.cli.console import Console
 from ctsne.cli.folders import check_folder, is_sweep_folder, move_folder
 from ctsne.cli.inputs import HOW_TO_NAME, names_of_files
-from ctsne.cli.main import Commands, add_command, command_parser
-from ctsne.cli.options import UNRECORDED, add_jobs, add_key, add_messages, spelled
+from ctsne.cli.main import Parser, command_parser
+from ctsne.cli.options import UNRECORDED, add_jobs, add_key, add_messages, option, spelled
 from ctsne.cli.values import value_of
 
 if TYPE_CHECKING:
-    from ctsne._io import InputRecord, Provenance
+    from ctsne._io import Provenance
 
-__all__ = ["add", "options_again", "run"]
-
-_DESCRIPTION = """\
+USAGE = "OUTPUT [options]"
+HELP = "repeat a map or a sweep from the settings stored with it"
+DESCRIPTION = """\
 Repeat a map or a sweep with the settings stored with it, and report whether
 the result is identical."""
 
-_EPILOG = """\
+EPILOG = """\
 The input is looked for where it was, relative to the output, and must have the
 same content; other columns do not matter. With the same versions and
 instruction set (ctsne info) the map is identical to the last bit; different
@@ -39,28 +39,18 @@ examples:
   ctsne rerun map.csv -o again.csv         write a new file
   ctsne rerun sweep --input cells.csv      the data have moved"""
 
-# Commands whose outputs can be repeated.
-REPEATED = ("embed", "sweep")
 
-
-def add(commands: Commands) -> None:
-    """Add the command to the parser."""
-    parser = add_command(
-        commands, "rerun", usage="OUTPUT [options]", description=_DESCRIPTION, epilog=_EPILOG,
-        run=run, help="repeat a map or a sweep from the settings stored with it",
-    )  # fmt: skip
-    main = parser.add_argument_group("options")
+def add_options(parser: Parser, main: Any) -> None:
+    """Add the options of the command."""
     main.add_argument("made", metavar="OUTPUT", help="a map, or the folder of a sweep")
-    main.add_argument(
-        "-o", "--output", metavar="NEW", help="where to write (default: replace OUTPUT)"
-    )
-    main.add_argument("--input", metavar="FILE", help="the data, if they have moved")
+    option(main, "-o --output NEW", "where to write (default: replace OUTPUT)")
+    option(main, "--input FILE", "the data, if they have moved")
     add_key(main)
     add_jobs(main)
     add_messages(parser, config=False)
 
 
-def run(options: argparse.Namespace, console: Console) -> None:
+def run(options: Namespace, console: Console) -> None:
     """Repeat the output, and compare."""
     from ctsne._io import PICTURE_SUFFIXES, read_provenance
 
@@ -70,11 +60,9 @@ def run(options: argparse.Namespace, console: Console) -> None:
     if made.suffix == ".json":
         raise ValueError(f"{made} holds settings; name the output that they belong to")
     if made.suffix.lower() in (*PICTURE_SUFFIXES, ".html"):
-        raise ValueError(
-            f"{made} is not a map or a sweep; to make it again, use the command in its metadata"
-        )
-    if made.is_symlink():
-        made = made.resolve()  # stored paths are relative to the file itself
+        how = "to make it again, use the command in its metadata"
+        raise ValueError(f"{made} is not a map or a sweep; {how}")
+    made = made.resolve() if made.is_symlink() else made  # stored paths are relative to the file
     provenance = read_provenance(made, key=options.key)
     again = options_again(provenance, made, given=options.input)
     if made.is_dir() and not is_sweep_folder(made):
@@ -85,28 +73,20 @@ def run(options: argparse.Namespace, console: Console) -> None:
     versions = _other_versions(provenance)
     for message in versions:
         console.warn(message)
-    changed = _changed_files(provenance, made, options.input)
+    changed = list(_changed_files(provenance, made, again))
     key = getattr(again, "key", options.key)
     before = _content(made, key)
-    target = Path(again.output)
-    expect = provenance.inputs[0].data
-    module = import_module(f"ctsne.cli.{provenance.command}")
+    target, expect = Path(again.output), provenance.inputs[0].data
     with console.without_results():
-        if provenance.command == "sweep":
-            _repeat_sweep(module, again, console, expect=expect)
-        else:
-            module.make(again, console, expect=expect)
+        repeat = _repeat_sweep if provenance.command == "sweep" else embed.make
+        repeat(again, console, expect=expect)
     for message in changed:  # reported last: changed content is an error, which matters more
         console.warn(message)
     identical = before == _content(target, key)
     content = {
-        "command": "rerun",
-        "output": str(target),
-        "made by": provenance.command,
-        "settings": provenance.settings,
-        "identical": identical,
-        "differing versions": versions,
-    }
+        "command": "rerun", "output": str(target), "made by": provenance.command,
+        "settings": provenance.settings, "identical": identical, "differing versions": versions,
+    }  # fmt: skip
     verdict = "identical" if identical else "NOT identical"
     console.result(f"{target}: made again, {verdict} to the one before", content)
 
@@ -119,14 +99,11 @@ def _content(path: Path, key: str) -> Any:
     if not path.is_dir():
         embedding = read_map(path, key=key).embedding
         return embedding.shape, embedding.tobytes()
+    maps = load_sweep(path).maps
     # As text, in which a measure that is NaN is equal to itself.
-    return [
-        (
-            None if swept.embedding is None else swept.embedding.tobytes(),
-            json.dumps(swept.measures, sort_keys=True),
-        )
-        for swept in load_sweep(path).maps
-    ]
+    measures = [json.dumps(each.measures, sort_keys=True) for each in maps]
+    positions = [None if each.embedding is None else each.embedding.tobytes() for each in maps]
+    return positions, measures
 
 
 def _other_versions(provenance: Provenance) -> list[str]:
@@ -134,27 +111,23 @@ def _other_versions(provenance: Provenance) -> list[str]:
 
     now = current_versions()
     return [
-        f"made with {name} {then}, repeated with {now.get(name, 'an unknown version')}: the result "
-        "may differ slightly"
+        f"made with {name} {then}, repeated with {now.get(name, 'another')}: the result may differ"
         for name, then in provenance.versions.items()
         if now.get(name) != then
     ]
 
 
-def _changed_files(provenance: Provenance, made: Path, given: str | None) -> list[str]:
+def _changed_files(provenance: Provenance, made: Path, again: Namespace) -> Iterator[str]:
     """Report files with other bytes; the content of data is checked when it is read."""
-    messages = []
-    files = _find_inputs(provenance.inputs, made, given=given)
-    for record, file in zip(provenance.inputs, files, strict=True):
-        if record.sha256 is not None and file_checksum(file) != record.sha256:
+    names = ["input", *names_of_files(provenance.settings)]
+    for record, name in zip(provenance.inputs, names, strict=True):
+        file = getattr(again, name)
+        if record.sha256 is not None and file_checksum(Path(file)) != record.sha256:
             same = ", but its data are the same" if record.data is not None else ""
-            messages.append(f"{file} is not the file that {made} was made from{same}")
-    return messages
+            yield f"{file} is not the file that {made} was made from{same}"
 
 
-def _repeat_sweep(
-    command: Any, again: argparse.Namespace, console: Console, *, expect: str | None
-) -> None:
+def _repeat_sweep(again: Namespace, console: Console, *, expect: str | None) -> None:
     """Make a sweep in a new folder first, so that finished maps are not taken for new ones."""
     target = Path(again.output)
     check_folder(target)
@@ -162,7 +135,7 @@ def _repeat_sweep(
     new = place.with_name(f".{place.name}.{uuid.uuid4().hex}.new")
     try:
         again.output = str(new)
-        command.make(again, console, expect=expect)
+        sweep.make(again, console, expect=expect)
         move_folder(new, place)
     except KeyboardInterrupt:
         left = f"{target} is unchanged" if target.exists() else "nothing was written"
@@ -171,62 +144,45 @@ def _repeat_sweep(
         shutil.rmtree(new, ignore_errors=True)
 
 
-def options_again(
-    provenance: Provenance, output: Path, *, given: str | None = None
-) -> argparse.Namespace:
+def options_again(provenance: Provenance, output: Path, *, given: str | None = None) -> Namespace:
     """Return the options that a map or a sweep was made with, with its input files found."""
-    if provenance.command not in REPEATED:
+    if provenance.command not in ("embed", "sweep"):
         raise ValueError(f"{output} was made by an unknown command, {provenance.command!r:.40}")
-    parser = command_parser(provenance.command)
-    actions = {action.dest: action for action in parser._actions if action.dest != "help"}
+    options = command_parser(provenance.command).options()
+    actions = {each.dest: each for each in options if each.dest != "help"}
     values = {name: action.default for name, action in actions.items()}
     # Stored settings are a proposal only: they cannot name a place to write to.
     unknown = [name for name in provenance.settings if name not in values or name in UNRECORDED]
     if unknown:
-        raise ValueError(
-            f"{output} was made with settings that this version does not know: "
-            f"{', '.join(map(repr, unknown[:3]))}; upgrade ctsne"
-        )
+        what = f"settings that this version does not know: {', '.join(map(repr, unknown[:3]))}"
+        raise ValueError(f"{output} was made with {what}; upgrade ctsne")
     files = list(names_of_files(provenance.settings))
     if len(provenance.inputs) != 1 + len(files):
         raise ValueError(f"the settings stored in {output} do not name all files it was made from")
     for name, value in provenance.settings.items():
-        values[name] = _setting(actions[name], value, output)
-    found = _find_inputs(provenance.inputs, output, given=given)
-    values |= {name: str(path) for name, path in zip(["input", *files], found, strict=True)}
-    return argparse.Namespace(**values)
+        try:
+            if value is not None or actions[name].default is not None:
+                values[name] = value_of(actions[name], value)
+        except ArgumentTypeError as error:
+            what = f"the settings stored in {output} cannot be read"
+            raise ValueError(f"{what}: {name} {error}") from None
+    how = f"; name it with {HOW_TO_NAME}"
+    values["input"] = _find_input(provenance.inputs[0].file, output, given, how)
+    for name, record in zip(files, provenance.inputs[1:], strict=True):
+        values[name] = _find_input(record.file, output)
+    return Namespace(**values)
 
 
-def _setting(action: argparse.Action, value: Any, output: Path) -> Any:
-    """Return a stored setting as the command line would have read it."""
-    if value is None and action.default is None:
-        return None
-    try:
-        return value_of(action, value)
-    except argparse.ArgumentTypeError as error:
-        raise ValueError(
-            f"the settings stored in {output} cannot be read: {action.dest} {error}"
-        ) from None
-
-
-def _find_inputs(
-    records: Sequence[InputRecord], output: Path, *, given: str | None = None
-) -> list[Path]:
-    """Find the files that an output was made from, relative to it or to the working folder."""
-    found = []
-    for place, record in enumerate(records):
-        folder = output.resolve().parent
-        named = Path(record.file)
-        candidates = [folder / named, named, folder / named.name, Path(named.name)]
-        if place == 0 and given is not None:
-            candidates = [Path(given)]
-        existing = [candidate for candidate in candidates if candidate.exists()]
-        if not existing:
-            how = f"; name it with {HOW_TO_NAME}" if place == 0 and given is None else ""
-            raise ValueError(
-                f"{output} was made from {record.file}, but there is no {candidates[0]}{how}"
-            )
-        path = existing[0].resolve()
-        inside = path.is_relative_to(Path.cwd())
-        found.append(path.relative_to(Path.cwd()) if inside else existing[0])
-    return found
+def _find_input(file: str, output: Path, given: str | None = None, how: str = "") -> str:
+    """Find a file that an output was made from, relative to it or to the working folder."""
+    folder, named = output.resolve().parent, Path(file)
+    candidates = [folder / named, named, folder / named.name, Path(named.name)]
+    if given is not None:
+        candidates = [Path(given)]
+    existing = [candidate for candidate in candidates if candidate.exists()]
+    if not existing:
+        how = how if given is None else ""
+        raise ValueError(f"{output} was made from {file}, but there is no {candidates[0]}{how}")
+    path = existing[0].resolve()
+    inside = path.is_relative_to(Path.cwd())
+    return str(path.relative_to(Path.cwd()) if inside else existing[0])

@@ -10,41 +10,25 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ctsne.cli.console import Console, aligned, definitions
-from ctsne.cli.embed import say_reduced
-from ctsne.cli.folders import (
-    begin_folder,
-    check_folder,
-    check_same_data,
-    files_of,
-    write_folder,
-)
-from ctsne.cli.inputs import Input, check_outputs, joint_name, read_input, records_of
-from ctsne.cli.main import Commands, Parser, add_command, command_parser
-from ctsne.cli.options import (
-    add_input,
-    add_labels,
-    add_messages,
-    add_parameters,
-    make_estimator,
-    option,
-    settings_of,
-    spelled,
-)
+from ctsne.cli import folders
+from ctsne.cli import options as opt
+from ctsne.cli.console import Console, aligned, definitions, titles_of
+from ctsne.cli.embed import prepared
+from ctsne.cli.inputs import check_outputs, joint_name, read_input, records_of
+from ctsne.cli.main import Parser, command_parser
+from ctsne.cli.options import option, settings_of, spelled
 from ctsne.cli.values import number, one_of, whole
 from ctsne.methods import METHODS, SWEPT_METHODS, is_used, swept_grid
 
 if TYPE_CHECKING:
-    from ctsne._io import Provenance
     from ctsne.sweep import Suggestion, SweepResult, SweptMap
-
-__all__ = ["add", "add_sweep_options", "check_target", "embed_command", "make", "make_grid", "run",
-           "run_sweep", "suggestion"]  # fmt: skip
 
 # Larger data are swept on a random sample of this many points, enough to compare settings.
 SWEPT_POINTS = 20_000
 
-_DESCRIPTION = """\
+USAGE = "INPUT --labels COLUMN [COLUMN ...] -o FOLDER [options]"
+HELP = "make and measure maps at many strengths, and suggest one"
+DESCRIPTION = """\
 Make maps at many strengths on one search of neighbours, measure them, and
 suggest one.
 
@@ -53,14 +37,16 @@ sweep shows it: t-SNE first, then each method from weak to strong. Finished maps
 are kept in the folder, so running the same command again continues an
 interrupted sweep."""
 
-_RULE = """\
+EPILOG = f"""\
+the table:
+{definitions(titles_of("LABEL", "OTHER"))}
+
 the suggestion:
-  With --other: of the maps that reach --mixing and that no other map beats in
-  both mixing and neighbours kept, the one that mixes the other label least (the
-  weaker of equals). Without --other: the weakest setting that reaches --mixing;
-  between methods, the one that keeps most neighbours. If t-SNE reaches it,
-  there is nothing to factor out. Look at the maps before you rely on it:
-  ctsne report FOLDER -o page.html
+  The weakest setting that reaches --mixing; between methods, the one that keeps
+  most neighbours. With --other, of the maps that reach it and that no other map
+  beats in both mixing and neighbours kept, the one that mixes the other label
+  least (the weaker of equals). If t-SNE reaches --mixing, there is nothing to
+  factor out. Look at the maps first: ctsne report FOLDER -o page.html
 
 the output:
   FOLDER holds the maps (in Python: ctsne.sweep.load_sweep), all measures
@@ -75,95 +61,77 @@ examples:
   ctsne sweep cells.csv --labels batch --path -o quick     several times faster"""
 
 
-def add(commands: Commands) -> None:
-    """Add the command to the parser."""
-    parser = add_command(
-        commands, "sweep", usage="INPUT --labels COLUMN [COLUMN ...] -o FOLDER [options]",
-        description=_DESCRIPTION, epilog=_epilog, run=run,
-        help="make and measure maps at many strengths, and suggest one",
-    )  # fmt: skip
-    main = parser.add_argument_group("options")
+def add_options(parser: Parser, main: Any) -> None:
+    """Add the options of the command."""
     option(main, "INPUT", "file with the data")
-    add_labels(main, required=True)
+    opt.add_labels(main, required=True)
     option(main, "-o --output FOLDER",
-           "folder for maps and measures; maps that are already there are not made again",
-           required=True)  # fmt: skip
+           "folder for the results; maps in it are not made again", required=True)  # fmt: skip
     add_sweep_options(parser, main)
-    add_messages(parser)
+    opt.add_messages(parser)
 
 
 def add_sweep_options(parser: Parser, main: Any) -> None:
     """Add the options that say which maps to make."""
     option(main, "--methods NAME...",
-           "joint, revised, balanced, original (default: joint revised); t-SNE is always added",
-           type=one_of(*METHODS), default=list(SWEPT_METHODS))  # fmt: skip
-    option(main, "--strengths T...", "for joint and balanced, from 0 to 1 (default: .2 .4 .6 .8 1)",
-           type=number)  # fmt: skip
+           "joint, revised, balanced or original, in addition to t-SNE",
+           one_of(*METHODS), list(SWEPT_METHODS))  # fmt: skip
+    option(main, "--strengths T...",
+           "for joint and balanced, from 0 to 1 (default: .2 .4 .6 .8 1)", number)  # fmt: skip
     option(main, "--betas B...",
            "for revised and original, from 1 down (default: from 1 to 1e-20 for revised, to 1e-4 "
-           "for original)", type=number)  # fmt: skip
+           "for original)", number)  # fmt: skip
     option(main, "--mixing SHARE",
-           "mixing that the suggested map should reach, from 0 to 1 (default: 0.5)",
-           type=number, default=0.5)  # fmt: skip
-    option(main, "--all-points",
-           f"use all points, not only a random sample of {SWEPT_POINTS:,}")  # fmt: skip
-    option(main, "--path",
-           "start each map from the next weaker one: much faster, for a first look")  # fmt: skip
-    add_input(parser)
+           "mixing that the suggested map should reach, from 0 to 1", number, 0.5)  # fmt: skip
+    option(main, "--all-points", f"use all points, not only a random sample of {SWEPT_POINTS:,}")
+    option(main, "--path", "start each map from the next weaker one: much faster, for a first look")
     measures = parser.add_argument_group("measures")
-    option(measures, "-k --k N", "size of the neighbourhoods (default: 30)", type=whole)
-    option(measures, "--sample N",
-           "measure at most N points (default: 5000)", type=whole, default=5000)  # fmt: skip
-    add_parameters(parser, main=main, leave_out=("method", "strength", "beta", "mixing"))
-
-
-def run(options: argparse.Namespace, console: Console) -> None:
-    """Make the maps from options of the command line."""
-    make(options, console)
+    option(measures, "-k --k N", "size of the neighbourhoods (default: 30)", whole)
+    option(measures, "--sample N", "measure at most N points", whole, 5000)
+    opt.add_data(parser, main, leave_out=("method", "strength", "beta", "mixing"))
 
 
 def make(options: argparse.Namespace, console: Console, *, expect: str | None = None) -> None:
     """Make the maps; with ``expect``, only if the data have this checksum."""
-    check_target(options)
     folder = Path(options.output)
-    check_folder(folder)
-    check_outputs(files_of(folder), options)
-    result, data, provenance = run_sweep(options, console, folder, expect=expect)
-    write_folder(folder, result, data.columns(), data.dataset.names, provenance)
-    _report(result, data, options, console)
+    folders.check_folder(folder)
+    check_outputs(folders.files_of(folder), options)
+    made = run_sweep(options, console, folder, expect=expect)
+    folders.write_folder(folder, made.result, made.columns, made.names, made.provenance)
+    _report(made, options, console)
+
+
+run = make
 
 
 def run_sweep(
     options: argparse.Namespace, console: Console, folder: Path, *, expect: str | None = None
-) -> tuple[SweepResult, Input, Provenance]:
+) -> folders.SweepFolder:
     """Make all maps that the folder does not have yet."""
     from ctsne._io import Provenance, current_versions
     from ctsne.sweep import sweep
 
-    whole = read_input(options, console, expect=expect)
-    data = whole if options.all_points else whole.sample(SWEPT_POINTS)
+    if not 0 <= options.mixing <= 1:
+        raise ValueError(f"--mixing must be a number from 0 to 1, got {options.mixing:g}")
+    given = read_input(options, console, expect=expect)
+    data = given if options.all_points else given.sample(SWEPT_POINTS)
     if data.sampled:
-        console.say(
-            f"sweeping a random sample of {SWEPT_POINTS:,} of {data.sampled:,} points; add "
-            "--all-points to use all of them"
-        )
+        n = f"{SWEPT_POINTS:,} of {data.sampled:,}"
+        console.say(f"sweeping a random sample of {n} points; add --all-points to use all of them")
     other = None if options.other is None else data.column(options.other)
     settings = settings_of(options)
     settings.pop("title", None)  # only the page depends on it
+    records = records_of(given, options, folder)
+    provenance = Provenance("sweep", settings, records, current_versions())
+    folders.check_same_data(folder, provenance)
     grid = make_grid(options)
-    provenance = Provenance(
-        "sweep", settings, records_of(whole, options, folder), current_versions()
-    )
-    check_same_data(folder, provenance)
     # The mixing of a sweep is for its suggestion.
-    aligned_by = {} if data.aligned is None else {"align": data.aligned}
-    estimator = make_estimator({**settings, "mixing": None}, **aligned_by)
-    say_reduced(data, estimator.pca, estimator.metric, console)
+    estimator = prepared(data, {**settings, "mixing": None}, console)
     try:
         result = sweep(
-            data.X, data.known, grid, other=other,
-            estimator=estimator, path=options.path, k=options.k, sample=options.sample,
-            folder=folder, progress=not console.quiet, n_jobs=options.jobs,
+            data.X, data.known, grid, other=other, estimator=estimator, path=options.path,
+            k=options.k, sample=options.sample, folder=folder, progress=not console.quiet,
+            n_jobs=options.jobs,
         )  # fmt: skip
         finished = len(result.maps)
     except KeyboardInterrupt:
@@ -171,24 +139,17 @@ def run_sweep(
     total = sum(len(entry.get(_knob(entry), [""])) for entry in grid)
     if finished < total:
         if folder.is_dir():
-            begin_folder(folder, provenance)
+            folders.begin_folder(folder, provenance)
+        state = f"{finished} of {total} maps are finished in {folder}; run the same command again"
         raise KeyboardInterrupt(
-            f"{finished} of {total} maps are finished in {folder}; run the same command again to "
-            "continue"
-            if finished
-            else "before the first map was finished"
+            f"{state} to continue" if finished else "before the first map was finished"
         )
     if all(swept.error is not None for swept in result.maps):
         raise ValueError(f"no map could be made: {result.maps[0].error}")
     # Times are not written, so that the same command twice gives the same bytes.
     maps = tuple(replace(swept, seconds=math.nan) for swept in result.maps)
-    return replace(result, maps=maps, sampled_from=data.sampled or None), data, provenance
-
-
-def check_target(options: argparse.Namespace) -> None:
-    """Check the mixing to reach before anything is read."""
-    if not 0 <= options.mixing <= 1:
-        raise ValueError(f"--mixing must be a number from 0 to 1, got {options.mixing:g}")
+    result = replace(result, maps=maps, sampled_from=data.sampled or None)
+    return folders.SweepFolder(result, data.columns(), data.dataset.names, provenance)
 
 
 def _knob(parameters: Mapping[str, Any]) -> str:
@@ -198,8 +159,7 @@ def _knob(parameters: Mapping[str, Any]) -> str:
 
 def make_grid(options: argparse.Namespace) -> list[dict[str, Any]]:
     """Return the settings of all maps: t-SNE, then each method from weak to strong."""
-    names = dict.fromkeys(["tsne", *options.methods])
-    grid = swept_grid(*names, short=True)
+    grid = swept_grid(*dict.fromkeys(["tsne", *options.methods]), short=True)
     for entry in grid:
         knob = _knob(entry)
         given = {"strength": options.strengths, "beta": options.betas}.get(knob)
@@ -208,68 +168,38 @@ def make_grid(options: argparse.Namespace) -> list[dict[str, Any]]:
     return grid
 
 
-def _epilog() -> str:
-    from ctsne.evaluate.wording import MEASURES
-
-    titles = _columns("LABEL", "OTHER")
-    meanings = {title: MEASURES[name].meaning for name, title in titles.items()}
-    return f"the table:\n{definitions(meanings)}\n\n{_RULE}"
-
-
-def _columns(known: str, other: str | None) -> dict[str, str]:
-    """Return the measures in the table with their titles."""
-    from ctsne.evaluate.wording import CHOSEN_BY, measure_title
-
-    names = [name for name in CHOSEN_BY if other is not None or name != "other_mixing"]
-    return {name: measure_title(name, known=known, other=other or "") for name in names}
-
-
-def _report(
-    result: SweepResult, data: Input, options: argparse.Namespace, console: Console
-) -> None:
+def _report(made: folders.SweepFolder, options: argparse.Namespace, console: Console) -> None:
     """Print the measures, the suggestion and the command that makes the suggested map."""
-    folder = options.output
+    result, settings, folder = made.result, settings_of(options), options.output
     suggested = suggestion(result, options.mixing)
-    best = suggested.map
-    columns = _columns(joint_name(options.labels), options.other)
+    best, command, known = suggested.map, None, joint_name(options.labels)
+    columns = titles_of(known, options.other)
     lines = [_table_text(result, columns, best), ""]
-    command = None
     if best is None:
         lines += [f"suggested: none, because {suggested.reason}", "  try a lower --mixing"]
     else:
-        command = embed_command(best, options.input, settings_of(options))
+        command = embed_command(best, options.input, settings)
         how = "To make it from its own start" if options.path else "To make this map"
-        if data.sampled:
+        if result.sampled_from:
             how = "To make this map of all points"
         judge = columns.get("other_mixing", "the picture")
-        lines += [
-            f"suggested: {best.title}",
-            *_wrapped(f"{suggested.reason}."),
-            *_wrapped(
-                f"{options.mixing:g} is a starting point, not a rule: try stronger settings as "
-                f"long as {judge} shows that nothing merges that should stay apart. {how}:"
-            ),
-            f"  {command}",
-        ]
-    lines += [
-        "",
-        f"look at the maps: ctsne report {folder} -o page.html",
-        f"all measures: {Path(folder) / 'table.csv'}",
-    ]
+        advice = (
+            f"{options.mixing:g} is a starting point, not a rule: try stronger settings as long as "
+            f"{judge} shows that nothing merges that should stay apart. {how}:"
+        )
+        lines.append(f"suggested: {best.title}")
+        lines += [textwrap.indent(textwrap.fill(text, 76), "  ")
+                  for text in (f"{suggested.reason}.", advice)]  # fmt: skip
+        lines.append(f"  {command}")
+    lines += ["", f"look at the maps: ctsne report {folder} -o page.html",
+              f"all measures: {Path(folder) / 'table.csv'}"]  # fmt: skip
     content = {
-        "command": "sweep",
-        "output": folder,
-        "points": data.X.shape[0],
-        "settings": settings_of(options),
-        "maps": [_facts(swept) for swept in result.maps],
+        "command": "sweep", "output": folder, "points": len(made.columns[known]),
+        "settings": settings, "maps": [_facts(swept) for swept in result.maps],
         "suggested": None if best is None else {**_facts(best), "command": command},
         "reason": suggested.reason,
-    }
+    }  # fmt: skip
     console.result("\n".join(lines), content)
-
-
-def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, 78, initial_indent="  ", subsequent_indent="  ")
 
 
 def suggestion(result: SweepResult, mixing: float) -> Suggestion:
@@ -292,9 +222,9 @@ def _table_text(result: SweepResult, columns: Mapping[str, str], best: SweptMap 
     rows: list[list[object]] = []
     for swept in result.maps:
         strength = swept.parameters.get(_knob(swept.parameters))
-        values: list[object] = [swept.measures.get(name) for name in columns]
-        mark = "<- suggested" if swept is best else swept.error or ""
         setting = "-" if strength is None else f"{strength:g}"
+        mark = "<- suggested" if swept is best else swept.error or ""
+        values = map(swept.measures.get, columns)
         rows.append([swept.parameters["method"], setting, *values, mark])
     return aligned(["method", "setting", *columns.values(), ""], rows)
 

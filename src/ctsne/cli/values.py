@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import math
 import tomllib
-from collections.abc import Callable, Iterable, Sequence
+from argparse import ArgumentTypeError
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ctsne._core.choices import STARTS
 from ctsne._core.messages import closest
 
 if TYPE_CHECKING:
     from ctsne.cli.main import Parser
-
-__all__ = [
-    "PerLabel", "apply_config", "config_in", "jobs", "number", "one_of", "or_word", "per_label",
-    "seed", "start", "suggested", "value_of", "whole",
-]  # fmt: skip
 
 # These options only make sense on the command line.
 _NOT_IN_FILES = ("config", "help")
@@ -37,7 +33,7 @@ def number(text: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise argparse.ArgumentTypeError(f"must be a number, got {text!r}")
+        raise ArgumentTypeError(f"must be a number, got {text!r}")
     return value
 
 
@@ -46,76 +42,57 @@ def whole(text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"must be a whole number, got {text!r}") from None
+        raise ArgumentTypeError(f"must be a whole number, got {text!r}") from None
 
 
 def seed(text: str) -> int:
     """Read a seed."""
-    value = whole(text)
-    if not 0 <= value < 2**32:
-        raise argparse.ArgumentTypeError(f"must be from 0 to {2**32 - 1}, got {text}")
-    return value
+    if not 0 <= whole(text) < 2**32:
+        raise ArgumentTypeError(f"must be from 0 to {2**32 - 1}, got {text}")
+    return int(text)
 
 
 def jobs(text: str) -> int:
     """Read a number of threads."""
-    value = whole(text)
-    if value < -1 or value == 0:
-        raise argparse.ArgumentTypeError(f"must be 1 or more, or -1 for all, got {text}")
-    return value
+    if whole(text) < -1 or whole(text) == 0:
+        raise ArgumentTypeError(f"must be 1 or more, or -1 for all, got {text}")
+    return int(text)
 
 
-def one_of(*choices: str) -> Callable[[str], str]:
-    """Return a reader that accepts one of several words."""
-
-    def choice(text: str) -> str:
-        if text not in choices:
-            raise argparse.ArgumentTypeError(
-                f"must be one of {', '.join(choices)}; got {text!r}{suggested(text, choices)}"
-            )
-        return text
-
-    return choice
+def npy(text: str) -> str:
+    """Read the name of a .npy file."""
+    if not text.endswith(".npy"):
+        raise ArgumentTypeError(f"must be a .npy file, got {text!r}")
+    return text
 
 
-def or_word(read: Callable[[str], Any], kind: str, *words: str) -> Callable[[str], Any]:
-    """Return a reader of one kind of value, or of some words in its place."""
+def one_of(*words: str, read: Callable[[str], Any] | None = None, or_: str = "") -> Any:
+    """Return a reader that accepts one of several words, or what ``read`` accepts."""
+    expected = ", ".join([*words, f"or {or_}"] if or_ else words)
 
     def value(text: str) -> Any:
         if text in words:
             return text
-        try:
-            return read(text)
-        except argparse.ArgumentTypeError:
-            expected = " or ".join([kind, *words])
-            raise argparse.ArgumentTypeError(f"must be {expected}, got {text!r}") from None
+        with contextlib.suppress(ArgumentTypeError):
+            if read is not None:
+                return read(text)
+        hint = suggested(text, words)
+        raise ArgumentTypeError(f"must be one of {expected}; got {text!r}{hint}")
 
     return value
 
 
-def start(text: str) -> str:
-    """Read the name of a start, or of a file with positions."""
-    if text in STARTS or text.endswith(".npy"):
-        return text
-    raise argparse.ArgumentTypeError(
-        f"must be one of {', '.join(STARTS)}, or a .npy file with positions; "
-        f"got {text!r}{suggested(text, STARTS)}"
-    )
-
-
 def per_label(texts: Sequence[str]) -> float | dict[str, float]:
     """Read one number for all labels, or ``label=number`` for each label."""
-    pairs = [text.rpartition("=") for text in texts]
-    if len(texts) == 1 and not pairs[0][1]:
+    if len(texts) == 1 and "=" not in texts[0]:
         return number(texts[0])
-    values = {}
-    for text, (label, equals, value) in zip(texts, pairs, strict=True):
-        if not equals or not label:
-            raise argparse.ArgumentTypeError(
-                f"must be one number, or label=number for every label, got {text!r}"
-            )
+    values: dict[str, float] = {}
+    for text in texts:
+        label, _, value = text.rpartition("=")
+        if not label:
+            raise ArgumentTypeError(f"must be a number, or label=number per label, got {text!r}")
         if label in values:
-            raise argparse.ArgumentTypeError(f"names the label {label!r} twice")
+            raise ArgumentTypeError(f"names the label {label!r} twice")
         values[label] = number(value)
     return values
 
@@ -123,22 +100,44 @@ def per_label(texts: Sequence[str]) -> float | dict[str, float]:
 class PerLabel(argparse.Action):
     """Store one number, or one for each label."""
 
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: Any,
-        option_string: str | None = None,
-    ) -> None:
+    def __call__(self, parser: Any, namespace: Any, values: Any, option: Any = None) -> None:
         """Read the texts after the option."""
         try:
             setattr(namespace, self.dest, per_label(values))
-        except argparse.ArgumentTypeError as error:
+        except ArgumentTypeError as error:
             raise argparse.ArgumentError(self, str(error)) from None
 
 
-def config_in(arguments: Sequence[str]) -> str | None:
-    """Return the configuration file named in the arguments, if any."""
+def apply_config(commands: Mapping[str, Parser], command: str, arguments: Sequence[str]) -> None:
+    """Use the values in the file named by ``--config``, if any, as the defaults of a command.
+
+    At the top of the file they are for all commands; a table named after a command comes before.
+    """
+    path = _config_in(arguments)
+    if path is None:
+        return
+    try:
+        with Path(path).open("rb") as file:
+            content = tomllib.load(file)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} is not valid TOML: {error}") from error
+    tables = {name: content.pop(name) for name in commands if name in content}
+    for name, table in tables.items():
+        if not isinstance(table, dict):
+            raise ValueError(f"{path}: {name} is a command, so it must be a table: [{name}]")
+    own = commands[command]
+    for name, value in (content | tables.get(command, {})).items():
+        action = None if name in _NOT_IN_FILES else own.option(name)
+        if action is None:
+            raise ValueError(f"{path}: {name} {_not_an_option(commands, command, name)}")
+        try:
+            own.set_defaults(**{action.dest: value_of(action, value)})
+        except ArgumentTypeError as error:
+            raise ValueError(f"{path}: {name} {error}") from None
+        action.required = False
+
+
+def _config_in(arguments: Sequence[str]) -> str | None:
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     parser.add_argument("--config")
     try:
@@ -148,48 +147,13 @@ def config_in(arguments: Sequence[str]) -> str | None:
     return found
 
 
-def apply_config(parser: Parser, command: str, path: str) -> None:
-    """Use the values in a TOML file as the defaults of a command.
-
-    Keys are long option names, with dashes or underscores. They apply to every command at the top
-    of the file, and to one command in a table named after it, which takes precedence.
-    """
-    commands = parser.commands()
-    own = commands[command]
-    try:
-        with Path(path).open("rb") as file:
-            content = tomllib.load(file)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} is not valid TOML: {error}") from error
-    tables = {name: value for name, value in content.items() if name in commands}
-    for name, table in tables.items():
-        if not isinstance(table, dict):
-            raise ValueError(f"{path}: {name} is a command, so it must be a table: [{name}]")
-    given = {name: value for name, value in content.items() if name not in commands}
-    for name, value in (given | tables.get(command, {})).items():
-        action = None if name in _NOT_IN_FILES else own.option(name)
-        if action is None:
-            raise ValueError(f"{path}: {name} {_not_an_option(commands, command, name)}")
-        try:
-            own.set_defaults(**{action.dest: value_of(action, value)})
-        except argparse.ArgumentTypeError as error:
-            raise ValueError(f"{path}: {name} {error}") from None
-        action.required = False
-
-
-def _not_an_option(commands: dict[str, Parser], command: str, name: str) -> str:
+def _not_an_option(commands: Mapping[str, Parser], command: str, name: str) -> str:
     others = [each for each, parser in commands.items() if parser.option(name) is not None]
     if others and name not in _NOT_IN_FILES:
-        return (
-            f"is not an option of {command}, but of {others[0]}: move it below a line "
-            f"[{others[0]}], which {command} ignores"
-        )
-    known = [
-        flag.removeprefix("--")
-        for action in commands[command].options()
-        for flag in action.option_strings
-        if flag.startswith("--") and action.dest not in _NOT_IN_FILES
-    ]
+        other = others[0]
+        return f"is not an option of {command}, but of {other}: move it below a line [{other}]"
+    names = [action.option_strings[-1].removeprefix("--") for action in commands[command].options()]
+    known = [each for each in names if each not in _NOT_IN_FILES]
     return f"is not an option of {command}{suggested(name.replace('_', '-'), known)}"
 
 
@@ -197,22 +161,22 @@ def value_of(action: argparse.Action, value: Any) -> Any:
     """Return the value an option would have if it were given on the command line."""
     if action.nargs == 0:
         if not isinstance(value, bool):
-            raise argparse.ArgumentTypeError(f"must be true or false, got {value!r}")
+            raise ArgumentTypeError(f"must be true or false, got {value!r}")
         return value
     if isinstance(action, PerLabel):
         if isinstance(value, dict):
             return per_label([f"{label}={_text(each)}" for label, each in value.items()])
         return per_label([_text(value)])
     read: Any = action.type or str
-    if action.nargs == "+":
-        values = value if isinstance(value, list) else [value]
-        if not values:
-            raise argparse.ArgumentTypeError("must have at least one value, got an empty list")
-        return [read(_text(each)) for each in values]
-    return read(_text(value))
+    if action.nargs != "+":
+        return read(_text(value))
+    values = value if isinstance(value, list) else [value]
+    if not values:
+        raise ArgumentTypeError("must have at least one value, got an empty list")
+    return [read(_text(each)) for each in values]
 
 
 def _text(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise argparse.ArgumentTypeError(f"must be one number or text, got {value!r}")
+        raise ArgumentTypeError(f"must be one number or text, got {value!r}")
     return str(value)

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import joblib
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 
 from ctsne._core.checks import check_jobs
-
-__all__ = ["Curve"]
+from ctsne.evaluate.sampling import Floats, Indices, Points, divided
 
 # For neighbourhoods larger than this share of the points, ranking all points is faster than a
 # search.
 RANKED_SHARE = 1 / 16
-_BLOCK_ENTRIES = 2**18
+# A ranked row counts as this many rows of a search, so that a chunk of them fits in the cache.
+RANKED_LENGTH = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,24 +49,20 @@ class Curve:
 
 
 def make_curve(
-    values: Callable[[Any], NDArray[np.float64]],
-    blocks: Iterable[Any],
-    sizes: NDArray[np.int64],
-    *,
-    pointwise: bool,
+    values: Callable[[slice], Floats], rows: Iterable[slice], sizes: Points, pointwise: bool,
     n_jobs: int,
-) -> Curve:
-    """Compute the values of blocks of points at all sizes, and reduce them to a curve."""
+) -> Curve:  # fmt: skip
+    """Compute the values of parts of the points at all sizes, and reduce them to a curve."""
 
-    def reduced(block: Any) -> tuple[NDArray[np.float64], ...]:
-        found = values(block)
+    def reduced(part: slice) -> tuple[Floats, Floats]:
+        found = values(part)
         if pointwise:
             return found[:, sizes - 1], _area(found)
         return np.nansum(found, axis=0), (~np.isnan(found)).sum(axis=0).astype(np.float64)
 
-    # Threads share the data, and at most one block per thread is in work.
+    # Threads share the data, and at most one part per thread is in work.
     run = joblib.Parallel(check_jobs(n_jobs), require="sharedmem", return_as="generator")
-    parts = run(joblib.delayed(reduced)(block) for block in blocks)
+    parts = run(joblib.delayed(reduced)(part) for part in rows)
     if pointwise:
         picked, areas = zip(*parts, strict=True)
         return Curve(sizes, np.concatenate(picked), np.concatenate(areas))
@@ -74,24 +70,16 @@ def make_curve(
     for total, count in parts:
         totals += total
         counts += count
-    means = np.full(len(totals), np.nan)
-    np.divide(totals, counts, out=means, where=counts > 0)
+    means = divided(totals, counts)
     return Curve(sizes, means[sizes - 1], float(_area(means)))
 
 
-def _area(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _area(values: Floats) -> Floats:
     weights = np.where(np.isnan(values), 0.0, 1 / np.arange(1, values.shape[-1] + 1))
-    total = weights.sum(axis=-1)
-    result = np.full(total.shape, np.nan)
-    np.divide((weights * np.nan_to_num(values)).sum(axis=-1), total, out=result, where=total > 0)
-    return result
+    return divided((weights * np.nan_to_num(values)).sum(axis=-1), weights.sum(axis=-1))
 
 
-def ranking(
-    distances: NDArray[np.float64],
-    points: NDArray[np.int64],
-    last: NDArray[np.bool_] | None = None,
-) -> NDArray[np.int32]:
+def ranking(distances: Floats, points: Points, last: NDArray[np.bool_] | None = None) -> Indices:
     """Order all other points by distance, marked ones after the rest; rescales ``distances``."""
     distances /= distances.max() or 1.0  # into the range of single precision
     # One whole number per pair orders by mark, distance and index, and sorts fastest. The distances
@@ -106,8 +94,6 @@ def ranking(
     return keys[:, :-1].astype(np.uint32).astype(np.int32)
 
 
-def blocks(points: NDArray[np.int64], n: int) -> Iterator[NDArray[np.int64]]:
-    """Divide points into blocks whose distances to all n points fit in the cache."""
-    step = max(1, _BLOCK_ENTRIES // n)
-    for start in range(0, len(points), step):
-        yield points[start : start + step]
+def ranked_map(places: Floats, points: Points, k: int) -> Indices:
+    """Return the k nearest neighbours of some points in a map, by ranking all points."""
+    return ranking(cdist(places[points], places, "sqeuclidean"), points)[:, :k]

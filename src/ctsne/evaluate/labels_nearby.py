@@ -5,19 +5,18 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from ctsne._core.checks import check_number
 from ctsne.evaluate.neighbors_in_map import (
+    Map,
     MapNeighbors,
     checked_map,
     labelled_neighbors,
     map_neighbors,
 )
-from ctsne.evaluate.sampling import NEIGHBORHOOD, chunks, mean
+from ctsne.evaluate.sampling import NEIGHBORHOOD, Floats, Indices, divided, in_chunks
 from ctsne.labels import encode_labels
-
-__all__ = ["PrivatePopulation", "expected_lisi", "knn_accuracy", "lisi", "private_populations"]
 
 # Tolerance for the logarithm of a perplexity. About six steps reach it; where no precision has the
 # perplexity, the search ends after the last step.
@@ -26,37 +25,26 @@ _MOST_STEPS = 60
 
 
 def lisi(
-    embedding: ArrayLike | MapNeighbors,
-    labels: object,
-    *,
-    perplexity: float = 30,
-    sample: float | None = None,
-    random_state: object = 0,
-    pointwise: bool = False,
-    n_jobs: int = -1,
-) -> float | NDArray[np.float64]:
+    embedding: Map, labels: object, *, perplexity: float = 30, sample: float | None = None,
+    random_state: object = 0, pointwise: bool = False, n_jobs: int = -1,
+) -> float | Floats:  # fmt: skip
     """Local inverse Simpson's index: the effective number of labels around a point of the map.
 
-    For the label that is factored out this is *iLISI*; larger is better, up to
-    :func:`ctsne.evaluate.expected_lisi`. For a label that should be visible it is *cLISI*; 1 is
-    best.
+    For the label factored out this is *iLISI*; larger is better, up to
+    :func:`ctsne.evaluate.expected_lisi`. For a label to look for it is *cLISI*; 1 is best.
 
-    As Harmony defines it (Korsunsky et al. 2019): three times ``perplexity`` nearest neighbours
-    have weights ``exp(-τ d)`` (of the distance, not its square), with τ such that the weights have
-    that perplexity. The index is ``1 / Σ_l p_l²`` for the summed weights ``p_l`` of the labels.
+    As in Harmony (Korsunsky et al. 2019): three times ``perplexity`` neighbours have weights
+    ``exp(-τ d)``, with τ such that they have that perplexity. The index is ``1 / Σ_l p_l²`` for the
+    summed weights ``p_l`` of the labels.
 
     Parameters
     ----------
     embedding : array-like of shape (n, d) or MapNeighbors
         Positions in the map, or at least three times ``perplexity`` neighbours per point.
-    labels : array-like of shape (n,)
-        Any label column. Points without a label count neither as points nor as neighbours.
     perplexity : float, default=30
         Effective number of neighbours, at least 1 and at most (n - 2) / 3.
-    sample, random_state, n_jobs
-        As in :func:`ctsne.evaluate.map_neighbors`.
-    pointwise : bool, default=False
-        Return the index of each measured point instead of their mean; nan where there is none.
+    labels, sample, random_state, pointwise, n_jobs
+        As in :func:`ctsne.evaluate.laplacian`.
 
     Returns
     -------
@@ -76,14 +64,19 @@ def lisi(
         raise ValueError(f"LISI needs at least 5 points, got {n}")
     hint = f"there are {n} points"
     target = check_number(perplexity, "perplexity", low=1, high=(n - 2) / 3, hint=hint)
-    found, known = labelled_neighbors(
-        given, labels, k=round(3 * target), sample=sample, random_state=random_state, n_jobs=n_jobs
-    )
-    values = np.concatenate([
-        _index(known.codes, found.points[rows], found.indices[rows], found.distances[rows], target)
-        for rows in chunks(len(found.points), 4 * found.k)
-    ])  # fmt: skip
-    return values if pointwise else mean(values)
+    k = round(3 * target)
+    found, known = labelled_neighbors(given, labels, k, sample, random_state, n_jobs)
+    codes = known.codes
+
+    def values(rows: slice) -> Floats:
+        near = codes[found.indices[rows]]
+        counted = (near >= 0) & (codes[found.points[rows]] >= 0)[:, None]
+        weights = _weights(found.distances[rows].astype(np.float64), counted, target)
+        # Σ_l p_l² is Σ_j w_j p_l(j), with the total weight of each neighbour's label.
+        simpson = (weights * _same_label(near, weights)).sum(axis=1)
+        return divided(np.ones(len(near)), simpson)
+
+    return in_chunks(values, len(found.points), 4 * k, pointwise)
 
 
 def expected_lisi(labels: object) -> float:
@@ -112,15 +105,9 @@ def expected_lisi(labels: object) -> float:
 
 
 def knn_accuracy(
-    embedding: ArrayLike | MapNeighbors,
-    labels: object,
-    *,
-    k: int = NEIGHBORHOOD,
-    sample: float | None = None,
-    random_state: object = 0,
-    pointwise: bool = False,
-    n_jobs: int = -1,
-) -> float | NDArray[np.float64]:
+    embedding: Map, labels: object, *, k: int = NEIGHBORHOOD, sample: float | None = None,
+    random_state: object = 0, pointwise: bool = False, n_jobs: int = -1,
+) -> float | Floats:  # fmt: skip
     """Share of points whose label is the most frequent one among their k nearest neighbours.
 
     A point is not its own neighbour, so this is the leave-one-out accuracy of a nearest-neighbour
@@ -128,10 +115,8 @@ def knn_accuracy(
 
     Parameters
     ----------
-    embedding, labels, k, sample, random_state, n_jobs
+    embedding, labels, k, sample, random_state, pointwise, n_jobs
         As in :func:`ctsne.evaluate.laplacian`.
-    pointwise : bool, default=False
-        Return 1 or 0 for each measured point instead of their mean; nan where there is none.
 
     Returns
     -------
@@ -144,24 +129,16 @@ def knn_accuracy(
     >>> knn_accuracy([[0.0], [1.0], [3.0], [7.0]], ["a", "a", "b", "b"], k=1)
     0.75
     """
-    found, known = labelled_neighbors(
-        embedding, labels, k=k, sample=sample, random_state=random_state, n_jobs=n_jobs
-    )
-    values = np.concatenate([
-        _is_right(known.codes, found.points[rows], found.indices[rows])
-        for rows in chunks(len(found.points), 4 * found.k)
-    ])  # fmt: skip
-    return values if pointwise else mean(values)
+    found, known = labelled_neighbors(embedding, labels, k, sample, random_state, n_jobs)
 
+    def is_right(rows: slice) -> Floats:
+        near, own = known.codes[found.indices[rows]], known.codes[found.points[rows]]
+        votes = _same_label(near, (near >= 0).astype(np.float64))
+        first = votes.argmax(axis=1)  # the nearest neighbour with a most frequent label
+        winner = near[np.arange(len(near)), first]
+        return np.where((own >= 0) & (winner >= 0), (winner == own).astype(np.float64), np.nan)
 
-def _is_right(
-    codes: NDArray[np.int32], points: NDArray[np.int64], near: NDArray[np.int32]
-) -> NDArray[np.float64]:
-    labels, own = codes[near], codes[points]
-    votes = _same_label(labels, (labels >= 0).astype(np.float64))
-    first = votes.argmax(axis=1)  # the nearest neighbour with a most frequent label
-    winner = labels[np.arange(len(near)), first]
-    return np.where((own >= 0) & (winner >= 0), (winner == own).astype(np.float64), np.nan)
+    return in_chunks(is_right, len(found.points), 4 * found.k, pointwise)
 
 
 class PrivatePopulation(NamedTuple):
@@ -169,15 +146,12 @@ class PrivatePopulation(NamedTuple):
 
     Attributes
     ----------
-    kind : object
-        The type.
-    label : object
-        The label that all its points have.
+    kind, label : object
+        The type, and the label that all its points have.
     points : int
         Number of its points.
     wrong : float
-        Share of their neighbours in the map that have another type. 0 is correct, because no point
-        with another label is like them.
+        Share of their neighbours in the map that have another type; 0 is correct.
     """
 
     kind: object
@@ -187,26 +161,16 @@ class PrivatePopulation(NamedTuple):
 
 
 def private_populations(
-    embedding: ArrayLike | MapNeighbors,
-    labels: object,
-    types: object,
-    *,
-    k: int = NEIGHBORHOOD,
-    n_jobs: int = -1,
+    embedding: Map, labels: object, types: object, *, k: int = NEIGHBORHOOD, n_jobs: int = -1
 ) -> list[PrivatePopulation]:
     """Find types that occur under one label only, and how far a map mixes them with other types.
 
     Parameters
     ----------
-    embedding : array-like of shape (n, d) or MapNeighbors
-        Positions in the map, or the neighbours of all its points.
-    labels : array-like of shape (n,)
-        The label that was factored out.
-    types : array-like of shape (n,)
-        The types of the points, such as cell types.
-    k : int, default=30
-        Neighbourhood size; smaller if there are fewer points.
-    n_jobs : int, default=-1
+    embedding, k, n_jobs
+        As in :func:`ctsne.evaluate.mixing`, but all points are measured.
+    labels, types : array-like of shape (n,)
+        The label that was factored out, and the types of the points, such as cell types.
 
     Returns
     -------
@@ -223,10 +187,8 @@ def private_populations(
     given, n = checked_map(embedding)
     known = encode_labels(labels, n=n)
     kinds = encode_labels(types, n=n, argument="types")
-    if isinstance(given, MapNeighbors):
-        found = given
-    else:
-        found = map_neighbors(given, k=min(k, n - 2), n_jobs=n_jobs)
+    if not isinstance(given, MapNeighbors):
+        given = map_neighbors(given, k=min(k, n - 2), n_jobs=n_jobs)
     usable = (known.codes >= 0) & (kinds.codes >= 0)
     populations = []
     for code, kind in enumerate(kinds.names):
@@ -234,16 +196,15 @@ def private_populations(
         under = np.unique(known.codes[own])
         if len(under) != 1:
             continue
-        near = kinds.codes[found.indices[own[found.points]]]
+        near = kinds.codes[given.indices[own[given.points]]]
         counted = near >= 0
-        wrong = (near != code)[counted].mean() if counted.any() else np.nan
-        populations.append(
-            PrivatePopulation(kind, known.names[under[0]], int(own.sum()), float(wrong))
-        )
+        wrong = float((near != code)[counted].mean()) if counted.any() else np.nan
+        name = known.names[under[0]]
+        populations.append(PrivatePopulation(kind, name, int(own.sum()), wrong))
     return sorted(populations, key=lambda each: -np.nan_to_num(each.wrong))
 
 
-def _same_label(labels: NDArray[np.int32], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def _same_label(labels: Indices, weights: Floats) -> Floats:
     """Sum, for every entry, the weights in its row that have the same label."""
     rows = np.arange(len(labels), dtype=np.int64)[:, None]
     keys = rows * (int(labels.max(initial=0)) + 2) + labels + 1
@@ -252,30 +213,8 @@ def _same_label(labels: NDArray[np.int32], weights: NDArray[np.float64]) -> NDAr
     return np.asarray(np.bincount(group.ravel(), weights.ravel())[group])
 
 
-def _index(
-    codes: NDArray[np.int32],
-    points: NDArray[np.int64],
-    near: NDArray[np.int32],
-    distances: NDArray[np.float32],
-    perplexity: float,
-) -> NDArray[np.float64]:
-    labels = codes[near]
-    counted = (labels >= 0) & (codes[points] >= 0)[:, None]
-    weights = _weights(distances.astype(np.float64), counted, perplexity)
-    # Σ_l p_l² is Σ_j w_j p_l(j), with the total weight of each neighbour's label.
-    simpson = (weights * _same_label(labels, weights)).sum(axis=1)
-    result = np.full(len(near), np.nan)
-    np.divide(1.0, simpson, out=result, where=simpson > 0)
-    return result
-
-
-def _weights(
-    distances: NDArray[np.float64], counted: NDArray[np.bool_], perplexity: float
-) -> NDArray[np.float64]:
-    """Return weights ``exp(-τ d)`` of a perplexity, or as close to it as the neighbours allow.
-
-    Neighbours that do not count have weight zero.
-    """
+def _weights(distances: Floats, counted: NDArray[np.bool_], perplexity: float) -> Floats:
+    """Return weights ``exp(-τ d)`` of this perplexity, or as close to it as possible."""
     nearest = distances.min(axis=1, keepdims=True, where=counted, initial=np.inf)
     x = np.where(counted, distances - nearest, 0.0)
     scale = x.max(axis=1, keepdims=True)
@@ -285,36 +224,28 @@ def _weights(
     return np.asarray(weights / np.where(total > 0, total, 1.0))
 
 
-def _precisions(
-    x: NDArray[np.float64], counted: NDArray[np.bool_], perplexity: float
-) -> NDArray[np.float64]:
-    """Solve for τ in units of the farthest neighbour, by Newton's method on its logarithm.
-
-    Entropy decreases with τ, so every step narrows a bracket; a step outside it is replaced by the
-    middle of the bracket.
-    """
+def _precisions(x: Floats, counted: NDArray[np.bool_], perplexity: float) -> Floats:
+    """Solve for τ in units of the farthest neighbour, by Newton's method on its logarithm."""
     n = len(x)
     low, high = np.full(n, np.log(1e-6)), np.full(n, np.log(1e12))
     guess = np.full(n, np.log(perplexity))
-    open_rows = np.flatnonzero(counted.any(axis=1))
+    rows = np.flatnonzero(counted.any(axis=1))
     for _ in range(_MOST_STEPS):
-        if len(open_rows) == 0:
+        if len(rows) == 0:
             break
-        at, tau = x[open_rows], np.exp(guess[open_rows])
-        weights = np.exp(-tau[:, None] * at) * counted[open_rows]
+        at, now, tau = x[rows], guess[rows], np.exp(guess[rows])
+        weights = np.exp(-tau[:, None] * at) * counted[rows]
         total = weights.sum(axis=1)
         first = np.einsum("ij,ij->i", weights, at) / total
         second = np.einsum("ij,ij,ij->i", weights, at, at) / total
         excess = np.log(total) + tau * first - np.log(perplexity)
-        too_wide = excess > 0
-        low[open_rows] = np.where(too_wide, guess[open_rows], low[open_rows])
-        high[open_rows] = np.where(too_wide, high[open_rows], guess[open_rows])
-        # The entropy's slope in the logarithm of τ is -τ² times the variance of x.
-        slope = np.maximum(tau**2 * (second - first**2), 1e-30)
-        step = guess[open_rows] + excess / slope
-        inside = (step > low[open_rows]) & (step < high[open_rows])
-        halved = (low[open_rows] + high[open_rows]) / 2
-        unsolved = (np.abs(excess) > _TOLERANCE) & (high[open_rows] - low[open_rows] > _TOLERANCE)
-        open_rows = open_rows[unsolved]
-        guess[open_rows] = np.where(inside, step, halved)[unsolved]
+        # Entropy decreases with τ, so every step narrows a bracket; a step outside it is replaced
+        # by the middle. The slope in the logarithm of τ is -τ² times the variance of x.
+        left = low[rows] = np.where(excess > 0, now, low[rows])
+        right = high[rows] = np.where(excess > 0, high[rows], now)
+        step = now + excess / np.maximum(tau**2 * (second - first**2), 1e-30)
+        step = np.where((step > left) & (step < right), step, (left + right) / 2)
+        unsolved = (np.abs(excess) > _TOLERANCE) & (right - left > _TOLERANCE)
+        rows = rows[unsolved]
+        guess[rows] = step[unsolved]
     return np.asarray(np.exp(guess))

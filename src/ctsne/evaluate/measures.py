@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.checks import check_features, check_matrix
 from ctsne.affinity.result import Diagnostics
 from ctsne.evaluate.labels_nearby import expected_lisi, knn_accuracy, lisi
 from ctsne.evaluate.mixing import expected_laplacian, laplacian, mixing
-from ctsne.evaluate.neighbors_in_data import (
-    DataNeighbors,
-    aligned_lists,
-    check_same_points,
-    data_neighbors,
-)
-from ctsne.evaluate.neighbors_in_map import MapNeighbors, nearest, search_map
+from ctsne.evaluate.neighbors_in_data import DataNeighbors, check_same_points, data_neighbors
+from ctsne.evaluate.neighbors_in_map import nearest, search_map
 from ctsne.evaluate.rnx import adjusted_jaccard, adjusted_rnx, ranked_curve
 from ctsne.evaluate.sampling import MEASURED_POINTS, NEIGHBORHOOD, check_k, sample_points
 from ctsne.labels import Labels, encode_labels
@@ -27,41 +23,30 @@ from ctsne.neighbors.lists import available
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["evaluate", "measure_map", "summarize_diagnostics"]
-
 # At most this many points are ranked against all others. The area varies by .1 to .2 between
 # points, so its standard error is below .01.
 _RANKED_POINTS = 500
 _LISI_PERPLEXITY = 30.0
 _COLUMNS = ["measure", "label", "k", "value", "expected", "points"]
-_Row = tuple[str, str | None, int | None, float, float, int]
+# Values for a random map or random labels; those of other measures depend on the labels.
+_EXPECTED = {"mixing": 1.0, "adjusted_rnx": 0.0, "aligned_rnx": 0.0, "rnx": 0.0}
 
 
 def measure_map(
-    embedding: ArrayLike,
-    data: DataNeighbors,
-    *,
-    other: object = None,
-    k: int | None = None,
+    embedding: ArrayLike, data: DataNeighbors, *, other: object = None, k: int | None = None,
     n_jobs: int = -1,
-) -> dict[str, float]:
+) -> dict[str, float]:  # fmt: skip
     """Measure how a map mixes labels and which neighbours it keeps.
-
-    ``embed``, ``sweep``, ``evaluate`` and the page report these numbers.
 
     Parameters
     ----------
-    embedding : array-like of shape (n, d)
-        Positions in the map.
     data : DataNeighbors
         The neighbours in the data, with the label that was factored out, from
         :func:`ctsne.evaluate.data_neighbors`. It also determines the points that are measured.
-    other : array-like of shape (n,), optional
-        A label that should be visible in the map.
     k : int, optional
         Neighbourhood size; by default that of ``data``.
-    n_jobs : int, default=-1
-        Number of threads; -1 uses all cores.
+    embedding, other, n_jobs
+        As in :func:`ctsne.evaluate.evaluate`.
 
     Returns
     -------
@@ -69,8 +54,7 @@ def measure_map(
         ``rnx``; with labels also ``mixing``, ``adjusted_rnx``, ``aligned_rnx`` (if ``data`` has an
         alignment), ``adjusted_jaccard``, ``laplacian`` and ``ilisi``; with ``other`` also
         ``other_mixing``, ``other_laplacian``, ``other_clisi`` and ``other_knn_accuracy``.
-        :data:`ctsne.evaluate.wording.MEASURES` explains them. nan if a measure cannot be taken,
-        such as the neighbours kept if ``data`` is a graph.
+        nan if a measure cannot be taken, such as the neighbours kept if ``data`` is a graph.
 
     Examples
     --------
@@ -91,14 +75,19 @@ def measure_map(
     perplexity = _lisi_perplexity(n)
     found = search_map(positions, data.points, max(k, round(3 * perplexity)), n_jobs)
     measures: dict[str, float] = {}
+
+    def keep(name: str, measure: Callable[..., Any], data: DataNeighbors) -> None:
+        # A graph of distances does not hold all neighbours.
+        measures[name] = float(measure(found, data, k=k)) if data.complete else float("nan")
+
     if data.labels is not None:
         measures["mixing"] = mixing(nearest(found, k), data.labels)
-        measures["adjusted_rnx"] = _kept(adjusted_rnx, found, data, k)
+        keep("adjusted_rnx", adjusted_rnx, data)
         if data.aligned is not None:
-            measures["aligned_rnx"] = _kept(adjusted_rnx, found, aligned_lists(data), k)
-    measures["rnx"] = _kept(adjusted_rnx, found, data.without_labels(), k)
+            keep("aligned_rnx", adjusted_rnx, replace(data, indices=data.aligned))
+    keep("rnx", adjusted_rnx, data.without_labels())
     if data.labels is not None:
-        measures["adjusted_jaccard"] = _kept(adjusted_jaccard, found, data, k)
+        keep("adjusted_jaccard", adjusted_jaccard, data)
         measures["laplacian"] = float(laplacian(found, data.labels, k=k))
         if perplexity >= 1:  # fewer than five points have no such neighbourhood
             measures["ilisi"] = float(lisi(found, data.labels, perplexity=perplexity))
@@ -111,31 +100,16 @@ def measure_map(
     return measures
 
 
-def _kept(measure: Callable[..., Any], found: MapNeighbors, data: DataNeighbors, k: int) -> float:
-    """Measure the neighbours kept; nan if the data are a graph that does not hold them all."""
-    return float(measure(found, data, k=k)) if data.complete else float("nan")
-
-
 def _lisi_perplexity(n: int) -> float:
     return min(_LISI_PERPLEXITY, (n - 2) / 3)
 
 
 def evaluate(
-    embedding: ArrayLike,
-    X: Any,
-    labels: object = None,
-    *,
-    other: object = None,
-    k: int = NEIGHBORHOOD,
-    metric: str = "euclidean",
-    pca: int | str | None = "auto",
-    align: Any = "none",
-    sample: float | None = MEASURED_POINTS,
-    random_state: int | None = 0,
-    diagnostics: Diagnostics | None = None,
-    data: DataNeighbors | None = None,
-    n_jobs: int = -1,
-) -> pd.DataFrame:
+    embedding: ArrayLike, X: Any, labels: object = None, *, other: object = None,
+    k: int = NEIGHBORHOOD, metric: str = "euclidean", pca: int | str | None = "auto",
+    align: Any = "none", sample: float | None = MEASURED_POINTS, random_state: int | None = 0,
+    diagnostics: Diagnostics | None = None, data: DataNeighbors | None = None, n_jobs: int = -1,
+) -> pd.DataFrame:  # fmt: skip
     """Measure a map: which neighbours it keeps, and how it mixes labels.
 
     Parameters
@@ -150,30 +124,21 @@ def evaluate(
         A label that should be visible in the map.
     k : int, default=30
         Neighbourhood size, from 1 to n - 2.
-    metric, pca, align, sample, random_state
+    metric, pca, align, sample, random_state, n_jobs
         As in :func:`ctsne.evaluate.data_neighbors`. Use the values that the map was made with.
     diagnostics : Diagnostics, optional
         ``ConditionalTSNE.diagnostics_``, to be summarized in the table.
     data : DataNeighbors, optional
-        Neighbours in the data from :func:`ctsne.evaluate.data_neighbors` with the same labels and
-        at least ``k`` neighbours, to measure many maps with one search. They also determine
-        metric, alignment and sample.
-    n_jobs : int, default=-1
-        Number of threads; -1 uses all cores.
+        Neighbours in the data with the same labels, to measure many maps with one search. They
+        also determine metric, alignment and sample.
 
     Returns
     -------
     pandas.DataFrame
         One row per measure: ``measure``; ``label``, the name of the column it is about (or "labels"
         and "other"), if it is about one; ``k``; ``value``; ``expected``, the value for a random map
-        or random labels, if it is known; ``points``, how many were measured. The measures are those
-        of :func:`ctsne.evaluate.measure_map`, and the area under the R_NX curve, which is measured
-        at 500 points at most.
-
-    Raises
-    ------
-    ImportError
-        If pandas is not installed.
+        or random labels, if known; ``points``, how many were measured. The measures are those of
+        :func:`ctsne.evaluate.measure_map`, and the area under the R_NX curve at up to 500 points.
 
     Examples
     --------
@@ -200,70 +165,47 @@ def evaluate(
             matrix, known, k=k, metric=metric, pca=pca, align=align, sample=sample,
             random_state=random_state, n_jobs=n_jobs,
         )  # fmt: skip
-    else:
-        _check_data(data, known, n, k)
-    names = _name(labels, "labels"), _name(other, "other")
-    measures = measure_map(positions, data, other=hidden, k=k, n_jobs=n_jobs)
-    rows = [_row(name, value, data, hidden, k, names) for name, value in measures.items()]
-    drawn = sample_points(len(data.points), _RANKED_POINTS, random_state)
-    area = float("nan")
-    if data.complete and data.features is not None:
-        sizes = np.array([n - 2])
-        curve = ranked_curve(positions, data, data.points[drawn], sizes, n_jobs=n_jobs)
-        area = float(curve.area)
-    name, label = ("rnx_area", None) if known is None else ("adjusted_rnx_area", names[0])
-    rows.append((name, label, n - 2, area, 0.0, len(drawn)))
-    if diagnostics is not None:
-        rows += _similarities(diagnostics, known, names[0])
-    return pd.DataFrame(rows, columns=_COLUMNS).astype({"k": "Int64"})
-
-
-def _row(
-    name: str,
-    value: float,
-    data: DataNeighbors,
-    hidden: Labels | None,
-    k: int,
-    names: tuple[str, str],
-) -> _Row:
-    """Add the label, the neighbourhood size and the expected value to a measure."""
-    short = name.removeprefix("other_")
-    labels, label = (data.labels, names[0]) if short == name else (hidden, names[1])
-    expected = {"mixing": 1.0, "adjusted_rnx": 0.0, "aligned_rnx": 0.0, "rnx": 0.0}
-    if short == "laplacian":
-        expected[short] = expected_laplacian(labels)
-    if short.endswith("lisi"):
-        k, expected[short] = round(3 * _lisi_perplexity(data.n)), expected_lisi(labels)
-    shown = None if short == "rnx" else label
-    return short, shown, k, value, expected.get(short, np.nan), len(data.points)
-
-
-def _check_data(data: DataNeighbors, known: Labels | None, n: int, k: int) -> None:
-    if data.n != n or data.k < k:
+    elif data.n != n or data.k < k:
         raise ValueError(
             f"data must hold {k} neighbours among {n} points, got {data.k} among {data.n}"
         )
-    codes = [np.empty(0) if each is None else each.codes for each in (data.labels, known)]
-    if not np.array_equal(codes[0], codes[1]):
+    elif not np.array_equal(_codes(data.labels), _codes(known)):
         raise ValueError("data must have been searched with the same labels")
+    columns = {"": (known, _name(labels, "labels")), "other_": (hidden, _name(other, "other"))}
+    rows: list[tuple[object, ...]] = []
+    for name, value in measure_map(positions, data, other=hidden, k=k, n_jobs=n_jobs).items():
+        short = name.removeprefix("other_")
+        column, label = columns[name.removesuffix(short)]
+        size, expected = k, _EXPECTED.get(short, np.nan)
+        if short == "laplacian":
+            expected = expected_laplacian(column)
+        elif short.endswith("lisi"):
+            size, expected = round(3 * _lisi_perplexity(n)), expected_lisi(column)
+        shown = None if short == "rnx" else label
+        rows.append((short, shown, size, value, expected, len(data.points)))
+    drawn = sample_points(len(data.points), _RANKED_POINTS, random_state)
+    area, label = float("nan"), columns[""][1]
+    if data.complete and data.features is not None:
+        ranked = replace(data, points=data.points[drawn])
+        area = float(ranked_curve(positions, ranked, np.array([n - 2]), False, n_jobs).area)
+    name, shown = ("rnx_area", None) if known is None else ("adjusted_rnx_area", label)
+    rows.append((name, shown, n - 2, area, 0.0, len(drawn)))
+    if diagnostics is not None:
+        random_share = float(available(known, n)[1].mean() / (n - 1))
+        for name, value in summarize_diagnostics(diagnostics).items():
+            about = (label, random_share) if name == "other_share_mean" else (None, np.nan)
+            rows.append((name, about[0], None, value, about[1], n))
+    return pd.DataFrame(rows, columns=_COLUMNS).astype({"k": "Int64"})
+
+
+def _codes(labels: Labels | None) -> NDArray[np.int32]:
+    return np.empty(0, np.int32) if labels is None else labels.codes
 
 
 def _name(column: object, default: str) -> str:
     """Return the name of a data frame's column."""
     name = getattr(column, "name", None)
     return name if isinstance(name, str) and name else default
-
-
-def _similarities(diagnostics: Diagnostics, labels: Labels | None, name: str) -> list[_Row]:
-    """Return rows on the similarities in the data."""
-    n = len(diagnostics.perplexity)
-    random_share = float(available(labels, n)[1].mean() / (n - 1))
-    return [
-        (measure, name, None, value, random_share, n)
-        if measure == "other_share_mean"
-        else (measure, None, None, value, np.nan, n)
-        for measure, value in summarize_diagnostics(diagnostics).items()
-    ]
 
 
 def summarize_diagnostics(diagnostics: Diagnostics) -> dict[str, float]:
@@ -291,12 +233,13 @@ def summarize_diagnostics(diagnostics: Diagnostics) -> dict[str, float]:
     >>> round(summary["perplexity_mean"], 3), round(summary["reached"], 3)
     (1.667, 0.667)
     """
+    perplexity, other_share = diagnostics.perplexity, diagnostics.other_share
     return {
-        "perplexity_mean": float(np.mean(diagnostics.perplexity)),
-        "perplexity_median": float(np.median(diagnostics.perplexity)),
-        "perplexity_p05": float(np.quantile(diagnostics.perplexity, 0.05)),
-        "other_share_mean": float(np.mean(diagnostics.other_share)),
-        "other_share_median": float(np.median(diagnostics.other_share)),
+        "perplexity_mean": float(np.mean(perplexity)),
+        "perplexity_median": float(np.median(perplexity)),
+        "perplexity_p05": float(np.quantile(perplexity, 0.05)),
+        "other_share_mean": float(np.mean(other_share)),
+        "other_share_median": float(np.median(other_share)),
         "largest_weight_mean": float(np.mean(diagnostics.largest_weight)),
         "reached": float(np.mean(diagnostics.reached)),
     }

@@ -3,46 +3,35 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.distance import cdist
+from numpy.typing import ArrayLike
 
-from ctsne.evaluate.curves import RANKED_SHARE, Curve, blocks, make_curve, ranking
+from ctsne.evaluate.curves import RANKED_LENGTH, RANKED_SHARE, Curve, make_curve, ranked_map
 from ctsne.evaluate.neighbors_in_map import (
+    Map,
     MapNeighbors,
     checked_map,
     labelled_neighbors,
-    search_map,
+    map_neighbors,
 )
 from ctsne.evaluate.sampling import (
     MEASURED_POINTS,
     NEIGHBORHOOD,
-    check_k,
+    Floats,
+    Indices,
     check_sizes,
     chunks,
+    divided,
+    in_chunks,
     mean,
     sample_points,
-)
+)  # fmt: skip
 from ctsne.labels import Labels, encode_labels
-
-__all__ = [
-    "expected_laplacian",
-    "laplacian",
-    "laplacian_curve",
-    "mixing",
-    "mixing_by_label",
-]
 
 
 def laplacian(
-    embedding: ArrayLike | MapNeighbors,
-    labels: object,
-    *,
-    k: int = NEIGHBORHOOD,
-    sample: float | None = None,
-    random_state: object = 0,
-    pointwise: bool = False,
-    n_jobs: int = -1,
-) -> float | NDArray[np.float64]:
+    embedding: Map, labels: object, *, k: int = NEIGHBORHOOD, sample: float | None = None,
+    random_state: object = 0, pointwise: bool = False, n_jobs: int = -1,
+) -> float | Floats:  # fmt: skip
     """Mean share of different labels among the k nearest neighbours in the map.
 
     0 means that every neighbourhood has one label. Random labels give `expected_laplacian`.
@@ -71,40 +60,27 @@ def laplacian(
     >>> laplacian([[0.0], [1.0], [3.0], [7.0]], ["a", "a", "b", "b"], k=1)
     0.25
     """
-    found, known = labelled_neighbors(
-        embedding, labels, k=k, sample=sample, random_state=random_state, n_jobs=n_jobs
-    )
-    values = np.concatenate([
-        _shares(known.codes, found.points[rows], found.indices[rows])[:, -1]
-        for rows in chunks(len(found.points), found.k)
-    ])  # fmt: skip
-    return values if pointwise else mean(values)
+    found, known = labelled_neighbors(embedding, labels, k, sample, random_state, n_jobs)
+    codes = known.codes
+
+    def shares(rows: slice) -> Floats:
+        return _shares(codes[found.points[rows]], codes[found.indices[rows]])[:, -1]
+
+    return in_chunks(shares, len(found.points), found.k, pointwise)
 
 
 def laplacian_curve(
-    embedding: ArrayLike | MapNeighbors,
-    labels: object,
-    *,
-    k: ArrayLike | None = None,
-    sample: float | None = None,
-    random_state: object = 0,
-    pointwise: bool = False,
-    n_jobs: int = -1,
-) -> Curve:
+    embedding: Map, labels: object, *, k: ArrayLike | None = None, sample: float | None = None,
+    random_state: object = 0, pointwise: bool = False, n_jobs: int = -1,
+) -> Curve:  # fmt: skip
     """Laplacian score over neighbourhood sizes.
-
-    A whole curve ranks all points by their distance from each measured point; for more than about
-    ten thousand points use a sample.
 
     Parameters
     ----------
-    embedding, labels, sample, random_state, n_jobs
+    embedding, labels
         As in :func:`ctsne.evaluate.laplacian`.
-    k : list of int, optional
-        Neighbourhood sizes, each from 1 to n - 2; by default log-spaced over all of these, or up
-        to the length of given lists.
-    pointwise : bool, default=False
-        Return a curve for each measured point instead of their mean.
+    k, sample, random_state, pointwise, n_jobs
+        As in :func:`ctsne.evaluate.rnx_curve`.
 
     Returns
     -------
@@ -118,38 +94,33 @@ def laplacian_curve(
     """
     given, n = checked_map(embedding)
     known = encode_labels(labels, n=n)
+    codes = known.codes
     sizes = check_sizes(k, largest=given.k if isinstance(given, MapNeighbors) else n - 2, n=n)
     largest = int(sizes[-1])
     if isinstance(given, MapNeighbors) or largest <= RANKED_SHARE * n:
-        found, _ = labelled_neighbors(
-            given, known, k=largest, sample=sample, random_state=random_state, n_jobs=n_jobs
-        )
-        return make_curve(
-            lambda rows: _shares(known.codes, found.points[rows], found.indices[rows]),
-            chunks(len(found.points), largest), sizes, pointwise=pointwise, n_jobs=n_jobs,
-        )  # fmt: skip
-    positions = given.astype(np.float64)
+        found, _ = labelled_neighbors(given, known, largest, sample, random_state, n_jobs)
 
-    def values(points: NDArray[np.int64]) -> NDArray[np.float64]:
-        near = ranking(cdist(positions[points], positions, "sqeuclidean"), points)
-        return _shares(known.codes, points, near[:, :largest])
+        def shares(rows: slice) -> Floats:
+            return _shares(codes[found.points[rows]], codes[found.indices[rows]])
 
-    every = blocks(sample_points(n, sample, random_state), n)
-    return make_curve(values, every, sizes, pointwise=pointwise, n_jobs=n_jobs)
+        parts = chunks(len(found.points), largest)
+        return make_curve(shares, parts, sizes, pointwise, n_jobs)
+    places, points = given.astype(np.float64), sample_points(n, sample, random_state)
+
+    def ranked_shares(rows: slice) -> Floats:
+        near = ranked_map(places, points[rows], largest)
+        return _shares(codes[points[rows]], codes[near])
+
+    parts = chunks(len(points), RANKED_LENGTH * n)
+    return make_curve(ranked_shares, parts, sizes, pointwise, n_jobs)
 
 
-def _shares(
-    codes: NDArray[np.int32], points: NDArray[np.int64], near: NDArray[np.int32]
-) -> NDArray[np.float64]:
+def _shares(own: Indices, labels: Indices) -> Floats:
     """Return the share of different labels among the first neighbours, for every number of them."""
-    own = codes[points][:, None]
-    labels = codes[near]
+    own = own[:, None]
     counted = (labels >= 0) & (own >= 0)
-    total = np.cumsum(counted, axis=1)
     different = np.cumsum(counted & (labels != own), axis=1)
-    shares = np.full(near.shape, np.nan)
-    np.divide(different, total, out=shares, where=total > 0)
-    return shares
+    return divided(different, np.cumsum(counted, axis=1))
 
 
 def expected_laplacian(labels: object) -> float:
@@ -176,9 +147,7 @@ def expected_laplacian(labels: object) -> float:
     return float((counts * (m - counts)).sum() / (m * (m - 1))) if m > 1 else float("nan")
 
 
-def mixing(
-    embedding: ArrayLike | MapNeighbors, labels: object, *, k: int = NEIGHBORHOOD, n_jobs: int = -1
-) -> float:
+def mixing(embedding: Map, labels: object, *, k: int = NEIGHBORHOOD, n_jobs: int = -1) -> float:
     """Share of random mixing: 0 is not mixed at all, 1 is mixed as random labels would be.
 
     Parameters
@@ -187,9 +156,8 @@ def mixing(
         Positions in the map (at most 5,000 points are measured), or its neighbours.
     labels : array-like of shape (n,)
         Any label column; missing labels are left out.
-    k : int, default=30
-        Neighbourhood size; smaller if there are fewer points.
-    n_jobs : int, default=-1
+    k, n_jobs
+        As in :func:`ctsne.evaluate.laplacian`; ``k`` is smaller if there are fewer points.
 
     Returns
     -------
@@ -211,7 +179,7 @@ def mixing(
 
 
 def mixing_by_label(
-    embedding: ArrayLike | MapNeighbors, labels: object, *, k: int = NEIGHBORHOOD, n_jobs: int = -1
+    embedding: Map, labels: object, *, k: int = NEIGHBORHOOD, n_jobs: int = -1
 ) -> dict[object, float]:
     """Share of random mixing of each label.
 
@@ -245,13 +213,10 @@ def mixing_by_label(
     return dict(sorted(measured.items(), key=lambda item: item[1]))
 
 
-def _measured(
-    embedding: ArrayLike | MapNeighbors, labels: object, k: int, n_jobs: int
-) -> tuple[MapNeighbors, Labels]:
+def _measured(embedding: Map, labels: object, k: int, n_jobs: int) -> tuple[MapNeighbors, Labels]:
     """Return the neighbours of the points measured by default, or given ones, and the labels."""
     given, n = checked_map(embedding)
     known = encode_labels(labels, n=n)
     if isinstance(given, MapNeighbors):
         return given, known
-    size = check_k(min(k, n - 2), n=n)
-    return search_map(given, sample_points(n, MEASURED_POINTS), size, n_jobs), known
+    return map_neighbors(given, k=min(k, n - 2), sample=MEASURED_POINTS, n_jobs=n_jobs), known

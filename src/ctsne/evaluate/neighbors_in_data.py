@@ -2,62 +2,53 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from ctsne._core.checks import check_choice, check_jobs, check_matrix, is_sparse
-from ctsne._core.choices import METRICS
 from ctsne._core.components import check_components, reduced_features
+from ctsne._core.vocabulary import METRICS
 from ctsne.evaluate.curves import ranking
 from ctsne.evaluate.neighbors_in_map import (
+    Map,
     MapNeighbors,
     checked_map,
     nearest,
     refuse_sample,
     search_map,
 )
-from ctsne.evaluate.sampling import MEASURED_POINTS, NEIGHBORHOOD, check_k, sample_points
+from ctsne.evaluate.sampling import MEASURED_POINTS, NEIGHBORHOOD, Points, check_k, sample_points
 from ctsne.labels import Labels, encode_labels
-from ctsne.neighbors import find_neighbors, neighbors_from_distances
+from ctsne.neighbors import Neighbors, find_neighbors, neighbors_from_distances
 from ctsne.neighbors.alignment import Alignment, check_align, choose_alignment
 from ctsne.neighbors.lists import different_labels
-
-__all__ = ["DataNeighbors", "data_neighbors"]
 
 
 @dataclass(frozen=True, eq=False)
 class DataNeighbors:
     """The nearest neighbours in the data. Every measure accepts this instead of the data.
 
-    It is the same for all maps of the data, so one search serves many maps.
-
     Attributes
     ----------
-    points : ndarray of int64, shape (m,)
-        The points measured.
-    n : int
-        Number of all points, among which the neighbours are searched.
+    points, n
+        As in :class:`ctsne.evaluate.MapNeighbors`.
     labels : Labels or None
         The labels that neighbourhoods are adjusted for.
     k : int
         The largest neighbourhood that can be measured.
-    indices : ndarray of int32
+    indices, distances, n_same : ndarray of int32, float32, int32
         Each row holds first the nearest points that do not have a different label, ``n_same`` of
-        them, then the nearest that do: ``k`` of each kind, or all there are. No columns if the
+        them, then the nearest that do: ``k`` of each kind, or all there are. Empty if the
         neighbours are not known (see ``complete``).
-    distances : ndarray of float32
-    n_same : ndarray of int32, shape (m,)
-    metric : str
-    features : ndarray or None
+    metric, features : str, ndarray or None
         Where neighbours were searched: reduced features, or the full matrix of distances.
-    alignment : str
-        How points with other labels were aligned; ``"none"`` if they were not.
-    aligned : ndarray of int32 or None
-        The same lists, but points with other labels are the nearest in the aligned data.
+    alignment, aligned : str, ndarray of int32 or None
+        How points with other labels were aligned (``"none"`` if they were not), and the lists in
+        which they are the nearest in the aligned data.
 
     Examples
     --------
@@ -72,9 +63,9 @@ class DataNeighbors:
     n: int
     labels: Labels | None
     k: int
-    indices: NDArray[np.int32]
-    distances: NDArray[np.float32]
-    n_same: NDArray[np.int32]
+    indices: NDArray[np.int32] = field(default_factory=lambda: np.empty((0, 0), np.int32))
+    distances: NDArray[np.float32] = field(default_factory=lambda: np.empty((0, 0), np.float32))
+    n_same: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
     metric: str = "euclidean"
     features: NDArray[np.floating] | None = None
     alignment: str = "none"
@@ -89,9 +80,7 @@ class DataNeighbors:
         """Return neighbourhoods with as many points of the same label as those of a map.
 
         ``near`` holds neighbours of the same points in the map, the nearest first. The first k
-        entries of a row of the result are the set ``v_i^k`` of the paper (section 4.1): where the
-        second neighbour with another label appears in the map, the second nearest of all points
-        with other labels appears here.
+        entries of a row of the result are the set ``v_i^k`` of the paper (section 4.1).
         """
         k = near.shape[1]
         other = different_labels(self.labels, self.points[:, None], near)
@@ -115,46 +104,29 @@ class DataNeighbors:
 
 
 def data_neighbors(
-    X: Any,
-    labels: object = None,
-    *,
-    k: int = NEIGHBORHOOD,
-    metric: str = "euclidean",
-    pca: int | str | None = "auto",
-    align: Any = "none",
-    sample: float | None = MEASURED_POINTS,
-    random_state: object = 0,
-    n_jobs: int = -1,
-) -> DataNeighbors:
+    X: Any, labels: object = None, *, k: int = NEIGHBORHOOD, metric: str = "euclidean",
+    pca: int | str | None = "auto", align: Any = "none", sample: float | None = MEASURED_POINTS,
+    random_state: object = 0, n_jobs: int = -1,
+) -> DataNeighbors:  # fmt: skip
     """Search the neighbours in the data once, for all measures and all maps.
-
-    ``metric``, ``pca`` and ``align`` mean the same as in :class:`ctsne.ConditionalTSNE`. With the
-    values that a map was made with, the map is compared with the neighbours it was made from.
 
     Parameters
     ----------
     X : array-like or sparse matrix, shape (n, d)
-        Features; with ``metric="precomputed"`` distances. A full matrix of distances holds all
-        neighbourhoods. A sparse graph does not: ``complete`` is then False, and only the mixing of
-        labels can be measured.
+        Features; with ``metric="precomputed"`` distances. A sparse graph of distances does not
+        hold all neighbourhoods (``complete`` is False): only mixing can be measured.
     labels : array-like of shape (n,), optional
         The labels to adjust for.
     k : int, default=30
         Largest neighbourhood to measure, from 1 to n - 2.
-    metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
-    pca : int, "auto" or None, default="auto"
-        Number of principal components in which neighbours are searched; "auto" uses 50 if there
-        are more features, None uses the features as they are.
-    align : str or array-like of shape (n, d'), default="none"
-        An alignment adds lists in which neighbours with other labels are searched among aligned
-        points, for the measure ``aligned_rnx``. All other measures compare with the data as given.
+    metric, pca, align
+        As in :class:`ctsne.ConditionalTSNE`; with the values that a map was made with, it is
+        compared with the neighbours it was made from. An alignment adds lists in which neighbours
+        with other labels are searched among aligned points, for the measure ``aligned_rnx``.
     sample : int, float or None, default=5000
-        Measure at most this many points (int), or this share of them (float); None measures all.
-        Their neighbours are still searched among all points.
-    random_state : int, RandomState or None, default=0
-        Chooses the sample.
-    n_jobs : int, default=-1
-        Number of threads; -1 uses all cores.
+        As in :func:`ctsne.evaluate.map_neighbors`; None measures all points.
+    random_state, n_jobs
+        As in :func:`ctsne.evaluate.map_neighbors`.
 
     Returns
     -------
@@ -174,7 +146,7 @@ def data_neighbors(
     how = check_align(align, n, metric)
     features = reference_features(matrix, metric=metric, pca=pca, n_jobs=n_jobs)
     points = sample_points(n, sample, random_state)
-    data = search_data(unsearched(features, n, known, points, k, metric), n_jobs)
+    data = search_data(DataNeighbors(points, n, known, k, metric=metric, features=features), n_jobs)
     if known is None or known.n_labels < 2 or features is None:
         return data
     moved = choose_alignment(features, known, how, metric=metric, n_jobs=n_jobs)
@@ -191,34 +163,12 @@ def reference_features(
     return reduced_features(matrix, metric=metric, pca=pca, n_jobs=check_jobs(n_jobs))
 
 
-def unsearched(
-    features: NDArray[np.floating] | None,
-    n: int,
-    labels: Labels | None,
-    points: NDArray[np.int64],
-    k: int,
-    metric: str = "euclidean",
-) -> DataNeighbors:
-    """Prepare data for a search or a ranking."""
-    m = len(points)
-    lists = np.empty((m, 0), np.int32), np.empty((m, 0), np.float32), np.zeros(m, np.int32)
-    return DataNeighbors(points, n, labels, k, *lists, metric, features)
-
-
 def search_data(data: DataNeighbors, n_jobs: int) -> DataNeighbors:
     """Fill the lists, unless the data are a graph that does not hold all neighbours."""
     if data.features is None:
         return data
-    k, k_other = data.k, 0 if data.labels is None else data.k
-    rows: Any = slice(None)
-    if data.metric == "precomputed":
-        found = neighbors_from_distances(data.features, data.labels, k, k_other)
-        rows = data.points
-    else:
-        found = find_neighbors(
-            data.features, data.labels, k_same=k, k_other=k_other, metric=data.metric,
-            n_jobs=n_jobs, rows=data.points,
-        )  # fmt: skip
+    found = _search(data, n_jobs)
+    rows: Any = data.points if data.metric == "precomputed" else slice(None)
     lists = found.indices[rows], found.distances[rows], found.n_same[rows]
     return replace(data, indices=lists[0], distances=lists[1], n_same=lists[2])
 
@@ -227,17 +177,19 @@ def search_aligned(data: DataNeighbors, moved: Alignment, n_jobs: int) -> DataNe
     """Add the lists in which points with other labels are the nearest in the aligned data."""
     if moved.points is None or data.features is None:
         return data
-    found = find_neighbors(
-        data.features, data.labels, k_same=data.k, k_other=data.k, metric=data.metric,
-        n_jobs=n_jobs, rows=data.points, aligned=moved.points,
-    )  # fmt: skip
+    found = _search(data, n_jobs, moved.points)
     return replace(data, alignment=moved.name, aligned=found.indices)
 
 
-def aligned_lists(data: DataNeighbors) -> DataNeighbors:
-    """Return lists in which neighbours with other labels are those of the aligned data."""
-    assert data.aligned is not None
-    return replace(data, indices=data.aligned, alignment="none", aligned=None)
+def _search(data: DataNeighbors, n_jobs: int, aligned: Any = None) -> Neighbors:
+    assert data.features is not None
+    k, k_other = data.k, 0 if data.labels is None else data.k
+    if data.metric == "precomputed":
+        return neighbors_from_distances(data.features, data.labels, k, k_other)
+    return find_neighbors(
+        data.features, data.labels, k_same=k, k_other=k_other, metric=data.metric, n_jobs=n_jobs,
+        rows=data.points, aligned=aligned,
+    )  # fmt: skip
 
 
 def take_rows(data: DataNeighbors, rows: slice) -> DataNeighbors:
@@ -248,7 +200,7 @@ def take_rows(data: DataNeighbors, rows: slice) -> DataNeighbors:
     )  # fmt: skip
 
 
-def ranked_data(data: DataNeighbors, points: NDArray[np.int64]) -> DataNeighbors:
+def ranked_data(data: DataNeighbors, points: Points) -> DataNeighbors:
     """Form the lists of a search for the largest neighbourhoods, without the distances."""
     assert data.features is not None
     if data.metric == "precomputed":
@@ -274,35 +226,38 @@ def prepared_for_ranking(data: DataNeighbors) -> DataNeighbors:
 
 
 def both_neighbors(
-    embedding: ArrayLike | MapNeighbors,
-    X: Any,
-    labels: object,
-    *,
-    k: object,
-    sample: float | None,
-    random_state: object,
+    embedding: Map, X: Any, labels: object, k: object, sample: float | None, random_state: object,
     n_jobs: int,
-) -> tuple[MapNeighbors, DataNeighbors]:
+) -> tuple[MapNeighbors, DataNeighbors]:  # fmt: skip
     """Check all arguments, then return the neighbours of the same points in map and data."""
     low, n = checked_map(embedding)
-    high: Any = X if isinstance(X, DataNeighbors) else check_matrix(X)
-    check_same_points(high.n if isinstance(high, DataNeighbors) else high.shape[0], n)
     size = check_k(k, n=n)
-    if isinstance(high, DataNeighbors):
-        check_lists(high, size, labels)
-    known = None if labels is None else encode_labels(labels, n=n)
-    given = [each.points for each in (high, low) if isinstance(each, DataNeighbors | MapNeighbors)]
+    given = [each.points for each in (X, low) if isinstance(each, DataNeighbors | MapNeighbors)]
     if given:
         refuse_sample(sample)
     points = given[0] if given else sample_points(n, sample, random_state)
-    if isinstance(low, MapNeighbors):
-        low = _at_points(nearest(low, size), points)
-    else:
+    if isinstance(X, DataNeighbors):
+        _check_lists(X, n, size, labels)
+    high = X if isinstance(X, DataNeighbors) else unsearched(X, labels, points, n, size, n_jobs)
+    if not isinstance(low, MapNeighbors):
         low = search_map(low, points, size, n_jobs)
-    if not isinstance(high, DataNeighbors):
-        features = reference_features(high, n_jobs=n_jobs)
-        high = search_data(unsearched(features, n, known, points, size), n_jobs)
-    return low, high
+    else:
+        low = nearest(low, size)
+        if not np.array_equal(low.points, points):
+            if len(low.points) < n:
+                raise ValueError("the neighbours in map and data must be of the same sample")
+            low = MapNeighbors(points, n, low.indices[points], low.distances[points])
+    return low, high if high.complete else search_data(high, n_jobs)
+
+
+def unsearched(
+    X: Any, labels: object, points: Points, n: int, k: int, n_jobs: int
+) -> DataNeighbors:
+    """Check data that belong to a map of n points, and reduce their features."""
+    matrix = check_matrix(X)
+    check_same_points(matrix.shape[0], n)
+    known = None if labels is None else encode_labels(labels, n=n)
+    return DataNeighbors(points, n, known, k, features=reference_features(matrix, n_jobs=n_jobs))
 
 
 def check_same_points(n_data: int, n_map: int) -> None:
@@ -311,23 +266,14 @@ def check_same_points(n_data: int, n_map: int) -> None:
         raise ValueError(f"X and embedding must be of the same points, got {n_data} and {n_map}")
 
 
-def check_lists(data: DataNeighbors, k: int, labels: object) -> None:
-    """Refuse given neighbours that are too few for the measure, or have other labels."""
+def _check_lists(data: DataNeighbors, n: int, k: int, labels: object) -> None:
+    check_same_points(data.n, n)
     if labels is not None:
         raise TypeError("labels are those of the neighbours in the data; leave them out here")
     if not data.complete:
         raise ValueError(
             "X is a sparse graph of distances, which does not hold all neighbourhoods; pass "
-            "features or a full matrix of distances to measure which neighbours are kept"
+            "features or a full matrix of distances"
         )
     if k > data.k:
         raise ValueError(f"k must be at most {data.k}, the neighbours in X; got {k}")
-
-
-def _at_points(found: MapNeighbors, points: NDArray[np.int64]) -> MapNeighbors:
-    """Return the neighbours of the points measured in the data, out of those of all points."""
-    if np.array_equal(found.points, points):
-        return found
-    if len(found.points) < found.n:
-        raise ValueError("the neighbours in the map and in the data must be of the same sample")
-    return MapNeighbors(points, found.n, found.indices[points], found.distances[points])

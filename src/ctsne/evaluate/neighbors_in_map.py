@@ -9,11 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import cKDTree
 
 from ctsne._core.checks import check_features, check_jobs
-from ctsne.evaluate.sampling import check_k, sample_points
+from ctsne.evaluate.sampling import Points, check_k, sample_points
 from ctsne.labels import Labels, encode_labels
 from ctsne.neighbors import find_neighbors
-
-__all__ = ["MapNeighbors", "map_neighbors"]
 
 # Maps have one to three dimensions; with more, a tree visits most of the points.
 _TREE_DIMENSIONS = 3
@@ -52,14 +50,13 @@ class MapNeighbors:
         return int(self.indices.shape[1])
 
 
+Map = ArrayLike | MapNeighbors
+
+
 def map_neighbors(
-    embedding: ArrayLike,
-    *,
-    k: int = 90,
-    sample: float | None = None,
-    random_state: object = 0,
+    embedding: ArrayLike, *, k: int = 90, sample: float | None = None, random_state: object = 0,
     n_jobs: int = -1,
-) -> MapNeighbors:
+) -> MapNeighbors:  # fmt: skip
     """Search the neighbours in a map once, for all measures.
 
     Parameters
@@ -92,7 +89,7 @@ def map_neighbors(
 
 
 def search_map(
-    positions: NDArray[np.floating], points: NDArray[np.int64], k: int, n_jobs: int
+    positions: NDArray[np.floating], points: Points, k: int, n_jobs: int
 ) -> MapNeighbors:
     """Find the neighbours of given points in the map."""
     n = len(positions)
@@ -101,8 +98,7 @@ def search_map(
         return MapNeighbors(points, n, found.indices, found.distances)
     # The point itself, its k neighbours, and one more, which shows whether the last one is tied.
     places = positions.astype(np.float64)
-    tree = cKDTree(places)
-    answer = tree.query(places[points], min(k + 2, n), workers=check_jobs(n_jobs))
+    answer = cKDTree(places).query(places[points], min(k + 2, n), workers=check_jobs(n_jobs))
     distances, indices = (np.asarray(each) for each in answer)
     order = np.lexsort((indices, distances), axis=1)
     indices = np.take_along_axis(indices, order, axis=1)
@@ -121,10 +117,7 @@ def search_map(
     return MapNeighbors(points, n, np.ascontiguousarray(indices), distances.astype(np.float32))
 
 
-Map = NDArray[np.floating] | MapNeighbors
-
-
-def checked_map(embedding: ArrayLike | MapNeighbors) -> tuple[Map, int]:
+def checked_map(embedding: Map) -> tuple[NDArray[np.floating] | MapNeighbors, int]:
     """Return checked positions, or given neighbours unchanged, and the number of points."""
     if isinstance(embedding, MapNeighbors):
         return embedding, embedding.n
@@ -133,18 +126,12 @@ def checked_map(embedding: ArrayLike | MapNeighbors) -> tuple[Map, int]:
 
 
 def labelled_neighbors(
-    embedding: ArrayLike | MapNeighbors,
-    labels: object,
-    *,
-    k: object,
-    sample: float | None,
-    random_state: object,
+    embedding: Map, labels: object, k: object, sample: float | None, random_state: object,
     n_jobs: int,
-) -> tuple[MapNeighbors, Labels]:
+) -> tuple[MapNeighbors, Labels]:  # fmt: skip
     """Return ``k`` neighbours per point, searched or taken from given ones, and the labels."""
     given, n = checked_map(embedding)
-    known = encode_labels(labels, n=n)
-    size = check_k(k, n=n)
+    known, size = encode_labels(labels, n=n), check_k(k, n=n)
     if isinstance(given, MapNeighbors):
         refuse_sample(sample)
         return nearest(given, size), known

@@ -6,46 +6,41 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.distance import cdist
 
-from ctsne._core.checks import check_matrix
-from ctsne.evaluate.curves import RANKED_SHARE, Curve, blocks, make_curve, ranking
+from ctsne.evaluate.curves import RANKED_LENGTH, RANKED_SHARE, Curve, make_curve, ranked_map
 from ctsne.evaluate.neighbors_in_data import (
     DataNeighbors,
     both_neighbors,
-    check_same_points,
     prepared_for_ranking,
     ranked_data,
-    reference_features,
     take_rows,
     unsearched,
 )
-from ctsne.evaluate.neighbors_in_map import MapNeighbors, checked_map
-from ctsne.evaluate.sampling import NEIGHBORHOOD, check_sizes, chunks, mean, sample_points
-from ctsne.labels import encode_labels
+from ctsne.evaluate.neighbors_in_map import Map, MapNeighbors, checked_map
+from ctsne.evaluate.sampling import (
+    NEIGHBORHOOD,
+    Floats,
+    Indices,
+    Points,
+    check_sizes,
+    chunks,
+    divided,
+    mean,
+    sample_points,
+)
 from ctsne.neighbors.lists import available, different_labels
-
-__all__ = ["adjusted_jaccard", "adjusted_qnx", "adjusted_rnx", "rnx_curve"]
 
 # With fewer free neighbours than this, which is a rounding error, there is no choice.
 _NO_CHOICE = 1e-9
 # Above this share of all points, a table with an entry per point is faster than a sort.
 _DENSE_SHARE = 1 / 16
 
-_Counts = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
-
 
 def adjusted_rnx(
-    embedding: ArrayLike | MapNeighbors,
-    X: Any,
-    labels: object = None,
-    *,
-    k: int = NEIGHBORHOOD,
-    sample: float | None = None,
-    random_state: object = 0,
-    pointwise: bool = False,
+    embedding: Map, X: Any, labels: object = None, *, k: int = NEIGHBORHOOD,
+    sample: float | None = None, random_state: object = 0, pointwise: bool = False,
     n_jobs: int = -1,
-) -> float | NDArray[np.float64]:
+) -> float | Floats:  # fmt: skip
     """Share of the neighbours in the data that the map keeps, beyond chance.
 
     With labels, the neighbours in the map are compared with equally many nearest points of the
@@ -63,12 +58,8 @@ def adjusted_rnx(
     labels : array-like of shape (n,), optional
         Any label column. A pair in which a label is missing never counts as different. Without
         labels this is the usual R_NX.
-    k : int, default=30
-        Neighbourhood size, from 1 to n - 2.
-    sample, random_state, n_jobs
-        As in :func:`ctsne.evaluate.map_neighbors`.
-    pointwise : bool, default=False
-        Return the value of each measured point instead of their mean.
+    k, sample, random_state, pointwise, n_jobs
+        As in :func:`ctsne.evaluate.laplacian`.
 
     Returns
     -------
@@ -83,24 +74,16 @@ def adjusted_rnx(
     >>> adjusted_rnx(X, X, ["a", "b", "a", "b"], k=1)
     1.0
     """
-    lists = both_neighbors(
-        embedding, X, labels, k=k, sample=sample, random_state=random_state, n_jobs=n_jobs
-    )
+    lists = both_neighbors(embedding, X, labels, k, sample, random_state, n_jobs)
     values = _beyond_chance(*_shared_neighbors(*lists), k)
     return values if pointwise else mean(values)
 
 
 def adjusted_qnx(
-    embedding: ArrayLike | MapNeighbors,
-    X: Any,
-    labels: object = None,
-    *,
-    k: int = NEIGHBORHOOD,
-    sample: float | None = None,
-    random_state: object = 0,
-    pointwise: bool = False,
+    embedding: Map, X: Any, labels: object = None, *, k: int = NEIGHBORHOOD,
+    sample: float | None = None, random_state: object = 0, pointwise: bool = False,
     n_jobs: int = -1,
-) -> float | NDArray[np.float64]:
+) -> float | Floats:  # fmt: skip
     """Share of the neighbours in the data that the map keeps, not corrected for chance.
 
     Parameters
@@ -119,30 +102,21 @@ def adjusted_qnx(
     >>> adjusted_qnx([[0], [2], [1], [3]], [[0], [1], [2], [3]], k=2)
     0.75
     """
-    lists = both_neighbors(
-        embedding, X, labels, k=k, sample=sample, random_state=random_state, n_jobs=n_jobs
-    )
+    lists = both_neighbors(embedding, X, labels, k, sample, random_state, n_jobs)
     shared, forced, _ = _shared_neighbors(*lists)
-    values = _share(shared - forced, k - forced)
+    values = divided(shared - forced, k - forced)
     return values if pointwise else mean(values)
 
 
 def adjusted_jaccard(
-    embedding: ArrayLike | MapNeighbors,
-    X: Any,
-    labels: object = None,
-    *,
-    k: int = NEIGHBORHOOD,
-    sample: float | None = None,
-    random_state: object = 0,
-    pointwise: bool = False,
+    embedding: Map, X: Any, labels: object = None, *, k: int = NEIGHBORHOOD,
+    sample: float | None = None, random_state: object = 0, pointwise: bool = False,
     n_jobs: int = -1,
-) -> float | NDArray[np.float64]:
+) -> float | Floats:  # fmt: skip
     """Mean Jaccard index ``|v ∩ n| / |v ∪ n|`` of the neighbourhoods in data and map.
 
-    The neighbourhood ``v`` in the data has as many points of the same label as the one in the map,
-    as in :func:`ctsne.evaluate.adjusted_rnx`. This is the second measure in the tables that the
-    paper's authors publish. It is not corrected for chance.
+    Neighbourhoods are those of :func:`ctsne.evaluate.adjusted_rnx`, without correction for chance.
+    The paper's authors publish tables of this measure.
 
     Parameters
     ----------
@@ -161,29 +135,21 @@ def adjusted_jaccard(
     >>> adjusted_jaccard([[0], [2], [1], [3]], X, k=2, pointwise=True).round(3).tolist()
     [1.0, 0.333, 0.333, 1.0]
     """
-    lists = both_neighbors(
-        embedding, X, labels, k=k, sample=sample, random_state=random_state, n_jobs=n_jobs
-    )
+    lists = both_neighbors(embedding, X, labels, k, sample, random_state, n_jobs)
     shared = _shared_neighbors(*lists)[0]
     values = shared / (2 * k - shared)  # two sets of k with some points in common
-    return values if pointwise else float(values.mean())
+    return values if pointwise else mean(values)
 
 
 def rnx_curve(
-    embedding: ArrayLike | MapNeighbors,
-    X: Any,
-    labels: object = None,
-    *,
-    k: ArrayLike | None = None,
-    sample: float | None = None,
-    random_state: object = 0,
-    pointwise: bool = False,
+    embedding: Map, X: Any, labels: object = None, *, k: ArrayLike | None = None,
+    sample: float | None = None, random_state: object = 0, pointwise: bool = False,
     n_jobs: int = -1,
-) -> Curve:
+) -> Curve:  # fmt: skip
     """R_NX over neighbourhood sizes, adjusted for labels, and the area under it.
 
-    A whole curve ranks all points by their distance from each measured point; for more than about
-    ten thousand points use a sample.
+    A whole curve ranks all points by their distance from each measured point; use a sample of more
+    than about ten thousand points.
 
     Parameters
     ----------
@@ -212,82 +178,57 @@ def rnx_curve(
     sizes = check_sizes(k, largest=min(lengths, default=n - 2), n=n)
     largest = int(sizes[-1])
     if isinstance(given, MapNeighbors) or lengths or largest <= RANKED_SHARE * n:
-        low, high = both_neighbors(
-            given, X, labels, k=largest, sample=sample, random_state=random_state, n_jobs=n_jobs
-        )
+        low, high = both_neighbors(given, X, labels, largest, sample, random_state, n_jobs)
 
-        def values(rows: slice) -> NDArray[np.float64]:
+        def values(rows: slice) -> Floats:
             return _at_all_sizes(low.indices[rows], take_rows(high, rows))
 
-        rows = chunks(len(low.points), 4 * low.k)
-        return make_curve(values, rows, sizes, pointwise=pointwise, n_jobs=n_jobs)
-    matrix = check_matrix(X)
-    check_same_points(matrix.shape[0], n)
-    known = None if labels is None else encode_labels(labels, n=n)
+        rows = chunks(len(low.points), 4 * largest)
+        return make_curve(values, rows, sizes, pointwise, n_jobs)
     points = sample_points(n, sample, random_state)
-    data = unsearched(reference_features(matrix, n_jobs=n_jobs), n, known, points, largest)
-    return ranked_curve(given, data, points, sizes, pointwise=pointwise, n_jobs=n_jobs)
+    data = unsearched(X, labels, points, n, largest, n_jobs)
+    return ranked_curve(given, data, sizes, pointwise, n_jobs)
 
 
 def ranked_curve(
-    positions: NDArray[np.floating],
-    data: DataNeighbors,
-    points: NDArray[np.int64],
-    sizes: NDArray[np.int64],
-    *,
-    pointwise: bool = False,
+    positions: NDArray[np.floating], data: DataNeighbors, sizes: Points, pointwise: bool,
     n_jobs: int,
-) -> Curve:
+) -> Curve:  # fmt: skip
     """Compute a curve from rankings of all points; arguments are checked."""
     low, high = positions.astype(np.float64), prepared_for_ranking(data)
 
-    def values(block: NDArray[np.int64]) -> NDArray[np.float64]:
-        near = ranking(cdist(low[block], low, "sqeuclidean"), block)[:, : sizes[-1]]
-        return _at_all_sizes(near, ranked_data(high, block))
+    def values(rows: slice) -> Floats:
+        points = data.points[rows]
+        return _at_all_sizes(ranked_map(low, points, sizes[-1]), ranked_data(high, points))
 
-    every = blocks(points, len(low))
-    return make_curve(values, every, sizes, pointwise=pointwise, n_jobs=n_jobs)
+    parts = chunks(len(data.points), RANKED_LENGTH * data.n)
+    return make_curve(values, parts, sizes, pointwise, n_jobs)
 
 
-def _at_all_sizes(near: NDArray[np.int32], data: DataNeighbors) -> NDArray[np.float64]:
+def _at_all_sizes(near: Indices, data: DataNeighbors) -> Floats:
     shared = _overlaps(near, data.adjusted(near), data.n)
     return _beyond_chance(shared, *_forced_neighbors(near, data), np.arange(1, near.shape[1] + 1))
 
 
-def _beyond_chance(
-    shared: NDArray[np.int64],
-    forced: NDArray[np.int64],
-    chance: NDArray[np.float64],
-    k: int | NDArray[np.int64],
-) -> NDArray[np.float64]:
+def _beyond_chance(shared: Points, forced: Points, chance: Floats, k: int | Points) -> Floats:
     # Multiplied by k over chance, so that these are whole numbers where nothing is forced.
     scale = k / np.where(chance > 0, chance, np.inf)
-    return _share(
-        (shared - forced) * scale - np.where(chance > 0, k, 0),
-        (k - forced) * scale - np.where(chance > 0, k, 0),
-    )
+    random = np.where(chance > 0, k, 0)
+    return divided((shared - forced) * scale - random, (k - forced) * scale - random, _NO_CHOICE)
 
 
-def _share(part: NDArray[Any], whole: NDArray[Any]) -> NDArray[np.float64]:
-    """Divide; nan where there was no choice, so that nothing could be kept."""
-    share = np.full(part.shape, np.nan)
-    np.divide(part, whole, out=share, where=whole > _NO_CHOICE)
-    return share
-
-
-def _shared_neighbors(low: MapNeighbors, high: DataNeighbors) -> _Counts:
+def _shared_neighbors(low: MapNeighbors, high: DataNeighbors) -> tuple[Points, Points, Floats]:
     """Count, per point, neighbours that map and data share, forced ones, and those by chance."""
     parts = []
     for rows in chunks(len(low.points), 4 * low.k):
         near, data = low.indices[rows], take_rows(high, rows)
-        forced, chance = _forced_neighbors(near, data)
-        shared = _overlaps(near, data.adjusted(near), low.n)
-        parts.append((shared[:, -1], forced[:, -1], chance[:, -1]))
+        counts = _overlaps(near, data.adjusted(near), low.n), *_forced_neighbors(near, data)
+        parts.append([each[:, -1] for each in counts])
     shared, forced, chance = (np.concatenate(each) for each in zip(*parts, strict=True))
     return shared, forced, chance
 
 
-def _overlaps(a: NDArray[np.int32], b: NDArray[np.int32], n: int) -> NDArray[np.int64]:
+def _overlaps(a: Indices, b: Indices, n: int) -> Points:
     """Count for every k how many of the first k points two rows share; rows have no repeats."""
     rows, k = a.shape
     if k < _DENSE_SHARE * n:
@@ -304,7 +245,7 @@ def _overlaps(a: NDArray[np.int32], b: NDArray[np.int32], n: int) -> NDArray[np.
     return np.asarray(np.cumsum(joined[:, :k], axis=1))
 
 
-def _places_in_short_rows(a: NDArray[np.int32], b: NDArray[np.int32]) -> NDArray[np.int64]:
+def _places_in_short_rows(a: Indices, b: Indices) -> Points:
     """Return from which position both lists hold a shared point, numbered on from row to row."""
     k = a.shape[1]
     # Sorting brings equal entries of both lists next to each other, each with its position.
@@ -317,14 +258,8 @@ def _places_in_short_rows(a: NDArray[np.int32], b: NDArray[np.int32]) -> NDArray
     return np.asarray(row * (k + 1) + last)
 
 
-def _forced_neighbors(
-    near: NDArray[np.int32], data: DataNeighbors
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Count, for every k, neighbours that any map would share, and those expected by chance.
-
-    Where a neighbourhood in the map holds all points of a label, the adjusted neighbourhood in the
-    data holds them too, whatever the map. Chance is the mean overlap if the rest is random.
-    """
+def _forced_neighbors(near: Indices, data: DataNeighbors) -> tuple[Points, Floats]:
+    """Count, for every k, neighbours that any map would share, and those expected by chance."""
     rows, k = near.shape
     size = np.arange(1, k + 1)
     forced = np.zeros((rows, k), np.int64)
@@ -333,10 +268,9 @@ def _forced_neighbors(
         return forced, chance
     other = np.cumsum(different_labels(data.labels, data.points[:, None], near), axis=1)
     counts = [each[data.points, None] for each in available(data.labels, data.n)]
-    for part, rest, there, elsewhere in (
-        (size - other, other, *counts),
-        (other, size - other, *counts[::-1]),
-    ):
+    kinds = (size - other, other, *counts), (other, size - other, *counts[::-1])
+    for part, rest, there, elsewhere in kinds:
+        # A neighbourhood that holds all points of a label shares them with any adjusted one.
         whole = (part == there) & (there > 0)
         forced += np.where(whole, part, 0)
         chance = np.where(whole, rest**2 / np.maximum(elsewhere, 1), chance)

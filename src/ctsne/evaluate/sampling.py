@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,7 +12,9 @@ from sklearn.utils import check_random_state
 
 from ctsne._core.checks import check_count, check_number
 
-__all__ = ["MEASURED_POINTS", "NEIGHBORHOOD", "sample_points"]
+Points = NDArray[np.int64]
+Indices = NDArray[np.int32]
+Floats = NDArray[np.float64]
 
 # The default size of a neighbourhood.
 NEIGHBORHOOD = 30
@@ -31,7 +34,7 @@ def check_k(k: object, *, n: int) -> int:
     return size
 
 
-def check_sizes(k: ArrayLike | None, *, largest: int, n: int) -> NDArray[np.int64]:
+def check_sizes(k: ArrayLike | None, *, largest: int, n: int) -> Points:
     """Return increasing neighbourhood sizes; by default about six per factor of ten."""
     if k is None:
         check_k(largest, n=n)
@@ -45,20 +48,15 @@ def check_sizes(k: ArrayLike | None, *, largest: int, n: int) -> NDArray[np.int6
     return np.unique(sizes).astype(np.int64)
 
 
-def sample_points(
-    n: int, sample: float | None = None, random_state: object = 0
-) -> NDArray[np.int64]:
+def sample_points(n: int, sample: float | None = None, random_state: object = 0) -> Points:
     """Draw the points at which a measure is taken.
 
     Parameters
     ----------
     n : int
         Number of points.
-    sample : int or float, optional
-        An int draws at most this many points, a float from 0 to 1 this share of them. By default
-        all points are taken.
-    random_state : int, RandomState or None, default=0
-        The same number draws the same points.
+    sample, random_state
+        As in :func:`ctsne.evaluate.map_neighbors`.
 
     Returns
     -------
@@ -83,7 +81,7 @@ def sample_points(
     return np.sort(drawn).astype(np.int64)
 
 
-def mean(values: NDArray[np.float64]) -> float:
+def mean(values: Floats) -> float:
     """Return the mean over the points that have a value; nan if none has."""
     present = values[~np.isnan(values)]
     return float(present.mean()) if len(present) else float("nan")
@@ -94,3 +92,18 @@ def chunks(rows: int, length: int) -> Iterator[slice]:
     step = max(1, _CHUNK_ENTRIES // length)
     for start in range(0, rows, step):
         yield slice(start, min(rows, start + step))
+
+
+def in_chunks(
+    values: Callable[[slice], Floats], rows: int, length: int, pointwise: bool
+) -> float | Floats:
+    """Compute one value per row, a chunk of rows at a time; return them or their mean."""
+    every = np.concatenate([values(part) for part in chunks(rows, length)])
+    return every if pointwise else mean(every)
+
+
+def divided(part: NDArray[Any], whole: NDArray[Any], above: float = 0.0) -> Floats:
+    """Divide where the whole is larger than a bound; nan elsewhere."""
+    result = np.full(part.shape, np.nan)
+    np.divide(part, whole, out=result, where=whole > above)
+    return result

@@ -1,8 +1,8 @@
-"""Stage 3: where the points go.
+"""Stage 3: the positions of the points in the map.
 
-:class:`Layout` holds a map in the making and can be run, stopped and continued; :class:`Schedule`
-says how it is run; :class:`PairWeights` conditions it; :func:`start_positions` begins it;
-:func:`align` lays finished maps on each other.
+:class:`Layout` is a map that can be run, stopped and continued, with the settings of a
+:class:`Schedule`. :class:`PairWeights` conditions it, :func:`start_positions` starts it, and
+:func:`align` aligns finished maps with each other.
 """
 
 from ctsne.layout.align import align

@@ -1,4 +1,4 @@
-"""Maps turned so that they lie on each other."""
+"""Align maps of the same points with each other."""
 
 from __future__ import annotations
 
@@ -8,14 +8,11 @@ from numpy.typing import ArrayLike, NDArray
 from ctsne._core.checks import check_features
 from ctsne._core.jobs import one_blas_thread
 
-__all__ = ["align"]
-
 
 def align(embedding: ArrayLike, reference: ArrayLike) -> NDArray[np.float32]:
-    """Turn, mirror and shift a map to lie as near to another of the same points as it can.
+    """Rotate, mirror and shift a map to match another map of the same points.
 
-    A map means the same however it is turned, mirrored or shifted, and distances stay as they are:
-    nothing is stretched.
+    This does not change the meaning of a map: distances stay the same.
 
     Parameters
     ----------
@@ -37,8 +34,8 @@ def align(embedding: ArrayLike, reference: ArrayLike) -> NDArray[np.float32]:
     target = check_features(reference, argument="reference").astype(np.float64)
     if positions.shape != target.shape:
         raise ValueError(
-            "embedding and reference must be maps of the same points with as many dimensions, "
-            f"got shapes {positions.shape} and {target.shape}"
+            "embedding and reference must have the same shape, got "
+            f"{positions.shape} and {target.shape}"
         )
     centre, goal = positions.mean(axis=0), target.mean(axis=0)
     with one_blas_thread():

@@ -1,4 +1,4 @@
-"""Gradient descent: a map in the making that can be run, stopped, looked at and continued."""
+"""Gradient descent: a map that can be run, stopped, read and continued."""
 
 from __future__ import annotations
 
@@ -9,48 +9,52 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ctsne import _native
+import ctsne._native as _native
 from ctsne._core.checks import check_finite, check_jobs
 from ctsne._core.messages import warn
-from ctsne.layout.order import spatial_order
 from ctsne.layout.pairs import PairWeights
 from ctsne.layout.repulsion import Extent, Repulsion
 
-# Row starts, columns and values of the similarities, as a sparse matrix or packed.
-_Rows = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | NDArray[np.uint16]]
 Callback = Callable[[int, float, NDArray[np.float32]], object]
 
-# Similarities of so many entries are more than caches hold: they are packed, within 0.2 % of their
-# values, and points are brought in the order of the map, at the start and after early exaggeration.
+# Matrices with more entries do not fit in caches. They are packed, within 0.2 % of their values,
+# and points are sorted by their place in the map, at the start and again after early exaggeration.
 PACKED_FROM = 2**20
 
-# How often the loss is looked at for early stopping, and the relative gain that counts as progress.
+# How often the loss is checked for early stopping, and the relative gain that counts as progress.
 _STALL_CHECK = 25
 _STALL_GAIN = 1e-4
-# Similarities whose logarithms are held at a time.
+# Similarities whose logarithms are computed at a time.
 _ENTRIES_AT_ONCE = 2**17
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """How a map is run, by iteration number.
+    """Settings of the descent, by iteration.
 
     Attributes
     ----------
     early_exaggeration : float
         Factor on the attraction in the first phase.
     early_exaggeration_iter : int
-        Length of that phase.
+        Number of iterations in the first phase.
     exaggeration : float
-        Factor on the attraction after it.
+        Factor on the attraction in the second phase.
     learning_rate : float
         Step length; the gradient is a quarter of the mathematical one, as in most t-SNE programs.
     early_learning_rate : float or None
-        Step length in the first phase, if it is another one.
+        Step length in the first phase; ``learning_rate`` by default.
     early_momentum, momentum : float
-        Share of the last step kept, in both phases.
+        Share of the last step to keep, in both phases.
     longest_step : float
-        Longer steps are shortened to this.
+        Longer steps are shortened to this length.
+
+    Examples
+    --------
+    >>> from ctsne.layout import Schedule
+    >>> schedule = Schedule(early_exaggeration_iter=100, learning_rate=500.0)
+    >>> schedule.at(0), schedule.at(100)
+    ((12.0, 500.0, 0.5), (1.0, 500.0, 0.8))
     """
 
     early_exaggeration: float = 12.0
@@ -63,7 +67,7 @@ class Schedule:
     longest_step: float = 5.0
 
     def at(self, iteration: int) -> tuple[float, float, float]:
-        """Exaggeration, learning rate and momentum of an iteration."""
+        """Return exaggeration, learning rate and momentum of an iteration."""
         if iteration >= self.early_exaggeration_iter:
             return self.exaggeration, self.learning_rate, self.momentum
         early_rate = self.early_learning_rate
@@ -72,21 +76,21 @@ class Schedule:
 
 
 class Layout:
-    """A map of points under their similarities.
+    """A map of points, from their similarities.
 
     Parameters
     ----------
     matrix : csr_array, shape (n, n)
         Symmetric similarities that sum to one.
     start : array, shape (n, dims)
-        Positions to start from; one to three dimensions.
+        Positions to start from, in one to three dimensions.
     schedule : Schedule
     weights : PairWeights, optional
         Low-dimensional conditioning.
     dof : float
-        Degrees of freedom of the map's kernel; 1 is t-SNE's.
+        Degrees of freedom of the map's kernel; t-SNE uses 1.
     n_jobs : int
-        Threads. The result does not depend on it.
+        Number of threads. The result does not depend on it.
 
     Examples
     --------
@@ -99,7 +103,7 @@ class Layout:
     >>> layout = Layout(similar.matrix, 1e-4 * X[:, :2])
     >>> layout.run(20)
     False
-    >>> layout.run(10)  # goes on where it stopped, momentum and all
+    >>> layout.run(10)  # continues where it stopped, with its momentum
     False
     >>> layout.iteration, layout.embedding.shape
     (30, (60, 2))
@@ -116,60 +120,48 @@ class Layout:
         n_jobs: int = 1,
     ) -> None:
         n = _check_input(matrix, start)
-        n_jobs = check_jobs(n_jobs)
         self.schedule = schedule or Schedule()
         self.iteration = 0
-        self._dof = float(dof)
-        self._n_jobs = n_jobs
+        self._n_jobs = check_jobs(n_jobs)
         self._constant = _negative_entropy(matrix)
         self._order = np.arange(n)
         self._groups: NDArray[np.integer] | None = None
         if weights is not None:
             self._constant -= weights.mean_log_weight(matrix)
             self._order = weights.order
-            self._groups = np.repeat(
-                np.arange(len(weights.bounds)), np.diff(weights.bounds, append=n)
-            )
-        self._repulsion = Repulsion(n, dof=self._dof, weights=weights, n_jobs=n_jobs)
-        self._y = np.array(start[self._order], np.float32, order="C")
-        self._update = np.zeros_like(self._y)
-        self._gains = np.ones_like(self._y)
-        self._moved = np.empty_like(self._y)
+            sizes = np.diff(weights.bounds, append=n)
+            self._groups = np.repeat(np.arange(len(weights.bounds)), sizes)
+        self._repulsion = Repulsion(n, dof=float(dof), weights=weights, n_jobs=self._n_jobs)
         self._extent: Extent | None = None
-        # As given, for as long as it will be packed again.
+        y = np.array(start[self._order], np.float32, order="C")
+        # A large matrix is kept as given until it is packed for the last time.
         self._source: sp.csr_array | None = matrix if matrix.nnz >= PACKED_FROM else None
         if self._source is not None:
-            self._sort_points()
+            similarities, self._order, order = self._packed(y)
+            y = y[order]
         else:
-            if weights is not None:
-                matrix = matrix[self._order][:, self._order]
-            self._rows: _Rows = _arrays(matrix)
-            self._total = 1.0
+            in_order = matrix if weights is None else matrix[self._order][:, self._order]
+            similarities = _similarities(in_order, self._n_jobs, copy=True)
+        self._descent = _native.Descent(similarities, y, float(dof), self._n_jobs)
 
     @property
     def embedding(self) -> NDArray[np.float32]:
         """Positions of all points, in the order of the matrix (a copy)."""
-        return self._as_given(self._y)
+        return self._as_given(self._descent.y)
 
     def loss(self) -> float:
-        """Kullback-Leibler divergence of the map, exaggeration left out."""
-        _, normaliser = self._repulsion(self._y, self._extent)
+        """Return the Kullback-Leibler divergence of the map, without exaggeration."""
+        _, normaliser = self._repulsion(self._descent.y, self._extent)
         return self._loss(normaliser)
 
     def gradient(self) -> NDArray[np.float32]:
-        """Gradient of the loss, in the order of the matrix."""
-        repulsion, normaliser = self._repulsion(self._y, self._extent)
-        attraction = np.empty_like(self._y)
-        _native.attract(*self._rows, self._y, self._dof, self._n_jobs, attraction)
+        """Return the gradient of the loss, in the order of the matrix."""
+        repulsion, normaliser = self._repulsion(self._descent.y, self._extent)
+        attraction = self._descent.attraction()
         return self._as_given(4 * (attraction - repulsion / np.float32(normaliser)))
 
     def advance(self, n_iter: int) -> None:
-        """Take ``n_iter`` more steps; unlike in :meth:`run`, Ctrl-C is left to the caller.
-
-        Parameters
-        ----------
-        n_iter : int
-        """
+        """Take ``n_iter`` more steps; unlike :meth:`run`, this does not catch Ctrl-C."""
         for _ in range(n_iter):
             self._step()
 
@@ -184,20 +176,20 @@ class Layout:
     ) -> bool:
         """Take up to ``n_iter`` more steps.
 
-        Ctrl-C ends the run with a warning and keeps what was reached.
+        Ctrl-C ends the run with a warning and keeps the map.
 
         Parameters
         ----------
         n_iter : int
         callback : callable, optional
-            Called as ``callback(iteration, loss, embedding)`` every ``callback_every`` iterations;
-            the loss is that of the map as it stood before the last step. Returning True stops.
+            Called as ``callback(iteration, loss, embedding)`` every ``callback_every`` iterations,
+            with the loss before the last step. Return True to stop.
         callback_every : int
         patience : int, optional
-            Stop when the loss has not improved for so many iterations after early exaggeration.
+            Stop if the loss has not improved for this many iterations after early exaggeration.
         after_step : callable, optional
-            Called without arguments after every step, to count them; unlike ``callback`` it costs
-            nothing.
+            Called without arguments after every step, to count steps. Unlike ``callback``, it needs
+            no loss or embedding, so it is cheap.
 
         Returns
         -------
@@ -210,12 +202,10 @@ class Layout:
                 normaliser = self._step()
                 if after_step is not None:
                     after_step()
-                if (
-                    callback is not None
-                    and self.iteration % callback_every == 0
-                    and _says_stop(callback(self.iteration, self._loss(normaliser), self.embedding))
-                ):
-                    return True
+                if callback is not None and self.iteration % callback_every == 0:
+                    answer = callback(self.iteration, self._loss(normaliser), self.embedding)
+                    if isinstance(answer, bool | np.bool_) and answer:
+                        return True
                 if patience is not None and self.iteration % _STALL_CHECK == 0:
                     loss = self._loss(normaliser)
                     early = self.iteration <= self.schedule.early_exaggeration_iter
@@ -224,7 +214,7 @@ class Layout:
                     elif self.iteration - best_at >= patience:
                         return True
         except KeyboardInterrupt:
-            warn(f"interrupted after iteration {self.iteration}: the map reached so far is kept")
+            warn(f"interrupted after iteration {self.iteration}; the map up to there is kept")
             return True
         return False
 
@@ -234,72 +224,78 @@ class Layout:
         given[self._order] = values
         return given
 
-    def _sort_points(self) -> None:
-        """Pack the similarities with points that are near in the map near in memory."""
+    def _packed(
+        self, y: NDArray[np.float32]
+    ) -> tuple[_native.Similarities, NDArray[np.int64], NDArray[np.int64]]:
+        """Pack the similarities in the order of the map; return it as a whole and as a change."""
         assert self._source is not None
-        order = spatial_order(self._y, self._groups)
+        order = spatial_order(y, self._groups)
         whole = self._order[order]
-        indptr, columns, values, total = _native.pack_rows(
-            *_arrays(self._source), whole.astype(np.int32), self._n_jobs
-        )
-        rows = indptr, columns, values
-        state = self._y[order], self._update[order], self._gains[order]
-        # At once, so that Ctrl-C finds the old order or the new.
-        (self._rows, self._total), self._order, (self._y, self._update, self._gains) = (
-            (rows, total), whole, state,
-        )  # fmt: skip
+        given = _similarities(self._source, self._n_jobs)
+        return given.packed(whole.astype(np.int32)), whole, order
 
     def _loss(self, normaliser: float) -> float:
-        log_kernel = _native.log_kernel_sum(*self._rows, self._y, self._dof, self._n_jobs)
-        # Packed similarities are rounded, and so is their sum.
-        return self._constant - log_kernel / self._total + float(np.log(normaliser))
+        # Packed similarities are rounded, so their sum is not exactly one.
+        mean_log_kernel = self._descent.log_kernel_sum() / self._descent.total
+        return self._constant - mean_log_kernel + float(np.log(normaliser))
 
     def _step(self) -> float:
         if self._source is not None and self.iteration >= self.schedule.early_exaggeration_iter:
             if self.iteration > 0:
-                self._sort_points()
+                similarities, whole, order = self._packed(self._descent.y)
+                # Both at once: Ctrl-C is heard before the assignments or after them.
+                self._descent, self._order = self._descent.reordered(order, similarities), whole
             self._source = None
-        extent, self._extent = self._extent, None  # Ctrl-C may come between the step and its extent
-        repulsion, normaliser = self._repulsion(self._y, extent)
+        extent, self._extent = self._extent, None  # so that Ctrl-C leaves none that is outdated
+        repulsion, normaliser = self._repulsion(self._descent.y, extent)
         exaggeration, rate, momentum = self.schedule.at(self.iteration)
-        self._extent = _native.descend(
-            *self._rows, self._dof, repulsion, exaggeration, 1.0 / normaliser, rate, momentum,
-            self.schedule.longest_step, self._n_jobs, self._y, self._moved, self._update,
-            self._gains,
+        self._extent = self._descent.step(
+            repulsion, pull=exaggeration, push=1.0 / normaliser, learning_rate=rate,
+            momentum=momentum, longest=self.schedule.longest_step,
         )  # fmt: skip
         self.iteration += 1
         return normaliser
 
 
 def _check_input(matrix: sp.csr_array, start: NDArray[np.floating]) -> int:
-    """Refuse what the kernels cannot read; they follow the matrix's indices without looking."""
+    """Check the matrix and the start."""
     if not sp.issparse(matrix) or matrix.format != "csr" or matrix.shape[0] != matrix.shape[1]:
         raise ValueError("matrix must be a square sparse matrix in CSR format")
     matrix.check_format(full_check=True)
     n = int(matrix.shape[0])
     if np.ndim(start) != 2 or len(start) != n or not 1 <= np.shape(start)[1] <= 3:
         raise ValueError(
-            f"start must have a row for each of the {n} points and one to three columns, got "
-            f"shape {np.shape(start)}"
+            f"start must have {n} rows, one per point, and one to three columns, got shape "
+            f"{np.shape(start)}"
         )
     check_finite(np.asarray(start), argument="start")
     if matrix.nnz and matrix.data.min() < 0:
-        raise ValueError(f"matrix must not hold negative similarities, got {matrix.data.min():g}")
+        raise ValueError(
+            f"matrix must not contain negative similarities, got {matrix.data.min():g}"
+        )
     return n
 
 
-def _says_stop(answer: object) -> bool:
-    return isinstance(answer, bool | np.bool_) and bool(answer)
-
-
-def _arrays(
-    matrix: sp.csr_array,
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
-    return (
-        matrix.indptr.astype(np.int64, copy=False),
-        matrix.indices.astype(np.int32, copy=False),
-        matrix.data.astype(np.float32, copy=False),
+def _similarities(matrix: sp.csr_array, n_jobs: int, *, copy: bool = False) -> _native.Similarities:
+    return _native.Similarities(
+        matrix.indptr.astype(np.int64, copy=copy),
+        matrix.indices.astype(np.int32, copy=copy),
+        matrix.data.astype(np.float32, copy=copy),
+        n_jobs,
     )
+
+
+def spatial_order(y: NDArray[np.float32], groups: NDArray[np.integer] | None) -> NDArray[np.int64]:
+    """Order points along Morton's space-filling curve, inside groups that keep their order."""
+    dims = y.shape[1]
+    bits = 30 // dims
+    inside = y.astype(np.float64) - y.min(axis=0)
+    cells = (inside * ((2**bits - 1) / max(inside.max(), 1e-30))).astype(np.int64)
+    key = np.zeros(len(y), np.int64) if groups is None else groups.astype(np.int64) << 30
+    for axis in range(dims):
+        for bit in range(bits):
+            key |= (cells[:, axis] >> bit & 1) << (bit * dims + axis)
+    return np.argsort(key, kind="stable")
 
 
 def _negative_entropy(matrix: sp.csr_array) -> float:
@@ -307,5 +303,5 @@ def _negative_entropy(matrix: sp.csr_array) -> float:
     for begin in range(0, len(matrix.data), _ENTRIES_AT_ONCE):
         values = matrix.data[begin : begin + _ENTRIES_AT_ONCE]
         values = values[values > 0].astype(np.float64)
-        total += float((values * np.log(values)).sum())  # not by BLAS: its sums depend on threads
+        total += float((values * np.log(values)).sum())  # BLAS sums depend on threads
     return total

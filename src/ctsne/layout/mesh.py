@@ -1,8 +1,13 @@
 """The particle mesh: potential and forces of all points by one convolution.
 
-Repulsion is the gradient of one potential, ``Phi(y) = sum_j K(|y - y_j|)``. Charges are spread on
+Repulsion is the gradient of a potential, ``Phi(y) = sum_j K(|y - y_j|)``. Charges are spread on
 a regular mesh with B-splines, convolved with the kernel by FFT, and potential and gradient are read
 at every point with the same splines: two FFTs give both the normaliser and the forces.
+
+Most plane maps use two layers: a fine mesh for the near part of the kernel and a coarse one for the
+rest. The near part ends at a short reach, so the fine mesh can wrap around and need not be doubled
+with zeros, which saves two thirds of its transforms. Charges go from the fine mesh to the coarse
+one, and potentials back, exactly: splines of the coarse mesh are sums of those of the fine one.
 """
 
 from __future__ import annotations
@@ -16,35 +21,35 @@ import numpy as np
 import scipy.fft
 from numpy.typing import NDArray
 
-from ctsne import _native
+import ctsne._native as _native
 
-# Distance of nodes: the kernel's transform falls off as exp(-k), and with splines of order 6
-# this spacing keeps the forces within 1 % of the exact sum (tests/layout/test_mesh.py).
+# Distance between nodes: the kernel's transform decays as exp(-k), and with splines of order 6 this
+# spacing keeps the forces within 1 % of the exact sum (tests/layout/test_mesh.py).
 SPACING = 0.4
-# The same of a kernel whose near part is left out, as a share of the distance up to which it is: as
-# exact as the whole kernel or more (tests/layout/test_mesh.py).
+# The same for a kernel without its near part, as a share of the reach of that part; at least as
+# accurate as the whole kernel (tests/layout/test_mesh.py).
 REACH_SPACING = 0.4
+# The reach at which the coarse of two layers represents the rest of the kernel accurately enough.
+REACH = _native.COARSER * SPACING / REACH_SPACING
 # A map smaller than this many cells gets a finer mesh.
 CELLS = 32
 # The kernel wraps around at the doubled mesh, with a kink that splines smear over some nodes.
 MARGIN = 8
-# Total nodes at the most, the doubled mesh; a map that needs more gets a coarser one.
+# Most nodes of the doubled mesh; a map that needs more gets a coarser one.
 MOST_NODES = 2**27
 # Smaller transforms are done before a second thread has started.
 WORTH_THREADS = 2**18
-# Small grids are convolved together, up to so many nodes.
-CACHED_NODES = 2**16
 # Sizes are rounded up to a power of this, so that one kernel transform serves many steps.
 GROWTH = 1.08
 
 
 @dataclass(frozen=True)
 class MeshPlan:
-    """A mesh large enough for a map: nodes along each axis, and their distance.
+    """A mesh large enough for a map: nodes along each axis, and the distance between them.
 
     With a ``reach``, the mesh holds the kernel without its near part (:func:`near_part`), which is
-    zero beyond that distance; or, if it is ``near``, nothing but that part. Then it may wrap
-    around, and need not be doubled.
+    zero beyond that distance; or, if it is ``near``, the fine layer holds only that part and a
+    coarse layer the rest.
     """
 
     nodes: tuple[int, ...]
@@ -55,17 +60,17 @@ class MeshPlan:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The doubled mesh, on which a circular convolution does not wrap around."""
+        """Nodes of the doubled mesh, on which a circular convolution does not wrap around."""
         return tuple(2 * n for n in self.nodes)
 
     @property
     def size(self) -> int:
-        """Nodes of the doubled mesh."""
+        """Total number of nodes of the doubled mesh."""
         return math.prod(self.shape)
 
     @property
     def grid_shape(self) -> tuple[int, ...]:
-        """The array of the mesh: in the plane padded for vectors, else the last axis doubled."""
+        """Shape of the array: padded for vectors in the plane, else with the last axis doubled."""
         if len(self.nodes) == 2:
             rows, columns = self.nodes
             return _padded(rows, _native.BAND_ROWS), _padded(columns + 2, _native.BAND_COLUMNS)
@@ -73,12 +78,12 @@ class MeshPlan:
 
     @property
     def pairs(self) -> bool:
-        """Whether the kernel's near part remains to be summed over pairs."""
+        """Whether the near part of the kernel must be summed over pairs."""
         return self.reach > 0 and not self.near
 
     @property
     def accurate(self) -> bool:
-        """Whether the nodes are as close as the stated accuracy of the forces wants them."""
+        """Whether the nodes are close enough for the stated accuracy of the forces."""
         return self.spacing <= _finest(self.dof, 0.0 if self.near else self.reach)
 
 
@@ -90,16 +95,16 @@ def plan_mesh(
     *,
     near: bool = False,
 ) -> tuple[MeshPlan, tuple[float, ...]]:
-    """Choose the mesh for a map between two corners, and where its first node lies.
+    """Choose the mesh for a map between two corners, and the position of its first node.
 
-    The choice depends on nothing but the map, so a continued run chooses as an uninterrupted one.
+    The choice depends only on the map, so a continued run makes the same one.
     """
     extent = [float(b) - float(a) for a, b in zip(low, high, strict=True)]
     largest = _round_up(max(*extent, 1e-12))
     spacing = min(_finest(dof, 0.0 if near else reach), largest / CELLS)
     while True:
         cells = [math.ceil(_round_up(max(e, spacing)) / spacing) for e in extent]
-        # Room for the near part, so that it does not wrap around onto points.
+        # Leave room for the near part, so that it does not wrap around onto points.
         margin = math.ceil(reach / spacing) + _native.SPLINE_ORDER if near else MARGIN
         nodes = tuple(fast_length(c + _native.SPLINE_ORDER + margin) for c in cells)
         plan = MeshPlan(nodes, spacing, dof, reach, near)
@@ -113,9 +118,22 @@ def plan_mesh(
     return plan, origin
 
 
+def plan_layers(
+    low: Sequence[float], high: Sequence[float]
+) -> tuple[MeshPlan, tuple[float, ...]] | None:
+    """Choose the fine of two layers; None if the map is too small or too large for its spacing."""
+    plan, origin = plan_mesh(low, high, 1.0, REACH, near=True)
+    return (plan, origin) if plan.spacing == SPACING else None
+
+
+def _coarse_plan(plan: MeshPlan) -> MeshPlan:
+    nodes = tuple(fast_length(_native.coarse_nodes(n) + MARGIN) for n in plan.nodes)
+    return MeshPlan(nodes, _native.COARSER * plan.spacing, plan.dof, plan.reach)
+
+
 @cache
 def fast_length(n: int) -> int:
-    """Next length from n on that is transformed quickly."""
+    """Return the smallest length of at least n with a fast transform."""
     return int(scipy.fft.next_fast_len(n, real=True))
 
 
@@ -126,7 +144,7 @@ def _padded(length: int, band: int) -> int:
 def _finest(dof: float, reach: float) -> float:
     if reach > 0:
         return REACH_SPACING * reach
-    # A kernel of few degrees of freedom is narrower by the root of them.
+    # With less than one degree of freedom the kernel is narrower by the root of them.
     return SPACING * min(1.0, math.sqrt(dof))
 
 
@@ -134,13 +152,8 @@ def _round_up(length: float) -> float:
     return float(GROWTH ** math.ceil(math.log(length) / math.log(GROWTH)))
 
 
-@dataclass(frozen=True)
-class _Kernel:
-    """Transform of the kernel over the doubled mesh, and the constant taken off it."""
-
-    transform: NDArray[np.float32]
-    floor: float
-    twiddles: tuple[NDArray[np.float32], ...]
+# Transform of the kernel over the doubled mesh, and the constant subtracted from it.
+_Kernel = tuple[NDArray[np.float32] | _native.PlaneKernel, float]
 
 
 @lru_cache(maxsize=3)
@@ -148,7 +161,7 @@ def _kernel_of(plan: MeshPlan) -> _Kernel:
     """Compute the kernel's transform.
 
     The kernel's value at the largest distance is subtracted, with full precision in the difference:
-    on a map of size 1e-4 the potential varies by 1e-8 of its size, and that variation is the force.
+    on a map of size 1e-4 the potential varies by 1e-8 of its value, which is the force.
     """
     if plan.near:
         return _near_kernel(plan)
@@ -162,19 +175,19 @@ def _kernel_of(plan: MeshPlan) -> _Kernel:
     kernel = floor * np.expm1(power * np.log1p((squared - farthest) / (plan.dof + farthest)))
     if plan.reach > 0:
         kernel -= near_part(squared, plan.reach)
-    # The kernel is even along every axis: its Fourier transform is a cosine transform.
+    # The kernel is even along every axis, so its Fourier transform is a cosine transform.
     transform = scipy.fft.dctn(kernel, type=1)
     for axis, n in enumerate(plan.nodes):
         spline = _spline_transform(n)
         transform /= (spline**2).reshape([-1 if a == axis else 1 for a in range(len(plan.nodes))])
-    if len(plan.nodes) == 2:  # as the native convolution wants it
+    if len(plan.nodes) == 2:
         _, columns = plan.nodes
         by_parity = np.r_[0 : columns + 1 : 2, 1 : columns + 1 : 2]
         return _plane_kernel(transform[:, by_parity] * (0.5 / plan.size), floor, plan)
-    for axis, n in enumerate(plan.nodes[:-1]):  # all frequencies but along the last axis
+    for axis, n in enumerate(plan.nodes[:-1]):  # negative frequencies, except on the last axis
         mirror = np.concatenate([np.arange(n + 1), np.arange(n - 1, 0, -1)])
         transform = np.take(transform, mirror, axis=axis)
-    return _Kernel(np.ascontiguousarray(transform, np.float32), floor, ())
+    return np.ascontiguousarray(transform, np.float32), floor
 
 
 def _near_kernel(plan: MeshPlan) -> _Kernel:
@@ -191,24 +204,25 @@ def _near_kernel(plan: MeshPlan) -> _Kernel:
 
 
 def _plane_kernel(transform: NDArray[np.float64], floor: float, plan: MeshPlan) -> _Kernel:
-    """Bring a transform in the form that the native convolution wants."""
+    """Pad a transform as the native convolution needs it."""
+    rows, columns = plan.nodes
     padded = np.zeros((len(transform), plan.grid_shape[1]), np.float32)
     padded[:, : transform.shape[1]] = transform
-    return _Kernel(padded, floor, tuple(_native.fft_twiddles(n) for n in plan.nodes))
+    return _native.PlaneKernel(padded, (rows, columns), doubled=not plan.near), floor
 
 
 def near_part(squared: NDArray[np.float64], reach: float) -> NDArray[np.float64]:
-    """Part of the kernel of one degree of freedom that is zero beyond a distance.
+    """Return the part of the kernel of one degree of freedom that is zero beyond a distance.
 
-    ``K q⁴`` with a q that is linear in the squared distance, zero at the reach and one where the
-    kernel has its pole: what is left of the kernel is a polynomial within the reach, and smooth.
+    ``K q⁴`` with a q that is linear in the squared distance, zero at the reach and one at the pole
+    of the kernel: the rest of the kernel is a polynomial within the reach, and smooth.
     """
     q = np.maximum(0.0, reach**2 - squared) / (reach**2 + 1)
     return np.asarray(q**4 / (1 + squared))
 
 
 def _spline_transform(n: int) -> NDArray[np.float64]:
-    """Transform of the B-spline's values at the nodes, for frequencies 0 to n of 2n."""
+    """Transform the B-spline's values at the nodes, for frequencies 0 to n of 2n."""
     order = _native.SPLINE_ORDER
     knots = np.arange(order + 1, dtype=np.float64)
     values = ((knots >= 0) & (knots < 1)).astype(np.float64)
@@ -223,49 +237,31 @@ def _spline_transform(n: int) -> NDArray[np.float64]:
 
 
 class Mesh:
-    """The arrays of a plan: charges are put on grids, convolved, and potentials read from them.
+    """Grids of a plan, one per group: points put charges on them and read potentials from them."""
 
-    Parameters
-    ----------
-    plan : MeshPlan
-    groups : int
-        Number of grids, all of the same mesh.
-    """
-
-    def __init__(self, plan: MeshPlan, groups: int = 1) -> None:
+    def __init__(self, plan: MeshPlan, groups: int = 1, *, n_jobs: int) -> None:
         self.plan = plan
         self.grids = np.zeros((groups, *plan.grid_shape), np.float32)
-        # In the plane grids are convolved as many at a time as caches hold.
-        size = self.grids[0].size if len(plan.nodes) == 2 else 0
-        together = min(groups, max(1, CACHED_NODES // max(1, size)))
-        self._spectra = np.empty(2 * size * together, np.float32)
+        self.native = _native.Mesh(self.grids, plan.nodes, plan.spacing, n_jobs)
+        self._n_jobs = n_jobs
+        self._coarse = Mesh(_coarse_plan(plan), groups, n_jobs=n_jobs) if plan.near else None
 
-    @property
-    def groups(self) -> int:
-        """Number of grids."""
-        return len(self.grids)
-
-    def convolve(self, n_jobs: int) -> tuple[NDArray[np.float32], float]:
-        """Convolve the charges on every grid with the kernel.
-
-        Returns
-        -------
-        potentials : ndarray
-            In the plane the grids themselves; what lies beyond the nodes means nothing.
-        floor : float
-            To add, times the total charge of a grid.
-        """
-        kernel = _kernel_of(self.plan)
-        if len(self.plan.nodes) != 2:
-            convolved = [_convolved(g, kernel.transform, self.plan, n_jobs) for g in self.grids]
-            return np.stack(convolved), kernel.floor
-        rows, columns = self.plan.nodes
-        by_row, by_column = kernel.twiddles
-        _native.convolve(
-            self.grids, kernel.transform, by_row, by_column, (rows, columns), not self.plan.near,
-            n_jobs, self._spectra,
-        )  # fmt: skip
-        return self.grids, kernel.floor
+    def convolve(self) -> float:
+        """Turn charges into potentials; return a constant to add, times the charge of the grid."""
+        if self._coarse is not None:
+            self._coarse.native.coarsen(self.native)
+        kernel, floor = _kernel_of(self.plan)
+        if isinstance(kernel, _native.PlaneKernel):
+            self.native.convolve(kernel)
+        else:
+            nodes = self.plan.nodes[-1]  # the rest of the last axis stays zero
+            for grid in self.grids:
+                convolved = _convolved(grid, kernel, self.plan, self._n_jobs)
+                grid[..., :nodes] = convolved[..., :nodes]
+        if self._coarse is not None:
+            floor = self._coarse.convolve()
+            self.native.refine(self._coarse.native)
+        return floor
 
 
 def _convolved(

@@ -1,8 +1,9 @@
-"""Low-dimensional conditioning: how much each pair of points repels, by its labels."""
+"""Low-dimensional conditioning: how strongly each pair of points repels, by its labels."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,25 +13,27 @@ from ctsne.affinity.weights import same_label_share
 from ctsne.labels import Labels
 
 _ENTRIES_AT_ONCE = 4_000_000
+# Charge of unlabelled points. Its product with any other is at least one, where weights are capped.
+_UNLABELLED_CHARGE = 1e20
 
 
 @dataclass(frozen=True)
 class PairWeights:
     """Weights of pairs in the map: ``alpha`` inside a label, the roots of ``beta`` across.
 
-    A pair of points with labels a and b weighs ``alpha[a]`` if a = b and ``sqrt(beta[a] beta[b])``
-    if not; a pair with an unlabelled point weighs one. Points are brought into the order of their
-    labels, unlabelled ones last, so that a label is a range. Labels are numbered by size, the
-    largest first.
+    A pair of points with labels a and b has weight ``alpha[a]`` if a = b and
+    ``sqrt(beta[a] beta[b])`` if not; a pair with an unlabelled point has weight one. Points are
+    sorted by label, unlabelled ones last, so that each label is a range. Labels are numbered by
+    size, the largest first.
 
     Attributes
     ----------
     codes : ndarray of int32, shape (n,)
-        Label of each point, -1 where missing.
+        Label of each point, -1 if missing.
     order : ndarray, shape (n,)
         The points sorted by label.
     bounds : ndarray, shape (n_labels + 1,)
-        Label l holds positions ``bounds[l]`` to ``bounds[l + 1]`` of that order.
+        Label l holds positions ``bounds[l]`` to ``bounds[l + 1]`` of this order.
     alpha, beta : ndarray, shape (n_labels,)
     """
 
@@ -46,7 +49,7 @@ class PairWeights:
         return int(self.bounds[-1])
 
     def mean_log_weight(self, matrix: sp.csr_array) -> float:
-        """Sum of ``p_ij log c_ij`` over the entries of a similarity matrix, for the loss."""
+        """Sum ``p_ij log c_ij`` over the entries of a similarity matrix, for the loss."""
         log_alpha = np.append(np.log(self.alpha), 0.0)
         log_root = np.append(0.5 * np.log(self.beta), 0.0)
         degree = np.diff(matrix.indptr)
@@ -64,7 +67,7 @@ class PairWeights:
 
 
 def pair_weights(labels: Labels, beta: NDArray[np.float64]) -> PairWeights:
-    """Weights of original ct-SNE: same label times alpha, different times beta.
+    """Return the weights of original ct-SNE: same label times alpha, different times beta.
 
     Parameters
     ----------
@@ -86,7 +89,7 @@ def pair_weights(labels: Labels, beta: NDArray[np.float64]) -> PairWeights:
     [2.8, 2.8]
     """
     rho = same_label_share(labels)
-    if rho == 0:  # no two points share a label: all pairs are alike, and weigh one
+    if rho == 0:  # no two points share a label: all pairs have weight one
         beta = np.ones_like(beta)
     alpha = (1 - beta * (1 - rho)) / rho if rho > 0 else np.ones_like(beta)
     by_size = np.argsort(-labels.counts, kind="stable")
@@ -100,3 +103,56 @@ def pair_weights(labels: Labels, beta: NDArray[np.float64]) -> PairWeights:
         alpha=alpha[by_size],
         beta=beta[by_size],
     )
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Ranges of points with one weight per pair of ranges, written as charges.
+
+    Across labels the weight of a pair is the product of both charges, inside a label ``own`` more;
+    with an unlabelled point it is one. Applied to charges on a mesh, these weights give all forces
+    with one mesh per group.
+    """
+
+    bounds: NDArray[np.int64]  # group g holds points bounds[g] to bounds[g + 1]
+    charge: NDArray[np.float32]
+    own: NDArray[np.float32]
+    unlabelled: bool  # whether the last group holds the unlabelled points
+
+    @cached_property
+    def same(self) -> NDArray[np.float32]:
+        """Weight of a pair inside each group."""
+        return np.minimum(self.charge, 1) ** 2 + self.own
+
+    @cached_property
+    def acting(self) -> NDArray[np.float64]:
+        """Weighted number of points that act on a point of each group, itself included."""
+        counts = np.diff(self.bounds).astype(np.float64)
+        charge, own = self.charge.astype(np.float64), self.own.astype(np.float64)
+        if not self.unlabelled:
+            return np.asarray(charge * (charge * counts).sum() + own * counts)
+        labelled = Groups(self.bounds[:-1], self.charge[:-1], self.own[:-1], unlabelled=False)
+        return np.append(labelled.acting + counts[-1], counts.sum())
+
+    @cached_property
+    def own_potential(self) -> float:
+        """What all points add to their own potential, at distance zero."""
+        return float((np.diff(self.bounds) * self.same.astype(np.float64)).sum())
+
+
+def groups_of(weights: PairWeights, n: int, n_single: int) -> Groups | None:
+    """Make a group of each of the largest labels, one of all others, and one of unlabelled points.
+
+    None if groups cannot express the weights.
+    """
+    m = weights.n_labelled
+    rest = weights.beta[n_single:]
+    if np.ptp(weights.beta) > 0 and (m < n or (len(rest) and np.ptp(rest) > 0)):
+        return None
+    charge = np.sqrt(weights.beta[: n_single + 1])
+    own = np.append((weights.alpha - weights.beta)[:n_single], 0.0)[: len(charge)]
+    bounds = np.append(weights.bounds[: len(charge)], m)
+    if m < n:
+        charge, own = np.append(charge, _UNLABELLED_CHARGE), np.append(own, 0.0)
+        bounds = np.append(bounds, n)
+    return Groups(bounds, charge.astype(np.float32), own.astype(np.float32), unlabelled=m < n)

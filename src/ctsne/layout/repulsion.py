@@ -1,4 +1,4 @@
-"""Repulsion between all points: exact where that is quicker, by the particle mesh elsewhere."""
+"""Repulsion between all points: by the exact sum or by the particle mesh, whichever is faster."""
 
 from __future__ import annotations
 
@@ -9,61 +9,56 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne import _native
+import ctsne._native as _native
 from ctsne._core.checks import check_jobs
 from ctsne._core.messages import warn
 from ctsne.layout.grouped import GroupedRepulsion
 from ctsne.layout.mesh import Mesh, MeshPlan, plan_mesh
 from ctsne.layout.pairs import PairWeights
 
-# Rough costs in nanoseconds on one core, to choose the quicker way; no result depends on them
-# beyond the mesh's stated accuracy.
+# Rough costs in nanoseconds on one core, to choose the faster way; results depend on them only
+# within the mesh's stated accuracy.
 _PAIR_COST = 0.3
 _GENERAL_PAIR_COST = 1.5
 _NODE_COST = (8.0, 2.0, 8.0)
 _POINT_COST = (15.0, 30.0, 120.0)
 _PATIENCE = 4.0
-# Labels of so few points are always summed exactly, many in one call.
+# Smaller labels are always summed exactly, many in one call.
 _SMALL_LABEL = 1000
-
 
 Extent = tuple[Sequence[float], Sequence[float]]
 
 
 @dataclass(frozen=True)
 class _Channel:
-    """Charges of one range of points acting on another."""
+    """Charges of one range of points that act on another range."""
 
     sources: tuple[int, int]
     targets: tuple[int, int]
     coefficient: float
-    source_charge: NDArray[np.float32] | None = None
-    target_charge: NDArray[np.float32] | None = None
+    charge: NDArray[np.float32] | None = None  # of every point of the map; one by default
 
     @cached_property
     def total(self) -> float:
-        """Charge of all sources."""
-        if self.source_charge is None:
+        """Total charge of the sources."""
+        if self.charge is None:
             return float(self.sources[1] - self.sources[0])
-        return float(self.source_charge[slice(*self.sources)].sum(dtype=np.float64))
+        return float(self.charge[slice(*self.sources)].sum(dtype=np.float64))
 
     @cached_property
     def own(self) -> float:
-        """What points that are sources and targets add to their own potential."""
+        """What points that are both sources and targets add to their own potential."""
         begin = max(self.sources[0], self.targets[0])
         end = max(begin, min(self.sources[1], self.targets[1]))
-        charges = np.ones(end - begin)
-        for factor in (self.source_charge, self.target_charge):
-            if factor is not None:
-                charges *= factor[begin:end]
-        return self.coefficient * float(charges.sum())
+        charges = np.ones(end - begin) if self.charge is None else self.charge[begin:end]
+        return self.coefficient * float((charges.astype(np.float64) ** 2).sum())
 
 
 def _across_labels(n: int, weights: PairWeights) -> list[_Channel]:
     """Write the weighted sum as sums over ranges of points.
 
-    Across labels the weight is a product of the two roots of beta, that is of two charges; inside
-    a label the difference to alpha remains to be added. With unlabelled points nothing is weighted.
+    Across labels the weight is the product of two roots of beta, that is of two charges; inside a
+    label the difference to alpha is left to add. Pairs with unlabelled points have weight one.
     """
     m = weights.n_labelled
     if np.ptp(weights.beta) == 0:
@@ -71,7 +66,7 @@ def _across_labels(n: int, weights: PairWeights) -> list[_Channel]:
     else:
         charge = np.ones(n, np.float32)
         charge[:m] = np.repeat(np.sqrt(weights.beta), np.diff(weights.bounds))
-        channels = [_Channel((0, m), (0, m), 1.0, charge, charge)]
+        channels = [_Channel((0, m), (0, m), 1.0, charge)]
     if m < n:
         channels += [_Channel((m, n), (0, n), 1.0), _Channel((0, m), (m, n), 1.0)]
     return channels
@@ -79,32 +74,24 @@ def _across_labels(n: int, weights: PairWeights) -> list[_Channel]:
 
 @dataclass(frozen=True)
 class _View:
-    """A map as the forces see it: its points, and the mesh that would hold them."""
+    """A map, and the mesh that would hold it."""
 
     y: NDArray[np.float32]
+    n_jobs: int
     plan: MeshPlan
     origin: tuple[float, ...]
 
     @cached_property
-    def axes(self) -> NDArray[np.float32]:
-        """One row of coordinates per axis, for the exact sum."""
-        return np.ascontiguousarray(self.y.T)
+    def pairs(self) -> _native.PairSum:
+        """The exact sum over pairs."""
+        return _native.PairSum(self.y, self.plan.dof, self.n_jobs)
 
 
 class Repulsion:
-    """Potential and forces ``sum_j c_ij K_ij`` of a map.
+    """Potential ``sum_j c_ij K_ij`` of a map of ``n`` points, and its forces.
 
-    Parameters
-    ----------
-    n : int
-        Number of points.
-    dof : float
-        Degrees of freedom of the kernel.
-    weights : PairWeights, optional
-        Weights of pairs; points must then come in the order of ``weights.order``.
-    n_jobs : int
-    exact : bool, optional
-        Force the exact sum, or the mesh; by default the quicker.
+    With ``weights``, points must come in the order of ``weights.order``. ``exact`` forces the exact
+    sum or the mesh; by default the faster one is used.
     """
 
     def __init__(
@@ -140,21 +127,12 @@ class Repulsion:
     ) -> tuple[NDArray[np.float32], float]:
         """Compute the forces on all points, and the normaliser over all ordered pairs.
 
-        Parameters
-        ----------
-        y : ndarray of float32, shape (n, dims)
-        extent : tuple of two sequences, optional
-            The map's least and greatest coordinates, if they are known.
-
-        Returns
-        -------
-        force : ndarray of float32, shape (n, dims)
-            ``(dof+1)/(2 dof) sum_j c_ij K_ij (y_i - y_j) / (1 + d_ij²/dof)``
-        normaliser : float
-            ``sum_{i != j} c_ij K_ij``
+        The forces are ``(dof+1)/(2 dof) sum_j c_ij K_ij (y_i - y_j) / (1 + d_ij²/dof)``, and the
+        normaliser is ``sum_{i != j} c_ij K_ij``. ``extent`` holds the least and the greatest
+        coordinates, if known.
         """
         low, high = extent or (y.min(axis=0).tolist(), y.max(axis=0).tolist())
-        view = _View(y, *plan_mesh(low, high, self._dof))
+        view = _View(y, self._n_jobs, *plan_mesh(low, high, self._dof))
         force = np.zeros_like(y)
         way = None
         if self._grouped is not None and not self._exact_is_quicker(self._n, self._n, view.plan):
@@ -170,7 +148,7 @@ class Repulsion:
         return force, normaliser
 
     def _add_inside_labels(self, view: _View, force: NDArray[np.float32]) -> float:
-        """Add each label's action on itself: small ones exactly in one call, large ones by mesh."""
+        """Add the forces inside each label: exactly for small labels, by mesh for large ones."""
         counts = np.diff(self._bounds)
         by_mesh = [
             int(label)
@@ -184,14 +162,12 @@ class Repulsion:
         return potential
 
     def _add_exactly(self, but: Sequence[int], view: _View, force: NDArray[np.float32]) -> float:
-        """Add the action on themselves of all labels but some."""
+        """Add the forces inside all labels except some."""
         if len(but) == len(self._own):
             return 0.0
         coefficient = self._own.copy()
         coefficient[but] = 0
-        return _native.repel_ranges(
-            view.axes, self._dof, self._bounds, coefficient, self._n_jobs, force
-        )
+        return view.pairs.add_inside(force, self._bounds, coefficient)
 
     def _exact_is_quicker(self, sources: int, targets: int, plan: MeshPlan) -> bool:
         if self._exact is not None:
@@ -199,7 +175,7 @@ class Repulsion:
         pair = _PAIR_COST if self._dof == 1 else _GENERAL_PAIR_COST
         axes = len(plan.nodes) - 1
         mesh = _NODE_COST[axes] * plan.size + _POINT_COST[axes] * (sources + targets)
-        if not plan.accurate:  # the exact sum may take a while longer, to be exact
+        if not plan.accurate:  # accept a slower exact sum to stay accurate
             mesh *= _PATIENCE
         return pair * sources * targets < mesh
 
@@ -209,7 +185,7 @@ class Repulsion:
         self._warned = True
         warn(
             f"the map is so wide ({np.ptp(y, axis=0).max():.0f}) that its forces are computed on "
-            "a coarser mesh, less exact than 1 %; a map of fewer dimensions is not"
+            "a coarser mesh, with errors above 1 %; a map with fewer dimensions avoids this"
         )
 
     def _add(self, channel: _Channel, view: _View, force: NDArray[np.float32]) -> float:
@@ -218,23 +194,18 @@ class Repulsion:
         sources = channel.sources[1] - channel.sources[0]
         targets = channel.targets[1] - channel.targets[0]
         if self._exact_is_quicker(sources, targets, plan):
-            return _native.repel(
-                view.axes, self._dof, channel.sources, channel.targets, channel.coefficient,
-                channel.source_charge, channel.target_charge, self._n_jobs, force,
-            )  # fmt: skip
+            return view.pairs.add(
+                force, channel.sources, channel.targets, channel.coefficient, channel.charge
+            )
         self._warn_if_coarse(plan, view.y)
         if self._mesh is None or self._mesh.plan != plan:
-            self._mesh = Mesh(plan)
-        mesh = self._mesh
-        _native.spread(
-            view.y, np.array(channel.sources), channel.source_charge, plan.nodes, view.origin,
-            plan.spacing, self._n_jobs, mesh.grids,
+            self._mesh = Mesh(plan, n_jobs=self._n_jobs)
+        mesh = self._mesh.native
+        mesh.spread(view.y, np.array(channel.sources), view.origin, channel.charge)
+        offset = np.array([self._mesh.convolve() * channel.total])
+        potential = mesh.gather(
+            force, view.y, np.array(channel.targets), view.origin, offset, channel.coefficient,
+            channel.charge,
         )  # fmt: skip
-        fields, floor = mesh.convolve(self._n_jobs)
-        potential = _native.gather(
-            fields, view.y, np.array(channel.targets), np.array([floor * channel.total]),
-            channel.coefficient, channel.target_charge, plan.nodes, view.origin, plan.spacing,
-            self._n_jobs, force,
-        )  # fmt: skip
-        # The mesh does not know which charge is a point's own, at distance zero: take it off again.
+        # The mesh includes each point's own charge, at distance zero: subtract it.
         return potential - channel.own

@@ -1,4 +1,4 @@
-"""Where the points start."""
+"""Positions to start a map from."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from ctsne._core.components import principal_components
 from ctsne._core.jobs import one_blas_thread
 
-# A small start lets the attraction sort the points before the repulsion holds them.
+# In a small start, attraction can sort the points before repulsion separates them.
 START_SCALE = 1e-4
-# An axis with less than this share of the first one's spread holds rounding errors only.
+# An axis with less than this share of the first one's spread holds only rounding errors.
 _FLAT = 1e-12
 
 
@@ -25,43 +25,52 @@ def start_positions(
     rng: np.random.Generator,
     n_jobs: int = 1,
 ) -> NDArray[np.float64]:
-    """Positions to start a map from.
+    """Return positions to start a map from.
 
     Parameters
     ----------
     init : {"pca", "random", "spectral"} or array of shape (n, n_components)
-        An array is taken as it is; the others have standard deviation 1e-4.
+        An array is used as it is; the others have standard deviation 1e-4.
     n_components : int
     X : ndarray or None
         Features, for ``"pca"``.
     matrix : csr_array or None
-        Similarities, for ``"spectral"``, and for ``"random"`` their number; ``"pca"`` needs none.
+        Similarities, for ``"spectral"`` and ``"random"``.
     rng : numpy.random.Generator
     n_jobs : int
-        Threads. The result does not depend on it.
+        Number of threads. The result does not depend on it.
 
     Returns
     -------
     ndarray, shape (n, n_components)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ctsne.layout import start_positions
+    >>> rng = np.random.default_rng(0)
+    >>> start = start_positions("pca", 2, X=rng.normal(size=(50, 5)), matrix=None, rng=rng)
+    >>> start.shape, start[:, 0].std().round(6).item()
+    ((50, 2), 0.0001)
     """
     if not isinstance(init, str):
         return np.array(init, np.float64)
     if init == "pca":
         if X is None:
-            raise ValueError('init="pca" needs features, and there are only distances')
+            raise ValueError('init="pca" needs features, but only distances are given')
         return _scaled(_principal(X, n_components, n_jobs), n_components, rng)
     if matrix is None:
-        raise ValueError(f'init="{init}" needs similarities, and there are none')
+        raise ValueError(f'init="{init}" needs similarities, but none are given')
     if init == "random":
         return rng.normal(scale=START_SCALE, size=(matrix.shape[0], n_components))
     with one_blas_thread():
         positions = _scaled(_spectral(matrix, n_components, rng), n_components, rng)
-    # Parts of the graph without a link between them are one place each: noise opens them.
+    # Each connected component of the graph collapses to one place: noise spreads its points.
     return positions + rng.normal(scale=0.01 * START_SCALE, size=positions.shape)
 
 
 def _principal(X: NDArray[np.floating], n_components: int, n_jobs: int) -> NDArray[np.float64]:
-    if (X[-1] == X[0]).all() and (X[0] == X).all():
+    if (X[-1] == X[0]).all() and (X[0] == X).all():  # all points are identical
         return np.zeros((len(X), 0))
     return principal_components(X, min(n_components, *X.shape), n_jobs=n_jobs)
 
@@ -69,15 +78,15 @@ def _principal(X: NDArray[np.floating], n_components: int, n_jobs: int) -> NDArr
 def _spectral(
     matrix: sp.csr_array, n_components: int, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Leading non-trivial eigenvectors of the normalised similarities."""
+    """Return the leading non-trivial eigenvectors of the normalised similarities."""
     n = matrix.shape[0]
     root = np.sqrt(np.maximum(matrix.sum(axis=1), 1e-300))
     scaling = sp.diags_array(1 / root)
     normalised = (scaling @ matrix.astype(np.float64) @ scaling).tocsr()
     trivial = root / np.linalg.norm(root)
     k = min(n_components, n - 1)
-    # The trivial vector is known, so it is moved from the top to the bottom (eigenvalue -1) rather
-    # than skipped: in a graph of several parts it shares the top with others.
+    # The trivial eigenvector is known. It is moved to the bottom of the spectrum (eigenvalue -1)
+    # instead of skipped: with several components, it shares the top eigenvalue with others.
     if k + 1 >= n:
         _, vectors = np.linalg.eigh(normalised.toarray() - 2 * np.outer(trivial, trivial))
         vectors = vectors[:, -k:]
@@ -87,7 +96,7 @@ def _spectral(
         )
         _, vectors = eigsh(deflated, k=k, which="LA", v0=rng.normal(size=n), tol=1e-4)
     leading = vectors[:, ::-1] / root[:, None]
-    # Eigenvectors have no sign of their own: fix it by their largest entry.
+    # The sign of an eigenvector is arbitrary: make its largest entry positive.
     signs = np.sign(leading[np.abs(leading).argmax(axis=0), np.arange(leading.shape[1])])
     return np.asarray(leading * np.where(signs == 0, 1, signs))
 
@@ -95,7 +104,7 @@ def _spectral(
 def _scaled(
     positions: NDArray[np.float64], n_components: int, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Scale to the start's size; axes without any spread get noise, or they would stay flat."""
+    """Scale positions to the size of a start; axes without spread get noise, to not stay flat."""
     out = np.zeros((len(positions), n_components))
     out[:, : positions.shape[1]] = positions
     spread = out.std(axis=0)

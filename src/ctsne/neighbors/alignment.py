@@ -1,8 +1,8 @@
-"""Alignment: points of other labels moved towards their counterparts before they are searched.
+"""Alignment: move points of other labels towards their counterparts before searching them.
 
-Distances within a label can be trusted. Distances between labels contain the effect of the label,
-which is what a map should be rid of. So the list of other labels may be searched among aligned
-points, while the list of the same label always sees the data as they are.
+Distances within a label can be trusted. Distances between labels include the effect of the label,
+which a map should not show. So the list of other labels can be searched among aligned points, while
+the list of the same label always uses the data as they are.
 """
 
 from __future__ import annotations
@@ -15,25 +15,27 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ctsne._core.checks import as_numbers, check_choice, check_directions, check_matrix, is_sparse
-from ctsne._core.choices import ALIGN_CHOICES, TRIED_ALIGNMENTS
+from ctsne._core.vocabulary import ALIGN_CHOICES, TRIED_ALIGNMENTS
 from ctsne.labels import Labels
-from ctsne.neighbors.arrange import unit_rows
+from ctsne.neighbors.exact import unit_rows
 from ctsne.neighbors.search import find_neighbors
 
-# Counterparts: pairs that are among each other's nearest points of other labels.
+# Counterparts are points that are among each other's nearest points of other labels.
 PAIR_NEIGHBORS = 10
 ROUNDS = 5
-# Paired points of its own label that tell a point where to go.
+# How many paired points of the same label determine the move of a point.
 LOCAL_NEIGHBORS = 50
-# Alignments are estimated and scored on a sample of the points where there are more.
+# Larger data are sampled to estimate and score alignments.
 SAMPLE = 20_000
-# Lists and rows that a score is made from.
+# Length of the lists and number of rows that a score uses.
 SCORE_NEIGHBORS = 25
 SCORE_ROWS = 600
-# Representations whose distances differ by less than this factor have the same unit.
+# If distances differ by a smaller factor, two representations have the same unit.
 SAME_UNIT = 2.0
 
 _Points = NDArray[np.floating]
+_Floats = NDArray[np.float64]
+_Codes = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +45,7 @@ class Alignment:
     Attributes
     ----------
     name : str
-        One of :data:`ctsne._core.choices.ALIGNMENTS`, or ``"array"``.
+        One of :data:`ctsne._core.vocabulary.ALIGNMENTS`, or ``"array"``.
     points : ndarray or None
         The aligned points; None if the data are used as given.
     scores : dict of str to float
@@ -107,24 +109,11 @@ def align_points(
 ) -> _Points:
     """Move the points of each label towards their counterparts under other labels.
 
-    Parameters
-    ----------
-    X : ndarray, shape (n, d)
-    labels : Labels
-        Unlabelled points stay where they are.
-    how : {"none", "mutual", "local", "mean"}
-        ``"mutual"`` moves each label as a whole by half of the mean difference between mutual
-        nearest neighbours of different labels, five times. ``"local"`` moves each point by the mean
-        of such differences at the 50 nearest paired points of its label, so that the move may
-        differ between cell types. ``"mean"`` removes each label's mean.
-    metric : {"euclidean", "cosine"}
-        For cosine distances, directions are aligned.
-    n_jobs : int
-
-    Returns
-    -------
-    ndarray, shape (n, d)
-        ``X`` itself where nothing moves.
+    ``"mutual"`` moves each label as a whole by half of the mean difference between mutual nearest
+    neighbours of different labels, five times. ``"local"`` moves each point by the mean of such
+    differences at the 50 nearest paired points of its label, so that the move can differ between
+    cell types. ``"mean"`` removes each label's mean. With cosine distances, directions are aligned.
+    Unlabelled points do not move; ``X`` itself is returned if nothing moves.
 
     Examples
     --------
@@ -144,38 +133,16 @@ def align_points(
     part, known = points[rows], take_labels(labels, rows)
     if how == "mutual":
         return _moved(points, labels, _mutual_shifts(part, known, n_jobs))
-    return _moved_locally(points, labels, rows, _local_moves(part, known, n_jobs), n_jobs)
+    return _moved_locally(points, labels.codes, rows, _local_moves(part, known, n_jobs), n_jobs)
 
 
 def rescaled_points(points: _Points, X: _Points, labels: Labels, *, metric: str) -> _Points:
-    """Bring a representation in another unit to the scale of the data.
+    """Rescale a representation that has another unit than the data.
 
-    Distances to other labels are compared with those to the same label, which are measured in the
-    data. If distances inside labels are twice as long in one of them as in the other, or more, they
-    have different units.
-
-    Parameters
-    ----------
-    points : ndarray, shape (n, d')
-    X : ndarray, shape (n, d)
-    labels : Labels
-    metric : {"euclidean", "cosine"}
-        Angles have no unit.
-
-    Returns
-    -------
-    ndarray, shape (n, d')
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ctsne.labels import encode_labels
-    >>> from ctsne.neighbors.alignment import rescaled_points
-    >>> X, labels = np.random.default_rng(0).normal(size=(50, 3)), encode_labels(["a", "b"] * 25)
-    >>> bool(np.allclose(rescaled_points(1000 * X, X, labels, metric="euclidean"), X))
-    True
+    Distances to other labels, in the representation, are compared with those to the same label, in
+    the data. If distances inside labels differ by a factor of two or more, the units differ.
     """
-    if metric == "cosine":
+    if metric == "cosine":  # angles have no unit
         return points
     rows = np.sort(np.random.default_rng(0).permutation(len(X))[:SCORE_ROWS])
     typical = []
@@ -189,7 +156,7 @@ def rescaled_points(points: _Points, X: _Points, labels: Labels, *, metric: str)
 
 
 def alignment_sample(labels: Labels) -> NDArray[np.int64]:
-    """Choose the points that an alignment is estimated on: all, or a random sample of many."""
+    """Choose the points that an alignment is estimated on: all of them, or a random sample."""
     n = labels.n_points
     if n <= SAMPLE:
         return np.arange(n)
@@ -197,7 +164,7 @@ def alignment_sample(labels: Labels) -> NDArray[np.int64]:
 
 
 def take_labels(labels: Labels, rows: NDArray[np.int64]) -> Labels:
-    """Return the labels of some points; labels that none of them has keep their number."""
+    """Return the labels of some points; unused labels keep their codes."""
     codes = labels.codes[rows]
     counts = np.bincount(codes[codes >= 0], minlength=labels.n_labels)
     return Labels(codes, labels.names, counts.astype(labels.counts.dtype))
@@ -206,22 +173,10 @@ def take_labels(labels: Labels, rows: NDArray[np.int64]) -> Labels:
 def commuting_share(
     X: _Points, aligned: _Points, labels: Labels, *, metric: str = "euclidean", n_jobs: int = -1
 ) -> float:
-    """Tell how well an alignment fits, without knowing any other label.
+    """Measure how well an alignment fits, without using a second label.
 
-    If counterparts are right, the neighbours of my counterparts are the counterparts of my
-    neighbours. The share of both that agrees is 1 where all do.
-
-    Parameters
-    ----------
-    X, aligned : ndarray, shape (n, d)
-        The data, and the points that other labels are searched among.
-    labels : Labels
-    metric : {"euclidean", "cosine"}
-    n_jobs : int
-
-    Returns
-    -------
-    float
+    With correct counterparts, the neighbours of a point's counterparts are the counterparts of its
+    neighbours. The result is the share of both that agrees, at most 1.
 
     Examples
     --------
@@ -249,35 +204,33 @@ def commuting_share(
 def _graph(
     points: _Points, labels: Labels, k_same: int, k_other: int, metric: str, n_jobs: int
 ) -> sp.csr_array:
-    """Which pairs are in a list of either point, as ones."""
+    """Return pairs that are in a list of either point, as ones."""
     graph = _listed(points, labels, k_same, k_other, metric, n_jobs)
-    either: sp.csr_array = ((graph + graph.T) > 0).astype(np.float32)
-    return either
+    return ((graph + graph.T) > 0).astype(np.float32)
 
 
 def _listed(
     points: _Points, labels: Labels, k_same: int, k_other: int, metric: str, n_jobs: int
 ) -> sp.csr_array:
-    """Which points are in one of the lists of each point, as ones; the other list has no length."""
+    """Return the points in one of the two lists of each point, as ones."""
     found = find_neighbors(
         points, labels, k_same=k_same, k_other=k_other, metric=metric, n_jobs=n_jobs
     )
     n, length = found.indices.shape
     slot = np.arange(length)
-    # A list that is too short is filled up from the other one, which was not asked for.
+    # Where the list asked for is too short, the other one fills the row: ignore that one.
     wanted = slot >= found.n_same[:, None] if k_other else slot < found.n_same[:, None]
     row = np.broadcast_to(np.arange(n)[:, None], (n, length))[wanted]
     return sp.csr_array((np.ones(len(row), np.float32), (row, found.indices[wanted])), shape=(n, n))
 
 
-def _to_common_mean(points: _Points, labels: Labels) -> NDArray[np.float64]:
-    """Shift of each label that brings its mean to the mean of all labelled points."""
+def _to_common_mean(points: _Points, labels: Labels) -> _Floats:
+    """Return the shift of each label that moves its mean to that of all labelled points."""
     means = _label_sums(points, labels) / np.maximum(labels.counts, 1)[:, None]
-    labelled = points[labels.codes >= 0]
-    return np.asarray(labelled.mean(axis=0, dtype=np.float64) - means)
+    return np.asarray(points[labels.codes >= 0].mean(axis=0, dtype=np.float64) - means)
 
 
-def _label_sums(values: NDArray[Any], labels: Labels) -> NDArray[np.float64]:
+def _label_sums(values: NDArray[Any], labels: Labels) -> _Floats:
     """Sum over the points of each label."""
     labelled = np.flatnonzero(labels.codes >= 0)
     members = sp.csr_array(
@@ -287,24 +240,22 @@ def _label_sums(values: NDArray[Any], labels: Labels) -> NDArray[np.float64]:
     return np.asarray(members @ values.astype(np.float64, copy=False))
 
 
-def _moved(points: _Points, labels: Labels, shifts: NDArray[np.float64]) -> _Points:
-    """Move every label by its shift; unlabelled points stay."""
+def _moved(points: _Points, labels: Labels, shifts: _Floats) -> _Points:
+    """Move every label by its shift, but not unlabelled points."""
     padded = np.vstack([shifts, np.zeros(points.shape[1])]).astype(points.dtype)
-    return np.asarray(points + padded[labels.codes])  # a missing label is -1: the zeros
+    return np.asarray(points + padded[labels.codes])  # a missing label, -1, takes the zeros
 
 
-def _differences(
-    points: _Points, labels: Labels, n_jobs: int
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Sum of the differences of each point to its counterparts, and their number."""
+def _differences(points: _Points, labels: Labels, n_jobs: int) -> tuple[_Floats, NDArray[np.int64]]:
+    """Sum the differences of each point to its counterparts, and count them."""
     listed = _listed(points, labels, 0, PAIR_NEIGHBORS, "euclidean", n_jobs)
     pairs = listed.multiply(listed.T).tocsr()
     count = np.diff(pairs.indptr).astype(np.int64)
     return np.asarray(pairs @ points - count[:, None] * points), count
 
 
-def _mutual_shifts(points: _Points, labels: Labels, n_jobs: int) -> NDArray[np.float64]:
-    """Shift of each label: half of its mean difference to its counterparts, some times over."""
+def _mutual_shifts(points: _Points, labels: Labels, n_jobs: int) -> _Floats:
+    """Find the shift of each label, repeatedly half its mean difference to its counterparts."""
     shifts = np.zeros((labels.n_labels, points.shape[1]))
     start = points.astype(np.float64)
     for _ in range(ROUNDS):
@@ -314,60 +265,45 @@ def _mutual_shifts(points: _Points, labels: Labels, n_jobs: int) -> NDArray[np.f
     return shifts
 
 
-def _local_moves(points: _Points, labels: Labels, n_jobs: int) -> NDArray[np.float64]:
-    """Move of each point: half the mean difference of paired points near it, some times over."""
+def _local_moves(points: _Points, labels: Labels, n_jobs: int) -> _Floats:
+    """Find the move of each point, repeatedly half the mean difference of paired points near."""
     start = points.astype(np.float64)
     now = start.copy()
     for _ in range(ROUNDS):
         difference, count = _differences(now, labels, n_jobs)
         paired = count > 0
-        move = np.zeros_like(now)
-        move[paired] = 0.5 * difference[paired] / count[paired, None]
-        now += _smoothed(move, now, labels, paired, np.arange(len(now)), now, labels, n_jobs)
+        move = 0.5 * difference[paired] / count[paired, None]
+        now += _smoothed(move, now[paired], labels.codes[paired], now, labels.codes, n_jobs)
     return now - start
 
 
 def _moved_locally(
-    points: _Points,
-    labels: Labels,
-    rows: NDArray[np.int64],
-    moves: NDArray[np.float64],
-    n_jobs: int,
+    points: _Points, codes: _Codes, rows: NDArray[np.int64], moves: _Floats, n_jobs: int
 ) -> _Points:
-    """Give the points beyond the sample the move of the sampled points near them."""
+    """Move points outside the sample as the sampled points near them."""
     moved = points.astype(np.float64)
     moved[rows] += moves
     rest = np.setdiff1d(np.arange(len(points)), rows)
     if len(rest):
-        every = np.ones(len(rows), np.bool_)
-        known = take_labels(labels, rows)
-        moved[rest] += _smoothed(moves, points[rows], known, every, rest, points, labels, n_jobs)
+        known, asked = codes[rows], codes[rest]
+        moved[rest] += _smoothed(moves, points[rows], known, points[rest], asked, n_jobs)
     return moved.astype(points.dtype)
 
 
 def _smoothed(
-    values: NDArray[np.float64],
-    places: _Points,
-    known: Labels,
-    usable: NDArray[np.bool_],
-    asked: NDArray[np.int64],
-    points: _Points,
-    labels: Labels,
-    n_jobs: int,
-) -> NDArray[np.float64]:
-    """Mean of values at the nearest usable places with the label of each point asked for."""
-    smoothed = np.zeros((len(asked), values.shape[1]))
-    for code in np.unique(labels.codes[asked]):
-        sources = np.flatnonzero(usable & (known.codes == code))
-        targets = np.flatnonzero(labels.codes[asked] == code)
-        if code < 0 or len(sources) == 0:
+    values: _Floats, places: _Points, known: _Codes, points: _Points, codes: _Codes, n_jobs: int
+) -> _Floats:
+    """Average values over the places nearest to each point that have its label."""
+    smoothed = np.zeros((len(points), values.shape[1]))
+    for code in np.unique(codes[codes >= 0]):
+        sources, targets = np.flatnonzero(known == code), np.flatnonzero(codes == code)
+        if len(sources) == 0:
             continue
-        # As one search: sources and targets have two labels, and other labels are asked for.
-        both = np.concatenate([places[sources], points[asked[targets]]])
+        # One search finds them: sources and targets get two labels, and other labels are searched.
+        both = np.concatenate([places[sources], points[targets]])
         side = np.repeat([0, 1], [len(sources), len(targets)]).astype(np.int32)
-        k = min(LOCAL_NEIGHBORS, len(sources))
         found = find_neighbors(
-            both, side, k_same=0, k_other=k, n_jobs=n_jobs,
+            both, side, k_same=0, k_other=min(LOCAL_NEIGHBORS, len(sources)), n_jobs=n_jobs,
             rows=np.arange(len(sources), len(both)),
         )  # fmt: skip
         smoothed[targets] = values[sources[found.indices]].mean(axis=1)

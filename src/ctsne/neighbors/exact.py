@@ -1,20 +1,19 @@
-"""Exact neighbours: every pair of points, each looked at once."""
+"""Exact neighbours over all pairs, and the points in the form that searches scan."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne import _native
+import ctsne._native as _native
 from ctsne.labels import Labels
-from ctsne.neighbors.arrange import Arranged, by_label, unit_rows
 from ctsne.neighbors.lists import Neighbors
 
-# Coordinate differences one thread forms in about a tenth of a second: the search returns to Python
-# that often, so that Ctrl-C is heard.
-_SLICE_WORK = 1e9
+# Numbers converted to double precision at a time, so that the data are never copied as a whole.
+_NUMBERS_AT_ONCE = 1 << 20
 
 
 def exact_neighbors(
@@ -30,23 +29,21 @@ def exact_neighbors(
 ) -> Neighbors:
     """Search all pairs, with arguments as :func:`ctsne.neighbors.find_neighbors` checked them."""
     searched = searched_points(X, aligned, labels, metric=metric, n_jobs=n_jobs)
-    n, length = len(X), int(k_same[0] + k_other[0])
-    out = np.empty((n, length), np.int32), np.empty((n, length), np.float32)
-    for other, points in enumerate(searched):
-        scan_all(points, k_same, k_other, n_jobs, rows, out, other=bool(other))
-    (indices, distances), scale = out, searched[0].scale
+    lists = _native.NeighborLists(k_same, int(k_same[0] + k_other[0]))
+    for other, lengths in enumerate((k_same, k_other)):
+        if lengths.any():
+            scan_all(searched[other], lists, rows, other=bool(other))
+    indices, distances = lists.indices, lists.distances
     if rows is not None:
         indices, distances, k_same = indices[rows], distances[rows], k_same[rows]
-    return as_metric(Neighbors(indices, distances, k_same, scale), metric)
+    return as_metric(Neighbors(indices, distances, k_same, searched[0].scale), metric)
 
 
-@dataclass(frozen=True, eq=False)
-class Searched:
-    """Points that one of the two lists is searched among, as they are and as they are scanned."""
+class Searched(NamedTuple):
+    """Points sorted by label, unlabelled ones last: the candidates of one of the two lists."""
 
-    points: NDArray[np.floating]
-    arranged: Arranged
-    bounds: NDArray[np.int64]
+    points: _native.SearchPoints
+    bounds: NDArray[np.int64]  # where each label begins, and where the last one ends
     scale: float
 
 
@@ -58,47 +55,74 @@ def searched_points(
     metric: str,
     n_jobs: int,
 ) -> tuple[Searched, Searched]:
-    """Prepare the points of the list of the same label, and those of the list of other labels."""
-    prepared = []
-    for given in (X, aligned):
-        if given is not None:
-            points = unit_rows(given) if metric == "cosine" else given
-            prepared.append(Searched(points, *by_label(points, labels, n_jobs)))
+    """Prepare the points of the same-label lists, and those of the other-label lists."""
+    prepared = [
+        _by_label(unit_rows(given) if metric == "cosine" else given, labels, n_jobs)
+        for given in (X, aligned)
+        if given is not None
+    ]
     return prepared[0], prepared[-1]
 
 
 def scan_all(
     searched: Searched,
-    k_same: NDArray[np.int32],
-    k_other: NDArray[np.int32],
-    n_jobs: int,
+    lists: _native.NeighborLists,
     rows: NDArray[np.integer] | None,
-    out: tuple[NDArray[np.int32], NDArray[np.float32]],
     *,
     other: bool,
 ) -> None:
-    """Write one list of all points, or of some, into ``out``, a row for each of all points."""
-    if not (k_other if other else k_same).any():
-        return
-    arranged, points = searched.arranged, searched.points
-    n, dims = points.shape
-    queries = np.arange(n)
+    """Fill one list of all points, or of some, by scanning all candidates."""
+    ids = searched.points.ids
+    wanted = np.full(len(ids), rows is None)
     if rows is not None:
-        wanted = np.zeros(n, np.bool_)
         wanted[rows] = True
-        queries = np.flatnonzero(wanted[arranged.ids])
-    step = max(64 * n_jobs, int(_SLICE_WORK * n_jobs / (n * (dims + 8))))
-    for begin in range(0, len(queries), step):
-        _native.find_exact(
-            arranged.packed, arranged.rows, arranged.ids, arranged.codes, points, searched.scale,
-            searched.bounds, other, queries[begin : begin + step], k_same, k_other, n_jobs, *out,
-        )  # fmt: skip
+    searched.points.find_exact(lists, np.flatnonzero(wanted[ids]), other)
 
 
 def as_metric(found: Neighbors, metric: str) -> Neighbors:
-    """Turn distances between unit vectors into cosine distances, if those were asked for."""
+    """Turn distances between unit vectors into cosine distances, for that metric."""
     if metric != "cosine":
         return found
-    # between unit vectors, |a - b|² / 2 is one minus their cosine
+    # Between unit vectors, |a - b|² / 2 is one minus their cosine.
     distances = (0.5 * found.distances.astype(np.float64) ** 2).astype(np.float32)
     return Neighbors(found.indices, distances, found.n_same, 1.0, found.recall)
+
+
+def unit_rows(X: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Scale rows to length one, in double precision because near-parallel ones hardly differ."""
+    largest = np.abs(X).max(axis=1, keepdims=True)
+    scaled = X / largest.astype(np.float64)  # so that squares neither overflow nor vanish
+    return scaled / np.linalg.norm(scaled, axis=1, keepdims=True)
+
+
+def _by_label(points: NDArray[np.floating], labels: Labels | None, n_jobs: int) -> Searched:
+    """Sort points by label; without labels all points have the same one."""
+    n = len(points)
+    if labels is None or labels.n_labels == 0:
+        codes, counts = np.zeros(n, np.int32), np.array([n])
+    else:
+        codes, counts = labels.codes, labels.counts
+    order = np.argsort(np.where(codes < 0, len(counts), codes), kind="stable").astype(np.uint32)
+    bounds = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    original: Any = points
+    scaled, scale = _centred_and_scaled(points)
+    arranged = _native.SearchPoints(original, scaled, order, codes, scale=scale, n_jobs=n_jobs)
+    return Searched(arranged, bounds, scale)
+
+
+def _centred_and_scaled(X: NDArray[np.floating]) -> tuple[NDArray[np.float32], float]:
+    """Return float32 data whose digits hold the differences, and the scale they were divided by."""
+    first = X[0].astype(np.float64)  # subtracted first, so that identical points become zeros
+    step = max(1, _NUMBERS_AT_ONCE // X.shape[1])
+
+    def centred() -> Iterator[tuple[slice, NDArray[np.float64]]]:
+        for begin in range(0, len(X), step):
+            part = slice(begin, begin + step)
+            yield part, X[part] - first
+
+    mean = sum(part.sum(axis=0) for _, part in centred()) / len(X)
+    scale = max(float(np.abs(part - mean).max()) for _, part in centred()) or 1.0
+    scaled = np.empty(X.shape, np.float32)
+    for part, values in centred():
+        scaled[part] = (values - mean) / scale
+    return scaled, scale

@@ -1,22 +1,25 @@
-"""The two lists of neighbours of every point, and how long each of them is."""
+"""The two lists of neighbours of every point, their lengths, and selections from them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ctsne._core.checks import check_count
 from ctsne.labels import Labels
+
+Lengths = tuple[NDArray[np.int32], NDArray[np.int32]]
 
 
 @dataclass(frozen=True, eq=False)
 class Neighbors:
-    """Neighbours of ``n`` points, ``K`` each, in two lists.
+    """Neighbours of ``n`` points in two lists, ``K`` per point.
 
     Row ``i`` holds first the ``n_same[i]`` nearest points that do *not* have a different label
-    (the same one, or none), then the nearest points that do; each list in order of distance.
+    (the same one, or none), then the nearest points that do. Each list is sorted by distance.
 
     Attributes
     ----------
@@ -25,14 +28,14 @@ class Neighbors:
     n_same : ndarray of int32, shape (n,)
     scale : float
         Half-width of the data, in units of distance: the largest absolute coordinate around the
-        mean (1 for cosine distances), or the largest distance where there are no coordinates.
+        mean (1 for cosine distances), or the largest distance if there are no coordinates.
         Calibration of conditioned rows starts from a kernel this wide.
     recall : float
-        Share of the true neighbours that the lists hold, measured on 1,000 points; 1 where the
-        search was exact.
+        Share of the true neighbours in the lists, measured on 1,000 points; 1 if the search was
+        exact.
     unaligned : Unaligned or None
-        Where the second list was searched among aligned points: what some points would have had
-        without that.
+        If the second list was searched among aligned points: the neighbours of some points without
+        alignment.
 
     Examples
     --------
@@ -54,24 +57,14 @@ class Neighbors:
 
 @dataclass(frozen=True, eq=False)
 class Unaligned:
-    """Neighbours of some points in the data as they are.
-
-    Attributes
-    ----------
-    rows : ndarray of int64, shape (m,)
-        The points.
-    neighbors : Neighbors
-        A row for each of them.
-    """
+    """Neighbours of some points in the data without alignment, one row per point."""
 
     rows: NDArray[np.int64]
     neighbors: Neighbors
 
 
-def paper_lengths(
-    labels: Labels | None, n: int, perplexity: float
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """List lengths of the paper's methods: half of three times the perplexity each.
+def paper_lengths(labels: Labels | None, n: int, perplexity: float) -> Lengths:
+    """Return the list lengths of the paper's methods: each 1.5 times the perplexity.
 
     Parameters
     ----------
@@ -96,14 +89,12 @@ def paper_lengths(
     return half_lengths(labels, n, ceil(3 * perplexity))
 
 
-def balanced_lengths(
-    labels: Labels, perplexity: float, strength: ArrayLike
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """List lengths of ``balanced``: from half each to three times the perplexity of each list.
+def balanced_lengths(labels: Labels, perplexity: float, strength: ArrayLike) -> Lengths:
+    """Return the list lengths of ``balanced``: three times the perplexity of each list.
 
-    Strength 0 leaves the share of other labels as it is in the data, and halves the row as the
-    paper does. At strength 1 that share is known beforehand. However many labels there are, a point
-    keeps one neighbour of its own if it has any.
+    At strength 1 the share of other labels is known beforehand. At strength 0 it is that of the
+    data, and both lists get half of the row, as in the paper. However many labels there are, a
+    point keeps at least one neighbour of its own label, if there is one.
 
     Parameters
     ----------
@@ -132,10 +123,8 @@ def balanced_lengths(
     return fill_lists(total - other, total, *available(labels, n))
 
 
-def half_lengths(
-    labels: Labels | None, n: int, total: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Lengths of two lists that halve a row of neighbours.
+def half_lengths(labels: Labels | None, n: int, total: int) -> Lengths:
+    """Return the lengths of two lists that share a row of neighbours equally.
 
     Parameters
     ----------
@@ -168,7 +157,7 @@ def check_lengths(k_same: ArrayLike, k_other: ArrayLike, n: int) -> tuple[NDArra
         array = np.asarray(value)
         if array.dtype.kind not in "iu" or array.shape not in ((), (n,)):
             raise TypeError(
-                f"{argument} must be a whole number or an array of {n} whole numbers, one for each "
+                f"{argument} must be a whole number or an array of {n} whole numbers, one per "
                 f"point; got {array.dtype} of shape {array.shape}"
             )
         if array.min() < 0:
@@ -184,10 +173,10 @@ def check_lengths(k_same: ArrayLike, k_other: ArrayLike, n: int) -> tuple[NDArra
 
 
 def available(labels: Labels | None, n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Count the points that could stand in each list of every point, itself left out.
+    """Count the points that each list of every point could hold, without the point itself.
 
-    An unlabelled point conditions nothing: it belongs to the first list of everybody, and all
-    points belong to its own first list.
+    Pairs with an unlabelled point are not conditioned: both points belong to each other's first
+    list.
     """
     other = np.zeros(n, np.int64)
     if labels is not None:
@@ -198,10 +187,10 @@ def available(labels: Labels | None, n: int) -> tuple[NDArray[np.int64], NDArray
 
 def fill_lists(
     same: NDArray[np.int64], total: int, has_same: NDArray[np.int64], has_other: NDArray[np.int64]
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Lengths of both lists where the first should be ``same`` of ``total``.
+) -> Lengths:
+    """Return the lengths of both lists if the first should hold ``same`` of ``total``.
 
-    A list with too few candidates gives what it has, and the other takes the rest.
+    If a list has too few candidates, it holds all of them and the other list takes the rest.
     """
     total = min(total, int((has_same + has_other).min()))
     other = np.minimum(total - np.minimum(same, has_same), has_other)
@@ -211,9 +200,88 @@ def fill_lists(
 def different_labels(
     labels: Labels | None, i: NDArray[np.integer], j: NDArray[np.integer]
 ) -> NDArray[np.bool_]:
-    """Tell which pairs have two labels that differ."""
+    """Return which pairs have two labels that differ; a missing label differs from none."""
     if labels is None:
         return np.zeros(np.broadcast_shapes(i.shape, j.shape), np.bool_)
     a, b = labels.codes[i], labels.codes[j]
     differ = a != b
     return np.asarray(differ & (a >= 0) & (b >= 0) if labels.n_missing else differ)
+
+
+def select_neighbors(
+    neighbors: Neighbors, k_same: NDArray[np.integer], k_other: NDArray[np.integer]
+) -> Neighbors:
+    """Keep the nearest points of both lists.
+
+    Parameters
+    ----------
+    neighbors : Neighbors
+        Its lists must be at least as long as those to keep.
+    k_same, k_other : ndarray of int, shape (n,)
+        Lengths to keep, as from :func:`ctsne.neighbors.paper_lengths`; their sum is constant.
+
+    Returns
+    -------
+    Neighbors
+        The same as a search for these lengths, if ``neighbors`` is exact.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ctsne.neighbors import find_neighbors, select_neighbors
+    >>> found = find_neighbors([[0.0], [1.0], [3.0], [8.0]], list("abab"), k_same=1, k_other=2)
+    >>> one = np.ones(4, np.int32)
+    >>> select_neighbors(found, one, one).indices.tolist()
+    [[2, 1], [3, 0], [0, 1], [1, 2]]
+    """
+    same, total = check_lengths(k_same, k_other, len(neighbors.indices))
+    n_other = neighbors.indices.shape[1] - neighbors.n_same
+    if (same > neighbors.n_same).any() or (total - same > n_other).any():
+        raise ValueError("neighbors has shorter lists than k_same and k_other select")
+    column = np.arange(total)
+    skipped = np.where(column < same[:, None], 0, (neighbors.n_same - same)[:, None])
+    chosen = _columns(neighbors, column + skipped, same.astype(np.int32))
+    plain = neighbors.unaligned
+    if plain is None:
+        return chosen
+    rows = plain.rows
+    some = select_neighbors(plain.neighbors, same[rows], total - same[rows])
+    return replace(chosen, unaligned=replace(plain, neighbors=some))
+
+
+def merge_neighbors(neighbors: Neighbors, k: int) -> Neighbors:
+    """Merge the two lists into one of the nearest points of any label.
+
+    Parameters
+    ----------
+    neighbors : Neighbors
+        Each list must hold at least ``k`` points, or all candidates.
+    k : int
+
+    Returns
+    -------
+    Neighbors
+        The same as a search without labels, if ``neighbors`` is exact.
+
+    Examples
+    --------
+    >>> from ctsne.neighbors import find_neighbors, merge_neighbors
+    >>> found = find_neighbors([[0.0], [1.0], [3.0], [8.0]], list("abab"), k_same=2, k_other=2)
+    >>> merge_neighbors(found, 2).indices.tolist()
+    [[1, 2], [0, 2], [1, 0], [2, 1]]
+    """
+    check_count(k, "k", low=1, high=neighbors.indices.shape[1])
+    order = np.lexsort((neighbors.indices, neighbors.distances), axis=1)[:, :k]
+    return _columns(neighbors, order, np.full(len(order), order.shape[1], np.int32))
+
+
+def _columns(
+    neighbors: Neighbors, columns: NDArray[np.integer], n_same: NDArray[np.int32]
+) -> Neighbors:
+    return Neighbors(
+        np.ascontiguousarray(np.take_along_axis(neighbors.indices, columns, axis=1)),
+        np.ascontiguousarray(np.take_along_axis(neighbors.distances, columns, axis=1)),
+        n_same,
+        neighbors.scale,
+        neighbors.recall,
+    )

@@ -1,4 +1,4 @@
-"""Matching: which points have counterparts under other labels, and which have none."""
+"""Matching: how well points are matched by points of other labels."""
 
 from __future__ import annotations
 
@@ -10,24 +10,21 @@ from numpy.typing import NDArray
 from ctsne.labels import Labels
 from ctsne.neighbors.lists import Neighbors
 
-__all__ = ["UNMATCHED", "matched_share"]
-
-# The nearest points of other labels that a point names as its counterparts, and the neighbours with
-# its own label whose counterparts it shares.
+# A point names this many nearest points of other labels as its counterparts, and shares how often
+# it is named itself with this many neighbours of its own label.
 COUNTERPARTS = 15
 SMOOTHED = 30
-# Points that are named less often than this have no counterpart.
+# Points with a smaller share have no counterpart.
 UNMATCHED = 0.05
 _ROWS_AT_ONCE = 1 << 16
 
 
 def matched_share(neighbors: Neighbors, labels: Labels) -> NDArray[np.float64]:
-    """Tell how well every point is matched under other labels.
+    """Measure how well every point is matched by points of other labels.
 
-    Points of other labels name their nearest points as counterparts. A cell type that occurs under
-    one label only is named by hardly anybody, however near its own nearest points are. How often a
-    point and its neighbours with the same label are named, as a share of what random labels would
-    give, says how well it is matched.
+    Every point names its nearest points of other labels as counterparts. A cell type that occurs
+    under one label only is rarely named, however near other points are to it. The share says how
+    often a point and its neighbours with the same label are named, relative to random labels.
 
     Parameters
     ----------
@@ -37,8 +34,8 @@ def matched_share(neighbors: Neighbors, labels: Labels) -> NDArray[np.float64]:
     Returns
     -------
     ndarray, shape (n,)
-        From 0, no counterpart, to 1, named as often as random labels would be, or more. Points
-        without a label have 1: nothing is asked of them.
+        From 0, no counterpart, to 1, named at least as often as with random labels. Points without
+        a label have 1.
 
     Examples
     --------
@@ -62,15 +59,15 @@ def matched_share(neighbors: Neighbors, labels: Labels) -> NDArray[np.float64]:
 
 
 def _named(neighbors: Neighbors, labels: Labels) -> NDArray[np.float64]:
-    """Count how often each point is named, as a share of what random labels would give."""
+    """Count how often each point is named, relative to random labels."""
     named = np.zeros(labels.n_points)
-    given = np.zeros(labels.n_labels)  # names that the points of each label give
+    given = np.zeros(labels.n_labels)  # how often the points of each label name one
     for rows, near, wanted in _parts(neighbors, same=False):
         named += np.bincount(near[wanted], minlength=len(named))
         codes = labels.codes[rows]
         names = wanted.sum(axis=1)[codes >= 0]
         given += np.bincount(codes[codes >= 0], names, minlength=len(given))
-    rest = labels.counts.sum() - labels.counts  # those that they could name
+    rest = labels.counts.sum() - labels.counts  # the points that they could name
     each = np.divide(given, rest, out=np.zeros_like(given), where=rest > 0)
     expected = np.append(each.sum() - each, 0.0)[labels.codes]
     return np.asarray(named / np.where(expected > 0, expected, np.inf))
@@ -79,7 +76,7 @@ def _named(neighbors: Neighbors, labels: Labels) -> NDArray[np.float64]:
 def _parts(
     neighbors: Neighbors, *, same: bool
 ) -> Iterator[tuple[slice, NDArray[np.int32], NDArray[np.bool_]]]:
-    """Yield rows of one of the lists, as far as it counts, some at a time."""
+    """Yield some rows at a time, and a mask of the entries of one list that count."""
     n, length = neighbors.indices.shape
     column = np.arange(length)
     for begin in range(0, n, _ROWS_AT_ONCE):

@@ -1,4 +1,4 @@
-"""Neighbours that somebody has computed already: a distance matrix, or a graph."""
+"""Precomputed neighbours: from a matrix of distances, or from a graph."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from ctsne.neighbors.lists import (
     check_lengths,
     different_labels,
     fill_lists,
-)
+)  # fmt: skip
 
 
 def neighbors_from_distances(
     distances: ArrayLike, labels: object, k_same: ArrayLike, k_other: ArrayLike
 ) -> Neighbors:
-    """Read both lists of every point off a full matrix of distances.
+    """Read both lists of every point from a full matrix of distances.
 
     Parameters
     ----------
     distances : array-like, shape (n, n)
-        Finite and not negative; the diagonal does not matter. It need not be symmetric.
+        Finite and not negative. It need not be symmetric, and the diagonal is ignored.
     labels : array-like of length n, Labels or None
     k_same, k_other : int or ndarray of shape (n,)
         Lengths of the lists, as in :func:`ctsne.neighbors.find_neighbors`.
@@ -44,7 +44,7 @@ def neighbors_from_distances(
     [[1, 2], [0, 2], [1, 0]]
     """
     if is_sparse(distances):
-        raise TypeError("distances is a sparse matrix; neighbors_from_graph reads those")
+        raise TypeError("distances is a sparse matrix; use neighbors_from_graph")
     matrix = _check_square(distances, "distances")
     n = len(matrix)
     known = None if labels is None else encode_labels(labels, n=n)
@@ -62,21 +62,20 @@ def neighbors_from_distances(
 def neighbors_from_graph(
     graph: Any, labels: object, k_same: ArrayLike, k_other: ArrayLike
 ) -> Neighbors:
-    """Read both lists of every point off a sparse graph of distances.
+    """Read both lists of every point from a sparse graph of distances.
 
-    A graph made without regard to the labels (scanpy's, say) often holds few neighbours of other
-    labels; one made for each label by itself (bbknn's) holds them all. The lists take what there
-    is: rows are as long as the shortest row of the graph allows, and where a list is short the
-    other takes its place.
+    A graph made without labels (such as scanpy's) often holds few neighbours of other labels; one
+    made for each label separately (such as bbknn's) holds enough of all. Rows are as long as the
+    shortest row of the graph allows. Where one list is too short, the other takes the rest.
 
     Parameters
     ----------
     graph : sparse matrix or array, shape (n, n)
-        Entry (i, j) is the distance from i to its neighbour j; stored zeros are neighbours at
-        distance zero, the diagonal is not read.
+        Entry (i, j) is the distance from i to its neighbour j. Stored zeros are neighbours at
+        distance zero; the diagonal is ignored.
     labels : array-like of length n, Labels or None
     k_same, k_other : int or ndarray of shape (n,)
-        Lengths of the lists to aim at; shorter rows are divided in the same proportion.
+        Lengths of the lists to aim for; shorter rows are divided in the same proportion.
 
     Returns
     -------
@@ -92,7 +91,9 @@ def neighbors_from_graph(
     [[1, 2], [0, 2], [1, 0], [2, 4], [3, 2]]
     """
     if not is_sparse(graph):
-        raise TypeError("graph must be sparse; neighbors_from_distances reads dense matrices")
+        raise TypeError(
+            "graph must be a sparse matrix; use neighbors_from_distances for a dense one"
+        )
     edges = _check_square(graph.copy(), "graph").tocoo()  # a copy: scipy sorts in place
     edges.sum_duplicates()
     n = edges.shape[0]
@@ -111,7 +112,7 @@ def neighbors_from_graph(
         )
     length = min(total, int(degree.min()))
     same, _ = fill_lists(-(-length * wanted // total), length, has_same, has_other)
-    # Both lists of a row in one piece, each by distance, then index.
+    # Both lists of a row follow each other, each sorted by distance, then index.
     order = np.lexsort((column, distance, differs, row))
     slot, begin = np.arange(length), (np.cumsum(degree) - degree)[:, None]
     skipped = np.where(slot < same[:, None], 0, (has_same - same)[:, None])
@@ -124,18 +125,18 @@ def _check_square(distances: Any, argument: str) -> Any:
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"{argument} must be square, got a matrix of shape {matrix.shape}")
     if matrix.min() < 0:
-        raise ValueError(f"{argument} must hold no negative distances, got {matrix.min()}")
+        raise ValueError(f"{argument} must not contain negative distances, got {matrix.min()}")
     return matrix
 
 
 def _nearest(
     distances: NDArray[np.floating], points: NDArray[np.int64], k: int
 ) -> NDArray[np.int64]:
-    """Return the k nearest of some points, given by index in rising order."""
+    """Return the k nearest of some points, given in rising order."""
     if k == 0:
         return points[:0]
     among = distances[points]
-    # All ties at the last distance stay, and a stable sort puts the first of them first.
+    # Keep all ties at the last distance; the stable sort then puts the lowest index first.
     close = points[among <= np.partition(among, k - 1)[k - 1]]
     order = np.argsort(distances[close], kind="stable")
     return np.asarray(close[order[:k]])

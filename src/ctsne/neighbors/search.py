@@ -1,4 +1,4 @@
-"""Neighbours from features: checks, and the choice of the search."""
+"""Neighbours from features: check the arguments and choose the search."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from ctsne._core.checks import (
     check_jobs,
     check_metric,
     check_number,
-)
+)  # fmt: skip
 from ctsne.labels import encode_labels
 from ctsne.neighbors.approximate import approximate_neighbors
 from ctsne.neighbors.exact import exact_neighbors
 from ctsne.neighbors.lists import Neighbors, Unaligned, available, check_lengths, fill_lists
 
-# Up to this many points the exact search takes no longer, or less than a second.
+# Up to this many points the exact search is no slower, or takes less than a second.
 EXACT_UP_TO = 30_000
-# Points that are searched without alignment too, to know what is natural.
+# Points that are also searched without alignment, to know the natural share of other labels.
 UNALIGNED_POINTS = 1000
 
 
 def is_approximate(n: int, recall: float) -> bool:
-    """Whether so many points are searched approximately if this recall is enough."""
+    """Return whether this many points are searched approximately at a recall."""
     return recall < 1 and n > EXACT_UP_TO
 
 
@@ -42,34 +42,34 @@ def find_neighbors(
     recall: float = 1.0,
     aligned: ArrayLike | None = None,
 ) -> Neighbors:
-    """Find the nearest points with the same and with another label.
+    """Find the nearest points with the same label and with other labels.
 
-    The search is exact, unless less is asked for and there are many points. Single-precision
-    distances (of centred and scaled data, by differences) choose a few more candidates than needed;
-    double precision on the data as given orders them. Where rounding leaves a doubt that these are
-    all, the exact search looks again in double precision. Ties are broken by index.
+    The search is exact, unless a lower recall is allowed and there are many points. Distances in
+    single precision, between centred and scaled points, select a few more candidates than needed;
+    distances in double precision order them. Where rounding could hide a neighbour, the exact
+    search repeats the scan in double precision. Ties are broken by index.
 
     Parameters
     ----------
     X : array-like, shape (n, d)
-        Dense features. float32 and float64 are used as they are, others become float64.
+        Dense features. float32 and float64 are used as they are; other types become float64.
     labels : array-like of length n or Labels, optional
         Without labels there is one list.
     k_same, k_other : int or ndarray of shape (n,)
-        Length of each list. Where one has too few candidates, the other takes the rest, so every
-        row holds ``min(k_same + k_other, n - 1)`` neighbours. Arrays must have a constant sum.
+        Length of each list. If one has too few candidates, the other takes the rest, so every row
+        holds ``min(k_same + k_other, n - 1)`` neighbours. Arrays must have a constant sum.
     metric : {"euclidean", "cosine"}
     n_jobs : int, default=-1
-        Threads; -1 uses all cores. The result does not depend on it.
+        Number of threads; -1 uses all cores. The result does not depend on it.
     rows : ndarray of int, optional
-        Search only for these points, each given once; the result has a row for each of them, in
-        their order. Their neighbours may be any points.
+        Search only for these points, each listed once; the result has one row for each of them, in
+        this order. Their neighbours can be any points.
     recall : float, default=1
-        Share of the true neighbours that is enough. Below 1, data of more than 30,000
-        points are searched by cells of nearby points, several times faster; the result says which
-        recall was measured, and their distances are exact. With ``rows`` the search is exact.
+        Share of the true neighbours to find. Below 1, data of more than 30,000 points are searched
+        by cells of nearby points, which is several times faster; the result reports the measured
+        recall, and its distances are exact. With ``rows`` the search is exact.
     aligned : array-like, shape (n, d'), optional
-        Where the list of other labels is searched, distances included, instead of ``X``.
+        Points among which other labels are searched, instead of ``X``.
 
     Returns
     -------

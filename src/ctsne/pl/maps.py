@@ -11,15 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 from ctsne._core.checks import check_count
 from ctsne._io.anndata import category_colors, columns_of, is_anndata, map_of
 from ctsne.pl import figures
-from ctsne.pl.points import add_key, check_drawing, check_positions, draw_points, make_look
-from ctsne.pl.sweeps import swept_maps
+from ctsne.pl.points import add_key, check_positions, draw_points, make_look
 from ctsne.sweep import SweepResult
 
 if TYPE_CHECKING:
     from anndata import AnnData
     from matplotlib.axes import Axes
-
-__all__ = ["embedding", "maps"]
 
 # Inches: the side of a single map and of one among several, and a further line above a panel.
 _SINGLE_SIDE, _SIDE, _TITLE_LINE = 4.8, 3.1, 0.18
@@ -59,12 +56,10 @@ def embedding(
     palette : mapping of label to colour, optional
         By default that of :func:`ctsne.pl.palette`.
     title : str, optional
-        Title above the map.
     legend : bool, default=True
         Whether to explain colours and shapes next to the map.
     size : float, optional
-        Area of the dots in square points; by default it depends on their number. If given, dots are
-        drawn for any number of points.
+        Area of the dots in square points, which are then drawn for any number of points.
     ax : matplotlib.axes.Axes, optional
         Axes to draw into; a new figure by default.
 
@@ -85,25 +80,21 @@ def embedding(
         palette = category_colors(adata, color) if palette is None else palette
         color, shape = columns_of(adata, color=color, shape=shape)
     points = check_positions(positions)
-    look = make_look(color, shape, palette, n=len(points))
-    dot_size = check_drawing(look, size)
+    look = make_look(color, shape, palette, n=len(points), size=size)
+    grid = None
     if ax is None:
-        grid = figures.PanelGrid(
-            1, 1, _SINGLE_SIDE, header=0.14 if title is None else figures.HEADER
-        )
-        figure = figures.new_figure()
-        (panel,) = grid.make(figure)
-    else:
-        figures.check_axes(ax)
-        panel = ax
-    draw_points(panel, points, look, dot_size)
+        header = 0.14 if title is None else figures.HEADER
+        grid = figures.PanelGrid(1, 1, _SINGLE_SIDE, header)
+        (ax,) = grid.panels
+    figures.check_axes(ax)
+    draw_points(ax, points, look)
     if title is not None:
-        figures.set_title(panel, title)
+        figures.set_title(ax, title)
     if legend:
-        wide, high = add_key(panel, look)
-        if ax is None:
-            grid.place(figure, right=wide, least_height=high + grid.header)
-    return panel
+        room = add_key(ax, look)
+        if grid is not None:
+            grid.place(*room)
+    return ax
 
 
 def maps(
@@ -124,12 +115,10 @@ def maps(
     embeddings : mapping of title to array-like of shape (n, 2), SweepResult or AnnData
         The maps, each drawn as by :func:`ctsne.pl.embedding`: all finished maps of a sweep, or
         those of an AnnData object that ``basis`` names.
-    color, shape : array-like of shape (n,), optional
-        Label columns, as for :func:`ctsne.pl.embedding`.
+    color, shape, palette
+        As in :func:`ctsne.pl.embedding`.
     basis : str or list of str, default="ctsne"
         The maps of an AnnData object: ``obsm[basis]``, or ``obsm["X_" + basis]``.
-    palette : mapping of label to colour, optional
-        By default that of :func:`ctsne.pl.palette`.
     notes : sequence of str, optional
         A line of text per map, such as its measures, written under the title.
     ncols : int, default=4
@@ -151,7 +140,7 @@ def maps(
     ['before', 'after']
     """
     if isinstance(embeddings, SweepResult):
-        embeddings = swept_maps(embeddings)
+        embeddings = _swept_maps(embeddings)
     elif is_anndata(embeddings):
         adata: Any = embeddings
         names = [basis] if isinstance(basis, str) else basis
@@ -160,59 +149,58 @@ def maps(
         color, shape = columns_of(adata, color=color, shape=shape)
     if not isinstance(embeddings, Mapping) or not embeddings:
         raise TypeError(
-            "embeddings must be a sweep, an AnnData object or a mapping from titles to positions, "
-            "such as {'t-SNE': Y0, 'joint': Y1}, with at least one; got "
-            f"{type(embeddings).__name__}"
+            "embeddings must be a sweep, an AnnData object or a mapping from titles to at least "
+            f"one map, such as {{'t-SNE': Y0, 'joint': Y1}}; got {type(embeddings).__name__}"
         )
-    columns = check_count(ncols, "ncols", low=1)
+    ncols = check_count(ncols, "ncols", low=1)
     points = {
         title: check_positions(positions, argument=f"embeddings[{title!r}]")
         for title, positions in embeddings.items()
     }
-    sizes = {len(positions) for positions in points.values()}
-    if len(sizes) > 1:
-        raise ValueError(
-            "embeddings must all be of the same points, got maps of "
-            f"{', '.join(map(str, sorted(sizes)))} points"
-        )
-    look = make_look(color, shape, palette, n=sizes.pop())
-    check_drawing(look, None)
+    n, *others = sorted({len(positions) for positions in points.values()})
+    if others:
+        sizes = ", ".join(map(str, (n, *others)))
+        raise ValueError(f"embeddings must all be of the same points, got maps of {sizes} points")
+    look = make_look(color, shape, palette, n=n)
     titles = [figures.shown_text(title) for title in points]
-    lines = _check_notes(notes, len(points))
-    above = max(title.count("\n") for title in titles) + (notes is not None)
-    grid = figures.PanelGrid(
-        len(points), columns, _SIDE, header=figures.HEADER + above * _TITLE_LINE
-    )
+    count = len(points)
+    if notes is not None and (isinstance(notes, str) or len(notes) != count):
+        raise ValueError(f"notes must hold one text for each of {count} maps, got {notes!r:.60}")
     if axes is None:
-        figure = figures.new_figure()
-        panels = grid.make(figure)
+        lines = max(title.count("\n") for title in titles) + (notes is not None)
+        grid = figures.PanelGrid(count, ncols, _SIDE, figures.HEADER + lines * _TITLE_LINE)
+        panels = grid.panels
     else:
-        panels = _given_axes(axes, len(points))
-    for title, note, positions, panel in zip(titles, lines, points.values(), panels, strict=True):
+        panels = _given_axes(axes, count)
+    for title, positions, panel in zip(titles, points.values(), panels, strict=True):
         draw_points(panel, positions, look)
         figures.set_title(panel, title, pad=6 if notes is None else 19, **figures.LITERAL)
-        if notes is not None:
-            panel.annotate(
-                note, (0, 1), (0, 6), xycoords="axes fraction", textcoords="offset points",
-                fontsize=figures.SMALL_SIZE, color=figures.INK, **figures.LITERAL,
-            )  # fmt: skip
+    for note, panel in zip(() if notes is None else notes, panels, strict=False):
+        panel.annotate(
+            str(note), (0, 1), (0, 6), xycoords="axes fraction", textcoords="offset points",
+            fontsize=figures.SMALL_SIZE, color=figures.INK, **figures.LITERAL,
+        )  # fmt: skip
     # The last panel of the first row, also among given Axes.
     places = [panel.get_position() for panel in panels]
     beside = panels[max(range(len(panels)), key=lambda i: (round(places[i].y1, 3), places[i].x1))]
     if axes is None:
-        wide, high = add_key(beside, look, height=grid.height - grid.header)
-        grid.place(figure, right=wide, least_height=high + grid.header)
+        grid.place(*add_key(beside, look, height=grid.height - grid.header))
     else:
         add_key(beside, look)
     return np.array(panels, dtype=object)
 
 
-def _check_notes(notes: Any, needed: int) -> list[str]:
-    if notes is None:
-        return [""] * needed
-    if isinstance(notes, str) or len(notes) != needed:
-        raise ValueError(f"notes must hold one text for each of {needed} maps, got {notes!r:.60}")
-    return [str(note) for note in notes]
+def _swept_maps(result: SweepResult) -> dict[str, NDArray[np.float32]]:
+    """Return the finished maps by their titles."""
+    maps: dict[str, NDArray[np.float32]] = {}
+    for swept in result.maps:
+        if swept.embedding is not None:
+            # Starts given as arrays all have the same title.
+            again = f"{swept.title} ({len(maps) + 1})"
+            maps[again if swept.title in maps else swept.title] = swept.embedding
+    if not maps:
+        raise ValueError("the sweep has no finished map to draw")
+    return maps
 
 
 def _given_axes(axes: Any, needed: int) -> list[Axes]:

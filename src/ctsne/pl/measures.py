@@ -3,31 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from numbers import Real
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.checks import as_numbers, check_finite, check_number
-from ctsne.evaluate.wording import measure_title
+from ctsne._core.messages import unknown
+from ctsne._core.vocabulary import measure_title
 from ctsne.labels import encode_labels
 from ctsne.pl import figures
+from ctsne.pl.figures import Entry
 from ctsne.pl.palette import palette
 from ctsne.pl.points import MARKERS
-from ctsne.pl.sweeps import SweptCurve, mean_of_seeds, swept_curves
-from ctsne.sweep import SweepResult
+from ctsne.sweep import Line, SweepResult, SweptMap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["measures", "trade_off"]
 
 # Strengths in (0, 1] that span more than this factor are drawn on a logarithmic axis.
 _LINEAR_SPAN = 100
 # Areas of the markers at the weakest and at the strongest setting, in square points.
 _SMALLEST, _LARGEST = 14.0, 64.0
 
-_Curves = dict[Any, NDArray[np.float64]]
+_Arrays = dict[Any, NDArray[np.float64]]
+
+
+class _SweptCurve(NamedTuple):
+    """A measure of settings that differ only in strength and seed."""
+
+    steering: str | None  # the parameter that sets the strength
+    settings: list[Any]  # its values, the weakest first
+    values: NDArray[np.float64]  # of shape (seeds, settings), NaN where there is no map
 
 
 def measures(
@@ -58,7 +67,6 @@ def measures(
     expected : float, optional
         The value for random labels, drawn as a dotted line; 1 for the mixing of a sweep.
     xlabel, ylabel : str, optional
-        Axis labels.
     ax : matplotlib.axes.Axes, optional
         Axes to draw into; a new figure by default.
 
@@ -75,7 +83,7 @@ def measures(
     'log'
     """
     if isinstance(strength, SweepResult):
-        measure, drawn = values, _over(swept_curves(strength, values), over)
+        measure, drawn = values, _over(_swept_curves(strength, values), over)
         strength = {name: curve.settings for name, curve in drawn.items()}
         values = {name: curve.values for name, curve in drawn.items()}
         xlabel = next(iter(drawn.values())).steering if xlabel is None else xlabel
@@ -86,20 +94,17 @@ def measures(
     settings = _check_strengths(strength, curves)
     if expected is not None:
         expected = check_number(expected, "expected", low=-np.inf)
-    own = ax is None
-    ax = figures.chart_axes(ax)
+    own, ax = ax is None, figures.chart_axes(ax)
     _set_scale(ax, np.concatenate(list(settings.values())))
-    entries = []
+    styles = _curve_styles(list(curves))
+    entries = list(styles.values())
     if expected is not None:
         ax.axhline(expected, color=figures.GREY, linestyle=":", linewidth=1.6, zorder=1.5)
-        entries.append(figures.Entry("random labels", figures.GREY, "", ":"))
-    styles = _curve_styles(list(curves))
+        entries.append(Entry("random labels", figures.GREY, "", ":"))
     for name, curve in curves.items():
         _draw_curve(ax, settings[name], np.atleast_2d(curve), styles[name])
-    figures.finish_chart(
-        ax, xlabel="beta" if xlabel is None else xlabel, ylabel=ylabel or "", grid="y",
-        entries=[*styles.values(), *entries], widen=own,
-    )  # fmt: skip
+    xlabel = "beta" if xlabel is None else xlabel
+    figures.finish_chart(ax, xlabel=xlabel, ylabel=ylabel, grid="y", entries=entries, widen=own)
     return ax
 
 
@@ -121,10 +126,8 @@ def trade_off(
     x, y : mapping of name to array-like of shape (s,)
         The two measures at each setting, the weakest first. Or ``x`` is a SweepResult, whose mixing
         is drawn, and ``y`` the name of a measure in its table; several seeds give their mean.
-    xlabel, ylabel : str, optional
-        Axis labels.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw into; a new figure by default.
+    xlabel, ylabel, ax
+        As in :func:`ctsne.pl.measures`.
 
     Returns
     -------
@@ -141,90 +144,110 @@ def trade_off(
     if isinstance(x, SweepResult):
         xlabel = measure_title("mixing") if xlabel is None else xlabel
         ylabel = measure_title(str(y)) if ylabel is None else ylabel
-        mixing, kept = swept_curves(x, "mixing"), swept_curves(x, y)
-        x = {name: mean_of_seeds(curve.values) for name, curve in mixing.items()}
-        y = {name: mean_of_seeds(curve.values) for name, curve in kept.items()}
+        mixing, kept = _swept_curves(x, "mixing"), _swept_curves(x, y)
+        x = {name: _mean_of_seeds(curve.values) for name, curve in mixing.items()}
+        y = {name: _mean_of_seeds(curve.values) for name, curve in kept.items()}
     across, along = _check_curves(x, argument="x"), _check_curves(y, argument="y")
     if set(across) != set(along):
         lonely = sorted(map(repr, set(across) ^ set(along)))
         raise ValueError(f"x and y must have the same names, but only one has {lonely[0]}")
     for name in across:
-        if across[name].ndim != 1 or across[name].shape != along[name].shape:
+        xs, ys = across[name].shape, along[name].shape
+        if len(xs) != 1 or xs != ys:
             raise ValueError(
-                f"x and y must have one value per setting for {name!r}, "
-                f"got shapes {across[name].shape} and {along[name].shape}"
+                f"x and y need one value per setting of {name!r}, got shapes {xs} and {ys}"
             )
-    own = ax is None
-    ax = figures.chart_axes(ax, width=4.8, height=4.2)
+    own, ax = ax is None, figures.chart_axes(ax, width=4.8, height=4.2)
     styles = _curve_styles(list(across))
     for name, style in styles.items():
+        line, color, marker = (across[name], along[name]), style.color, style.marker
         # Counted from the largest, so that a single setting has the largest marker.
-        sizes = np.linspace(_LARGEST, _SMALLEST, len(across[name]))[::-1] * MARKERS[style.marker]
-        ax.plot(across[name], along[name], color=style.color, linewidth=1.4, alpha=0.7)
-        ax.scatter(
-            across[name], along[name], s=sizes, color=style.color, marker=style.marker,
-            linewidths=0, zorder=2.5,
-        )  # fmt: skip
-    figures.finish_chart(
-        ax, xlabel=xlabel or "", ylabel=ylabel or "", grid="both", entries=list(styles.values()),
-        widen=own,
-    )  # fmt: skip
+        sizes = np.linspace(_LARGEST, _SMALLEST, len(line[0]))[::-1] * MARKERS[marker]
+        ax.plot(*line, color=color, linewidth=1.4, alpha=0.7)
+        ax.scatter(*line, s=sizes, color=color, marker=marker, linewidths=0, zorder=2.5)
+    entries = list(styles.values())
+    figures.finish_chart(ax, xlabel=xlabel, ylabel=ylabel, grid="both", entries=entries, widen=own)
     return ax
 
 
-def _check_curves(curves: Any, *, argument: str) -> _Curves:
+def _check_curves(curves: Any, *, argument: str) -> _Arrays:
     """Return the arrays of a mapping from names, or refuse it."""
     if not isinstance(curves, Mapping) or not curves:
-        raise TypeError(
-            f"{argument} must be a mapping from names to arrays, such as "
-            f"{{'joint': [0.1, 0.2]}}, with at least one; got {type(curves).__name__}"
-        )
+        kind = type(curves).__name__
+        raise TypeError(f"{argument} must be a mapping from names to arrays, got {kind}")
     return {
         name: np.asarray(as_numbers(values, argument=f"{argument}[{name!r}]"), np.float64)
         for name, values in curves.items()
     }
 
 
-def _curve_styles(names: list[Any]) -> dict[Any, figures.Entry]:
+def _curve_styles(names: list[Any]) -> dict[Any, Entry]:
     """Return a colour and a marker per name; the same set of names always has the same."""
     texts = [str(name) for name in names]
-    colors, markers = palette(texts), list(MARKERS)
-    ranks = encode_labels(texts).codes.tolist()
+    colors, ranks = palette(texts), encode_labels(texts).codes.tolist()
+    markers = [list(MARKERS)[rank % len(MARKERS)] for rank in ranks]
     return {
-        name: figures.Entry(
-            figures.shown_text(text), colors[text], markers[rank % len(markers)], "-"
-        )
-        for name, text, rank in zip(names, texts, ranks, strict=True)
+        name: Entry(figures.shown_text(text), colors[text], marker, "-")
+        for name, text, marker in zip(names, texts, markers, strict=True)
     }
 
 
-def _over(curves: dict[str, SweptCurve], over: object) -> dict[str, SweptCurve]:
+def _swept_curves(result: SweepResult, measure: object) -> dict[str, _SweptCurve]:
+    """Return a measure along each line of a sweep; lines that differ in their seed are one."""
+    known = list(dict.fromkeys(name for swept in result.maps for name in swept.measures))
+    if not isinstance(measure, str) or measure not in known:
+        raise ValueError(unknown(measure, known, what="measure", where="the sweep"))
+    groups: dict[tuple[str, str | None], list[Line]] = {}
+    for line in result.lines():
+        common = {name: line.parameters[name] for name in line.parameters if name != "random_state"}
+        groups.setdefault((replace(line, parameters=common).title, line.steering), []).append(line)
+    curves: dict[str, _SweptCurve] = {}
+    for (title, steering), lines in groups.items():
+        # The same method may appear again with another parameter for its strength.
+        name = f"{title}, by {steering}" if title in curves else title
+        curves[name] = _swept_curve(lines, steering, measure)
+    return curves
+
+
+def _swept_curve(lines: list[Line], steering: str | None, measure: str) -> _SweptCurve:
+    def setting(swept: SweptMap) -> Any:
+        value = swept.parameters[steering] if steering else None
+        return float(value) if isinstance(value, Real) else str(value)  # text: one per label
+
+    seeds = [{setting(each): each.measures.get(measure) for each in line.maps} for line in lines]
+    settings: list[Any] = list(dict.fromkeys(key for seed in seeds for key in seed))
+    if all(isinstance(key, float) for key in settings):
+        settings.sort(reverse=steering != "strength")
+    values = np.array([[seed.get(key) for key in settings] for seed in seeds], np.float64)
+    return _SweptCurve(steering, settings, values)
+
+
+def _mean_of_seeds(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the mean over the rows without NaN; a column of NaN stays NaN."""
+    mean: NDArray[np.float64] = np.ma.masked_where(np.isnan(values), values).mean(axis=0)
+    return np.ma.filled(mean, np.nan)
+
+
+def _over(curves: dict[str, _SweptCurve], over: object) -> dict[str, _SweptCurve]:
     """Return the curves over one parameter, whose settings must be numbers."""
-    varied: dict[str, dict[str, SweptCurve]] = {}
-    for name, curve in curves.items():
-        if curve.steering is not None:
-            varied.setdefault(curve.steering, {})[name] = curve
+    varied = list(dict.fromkeys(each.steering for each in curves.values() if each.steering))
     if not varied:
         raise ValueError("no line of the sweep varies a strength: there is nothing to draw over")
     choices = " or ".join(f"over={name!r}" for name in varied)
     if over is None and len(varied) > 1:
-        raise ValueError(
-            f"the methods of this sweep vary {' and '.join(varied)}, which do not fit on one axis; "
-            f"choose with {choices}"
-        )
-    chosen = next(iter(varied)) if over is None else over
+        names = " and ".join(varied)
+        raise ValueError(f"the methods vary {names}, which need separate axes: choose {choices}")
+    chosen = varied[0] if over is None else over
     if chosen not in varied:
-        raise ValueError(f"no line of the sweep varies {over!r:.60}; choose with {choices}")
-    for name, curve in varied[str(chosen)].items():
+        raise ValueError(f"no line of the sweep varies {over!r:.60}; choose {choices}")
+    drawn = {name: curve for name, curve in curves.items() if curve.steering == chosen}
+    for name, curve in drawn.items():
         if any(isinstance(setting, str) for setting in curve.settings):
-            raise ValueError(
-                f"{name} has one {chosen} per label, which does not fit on an axis; "
-                "draw pl.trade_off instead"
-            )
-    return varied[str(chosen)]
+            raise ValueError(f"{name} has one {chosen} per label; draw pl.trade_off instead")
+    return drawn
 
 
-def _check_strengths(strength: Any, curves: _Curves) -> _Curves:
+def _check_strengths(strength: Any, curves: _Arrays) -> _Arrays:
     settings = {}
     for name, curve in curves.items():
         array, argument = strength, "strength"
@@ -232,16 +255,12 @@ def _check_strengths(strength: Any, curves: _Curves) -> _Curves:
             if name not in strength:
                 raise ValueError(f"strength must have an array for each name, but lacks {name!r}")
             array, argument = strength[name], f"strength[{name!r}]"
-        numbers = np.asarray(as_numbers(array, argument=argument), np.float64)
-        if numbers.ndim != 1 or not len(numbers):
-            raise ValueError(
-                f"{argument} must be a list of settings, got an array of shape {numbers.shape}"
-            )
+        numbers = figures.check_list(array, argument=argument, entry="setting")
         check_finite(numbers, argument=argument)
-        if curve.ndim not in (1, 2) or curve.shape[-1] != len(numbers) or not len(curve):
+        n = len(numbers)
+        if curve.ndim not in (1, 2) or curve.shape[-1] != n or not len(curve):
             raise ValueError(
-                f"values[{name!r}] must have the shape ({len(numbers)},) or (seeds, "
-                f"{len(numbers)}), one value per setting; got {curve.shape}"
+                f"values[{name!r}] must have the shape ({n},) or (seeds, {n}), got {curve.shape}"
             )
         settings[name] = numbers
     return settings
@@ -259,18 +278,14 @@ def _set_scale(ax: Axes, strengths: NDArray[np.float64]) -> None:
         ax.set_xlim(high * margin, low / margin)
 
 
-def _draw_curve(
-    ax: Axes, strength: NDArray[np.float64], seeds: NDArray[np.float64], style: figures.Entry
-) -> None:
+def _draw_curve(ax: Axes, strength: NDArray[Any], seeds: NDArray[Any], style: Entry) -> None:
     order = np.argsort(strength, kind="stable")
-    strength, seeds = strength[order], seeds[:, order]
+    strength, seeds, color = strength[order], seeds[:, order], style.color
     if len(seeds) > 1:
         # fmin and fmax skip NaN, without NumPy's warnings about settings that have nothing else.
         low, high = np.fmin.reduce(seeds), np.fmax.reduce(seeds)
-        ax.fill_between(strength, low, high, color=style.color, alpha=0.18, linewidth=0)
+        ax.fill_between(strength, low, high, color=color, alpha=0.18, linewidth=0)
         if len(strength) == 1:  # a band without width is not visible
-            ax.vlines(strength, low, high, color=style.color, linewidth=1.6)
-    ax.plot(
-        strength, mean_of_seeds(seeds), color=style.color, marker=style.marker, linewidth=1.6,
-        markersize=5.5, markeredgewidth=0,
-    )  # fmt: skip
+            ax.vlines(strength, low, high, color=color, linewidth=1.6)
+    (line,) = ax.plot(strength, _mean_of_seeds(seeds), color=color, linewidth=1.6)
+    line.set(marker=style.marker, markersize=5.5, markeredgewidth=0)

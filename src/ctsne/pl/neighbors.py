@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne._core.checks import as_numbers, check_finite, check_number
+from ctsne._core.checks import check_finite, check_number
 from ctsne._io.anndata import category_colors, columns_of, is_anndata, map_of
 from ctsne.evaluate import MapNeighbors, mixing_by_label
 from ctsne.labels import Labels, encode_labels
@@ -19,8 +19,6 @@ from ctsne.pl.palette import label_colors
 if TYPE_CHECKING:
     from anndata import AnnData
     from matplotlib.axes import Axes
-
-__all__ = ["label_mixing", "other_share", "similarity_profile"]
 
 # Group names with more characters than this per inch of the axis are slanted.
 _CHARACTERS_PER_INCH = 11
@@ -54,12 +52,8 @@ def label_mixing(
         Any label column; points without a label are left out.
     k : int, default=30
         Neighbourhood size, unless neighbours are given; smaller for fewer points.
-    basis : str, default="ctsne"
-        The map of an AnnData object: ``obsm[basis]``, or ``obsm["X_" + basis]``.
-    palette : mapping of label to colour, optional
-        By default that of :func:`ctsne.pl.palette`.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw into; a new figure by default.
+    basis, palette, ax
+        As in :func:`ctsne.pl.embedding`.
 
     Returns
     -------
@@ -85,14 +79,14 @@ def label_mixing(
     widths = [mixed.get(name, np.nan) for name in column.names]  # NaN without measured points
     names = [figures.shown_text(name).replace("\n", " ") for name in column.names]
     texts = [f"{name}  ({n:,})" for name, n in zip(names, column.counts.tolist(), strict=True)]
-    width = 4.4 + 0.07 * max(map(len, texts))
-    ax = figures.chart_axes(ax, width=width, height=1.0 + 0.24 * column.n_labels)
-    ax.barh(range(column.n_labels), widths, height=0.72, color=colors[:-1])
+    n, width = column.n_labels, 4.4 + 0.07 * max(map(len, texts))
+    ax = figures.chart_axes(ax, width=width, height=1.0 + 0.24 * n)
+    ax.barh(range(n), widths, height=0.72, color=colors[:-1])
     # A white outline keeps the line visible on a bar of any colour.
     for color, weight, line in (("white", 3.4, "-"), (figures.INK, 1.6, ":")):
         ax.axvline(1.0, color=color, linewidth=weight, linestyle=line)
-    ax.set(xlim=(0, 1.02 * max(1.0, *mixed.values())), ylim=(column.n_labels - 0.5, -0.5))
-    ax.set_yticks(range(column.n_labels), texts, **figures.LITERAL)
+    ax.set(xlim=(0, 1.02 * max(1.0, *mixed.values())), ylim=(n - 0.5, -0.5))
+    ax.set_yticks(range(n), texts, **figures.LITERAL)
     figures.finish_chart(ax, xlabel="mixing, as a share of random mixing", grid="x")
     random = figures.Entry("random labels", figures.INK, "", ":")
     figures.add_legend(ax, [random], loc="lower right", bbox_to_anchor=(1.0, 1.0))
@@ -112,9 +106,8 @@ def other_share(
     """Draw box plots of the share of neighbours with other labels in each group of points.
 
     Before any map is made, they show which points have neighbours with other labels at all. Boxes
-    span the first to the third quartile with a line at the median; whiskers end at the last point
-    within 1.5 times the interquartile range. Points beyond are not drawn, as in the paper's
-    supplement.
+    span the quartiles, whiskers at most 1.5 times the interquartile range; points beyond are not
+    drawn, as in the paper's supplement.
 
     Parameters
     ----------
@@ -131,10 +124,8 @@ def other_share(
         The map of an AnnData object, made by :func:`ctsne.tl.ctsne`.
     palette : mapping of label to colour, optional
         Colours of ``by``, or else of the groups; by default that of :func:`ctsne.pl.palette`.
-    ylabel : str, optional
-        Axis label.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw into; a new figure by default.
+    ylabel, ax : optional
+        As in :func:`ctsne.pl.measures`.
 
     Returns
     -------
@@ -150,31 +141,30 @@ def other_share(
     default = "share of neighbours with other labels"
     if is_anndata(share):
         adata: Any = share
-        share = _share_of(adata, basis)
+        name = f"{basis}_other_share"
+        if name not in adata.obs:
+            methods = ", ".join(users_of("align"))
+            raise ValueError(f"no column {name!r}: ctsne.tl.ctsne adds it to obs for {methods}")
+        share, default = adata.obs[name], "weight on other labels"
         if palette is None:
             palette = category_colors(adata, groups if by is None else by)
         groups, by = columns_of(adata, groups=groups, by=by)
-        default = "weight on other labels"
-    shares = _check_list(share, argument="share", entry="point")
-    present = shares[~np.isnan(shares)]
-    if len(present) and (present.min() < 0 or present.max() > 1):
+    shares = figures.check_list(share, argument="share", entry="point")
+    present = ~np.isnan(shares)
+    low, high = np.fmin.reduce(shares), np.fmax.reduce(shares)
+    if low < 0 or high > 1:
         raise ValueError(
-            f"share must lie between 0 and 1, got {present.min():g} to {present.max():g}; "
-            "divide percentages by 100"
+            f"share must lie between 0 and 1, got {low:g} to {high:g}; divide percentages by 100"
         )
     rows = encode_labels(groups, n=len(shares), argument="groups")
     boxes = None if by is None else encode_labels(by, n=len(shares), argument="by")
-    colored = rows if boxes is None else boxes
-    colors = label_colors(colored, palette)
-    # Missing labels, code -1, form a group of their own after the others.
-    row_codes = [*range(rows.n_labels), *([-1] if rows.n_missing else [])]
-    box_codes = [*range(colored.n_labels), *([-1] if colored.n_missing else [])]
-    n_boxes = 1 if boxes is None else len(box_codes)
-    own = ax is None
+    colors = label_colors(boxes or rows, palette)
+    row_codes, box_codes = _codes(rows), [0] if boxes is None else _codes(boxes)
+    n_boxes, own = len(box_codes), ax is None
     width = float(np.clip(1.4 + 0.18 * len(row_codes) * (n_boxes + 1), 4.6, 14.0))
     ax = figures.chart_axes(ax, width=width, height=4.2)
     for place, row in enumerate(row_codes):
-        chosen = (rows.codes == row) & ~np.isnan(shares)
+        chosen = (rows.codes == row) & present
         if boxes is None:
             _draw_box(ax, shares[chosen], place, 0.56, colors[row])
             continue
@@ -184,25 +174,18 @@ def other_share(
             _draw_box(ax, values, place + shift, 0.68 / n_boxes, colors[box])
     ax.set(xlim=(-0.6, len(row_codes) - 0.4), ylim=(-0.02, 1.02))
     _write_groups(ax, rows)
-    entries = None if boxes is None else figures.color_entries(boxes, colors)
+    entries = None if boxes is None else figures.label_entries(boxes, colors)
     ylabel = default if ylabel is None else ylabel
     figures.finish_chart(ax, ylabel=ylabel, grid="y", entries=entries, widen=own)
     return ax
 
 
-def _share_of(adata: Any, basis: str) -> Any:
-    name = f"{basis}_other_share"
-    if name not in adata.obs:
-        raise ValueError(
-            f"adata.obs has no column {name!r}: ctsne.tl.ctsne(adata, labels, key_added={basis!r}) "
-            f"writes it, for the methods {', '.join(users_of('align'))}"
-        )
-    return adata.obs[name]
+def _codes(labels: Labels) -> list[int]:
+    """Return all codes; missing labels, code -1, come last."""
+    return [*range(labels.n_labels), *[-1] * bool(labels.n_missing)]
 
 
-def _draw_box(
-    ax: Axes, values: NDArray[np.float64], place: float, width: float, color: str
-) -> None:
+def _draw_box(ax: Axes, values: NDArray[Any], place: float, width: float, color: str) -> None:
     if not len(values):
         return
     # A pale box with a strong median, which keeps its colour when a box has no height.
@@ -218,8 +201,7 @@ def _draw_box(
 
 def _write_groups(ax: Axes, rows: Labels) -> None:
     texts = [figures.shown_text(name) for name in rows.names]
-    if rows.n_missing:
-        texts.append(figures.MISSING_TEXT)
+    texts += [figures.MISSING_TEXT] * bool(rows.n_missing)
     root: Any = ax.get_figure(root=True)
     slot = ax.bbox.width / root.dpi / len(texts)
     turn: dict[str, Any] = {"rotation": 0, "ha": "center"}
@@ -254,12 +236,8 @@ def similarity_profile(
         The labels of the neighbours.
     cut : float, optional
         Largest distance of a neighbour with weight, drawn as a dashed line.
-    palette : mapping of label to colour, optional
-        By default that of :func:`ctsne.pl.palette`.
-    title : str, optional
-        Title above the chart.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw into; a new figure by default.
+    palette, title, ax
+        As in :func:`ctsne.pl.embedding`.
 
     Returns
     -------
@@ -274,71 +252,55 @@ def similarity_profile(
     """
     far = _check_lengths(distances, argument="distances")
     near = None if similarities is None else _check_lengths(similarities, argument="similarities")
-    if near is not None and len(near) != len(far):
+    n = len(far)
+    if near is not None and len(near) != n:
         raise ValueError(
-            f"similarities must have one entry for each of the {len(far)} distances, "
-            f"got {len(near)}"
+            f"similarities must have one entry for each of the {n} distances, got {len(near)}"
         )
-    column = encode_labels(labels, n=len(far))
+    column = encode_labels(labels, n=n)
     colors = label_colors(column, palette)
     if cut is not None:
         cut = check_number(cut, "cut", low=0)
-    own = ax is None
-    ax = figures.chart_axes(ax, width=5.2, height=3.8)
-    codes = [*range(column.n_labels), *([-1] if column.n_missing else [])]
-    parts = [(far[column.codes == code], colors[code]) for code in codes]
+    own, ax = ax is None, figures.chart_axes(ax, width=5.2)
+    codes = _codes(column)
+    parts, part_colors = [far[column.codes == code] for code in codes], [colors[c] for c in codes]
     edges = np.histogram_bin_edges(far, bins=_BINS).tolist()
+    stacked = ax
     if near is not None:
-        strip = ax.inset_axes((0.0, 1.0, 1.0, _STRIP), sharex=ax)
-        _stack(strip, parts, edges)
-        strip.set_yticks([])
-        strip.tick_params(axis="x", length=0, labelbottom=False)
-        for side, spine in strip.spines.items():
+        stacked = ax.inset_axes((0.0, 1.0, 1.0, _STRIP), sharex=ax)
+        stacked.set_yticks([])
+        stacked.tick_params(axis="x", length=0, labelbottom=False)
+        for side, spine in stacked.spines.items():
             spine.set_visible(side == "bottom")
             spine.set_color(figures.GREY)
-        order = np.random.default_rng(0).permutation(len(far))
+        order = np.random.default_rng(0).permutation(n)
         chosen = np.array(colors)[column.codes[order]].tolist()
         ax.vlines(far[order], 0, near[order], colors=chosen, alpha=0.4, linewidth=0.8)
         ax.scatter(far[order], near[order], s=16, c=chosen, linewidths=0, zorder=2.5)
-    elif column.n_labels > _MOST_OVERLAID:
-        _stack(ax, parts, edges)
+    if near is not None or column.n_labels > _MOST_OVERLAID:
+        stacked.hist(parts, edges, stacked=True, color=part_colors)
     else:
-        for part, color in parts:
+        for part, color in zip(parts, part_colors, strict=True):
             # Filled and outlined: labels that overlap stay visible.
             ax.hist(part, edges, histtype="stepfilled", color=color, alpha=0.35)
             ax.hist(part, edges, histtype="step", color=color, linewidth=1.4)
-    entries = figures.color_entries(column, colors)
+    entries = figures.label_entries(column, colors)
     if cut is not None:
         ax.axvline(cut, color=figures.INK, linestyle="--", linewidth=1.4)
         entries.append(figures.Entry("no weight beyond", figures.INK, "", "--"))
     ax.set_ylim(bottom=0)
     # The strip leaves no room for a common factor above the axis.
     ax.ticklabel_format(axis="y", style="plain", useOffset=False)
+    if title is not None:
+        figures.set_title(ax, title)
     ylabel = "points" if near is None else "similarity"
-    figures.finish_chart(
-        ax, xlabel="distance", ylabel=ylabel, title=title, entries=entries, widen=own
-    )
+    figures.finish_chart(ax, xlabel="distance", ylabel=ylabel, entries=entries, widen=own)
     return ax
 
 
-def _check_list(values: Any, *, argument: str, entry: str) -> NDArray[np.float64]:
-    numbers = np.asarray(as_numbers(values, argument=argument), np.float64)
-    if numbers.ndim != 1 or not len(numbers):
-        raise ValueError(
-            f"{argument} must be a list with one entry per {entry}, got an array of shape "
-            f"{numbers.shape}"
-        )
-    return numbers
-
-
 def _check_lengths(values: Any, *, argument: str) -> NDArray[np.float64]:
-    numbers = _check_list(values, argument=argument, entry="neighbour")
+    numbers = figures.check_list(values, argument=argument, entry="neighbour")
     check_finite(numbers, argument=argument)
     if numbers.min() < 0:
         raise ValueError(f"{argument} must not be negative, got {numbers.min():g}")
     return numbers
-
-
-def _stack(ax: Axes, parts: list[tuple[NDArray[np.float64], str]], edges: list[float]) -> None:
-    values, colors = zip(*parts, strict=True)
-    ax.hist(values, edges, stacked=True, color=colors)

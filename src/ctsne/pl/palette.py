@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from typing import Any
 
+from ctsne._core.messages import listed
 from ctsne.labels import Labels, encode_labels
 from ctsne.pl.figures import load
-
-__all__ = ["palette"]
 
 MISSING = "#B8B8B8"
 
@@ -65,29 +64,21 @@ def palette(labels: object) -> dict[Hashable, str]:
 
 def label_colors(labels: Labels, palette_: Mapping[Any, Any] | None) -> list[str]:
     """Return the colour of each code, and last that of missing labels, whose code is -1."""
-    if palette_ is None:
-        chosen: Mapping[Any, Any] = palette(labels)
-    elif isinstance(palette_, Mapping):
-        chosen = palette_
-    else:
-        raise TypeError(
-            "palette must be a mapping from labels to colours, like that of pl.palette, "
-            f"got {type(palette_).__name__}"
-        )
+    chosen = palette(labels) if palette_ is None else palette_
+    if not isinstance(chosen, Mapping):
+        kind = type(chosen).__name__
+        raise TypeError(f"palette must be a mapping from labels to colours, got {kind}")
     absent = [name for name in labels.names if name not in chosen]
     if absent:
         raise ValueError(
-            f"palette must have a colour for every label, but has none for {absent[0]!r:.60}"
-            + (f" and {len(absent) - 1} more" if len(absent) > 1 else "")
-            + "; make it from all labels shown: pl.palette(labels)"
+            f"palette has no colour for {listed(absent, most=3)}; make it from all labels"
         )
-    colors = load("colors")
-    hexes = []
+    colors, hexes = load("colors"), []
     for name in (*labels.names, None):
         color = chosen.get(name, MISSING)
         if not colors.is_color_like(color):
             raise ValueError(
-                f"palette must hold colours that matplotlib knows, got {color!r:.60} for {name!r}"
+                f"palette must hold matplotlib colours, got {color!r:.60} for {name!r}"
             )
         hexes.append(colors.to_hex(color))
     return hexes

@@ -11,20 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.checks import as_numbers, check_features, check_number
 from ctsne.labels import Labels, encode_labels
-from ctsne.pl.figures import (
-    GREY,
-    INK,
-    MISSING_TEXT,
-    RULE,
-    SMALL_SIZE,
-    Entry,
-    add_legend,
-    color_entries,
-    columns_that_fit,
-    load,
-    shown_text,
-    size_in_inches,
-)
+from ctsne.pl import figures
+from ctsne.pl.figures import Entry, load
 from ctsne.pl.palette import MISSING, label_colors
 
 if TYPE_CHECKING:
@@ -36,104 +24,71 @@ MARKERS = {
     "o": 1.0, "s": 0.85, "^": 1.08, "D": 0.7, "v": 1.08,
     "P": 1.15, "X": 1.15, "*": 1.6, "<": 1.08, ">": 1.08,
 }  # fmt: skip
-_MISSING_MARKER = "."
+_MISSING_MARKER, _MISSING_FACTOR = ".", 1.6
 # Inches for a colour bar and its numbers.
 _COLORBAR_ROOM = 0.75
 # More points than this are drawn as a density: dots would hide each other and take long.
 MOST_DOTS = 100_000
-_OPACITY = 0.7
 # The height of the strip that a map of one dimension becomes, as a share of its length.
 _STRIP = 0.2
 _PIXELS_PER_INCH = 100
-# A pixel with a single point must still be visible.
-_LEAST_OPACITY = 0.3
+# Of dots, and of a pixel with a single point, which must still be visible.
+_OPACITY, _LEAST_OPACITY = 0.7, 0.3
 
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """The colours and shapes of ``n`` points.
+    """The colours and shapes of all points, and what explains them."""
 
-    ``colors`` and ``markers`` have an entry per label and a last one for missing labels, whose code
-    is -1.
-    """
-
-    n: int
-    labels: Labels | None
-    colors: list[str]
-    values: NDArray[np.float64] | None
-    shapes: Labels | None
-    markers: list[str]
-    headings: tuple[str, str] | None = None  # of colours and of shapes
-
-    @property
-    def missing(self) -> NDArray[np.bool_]:
-        """Points without a label or value to colour by."""
-        if self.values is not None:
-            return np.isnan(self.values)
-        if self.labels is not None:
-            return self.labels.codes < 0
-        return np.zeros(self.n, bool)
-
-    def mappable(self) -> Any:
-        """Return the scale from numbers to colours."""
-        assert self.values is not None
-        present = self.values[~np.isnan(self.values)]
-        low, high = (present.min(), present.max()) if len(present) else (0.0, 1.0)
-        if low == high:  # matplotlib would widen the bar, but not the scale
-            pad = 0.1 * abs(low) or 1.0
-            low, high = low - pad, high + pad
-        return load("cm").ScalarMappable(load("colors").Normalize(low, high), "viridis")
-
-    def point_colors(self) -> NDArray[np.float64]:
-        """Return red, green and blue of every point."""
-        colors = load("colors")
-        if self.values is not None:
-            rgb = self.mappable().to_rgba(self.values)[:, :3]
-            rgb[self.missing] = colors.to_rgb(MISSING)
-            return np.asarray(rgb, np.float64)
-        table = np.array([colors.to_rgb(color) for color in self.colors])
-        codes = np.zeros(self.n, int) if self.labels is None else self.labels.codes
-        return np.asarray(table[codes])
-
-    def entries(self) -> list[Entry]:
-        """Return the lines of the legend: colours, then shapes, under headings if they have any."""
-        colors = [] if self.labels is None else color_entries(self.labels, self.colors)
-        if self.values is not None and self.missing.any():
-            colors.append(Entry(MISSING_TEXT, MISSING))
-        shapes = [] if self.shapes is None else _marker_entries(self.shapes, self.markers)
-        if self.headings is None:
-            return colors + shapes
-        above, below = (Entry(text, INK, "", heading=True) for text in self.headings)
-        return [above, *colors, below, *shapes]
+    rgb: NDArray[np.float64]
+    missing: NDArray[np.bool_]  # points without a label or value to colour by
+    scale: Any  # from numbers to colours, None for labels
+    entries: list[Entry]
+    size: float | None  # of the dots; None chooses one, or a density
+    shapes: Labels | None = None
+    markers: tuple[str, ...] = ()  # one per shape, and the last for missing ones
 
 
-def _marker_entries(labels: Labels, markers: list[str]) -> list[Entry]:
-    entries = [
-        Entry(shown_text(name), GREY, marker)
-        for name, marker in zip(labels.names, markers, strict=False)
-    ]
-    return entries + [Entry(MISSING_TEXT, GREY, markers[-1])] * bool(labels.n_missing)
-
-
-def make_look(color: Any, shape: Any, palette: Mapping[Any, Any] | None, *, n: int) -> Look:
+def make_look(
+    color: Any, shape: Any, palette: Mapping[Any, Any] | None, *, n: int, size: object = None
+) -> Look:
     """Read the columns for colour and shape of ``n`` points."""
+    dots = None
+    if size is not None:
+        dots = check_number(size, "size", low=0, open_low=True, hint="an area in square points")
+    elif n > MOST_DOTS and shape is not None:
+        raise ValueError(
+            f"shape is not visible in a density, which is drawn above {MOST_DOTS:,} points; got "
+            f"{n:,}: draw a sample of them, leave shape out, or give size to draw dots"
+        )
     (color_name, color), (shape_name, shape) = _named(color), _named(shape)
-    values = _numbers(color, n) if _is_continuous(color) else None
-    labels, colors = None, [PLAIN]
-    if color is not None and values is None:
+    to_rgb, labels, scale = load("colors").to_rgb, None, None
+    rgb, missing, entries = np.tile(to_rgb(PLAIN), (n, 1)), np.zeros(n, bool), []
+    if _is_continuous(color):
+        values = _numbers(color, n)
+        missing = np.isnan(values)
+        scale = _color_scale(values[~missing])
+        rgb = scale.to_rgba(values)[:, :3]
+        rgb[missing] = to_rgb(MISSING)
+        entries = [Entry(figures.MISSING_TEXT, MISSING)] * bool(missing.any())
+    elif color is not None:
         labels = encode_labels(color, n=n, argument="color")
         colors = label_colors(labels, palette)
-    shapes = None if shape is None else encode_labels(shape, n=n, argument="shape")
-    if shapes is not None and shapes.n_labels > len(MARKERS):
-        raise ValueError(
-            f"shape can show at most {len(MARKERS)} different labels, got {shapes.describe()}; "
-            "show this column by color instead"
-        )
-    markers = [*list(MARKERS)[: shapes.n_labels if shapes else 1], _MISSING_MARKER]
-    headings = None
-    if labels and shapes and color_name and shape_name and color_name != shape_name:
-        headings = shown_text(color_name), shown_text(shape_name)
-    return Look(n, labels, colors, values, shapes, markers, headings)
+        missing = labels.codes < 0
+        rgb = np.array([to_rgb(each) for each in colors])[labels.codes]
+        entries = figures.label_entries(labels, colors)
+    if shape is None:
+        return Look(rgb, missing, scale, entries, dots)
+    shapes = encode_labels(shape, n=n, argument="shape")
+    if shapes.n_labels > len(MARKERS):
+        most, found = len(MARKERS), shapes.describe()
+        raise ValueError(f"shape can show at most {most} different labels, got {found}; use color")
+    markers = (*list(MARKERS)[: shapes.n_labels], _MISSING_MARKER)
+    below = figures.label_entries(shapes, markers=list(markers))
+    if labels and color_name and shape_name and color_name != shape_name:
+        entries.insert(0, Entry(figures.shown_text(color_name), marker="", heading=True))
+        below.insert(0, Entry(figures.shown_text(shape_name), marker="", heading=True))
+    return Look(rgb, missing, scale, entries + below, dots, shapes, markers)
 
 
 def _named(column: Any) -> tuple[Any, Any]:
@@ -148,12 +103,10 @@ def _is_continuous(color: Any) -> bool:
     """Whether a column holds floats; whole numbers are labels."""
     if color is None or isinstance(color, Labels | str | Mapping):
         return False
-    kind = getattr(getattr(color, "dtype", None), "kind", None)
-    if kind is None:
-        try:
-            kind = np.asarray(color).dtype.kind
-        except ValueError:  # rows of different lengths, which encode_labels refuses
-            return False
+    try:
+        kind = getattr(getattr(color, "dtype", None), "kind", None) or np.asarray(color).dtype.kind
+    except ValueError:  # rows of different lengths, which encode_labels refuses
+        return False
     return bool(kind == "f")
 
 
@@ -161,39 +114,36 @@ def _numbers(color: Any, n: int) -> NDArray[np.float64]:
     values: NDArray[Any] = as_numbers(color, argument="color")
     if values.shape not in ((n,), (n, 1)):
         raise ValueError(
-            f"color must have one entry for each of the {n} points, in the same order, "
-            f"got an array of shape {values.shape}"
+            f"color must have one entry for each of the {n} points, got shape {values.shape}"
         )
-    values = values.reshape(-1).astype(np.float64)
-    if np.isinf(values).any():
-        raise ValueError(
-            f"color holds {int(np.isinf(values).sum())} infinite values, which a colour bar cannot "
-            "show; replace them by NaN to draw them as missing"
-        )
-    return values
+    infinite = int(np.isinf(values).sum())
+    if infinite:
+        raise ValueError(f"color holds {infinite} infinite values; replace them by NaN")
+    return values.reshape(-1).astype(np.float64)
+
+
+def _color_scale(present: NDArray[np.float64]) -> Any:
+    low, high = (present.min(), present.max()) if len(present) else (0.0, 1.0)
+    if low == high:  # matplotlib would widen the bar, but not the scale
+        pad = 0.1 * abs(low) or 1.0
+        low, high = low - pad, high + pad
+    return load("cm").ScalarMappable(load("colors").Normalize(low, high), "viridis")
 
 
 def add_key(ax: Axes, look: Look, *, height: float | None = None) -> tuple[float, float]:
-    """Put the legend and the colour bar to the right of a panel.
-
-    Returns their width and height in inches. ``height`` limits the legend; by default it is the
-    height of the panel.
-    """
-    bar = 0.0
-    if look.values is not None:
+    """Put legend and colour bar to the right of a panel; return their size in inches."""
+    bar, dpi = 0.0, ax.figure.dpi
+    if look.scale is not None:
         bar = _COLORBAR_ROOM
-        side = ax.bbox.width / ax.figure.dpi
+        side = ax.bbox.width / dpi
         place = ax.inset_axes((1 + 0.12 / side, 0.0, 0.16 / side, 1.0))
-        scale = ax.figure.colorbar(look.mappable(), cax=place)
-        scale.outline.set_edgecolor(RULE)
-        scale.ax.tick_params(labelsize=SMALL_SIZE, colors=INK)
-    entries = look.entries()
-    if not entries:
+        scale = ax.figure.colorbar(look.scale, cax=place)
+        scale.outline.set_edgecolor(figures.RULE)
+        scale.ax.tick_params(labelsize=figures.SMALL_SIZE, colors=figures.INK)
+    if not look.entries:
         return bar, 0.0
-    ncols = columns_that_fit(entries, height or ax.bbox.height / ax.figure.dpi)
-    shift = bar * ax.figure.dpi / ax.bbox.width
-    legend = add_legend(ax, entries, ncols=ncols, bbox_to_anchor=(1 + shift, 1.0))
-    wide, high = size_in_inches(legend)
+    anchor = (1 + bar * dpi / ax.bbox.width, 1.0)
+    wide, high = figures.add_legend(ax, look.entries, height=height, bbox_to_anchor=anchor)
     return bar + wide + 0.1, high
 
 
@@ -206,56 +156,41 @@ def check_positions(positions: ArrayLike, *, argument: str = "positions") -> NDA
         return np.column_stack([points[:, 0], height])
     if points.shape[1] != 2:
         raise ValueError(
-            f"{argument} must have 2 columns (or 1, drawn as a strip), got {points.shape[1]}; "
-            f"draw two of them at a time: {argument}[:, [0, 1]]"
+            f"{argument} must have 2 columns (or 1), got {points.shape[1]}; draw two at a time"
         )
     return points
 
 
-def check_drawing(look: Look, size: object) -> float | None:
-    """Return the size of the dots, and refuse shapes in a density."""
-    if size is not None:
-        return check_number(size, "size", low=0, open_low=True, hint="an area in square points")
-    if look.n > MOST_DOTS and look.shapes is not None:
-        raise ValueError(
-            f"shape is not visible in a density, which is drawn above {MOST_DOTS:,} points; got "
-            f"{look.n:,}: draw a sample of them, leave shape out, or give size to draw dots"
-        )
-    return None
-
-
-def draw_points(
-    ax: Axes, points: NDArray[np.floating], look: Look, size: float | None = None
-) -> None:
+def draw_points(ax: Axes, points: NDArray[np.floating], look: Look) -> None:
     """Draw one map into a square frame with equal units and no ticks."""
     low, high = points.min(axis=0), points.max(axis=0)
     # float64, because the sum of two large float32 numbers may overflow.
     middle = (low.astype(np.float64) + high) / 2
     half = 0.54 * max(float((high - low).max()), 1e-12)
     box = (middle[0] - half, middle[0] + half, middle[1] - half, middle[1] + half)
-    if size is None and look.n > MOST_DOTS:
+    if look.size is None and len(points) > MOST_DOTS:
         _draw_density(ax, points, look, box)
     else:
-        _draw_dots(ax, points, look, size)
+        _draw_dots(ax, points, look)
     ax.set(xlim=box[:2], ylim=box[2:], aspect="equal", xticks=[], yticks=[], xlabel="", ylabel="")
     for spine in ax.spines.values():
-        spine.set(color=RULE, linewidth=0.8)
+        spine.set(color=figures.RULE, linewidth=0.8)
 
 
-def _draw_dots(ax: Axes, points: NDArray[np.floating], look: Look, size: float | None) -> None:
+def _draw_dots(ax: Axes, points: NDArray[np.floating], look: Look) -> None:
+    size = look.size
     if size is None:
         side = min(ax.bbox.width, ax.bbox.height) / ax.figure.dpi
-        size = min(50.0, 300 * side**2 * look.n**-0.75)
+        size = min(50.0, 300 * side**2 * len(points) ** -0.75)
     # A fixed shuffled order, so that no label hides another; only missing ones lie below.
-    order = np.random.default_rng(0).permutation(look.n)
+    order = np.random.default_rng(0).permutation(len(points))
     order = order[np.argsort(~look.missing[order], kind="stable")]
     sizes: Any = size
     if look.shapes is not None:
-        scale = {**MARKERS, _MISSING_MARKER: 1.6}
-        factors = np.array([scale[marker] for marker in look.markers])
+        factors = np.array([MARKERS.get(marker, _MISSING_FACTOR) for marker in look.markers])
         sizes = size * factors[look.shapes.codes[order]]
     dots = ax.scatter(
-        points[order, 0], points[order, 1], s=sizes, c=look.point_colors()[order],
+        points[order, 0], points[order, 1], s=sizes, c=look.rgb[order],
         alpha=_OPACITY, linewidths=0, rasterized=True,
     )  # fmt: skip
     if look.shapes is not None:
@@ -265,26 +200,21 @@ def _draw_dots(ax: Axes, points: NDArray[np.floating], look: Look, size: float |
         dots.set_paths([paths[code] for code in look.shapes.codes[order].tolist()])
 
 
-def _draw_density(
-    ax: Axes, points: NDArray[np.floating], look: Look, box: tuple[float, float, float, float]
-) -> None:
+def _draw_density(ax: Axes, points: NDArray[np.floating], look: Look, box: Any) -> None:
     """Shade each pixel by the logarithm of its count, in the mean colour of its points."""
     side = min(ax.bbox.width, ax.bbox.height) / ax.figure.dpi
     pixels = int(np.clip(side * _PIXELS_PER_INCH, 100, 1000))
     start, length = np.array(box[::2]), box[1] - box[0]
     cells = ((points - start) * (pixels / length)).astype(np.int64).clip(0, pixels - 1)
     cell = cells[:, 1] * pixels + cells[:, 0]
-    colors = look.point_colors()
     # Missing labels lie below the others, as they do among dots.
     for chosen in (look.missing, ~look.missing):
         if chosen.any():
-            image = _shade(cell[chosen], colors[chosen], pixels)
+            image = _shade(cell[chosen], look.rgb[chosen], pixels)
             ax.imshow(image, extent=box, origin="lower", interpolation="nearest")
 
 
-def _shade(
-    cell: NDArray[np.int64], colors: NDArray[np.float64], pixels: int
-) -> NDArray[np.float64]:
+def _shade(cell: NDArray[Any], colors: NDArray[Any], pixels: int) -> NDArray[np.float64]:
     count = np.bincount(cell, minlength=pixels**2)
     image = np.zeros((pixels**2, 4))
     filled = count > 0

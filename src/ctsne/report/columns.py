@@ -22,21 +22,15 @@ _LONGEST_TEXT = 500
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A column of all points: labels, numbers on a scale, or texts that are too many for colours.
-
-    ``numbers`` is None unless the column is a scale.
-    """
+    """A column of all points: labels, numbers on a scale, or too many texts for colours."""
 
     name: str
     kind: Literal["labels", "numbers", "texts"]
     labels: Labels
-    numbers: NDArray[np.float64] | None
+    numbers: NDArray[np.float64] | None = None  # of a scale
 
     def content(self, rows: NDArray[np.int64]) -> tuple[dict[str, Any], NDArray[Any]]:
-        """Return what the page must know of the column, and the values of the shown rows.
-
-        Labels are codes from 1, numbers are steps of a scale from 1 to 65535; 0 is missing.
-        """
+        """Return facts, and the rows' codes or steps of the scale from 1; 0 is missing."""
         if self.numbers is not None:
             return self._scale(self.numbers, rows)
         labels = self.labels
@@ -46,21 +40,16 @@ class Column:
         lookup[used] = np.arange(1, len(used) + 1)
         names = [labels.names[code] for code in used]
         facts = {
-            "name": self.name,
-            "kind": self.kind,
-            "labels": [short_text(name) for name in names],
-            "missing": labels.n_missing,
-            "all": labels.n_labels,
-        }
+            "name": self.name, "kind": self.kind, "labels": [short_text(name) for name in names],
+            "missing": labels.n_missing, "all": labels.n_labels,
+        }  # fmt: skip
         if self.kind == "labels":
             colors = palette(labels)
             facts["colors"] = [colors[name] for name in names]
             facts["counts"] = labels.counts[used].tolist()
         return facts, lookup[codes].astype(np.min_scalar_type(len(used)))
 
-    def _scale(
-        self, numbers: NDArray[np.float64], rows: NDArray[np.int64]
-    ) -> tuple[dict[str, Any], NDArray[Any]]:
+    def _scale(self, numbers: NDArray[Any], rows: NDArray[Any]) -> tuple[dict[str, Any], Any]:
         present = numbers[np.isfinite(numbers)]
         low, high = float(present.min()), float(present.max())
         values = numbers[rows]
@@ -78,11 +67,11 @@ def read_column(name: str, values: Any, *, n: int, as_labels: bool) -> Column:
     """Read a column of ``n`` points; ``as_labels`` treats numbers and identifiers as labels too."""
     labels = encode_labels(values, n=n, argument=f"columns[{name!r:.60}]")
     if as_labels:
-        return Column(name, "labels", labels, None)
+        return Column(name, "labels", labels)
     numbers = _numbers(labels)
     if numbers is not None:
         return Column(name, "numbers", labels, numbers)
-    return Column(name, "labels" if labels.n_labels <= MOST_LABELS else "texts", labels, None)
+    return Column(name, "labels" if labels.n_labels <= MOST_LABELS else "texts", labels)
 
 
 def _numbers(labels: Labels) -> NDArray[np.float64] | None:
@@ -98,7 +87,7 @@ def _numbers(labels: Labels) -> NDArray[np.float64] | None:
     return values[labels.codes]
 
 
-def short_text(label: object) -> str:
+def short_text(label: object, most: int = _LONGEST_TEXT) -> str:
     """Return a label as text, cut to a length that someone may read."""
     text = label_text(label)
-    return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 1] + "…"
+    return text if len(text) <= most else text[: most - 1] + "…"

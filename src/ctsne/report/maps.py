@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from numbers import Real
 from typing import Any
 
@@ -24,31 +24,22 @@ _LISTED = 50
 def packed_map(
     swept: SweptMap, rows: NDArray[np.int64]
 ) -> tuple[dict[str, float], dict[str, NDArray[Any]]]:
-    """Return the top of each diagnostic's scale, and the arrays of the rows in few bytes.
-
-    Shares have steps of 1/255, perplexities of 1/65535 of the largest.
-    """
+    """Return the top of each diagnostic's scale, and the arrays of the rows in few bytes."""
     arrays: dict[str, NDArray[Any]] = {"positions": _drawn_positions(swept, rows).ravel()}
     highest = {}
     for name, values in swept.diagnostics.items():
-        if name == "matched":  # the same in all maps, so it is a column to colour by
-            continue
         shown = np.nan_to_num(values[rows].astype(np.float64))
         if name == "perplexity":
             highest[name] = float(shown.max()) or 1.0
             arrays[name] = np.rint(shown / highest[name] * 65535).astype(np.uint16)
-        else:
+        elif name != "matched":  # the same in all maps, so it is a column to colour by
             highest[name] = 1.0
             arrays[name] = np.rint(shown.clip(0, 1) * 255).astype(np.uint8)
     return highest, arrays
 
 
 def _drawn_positions(swept: SweptMap, rows: NDArray[np.int64]) -> NDArray[np.uint16]:
-    """Return the positions in the smallest square around them, in steps of 1/65535.
-
-    The overall size of a map has no meaning and would make some maps tiny. A map on a line gets
-    random heights.
-    """
+    """Return positions in the smallest square, in steps of 1/65535; a line gets random heights."""
     assert swept.embedding is not None
     positions = swept.embedding[rows].astype(np.float64)
     low, high = positions.min(axis=0), positions.max(axis=0)
@@ -61,79 +52,67 @@ def _drawn_positions(swept: SweptMap, rows: NDArray[np.int64]) -> NDArray[np.uin
     return steps
 
 
-def dominated_points(swept: SweptMap) -> tuple[int, NDArray[np.int64]]:
-    """Count the points dominated by one neighbour, and return the worst of them first."""
-    weights = swept.diagnostics.get("largest_weight")
-    if weights is None:
-        return 0, np.empty(0, np.int64)
+def dominated_points(swept: SweptMap) -> dict[str, Any]:
+    """Count the points dominated by one neighbour, and list the worst with their weights."""
+    weights = swept.diagnostics.get("largest_weight", np.empty(0))
     found = np.flatnonzero(weights > DOMINATED)
-    worst = found[np.argsort(-weights[found], kind="stable")[:_LISTED]]
-    return len(found), worst.astype(np.int64)
+    worst = found[np.argsort(-weights[found], kind="stable")[:_LISTED]].tolist()
+    return {"count": len(found), "worst": [[row, round(float(weights[row]), 3)] for row in worst]}
 
 
-def line_facts(result: SweepResult) -> dict[str, Any]:
-    """Return the lines, what :meth:`SweepResult.suggest` chooses from, and the map to compare with.
-
-    Maps are given by their index; choices are nested by line, strength and seed.
-    """
+def sweep_facts(result: SweepResult) -> dict[str, Any]:
+    """Return facts about maps and lines; choices are nested by line, strength and seed."""
     place = {id(swept): index for index, swept in enumerate(result.maps)}
+    all_lines = result.lines()
+    maps = [_map_facts(swept, all_lines) for swept in result.maps]
+
+    def indices(chosen: Iterable[SweptMap]) -> list[int]:
+        return [place[id(swept)] for swept in chosen]
+
     lines = [
-        {
-            "title": line.title,
-            "steering": line.steering,
-            "maps": [place[id(swept)] for swept in line.maps],
-        }
-        for line in result.lines()
+        {"title": line.title, "steering": line.steering, "maps": indices(line.maps)}
+        for line in all_lines
     ]
     try:
-        candidates = result.candidates()
+        choices = [[indices(group) for group in line] for line in result.candidates()]
     except ValueError:  # mixing cannot be measured: a single label
-        candidates = ()
-    choices = [[[place[id(swept)] for swept in group] for group in line] for line in candidates]
-    tsne = [line for line in result.lines() if line.parameters["method"] == "tsne"]
-    first = (tsne or result.lines())[0].maps[0]
-    return {"lines": lines, "choices": choices, "reference": place[id(first)]}
+        choices = []
+    tsne = [line for line in all_lines if line.parameters["method"] == "tsne"]
+    reference = place[id((tsne or all_lines)[0].maps[0])]
+    return {"maps": maps, "lines": lines, "choices": choices, "reference": reference}
 
 
-def map_facts(result: SweepResult) -> list[dict[str, Any]]:
-    """Return title, setting, strength as a number, measures and error of every map."""
-    line_of = {id(swept): line for line in result.lines() for swept in line.maps}
-    facts = []
-    for swept in result.maps:
-        line = line_of.get(id(swept))
-        setting, value = "", None
-        if line is not None and line.steering in swept.parameters:
+def _map_facts(swept: SweptMap, lines: Iterable[Line]) -> dict[str, Any]:
+    line = next((line for line in lines if any(each is swept for each in line.maps)), None)
+    title, setting, value = swept.title, "", None
+    if line is not None:
+        if line.steering in swept.parameters:
             value = swept.parameters[line.steering]
             setting = Line({line.steering: value}, line.steering, (swept,)).title
-        measures = {name: float(x) for name, x in swept.measures.items() if math.isfinite(x)}
-        facts.append(
-            {
-                "plain": swept.parameters.get("method") == "tsne",
-                "title": ", ".join(filter(None, [line.title, setting])) if line else swept.title,
-                "setting": setting,
-                "value": float(value) if isinstance(value, Real) else None,
-                "measures": measures,
-                "seconds": swept.seconds if math.isfinite(swept.seconds) else None,
-                "error": swept.error,
-            }
-        )
-    return facts
+        title = ", ".join(filter(None, [line.title, setting]))
+    return {
+        "plain": swept.parameters.get("method") == "tsne",
+        "title": title,
+        "setting": setting,
+        "value": float(value) if isinstance(value, Real) else None,
+        "measures": {name: float(x) for name, x in swept.measures.items() if math.isfinite(x)},
+        "seconds": swept.seconds if math.isfinite(swept.seconds) else None,
+        "error": swept.error,
+    }
 
 
 def constructor_calls(result: SweepResult) -> list[str]:
     """Write the estimator of each map in Python, without defaults and unused parameters."""
+    changed = {
+        name: value
+        for name, value in result.estimator.items()
+        if name not in IRRELEVANT and plain_value(value) != plain_value(DEFAULTS[name])
+    }
     calls = []
     for swept in result.maps:
         whole = {**result.estimator, **swept.parameters}
-        rest = {
-            name: value
-            for name, value in result.estimator.items()
-            if name not in swept.parameters
-            and name not in IRRELEVANT
-            and is_used(name, whole)
-            and plain_value(value) != plain_value(DEFAULTS[name])
-        }
-        named = {**swept.parameters, **rest}
+        rest = [key for key in changed if key not in swept.parameters and is_used(key, whole)]
+        named = {**swept.parameters, **{key: changed[key] for key in rest}}
         arguments = ", ".join(f"{name}={_typed(value)}" for name, value in named.items())
         calls.append(f"ConditionalTSNE({arguments})")
     return calls

@@ -6,13 +6,13 @@ import base64
 import hashlib
 import html
 import json
+import re
+from collections.abc import Mapping
 from importlib import resources
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from ctsne.report.payload import Payload
 
 _LIBRARY = ("bokeh.min.js", "bokeh-gl.min.js", "bokeh-api.min.js")
 # Functions only, so their order does not matter; ``start.js`` calls them.
@@ -28,52 +28,37 @@ _POLICY = (
 )
 
 
-def build_page(payload: Payload) -> bytes:
-    """Return the bytes of the page."""
+def build_page(
+    title: str, contents: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
+) -> bytes:
+    """Return the bytes of a page whose scripts find the contents (as JSON) and arrays by name."""
     own = "\n".join(_asset(name) for name in _SCRIPTS)
     scripts = [*_library(), f'(() => {{\n"use strict";\n{own}}})();']
     digests = (hashlib.sha256(script.encode()).digest() for script in scripts)
     hashes = " ".join(f"'sha256-{base64.b64encode(each).decode()}'" for each in digests)
-    json_parts = {
-        "facts": payload.facts, "commands": payload.commands, "provenance": payload.provenance,
-    }  # fmt: skip
     data = [
         f'<script type="application/json" id="ctsne-{name}">{_json(content)}</script>'
-        for name, content in json_parts.items()
+        for name, content in contents.items()
     ]
     data += [
         f'<script type="text/plain" id="ctsne-{name}">{_base64(values)}</script>'
-        for name, values in payload.arrays.items()
+        for name, values in arrays.items()
     ]
     parts = {
         "policy": _POLICY.format(hashes),
-        "title": html.escape(payload.facts["title"]),
+        "title": html.escape(title),
         "style": _asset("page.css"),
         "data": "\n".join(data),
         "scripts": "\n".join(f"<script>{script}</script>" for script in scripts),
     }
-    before, after = _filled(_asset("page.html"), parts)
-    # Without the few bytes of the size itself.
-    size = f"{(len(before) + len(after)) / 1e6:.1f} MB"
-    return before + size.encode() + after
 
+    def filled(size: str) -> bytes:
+        # In one pass, so that inserted text is never searched.
+        known = {**parts, "size": size}
+        text = re.sub(r"{{(\w+)}}", lambda name: known[name[1]], _asset("page.html"))
+        return text.encode(errors="replace")
 
-def _filled(template: str, parts: dict[str, str]) -> tuple[bytes, bytes]:
-    """Fill each ``{{name}}`` in one pass, so that inserted text is never searched again.
-
-    Returns the text before and after ``{{size}}``.
-    """
-    done: list[str] = [""]
-    for piece in template.split("{{"):
-        name, found, text = piece.partition("}}")
-        if not found:
-            done[-1] += piece
-        elif name == "size":
-            done.append(text)
-        else:
-            done[-1] += parts[name] + text
-    before, after = done
-    return before.encode(errors="replace"), after.encode(errors="replace")
+    return filled(f"{len(filled('')) / 1e6:.1f} MB")
 
 
 def _library() -> list[str]:
@@ -81,9 +66,7 @@ def _library() -> list[str]:
         folder = resources.files("bokeh") / "server" / "static" / "js"
         texts = [(folder / name).read_text("utf-8") for name in _LIBRARY]
     except (ImportError, OSError) as error:
-        raise ImportError(
-            'a page needs Bokeh, which is not installed: pip install "ctsne[report]"'
-        ) from error
+        raise ImportError('a page needs Bokeh: pip install "ctsne[report]"') from error
     # "</script" would end the element, even inside a string.
     return [text.replace("</script", "<\\/script").replace("\r", "") for text in texts]
 

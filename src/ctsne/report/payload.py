@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne.evaluate.wording import CHOSEN_BY, MEASURES, measure_title
+from ctsne._core.vocabulary import CHOSEN_BY, MEASURES, measure_title
 from ctsne.pl.palette import MISSING
 from ctsne.report.columns import MOST_LABELS, read_column, short_text
-from ctsne.report.maps import dominated_points, line_facts, map_facts, packed_map
+from ctsne.report.maps import dominated_points, packed_map, sweep_facts
 from ctsne.sweep import SweepResult
 from ctsne.sweep.choice import SEED_NOISE
 
@@ -23,91 +22,59 @@ _SHOWN_MEASURES = (*CHOSEN_BY, "perplexity_median", "other_share_mean")
 _LONGEST_NAME = 40
 
 
-@dataclass(frozen=True, eq=False)
-class Payload:
-    """Facts about columns and maps, and packed arrays of the shown points.
-
-    The commands are kept apart from the facts, because they depend on the page's folder.
-    """
-
-    facts: dict[str, Any]
-    arrays: dict[str, NDArray[Any]]
-    commands: list[str]
-    provenance: dict[str, Any]
-
-
 def build_payload(
-    result: SweepResult,
-    columns: Mapping[str, Any],
-    known: str,
-    other: str | None,
-    *,
-    names: Any,
-    commands: list[str],
-    provenance: dict[str, Any],
-    **about: Any,
-) -> Payload:
-    """Check the data, choose the points to show, and pack them; ``about`` goes into the facts."""
-    n, dimensions = _shape(result)
+    result: SweepResult, columns: Mapping[str, Any], known: str, other: str | None, names: Any
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return facts about columns and maps, and packed arrays of the points to show."""
+    shapes = [swept.embedding.shape for swept in result.maps if swept.embedding is not None]
+    if not shapes:
+        raise ValueError("result has no finished map to show")
+    n, dimensions = shapes[0]
+    if dimensions > 2:
+        raise ValueError(f"result has maps of {dimensions} dimensions; a page needs n_components=2")
     read = [
         read_column(name, values, n=n, as_labels=name in (known, other))
         for name, values in columns.items()
     ]
-    named = _names(names, n)
+    if isinstance(names, str | bytes) or not (names is None or hasattr(names, "__len__")):
+        raise TypeError(f"names must be a list with one name per point, got {type(names).__name__}")
+    if names is not None and len(names) != n:
+        raise ValueError(f"names has {len(names)} entries but the maps have {n} points")
     dominated = [dominated_points(swept) for swept in result.maps]
     first = sorted(read, key=lambda column: column.name != known)
-    rows = choose_points(
-        n,
-        (column.labels.codes for column in first if column.kind == "labels"),
-        np.concatenate([worst for _, worst in dominated]),
-    )
+    codes = (column.labels.codes for column in first if column.kind == "labels")
+    wanted = np.array([row for each in dominated for row, _ in each["worst"]], np.int64)
+    rows = choose_points(n, codes, wanted)
     arrays: dict[str, NDArray[Any]] = {"rows": rows.astype(np.uint32)}
     column_facts = []
     for number, column in enumerate(read):
         facts, arrays[f"column-{number}"] = column.content(rows)
         column_facts.append(facts)
-    maps = map_facts(result)
-    for number, (swept, (count, worst)) in enumerate(zip(result.maps, dominated, strict=True)):
-        if swept.error is not None:
-            continue
-        highest, packed = packed_map(swept, rows)
-        arrays.update((f"map-{number}-{name}", values) for name, values in packed.items())
-        weights = swept.diagnostics.get("largest_weight", np.empty(0))[worst]
-        listed = [[int(row), round(float(w), 3)] for row, w in zip(worst, weights, strict=True)]
-        maps[number]["highest"] = highest
-        maps[number]["dominated"] = {"count": count, "worst": listed}
-    present = {name for facts in maps for name in facts["measures"]}
-    order = list(columns)
+    about = sweep_facts(result)
+    for number, swept in enumerate(result.maps):
+        if swept.error is None:
+            highest, packed = packed_map(swept, rows)
+            arrays.update((f"map-{number}-{name}", values) for name, values in packed.items())
+            about["maps"][number] |= {"highest": highest, "dominated": dominated[number]}
+    present = {name for each in about["maps"] for name in each["measures"]}
+    order, named = list(columns), None if names is None else list(names)
     facts = {
-        **about,
-        "n": n,
-        "sampledFrom": result.sampled_from,
-        "dimensions": dimensions,
-        "known": order.index(known),
-        "other": None if other is None else order.index(other),
-        "missingColor": MISSING,
-        "seedNoise": SEED_NOISE,
-        "columns": column_facts,
-        "maps": maps,
-        **line_facts(result),
+        "n": n, "sampledFrom": result.sampled_from, "dimensions": dimensions,
+        "known": order.index(known), "other": None if other is None else order.index(other),
+        "missingColor": MISSING, "seedNoise": SEED_NOISE, "columns": column_facts, **about,
         "measures": _measures(present, known, other),
         "names": None if named is None else [short_text(named[row]) for row in rows],
-    }
-    return Payload(facts, arrays, commands, provenance)
+    }  # fmt: skip
+    return facts, arrays
 
 
 def choose_points(
-    n: int,
-    codes: Iterable[NDArray[np.integer]],
-    wanted: NDArray[np.integer],
-    *,
-    most: int = MOST_POINTS,
+    n: int, codes: Iterable[NDArray[Any]], wanted: NDArray[Any], *, most: int = MOST_POINTS
 ) -> NDArray[np.int64]:
     """Return the rows to show, in random order so that no label lies above all others.
 
-    Of more than ``most`` points a random sample is taken. It contains the rows ``wanted`` and a
-    point of every label of the columns in ``codes``, as far as half of it can hold them; columns of
-    more than 1,000 labels are left to chance.
+    A sample of ``most`` has the rows ``wanted`` and a point of every label of the columns in
+    ``codes`` (with at most 1,000 labels), as far as half of it can hold them.
     """
     order = np.random.default_rng(0).permutation(n)
     if n <= most:
@@ -118,49 +85,16 @@ def choose_points(
         together = np.union1d(required, order[first])
         if len(labels) <= MOST_LABELS and len(together) <= most // 2:
             required = together
-    is_required = np.zeros(n, bool)
-    is_required[required] = True
-    rest = ~is_required[order]
+    rest = ~np.isin(order, required)
     taken = np.cumsum(rest) <= most - len(required)
     return order[~rest | taken]
 
 
 def _measures(present: set[str], known: str, other: str | None) -> list[dict[str, Any]]:
-    """Return key, name, digits and meaning of the measures that some map has."""
-    labels = [
-        name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
-        for name in (known, other or "the other label")
-    ]
+    """Describe the measures that some map has."""
+    labels = [short_text(name, _LONGEST_NAME) for name in (known, other or "the other label")]
     return [
-        {
-            "key": key,
-            "name": measure_title(key, *labels),
-            "digits": MEASURES[key].digits,
-            "meaning": MEASURES[key].meaning,
-        }
-        for key in _SHOWN_MEASURES
-        if key in present
+        {"key": key, "name": measure_title(key, *labels), "digits": m.digits, "meaning": m.meaning}
+        for key, m in MEASURES.items()
+        if key in _SHOWN_MEASURES and key in present
     ]
-
-
-def _shape(result: SweepResult) -> tuple[int, int]:
-    shapes = [swept.embedding.shape for swept in result.maps if swept.embedding is not None]
-    if not shapes:
-        raise ValueError("result has no finished map to show")
-    n, dimensions = shapes[0]
-    if dimensions > 2:
-        raise ValueError(
-            f"result has maps of {dimensions} dimensions, but a page shows at most 2: make the "
-            "sweep with n_components=2"
-        )
-    return n, dimensions
-
-
-def _names(names: Any, n: int) -> list[Any] | None:
-    if names is None:
-        return None
-    if isinstance(names, str | bytes) or not hasattr(names, "__len__"):
-        raise TypeError(f"names must be a list with one name per point, got {type(names).__name__}")
-    if len(names) != n:
-        raise ValueError(f"names has {len(names)} entries but the maps have {n} points")
-    return list(names)

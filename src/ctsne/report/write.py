@@ -17,8 +17,6 @@ from ctsne.report.payload import build_payload
 from ctsne.sweep import SweepResult
 from ctsne.sweep.choice import SUGGESTED_MIXING
 
-__all__ = ["write_report"]
-
 # The column that says how well a point is matched by points with other labels.
 MATCHED = "matched under other labels"
 
@@ -40,9 +38,8 @@ def write_report(
 
     The page is a single HTML file that never uses the network: t-SNE next to the chosen map, a
     slider over the strengths, colours by any column, measures, and a suggestion. It shows at most
-    50,000 points, a random sample of more, with every label in it (of columns with up to 1,000). A
-    page takes 1.7 MB, and at 50,000 points about half a megabyte per map and a few hundred
-    kilobytes per column. The same input gives the same bytes.
+    50,000 points, a random sample of more, with every label in it (of columns with up to 1,000),
+    which take about half a megabyte per map. The same input gives the same bytes.
 
     Parameters
     ----------
@@ -54,23 +51,19 @@ def write_report(
         Columns to colour by, with their names. Numbers with more than 30 values become a colour
         scale, everything else is a label. A column with more than 1,000 labels, other than
         ``known`` and ``other``, gives no colours but is shown for the point under the pointer.
-    known : str
-        The column that was factored out.
-    other : str, optional
-        The column to look for in the maps.
+    known, other : str
+        The column that was factored out and, optional, the column to look for in the maps.
     mixing : float, default=0.5
-        Mixing that the suggested map must reach, as for :meth:`ctsne.sweep.SweepResult.suggest`;
-        readers can change it on the page.
+        Mixing that the suggested map must reach; readers can change it on the page.
     names : array-like of length n, optional
         Names of the points; by default their row numbers, from 0.
     title : str, optional
-        Title of the page.
     commands : sequence of str, optional
         A command per map of ``result.maps`` that makes it, shown for copying; by default the call
         of :class:`ctsne.ConditionalTSNE`.
     provenance : mapping, optional
-        Settings and versions behind the page, as JSON can hold them: shown at its end, and stored
-        in the element ``ctsne-provenance``. Its ``"command"`` is the command that made the page.
+        Settings and versions behind the page, as JSON can hold them, shown at its end and stored in
+        the element ``ctsne-provenance``; ``"command"`` is the command that made the page.
 
     Examples
     --------
@@ -93,9 +86,8 @@ def write_report(
     True
     """
     if not isinstance(result, SweepResult):
-        raise TypeError(
-            f"result must be the result of ctsne.sweep.sweep, got {type(result).__name__}"
-        )
+        kind = type(result).__name__
+        raise TypeError(f"result must be the result of ctsne.sweep.sweep, got {kind}")
     target = Path(path)
     if target.is_dir():
         raise ValueError(f"path must name a file, but {target} is a folder")
@@ -104,32 +96,22 @@ def write_report(
     _check_columns(columns, known, other)
     if title is not None and not isinstance(title, str):
         raise TypeError(f"title must be text, got {type(title).__name__}")
-    payload = build_payload(
-        result, _with_matched(columns, result), known, other, names=names,
-        commands=_check_commands(commands, result), provenance=_plain_provenance(provenance),
-        mixing=check_number(mixing, "mixing", low=0, high=1),
-        title=f"Maps without {known}" if title is None else title,
-    )  # fmt: skip
-    page = build_page(payload)
+    title = f"Maps without {known}" if title is None else title
+    about = {"mixing": check_number(mixing, "mixing", low=0, high=1), "title": title}
+    # The commands are kept apart from the facts, because they depend on the page's folder.
+    apart = {"commands": _check_commands(commands, result), "provenance": _plain(provenance)}
+    matched = [each.diagnostics["matched"] for each in result.maps if "matched" in each.diagnostics]
+    if matched and MATCHED not in columns:  # the same in all maps
+        columns = {**columns, MATCHED: matched[0]}
+    facts, arrays = build_payload(result, columns, known, other, names)
+    page = build_page(title, {"facts": about | facts, **apart}, arrays)
     with replaced_file(target) as temporary:
         temporary.write_bytes(page)
 
 
-def _with_matched(columns: Mapping[str, Any], result: SweepResult) -> dict[str, Any]:
-    """Add how well points are matched under other labels, which is the same in all maps."""
-    found = (swept.diagnostics.get("matched") for swept in result.maps)
-    matched = next((each for each in found if each is not None), None)
-    if matched is None or MATCHED in columns:
-        return dict(columns)
-    return {**columns, MATCHED: matched}
-
-
 def _check_columns(columns: object, known: object, other: object) -> None:
     if not isinstance(columns, Mapping):
-        raise TypeError(
-            "columns must be a mapping from names to columns, such as "
-            f'{{"batch": batch}}, got {type(columns).__name__}'
-        )
+        raise TypeError(f"columns must be a mapping from names, got {type(columns).__name__}")
     for name in columns:
         if not isinstance(name, str):
             raise TypeError(f"names of columns must be text, got {name!r:.60}")
@@ -145,23 +127,19 @@ def _check_commands(commands: object, result: SweepResult) -> list[str]:
     if commands is None:
         return constructor_calls(result)
     if not isinstance(commands, list | tuple) or not all(isinstance(c, str) for c in commands):
-        raise TypeError(
-            f"commands must be a list with one text per map, got {type(commands).__name__}"
-        )
-    if len(commands) != len(result.maps):
-        raise ValueError(
-            f"commands has {len(commands)} entries but result has {len(result.maps)} maps"
-        )
+        kind = type(commands).__name__
+        raise TypeError(f"commands must be a list with one text per map, got {kind}")
+    n, n_maps = len(commands), len(result.maps)
+    if n != n_maps:
+        raise ValueError(f"commands has {n} entries but result has {n_maps} maps")
     return list(commands)
 
 
-def _plain_provenance(provenance: object) -> dict[str, Any]:
-    if provenance is None:
-        return {}
-    if not isinstance(provenance, Mapping):
+def _plain(provenance: object) -> dict[str, Any]:
+    if provenance is not None and not isinstance(provenance, Mapping):
         raise TypeError(f"provenance must be a mapping, got {type(provenance).__name__}")
     try:
-        plain: dict[str, Any] = json.loads(json.dumps(dict(provenance), allow_nan=False))
+        plain: dict[str, Any] = json.loads(json.dumps(dict(provenance or {}), allow_nan=False))
     except (TypeError, ValueError) as error:
         raise TypeError(f"provenance must hold values that JSON can hold: {error}") from None
     return plain

@@ -11,12 +11,11 @@ import numpy as np
 if TYPE_CHECKING:
     from ctsne.sweep.result import SweptMap
 
-__all__ = ["SUGGESTED_MIXING", "Suggestion", "choose_map"]
-
 # The default target, as a share of random mixing. A starting point, not a rule.
 SUGGESTED_MIXING = 0.5
-# Maps are considered equally pure if the mixing of the other label differs by less: different seeds
-# differ as much. (0.005 in the Laplacian score of three equally frequent labels.)
+# How much the mixing of the other label, as a share of random mixing, varies between seeds of one
+# setting: maps that differ by less are equally pure. Measured as 0.005 in the Laplacian score of
+# three equally frequent labels, whose score for random labels is 2/3.
 SEED_NOISE = 0.0075
 
 
@@ -37,10 +36,7 @@ class Suggestion:
 
 
 def choose_map(lines: Sequence[Sequence[Sequence[SweptMap]]], mixing: float) -> Suggestion:
-    """Choose from maps grouped by line and setting, the weakest first; seeds form a group.
-
-    The page applies the same rule (``state.js``).
-    """
+    """Choose from maps grouped by line, strength and seed; ``state.js`` has the same rule."""
     groups = [group for line in lines for group in line]
     reaching = [group for group in groups if _mean(group, "mixing") >= mixing]
     plain = [group for group in reaching if group[0].parameters.get("method") == "tsne"]
@@ -65,9 +61,9 @@ def choose_map(lines: Sequence[Sequence[Sequence[SweptMap]]], mixing: float) -> 
             "(the weaker of equals)"
         )
     else:
-        weakest = [next((group for group in line if group in reaching), None) for line in lines]
-        found = [group for group in weakest if group is not None]
-        chosen = max(found, key=lambda group: _mean(group, "adjusted_rnx"))
+        by_line = ([group for group in line if group in reaching] for line in lines)
+        weakest = [found[0] for found in by_line if found]
+        chosen = max(weakest, key=lambda group: _mean(group, "adjusted_rnx"))
         reason = f"the weakest setting that mixes the label to {mixing:g} of random"
         if len(lines) > 1:
             reason += "; of all methods that reach it, this one keeps most neighbours"

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ctsne._core.vocabulary import CHOSEN_BY, MEASURES, measure_title
 from ctsne._fit.display import LEFT, NUMBER, dominated_text, escaped, facts_table, shortened
-from ctsne.evaluate.wording import CHOSEN_BY, MEASURES, measure_title
 
 if TYPE_CHECKING:
     from ctsne.sweep.result import SweepResult, SweptMap
-
-__all__ = ["sweep_html", "swept_map_html"]
 
 
 def swept_map_html(swept: SweptMap) -> str:
@@ -37,10 +35,10 @@ def sweep_html(result: SweepResult) -> str:
     """Show the table of a sweep with the suggested map marked."""
     suggested, text = _suggestion(result)
     measures = [name for name in CHOSEN_BY if any(name in swept.measures for swept in result.maps)]
+    meanings = {name: html.escape(MEASURES[name].meaning) for name in measures}
     head = "".join(
-        f'<th title="{html.escape(MEASURES[name].meaning)}" style="{NUMBER}">'
-        f"{measure_title(name)}</th>"
-        for name in measures
+        f'<th title="{meaning}" style="{NUMBER}">{measure_title(name)}</th>'
+        for name, meaning in meanings.items()
     )
     rows = "".join(_row(swept, measures, chosen=swept is suggested) for swept in result.maps)
     maps = "1 map" if len(result.maps) == 1 else f"{len(result.maps)} maps"

@@ -17,56 +17,28 @@ from ctsne._core.messages import did_you_mean
 from ctsne._fit.conditioning import knob_value
 from ctsne.methods import METHODS, SWEPT_METHODS, is_used, swept_grid, users_of
 
-__all__ = [
-    "IRRELEVANT",
-    "Grid",
-    "GridPoint",
-    "default_grid",
-    "expand_grid",
-    "grouped_lines",
-    "identity",
-    "plain_value",
-    "weakest_first",
-]
-
 Grid = Mapping[str, Any] | Iterable[Mapping[str, Any]]
 
 # Parameters that do not change the map.
 IRRELEVANT = ("n_jobs", "verbose", "callback", "callback_every", "mixing")
-_NO_GRID = (
-    "grid must be a mapping of parameters to values, or a list of such mappings, got {!r:.60}"
-)
+_NO_GRID = "grid must map parameters to values, or be a list of such mappings, got {!r:.60}"
 _REFUSED = {
     "n_components": "maps of different dimensions cannot be compared",
     "metric": "neighbours are searched once for all settings",
     "n_jobs": "it does not change the map; pass it to sweep itself",
     "mixing": "a sweep has its own settings; pass a mixing to suggest()",
-    "verbose": "it does not change the map",
-    "callback": "it does not change the map",
-    "callback_every": "it does not change the map",
+    **dict.fromkeys(("verbose", "callback", "callback_every"), "it does not change the map"),
 }
 
 
 @dataclass(frozen=True)
 class GridPoint:
-    """One setting.
-
-    Attributes
-    ----------
-    parameters : dict
-        The parameters that the grid names and the method uses.
-    line : str
-        Settings with the same line differ only in their strength.
-    seedless_line : str
-        Settings with the same one differ only in their strength and their seed.
-    steering : str or None
-        The parameter that varies along the line.
-    """
+    """One setting: the parameters that the grid names and the method uses."""
 
     parameters: dict[str, Any]
-    line: str
-    seedless_line: str
-    steering: str | None
+    line: str  # the same for settings that differ only in their strength
+    seedless_line: str  # the same for settings that differ only in their strength and their seed
+    steering: str | None  # the parameter that varies along the line
 
 
 def default_grid() -> list[dict[str, Any]]:
@@ -75,34 +47,25 @@ def default_grid() -> list[dict[str, Any]]:
 
 
 def expand_grid(grid: Grid, given: Mapping[str, Any]) -> list[GridPoint]:
-    """List every combination of a grid, or of each of several grids.
-
-    ``given`` holds all parameters of the estimator, which the grid overrides.
-    """
+    """List every combination of the grids, which override the given parameters."""
     entries = [grid] if isinstance(grid, Mapping) else grid
     if not isinstance(entries, Iterable):
         raise TypeError(_NO_GRID.format(grid))
     points: dict[str, GridPoint] = {}
     for entry in entries:
         values = _check_entry(entry, given)
-        idle = dict.fromkeys(name for name in values if users_of(name))
+        idle = [name for name in values if users_of(name)]
         for combination in product(*values.values()):
             named = dict(zip(values, combination, strict=True))
             whole = {**given, **named}
             check_choice(whole["method"], "method", tuple(METHODS))
             used = {name: value for name, value in whole.items() if is_used(name, whole)}
-            for name in set(idle) & set(used):
-                del idle[name]
+            idle = [name for name in idle if name not in used]
             steering = _steering(whole, values)
             rest = {name: value for name, value in used.items() if name != steering}
-            line = identity(rest)
-            rest.pop("random_state")
-            point = GridPoint(
-                {name: value for name, value in named.items() if name in used},
-                line,
-                identity(rest),
-                steering,
-            )
+            seedless = {name: value for name, value in rest.items() if name != "random_state"}
+            kept = {name: value for name, value in named.items() if name in used}
+            point = GridPoint(kept, identity(rest), identity(seedless), steering)
             points.setdefault(identity(_effective(used)), point)  # each map only once
         for name in idle:
             raise ValueError(
@@ -132,23 +95,20 @@ def _effective(used: Mapping[str, Any]) -> dict[str, Any]:
 def weakest_first(points: Sequence[GridPoint], indices: Iterable[int]) -> list[int]:
     """Order the settings of a line by strength; strengths per label keep their order."""
     chosen = list(indices)
-    steering = points[chosen[0]].steering
-    if steering is None:
-        return chosen
+    steering = points[chosen[0]].steering or ""
     values = [points[index].parameters.get(steering) for index in chosen]
-    numbers = [float(value) for value in values if isinstance(value, Real)]
-    if len(numbers) < len(values):
+    if not all(isinstance(value, Real) for value in values):
         return chosen
     sign = 1 if steering in ("strength", "odds") else -1
-    order = np.argsort(sign * np.array(numbers), kind="stable")
+    order = np.argsort(sign * np.array(values, np.float64), kind="stable")
     return [chosen[place] for place in order]
 
 
-def grouped_lines(points: Sequence[GridPoint]) -> list[list[int]]:
+def grouped_lines(points: Sequence[GridPoint], *, seedless: bool = False) -> list[list[int]]:
     """Return the positions of the settings on each line, the weakest first."""
     lines: dict[str, list[int]] = {}
     for index, point in enumerate(points):
-        lines.setdefault(point.line, []).append(index)
+        lines.setdefault(point.seedless_line if seedless else point.line, []).append(index)
     return [weakest_first(points, line) for line in lines.values()]
 
 
@@ -167,26 +127,22 @@ def plain_value(value: Any) -> Any:
 
 def identity(parameters: Mapping[str, Any]) -> str:
     """Return the parameters that change the map as text."""
-    plain = [
-        (name, plain_value(value)) for name, value in parameters.items() if name not in IRRELEVANT
-    ]
-    return json.dumps(sorted(plain))
+    relevant = sorted(set(parameters) - set(IRRELEVANT))
+    return json.dumps([(name, plain_value(parameters[name])) for name in relevant])
 
 
 def _check_entry(entry: Any, known: Mapping[str, Any]) -> dict[str, list[Any]]:
     if not isinstance(entry, Mapping):
         raise TypeError(_NO_GRID.format(entry))
-    for name in entry:
+    values = {}
+    for name, value in entry.items():
         if name not in known:
             hint = did_you_mean(name, known)
-            raise ValueError(
-                f"grid names {name!r}, which is not a parameter of the estimator{hint}"
-            )
+            raise ValueError(f"grid names {name!r}, not a parameter of the estimator{hint}")
         if name in _REFUSED:
             raise ValueError(f"grid must not vary {name!r}: {_REFUSED[name]}")
-    values = {name: _listed(name, value) for name, value in entry.items()}
-    for name, listed in values.items():
-        if not listed:
+        values[name] = _listed(name, value)
+        if not values[name]:
             raise ValueError(f"grid has no value for {name!r}")
     return values
 

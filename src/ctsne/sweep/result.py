@@ -13,17 +13,15 @@ from numpy.typing import NDArray
 
 from ctsne._core.checks import check_number
 from ctsne._core.messages import did_you_mean
-from ctsne.evaluate.wording import CHOSEN_BY, MEASURES
+from ctsne._core.vocabulary import CHOSEN_BY, MEASURES
 from ctsne.layout import align
 from ctsne.methods import METHODS, is_used
 from ctsne.sweep.choice import SUGGESTED_MIXING, Suggestion, choose_map
 from ctsne.sweep.display import sweep_html, swept_map_html
-from ctsne.sweep.grid import GridPoint, grouped_lines, plain_value, weakest_first
+from ctsne.sweep.grid import GridPoint, grouped_lines, plain_value
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["Line", "SweepResult", "SweptMap", "aligned_maps"]
 
 _SHOWN_MAPS = 20
 
@@ -45,13 +43,10 @@ class SweptMap:
     error : str or None
         Why it failed.
     diagnostics : dict of str to ndarray of float32, shape (n,)
-        For every point the effective ``perplexity`` of its similarities, its ``largest_weight``
-        and, unless the method ignores labels, its ``other_share`` and whether it is ``matched``;
-        :class:`ctsne.affinity.Diagnostics` explains them. Empty if the map failed.
-    alignment : str
-        How points with other labels were aligned.
-    alignment_scores : dict of str to float
-        The scores of the alignments tried, with ``align="auto"``.
+        ``perplexity``, ``largest_weight`` and, unless the method ignores labels, ``other_share``
+        and ``matched`` of :class:`ctsne.affinity.Diagnostics`. Empty if the map failed.
+    alignment, alignment_scores : str, dict of str to float
+        How points with other labels were aligned, and the scores of what ``align="auto"`` tried.
     file : str or None
         The name of its file in the folder of the sweep.
     """
@@ -113,10 +108,8 @@ class SweepResult:
     ----------
     maps : tuple of SweptMap
         In the order of the grid, without those that an interrupted sweep did not reach.
-    points : tuple of GridPoint
-        The setting of each map.
-    estimator : dict
-        The parameters of the estimator, for everything that the grid does not name.
+    points, estimator : tuple of GridPoint, dict
+        The setting of each map, and all parameters of the estimator.
     sampled_from : int or None
         If the maps show a random sample, the number of all points.
 
@@ -127,9 +120,7 @@ class SweepResult:
     >>> from ctsne.sweep import sweep
     >>> data = make_synthetic(300, random_state=0)
     >>> small = ConditionalTSNE(perplexity=20, n_iter=300, random_state=0)
-    >>> result = sweep(
-    ...     data.X, data.known, {"strength": [0, 1]}, estimator=small, progress=False
-    ... )
+    >>> result = sweep(data.X, data.known, {"strength": [0, 1]}, estimator=small, progress=False)
     >>> [swept.parameters for swept in result.front()]
     [{'strength': 0}, {'strength': 1}]
     """
@@ -140,11 +131,10 @@ class SweepResult:
     sampled_from: int | None = None
 
     def __repr__(self) -> str:
-        maps = "".join(f"\n  {swept!r}" for swept in self.maps[:_SHOWN_MAPS])
-        more = len(self.maps) - _SHOWN_MAPS
-        return f"SweepResult of {len(self.maps)} maps{maps}" + (
-            f"\n  ... and {more} more" if more > 0 else ""
-        )
+        lines = [f"SweepResult of {len(self.maps)} maps", *map(repr, self.maps[:_SHOWN_MAPS])]
+        if len(self.maps) > _SHOWN_MAPS:
+            lines.append(f"... and {len(self.maps) - _SHOWN_MAPS} more")
+        return "\n  ".join(lines)
 
     def _repr_html_(self) -> str:
         return sweep_html(self)
@@ -154,9 +144,7 @@ class SweepResult:
         """One row per map: its parameters, its measures, seconds and error.
 
         Every parameter that the grid names has a column, which is empty for methods that ignore it.
-        ``mixing`` is the share of random mixing of the label factored out, ``adjusted_rnx`` the
-        share of neighbours kept, adjusted for the label. Measures of the other label begin with
-        ``other_``. :func:`ctsne.evaluate.measure_map` lists them all.
+        :func:`ctsne.evaluate.measure_map` lists the measures.
         """
         try:
             import pandas as pd
@@ -174,13 +162,12 @@ class SweepResult:
     def suggest(self, mixing: float = SUGGESTED_MIXING) -> Suggestion:
         """Suggest a map by its measures, with the reason.
 
-        If the sweep has an ``other`` label: of the maps that mix far enough and that no other map
-        beats in both mixing and neighbours kept (adjusted R_NX), the one that keeps the other label
-        purest; of maps that differ by no more than seeds do, the least mixed. Without an ``other``
-        label: of every line of the grid (maps that differ only in their strength) the weakest
-        setting that mixes far enough, and of those the one that keeps most neighbours. If t-SNE
-        mixes far enough, there is nothing to factor out, and it is suggested. If there are several
-        seeds, their means are compared.
+        With an ``other`` label: of the maps that mix far enough and that no other map beats in both
+        mixing and neighbours kept (adjusted R_NX), the one that keeps the other label purest; of
+        maps that differ by no more than seeds do, the least mixed. Without one: of every line of
+        the grid (maps that differ only in their strength) the weakest setting that mixes far
+        enough, and of those the one that keeps most neighbours. If t-SNE mixes far enough, it is
+        suggested. Of several seeds, the means are compared.
 
         Parameters
         ----------
@@ -196,9 +183,8 @@ class SweepResult:
         """
         suggestion = self.suggest(mixing)
         if suggestion.map is None:
-            raise ValueError(
-                f"{suggestion.reason}; ask for less, or try stronger conditioning or another method"
-            )
+            advice = "ask for less, or try stronger conditioning or another method"
+            raise ValueError(f"{suggestion.reason}; {advice}")
         return suggestion.map
 
     def most_mixed(self) -> SweptMap:
@@ -206,22 +192,17 @@ class SweepResult:
         return max(self._measured(), key=lambda swept: swept.measures["mixing"])
 
     def front(self) -> tuple[SweptMap, ...]:
-        """Return the maps that no other map beats.
+        """Return the maps that no other map beats, the least mixed first.
 
-        A map is beaten by another one that mixes the label at least as far, keeps at least as many
-        neighbours (adjusted R_NX), mixes the other label (if there is one) no further, and is
-        better in one of these. The least mixed map comes first.
+        Another map beats one if it is better in one of mixing, neighbours kept (adjusted R_NX) and
+        mixing of the other label (less is better), and not worse in any.
         """
         maps = self._measured()
         names = [name for name in CHOSEN_BY if np.isfinite(maps[0].measures.get(name, np.nan))]
-        scores = np.array(
-            [[MEASURES[name].better * swept.measures[name] for name in names] for swept in maps]
-        )
-        unbeaten = [
-            swept
-            for swept, score in zip(maps, scores, strict=True)
-            if not ((scores >= score).all(axis=1) & (scores > score).any(axis=1)).any()
-        ]
+        sign = np.array([MEASURES[name].better for name in names])
+        scores = sign * np.array([[swept.measures[name] for name in names] for swept in maps])
+        beats = [(scores >= each).all(axis=1) & (scores > each).any(axis=1) for each in scores]
+        unbeaten = [swept for swept, by in zip(maps, beats, strict=True) if not by.any()]
         return tuple(sorted(unbeaten, key=lambda swept: swept.measures["mixing"]))
 
     def find(self, **parameters: Any) -> tuple[SweptMap, ...]:
@@ -231,12 +212,12 @@ class SweepResult:
                 hint = did_you_mean(name, self.estimator)
                 raise ValueError(f"{name!r} is not a parameter of the estimator{hint}")
         wanted = {name: plain_value(value) for name, value in parameters.items()}
-        found = []
-        for swept in self.maps:
+
+        def fits(swept: SweptMap) -> bool:
             whole = {**self.estimator, **swept.parameters}
-            if wanted == {name: plain_value(whole[name]) for name in wanted}:
-                found.append(swept)
-        return tuple(found)
+            return all(plain_value(whole[name]) == value for name, value in wanted.items())
+
+        return tuple(filter(fits, self.maps))
 
     def lines(self) -> tuple[Line, ...]:
         """Group the finished maps that differ only in their strength, in the order of the grid."""
@@ -246,8 +227,8 @@ class SweepResult:
             if not finished:
                 continue
             first = self.points[min(finished)]
-            method = {"method": self.estimator["method"]}  # the grid need not name it
-            common = {**method, **first.parameters}
+            # The grid need not name the method.
+            common = {"method": self.estimator["method"], **first.parameters}
             common.pop(first.steering or "", None)
             maps = tuple(self.maps[place] for place in finished)
             lines.append(Line(common, first.steering, maps))
@@ -256,28 +237,25 @@ class SweepResult:
     def candidates(self) -> tuple[tuple[tuple[SweptMap, ...], ...], ...]:
         """Group the maps as :meth:`suggest` compares them, without those that cannot be measured.
 
-        Each line holds its strengths, the weakest first, and each strength its maps, which differ
-        only in their seeds. Raises ValueError if there is nothing to choose from, or to choose by.
+        Each line holds its strengths, the weakest first, and each strength its maps, one per seed.
+        Raises ValueError if there is nothing to choose from, or to choose by.
         """
-        measured = set(map(id, self._measured()))
-        lines: dict[str, list[int]] = {}
-        for index, point in enumerate(self.points):
-            if id(self.maps[index]) in measured:
-                lines.setdefault(point.seedless_line, []).append(index)
-        grouped = []
-        for line in lines.values():
+        measured = self._measured()
+        lines = []
+        for line in grouped_lines(self.points, seedless=True):
             groups: dict[str, list[SweptMap]] = {}
-            for index in weakest_first(self.points, line):
-                strength = self.maps[index].parameters.get(self.points[index].steering or "")
-                groups.setdefault(repr(strength), []).append(self.maps[index])
-            grouped.append(tuple(map(tuple, groups.values())))
-        return tuple(grouped)
+            for swept, point in ((self.maps[index], self.points[index]) for index in line):
+                if any(swept is each for each in measured):
+                    strength = swept.parameters.get(point.steering or "")
+                    groups.setdefault(repr(strength), []).append(swept)
+            if groups:
+                lines.append(tuple(map(tuple, groups.values())))
+        return tuple(lines)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the sweep for :func:`ctsne.sweep.load_sweep`.
+        """Write the sweep for :func:`ctsne.sweep.load_sweep`, replacing what is there.
 
-        A file (a NumPy archive, usually named ``.npz``) will contain everything; the folder of the
-        sweep gets an index of the maps that it has. Existing ones are replaced.
+        A file (a NumPy archive, ``.npz``) holds everything; a folder gets an index of its maps.
         """
         from ctsne.sweep.storage import write_sweep  # storage itself needs this class
 
@@ -300,10 +278,7 @@ class SweepResult:
 def aligned_maps(
     maps: Sequence[SweptMap], points: Sequence[GridPoint], which: Collection[int]
 ) -> tuple[SweptMap, ...]:
-    """Lay some maps on the one before them on their line, the first of a line on the first of all.
-
-    The other maps stay where they are.
-    """
+    """Rotate some maps onto the one before them on their line; first ones onto the first of all."""
     aligned = list(maps)
     first: NDArray[np.float32] | None = None
     for line in grouped_lines(points):

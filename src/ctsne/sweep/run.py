@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import joblib
@@ -19,26 +20,19 @@ from ctsne._core.progress import Progress
 from ctsne._fit.memory import map_memory, require_memory
 from ctsne._fit.pipeline import features_of
 from ctsne._fit.settings import DEFAULTS, Settings, check_settings
-from ctsne.evaluate.neighbors_in_data import (
-    DataNeighbors,
-    search_aligned,
-    search_data,
-    unsearched,
-)
+from ctsne.evaluate import DataNeighbors
 from ctsne.evaluate.sampling import MEASURED_POINTS, NEIGHBORHOOD, check_k, sample_points
 from ctsne.labels import Labels, encode_labels
 from ctsne.layout import start_positions
 from ctsne.neighbors.search import is_approximate
 from ctsne.sweep.grid import Grid, GridPoint, default_grid, expand_grid, grouped_lines
-from ctsne.sweep.result import SweepResult, SweptMap, aligned_maps
-from ctsne.sweep.shared_lists import SharedLists, shared_lengths, shared_neighbors
-from ctsne.sweep.storage import map_keys, open_store
-from ctsne.sweep.worker import Material, Outcome, Step, Watch, run_line
+from ctsne.sweep.result import SweepResult, aligned_maps
+from ctsne.sweep.shared_lists import shared_lengths, shared_neighbors
+from ctsne.sweep.storage import map_files, open_folder
+from ctsne.sweep.worker import Step, Watch, run_line
 
 if TYPE_CHECKING:
     from ctsne.estimator import ConditionalTSNE
-
-__all__ = ["sweep"]
 
 # Several maps at once on one thread each are faster than one map on all threads, as long as their
 # similarities fit in memory together.
@@ -46,19 +40,11 @@ _POINTS_AT_ONCE = 200_000
 
 
 def sweep(
-    X: ArrayLike,
-    labels: object,
-    grid: Grid | None = None,
-    *,
-    other: object = None,
-    estimator: ConditionalTSNE | None = None,
-    path: bool = False,
-    k: int | None = None,
-    sample: float | None = MEASURED_POINTS,
-    folder: str | os.PathLike[str] | None = None,
-    progress: bool = True,
-    n_jobs: int | None = -1,
-) -> SweepResult:
+    X: ArrayLike, labels: object, grid: Grid | None = None, *, other: object = None,
+    estimator: ConditionalTSNE | None = None, path: bool = False, k: int | None = None,
+    sample: float | None = MEASURED_POINTS, folder: str | os.PathLike[str] | None = None,
+    progress: bool = True, n_jobs: int | None = -1,
+) -> SweepResult:  # fmt: skip
     """Compute and measure maps for many settings on one neighbour search.
 
     Parameters
@@ -68,34 +54,28 @@ def sweep(
     labels : array-like of length n
         The label to factor out.
     grid : mapping or list of mappings, optional
-        For every parameter of the estimator to vary, its values; a single value counts as a list of
-        one. All combinations are computed; of several mappings, those of each. By default t-SNE,
-        ``"joint"`` and the paper's ``"revised"`` from weak to strong.
-    other : array-like of length n, optional
-        A label that should be visible in the maps, to be measured too.
+        For every parameter of the estimator to vary, its values or a single one. All combinations
+        are computed; of several mappings, those of each. By default t-SNE, ``"joint"`` and the
+        paper's ``"revised"`` from weak to strong.
+    other, k, sample
+        As in :func:`ctsne.evaluate.evaluate`; ``k`` is less than 30 if there are few points.
     estimator : ConditionalTSNE, optional
         All parameters that the grid does not name; by default those of the estimator with
         ``random_state=0``.
     path : bool, default=False
         Start each strength from the map of the next weaker one, with about a fifth of the
-        iterations. This is several times faster, and structures keep their place. But a map then
-        depends on those before it, and cannot be reproduced alone. With thousands of points,
-        measures differ from those of separate runs by less than .01 for ``"revised"`` and .02 for
-        ``"balanced"``; with few points, and for methods that condition the map, mixing can differ
-        by .1. Use it for a first look, and compute the map you choose separately.
-    k : int, optional
-        Neighbourhood size of the measures; 30, or less if there are few points.
-    sample : int, float or None, default=5000
-        Measure at most this many points (int), or this share of them (float); None measures all.
+        iterations. This is several times faster, and structures keep their place, but a map then
+        depends on those before it. With thousands of points, measures differ from those of separate
+        runs by less than .01 for ``"revised"`` and .02 for ``"balanced"``; with few points, and for
+        methods that condition the map, mixing can differ by .1. Use it for a first look.
     folder : path-like, optional
-        Where finished maps are stored, one file per map. A sweep of the same data with the same
-        folder loads the maps that it finds, so it can be interrupted and resumed.
+        Where finished maps are stored, so that a sweep can be interrupted and resumed.
         :func:`ctsne.sweep.load_sweep` reads the folder of a finished sweep.
     progress : bool, default=True
         Show a progress bar on standard error.
     n_jobs : int, default=-1
-        Number of workers; -1 uses all cores. The maps do not depend on it. Work goes through
-        joblib, so ``joblib.parallel_config`` can send it elsewhere, for example to Dask.
+        Number of workers; -1 uses all cores. ``joblib.parallel_config`` can send the work
+        elsewhere, for example to Dask.
 
     Returns
     -------
@@ -109,17 +89,15 @@ def sweep(
     >>> from ctsne.datasets import make_synthetic
     >>> from ctsne.sweep import sweep
     >>> data = make_synthetic(300, random_state=0)
-    >>> result = sweep(
-    ...     data.X, data.known, {"method": "joint", "strength": [0, 1]}, progress=False,
-    ...     estimator=ConditionalTSNE(perplexity=20, n_iter=300, random_state=0),
-    ... )
+    >>> small = ConditionalTSNE(perplexity=20, n_iter=300, random_state=0)
+    >>> result = sweep(data.X, data.known, {"strength": [0, 1]}, estimator=small, progress=False)
     >>> result.suggest(mixing=0.5).map.parameters
-    {'method': 'joint', 'strength': 1}
+    {'strength': 1}
     """
     matrix = check_matrix(X)
     check_same_rows(X, labels)
     check_same_rows(X, other, argument="other")
-    base = _base(estimator, n_jobs, repeatable=folder is not None)
+    base = _base(estimator, n_jobs, folder is not None)
     n = matrix.shape[0]
     if labels is None:
         raise ValueError("labels must be the labels to factor out; a sweep measures their mixing")
@@ -134,89 +112,48 @@ def sweep(
     lines = grouped_lines(points) if path else [[index] for index in range(len(points))]
     workers = 1 if n > _POINTS_AT_ONCE else min(check_workers(n_jobs), len(lines))
     _check_memory(matrix, settings, workers)
-    keys = {}
+    files: list[Path | None] = [None] * len(points)
     if folder is not None:
-        searched = shared_lengths(n, settings, k=k) if is_approximate(n, settings[0].recall) else ()
-        keys = map_keys(points, base, matrix, known, searched)
-    store = open_store(folder)
+        searched = shared_lengths(n, settings, k) if is_approximate(n, settings[0].recall) else ()
+        files[:] = map_files(open_folder(folder), points, base, matrix, known, searched)
     features = features_of(matrix, settings[0])
     places = matrix if features is None else features
-    lists = shared_neighbors(places, known, settings, k=k)
-    data = _measured_lists(places, known, measured, k, settings[0], lists)
-    # Workers may be other processes, and do not need the points again.
-    lists = {
-        key: replace(each, alignment=replace(each.alignment, points=None))
-        for key, each in lists.items()
-    }
-    settings = _with_starts(settings, features)
-    threads = max(1, check_jobs(n_jobs) // workers)
-    jobs = [
-        [Step(index, replace(settings[index], n_jobs=threads), keys.get(index)) for index in line]
-        for line in lines
+    data = DataNeighbors(measured, n, known, k, metric=base["metric"], features=places)
+    lists = shared_neighbors(settings, data)
+    settings = _with_starts(settings, features, max(1, check_jobs(n_jobs) // workers))
+    steps = [
+        Step(index, points[index].parameters, own, features, lists[index], hidden, files[index])
+        for index, own in enumerate(settings)
     ]
+    jobs = [[steps[index] for index in line] for line in lines]
     bar = Progress(len(points), "sweep", shown=progress)
     watch = Watch(bar)
     try:
-        _run(Material(features, lists, data, hidden, store), jobs, workers, watch)
+        _run(jobs, workers, watch)
     finally:
         bar.close()
-    result = _collect(points, watch.outcomes, base)
-    unsaved = [each.unsaved for each in watch.outcomes.values() if each.unsaved is not None]
-    if unsaved:
-        warn(f"{len(unsaved)} maps could not be stored in the folder: {unsaved[0]}")
-    if len(result.maps) < len(points):
-        resume = "" if store is None else "; run it again with the same folder to resume"
-        warn(f"interrupted: {len(result.maps)} of {len(points)} maps are finished{resume}")
-    elif store is not None and not unsaved:
-        result.save(store.folder)
-    return result
-
-
-def _measured_lists(
-    features: NDArray[np.floating],
-    labels: Labels,
-    points: NDArray[np.int64],
-    k: int,
-    settings: Settings,
-    lists: Mapping[str, SharedLists],
-) -> dict[str, DataNeighbors]:
-    """Search the neighbours that maps are compared with, once per alignment and always exactly."""
-    data = unsearched(features, len(features), labels, points, k, settings.metric)
-    data = search_data(data, settings.n_jobs)
-    return {
-        key: replace(search_aligned(data, each.alignment, settings.n_jobs), features=None)
-        for key, each in lists.items()
-    }
-
-
-def _collect(
-    points: list[GridPoint], outcomes: Mapping[int, Outcome], base: Mapping[str, Any]
-) -> SweepResult:
-    """Put outcomes in the order of the grid, align the maps, and report failures."""
-    maps = []
-    for index in sorted(outcomes):
-        outcome, parameters = outcomes[index], points[index].parameters
-        if outcome.finished is None:
-            maps.append(SweptMap(parameters, None, {}, float("nan"), outcome.error))
-            continue
-        finished, facts = outcome.finished, outcome.finished.facts
-        maps.append(SweptMap(
-            parameters, finished.embedding, outcome.measures, facts.seconds, None,
-            finished.diagnostics, facts.alignment, facts.alignment_scores, outcome.file,
-        ))  # fmt: skip
+    done = [watch.outcomes[index] for index in sorted(watch.outcomes)]
+    maps = [each.swept for each in done]
+    chosen = tuple(points[each.index] for each in done)
+    result = SweepResult(aligned_maps(maps, chosen, range(len(maps))), chosen, base)
     failed = [swept for swept in maps if swept.error is not None]
     if failed:
         warn(
             f"{len(failed)} of {len(points)} settings failed; the first, {failed[0].parameters}, "
             f"with {failed[0].error}"
         )
-    chosen = tuple(points[index] for index in sorted(outcomes))
-    return SweepResult(aligned_maps(maps, chosen, range(len(maps))), chosen, base)
+    unsaved = [each.unsaved for each in done if each.unsaved is not None]
+    if unsaved:
+        warn(f"{len(unsaved)} maps could not be stored in the folder: {unsaved[0]}")
+    if len(maps) < len(points):
+        resume = "" if folder is None else "; run it again with the same folder to resume"
+        warn(f"interrupted: {len(maps)} of {len(points)} maps are finished{resume}")
+    elif folder is not None and not unsaved:
+        result.save(folder)
+    return result
 
 
-def _base(
-    estimator: ConditionalTSNE | None, n_jobs: int | None, *, repeatable: bool
-) -> dict[str, Any]:
+def _base(estimator: ConditionalTSNE | None, n_jobs: Any, repeatable: bool) -> dict[str, Any]:
     """Return all parameters of the estimator, with a seed that can be repeated."""
     given = {**DEFAULTS, "random_state": 0}
     if estimator is not None:
@@ -225,15 +162,14 @@ def _base(
         given = estimator.get_params(deep=False)
     if given["mixing"] is not None:
         raise ValueError(
-            f"the estimator has mixing={given['mixing']!r:.60}, but a sweep has its own settings; "
-            "leave it out, and call suggest(mixing=...) on the result"
+            f"the estimator has mixing={given['mixing']!r:.60}; leave it out, and call "
+            "suggest(mixing=...) on the result of the sweep"
         )
     seed = given["random_state"]
     if seed is None or isinstance(seed, np.random.RandomState):
         if repeatable:
             raise ValueError(
-                "random_state must be a whole number if there is a folder, so that the sweep can "
-                f"be resumed; got {seed!r:.60}"
+                f"random_state must be a whole number to resume from a folder, got {seed!r:.60}"
             )
         seed = int(check_random_state(seed).randint(2**31 - 1))  # one start for all settings
     return {**given, "n_jobs": n_jobs, "callback": None, "verbose": 0, "random_state": seed}
@@ -259,40 +195,36 @@ def _check_points(
 
 def _check_memory(matrix: Any, settings: list[Settings], workers: int) -> None:
     """Refuse a sweep if the maps computed at once do not fit in memory."""
-    largest = max(
-        (map_memory(matrix.shape, each, sparse=is_sparse(matrix)) for each in settings),
-        key=lambda each: each.peak,
-    )
+    needed = [map_memory(matrix.shape, each, sparse=is_sparse(matrix)) for each in settings]
+    largest = max(needed, key=lambda each: each.peak)
     backend, _ = get_active_backend(prefer="threads")
     shared = getattr(backend, "supports_sharedmem", False)  # Dask's has no such attribute
     at_once = workers if shared else 1  # other processes have their own memory
     maps = at_once * (max(largest.similarities, largest.layout) - largest.lists)
-    require_memory(
-        max(largest.search, 2 * largest.lists + maps),  # the measures have lists too
-        "a smaller perplexity, fewer points, or fewer maps at once (n_jobs)",
-    )
+    hint = "a smaller perplexity, fewer points, or fewer maps at once (n_jobs)"
+    require_memory(max(largest.search, 2 * largest.lists + maps), hint)  # measures have lists too
 
 
-def _with_starts(settings: list[Settings], features: NDArray[np.floating] | None) -> list[Settings]:
-    """Compute the PCA start once for all settings."""
+def _with_starts(settings: list[Settings], features: Any, n_jobs: int) -> list[Settings]:
+    """Compute the PCA start once for all settings, and give each map its threads."""
     starts: dict[str, NDArray[np.float64]] = {}
     started = []
     for each in settings:
-        if isinstance(each.init, str) and each.init == "pca" and features is not None:
-            seed = repr(each.rng.bit_generator.state)
+        init, size, rng = each.init, each.n_components, each.rng
+        if isinstance(init, str) and init == "pca" and features is not None:
+            seed = repr(rng.bit_generator.state)
             if seed not in starts:
                 starts[seed] = start_positions(
-                    "pca", each.n_components, X=features, matrix=None, rng=each.rng,
-                    n_jobs=each.n_jobs,
-                )  # fmt: skip
-            each = replace(each, init=starts[seed])
-        started.append(each)
+                    "pca", size, X=features, matrix=None, rng=rng, n_jobs=each.n_jobs
+                )
+            init = starts[seed]
+        started.append(replace(each, init=init, n_jobs=n_jobs))
     return started
 
 
-def _run(material: Material, jobs: list[list[Step]], workers: int, watch: Watch) -> None:
+def _run(jobs: list[list[Step]], workers: int, watch: Watch) -> None:
     try:
-        for line in _parallel(material, jobs, workers, watch):
+        for line in _parallel(jobs, workers, watch):
             for outcome in line:  # those of other processes are not added yet
                 watch.add(outcome)
     except KeyboardInterrupt:
@@ -302,15 +234,13 @@ def _run(material: Material, jobs: list[list[Step]], workers: int, watch: Watch)
             raise
         for step in (step for steps in jobs for step in steps):
             if step.index not in watch.outcomes:
-                watch.add(Outcome(step.index, None, {}, f"{type(error).__name__}: {error}"))
+                watch.add(step.failed(error))
     finally:
         watch.stop()
 
 
-def _parallel(
-    material: Material, jobs: list[list[Step]], workers: int, watch: Watch
-) -> Iterator[list[Outcome]]:
-    calls = (joblib.delayed(run_line)(material, steps, watch) for steps in jobs)
+def _parallel(jobs: list[list[Step]], workers: int, watch: Watch) -> Any:
+    calls = (joblib.delayed(run_line)(steps, watch) for steps in jobs)
     try:
         parallel = joblib.Parallel(workers, prefer="threads", return_as="generator_unordered")
     except ValueError:  # not every backend supports this

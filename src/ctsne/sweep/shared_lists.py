@@ -2,52 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from ctsne._fit.pipeline import alignment_of, listed_labels, search_neighbors
 from ctsne._fit.settings import Settings
-from ctsne.labels import Labels
+from ctsne.evaluate.neighbors_in_data import DataNeighbors, search_aligned, search_data
 from ctsne.neighbors import Neighbors, merge_neighbors, select_neighbors
 from ctsne.neighbors.alignment import Alignment
 from ctsne.sweep.grid import plain_value
 
-__all__ = ["SharedLists", "alignment_key", "lists_for", "shared_lengths", "shared_neighbors"]
-
 
 @dataclass(frozen=True, eq=False)
 class SharedLists:
-    """The lists of one alignment."""
+    """The lists of one alignment: to make maps from, and to compare them with."""
 
     neighbors: Neighbors
     alignment: Alignment
+    data: DataNeighbors
 
 
-def shared_neighbors(
-    features: Any, labels: Labels, settings: Sequence[Settings], *, k: int
-) -> dict[str, SharedLists]:
+def shared_neighbors(settings: Sequence[Settings], data: DataNeighbors) -> list[SharedLists]:
     """Search once per alignment, for lists that contain those of every setting."""
-    same, other = shared_lengths(features.shape[0], settings, k=k)
+    same, other = shared_lengths(data.n, settings, data.k)
+    exact = search_data(data, settings[0].n_jobs)  # measures never depend on the recall
     found: dict[str, SharedLists] = {}
-    for each in settings:
-        key = alignment_key(each.align)
+    keys = [str(plain_value(each.align)) for each in settings]
+    for key, each in zip(keys, settings, strict=True):
         if key not in found:
-            moved = alignment_of(features, each)
-            lists = search_neighbors(features, labels, same, other, each, moved.points)
-            found[key] = SharedLists(lists, moved)
-    return found
+            moved = alignment_of(data.features, each)
+            lists = search_neighbors(data.features, data.labels, same, other, each, moved.points)
+            measured = replace(search_aligned(exact, moved, each.n_jobs), features=None)
+            # Workers may be other processes, and do not need the points again.
+            found[key] = SharedLists(lists, replace(moved, points=None), measured)
+    return [found[key] for key in keys]
 
 
-def alignment_key(align: str | NDArray[np.floating]) -> str:
-    """Name an alignment; arrays by their content."""
-    return align if isinstance(align, str) else str(plain_value(align))
-
-
-def shared_lengths(n: int, settings: Sequence[Settings], *, k: int) -> tuple[int, int]:
+def shared_lengths(n: int, settings: Sequence[Settings], k: int) -> tuple[int, int]:
     """Return the lengths of the lists that serve every setting; at least ``k`` each."""
     longest_same = longest_other = min(k, n - 1)
     for each in settings:
@@ -59,10 +50,9 @@ def shared_lengths(n: int, settings: Sequence[Settings], *, k: int) -> tuple[int
     return longest_same, longest_other
 
 
-def lists_for(settings: Settings, found: Mapping[str, SharedLists]) -> Neighbors:
+def lists_for(settings: Settings, shared: SharedLists) -> Neighbors:
     """Return the lists that a search for this setting would find (if the search is exact)."""
-    neighbors = found[alignment_key(settings.align)].neighbors
-    same, other = settings.method.lengths(settings, len(neighbors.indices))
+    same, other = settings.method.lengths(settings, len(shared.neighbors.indices))
     if listed_labels(settings) is None:
-        return merge_neighbors(neighbors, int(same[0] + other[0]))
-    return select_neighbors(neighbors, same, other)
+        return merge_neighbors(shared.neighbors, int(same[0] + other[0]))
+    return select_neighbors(shared.neighbors, same, other)

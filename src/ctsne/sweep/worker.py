@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,12 @@ from ctsne._core.progress import Progress
 from ctsne._fit.pipeline import affinities_of, layout_of, listed_labels, weights_of
 from ctsne._fit.settings import Settings
 from ctsne.affinity.result import kept_diagnostics
-from ctsne.evaluate import DataNeighbors, measure_map, summarize_diagnostics
+from ctsne.evaluate import measure_map, summarize_diagnostics
 from ctsne.labels import Labels
-from ctsne.layout import Layout, Schedule
-from ctsne.sweep.shared_lists import SharedLists, alignment_key, lists_for
-from ctsne.sweep.storage import Facts, FinishedMap, Store, file_name, key_after
-
-__all__ = ["Material", "Outcome", "Step", "Watch", "run_line"]
+from ctsne.layout import Layout
+from ctsne.sweep.result import SweptMap
+from ctsne.sweep.shared_lists import SharedLists, lists_for
+from ctsne.sweep.storage import file_after, load_map, save_map
 
 # A step along a path starts from the previous map, contracted to this standard deviation and with
 # exaggeration, so that separated parts can meet again. Then the map expands at the learning rate
@@ -38,11 +38,36 @@ _MOST_RATE = 6.0
 _SLICE = 10
 
 
-class Watch:
-    """Collect outcomes from all threads, and tell them when to stop.
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One map to make, from input that other maps share, and the file to store it in."""
 
-    Another process gets an empty copy, which has no effect.
-    """
+    index: int
+    parameters: dict[str, Any]
+    settings: Settings
+    features: NDArray[np.floating] | None
+    lists: SharedLists
+    hidden: Labels | None
+    file: Path | None
+
+    def failed(self, error: Exception) -> Outcome:
+        """Return the outcome of a setting that failed."""
+        reason = f"{type(error).__name__}: {error}"
+        return Outcome(self.index, SweptMap(self.parameters, None, {}, float("nan"), reason))
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """A map, finished or failed; whether it was loaded, and why it could not be stored."""
+
+    index: int
+    swept: SweptMap
+    loaded: bool = False
+    unsaved: str | None = None
+
+
+class Watch:
+    """Collect outcomes from all threads, and stop them; a copy in another process does nothing."""
 
     def __init__(self, progress: Progress | None = None) -> None:
         self.outcomes: dict[int, Outcome] = {}
@@ -81,88 +106,55 @@ class _Stopped(Exception):
     """The sweep was stopped before this map was finished."""
 
 
-@dataclass(frozen=True, eq=False)
-class Material:
-    """Input that all maps share; lists and neighbours in the data are kept per alignment."""
-
-    features: NDArray[np.floating] | None
-    lists: dict[str, SharedLists]
-    data: dict[str, DataNeighbors]
-    hidden: Labels | None
-    store: Store | None
-
-
-@dataclass(frozen=True, eq=False)
-class Step:
-    """One map to make."""
-
-    index: int
-    settings: Settings
-    key: str | None
-
-
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """A finished map, or the reason why it failed or could not be stored."""
-
-    index: int
-    finished: FinishedMap | None
-    measures: dict[str, float]
-    error: str | None = None
-    loaded: bool = False
-    unsaved: str | None = None
-    file: str | None = None
-
-
-def run_line(material: Material, steps: list[Step], watch: Watch) -> list[Outcome]:
+def run_line(steps: list[Step], watch: Watch) -> list[Outcome]:
     """Make the maps of a line, each from the one before it."""
     outcomes: list[Outcome] = []
     previous: NDArray[np.float32] | None = None
-    after: str | None = None
+    last: Path | None = None
     with watch:
         for step in steps:
-            if step.key is not None and after is not None:  # the map it actually starts from
-                step = replace(step, key=key_after(step.key, after))
+            if step.file is not None and last is not None:  # the map it actually starts from
+                step = replace(step, file=file_after(step.file, last))
             try:
-                outcome = _outcome(material, step, previous, watch)
+                outcome = _outcome(step, previous, watch)
             except _Stopped:
                 break
             except Exception as error:  # one failed setting must not end the others
-                outcome = Outcome(step.index, None, {}, f"{type(error).__name__}: {error}")
+                outcome = step.failed(error)
             outcomes.append(outcome)
             watch.add(outcome)
-            if outcome.finished is not None:
-                previous, after = outcome.finished.embedding, step.key
+            if outcome.swept.error is None:
+                previous, last = outcome.swept.embedding, step.file
     return outcomes
 
 
-def _outcome(
-    material: Material, step: Step, previous: NDArray[np.float32] | None, watch: Watch
-) -> Outcome:
+def _outcome(step: Step, previous: NDArray[np.float32] | None, watch: Watch) -> Outcome:
     if watch.stopped:
         raise _Stopped
-    store, key = material.store, step.key
-    finished = store.load(key) if store is not None and key is not None else None
-    loaded, unsaved = finished is not None, None
-    if finished is None:
-        finished = _make(material, step.settings, previous, watch)
-        if store is not None and key is not None:
+    swept = None if step.file is None else load_map(step.file, step.parameters)
+    loaded, unsaved = swept is not None, None
+    if swept is None:
+        swept = _make(step, previous, watch)
+        if step.file is not None:
             try:
-                store.save(key, finished)
+                save_map(step.file, swept)
+                swept = replace(swept, file=step.file.name)
             except OSError as error:  # a full disk must not lose the map
                 unsaved = str(error)
-    measures = _measure(material, finished, step.settings)
-    file = file_name(key) if store is not None and key is not None and unsaved is None else None
-    return Outcome(step.index, finished, measures, loaded=loaded, unsaved=unsaved, file=file)
+    assert swept.embedding is not None
+    data, n_jobs = step.lists.data, step.settings.n_jobs
+    measures = measure_map(swept.embedding, data, other=step.hidden, n_jobs=n_jobs)
+    swept = replace(swept, measures={**measures, **swept.measures})
+    return Outcome(step.index, swept, loaded, unsaved)
 
 
-def _make(
-    material: Material, settings: Settings, previous: NDArray[np.float32] | None, watch: Watch
-) -> FinishedMap:
+def _make(step: Step, previous: NDArray[np.float32] | None, watch: Watch) -> SweptMap:
+    """Return the map as the layout left it, without the measures of the map itself."""
     begin = time.perf_counter()
-    affinities = affinities_of(lists_for(settings, material.lists), settings)
+    settings, alignment = step.settings, step.lists.alignment
+    affinities = affinities_of(lists_for(settings, step.lists), settings)
     if previous is None:
-        layout = layout_of(affinities.matrix, material.features, settings)
+        layout = layout_of(affinities.matrix, step.features, settings)
         n_iter = settings.n_iter
     else:
         layout, n_iter = _next_on_path(affinities.matrix, previous, settings)
@@ -171,18 +163,15 @@ def _make(
             raise _Stopped
         layout.advance(min(_SLICE, n_iter - done))
     knows_labels = listed_labels(settings) is not None
-    similarities = {
-        name: value
-        for name, value in summarize_diagnostics(affinities.diagnostics).items()
-        if knows_labels or "other_share" not in name
-    }
+    measures = {"kl_divergence": layout.loss(), "n_iter": layout.iteration}
+    for name, value in summarize_diagnostics(affinities.diagnostics).items():
+        if knows_labels or "other_share" not in name:
+            measures[name] = value
     diagnostics = kept_diagnostics(affinities.diagnostics, know_labels=knows_labels)
-    alignment = material.lists[alignment_key(settings.align)].alignment
-    facts = Facts(
-        layout.loss(), layout.iteration, time.perf_counter() - begin, similarities,
-        alignment.name, alignment.scores,
+    return SweptMap(
+        step.parameters, layout.embedding, measures, time.perf_counter() - begin, None,
+        diagnostics, alignment.name, alignment.scores,
     )  # fmt: skip
-    return FinishedMap(layout.embedding, facts, diagnostics)
 
 
 def _next_on_path(
@@ -193,29 +182,18 @@ def _next_on_path(
     usual = settings.schedule
     rate = usual.early_learning_rate or usual.learning_rate
     rate = min(_RATE_EXAGGERATION * rate, max(rate, _MOST_RATE * len(start)))
-    schedule = Schedule(
-        early_exaggeration=max(PATH_EXAGGERATION, usual.exaggeration),
+    early = max(PATH_EXAGGERATION, usual.exaggeration)
+    schedule = replace(
+        usual,
+        early_exaggeration=early,
         early_exaggeration_iter=round(PATH_EARLY_SHARE * settings.n_iter),
-        exaggeration=usual.exaggeration,
         learning_rate=rate / max(1.0, usual.exaggeration),
-        early_learning_rate=rate / max(PATH_EXAGGERATION, usual.exaggeration),
+        early_learning_rate=rate / early,
         early_momentum=PATH_MOMENTUM,
         momentum=PATH_MOMENTUM,
-        longest_step=usual.longest_step,
     )
     layout = Layout(
         matrix, start, schedule, weights=weights_of(settings), dof=settings.dof,
         n_jobs=settings.n_jobs,
     )  # fmt: skip
     return layout, max(1, round(PATH_SHARE * settings.n_iter))
-
-
-def _measure(material: Material, finished: FinishedMap, settings: Settings) -> dict[str, float]:
-    data = material.data[alignment_key(settings.align)]
-    measures = measure_map(finished.embedding, data, other=material.hidden, n_jobs=settings.n_jobs)
-    return {
-        **measures,
-        "kl_divergence": finished.facts.kl_divergence,
-        "n_iter": finished.facts.n_iter,
-        **finished.facts.similarities,
-    }

@@ -8,26 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ctsne._io.anndata import column_of
-from ctsne._io.h5ad_maps import is_ours
+from ctsne._io.anndata import columns_of, is_ours
 from ctsne.estimator import ConditionalTSNE
 from ctsne.labels import encode_labels
 from ctsne.layout.descent import Callback
 from ctsne.methods import METHODS
-from ctsne.tl.fields import (
-    check_adata,
-    find_alignment,
-    find_features,
-    find_graph,
-    kept_params,
-    store_map,
-    taken_fields,
-)
+from ctsne.tl import fields
 
 if TYPE_CHECKING:
     from anndata import AnnData
-
-__all__ = ["ctsne"]
 
 
 def ctsne(
@@ -68,7 +57,7 @@ def ctsne(
     """Make a t-SNE map of the cells with known labels factored out.
 
     The map is the same, bit for bit, as that of :class:`ctsne.ConditionalTSNE` and of ``ctsne
-    embed`` with the same data and parameters.
+    embed`` with the same data and parameters. If an argument is not valid, nothing is changed.
 
     Parameters
     ----------
@@ -82,34 +71,29 @@ def ctsne(
         ``adata.obsm["X_pca"]`` if present, else the genes of ``X`` that
         ``adata.var["highly_variable"]`` marks, else all of ``X``.
     n_pcs : int, optional
-        Number of principal components: the first columns of the representation in ``adata.obsm``,
-        or components that are made of ``X``, by default 50 if there are more genes. 0 takes ``X``
-        itself. Components made here are not stored.
+        Number of principal components: the first columns of ``adata.obsm[use_rep]``, or components
+        made of ``X``, by default 50 if there are more genes. 0 takes ``X`` itself.
     neighbors_key : str, optional
-        Take the neighbours from the graph of ``adata.uns[neighbors_key]`` (usually
-        ``"neighbors"``), made by ``scanpy.pp.neighbors`` or bbknn. It must hold at least
-        ``perplexity`` neighbours per point, better three times as many, and neighbours with other
-        labels among them. By default, neighbours with the same and with other labels are searched,
-        as the methods require.
+        Take neighbours from the graph ``adata.uns[neighbors_key]`` (usually ``"neighbors"``) of
+        ``scanpy.pp.neighbors`` or bbknn. It must hold at least ``perplexity`` neighbours per point,
+        better three times as many, and neighbours with other labels among them.
     key_added : str, default="ctsne"
         Name of the map and prefix of the fields that belong to it.
     store_graph : bool, default=False
         Whether to store the similarities too, which may take more space than all other fields.
-    random_state : int, RandomState instance or None, default=0
-        Seed of the random start, and of the noise where a start is degenerate.
     copy : bool, default=False
         Return a copy with the results, in memory, instead of writing them into ``adata``.
     align : {"none", "mutual", "local", "mean", "auto"}, str or array, default="none"
         Space in which cells with other labels are compared: an alignment, a key of ``adata.obsm``
         such as ``"X_pca_harmony"``, or an array with a row per cell.
-    n_components, method, mixing, strength, beta, odds, beta_low, bandwidth, perplexity, recall, \
-n_iter, early_exaggeration, early_exaggeration_iter, exaggeration, learning_rate, dof, callback, \
-callback_every, n_jobs, verbose
-        As in :class:`ctsne.ConditionalTSNE`, with the same defaults.
     metric : {"euclidean", "cosine"}, default="euclidean"
         Metric of the neighbour search; has no effect with ``neighbors_key``.
     init : {"pca", "random", "spectral"} or array of shape (n_obs, n_components), optional
         Start of the map: ``"pca"`` by default, ``"spectral"`` with ``neighbors_key``.
+    random_state, n_components, method, mixing, strength, beta, odds, beta_low, bandwidth, \
+perplexity, recall, n_iter, early_exaggeration, early_exaggeration_iter, exaggeration, \
+learning_rate, dof, callback, callback_every, n_jobs, verbose
+        As in :class:`ctsne.ConditionalTSNE`; ``random_state`` is 0 by default.
 
     Returns
     -------
@@ -117,21 +101,13 @@ callback_every, n_jobs, verbose
         The copy if ``copy=True``, else None. These fields are set:
 
         - ``obsm[key_added]``: the map, float32. ``scanpy.pl.embedding(adata, key_added)`` draws it
-        - ``obs[key_added + "_perplexity"]``, ``"_other_share"``, ``"_matched"``,
-          ``"_largest_weight"``: diagnostics of every cell, to colour the map by; without
-          ``"_other_share"`` and ``"_matched"`` for ``"tsne"`` and ``"original"``, whose
-          similarities ignore labels
+        - ``obs[key_added + "_perplexity"]``, ``"_largest_weight"`` and, if the similarities use
+          labels, ``"_other_share"``, ``"_matched"``: diagnostics of every cell, to colour by
         - ``obsp[key_added + "_affinities"]``: with ``store_graph``, the symmetric similarities
-        - ``uns[key_added]``: ``"params"``, those that affect the map (one number per label as two
-          arrays, ``"label"`` and ``"value"``); ``"kl_divergence"``, ``"n_iter"`` and ``"recall"``;
-          the names of the fields above, ``"diagnostics_keys"`` and ``"affinities_key"``;
-          ``"diagnostics"``, their summary over all cells; and with ``mixing``, ``"found"``, the
-          strength (or beta) and the mixing of the map
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not valid; nothing is changed.
+        - ``uns[key_added]``: ``"params"`` that affect the map (one number per label as arrays
+          ``"label"`` and ``"value"``), ``"kl_divergence"``, ``"n_iter"``, ``"recall"``; the fields'
+          names, ``"diagnostics_keys"`` and ``"affinities_key"``; ``"diagnostics"``, their summary;
+          and with ``mixing``, ``"found"``, the strength (or beta) and the mixing of the map
 
     Examples
     --------
@@ -147,52 +123,57 @@ callback_every, n_jobs, verbose
     >>> adata.uns["ctsne"]["params"]["method"], adata.uns["ctsne"]["params"]["labels"]
     ('joint', 'batch')
     """
-    check_adata(adata)
+    fields.check_adata(adata)
     _check_target(adata, key_added, copy=copy)
-    column = None if labels is None else column_of(adata, labels, argument="labels")
+    (column,) = columns_of(adata, labels=labels)
     known = None if column is None else encode_labels(column, n=adata.n_obs)
     if neighbors_key is None:
         if metric == "precomputed":
-            raise ValueError(
-                'metric="precomputed" takes distances: name a graph with neighbors_key, or pass a '
-                "matrix of distances to ctsne.ConditionalTSNE"
-            )
+            raise ValueError('for metric="precomputed", name a graph with neighbors_key')
         init = "pca" if init is None else init
-        source = find_features(adata, use_rep, n_pcs)
+        source = fields.find_features(adata, use_rep, n_pcs)
     else:
-        _check_graph_alone(use_rep=use_rep, n_pcs=n_pcs, metric=metric)
+        other_metric = None if metric == "euclidean" else metric
+        ignored = {"use_rep": use_rep, "n_pcs": n_pcs, "metric": other_metric}
+        for name, value in ignored.items():
+            if value is not None:
+                raise ValueError(
+                    f"{name}={value!r:.60} has no effect with neighbors_key, whose graph already "
+                    "has distances; leave one of them out"
+                )
         metric, init = "precomputed", "spectral" if init is None else init
         listed = known if method in METHODS and METHODS[method].two_lists else None
-        source = find_graph(adata, neighbors_key, listed, perplexity)
+        source = fields.find_graph(adata, neighbors_key, listed, perplexity)
     if key_added == source.params.get("use_rep"):
-        raise ValueError(
-            f"key_added={key_added!r} would replace the features of the map; choose another name"
-        )
+        raise ValueError(f"key_added={key_added!r} would replace the features of the map")
     model = ConditionalTSNE(
         n_components=n_components, method=method, mixing=mixing, strength=strength, beta=beta,
-        align=find_alignment(adata, align), odds=odds, beta_low=beta_low, bandwidth=bandwidth,
-        perplexity=perplexity, metric=metric, pca=source.pca, recall=recall, init=init,
-        n_iter=n_iter, early_exaggeration=early_exaggeration,
+        align=fields.find_alignment(adata, align), odds=odds, beta_low=beta_low,
+        bandwidth=bandwidth, perplexity=perplexity, metric=metric, pca=source.pca, recall=recall,
+        init=init, n_iter=n_iter, early_exaggeration=early_exaggeration,
         early_exaggeration_iter=early_exaggeration_iter, exaggeration=exaggeration,
         learning_rate=learning_rate, dof=dof, callback=callback, callback_every=callback_every,
         n_jobs=n_jobs, random_state=random_state, verbose=verbose,
     )  # fmt: skip
     model.fit(source.matrix, labels=known)
     # Nothing is written before everything that can fail is done.
-    target = adata
-    if copy:
-        target = adata.to_memory() if adata.isbacked else adata.copy()
-    params = {**_named(labels, column), **source.params, **kept_params(model)}
+    make_copy = adata.to_memory if adata.isbacked else adata.copy
+    target = make_copy() if copy else adata
+    params = {**source.params, **fields.kept_params(model)}
+    if isinstance(labels, str):
+        params["labels"] = labels
+    elif isinstance(labels, list | tuple) and column is not labels:  # names of several columns
+        params["labels"] = np.array(labels, dtype=object)
     if isinstance(align, str) and "align" in params:
         params["align"] = align  # the name of a representation instead of "array"
-    store_map(target, key_added, model, params, store_graph=store_graph)
+    fields.store_map(target, key_added, model, params, store_graph)
     return target if copy else None
 
 
 def _check_target(adata: Any, key: object, *, copy: bool) -> None:
     if not isinstance(key, str) or not key or "/" in key:
         raise ValueError(f'key_added must be a name without slashes, like "ctsne", got {key!r:.60}')
-    taken = [] if is_ours(adata.uns.get(key)) else taken_fields(adata, key)
+    taken = [] if is_ours(adata.uns.get(key)) else fields.taken_fields(adata, key)
     if taken:
         raise ValueError(
             f"key_added={key!r} would replace {' and '.join(taken[:3])}, not written by ctsne; "
@@ -200,24 +181,5 @@ def _check_target(adata: Any, key: object, *, copy: bool) -> None:
         )
     if not copy and adata.is_view and adata.isbacked:
         raise ValueError(
-            "adata is a view of an object backed by a file, which cannot be written to; pass "
-            "adata.to_memory(), or copy=True for a copy with the results"
+            "adata is a view of an object backed by a file; pass adata.to_memory() or copy=True"
         )
-
-
-def _check_graph_alone(**given: object) -> None:
-    for name, value in given.items():
-        if value is not None and (name, value) != ("metric", "euclidean"):
-            raise ValueError(
-                f"{name}={value!r:.60} has no effect with neighbors_key, whose graph already has "
-                "distances; leave one of them out"
-            )
-
-
-def _named(labels: Any, column: Any) -> dict[str, Any]:
-    """Return the names of the columns that were factored out, if they were given by name."""
-    if isinstance(labels, str):
-        return {"labels": labels}
-    if isinstance(labels, list | tuple) and column is not labels:
-        return {"labels": np.array(labels, dtype=object)}
-    return {}

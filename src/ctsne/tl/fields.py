@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ctsne._core.checks import check_count, check_matrix, check_perplexity, check_same_rows
-from ctsne._core.choices import ALIGN_CHOICES
 from ctsne._core.messages import unknown, warn
+from ctsne._core.vocabulary import ALIGN_CHOICES
 from ctsne._fit.fitting import point_diagnostics
 from ctsne._io.anndata import choose_representation, is_anndata
 from ctsne.affinity.result import KEPT_DIAGNOSTICS
@@ -39,8 +39,7 @@ def check_adata(adata: Any) -> None:
     if not is_anndata(adata):
         raise TypeError(
             f"adata must be an AnnData object, got {type(adata).__name__}; pass arrays to "
-            "ctsne.ConditionalTSNE, ctsne.sweep or ctsne.evaluate, or make an object with "
-            "anndata.AnnData(array)"
+            "ctsne.ConditionalTSNE, ctsne.sweep or ctsne.evaluate"
         )
 
 
@@ -49,8 +48,7 @@ def find_features(
 ) -> Source:
     """Choose features as the command line does; ``n_pcs`` selects columns or makes components."""
     count = None if n_pcs is None else check_count(n_pcs, "n_pcs", low=0)
-    if use_rep is None and count == 0:
-        use_rep = "X"
+    use_rep = "X" if use_rep is None and count == 0 else use_rep
     found = choose_representation(adata, use_rep=use_rep, layer=layer)
     key = found.key or "X"
     place = "adata.X" if key == "X" else f"adata.obsm[{key!r}]"
@@ -58,45 +56,37 @@ def find_features(
     params: dict[str, Any] = {"use_rep": key}
     if found.key is None:
         params["highly_variable"] = True
-    if key == "X":
-        pca = "auto" if count is None else count or None
-        return Source(matrix, pca, params)
     if count is None:
         return Source(matrix, "auto", params)
+    if key == "X":
+        return Source(matrix, count or None, params)
     check_count(count, "n_pcs", low=1, high=matrix.shape[1])
     return Source(check_matrix(matrix[:, :count]), None, {**params, "n_pcs": count})
 
 
 def find_graph(adata: Any, key: object, labels: Labels | None, perplexity: float) -> Source:
     """Find the distances of a graph made by scanpy or bbknn, with enough neighbours for a map."""
-    graphs = [
-        name
-        for name, entry in adata.uns.items()
-        if isinstance(entry, Mapping) and (name == "neighbors" or "distances_key" in entry)
-    ]
+    entries = {name: entry for name, entry in adata.uns.items() if isinstance(entry, Mapping)}
+    graphs = [name for name in entries if name == "neighbors" or "distances_key" in entries[name]]
     if key not in graphs:
         message = unknown(key, graphs, what="neighbour graph", where="adata.uns")
         how = "" if graphs else "; scanpy.pp.neighbors(adata) makes one"
         raise ValueError(f"neighbors_key: {message}{how}")
     name = str(adata.uns[key].get("distances_key", "distances"))
     if name not in adata.obsp:
-        raise ValueError(
-            f"neighbors_key: adata.uns[{key!r}] refers to adata.obsp[{name!r}], which does not "
-            "exist; make the graph again with scanpy.pp.neighbors(adata)"
-        )
+        raise ValueError(f"adata.uns[{key!r}] refers to adata.obsp[{name!r}], which does not exist")
     check_perplexity(perplexity, adata.n_obs)
-    graph = check_matrix(adata.obsp[name], argument=f"adata.obsp[{name!r}]")
+    place = f"adata.obsp[{name!r}]"
+    graph = check_matrix(adata.obsp[name], argument=place)
     row, column = sp.coo_array(graph).coords
     real = row != column
     row, column = row[real], column[real]
     least = int(np.bincount(row, minlength=adata.n_obs).min())
     if least < perplexity:
-        wanted = int(np.ceil(3 * perplexity)) + 1
         raise ValueError(
-            f"perplexity={perplexity:g} needs more neighbours than the {least} that "
-            f"adata.obsp[{name!r}] has for some points; make a graph of three times the "
-            f"perplexity, scanpy.pp.neighbors(adata, n_neighbors={wanted}), or lower the "
-            f"perplexity to a third of {least}"
+            f"perplexity={perplexity:g} needs more neighbours than the {least} of some points in "
+            f"{place}; scanpy.pp.neighbors(adata, n_neighbors={int(np.ceil(3 * perplexity)) + 1}) "
+            f"finds enough, or lower the perplexity to a third of {least}"
         )
     if labels is not None and labels.n_labels > 1:
         others = np.bincount(row[different_labels(labels, row, column)], minlength=adata.n_obs)
@@ -104,8 +94,8 @@ def find_graph(adata: Any, key: object, labels: Labels | None, perplexity: float
         if lonely:
             warn(
                 f"{lonely} of {adata.n_obs} points have no neighbour with another label in "
-                f"adata.obsp[{name!r}], so labels cannot be mixed there. Leave neighbors_key out "
-                "to search such neighbours, or use a graph made label by label, as bbknn does."
+                f"{place}, so labels cannot be mixed there; leave neighbors_key out to search such "
+                "neighbours, or use a graph made label by label, as bbknn does"
             )
     return Source(graph, "auto", {"neighbors_key": key})
 
@@ -114,8 +104,7 @@ def find_alignment(adata: Any, align: Any) -> Any:
     """Return an alignment, or the representation that its name refers to."""
     if not isinstance(align, str):
         check_same_rows(adata.obs, align, argument="align")
-        return align
-    if align in ALIGN_CHOICES:
+    if not isinstance(align, str) or align in ALIGN_CHOICES:
         return align
     if align not in adata.obsm:
         names = [*ALIGN_CHOICES, *adata.obsm]
@@ -123,13 +112,10 @@ def find_alignment(adata: Any, align: Any) -> Any:
     return np.asarray(adata.obsm[align])
 
 
-def store_map(
-    target: Any, key: str, model: Any, params: Mapping[str, Any], *, store_graph: bool
-) -> None:
+def store_map(target: Any, key: str, model: Any, params: dict[str, Any], graph: bool) -> None:
     """Write the map of a fitted estimator and its diagnostics."""
     diagnostics = model.diagnostics_
-    summary = summarize_diagnostics(diagnostics)
-    kept = point_diagnostics(model)
+    kept, summary = point_diagnostics(model), summarize_diagnostics(diagnostics)
     if "other_share" not in kept:
         summary = {name: value for name, value in summary.items() if "other_share" not in name}
     target.obsm[key] = model.embedding_  # first, because this turns a view into a copy
@@ -139,18 +125,18 @@ def store_map(
             target.obs[f"{key}_{name}"] = kept[name]
         elif f"{key}_{name}" in target.obs:
             del target.obs[f"{key}_{name}"]
-    target.obsp.pop(_graph_key(key), None)
+    target.obsp.pop(f"{key}_affinities", None)
     entry = {
-        "params": dict(params),
+        "params": params,
         "kl_divergence": float(model.kl_divergence_),
         "n_iter": int(model.n_iter_),
         "recall": float(diagnostics.recall),
         "diagnostics_keys": {name: f"{key}_{name}" for name in kept},
         "diagnostics": summary,
     }
-    if store_graph:
-        target.obsp[_graph_key(key)] = sp.csr_matrix(model.affinities_)
-        entry["affinities_key"] = _graph_key(key)
+    if graph:
+        entry["affinities_key"] = f"{key}_affinities"
+        target.obsp[f"{key}_affinities"] = sp.csr_matrix(model.affinities_)
     knob = METHODS[model.method].knob
     if knob is not None and model.mixing_ is not None:
         value = float(getattr(model, f"{knob}_"))
@@ -161,26 +147,18 @@ def store_map(
 def taken_fields(adata: Any, key: str) -> list[str]:
     """Name what :func:`store_map` would replace."""
     fields = [("obsm", key), *(("obs", f"{key}_{name}") for name in KEPT_DIAGNOSTICS)]
-    fields += [("obsp", _graph_key(key)), ("uns", key)]
+    fields += [("obsp", f"{key}_affinities"), ("uns", key)]
     return [f'adata.{part}["{name}"]' for part, name in fields if name in getattr(adata, part)]
 
 
-def _graph_key(key: str) -> str:
-    return f"{key}_affinities"
-
-
 def kept_params(model: Any) -> dict[str, Any]:
-    """Return the parameters that the map depends on, in a form that files can hold.
-
-    None is left out, because older files of AnnData cannot hold it.
-    """
+    """Return the parameters that the map depends on, in a form that files can hold."""
     params = model.get_params(deep=False)
-    used = [name for name in params if name not in _NOT_KEPT and is_used(name, params)]
-    plain = {name: _plain(params[name]) for name in used}
-    plain["pca"] = "none" if model.pca is None else model.pca  # absent means "auto"
-    if model.metric == "precomputed" or model.pca == "auto":
-        del plain["pca"]
-    return {name: value for name, value in plain.items() if value is not None}
+    plain = {name: _plain(value) for name, value in params.items() if is_used(name, params)}
+    plain["pca"] = "none" if model.pca is None else model.pca
+    left_out = [*_NOT_KEPT, *["pca"] * (model.metric == "precomputed" or model.pca == "auto")]
+    # Older files of AnnData cannot hold None.
+    return {name: x for name, x in plain.items() if name not in left_out and x is not None}
 
 
 def _plain(value: Any) -> Any:

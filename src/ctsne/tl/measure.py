@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.base import clone
 
-from ctsne._core.choices import FEATURE_METRICS
+from ctsne._core.vocabulary import FEATURE_METRICS
 from ctsne._io.anndata import columns_of, map_of
 from ctsne.estimator import ConditionalTSNE
 from ctsne.evaluate import evaluate as evaluate_arrays
@@ -22,8 +22,6 @@ from ctsne.tl.fields import check_adata, find_alignment, find_features
 if TYPE_CHECKING:
     import pandas as pd
     from anndata import AnnData
-
-__all__ = ["evaluate", "sweep"]
 
 
 def evaluate(
@@ -47,11 +45,9 @@ def evaluate(
     Parameters
     ----------
     adata : AnnData
-    labels : str, list of str or array-like of length n_obs, optional
-        The label that was factored out, which neighbourhoods are adjusted for: a column of
-        ``adata.obs``, the combination of several, or the labels themselves.
-    other : str, list of str or array-like of length n_obs, optional
-        The label to look for in the map.
+    labels, other : str, list of str or array-like of length n_obs, optional
+        The label that was factored out, which neighbourhoods are adjusted for, and the label to
+        look for in the map: a column of ``adata.obs``, several, or the labels themselves.
     basis : str, default="ctsne"
         The map: ``adata.obsm[basis]``, or ``adata.obsm["X_" + basis]``.
     use_rep, n_pcs, metric : optional
@@ -63,8 +59,7 @@ def evaluate(
     Returns
     -------
     pandas.DataFrame
-        One row per measure, as in :func:`ctsne.evaluate.evaluate`; labels have the names of their
-        columns.
+        One row per measure, as in :func:`ctsne.evaluate.evaluate`.
 
     Examples
     --------
@@ -139,22 +134,19 @@ def sweep(
 ) -> SweepResult:
     """Make and measure the maps of many settings with one neighbour search.
 
-    ``adata`` is not changed. Pass the setting you choose to :func:`ctsne.tl.ctsne`, with the other
-    parameters of the estimator, or store its map: ``adata.obsm["chosen"] =
-    result.best().embedding``.
+    ``adata`` is not changed. Pass the chosen setting to :func:`ctsne.tl.ctsne`, with the other
+    parameters of the estimator, or store its map: ``adata.obsm["ctsne"] = best.embedding``.
 
     Parameters
     ----------
     adata : AnnData
-    labels : str, list of str or array-like of length n_obs
-        What to factor out: a column of ``adata.obs``, the combination of several, or the labels
-        themselves.
+    labels, other : str, list of str or array-like of length n_obs
+        The label to factor out and, optional, the label to look for in the maps, as in
+        :func:`ctsne.tl.evaluate`.
     grid : mapping or list of mappings, optional
         Parameters of :class:`ctsne.ConditionalTSNE` and their values, as in
         :func:`ctsne.sweep.sweep`; by default t-SNE, ``"joint"`` and the paper's ``"revised"``.
-    other : str, list of str or array-like of length n_obs, optional
-        The label to look for in the maps, which is measured too.
-    use_rep, n_pcs : optional
+    use_rep, n_pcs
         The features, as in :func:`ctsne.tl.ctsne`.
     estimator, path, k, sample, folder, progress, n_jobs
         As in :func:`ctsne.sweep.sweep`.

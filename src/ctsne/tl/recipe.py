@@ -9,23 +9,21 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ctsne._core.checks import check_count, check_matrix, is_sparse
-from ctsne._core.messages import unknown, warn
+from ctsne._core.messages import warn
+from ctsne._io.anndata import column_of
 from ctsne.labels import Labels, encode_labels
 from ctsne.tl.fields import check_adata
 
 if TYPE_CHECKING:
     from anndata import AnnData
 
-__all__ = ["recipe_heiter23"]
-
 # Seurat's defaults, which the authors used for the pancreas data: counts per cell after
 # normalisation, and the largest value after scaling.
-TARGET_SUM = 1e4
-LARGEST_SCALED = 10.0
+_TOTAL, _LARGEST_SCALED = 1e4, 10.0
 # The logarithm of a million counts in one gene: fractions below it are probably not counts.
-LARGEST_LOG = 14.0
+_LARGEST_LOG = 14.0
 # Columns that scanpy adds for genes ranked by batch.
-BATCH_COLUMNS = ["highly_variable_nbatches", "highly_variable_intersection"]
+_OF_BATCHES = ["highly_variable_nbatches", "highly_variable_intersection"]
 
 
 def recipe_heiter23(
@@ -43,11 +41,10 @@ def recipe_heiter23(
     Variable genes, normalisation, standardisation, 50 principal components (Heiter et al. 2023,
     section 4 and supplement), with details from the authors' published scripts.
 
-    - **Pancreas** (Seurat's ``panc8``: counts; technology in ``obs["tech"]``):
-      ``recipe_heiter23(adata)``. These are Seurat's defaults: variable genes by the variance of
-      counts around its trend (``flavor="seurat_v3"``), counts divided by the cell's total, times
-      10,000, log(1 + x), each gene scaled to mean 0 and variance 1 over all cells and cut off at
-      10. The technology is not used here; the map factors it out.
+    - **Pancreas** (Seurat's ``panc8``: counts): ``recipe_heiter23(adata)``. These are Seurat's
+      defaults: variable genes by the variance of counts around its trend
+      (``flavor="seurat_v3"``), counts divided by the cell's total, times 10,000, log(1 + x), each
+      gene scaled to mean 0 and variance 1 over all cells and cut off at 10.
     - **Human immune cells** (the file of Luecken et al. 2022: ``X`` is already normalised and
       logarithmic; batches in ``obs["batch"]``):
       ``recipe_heiter23(adata, batch_key="batch", normalize=False)``. These are scib's steps: genes
@@ -65,10 +62,9 @@ def recipe_heiter23(
         Whether to normalise ``X`` first. With False and no ``batch_key``, genes are ranked by
         dispersion over all cells, because the other ranking needs counts.
     n_top_genes : int, default=2000
-        Number of variable genes; if there are fewer, all of them, with a warning.
     n_comps : int, default=50
-        Number of principal components; fewer, with a warning, if there are not enough cells or
-        variable genes.
+        Number of variable genes and of principal components; as many as possible, with a warning,
+        if there are fewer.
     random_state : int, default=0
         Seed of the principal components.
     copy : bool, default=False
@@ -78,26 +74,18 @@ def recipe_heiter23(
     -------
     AnnData or None
         The copy if ``copy=True``, else None. These fields are set; ``X``, layers and genes do not
-        change:
+        change, and nothing changes if an argument is not valid:
 
         - ``obsm["X_pca"]``: principal components of the cells, the features of the map
-        - ``varm["PCs"]``: loadings, zero for genes not chosen
-        - ``uns["pca"]``: their variance and its ratio
+        - ``varm["PCs"]``, ``uns["pca"]``: loadings, zero for genes not chosen; variances
         - ``var["highly_variable"]`` and scanpy's other columns on variable genes; ``uns["hvg"]``
         - ``uns["recipe_heiter23"]``: the parameters used
 
-    Raises
-    ------
-    ImportError
-        If scanpy is not installed.
-    TypeError, ValueError
-        If an argument is not valid; nothing is changed.
-
     Notes
     -----
-    Only the variable genes of a sparse ``X`` are made dense, ``n_obs * n_top_genes`` numbers.
-    Differences from the authors' programs: scanpy also cuts off at -10, which no gene with many
-    zeros reaches, and their pancreas components come from Seurat in R.
+    Only the variable genes of a sparse ``X`` are made dense. Differences from the authors'
+    programs: scanpy also cuts off at -10, which no gene with many zeros reaches, and their
+    pancreas components come from Seurat in R.
 
     Examples
     --------
@@ -114,10 +102,7 @@ def recipe_heiter23(
         import scanpy
         from anndata import AnnData
     except ImportError as error:
-        raise ImportError(
-            f"this recipe needs scanpy, which cannot be imported ({error}): "
-            'pip install "ctsne[scanpy]"'
-        ) from error
+        raise ImportError(f'this needs scanpy ({error}): pip install "ctsne[scanpy]"') from error
     check_adata(adata)
     X = _check_values(adata)
     batches = None if batch_key is None else _check_batches(adata, batch_key)
@@ -132,12 +117,12 @@ def recipe_heiter23(
     flavor = "seurat_v3" if normalize and batches is None else "cell_ranger"
     if flavor == "cell_ranger":  # ranks log values of all genes
         X, totals = _log_normalized(X, totals), None
-    genes = _rank_genes(scanpy, AnnData(X), batches, flavor=flavor, n_top_genes=n_top_genes)
+    genes = _rank_genes(scanpy, AnnData(X), batches, flavor, n_top_genes)
     chosen = genes["highly_variable"].to_numpy()
     values = _log_normalized(X[:, chosen], totals)
     values = np.ascontiguousarray(values.toarray() if is_sparse(values) else values)
     if batches is None:
-        values = scanpy.pp.scale(values, max_value=LARGEST_SCALED)
+        values = scanpy.pp.scale(values, max_value=_LARGEST_SCALED)
     else:
         for batch in range(batches.n_labels):
             cells = batches.codes == batch
@@ -153,15 +138,14 @@ def recipe_heiter23(
     target.varm["PCs"] = np.zeros((n_vars, n_comps))
     target.varm["PCs"][chosen] = reduced.varm["PCs"]
     target.uns["hvg"] = {"flavor": flavor}
-    target.uns["pca"] = {
-        **reduced.uns["pca"],
-        "params": {"zero_center": True, "use_highly_variable": True, "mask_var": "highly_variable"},
-    }
-    used: dict[str, Any] = {"normalize": bool(normalize), "n_top_genes": n_top_genes}
-    used |= {"n_comps": n_comps, "random_state": seed}
+    how = {"zero_center": True, "use_highly_variable": True, "mask_var": "highly_variable"}
+    target.uns["pca"] = {**reduced.uns["pca"], "params": how}
+    target.uns["recipe_heiter23"] = {
+        "normalize": bool(normalize), "n_top_genes": n_top_genes, "n_comps": n_comps,
+        "random_state": seed,
+    }  # fmt: skip
     if batch_key is not None:  # older files of AnnData cannot hold None
-        used["batch_key"] = batch_key
-    target.uns["recipe_heiter23"] = used
+        target.uns["recipe_heiter23"]["batch_key"] = batch_key
     return target if copy else None
 
 
@@ -169,18 +153,14 @@ def _check_values(adata: Any) -> Any:
     """Return ``adata.X`` as finite, non-negative numbers, dense or CSR."""
     if adata.isbacked or not (isinstance(adata.X, np.ndarray) or is_sparse(adata.X)):
         kind = "backed by a file" if adata.isbacked else f"of type {type(adata.X).__name__}"
-        raise TypeError(
-            f"adata.X must be an array or a sparse matrix in memory, but it is {kind}; "
-            "adata.to_memory() reads a file or a lazy array"
-        )
+        raise TypeError(f"adata.X must be in memory, but it is {kind}; use adata.to_memory()")
     X = check_matrix(adata.X, argument="adata.X")
     if X.shape[1] < 2:
         raise ValueError(f"adata must have at least 2 genes, got {X.shape[1]}")
     if X.min() < 0:
         raise ValueError(
             f"adata.X holds negative values (down to {X.min():g}), so it is neither counts nor "
-            "log-normalised; if it is scaled, use adata.raw.to_adata() or a layer: "
-            'adata.X = adata.layers["counts"]'
+            "log-normalised; if it is scaled, use adata.raw.to_adata() or a layer"
         )
     # scanpy does not know sparse arrays, only matrices; nothing is copied here.
     return sp.csr_matrix(X) if is_sparse(X) else X
@@ -188,22 +168,14 @@ def _check_values(adata: Any) -> Any:
 
 def _check_batches(adata: Any, batch_key: object) -> Labels:
     """Return the batches, each of at least two cells and none missing."""
-    if batch_key not in adata.obs:
-        known = list(map(str, adata.obs.columns))
-        message = unknown(batch_key, known, what="column", where="adata.obs")
-        raise ValueError(f"batch_key: {message}")
-    batches = encode_labels(adata.obs[batch_key])
+    batches = encode_labels(column_of(adata, str(batch_key), argument="batch_key"))
     if batches.n_missing:
         raise ValueError(
-            f"adata.obs[{batch_key!r}] is missing for {batches.n_missing} cells; remove them or "
-            "give them a batch of their own"
+            f"adata.obs[{batch_key!r}] is missing for {batches.n_missing} cells; remove them"
         )
     if batches.counts.min() < 2:
         alone = batches.names[int(batches.counts.argmin())]
-        raise ValueError(
-            f"every batch must have at least 2 cells to be scaled, but {alone!r:.60} in "
-            f"adata.obs[{batch_key!r}] has one; remove it or merge it with another"
-        )
+        raise ValueError(f"a batch needs at least 2 cells to be scaled, but {alone!r:.60} has one")
     return batches
 
 
@@ -220,16 +192,13 @@ def _at_most(largest: int, value: object, argument: str, what: str) -> int:
 def _warn_of_wrong_values(X: Any, *, normalize: bool) -> None:
     """Warn of log values that would be normalised again, and of counts taken for log values."""
     fractions = ((X.data if is_sparse(X) else X) % 1).any()
-    if normalize and fractions and X.max() < LARGEST_LOG:
+    if normalize and fractions and X.max() < _LARGEST_LOG:
         warn(
-            f"adata.X holds fractions and nothing above {X.max():.3g}, so it may be log-normalised "
-            "already, but is normalised again; pass normalize=False if it is"
+            f"adata.X holds fractions and nothing above {X.max():.3g}; if it is log-normalised "
+            "already, pass normalize=False"
         )
     if not normalize and not fractions:
-        warn(
-            "adata.X holds whole numbers only, so they may be counts, but are taken as "
-            "log-normalised; pass normalize=True if they are counts"
-        )
+        warn("adata.X holds whole numbers only; if they are counts, pass normalize=True")
 
 
 def _totals(X: Any) -> NDArray[np.float64]:
@@ -249,15 +218,13 @@ def _log_normalized(X: Any, totals: NDArray[np.float64] | None) -> Any:
     """Return the logarithm of counts scaled to one total; without totals, ``X`` as it is."""
     if totals is None:
         return X
-    factors = (TARGET_SUM / totals).astype(X.dtype)[:, None]
+    factors = (_TOTAL / totals).astype(X.dtype)[:, None]
     return np.log1p(X.multiply(factors).tocsr() if is_sparse(X) else X * factors)
 
 
-def _rank_genes(
-    scanpy: Any, data: Any, batches: Labels | None, *, flavor: str, n_top_genes: int
-) -> Any:
+def _rank_genes(scanpy: Any, data: Any, batches: Labels | None, flavor: str, count: int) -> Any:
     """Choose the variable genes with scanpy; return a table with a row per gene."""
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = {"flavor": flavor, "n_top_genes": count}
     if flavor == "seurat_v3":
         options["check_values"] = False  # fractional counts are fine
     else:
@@ -267,17 +234,13 @@ def _rank_genes(
         data.strings_to_categoricals()
         options["batch_key"] = "batch"
     try:
-        scanpy.pp.highly_variable_genes(data, flavor=flavor, n_top_genes=n_top_genes, **options)
+        scanpy.pp.highly_variable_genes(data, **options)
     except ImportError as error:
-        raise ImportError(
-            f'variable genes of counts need scikit-misc ({error}): pip install "ctsne[scanpy]"'
-        ) from error
+        how = 'pip install "ctsne[scanpy]"'
+        raise ImportError(f"ranking genes of counts needs scikit-misc ({error}): {how}") from error
     except ValueError as error:
         raise ValueError(
-            f"the genes of adata could not be ranked by their variability ({error}), as happens "
-            "with few cells (in a batch) or few counts; remove small batches, and genes of few "
-            "cells with scanpy.pp.filter_genes(adata, min_cells=3)"
+            f"genes could not be ranked ({error}), as happens with few cells (in a batch) or few "
+            "counts; remove small batches, or genes found in fewer than 3 cells"
         ) from error
-    if batches is None:
-        return data.var.drop(columns=BATCH_COLUMNS, errors="ignore")
-    return data.var
+    return data.var if batches is not None else data.var.drop(columns=_OF_BATCHES, errors="ignore")

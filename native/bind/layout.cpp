@@ -1,0 +1,300 @@
+// The Python face of stage 3, without the mesh: similarities, exact forces and descent.
+#include <array>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "bind/arrays.hpp"
+#include "layout/descent.hpp"
+#include "layout/forces.hpp"
+#include "layout/pack.hpp"
+#include "loops/kernels.hpp"
+
+namespace ctsne_python {
+
+namespace {
+
+ctsne::Tail tail_of(double dof, int64_t dims) {
+  require(dims >= 1 && dims <= ctsne::kMaxDims, "maps have one, two or three dimensions");
+  require(dof > 0, "dof must be positive");
+  return {static_cast<float>(dof), static_cast<int>(dims)};
+}
+
+// Checks that `order` is a permutation of n numbers.
+template <class T>
+void require_permutation(std::span<const T> order, int64_t n) {
+  require(static_cast<int64_t>(order.size()) == n, "one place in the order per point is needed");
+  std::vector<bool> seen(order.size());
+  for (const T at : order) {
+    require(at >= 0 && at < n && !seen[at], "order must name every row once");
+    seen[at] = true;
+  }
+}
+
+// A symmetric sparse matrix of similarities: as given, or packed by `packed`.
+class Similarities {
+ public:
+  Similarities(Vector<const int64_t> indptr, Vector<const int32_t> indices,
+               Vector<const float> values, int n_jobs)
+      : n_jobs_(checked_jobs(n_jobs)),
+        arrays_{nb::cast(indptr), nb::cast(indices), nb::cast(values)} {
+    require(indptr.size() > 0 && indptr(0) == 0, "row starts must begin with zero");
+    const int64_t n = size_of(indptr) - 1, stored = indptr(n);
+    require(n <= std::numeric_limits<int32_t>::max(), "there are too many points");
+    require_bounds(indptr, stored);
+    require(size_of(indices) == stored && size_of(values) == stored,
+            "columns and values must be as many as the row starts say");
+    rows_ = ctsne::SparseRows{indptr.data(), indices.data(), values.data(), n, stored};
+    nb::gil_scoped_release release;
+    if (!columns_below(n, span_of(indices), n_jobs))
+      throw nb::value_error("a column is outside the matrix");
+  }
+
+  // The matrix with row i at order[i], columns likewise, in 4.5 bytes per entry instead of 8.
+  std::shared_ptr<Similarities> packed(Vector<const int32_t> order) const {
+    const auto* given = std::get_if<ctsne::SparseRows>(&rows_);
+    require(given != nullptr, "the matrix is packed already");
+    require_permutation(span_of(order), given->count);
+    std::optional<ctsne::Packer> packer;
+    {
+      nb::gil_scoped_release release;
+      packer.emplace(*given, span_of(order), n_jobs_);
+    }
+    auto starts = empty<int64_t>(given->count + 1);
+    auto bases = empty<int32_t>(packer->groups());
+    auto codes = empty<uint16_t>(16 * packer->groups());
+    std::shared_ptr<Similarities> out(new Similarities(n_jobs_));
+    out->arrays_ = {nb::cast(starts), nb::cast(bases), nb::cast(codes)};
+    out->rows_ = ctsne::PackedRows{starts.data(), bases.data(), codes.data(), given->count,
+                                   8 * packer->groups()};
+    out->total_ = packer->total();
+    nb::gil_scoped_release release;
+    packer->write(starts.data(), bases.data(), codes.data());
+    packer.reset();
+    return out;
+  }
+
+  template <class Work>
+  auto with_rows(Work&& work) const {
+    return std::visit(work, rows_);
+  }
+
+  int64_t count() const {
+    return with_rows([](const auto& rows) { return rows.count; });
+  }
+  double total() const { return total_; }
+
+  // Copies, because a changed column would be followed without another check.
+  auto packed_arrays() const {
+    const auto* packed = std::get_if<ctsne::PackedRows>(&rows_);
+    require(packed != nullptr, "the matrix is not packed");
+    const auto rows = static_cast<std::size_t>(packed->count);
+    const auto groups = static_cast<std::size_t>(packed->starts[rows]);
+    return std::make_tuple(array_of(std::span(packed->starts, rows + 1)),
+                           array_of(std::span(packed->bases, groups)),
+                           array_of(std::span(packed->codes, 16 * groups)));
+  }
+
+ private:
+  explicit Similarities(int n_jobs) : n_jobs_(n_jobs) {}
+
+  static bool columns_below(int64_t n, std::span<const int32_t> columns, int n_jobs) {
+    constexpr int64_t kTogether = 1 << 16;
+    const auto count = static_cast<int64_t>(columns.size());
+    const double outside =
+        ctsne::parallel_sum(count, kTogether, n_jobs, [&](int64_t begin, int64_t end) {
+          uint32_t most = 0;  // as unsigned numbers, negative ones are largest
+          for (int64_t k = begin; k < end; ++k)
+            most = std::max(most, static_cast<uint32_t>(columns[k]));
+          return static_cast<int64_t>(most) < n ? 0.0 : 1.0;
+        });
+    return outside == 0;
+  }
+
+  int n_jobs_;
+  double total_ = 1.0;  // packed values are rounded, and so is their sum
+  std::array<nb::object, 3> arrays_;
+  std::variant<ctsne::SparseRows, ctsne::PackedRows> rows_;
+};
+
+// A map in the making: positions, last steps and gains.
+class Descent {
+ public:
+  Descent(std::shared_ptr<Similarities> similarities, Matrix<const float> start, double dof,
+          int n_jobs)
+      : Descent(std::move(similarities), dof, n_jobs, start.shape(0), start.shape(1)) {
+    std::copy(start.data(), start.data() + start.size(), y_.data());
+    std::fill(update_.data(), update_.data() + start.size(), 0.0f);
+    std::fill(gains_.data(), gains_.data() + start.size(), 1.0f);
+  }
+
+  // The same map with point order[i] at place i, under the same similarities in that order.
+  std::shared_ptr<Descent> reordered(Vector<const int64_t> order,
+                                     std::shared_ptr<Similarities> similarities) const {
+    require_permutation(span_of(order), size_of(y_));
+    std::shared_ptr<Descent> out(new Descent(std::move(similarities),
+                                             static_cast<double>(tail_.dof), n_jobs_, y_.shape(0),
+                                             y_.shape(1)));
+    const std::size_t dims = y_.shape(1);
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const std::size_t from = static_cast<std::size_t>(order(i)) * dims;
+      for (std::size_t axis = 0; axis < dims; ++axis) {
+        out->y_.data()[i * dims + axis] = y_.data()[from + axis];
+        out->update_.data()[i * dims + axis] = update_.data()[from + axis];
+        out->gains_.data()[i * dims + axis] = gains_.data()[from + axis];
+      }
+    }
+    return out;
+  }
+
+  Matrix<float> attraction() const {
+    auto out = empty<float>(y_.shape(0), y_.shape(1));
+    nb::gil_scoped_release release;
+    similarities_->with_rows(
+        [&](const auto& rows) { ctsne::attract(tail_, rows, y_.data(), n_jobs_, out.data()); });
+    return out;
+  }
+
+  double log_kernel_sum() const {
+    nb::gil_scoped_release release;
+    return similarities_->with_rows(
+        [&](const auto& rows) { return ctsne::log_kernel_sum(tail_, rows, y_.data(), n_jobs_); });
+  }
+
+  auto step(Matrix<const float> repulsion, double pull, double push, double learning_rate,
+            double momentum, double longest) {
+    require(repulsion.shape(0) == y_.shape(0) && repulsion.shape(1) == y_.shape(1),
+            "repulsion must have the shape of the map");
+    const ctsne::StepOptions options{static_cast<float>(pull), static_cast<float>(push),
+                                     static_cast<float>(learning_rate),
+                                     static_cast<float>(momentum), static_cast<float>(longest)};
+    ctsne::Extent extent;
+    {
+      nb::gil_scoped_release release;
+      extent = similarities_->with_rows([&](const auto& rows) {
+        return ctsne::descend(tail_, options, rows, repulsion.data(), n_jobs_, y_.data(),
+                              moved_.data(), update_.data(), gains_.data());
+      });
+    }
+    const auto axes = [&](const std::array<float, ctsne::kMaxDims>& of) {
+      return std::vector<float>(of.begin(), of.begin() + tail_.dims);
+    };
+    return std::make_tuple(axes(extent.low), axes(extent.high));
+  }
+
+  const Matrix<float>& y() const { return y_; }
+  double total() const { return similarities_->total(); }
+
+ private:
+  Descent(std::shared_ptr<Similarities> similarities, double dof, int n_jobs, std::size_t n,
+          std::size_t dims)
+      : similarities_(std::move(similarities)),
+        tail_(tail_of(dof, static_cast<int64_t>(dims))),
+        n_jobs_(checked_jobs(n_jobs)),
+        y_(empty<float>(n, dims)),
+        moved_(empty<float>(n, dims)),
+        update_(empty<float>(n, dims)),
+        gains_(empty<float>(n, dims)) {
+    require(similarities_->count() == static_cast<int64_t>(n), "the matrix does not fit the map");
+  }
+
+  std::shared_ptr<Similarities> similarities_;
+  ctsne::Tail tail_;
+  int n_jobs_;
+  Matrix<float> y_, moved_, update_, gains_;
+};
+
+// Exact repulsion: sums over all pairs of the points of a map.
+class PairSum {
+ public:
+  PairSum(Matrix<const float> y, double dof, int n_jobs)
+      : tail_(tail_of(dof, size_of(y, 1))),
+        n_jobs_(checked_jobs(n_jobs)),
+        n_(size_of(y)),
+        coordinates_(y.size()) {
+    for (int axis = 0; axis < tail_.dims; ++axis) {
+      float* const to = coordinates_.data() + axis * n_;
+      for (int64_t i = 0; i < n_; ++i) to[i] = y.data()[i * tail_.dims + axis];
+      axes_[axis] = to;
+    }
+  }
+
+  // `charge` is that of every point of the map.
+  double add(Matrix<float> force, std::tuple<int64_t, int64_t> sources,
+             std::tuple<int64_t, int64_t> targets, double coefficient,
+             std::optional<Vector<const float>> charge) const {
+    require_force(force);
+    for (const auto& [begin, end] : {sources, targets})
+      require(0 <= begin && begin <= end && end <= n_, "a range of points is outside the map");
+    if (charge) require_size(*charge, n_);
+    const ctsne::Channel channel{{std::get<0>(sources), std::get<1>(sources)},
+                                 {std::get<0>(targets), std::get<1>(targets)},
+                                 static_cast<float>(coefficient),
+                                 data_or_null(charge)};
+    nb::gil_scoped_release release;
+    return ctsne::repel(tail_, axes_.data(), channel, n_jobs_, force.data());
+  }
+
+  double add_inside(Matrix<float> force, Vector<const int64_t> bounds,
+                    Vector<const float> coefficient) const {
+    require_force(force);
+    require_bounds(bounds, n_);
+    require(bounds.size() == coefficient.size() + 1, "one coefficient per range is needed");
+    nb::gil_scoped_release release;
+    return ctsne::repel_ranges(tail_, axes_.data(), span_of(bounds), span_of(coefficient), n_jobs_,
+                               force.data());
+  }
+
+ private:
+  void require_force(const Matrix<float>& force) const {
+    require(size_of(force) == n_ && size_of(force, 1) == tail_.dims,
+            "force must have the shape of the map");
+  }
+
+  ctsne::Tail tail_;
+  int n_jobs_;
+  int64_t n_;
+  std::vector<float> coordinates_;
+  std::array<const float*, ctsne::kMaxDims> axes_{};
+};
+
+}  // namespace
+
+void define_layout(nb::module_& m) {
+  using namespace nb::literals;
+  nb::class_<Similarities>(m, "Similarities", "A symmetric sparse matrix, as given or packed.")
+      .def(nb::init<Vector<const int64_t>, Vector<const int32_t>, Vector<const float>, int>(),
+           array_arg("indptr"), array_arg("indices"), array_arg("values"), "n_jobs"_a)
+      .def("packed", &Similarities::packed, array_arg("order"),
+           "Return the matrix with rows and columns in a new order, within 0.2 % of its values.")
+      .def_prop_ro("total", &Similarities::total, "Sum of packed values; 1 for a matrix as given.")
+      .def("packed_arrays", &Similarities::packed_arrays,
+           "Return row starts, first columns and codes of the groups of eight entries.");
+  nb::class_<Descent>(m, "Descent", "A map in the making: positions, last steps and gains.")
+      .def(nb::init<std::shared_ptr<Similarities>, Matrix<const float>, double, int>(),
+           "similarities"_a, array_arg("start"), "dof"_a, "n_jobs"_a)
+      .def("reordered", &Descent::reordered, array_arg("order"), "similarities"_a,
+           "Return the map in a new order of points, with similarities in that order.")
+      .def("attraction", &Descent::attraction, "Return the attraction on every point.")
+      .def("log_kernel_sum", &Descent::log_kernel_sum,
+           "Return the sum of similarities times the logarithm of the map's kernel.")
+      .def("step", &Descent::step, array_arg("repulsion"), nb::kw_only(), "pull"_a, "push"_a,
+           "learning_rate"_a, "momentum"_a, "longest"_a,
+           "Take a step; return the least and the greatest coordinate along each axis.")
+      .def_prop_ro("y", &Descent::y)
+      .def_prop_ro("total", &Descent::total);
+  nb::class_<PairSum>(m, "PairSum", "Exact repulsion, summed over all pairs of points.")
+      .def(nb::init<Matrix<const float>, double, int>(), array_arg("y"), "dof"_a, "n_jobs"_a)
+      .def("add", &PairSum::add, array_arg("force"), "sources"_a, "targets"_a, "coefficient"_a,
+           array_arg("charge").none() = nb::none(),
+           "Add the forces of one range of points on another; return the targets' potential.")
+      .def("add_inside", &PairSum::add_inside, array_arg("force"), array_arg("bounds"),
+           array_arg("coefficient"),
+           "Add the forces inside each range of points; return their potential.");
+}
+
+}  // namespace ctsne_python

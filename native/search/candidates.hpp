@@ -1,0 +1,280 @@
+// Neighbours by scanning ranges of points. exact.hpp (all points) and probes.hpp (the nearest
+// cells) choose the ranges; here the candidates are gathered, ordered and written.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "loops/kernels.hpp"
+#include "parallel/parallel.hpp"
+
+namespace ctsne {
+
+struct Range {
+  std::int64_t begin, end;
+};
+
+// Points in an order of their own; `position` counts in that order, `id` in the order of the data.
+template <class Real>
+struct SearchPoints {
+  std::span<const float> packed;        // centred and scaled, [block][dimension][lane]
+  std::span<const float> sorted;        // the same, one row per point
+  std::span<const std::uint32_t> ids;   // id of each position
+  std::span<const std::int32_t> codes;  // label of each position, -1 where missing; whole blocks
+  std::span<const Real> original;       // the data, by id
+  std::int64_t dims;
+  double scale;  // length of one unit of the rows above, in the data
+
+  std::int64_t count() const { return static_cast<std::int64_t>(ids.size()); }
+  ScanPoints scanned(bool with_codes) const {
+    return {packed.data(), with_codes ? codes.data() : nullptr, count(), dims};
+  }
+};
+
+// Labels in rising order, unlabelled points (-1) at the end: each label is a range.
+class LabelRanges {
+ public:
+  explicit LabelRanges(std::span<const std::int32_t> codes) {
+    const auto labelled = [](std::int32_t code) { return code >= 0; };
+    codes_ = {codes.begin(), std::partition_point(codes.begin(), codes.end(), labelled)};
+  }
+
+  std::int64_t labelled() const { return static_cast<std::int64_t>(codes_.size()); }
+  Range of(std::int32_t code) const {
+    const auto [begin, end] = std::equal_range(codes_.begin(), codes_.end(), code);
+    return {begin - codes_.begin(), end - codes_.begin()};
+  }
+
+  static bool hold(std::span<const std::int32_t> codes) {
+    // As unsigned numbers, -1 comes last.
+    const auto falls = [](std::int32_t a, std::int32_t b) {
+      return static_cast<std::uint32_t>(a) > static_cast<std::uint32_t>(b);
+    };
+    return std::adjacent_find(codes.begin(), codes.end(), falls) == codes.end();
+  }
+
+ private:
+  std::span<const std::int32_t> codes_;
+};
+
+enum class List { same, other };
+
+// Where one of the two lists of every point goes: row by id, `offset` entries into the row.
+struct ListOutput {
+  std::span<const std::int32_t> wanted;  // length of the list, by id
+  std::span<const std::int32_t> offset;  // by id, or empty for none
+  std::int64_t row_length;
+  std::int32_t* indices;
+  float* distances;
+};
+
+[[noreturn]] inline void fail_short() {
+  throw std::invalid_argument("a list is longer than the number of points available for it");
+}
+
+// Single precision finds the candidates. A few more than needed are kept, the point itself among
+// them, and double precision on the original coordinates decides.
+constexpr std::int32_t kSpare = 9;
+
+inline double squared_distance(const float* a, const float* b, std::int64_t dims) {
+  return kernels().squared_distance_f32(a, b, dims);
+}
+inline double squared_distance(const double* a, const double* b, std::int64_t dims) {
+  return kernels().squared_distance_f64(a, b, dims);
+}
+
+// Queries that share their scans, with their lists of candidates: the scratch of one worker.
+class QueryGroup {
+ public:
+  static constexpr int kQueries = 64;
+
+  explicit QueryGroup(std::int32_t most)
+      : capacity_(2 * (most + kSpare) + 4 * kBlock), queries_(kQueries) {
+    // The scan writes whole vectors: room for one more past the end.
+    const std::size_t room = static_cast<std::size_t>(kQueries) * capacity_ + kBlock;
+    d2_.resize(room);
+    at_.resize(room);
+  }
+
+  void clear() { count_ = 0; }
+
+  void add(const float* x, std::int32_t code, std::int32_t keep) {
+    const std::size_t begin = static_cast<std::size_t>(count_) * capacity_;
+    queries_[count_++] = {x,           code,       std::numeric_limits<float>::infinity(),
+                          keep,        0,          capacity_,
+                          &d2_[begin], &at_[begin]};
+  }
+
+  // Scans in chunks that stay in the second-level cache while every query reads them.
+  void scan(const ScanPoints& points, Range range) {
+    const std::int64_t chunk = std::max<std::int64_t>(1, 40'000 / (points.dims * kBlock)) * kBlock;
+    for (std::int64_t begin = range.begin; begin < range.end;) {
+      const std::int64_t end = std::min(range.end, (begin / chunk + 1) * chunk);
+      kernels().scan(points, begin, end, queries_.data(), count_);
+      begin = end;
+    }
+  }
+
+  ScanQuery& operator[](int q) { return queries_[q]; }
+  int size() const { return count_; }
+
+ private:
+  std::int32_t capacity_;
+  std::vector<float> d2_;
+  std::vector<std::uint32_t> at_;
+  std::vector<ScanQuery> queries_;
+  int count_ = 0;
+};
+
+// Orders the candidates of a query by distance in double precision, then by id, and writes them.
+template <class Real>
+class ListWriter {
+ public:
+  // Where single precision leaves a doubt, the exact search scans the ranges again.
+  void write(const SearchPoints<Real>& points, ScanQuery& query, std::int64_t position,
+             std::span<const Range> ranges, bool with_codes, bool exact, const ListOutput& out) {
+    const std::int64_t id = points.ids[position];
+    const std::int32_t wanted = out.wanted[id];
+    kernels().shrink(query);
+    candidates_.clear();
+    for (std::int32_t k = 0; k < query.filled; ++k)
+      fetch(row(points, points.ids[query.at[k]]), points.dims);
+    for (std::int32_t k = 0; k < query.filled; ++k)
+      add(points, id, points.ids[query.at[k]], std::numeric_limits<double>::infinity());
+    order(wanted);
+    if (exact) {
+      const double farthest = candidates_[wanted - 1].d2;
+      if (!is_complete(query, points, std::sqrt(farthest) / points.scale)) {
+        search(points, query, id, ranges, with_codes, farthest);
+        order(wanted);
+      }
+    }
+    const std::int64_t to = id * out.row_length + (out.offset.empty() ? 0 : out.offset[id]);
+    for (std::int32_t k = 0; k < wanted; ++k) {
+      out.indices[to + k] = static_cast<std::int32_t>(candidates_[k].id);
+      out.distances[to + k] = static_cast<float>(std::sqrt(candidates_[k].d2));
+    }
+  }
+
+ private:
+  struct Candidate {
+    double d2;
+    std::uint32_t id;
+    bool operator<(const Candidate& b) const { return d2 < b.d2 || (d2 == b.d2 && id < b.id); }
+  };
+
+  static const Real* row(const SearchPoints<Real>& points, std::int64_t id) {
+    return points.original.data() + id * points.dims;
+  }
+
+  // Rows lie anywhere in memory: requested all at once, they arrive in a fraction of the time.
+  static void fetch(const Real* row, std::int64_t dims) {
+    constexpr std::int64_t kLine = 64 / sizeof(Real), kMost = 16 * kLine;
+    for (std::int64_t dim = 0; dim < std::min(dims, kMost); dim += kLine)
+      __builtin_prefetch(row + dim);
+  }
+
+  void add(const SearchPoints<Real>& points, std::int64_t from, std::uint32_t id, double limit) {
+    if (id == from) return;  // a point is not its own neighbour
+    const double d2 = squared_distance(row(points, from), row(points, id), points.dims);
+    if (d2 <= limit) candidates_.push_back({d2, id});
+  }
+
+  void order(std::int32_t wanted) {
+    // There are hardly more candidates than wanted, unless many are equally far.
+    if (static_cast<std::int64_t>(candidates_.size()) > 2 * wanted) {
+      std::nth_element(candidates_.begin(), candidates_.begin() + wanted - 1, candidates_.end());
+      candidates_.resize(static_cast<std::size_t>(wanted));
+    }
+    std::sort(candidates_.begin(), candidates_.end());
+    if (static_cast<std::int64_t>(candidates_.size()) < wanted) fail_short();
+  }
+
+  // Whether every point the scan left out is farther than `farthest` (in the scan's units) despite
+  // rounding, which moves a coordinate by up to 2^-24 of itself and a sum of squares by as much per
+  // term.
+  static bool is_complete(const ScanQuery& query, const SearchPoints<Real>& points,
+                          double farthest) {
+    if (query.limit == std::numeric_limits<float>::infinity()) return true;  // nothing was left out
+    constexpr double kRounding = 0x1p-24;
+    double norm2 = 0;
+    for (std::int64_t dim = 0; dim < points.dims; ++dim)
+      norm2 += static_cast<double>(query.x[dim]) * query.x[dim];
+    const double moved = farthest + 2 * kRounding * (std::sqrt(norm2) + farthest);
+    const double underflow = 1e-18;
+    return std::sqrt(query.limit) >
+           moved * (1 + kRounding * static_cast<double>(points.dims + 4)) + underflow;
+  }
+
+  // Collects all points of the ranges up to a distance, in double precision: for ties, and for
+  // points that are close together compared with the extent of the data.
+  void search(const SearchPoints<Real>& points, const ScanQuery& query, std::int64_t id,
+              std::span<const Range> ranges, bool with_codes, double limit) {
+    candidates_.clear();
+    for (const Range range : ranges)
+      for (std::int64_t at = range.begin; at < range.end; ++at)
+        if (!with_codes || points.codes[at] != query.code) add(points, id, points.ids[at], limit);
+  }
+
+  std::vector<Candidate> candidates_;
+};
+
+// Scans the same ranges for several queries (positions), and writes their lists.
+template <class Real>
+class Searcher {
+ public:
+  Searcher(const SearchPoints<Real>& points, const ListOutput& out, bool exact)
+      : points_(points),
+        out_(out),
+        exact_(exact),
+        group_(*std::max_element(out.wanted.begin(), out.wanted.end())) {}
+
+  void search(std::span<const std::int64_t> queries, std::span<const Range> ranges,
+              bool with_codes) {
+    const ScanPoints scanned = points_.scanned(with_codes);
+    short_.clear();
+    for (std::size_t begin = 0; begin < queries.size();) {
+      group_.clear();
+      members_.clear();
+      for (; begin < queries.size() && group_.size() < QueryGroup::kQueries; ++begin) {
+        const std::int64_t at = queries[begin];
+        const std::int32_t wanted = out_.wanted[points_.ids[at]];
+        if (!wanted) continue;
+        members_.push_back(at);
+        group_.add(points_.sorted.data() + at * points_.dims, points_.codes[at], wanted + kSpare);
+      }
+      for (const Range range : ranges) group_.scan(scanned, range);
+      for (int q = 0; q < group_.size(); ++q) {
+        if (group_[q].filled + kSpare < group_[q].keep)
+          short_.push_back(members_[q]);
+        else
+          writer_.write(points_, group_[q], members_[q], ranges, with_codes, exact_, out_);
+      }
+    }
+  }
+
+  // Queries of the last search with fewer candidates than they want; nothing was written for them.
+  const std::vector<std::int64_t>& short_of_candidates() const { return short_; }
+
+  // The same where every query must find enough.
+  void search_all(std::span<const std::int64_t> queries, std::span<const Range> ranges,
+                  bool with_codes) {
+    search(queries, ranges, with_codes);
+    if (!short_.empty()) fail_short();
+  }
+
+ private:
+  const SearchPoints<Real>& points_;
+  const ListOutput& out_;
+  bool exact_;
+  QueryGroup group_;
+  ListWriter<Real> writer_;
+  std::vector<std::int64_t> members_, short_;
+};
+
+}  // namespace ctsne

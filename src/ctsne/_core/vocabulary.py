@@ -1,0 +1,130 @@
+"""Words that users type and read: values that parameters accept, and what measures are called.
+
+This module is light, because the command line's help reads it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+STARTS = ("pca", "random", "spectral")
+# Metrics between rows of features, and with given distances.
+FEATURE_METRICS = ("euclidean", "cosine")
+METRICS = (*FEATURE_METRICS, "precomputed")
+# The row that has the requested perplexity: conditioned (r) or not (p).
+BANDWIDTHS = ("r", "p")
+# In rising order of what they assume about the effect of a label.
+ALIGNMENTS = ("none", "mutual", "local", "mean")
+# "auto" picks from these. It leaves out "local", which moves each point separately, so that it
+# always fits well and its score proves nothing.
+TRIED_ALIGNMENTS = ("none", "mutual", "mean")
+ALIGN_CHOICES = (*ALIGNMENTS, "auto")
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One measure of a map."""
+
+    title: str  # for axes, table heads and legends, with places for the names of label columns
+    meaning: str  # what it measures, its scale and which end is better
+    digits: int = 2  # decimals to show
+    better: int = 0  # 1 if larger is better, -1 if smaller is
+
+
+MEASURES: dict[str, Measure] = {
+    "mixing": Measure(
+        "mixing of {known}",
+        "How far the label factored out is mixed among neighbours in the map, as a share of random "
+        "mixing: 0 is not mixed at all, 1 is mixed as random labels would be. Computed as the "
+        "Laplacian score divided by its expected value for random labels.",
+        better=1,
+    ),
+    "adjusted_rnx": Measure(
+        "neighbours kept",
+        "Share of the neighbours in the data that the map keeps, beyond chance: 1 keeps all, 0 is "
+        "a random map. Neighbours with the same and with other labels are compared separately, so "
+        "mixing the label does not count against the map. Technical name: adjusted R_NX.",
+        better=1,
+    ),
+    "aligned_rnx": Measure(
+        "aligned neighbours kept",
+        "Like neighbours kept, but neighbours with other labels are those of the aligned data.",
+        better=1,
+    ),
+    "rnx": Measure(
+        "neighbours kept, labels ignored",
+        "Share of the neighbours in the data that the map keeps, beyond chance, without looking at "
+        "labels. Technical name: R_NX.",
+        better=1,
+    ),
+    "other_mixing": Measure(
+        "mixing of {other}",
+        "How far the label to look for is mixed among neighbours in the map, as a share of random "
+        "mixing: 0 keeps its values apart, 1 is mixed as random labels would be.",
+        better=-1,
+    ),
+    "laplacian": Measure(
+        "Laplacian score of {known}",
+        "Mean share of neighbours in the map that carry another label.",
+        digits=3,
+        better=1,
+    ),
+    "other_laplacian": Measure(
+        "Laplacian score of {other}",
+        "Mean share of neighbours in the map that carry another value of the label to look for.",
+        digits=3,
+        better=-1,
+    ),
+    "adjusted_jaccard": Measure(
+        "adjusted Jaccard index",
+        "Overlap of neighbourhoods in the map and in the data, adjusted for the label as the "
+        "authors of the paper do it.",
+        digits=3,
+        better=1,
+    ),
+    "ilisi": Measure(
+        "LISI of {known}",
+        "Effective number of labels in a neighbourhood of the map; larger is more mixed.",
+        better=1,
+    ),
+    "other_clisi": Measure(
+        "LISI of {other}",
+        "Effective number of values of the label to look for in a neighbourhood; 1 is pure.",
+        better=-1,
+    ),
+    "other_knn_accuracy": Measure(
+        "accuracy for {other}",
+        "Share of points whose value of the label to look for is the most frequent one among "
+        "their neighbours in the map.",
+        digits=3,
+        better=1,
+    ),
+    "perplexity_median": Measure(
+        "perplexity (median)",
+        "Effective number of neighbours of a point in the similarities. Far below the perplexity "
+        "asked for, neighbourhoods are dominated by single points.",
+        digits=1,
+    ),
+    "other_share_mean": Measure(
+        "weight on other labels",
+        "Share of a point's similarity that goes to points with other labels, on average.",
+    ),
+    "kl_divergence": Measure("KL divergence", "Final loss of the layout.", digits=3),
+    "n_iter": Measure("iterations", "Iterations of the layout.", digits=0),
+}
+# The measures to choose a map by.
+CHOSEN_BY = ("mixing", "adjusted_rnx", "other_mixing")
+
+
+def measure_title(name: str, known: str = "the label", other: str = "the other label") -> str:
+    """Return what a measure is called, with the names of the label columns.
+
+    Examples
+    --------
+    >>> from ctsne._core.vocabulary import measure_title
+    >>> measure_title("mixing", known="batch"), measure_title("seconds_taken")
+    ('mixing of batch', 'seconds taken')
+    """
+    if name not in MEASURES:
+        return name.replace("_", " ")
+    return MEASURES[name].title.format(known=known, other=other)
