@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from math import ceil, log10
 from typing import TYPE_CHECKING, Any
 
-# Stages load at first use, as attributes of the package: help texts need this table, no numerics.
-import ctsne
-
+# The stages are imported where they are called: help texts need this table, but no numerics.
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -55,18 +53,23 @@ class Method:
 
 
 def _paper_lengths(settings: Any, n: int) -> Lengths:
+    from ctsne.neighbors import paper_lengths
+
     labels = settings.labels if settings.method.two_lists else None
-    return ctsne.neighbors.paper_lengths(labels, n, settings.perplexity)
+    return paper_lengths(labels, n, settings.perplexity)
 
 
 def _balanced_lengths(settings: Any, n: int) -> Lengths:
-    return ctsne.neighbors.balanced_lengths(settings.labels, settings.perplexity, settings.knob)
+    from ctsne.neighbors import balanced_lengths
+
+    return balanced_lengths(settings.labels, settings.perplexity, settings.knob)
 
 
 def _joint_lengths(settings: Any, n: int) -> Lengths:
+    from ctsne.neighbors import half_lengths
+
     # Each list is as long as a row: how much of it is used depends on the point.
-    total = 2 * ceil(JOINT_LENGTH * settings.perplexity)
-    return ctsne.neighbors.half_lengths(settings.labels, n, total)
+    return half_lengths(settings.labels, n, 2 * ceil(JOINT_LENGTH * settings.perplexity))
 
 
 def _common(settings: Any) -> dict[str, Any]:
@@ -74,28 +77,36 @@ def _common(settings: Any) -> dict[str, Any]:
 
 
 def _plain(neighbors: Neighbors, settings: Any) -> Affinities:
-    return ctsne.affinity.tsne_affinities(neighbors, **_common(settings))
+    from ctsne.affinity import tsne_affinities
+
+    return tsne_affinities(neighbors, **_common(settings))
 
 
 def _revised(neighbors: Neighbors, settings: Any) -> Affinities:
+    from ctsne.affinity import revised_affinities
+
     common = {"bandwidth": settings.bandwidth, **_common(settings)}
-    affinities = ctsne.affinity.revised_affinities
-    return affinities(neighbors, settings.labels, beta=settings.knob, **common)
+    return revised_affinities(neighbors, settings.labels, beta=settings.knob, **common)
 
 
 def _balanced(neighbors: Neighbors, settings: Any) -> Affinities:
-    common, affinities = _common(settings), ctsne.affinity.balanced_affinities
-    return affinities(neighbors, settings.labels, strength=settings.knob, **common)
+    from ctsne.affinity import balanced_affinities
+
+    common = {"strength": settings.knob, **_common(settings)}
+    return balanced_affinities(neighbors, settings.labels, **common)
 
 
 def _joint(neighbors: Neighbors, settings: Any) -> Affinities:
-    common, affinities = _common(settings), ctsne.affinity.joint_affinities
-    return affinities(neighbors, settings.labels, strength=settings.knob, **common)
+    from ctsne.affinity import joint_affinities
+
+    common = {"strength": settings.knob, **_common(settings)}
+    return joint_affinities(neighbors, settings.labels, **common)
 
 
 def _joint_below(settings: Any) -> NDArray[np.float64]:
-    odds = ctsne.affinity.joint_odds(settings.knob)
-    return ctsne.affinity.beta_from_odds(settings.labels, odds)
+    from ctsne.affinity import beta_from_odds, joint_odds
+
+    return beta_from_odds(settings.labels, joint_odds(settings.knob))
 
 
 _STRENGTHS = tuple(round(0.1 * step, 1) for step in range(11))
