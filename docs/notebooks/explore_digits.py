@@ -41,10 +41,11 @@ def draw_images(Y, title, side=22):
 # %% [markdown]
 # ## The first map: which digit
 #
-# Plain t-SNE of the pixels.
+# Plain t-SNE of the 64 pixels. By default, data of more than 50 columns are reduced to 50 principal
+# components; `pca=None` compares the pixels themselves.
 
 # %%
-settings = {"perplexity": 100, "random_state": 0}
+settings = {"perplexity": 100, "pca": None, "random_state": 0}
 first = ConditionalTSNE(method="tsne", **settings).fit(X)
 draw_images(first.embedding_, "t-SNE of the images")
 
@@ -163,7 +164,8 @@ order.round(2)
 # %%
 lean = pd.cut(style["slant"], [-np.inf, -0.5, 0.5, np.inf], labels=["left", "upright", "right"])
 both = np.char.add(np.char.add(digit, " "), np.asarray(lean, dtype=str))
-third = ConditionalTSNE(strength=1, align="mean", perplexity=20, random_state=0).fit(X, labels=both)
+third = ConditionalTSNE(strength=1, align="mean", **settings | {"perplexity": 20})
+third.fit(X, labels=both)
 order["digit and slant out"] = [shared_order(third.embedding_, values) for values in style.values()]
 draw_images(third.embedding_, "Digit and slant factored out")
 order.round(2)

@@ -54,6 +54,41 @@ class Similarities {
       throw nb::value_error("a column is outside the matrix");
   }
 
+  // A packed matrix from the arrays that a pickle kept.
+  Similarities(Vector<const int64_t> starts, Vector<const int32_t> bases,
+               Vector<const uint16_t> codes, double total, int n_jobs)
+      : n_jobs_(checked_jobs(n_jobs)),
+        total_(total),
+        arrays_{nb::cast(starts), nb::cast(bases), nb::cast(codes)} {
+    require(starts.size() > 0 && starts(0) == 0, "row starts must begin with zero");
+    const int64_t n = size_of(starts) - 1, groups = starts(n);
+    require_bounds(starts, groups);
+    require(size_of(bases) == groups && size_of(codes) == 16 * groups,
+            "groups must be as many as the row starts say");
+    for (int64_t group = 0; group < groups; ++group)
+      for (int64_t lane = 0; lane < 8; ++lane)
+        require(bases(group) >= 0 && int64_t{bases(group)} + codes(16 * group + lane) < n,
+                "a column is outside the matrix");
+    rows_ = ctsne::PackedRows{starts.data(), bases.data(), codes.data(), n, 8 * groups};
+  }
+
+  nb::tuple state() const {
+    const bool packed = std::holds_alternative<ctsne::PackedRows>(rows_);
+    return nb::make_tuple(packed, arrays_[0], arrays_[1], arrays_[2], total_, n_jobs_);
+  }
+
+  static void restore(Similarities& self, const nb::tuple& state) {
+    require(state.size() == 6, "not the state of similarities");
+    const auto starts = nb::cast<Vector<const int64_t>>(state[1]);
+    const auto columns = nb::cast<Vector<const int32_t>>(state[2]);
+    const int n_jobs = nb::cast<int>(state[5]);
+    if (nb::cast<bool>(state[0]))
+      new (&self) Similarities(starts, columns, nb::cast<Vector<const uint16_t>>(state[3]),
+                               nb::cast<double>(state[4]), n_jobs);
+    else
+      new (&self) Similarities(starts, columns, nb::cast<Vector<const float>>(state[3]), n_jobs);
+  }
+
   // The matrix with row i at order[i], columns likewise, in 4.5 bytes per entry instead of 8.
   std::shared_ptr<Similarities> packed(Vector<const int32_t> order) const {
     const auto* given = std::get_if<ctsne::SparseRows>(&rows_);
@@ -149,6 +184,25 @@ class Descent {
       }
     }
     return out;
+  }
+
+  nb::tuple state() const {
+    return nb::make_tuple(similarities_, y_, update_, gains_, static_cast<double>(tail_.dof),
+                          n_jobs_);
+  }
+
+  static void restore(Descent& self, const nb::tuple& state) {
+    require(state.size() == 6, "not the state of a map");
+    const auto y = nb::cast<Matrix<const float>>(state[1]);
+    const auto update = nb::cast<Matrix<const float>>(state[2]);
+    const auto gains = nb::cast<Matrix<const float>>(state[3]);
+    for (const auto& each : {update, gains})
+      require(each.shape(0) == y.shape(0) && each.shape(1) == y.shape(1),
+              "positions, steps and gains must agree in shape");
+    new (&self) Descent(nb::cast<std::shared_ptr<Similarities>>(state[0]), y,
+                        nb::cast<double>(state[4]), nb::cast<int>(state[5]));
+    std::copy(update.data(), update.data() + update.size(), self.update_.data());
+    std::copy(gains.data(), gains.data() + gains.size(), self.gains_.data());
   }
 
   Matrix<float> attraction() const {
@@ -273,7 +327,9 @@ void define_layout(nb::module_& m) {
            "Return the matrix with rows and columns in a new order, within 0.2 % of its values.")
       .def_prop_ro("total", &Similarities::total, "Sum of packed values; 1 for a matrix as given.")
       .def("packed_arrays", &Similarities::packed_arrays,
-           "Return row starts, first columns and codes of the groups of eight entries.");
+           "Return row starts, first columns and codes of the groups of eight entries.")
+      .def("__getstate__", &Similarities::state)
+      .def("__setstate__", &Similarities::restore);
   nb::class_<Descent>(m, "Descent", "A map in the making: positions, last steps and gains.")
       .def(nb::init<std::shared_ptr<Similarities>, Matrix<const float>, double, int>(),
            "similarities"_a, array_arg("start"), "dof"_a, "n_jobs"_a)
@@ -285,6 +341,8 @@ void define_layout(nb::module_& m) {
       .def("step", &Descent::step, array_arg("repulsion"), nb::kw_only(), "pull"_a, "push"_a,
            "learning_rate"_a, "momentum"_a, "longest"_a,
            "Take a step; return the least and the greatest coordinate along each axis.")
+      .def("__getstate__", &Descent::state)
+      .def("__setstate__", &Descent::restore)
       .def_prop_ro("y", &Descent::y)
       .def_prop_ro("total", &Descent::total);
   nb::class_<PairSum>(m, "PairSum", "Exact repulsion, summed over all pairs of points.")

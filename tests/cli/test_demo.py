@@ -59,7 +59,7 @@ def test_settings_in_the_order_of_the_picture() -> None:
         ("tsne", None), ("original", None), ("revised", "p"), ("revised", "r"),
         ("balanced", None), ("joint", None),
     ]  # fmt: skip
-    original = demo.SETTINGS["original, beta 1e-4"]
+    original = demo.SETTINGS["original, random start"]
     assert original["init"] == "random" and original["beta"] == 1e-4
     assert [each.get("init") for each in demo.SETTINGS.values()].count("random") == 1
 

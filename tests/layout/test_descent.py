@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+import ctsne._native as _native
 from ctsne import _reference as oracle
 from ctsne.affinity import tsne_affinities
 from ctsne.labels import encode_labels
@@ -236,5 +238,23 @@ def test_packed_run_continued_and_threaded_is_the_same_run(
     parts = Layout(matrix, start(n, dims), schedule, n_jobs=3)
     for iterations in (15, 1, 24):
         parts.run(iterations)
+        parts = pickle.loads(pickle.dumps(parts))
     assert np.array_equal(whole.embedding, parts.embedding)
     assert whole.loss() == parts.loss()
+
+
+def test_a_damaged_state_is_refused() -> None:
+    matrix = similarities(40)
+    given = _native.Similarities(
+        matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data, 1
+    )
+    for state in (given, given.packed(np.arange(40, dtype=np.int32))):
+        packed, starts, columns, *rest = state.__getstate__()
+        outside = np.array(columns)
+        outside[-1] = 40
+        empty = _native.Similarities.__new__(_native.Similarities)
+        with pytest.raises(ValueError, match="outside the matrix"):
+            empty.__setstate__((packed, starts, outside, *rest))
+        empty = _native.Similarities.__new__(_native.Similarities)
+        with pytest.raises(ValueError, match="as the row starts say"):
+            empty.__setstate__((packed, starts, columns[:-1], *rest))

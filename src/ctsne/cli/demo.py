@@ -21,7 +21,7 @@ _SEED = 2
 # the program of its authors does: its wrong merges come from that start.
 SETTINGS: dict[str, dict[str, Any]] = {
     "t-SNE": {"method": "tsne"},
-    "original, beta 1e-4": {"method": "original", "beta": 1e-4, "init": "random"},
+    "original, random start": {"method": "original", "beta": 1e-4, "init": "random"},
     "revised p, beta 1e-20": {"method": "revised", "bandwidth": "p", "beta": 1e-20},
     "revised r, beta 1e-20": {"method": "revised", "bandwidth": "r", "beta": 1e-20},
     "balanced, strength 1": {"method": "balanced", "strength": 1.0},

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 
 import numpy as np
 import scipy.fft
@@ -245,6 +245,9 @@ class Mesh:
         self.native = _native.Mesh(self.grids, plan.nodes, plan.spacing, n_jobs)
         self._n_jobs = n_jobs
         self._coarse = Mesh(_coarse_plan(plan), groups, n_jobs=n_jobs) if plan.near else None
+
+    def __reduce__(self) -> tuple[partial[Mesh], tuple[MeshPlan, int]]:
+        return partial(Mesh, n_jobs=self._n_jobs), (self.plan, len(self.grids))  # grids are scratch
 
     def convolve(self) -> float:
         """Turn charges into potentials; return a constant to add, times the charge of the grid."""
