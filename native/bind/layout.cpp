@@ -328,8 +328,10 @@ void define_layout(nb::module_& m) {
       .def_prop_ro("total", &Similarities::total, "Sum of packed values; 1 for a matrix as given.")
       .def("packed_arrays", &Similarities::packed_arrays,
            "Return row starts, first columns and codes of the groups of eight entries.")
-      .def("__getstate__", &Similarities::state)
-      .def("__setstate__", &Similarities::restore);
+      .def("__getstate__", &Similarities::state,
+           nb::sig("def __getstate__(self) -> tuple[object, ...]"))
+      .def("__setstate__", &Similarities::restore,
+           nb::sig("def __setstate__(self, state: tuple[object, ...], /) -> None"));
   nb::class_<Descent>(m, "Descent", "A map in the making: positions, last steps and gains.")
       .def(nb::init<std::shared_ptr<Similarities>, Matrix<const float>, double, int>(),
            "similarities"_a, array_arg("start"), "dof"_a, "n_jobs"_a)
@@ -341,8 +343,9 @@ void define_layout(nb::module_& m) {
       .def("step", &Descent::step, array_arg("repulsion"), nb::kw_only(), "pull"_a, "push"_a,
            "learning_rate"_a, "momentum"_a, "longest"_a,
            "Take a step; return the least and the greatest coordinate along each axis.")
-      .def("__getstate__", &Descent::state)
-      .def("__setstate__", &Descent::restore)
+      .def("__getstate__", &Descent::state, nb::sig("def __getstate__(self) -> tuple[object, ...]"))
+      .def("__setstate__", &Descent::restore,
+           nb::sig("def __setstate__(self, state: tuple[object, ...], /) -> None"))
       .def_prop_ro("y", &Descent::y)
       .def_prop_ro("total", &Descent::total);
   nb::class_<PairSum>(m, "PairSum", "Exact repulsion, summed over all pairs of points.")
