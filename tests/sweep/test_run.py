@@ -411,9 +411,9 @@ def test_ctrl_c_stops_soon_and_a_second_run_goes_on(tmp_path: Path, jobs: int) -
         warnings.simplefilter("error", FutureWarning)
         from ctsne.datasets import make_synthetic
         from ctsne.sweep import sweep
-        data = make_synthetic(2000, random_state=0)
+        data = make_synthetic(1500, random_state=0)
         print("ready", flush=True)
-        betas = [1, .5, .3, .1, .03, .01, 1e-3, 1e-4]
+        betas = [1, .3, .1, .03, .01, 1e-3]
         result = sweep(data.X, data.known, {{"method": "revised", "beta": betas}},
                        folder={str(tmp_path)!r}, n_jobs={jobs}, progress=False)
         print(len(result.maps), flush=True)
@@ -433,14 +433,14 @@ def test_ctrl_c_stops_soon_and_a_second_run_goes_on(tmp_path: Path, jobs: int) -
     assert time.monotonic() - begin < 3
     assert process.returncode == 0, err
     assert "interrupted: " in err
-    assert 1 <= int(out) < 8
+    assert 1 <= int(out) < 6
     assert len(list(tmp_path.glob("*.part"))) == 0
     kept = {file: file.stat().st_mtime_ns for file in tmp_path.glob("map-*.npz")}
     again = subprocess.run(
         [sys.executable, "-P", "-c", program], capture_output=True, text=True, check=True
     )
-    assert again.stdout.splitlines()[-1] == "8"
-    assert len(list(tmp_path.glob("map-*.npz"))) == 8
+    assert again.stdout.splitlines()[-1] == "6"
+    assert len(list(tmp_path.glob("map-*.npz"))) == 6
     assert all(file.stat().st_mtime_ns == time for file, time in kept.items())
 
 
