@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from ctsne import evaluate
+from ctsne._core.vocabulary import MEASURED_POINTS, NEIGHBORHOOD
 from ctsne.evaluate import (
     expected_laplacian,
     laplacian,
@@ -15,7 +16,6 @@ from ctsne.evaluate import (
     mixing,
     mixing_by_label,
 )
-from ctsne.evaluate.sampling import MEASURED_POINTS, NEIGHBORHOOD
 
 RNG = np.random.default_rng(0)
 MAP = RNG.normal(size=(600, 2))

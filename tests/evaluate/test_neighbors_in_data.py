@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from ctsne import _reference as oracle
+from ctsne._core.vocabulary import MEASURED_POINTS
 from ctsne.evaluate import data_neighbors, map_neighbors, sample_points
 from ctsne.evaluate.neighbors_in_data import prepared_for_ranking, ranked_data
-from ctsne.evaluate.sampling import MEASURED_POINTS
 from ctsne.neighbors import find_neighbors
 
 

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ctsne._core.vocabulary import NEIGHBORHOOD
 from ctsne._fit.pipeline import affinities_of, alignment_of, layout_of, neighbors_of
 from ctsne._fit.settings import Settings
 from ctsne.evaluate import mixing, mixing_by_label
-from ctsne.evaluate.sampling import NEIGHBORHOOD
 from ctsne.neighbors.alignment import take_labels
 
 # Up to SEARCH_POINTS, trials use all points; otherwise a third of them, between these two numbers.

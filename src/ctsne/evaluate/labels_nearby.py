@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne._core.checks import check_number
+from ctsne._core.vocabulary import NEIGHBORHOOD
 from ctsne.evaluate.neighbors_in_map import (
     Map,
     MapNeighbors,
@@ -15,7 +16,7 @@ from ctsne.evaluate.neighbors_in_map import (
     labelled_neighbors,
     map_neighbors,
 )
-from ctsne.evaluate.sampling import NEIGHBORHOOD, Floats, Indices, divided, in_chunks
+from ctsne.evaluate.sampling import Floats, Indices, divided, in_chunks
 from ctsne.labels import encode_labels
 
 # Tolerance for the logarithm of a perplexity. About six steps reach it; where no precision has the

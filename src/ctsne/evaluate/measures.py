@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.checks import check_features, check_matrix
+from ctsne._core.vocabulary import MEASURED_POINTS, NEIGHBORHOOD
 from ctsne.affinity.result import Diagnostics
 from ctsne.evaluate.labels_nearby import expected_lisi, knn_accuracy, lisi
 from ctsne.evaluate.mixing import expected_laplacian, laplacian, mixing
 from ctsne.evaluate.neighbors_in_data import DataNeighbors, check_same_points, data_neighbors
 from ctsne.evaluate.neighbors_in_map import nearest, search_map
 from ctsne.evaluate.rnx import adjusted_jaccard, adjusted_rnx, ranked_curve
-from ctsne.evaluate.sampling import MEASURED_POINTS, NEIGHBORHOOD, check_k, sample_points
+from ctsne.evaluate.sampling import check_k, sample_points
 from ctsne.labels import Labels, encode_labels
 from ctsne.neighbors.lists import available
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ctsne._core.vocabulary import MEASURED_POINTS, NEIGHBORHOOD
 from ctsne.evaluate.curves import RANKED_LENGTH, RANKED_SHARE, Curve, make_curve, ranked_map
 from ctsne.evaluate.neighbors_in_map import (
     Map,
@@ -14,8 +15,6 @@ from ctsne.evaluate.neighbors_in_map import (
     map_neighbors,
 )
 from ctsne.evaluate.sampling import (
-    MEASURED_POINTS,
-    NEIGHBORHOOD,
     Floats,
     Indices,
     check_sizes,

@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 
 from ctsne._core.checks import check_choice, check_jobs, check_matrix, is_sparse
 from ctsne._core.components import check_components, reduced_features
-from ctsne._core.vocabulary import METRICS
+from ctsne._core.vocabulary import MEASURED_POINTS, METRICS, NEIGHBORHOOD
 from ctsne.evaluate.curves import ranking
 from ctsne.evaluate.neighbors_in_map import (
     Map,
@@ -21,7 +21,7 @@ from ctsne.evaluate.neighbors_in_map import (
     refuse_sample,
     search_map,
 )
-from ctsne.evaluate.sampling import MEASURED_POINTS, NEIGHBORHOOD, Points, check_k, sample_points
+from ctsne.evaluate.sampling import Points, check_k, sample_points
 from ctsne.labels import Labels, encode_labels
 from ctsne.neighbors import Neighbors, find_neighbors, neighbors_from_distances
 from ctsne.neighbors.alignment import Alignment, check_align, choose_alignment

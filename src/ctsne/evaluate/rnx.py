@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ctsne._core.vocabulary import NEIGHBORHOOD
 from ctsne.evaluate.curves import RANKED_LENGTH, RANKED_SHARE, Curve, make_curve, ranked_map
 from ctsne.evaluate.neighbors_in_data import (
     DataNeighbors,
@@ -18,7 +19,6 @@ from ctsne.evaluate.neighbors_in_data import (
 )
 from ctsne.evaluate.neighbors_in_map import Map, MapNeighbors, checked_map
 from ctsne.evaluate.sampling import (
-    NEIGHBORHOOD,
     Floats,
     Indices,
     Points,

@@ -16,10 +16,6 @@ Points = NDArray[np.int64]
 Indices = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
-# The default size of a neighbourhood.
-NEIGHBORHOOD = 30
-# Enough for a standard error below .003 in R_NX and the Laplacian score.
-MEASURED_POINTS = 5000
 # Entries processed at a time, which bounds the memory needed beyond the neighbour lists.
 _CHUNK_ENTRIES = 2**21
 

@@ -11,11 +11,11 @@ from typing import Any
 from ctsne._core.checks import check_number
 from ctsne._core.files import replaced_file
 from ctsne._core.messages import did_you_mean, listed
+from ctsne._core.vocabulary import SUGGESTED_MIXING
 from ctsne.report.maps import constructor_calls
 from ctsne.report.page import build_page
 from ctsne.report.payload import build_payload
 from ctsne.sweep import SweepResult
-from ctsne.sweep.choice import SUGGESTED_MIXING
 
 # The column that says how well a point is matched by points with other labels.
 MATCHED = "matched under other labels"

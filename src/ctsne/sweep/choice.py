@@ -11,8 +11,6 @@ import numpy as np
 if TYPE_CHECKING:
     from ctsne.sweep.result import SweptMap
 
-# The default target, as a share of random mixing. A starting point, not a rule.
-SUGGESTED_MIXING = 0.5
 # How much the mixing of the other label, as a share of random mixing, varies between seeds of one
 # setting: maps that differ by less are equally pure. Measured as 0.005 in the Laplacian score of
 # three equally frequent labels, whose score for random labels is 2/3.

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from ctsne._core.checks import check_number
 from ctsne._core.messages import did_you_mean
-from ctsne._core.vocabulary import CHOSEN_BY, MEASURES
+from ctsne._core.vocabulary import CHOSEN_BY, MEASURES, SUGGESTED_MIXING
 from ctsne.layout import align
 from ctsne.methods import METHODS, is_used
-from ctsne.sweep.choice import SUGGESTED_MIXING, Suggestion, choose_map
+from ctsne.sweep.choice import Suggestion, choose_map
 from ctsne.sweep.display import sweep_html, swept_map_html
 from ctsne.sweep.grid import GridPoint, grouped_lines, plain_value
 

@@ -17,11 +17,12 @@ from sklearn.utils import check_random_state
 from ctsne._core.checks import check_jobs, check_matrix, check_same_rows, check_workers, is_sparse
 from ctsne._core.messages import warn
 from ctsne._core.progress import Progress
+from ctsne._core.vocabulary import MEASURED_POINTS, NEIGHBORHOOD
 from ctsne._fit.memory import map_memory, require_memory
 from ctsne._fit.pipeline import features_of
 from ctsne._fit.settings import DEFAULTS, Settings, check_settings
 from ctsne.evaluate import DataNeighbors
-from ctsne.evaluate.sampling import MEASURED_POINTS, NEIGHBORHOOD, check_k, sample_points
+from ctsne.evaluate.sampling import check_k, sample_points
 from ctsne.labels import Labels, encode_labels
 from ctsne.layout import start_positions
 from ctsne.neighbors.search import is_approximate

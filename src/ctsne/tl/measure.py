@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.base import clone
 
-from ctsne._core.vocabulary import FEATURE_METRICS
+from ctsne._core.vocabulary import FEATURE_METRICS, MEASURED_POINTS, NEIGHBORHOOD
 from ctsne._io.anndata import columns_of, map_of
 from ctsne.estimator import ConditionalTSNE
 from ctsne.evaluate import evaluate as evaluate_arrays
-from ctsne.evaluate.sampling import MEASURED_POINTS, NEIGHBORHOOD
 from ctsne.sweep import SweepResult
 from ctsne.sweep import sweep as sweep_arrays
 from ctsne.sweep.grid import Grid
