@@ -246,14 +246,14 @@ BAD_PARAMETERS: list[tuple[str, Any, str]] = [
     ("beta", "auto", "or a mapping"),
     *(("beta_low", value, "above 0 and at most 1") for value in (0, -0.1, 1.1)),
     *(("beta_low", value, "or a mapping") for value in NOT_NUMBERS if value is not None),
-    *(("strength", value, "at least 0 and at most 1") for value in (-0.1, 1.1)),
+    *(("strength", value, "from 0 to 1") for value in (-0.1, 1.1)),
     *(("strength", value, "or a mapping") for value in NOT_NUMBERS if value is not None),
     ("strength", "auto", "or a mapping"),
-    *(("odds", value, "at least 1 and at most") for value in (0, 0.9, -5, 1e7, 1e300)),
+    *(("odds", value, "from 1 to") for value in (0, 0.9, -5, 1e7, 1e300)),
     *(("odds", value, "or a mapping") for value in NOT_NUMBERS if value is not None),
     ("odds", {"blue": 2}, "has none for 'orange'"),
     ("odds", {"blue": 2, "orange": 0.5}, r"odds\['orange'\] must be"),
-    *(("mixing", value, "at least 0 and at most 1") for value in (-0.1, 1.1, 70)),
+    *(("mixing", value, "from 0 to 1") for value in (-0.1, 1.1, 70)),
     *(("mixing", value, "must be a number") for value in NOT_NUMBERS if value is not None),
     ("mixing", {"blue": 0.5, "orange": 0.5}, "must be a number"),
     *(("align", value, "'none', 'mutual', 'local', 'mean', 'auto'") for value in ("men", "", [])),
@@ -287,7 +287,7 @@ BAD_PARAMETERS: list[tuple[str, Any, str]] = [
     *(("exaggeration", value, "above 0") for value in (0, -1, *NOT_NUMBERS)),
     *(("learning_rate", value, "above 0") for value in (0, -1, *NOT_NUMBERS[1:])),
     ("learning_rate", "fast", "'auto'"),
-    *(("dof", value, "at least 0.05 and at most 1000") for value in (0, -1, 1e9, *NOT_NUMBERS)),
+    *(("dof", value, "from 0.05 to 1000") for value in (0, -1, 1e9, *NOT_NUMBERS)),
     *(("callback", value, "function of") for value in (3, "plot", [])),
     *(("n_jobs", value, "all cores") for value in (0, "x", 2.0, True, NAN)),
     *(("random_state", value, "whole number") for value in ("seed", -1, 1.5, NAN, [])),
@@ -328,7 +328,11 @@ def test_refused_where_it_would_not_matter(parameter: str, labels: Any, value: A
     if parameter == "odds":  # they go the other way
         value = {-0.1: -0.1, 1.1: 0.5}.get(value, value) if isinstance(value, float) else value
         value = {"a": 0.7} if isinstance(value, dict) else value
-    check_refused(lambda: make(**{parameter: value}).fit(X, labels=labels), parameter, "at most 1")
+    check_refused(
+        lambda: make(**{parameter: value}).fit(X, labels=labels),
+        parameter,
+        "at most 1|from [01] to",
+    )
 
 
 @pytest.mark.parametrize(

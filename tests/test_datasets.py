@@ -107,9 +107,9 @@ def test_it_cannot_be_changed() -> None:
 @pytest.mark.parametrize(
     ("n", "error", "message"),
     [
-        (7, ValueError, "n must be at least 8, got 7"),
-        (-1, ValueError, "n must be at least 8"),
-        (20.5, TypeError, "n must be a whole number, got 20.5"),
+        (7, ValueError, "n must be a whole number of at least 8, got 7"),
+        (-1, ValueError, "n must be a whole number of at least 8"),
+        (20.5, TypeError, "n must be a whole number of at least 8, got 20.5"),
         ("many", TypeError, "n must be a whole number"),
     ],
 )

@@ -43,7 +43,8 @@ class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMi
         How well the map should mix the labels: 0 not at all, 1 like random labels. It is the share
         of other labels among the 30 nearest neighbours, relative to random labels. The strength (or
         beta) that reaches it is found on a sample of the points; a map that misses the target is
-        computed again, at most twice. Giving the value found directly gives the same map.
+        computed again, at most twice. Passing the value it found, ``strength_`` or ``beta_``, gives
+        the same map.
     strength : float or mapping of label to float, optional
         For ``"joint"`` and ``"balanced"``: how strongly to condition, from 0 (not at all) to 1.
         The default is 0.6 for ``"joint"`` and 1 for ``"balanced"``.

@@ -338,7 +338,7 @@ def test_many_features_are_reduced_and_that_is_said(
     assert main([*command, "--pca", "none"]) == 0
     assert "reducing" not in capsys.readouterr().err
     assert main([*command, "--pca", "91"]) == 1
-    assert "must be from 1 to 90, got 91" in capsys.readouterr().err
+    assert 'from 1 to 90, "auto" or None, got 91' in capsys.readouterr().err
 
 
 def test_without_labels_for_tsne_only(

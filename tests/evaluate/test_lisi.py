@@ -61,8 +61,8 @@ def test_random_labels_come_near_the_expected_index() -> None:
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"perplexity": 0.5}, "perplexity must be a number at least 1"),
-        ({"perplexity": 7}, "perplexity must be .* at most 6.*20 points"),
+        ({"perplexity": 0.5}, "perplexity must be a number from 1 to 6"),
+        ({"perplexity": 7}, "perplexity must be .* from 1 to 6.*20 points"),
         ({"labels": None}, "labels .*None"),
         ({"embedding": [[0.0]] * 4, "labels": list("abab")}, "at least 5 points, got 4"),
     ],

@@ -202,7 +202,7 @@ def test_the_data_itself_is_perfect() -> None:
         ({"embedding": [[0.0], [np.nan], [1.0], [2.0]]}, "embedding .*row 1"),
         ({"embedding": [["a"], ["b"], ["c"], ["d"]]}, "convert string"),
         ({"labels": ["a", "b"]}, "labels .*4 points.*2"),
-        ({"k": 0}, "k must be at least 1, got 0"),
+        ({"k": 0}, "k must be a whole number of at least 1, got 0"),
         ({"k": 3}, "k must be at most 2 for 4 points, got 3"),
         ({"k": 1.5}, "k must be a whole number"),
         ({"X": [[0.0], [1.0]], "embedding": [[0.0], [1.0]]}, "at least 3 points"),
@@ -217,7 +217,7 @@ def test_refused(changes: dict[str, Any], says: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"sample": 0}, "sample must be at least 1, got 0"),
+        ({"sample": 0}, "sample must be a whole number of at least 1, got 0"),
         ({"sample": 0.0}, "sample must be a number above 0 and at most 1"),
         ({"sample": True}, "sample must be a whole number"),
         ({"sample": "half"}, "sample must be a number"),

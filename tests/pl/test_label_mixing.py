@@ -63,7 +63,7 @@ def test_neighbours_of_a_sample() -> None:
 
 def test_bad_input_is_refused() -> None:
     positions = np.eye(4)[:, :2]
-    with pytest.raises(ValueError, match="k must be at least 1"):
+    with pytest.raises(ValueError, match="k must be a whole number of at least 1"):
         pl.label_mixing(positions, ["a", "a", "b", "b"], k=0)
     with pytest.raises(ValueError, match="labels must have one entry for each of the 4"):
         pl.label_mixing(positions, ["a", "b"], k=1)

@@ -108,7 +108,7 @@ def test_long_titles_stay_within_their_panel() -> None:
         ({"color": ["a"]}, ValueError, "color must have one entry for each of the 30"),
         ({"notes": ["one"]}, ValueError, "notes must hold one text for each of 2 maps"),
         ({"notes": "ab"}, ValueError, "notes must hold one text for each of 2 maps"),
-        ({"ncols": 0}, ValueError, "ncols must be at least 1"),
+        ({"ncols": 0}, ValueError, "ncols must be a whole number of at least 1"),
         ({"axes": []}, ValueError, "axes must hold one Axes for each of 2 maps, got 0"),
         ({"axes": [1, 2]}, TypeError, "axes must be a matplotlib Axes"),
     ],

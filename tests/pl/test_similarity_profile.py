@@ -74,7 +74,7 @@ def test_many_labels_are_stacked() -> None:
         ({"distances": np.ones((2, 2))}, "distances must be a list.*shape"),
         ({"similarities": [0.1]}, "similarities must have one entry for each of the 2"),
         ({"labels": ["a"]}, "labels must have one entry for each of the 2"),
-        ({"cut": -1}, "cut must be a number at least 0"),
+        ({"cut": -1}, "cut must be a number of at least 0"),
     ],
 )
 def test_bad_input_is_refused(arguments: dict[str, object], message: str) -> None:

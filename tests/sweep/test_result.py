@@ -72,7 +72,6 @@ def test_best_does_not_depend_on_how_the_grid_is_divided() -> None:
 def test_mixing_that_cannot_be_measured_is_not_chosen_by() -> None:
     swept = result({"beta": [1, 0.1]}, [math.nan, 0.3], [0.5, 0.4])
     assert swept.best(0).parameters == {"beta": 0.1}
-    assert swept.most_mixed().parameters == {"beta": 0.1}
     assert [each.parameters for each in swept.front()] == [{"beta": 0.1}]
     with pytest.raises(ValueError, match="cannot be measured"):
         result({"beta": [1]}, [math.nan], [0.5]).best(0)
@@ -148,7 +147,7 @@ def test_shows_itself_in_a_few_words() -> None:
 
 def test_nothing_finished_leaves_nothing_to_choose() -> None:
     empty = SweepResult((), (), BASE)
-    for choose in (empty.best, empty.front, empty.most_mixed):
+    for choose in (empty.best, empty.front):
         with pytest.raises(ValueError, match="no finished map"):
             choose()
 

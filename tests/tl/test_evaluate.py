@@ -31,8 +31,31 @@ def test_names_and_arrays_give_the_same_table(blood: Any) -> None:
     pd.testing.assert_frame_equal(table, expected)
     assert set(table["label"].dropna()) == {"phase", "bulk_labels"}
     assert set(blood.uns) == before
-    unadjusted = ctsne.tl.evaluate(blood, k=10)
+    by_default = ctsne.tl.evaluate(blood, other="bulk_labels", k=10, sample=0.5)
+    pd.testing.assert_frame_equal(by_default, expected)  # the label that was factored out
+    unadjusted = ctsne.tl.evaluate(blood, basis="umap", k=10)
     assert "adjusted_rnx" not in set(unadjusted["measure"])
+    blood.uns["ctsne"]["params"]["labels"] = "gone"
+    assert "adjusted_rnx" not in set(ctsne.tl.evaluate(blood, k=10)["measure"])
+
+
+@pytest.mark.filterwarnings("ignore:.*too few points for their share:UserWarning")
+def test_default_labels_may_be_several_columns(blood: Any) -> None:
+    ctsne.tl.ctsne(blood, ["phase", "louvain"], **QUICK)
+    assert "phase | louvain" in set(ctsne.tl.evaluate(blood, k=10)["label"])
+
+
+def test_a_layer(blood: Any) -> None:
+    blood.layers["shifted"] = np.asarray(blood.X) ** 2
+    ctsne.tl.ctsne(blood, "phase", layer="shifted", n_pcs=5, **QUICK)
+    assert blood.uns["ctsne"]["params"]["layer"] == "shifted"
+    data = blood.layers["shifted"]
+    expected = evaluate(blood.obsm["ctsne"], data, blood.obs["phase"], k=10, pca=5)
+    pd.testing.assert_frame_equal(ctsne.tl.evaluate(blood, k=10), expected)
+    given = ctsne.tl.evaluate(blood, layer="shifted", n_pcs=5, k=10)
+    pd.testing.assert_frame_equal(given, expected)
+    with pytest.raises(ValueError, match="use_rep and layer both"):
+        ctsne.tl.sweep(blood, "phase", use_rep="X", layer="shifted")
 
 
 def test_columns_together_have_a_name(blood: Any) -> None:

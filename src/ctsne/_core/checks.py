@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.jobs import threads_for, workers_for
+from ctsne._core.messages import did_you_mean
 from ctsne._core.vocabulary import FEATURE_METRICS
 
 LARGEST_VALUE = 1e30
@@ -192,9 +193,10 @@ def check_number(
     hint: str = "",
 ) -> float:  # fmt: skip
     """Return a finite number in [low, high] (or (low, high]), or refuse it."""
-    bounds = f"{'above' if open_low else 'at least'} {low:g}"
     if np.isfinite(high):
-        bounds += f" and at most {high:g}"
+        bounds = f"above {low:g} and at most {high:g}" if open_low else f"from {low:g} to {high:g}"
+    else:
+        bounds = f"above {low:g}" if open_low else f"of at least {low:g}"
     message = f"{argument} must be a number {bounds}, got {value!r:.60}{hint and '; ' + hint}"
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(message)
@@ -207,22 +209,26 @@ def check_number(
     return number
 
 
-def check_count(value: object, argument: str, *, low: int, high: int | None = None) -> int:
+def check_count(
+    value: object, argument: str, *, low: int, high: int | None = None, or_else: str = ""
+) -> int:
     """Return a whole number of at least ``low`` (and at most ``high``), or refuse it."""
+    bounds = f"of at least {low}" if high is None else f"from {low} to {high}"
+    message = f"{argument} must be a whole number {bounds}{or_else}, got {value!r:.60}"
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{argument} must be a whole number, got {value!r:.60}")
+        raise TypeError(message)
     number = int(value)
     if number < low or (high is not None and number > high):
-        bounds = f"at least {low}" if high is None else f"from {low} to {high}"
-        raise ValueError(f"{argument} must be {bounds}, got {value!r:.60}")
+        raise ValueError(message)
     return number
 
 
 def check_choice(value: object, argument: str, choices: tuple[str, ...]) -> str:
     """Return one of the choices, or refuse it with all of them named."""
     if not isinstance(value, str) or value not in choices:
+        hint = did_you_mean(value, choices) if isinstance(value, str) else ""
         raise ValueError(
-            f"{argument} must be one of {', '.join(map(repr, choices))}; got {value!r:.60}"
+            f"{argument} must be one of {', '.join(map(repr, choices))}; got {value!r:.60}{hint}"
         )
     return value
 

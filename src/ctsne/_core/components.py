@@ -39,7 +39,7 @@ def check_components(pca: Any, shape: tuple[int, ...], metric: str) -> int | str
         return pca
     if metric == "precomputed":
         raise ValueError(f'pca={pca!r:.60} needs features; leave it out with metric="precomputed"')
-    return check_count(pca, 'pca (or "auto" or None)', low=1, high=min(shape))
+    return check_count(pca, "pca", low=1, high=min(shape), or_else=', "auto" or None')
 
 
 def n_reduced(shape: tuple[int, ...], pca: int | str | None) -> int | None:

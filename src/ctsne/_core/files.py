@@ -54,7 +54,7 @@ def content_checksum(*parts: Any) -> str:
     """
     digest = hashlib.sha256()
     for part in parts:
-        if hasattr(part, "tocsr"):  # sparse; the help of the command line does without SciPy
+        if hasattr(part, "tocsr"):  # sparse; SciPy is not imported here, to keep the help fast
             matrix = part.tocsr()
             if not matrix.has_canonical_format or not np.all(matrix.data):
                 matrix = matrix.copy()

@@ -5,8 +5,10 @@ from __future__ import annotations
 import difflib
 import sys
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
+from numbers import Real
+from typing import Any
 
 # scikit-learn may call a model, so its lines are skipped too.
 _PASSED = ("ctsne", "sklearn")
@@ -30,6 +32,16 @@ def label_text(value: object) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value)
+
+
+def value_text(value: Any) -> str:
+    """Write the value of a parameter in a few characters; of an array, its shape."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{label}={value_text(number)}" for label, number in value.items())
+    if getattr(value, "shape", ()):
+        return f"array of shape {value.shape}"
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    return f"{value:g}" if number else str(value)
 
 
 def listed(names: Iterable[object], *, most: int = _SHOWN) -> str:

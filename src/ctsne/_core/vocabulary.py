@@ -63,6 +63,16 @@ MEASURES: dict[str, Measure] = {
         "labels. Technical name: R_NX.",
         better=1,
     ),
+    "adjusted_rnx_area": Measure(
+        "neighbours kept at all sizes",
+        "Area under the curve of adjusted R_NX, with most weight on small neighbourhoods.",
+        better=1,
+    ),
+    "rnx_area": Measure(
+        "neighbours kept at all sizes, labels ignored",
+        "Area under the curve of R_NX, with most weight on small neighbourhoods.",
+        better=1,
+    ),
     "other_mixing": Measure(
         "mixing of {other}",
         "How far the label to look for is mixed among neighbours in the map, as a share of random "
@@ -105,6 +115,8 @@ MEASURES: dict[str, Measure] = {
         digits=3,
         better=1,
     ),
+    "perplexity_mean": Measure("perplexity (mean)", "Mean perplexity of the points.", digits=1),
+    "perplexity_p05": Measure("perplexity (5%)", "Only 5% of points have a smaller one.", digits=1),
     "perplexity_median": Measure(
         "perplexity (median)",
         "Effective number of neighbours of a point in the similarities. Far below the perplexity "
@@ -115,6 +127,11 @@ MEASURES: dict[str, Measure] = {
         "weight on other labels",
         "Share of a point's similarity that goes to points with other labels, on average.",
     ),
+    "other_share_median": Measure("weight on other labels (median)", "Its median."),
+    "largest_weight_mean": Measure(
+        "largest weight", "Largest share of a point's similarity on one neighbour, on average."
+    ),
+    "reached": Measure("perplexity reached", "Share of points with the perplexity asked for."),
     "kl_divergence": Measure("KL divergence", "Final loss of the layout.", digits=3),
     "n_iter": Measure("iterations", "Iterations of the layout.", digits=0),
 }

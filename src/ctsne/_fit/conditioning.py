@@ -107,7 +107,7 @@ def small_labels_warning(
     if len(small) == 0:
         return None
     shown = [f"{labels.names[i]!s:.40} ({labels.counts[i]})" for i in small[:5]]
-    shown += ["..."] if len(small) > 5 else []
+    shown += ["and others"] if len(small) > 5 else []
     return (
         f"{len(small)} of {labels.n_labels} labels have too few points for their share of "
         f"neighbours (up to {wanted[small].max()} others with the same label): {', '.join(shown)}. "

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ctsne._core.messages import value_text
 from ctsne._fit.fitting import point_diagnostics
 from ctsne.affinity.result import DOMINATED
 from ctsne.methods import METHODS, is_used
@@ -74,21 +75,17 @@ def dominated_text(largest_weight: NDArray[np.floating]) -> str:
 def _setting(model: Any) -> str:
     method = METHODS[model.method]
     values = {name: getattr(model, name) for name in ("odds", "beta_low")}
-    below = [f"{name} {_value(value)}" for name, value in values.items() if value is not None]
+    below = [f"{name} {value_text(value)}" for name, value in values.items() if value is not None]
     labelled = model.labels_ is not None and model.labels_.n_labels > 1
     if not labelled or (method.knob is None and not below):
         return "t-SNE: nothing is factored out"
     words = [method.title]
     if method.knob is not None and is_used(method.knob, model.get_params(deep=False)):
         found = f" (found for mixing {model.mixing:g})" if model.mixing is not None else ""
-        words.append(f"{method.knob} {_value(getattr(model, f'{method.knob}_'))}{found}")
+        words.append(f"{method.knob} {value_text(getattr(model, f'{method.knob}_'))}{found}")
     if model.diagnostics_.alignment != "none":
         words.append(f"align {model.diagnostics_.alignment}")
     return ", ".join([*words, *below])
-
-
-def _value(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, int | float) else str(value)
 
 
 def _count(number: int, n: int) -> str:

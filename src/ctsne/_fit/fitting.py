@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne._core.checks import check_count
-from ctsne._core.messages import warn
+from ctsne._core.messages import value_text, warn
 from ctsne._core.progress import Progress, output_stream
 from ctsne._fit import pipeline
 from ctsne._fit import target as search
@@ -185,7 +185,7 @@ class Fitting:
         return mixing(self.layout.embedding, self.settings.labels, n_jobs=self.settings.n_jobs)
 
     def _knob_text(self) -> str:
-        return f"{self.settings.method.knob}={float(self.settings.knob[0]):.4g}"
+        return f"{self.settings.method.knob}={value_text(self.settings.knob[0])}"
 
 
 def point_diagnostics(model: Any) -> dict[str, NDArray[np.float32]]:

@@ -14,6 +14,7 @@ from ctsne._core.checks import is_sparse
 from ctsne._core.components import n_reduced
 from ctsne._fit.settings import Settings
 from ctsne.layout.mesh import MOST_NODES, SPACING
+from ctsne.layout.repulsion import LARGE_LABEL
 
 _MIB, _GIB = 2**20, 2**30
 
@@ -29,7 +30,7 @@ WEIGHED_ENTRY, WEIGHED_AT_ONCE = 34, 4_000_000
 SYMMETRY = 1.5
 # Per node of the doubled mesh; large labels have a grid of their own.
 MESH_NODE = 20
-LABEL_NODE, LARGE_LABEL = 1, 1000
+LABEL_NODE = 1
 # A map of n points in d dimensions is this wide, times the d-th root of n.
 MAP_WIDTH = {1: 1.0, 2: 0.8, 3: 2.0}
 

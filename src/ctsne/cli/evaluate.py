@@ -25,8 +25,9 @@ data, and how far it mixes a label. The data, the label factored out, the metric
 and all other settings are those that are stored with the map."""
 
 # The last two have the names of the same measures of the other label, the rest is not of the map.
-_NOT_LISTED = ("perplexity_median", "other_share_mean", "kl_divergence", "n_iter", "other_mixing",
-               "other_laplacian")  # fmt: skip
+_NOT_LISTED = ("perplexity_mean", "perplexity_median", "perplexity_p05", "other_share_mean",
+               "other_share_median", "largest_weight_mean", "reached", "kl_divergence", "n_iter",
+               "other_mixing", "other_laplacian")  # fmt: skip
 
 _LISTED = {name: name.removeprefix("other_") for name in MEASURES if name not in _NOT_LISTED}
 

@@ -85,7 +85,7 @@ def expected_lisi(labels: object) -> float:
 
     Parameters
     ----------
-    labels : array-like of shape (n,)
+    labels : array-like of shape (n,) or (n, c)
         Any label column; missing labels are left out.
 
     Returns
@@ -153,6 +153,14 @@ class PrivatePopulation(NamedTuple):
         Number of its points.
     wrong : float
         Share of their neighbours in the map that have another type; 0 is correct.
+
+    Examples
+    --------
+    >>> from ctsne.evaluate import private_populations
+    >>> Y = [[0.0], [0.1], [0.2], [9.0], [9.1]]
+    >>> (found,) = private_populations(Y, list("ababb"), list("TTTBB"), k=1)
+    >>> found.kind, found.label, found.wrong
+    ('B', 'b', 0.0)
     """
 
     kind: object
@@ -170,7 +178,7 @@ def private_populations(
     ----------
     embedding, k, n_jobs
         As in :func:`ctsne.evaluate.mixing`, but all points are measured.
-    labels, types : array-like of shape (n,)
+    labels, types : array-like of shape (n,) or (n, c)
         The label that was factored out, and the types of the points, such as cell types.
 
     Returns

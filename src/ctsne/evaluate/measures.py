@@ -119,9 +119,10 @@ def evaluate(
         Positions in the map.
     X : array-like or sparse matrix of shape (n, d)
         The data: features, or distances with ``metric="precomputed"``.
-    labels : array-like of shape (n,), optional
-        The label that was factored out. Neighbourhoods are adjusted for it.
-    other : array-like of shape (n,), optional
+    labels : array-like of shape (n,) or (n, c), optional
+        The label that was factored out. Neighbourhoods are adjusted for it. With several columns,
+        each combination of their values is a label.
+    other : array-like of shape (n,) or (n, c), optional
         A label that should be visible in the map.
     k : int, default=30
         Neighbourhood size, from 1 to n - 2.
@@ -140,6 +141,7 @@ def evaluate(
         and "other"), if it is about one; ``k``; ``value``; ``expected``, the value for a random map
         or random labels, if known; ``points``, how many were measured. The measures are those of
         :func:`ctsne.evaluate.measure_map`, and the area under the R_NX curve at up to 500 points.
+        Measures of ``other`` lose their prefix ``other_``: ``label`` tells them apart.
 
     Examples
     --------

@@ -39,7 +39,7 @@ def laplacian(
     ----------
     embedding : array-like of shape (n, d) or MapNeighbors
         Positions in the map, or its neighbours.
-    labels : array-like of shape (n,)
+    labels : array-like of shape (n,) or (n, c)
         Any label column. Points without a label count neither as points nor as neighbours.
     k : int, default=30
         Neighbourhood size, from 1 to n - 2.
@@ -127,7 +127,7 @@ def expected_laplacian(labels: object) -> float:
 
     Parameters
     ----------
-    labels : array-like of shape (n,)
+    labels : array-like of shape (n,) or (n, c)
         Any label column; missing labels are left out.
 
     Returns
@@ -153,7 +153,7 @@ def mixing(embedding: Map, labels: object, *, k: int = NEIGHBORHOOD, n_jobs: int
     ----------
     embedding : array-like of shape (n, d) or MapNeighbors
         Positions in the map (at most 5,000 points are measured), or its neighbours.
-    labels : array-like of shape (n,)
+    labels : array-like of shape (n,) or (n, c)
         Any label column; missing labels are left out.
     k, n_jobs
         As in :func:`ctsne.evaluate.laplacian`; ``k`` is smaller if there are fewer points.

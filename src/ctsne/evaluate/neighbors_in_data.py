@@ -115,7 +115,7 @@ def data_neighbors(
     X : array-like or sparse matrix, shape (n, d)
         Features; with ``metric="precomputed"`` distances. A sparse graph of distances does not
         hold all neighbourhoods (``complete`` is False): only mixing can be measured.
-    labels : array-like of shape (n,), optional
+    labels : array-like of shape (n,) or (n, c), optional
         The labels to adjust for.
     k : int, default=30
         Largest neighbourhood to measure, from 1 to n - 2.

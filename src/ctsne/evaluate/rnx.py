@@ -55,7 +55,7 @@ def adjusted_rnx(
     X : array-like or sparse matrix of shape (n, d), or DataNeighbors
         The features, reduced as in :func:`ctsne.evaluate.data_neighbors`, or their neighbours with
         the labels to adjust for. For other metrics pass the neighbours.
-    labels : array-like of shape (n,), optional
+    labels : array-like of shape (n,) or (n, c), optional
         Any label column. A pair in which a label is missing never counts as different. Without
         labels this is the usual R_NX.
     k, sample, random_state, pointwise, n_jobs
@@ -148,8 +148,8 @@ def rnx_curve(
 ) -> Curve:  # fmt: skip
     """R_NX over neighbourhood sizes, adjusted for labels, and the area under it.
 
-    A whole curve ranks all points by their distance from each measured point; use a sample of more
-    than about ten thousand points.
+    A whole curve ranks all points by their distance from each measured point. With more than about
+    ten thousand points, pass ``sample``.
 
     Parameters
     ----------

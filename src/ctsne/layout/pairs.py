@@ -35,6 +35,14 @@ class PairWeights:
     bounds : ndarray, shape (n_labels + 1,)
         Label l holds positions ``bounds[l]`` to ``bounds[l + 1]`` of this order.
     alpha, beta : ndarray, shape (n_labels,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ctsne.labels import encode_labels
+    >>> from ctsne.layout import pair_weights
+    >>> pair_weights(encode_labels(["a", "b", "a"]), np.array([0.1, 0.1])).order.tolist()
+    [0, 2, 1]
     """
 
     codes: NDArray[np.int32]

@@ -23,8 +23,8 @@ _GENERAL_PAIR_COST = 1.5
 _NODE_COST = (8.0, 2.0, 8.0)
 _POINT_COST = (15.0, 30.0, 120.0)
 _PATIENCE = 4.0
-# Smaller labels are always summed exactly, many in one call.
-_SMALL_LABEL = 1000
+# Larger labels may have a mesh of their own; the others are summed exactly, many in one call.
+LARGE_LABEL = 1000
 
 Extent = tuple[Sequence[float], Sequence[float]]
 
@@ -152,7 +152,7 @@ class Repulsion:
         counts = np.diff(self._bounds)
         by_mesh = [
             int(label)
-            for label in np.flatnonzero((counts > _SMALL_LABEL) | (self._exact is False))
+            for label in np.flatnonzero((counts > LARGE_LABEL) | (self._exact is False))
             if not self._exact_is_quicker(int(counts[label]), int(counts[label]), view.plan)
         ]
         potential = self._add_exactly(by_mesh, view, force)

@@ -38,8 +38,9 @@ def write_report(
 
     The page is a single HTML file that never uses the network: t-SNE next to the chosen map, a
     slider over the strengths, colours by any column, measures, and a suggestion. It shows at most
-    50,000 points, a random sample of more, with every label in it (of columns with up to 1,000),
-    which take about half a megabyte per map. The same input gives the same bytes.
+    50,000 points, which take about half a megabyte per map. Larger data are sampled, keeping at
+    least one point per label of columns with up to 1,000 labels. The same input gives the same
+    bytes.
 
     Parameters
     ----------

@@ -27,6 +27,12 @@ class Suggestion:
         None if no map mixes that far.
     reason : str
         Why this map was chosen, or why none was.
+
+    Examples
+    --------
+    >>> from ctsne.sweep import Suggestion
+    >>> Suggestion(None, "no setting mixes the label to 0.9 of random").map is None
+    True
     """
 
     map: SweptMap | None

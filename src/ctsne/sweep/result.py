@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne._core.checks import check_number
-from ctsne._core.messages import did_you_mean
+from ctsne._core.messages import did_you_mean, value_text
 from ctsne._core.vocabulary import CHOSEN_BY, MEASURES, SUGGESTED_MIXING
 from ctsne.layout import align
 from ctsne.methods import METHODS, is_used
@@ -49,6 +49,12 @@ class SweptMap:
         How points with other labels were aligned, and the scores of what ``align="auto"`` tried.
     file : str or None
         The name of its file in the folder of the sweep.
+
+    Examples
+    --------
+    >>> from ctsne.sweep import SweptMap
+    >>> SweptMap({"method": "joint", "strength": 0.4}, None, {"mixing": 0.7}, 1.5, None)
+    SweptMap(joint, strength 0.4: mixing 0.70)
     """
 
     parameters: dict[str, Any]
@@ -88,6 +94,12 @@ class Line:
         The parameter that differs; None for a single map whose strength the grid does not name.
     maps : tuple of SweptMap
         The finished ones, with the weakest conditioning first.
+
+    Examples
+    --------
+    >>> from ctsne.sweep import Line
+    >>> Line({"method": "revised", "bandwidth": "p"}, "beta", maps=()).title
+    'revised, bandwidth p'
     """
 
     parameters: dict[str, Any]
@@ -173,11 +185,16 @@ class SweepResult:
         ----------
         mixing : float, default=0.5
             Target as a share of random mixing, in [0, 1].
+
+        Returns
+        -------
+        Suggestion
+            ``map`` and ``reason``; ``map`` is None if no setting mixes that far.
         """
         return choose_map(self.candidates(), check_number(mixing, "mixing", low=0, high=1))
 
     def best(self, mixing: float = SUGGESTED_MIXING) -> SweptMap:
-        """Return the map that :meth:`suggest` chooses.
+        """Return the map that :meth:`suggest` chooses for a target ``mixing`` from 0 to 1.
 
         Raises ValueError if no setting mixes the label that far; the message says how far they do.
         """
@@ -186,10 +203,6 @@ class SweepResult:
             advice = "ask for less, or try stronger conditioning or another method"
             raise ValueError(f"{suggestion.reason}; {advice}")
         return suggestion.map
-
-    def most_mixed(self) -> SweptMap:
-        """Return the map that mixes the label furthest."""
-        return max(self._measured(), key=lambda swept: swept.measures["mixing"])
 
     def front(self) -> tuple[SweptMap, ...]:
         """Return the maps that no other map beats, the least mixed first.
@@ -206,7 +219,7 @@ class SweepResult:
         return tuple(sorted(unbeaten, key=lambda swept: swept.measures["mixing"]))
 
     def find(self, **parameters: Any) -> tuple[SweptMap, ...]:
-        """Return the maps with these parameters of the estimator: ``find(method="joint")``."""
+        """Return the maps with these parameters: ``find(method="joint")``; () if there are none."""
         for name in parameters:
             if name not in self.estimator:
                 hint = did_you_mean(name, self.estimator)
@@ -255,7 +268,8 @@ class SweepResult:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the sweep for :func:`ctsne.sweep.load_sweep`, replacing what is there.
 
-        A file (a NumPy archive, ``.npz``) holds everything; a folder gets an index of its maps.
+        If ``path`` is a file (a NumPy archive, ``.npz``), it holds everything; the folder of a
+        sweep gets an index of its maps.
         """
         from ctsne.sweep.storage import write_sweep  # storage itself needs this class
 
@@ -297,16 +311,6 @@ def aligned_maps(
 
 def _in_words(parameters: Mapping[str, Any]) -> str:
     return ", ".join(
-        METHODS[value].title if name == "method" else f"{name} {_short(value)}"
+        METHODS[value].title if name == "method" else f"{name} {value_text(value)}"
         for name, value in parameters.items()
     )
-
-
-def _short(value: object) -> str:
-    """Write a value in a few characters; of an array, its shape."""
-    if isinstance(value, Mapping):
-        return ", ".join(f"{label}={_short(number)}" for label, number in value.items())
-    if isinstance(value, np.ndarray):
-        return f"array of shape {value.shape}"
-    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    return f"{value:g}" if number else str(value)

@@ -52,7 +52,7 @@ def sweep(
     ----------
     X : array-like or sparse matrix, shape (n, d)
         Features; with ``metric="precomputed"`` a full matrix of distances.
-    labels : array-like of length n
+    labels : array-like of shape (n,) or (n, c)
         The label to factor out.
     grid : mapping or list of mappings, optional
         For every parameter of the estimator to vary, its values or a single one. All combinations

@@ -52,7 +52,7 @@ def map_files(
     folder: Path, points: list[GridPoint], base: Mapping[str, Any], matrix: Any, labels: Labels,
     searched: tuple[int, ...],
 ) -> list[Path]:  # fmt: skip
-    """Name the file of each map by all it depends on, such as lengths of approximate lists."""
+    """Name the file of each map by everything it depends on, such as the length of lists."""
     checksum = content_checksum(matrix, labels.codes, repr(labels.names))
     common = [_FORMAT, version("ctsne"), checksum, list(searched)]
     each = [identity({**base, **point.parameters}) for point in points]
@@ -195,7 +195,7 @@ def load_sweep(path: str | os.PathLike[str]) -> SweepResult:
             sampled_from = content["sampled_from"]
     except _UNREADABLE as error:
         raise ValueError(f"{path} is not a sweep, or it is damaged") from error
-    # Files of maps hold them as computed; here they are laid on each other as in the sweep.
+    # Files of maps hold them as computed; here they are rotated to match each other.
     raw = {index for index, swept in enumerate(maps) if swept.file is not None}
     return SweepResult(aligned_maps(maps, points, raw), tuple(points), estimator, sampled_from)
 

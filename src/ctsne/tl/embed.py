@@ -25,6 +25,7 @@ def ctsne(
     *,
     use_rep: str | None = None,
     n_pcs: int | None = None,
+    layer: str | None = None,
     neighbors_key: str | None = None,
     key_added: str = "ctsne",
     store_graph: bool = False,
@@ -73,6 +74,8 @@ def ctsne(
     n_pcs : int, optional
         Number of principal components: the first columns of ``adata.obsm[use_rep]``, or components
         made of ``X``, by default 50 if there are more genes. 0 takes ``X`` itself.
+    layer : str, optional
+        Take all genes of ``adata.layers[layer]`` instead of ``use_rep``.
     neighbors_key : str, optional
         Take neighbours from the graph ``adata.uns[neighbors_key]`` (usually ``"neighbors"``) of
         ``scanpy.pp.neighbors`` or bbknn. It must hold at least ``perplexity`` neighbours per point,
@@ -131,10 +134,10 @@ learning_rate, dof, callback, callback_every, n_jobs, verbose
         if metric == "precomputed":
             raise ValueError('for metric="precomputed", name a graph with neighbors_key')
         init = "pca" if init is None else init
-        source = fields.find_features(adata, use_rep, n_pcs)
+        source = fields.find_features(adata, use_rep, n_pcs, layer)
     else:
         other_metric = None if metric == "euclidean" else metric
-        ignored = {"use_rep": use_rep, "n_pcs": n_pcs, "metric": other_metric}
+        ignored = {"use_rep": use_rep, "n_pcs": n_pcs, "layer": layer, "metric": other_metric}
         for name, value in ignored.items():
             if value is not None:
                 raise ValueError(

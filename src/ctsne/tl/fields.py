@@ -44,17 +44,20 @@ def check_adata(adata: Any) -> None:
 
 
 def find_features(
-    adata: Any, use_rep: str | None, n_pcs: int | None, *, layer: str | None = None
+    adata: Any, use_rep: str | None, n_pcs: int | None, layer: str | None = None
 ) -> Source:
     """Choose features as the command line does; ``n_pcs`` selects columns or makes components."""
+    if use_rep is not None and layer is not None:
+        raise ValueError("use_rep and layer both name the features; leave one of them out")
     count = None if n_pcs is None else check_count(n_pcs, "n_pcs", low=0)
     use_rep = "X" if use_rep is None and count == 0 else use_rep
     found = choose_representation(adata, use_rep=use_rep, layer=layer)
     key = found.key or "X"
-    place = "adata.X" if key == "X" else f"adata.obsm[{key!r}]"
+    where = "layers" if layer is not None else "obsm"
+    place = "adata.X" if layer is None and key == "X" else f"adata.{where}[{layer or key!r}]"
     matrix = check_matrix(found.matrix, argument=place)
-    params: dict[str, Any] = {"use_rep": key}
-    if found.key is None:
+    params: dict[str, Any] = {"use_rep": key} if layer is None else {"layer": layer}
+    if found.key is None and layer is None:
         params["highly_variable"] = True
     if count is None:
         return Source(matrix, "auto", params)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from sklearn.base import clone
 
 from ctsne._core.vocabulary import FEATURE_METRICS, MEASURED_POINTS, NEIGHBORHOOD
@@ -24,19 +25,11 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    adata: AnnData,
-    labels: object = None,
-    *,
-    other: object = None,
-    basis: str = "ctsne",
-    use_rep: str | None = None,
-    n_pcs: int | None = None,
-    metric: str | None = None,
-    k: int = NEIGHBORHOOD,
-    sample: float | None = MEASURED_POINTS,
-    random_state: int | None = 0,
-    n_jobs: int = -1,
-) -> pd.DataFrame:
+    adata: AnnData, labels: object = None, *, other: object = None, basis: str = "ctsne",
+    use_rep: str | None = None, n_pcs: int | None = None, layer: str | None = None,
+    metric: str | None = None, k: int = NEIGHBORHOOD, sample: float | None = MEASURED_POINTS,
+    random_state: int | None = 0, n_jobs: int = -1,
+) -> pd.DataFrame:  # fmt: skip
     """Measure a map: which neighbours of the data it keeps, and how it mixes labels.
 
     Maps of other tools can be measured too: ``basis="umap"``. ``adata`` is not changed.
@@ -46,10 +39,11 @@ def evaluate(
     adata : AnnData
     labels, other : str, list of str or array-like of length n_obs, optional
         The label that was factored out, which neighbourhoods are adjusted for, and the label to
-        look for in the map: a column of ``adata.obs``, several, or the labels themselves.
+        look for in the map: a column of ``adata.obs``, several, or the labels themselves. By
+        default ``labels`` are the columns that a map of :func:`ctsne.tl.ctsne` was made with.
     basis : str, default="ctsne"
         The map: ``adata.obsm[basis]``, or ``adata.obsm["X_" + basis]``.
-    use_rep, n_pcs, metric : optional
+    use_rep, n_pcs, layer, metric : optional
         The data to compare with, as in :func:`ctsne.tl.ctsne`. By default those that a map of
         ctsne was made of; for other maps, the default of :func:`ctsne.tl.ctsne`.
     k, sample, random_state, n_jobs
@@ -75,8 +69,11 @@ def evaluate(
     """
     check_adata(adata)
     embedding = map_of(adata, basis)
+    if labels is None:
+        names = [str(name) for name in np.ravel(_params(adata, basis).get("labels", []))]
+        labels = names if names and set(names) <= set(adata.obs) else None
     known, hidden = columns_of(adata, labels=labels, other=other)
-    data, made_with = _compared_with(adata, basis, use_rep, n_pcs)
+    data, made_with = _compared_with(adata, basis, use_rep, n_pcs, layer)
     if metric is not None:
         made_with["metric"] = metric
     return evaluate_arrays(
@@ -86,7 +83,7 @@ def evaluate(
 
 
 def _compared_with(
-    adata: Any, basis: str, use_rep: str | None, n_pcs: int | None
+    adata: Any, basis: str, use_rep: str | None, n_pcs: int | None, layer: str | None
 ) -> tuple[Any, dict[str, Any]]:
     """Return the data to compare a map with, and the metric, components and alignment it has."""
     params = _params(adata, basis)
@@ -97,14 +94,14 @@ def _compared_with(
         "metric": metric if metric in FEATURE_METRICS else "euclidean",
         "align": "none" if align == "array" else find_alignment(adata, align),
     }
-    if use_rep is not None or n_pcs is not None:
-        source = find_features(adata, use_rep, n_pcs)
+    if use_rep is not None or n_pcs is not None or layer is not None:
+        source = find_features(adata, use_rep, n_pcs, layer)
         return source.matrix, {**made_with, "pca": source.pca}
     if params.get("highly_variable"):  # even if components have been added since
         adata = SimpleNamespace(obsm={}, X=adata.X, var=adata.var)
     elif params.get("use_rep") == "X" or params.get("use_rep") in adata.obsm:
         use_rep, n_pcs = params["use_rep"], params.get("n_pcs")
-    source = find_features(adata, use_rep, n_pcs, layer=params.get("layer"))
+    source = find_features(adata, use_rep, n_pcs, params.get("layer"))
     pca = params.get("pca", source.pca)
     return source.matrix, {**made_with, "pca": None if pca == "none" else pca}
 
@@ -116,21 +113,12 @@ def _params(adata: Any, key: str) -> Mapping[str, Any]:
 
 
 def sweep(
-    adata: AnnData,
-    labels: object,
-    grid: Grid | None = None,
-    *,
-    other: object = None,
-    use_rep: str | None = None,
-    n_pcs: int | None = None,
-    estimator: ConditionalTSNE | None = None,
-    path: bool = False,
-    k: int | None = None,
-    sample: float | None = MEASURED_POINTS,
-    folder: str | os.PathLike[str] | None = None,
-    progress: bool = True,
-    n_jobs: int | None = -1,
-) -> SweepResult:
+    adata: AnnData, labels: object, grid: Grid | None = None, *, other: object = None,
+    use_rep: str | None = None, n_pcs: int | None = None, layer: str | None = None,
+    estimator: ConditionalTSNE | None = None, path: bool = False, k: int | None = None,
+    sample: float | None = MEASURED_POINTS, folder: str | os.PathLike[str] | None = None,
+    progress: bool = True, n_jobs: int | None = -1,
+) -> SweepResult:  # fmt: skip
     """Make and measure the maps of many settings with one neighbour search.
 
     ``adata`` is not changed. Pass the chosen setting to :func:`ctsne.tl.ctsne`, with the other
@@ -145,7 +133,7 @@ def sweep(
     grid : mapping or list of mappings, optional
         Parameters of :class:`ctsne.ConditionalTSNE` and their values, as in
         :func:`ctsne.sweep.sweep`; by default t-SNE, ``"joint"`` and the paper's ``"revised"``.
-    use_rep, n_pcs
+    use_rep, n_pcs, layer
         The features, as in :func:`ctsne.tl.ctsne`.
     estimator, path, k, sample, folder, progress, n_jobs
         As in :func:`ctsne.sweep.sweep`.
@@ -171,7 +159,7 @@ def sweep(
     """
     check_adata(adata)
     known, hidden = columns_of(adata, labels=labels, other=other)
-    source = find_features(adata, use_rep, n_pcs)
+    source = find_features(adata, use_rep, n_pcs, layer)
     if n_pcs is not None:
         estimator = clone(ConditionalTSNE(random_state=0) if estimator is None else estimator)
         estimator.set_params(pca=source.pca)

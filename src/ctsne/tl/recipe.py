@@ -62,9 +62,9 @@ def recipe_heiter23(
         Whether to normalise ``X`` first. With False and no ``batch_key``, genes are ranked by
         dispersion over all cells, because the other ranking needs counts.
     n_top_genes : int, default=2000
+        Number of variable genes; all genes, with a warning, if there are fewer.
     n_comps : int, default=50
-        Number of variable genes and of principal components; as many as possible, with a warning,
-        if there are fewer.
+        Number of principal components; as many as possible, with a warning, if that is fewer.
     random_state : int, default=0
         Seed of the principal components.
     copy : bool, default=False
