@@ -116,7 +116,7 @@ MEASURES: dict[str, Measure] = {
         better=1,
     ),
     "perplexity_mean": Measure("perplexity (mean)", "Mean perplexity of the points.", digits=1),
-    "perplexity_p05": Measure("perplexity (5%)", "Only 5% of points have a smaller one.", digits=1),
+    "perplexity_p05": Measure("perplexity (5%)", "Exceeded by 95% of the points.", digits=1),
     "perplexity_median": Measure(
         "perplexity (median)",
         "Effective number of neighbours of a point in the similarities. Far below the perplexity "
@@ -127,7 +127,7 @@ MEASURES: dict[str, Measure] = {
         "weight on other labels",
         "Share of a point's similarity that goes to points with other labels, on average.",
     ),
-    "other_share_median": Measure("weight on other labels (median)", "Its median."),
+    "other_share_median": Measure("weight on other labels (median)", "Median over the points."),
     "largest_weight_mean": Measure(
         "largest weight", "Largest share of a point's similarity on one neighbour, on average."
     ),

@@ -22,18 +22,11 @@ MATCHED = "matched under other labels"
 
 
 def write_report(
-    result: SweepResult,
-    path: str | os.PathLike[str],
-    *,
-    columns: Mapping[str, Any],
-    known: str,
-    other: str | None = None,
-    mixing: float = SUGGESTED_MIXING,
-    names: Any = None,
-    title: str | None = None,
-    commands: Sequence[str] | None = None,
+    result: SweepResult, path: str | os.PathLike[str], *, columns: Mapping[str, Any], known: str,
+    other: str | None = None, mixing: float = SUGGESTED_MIXING, names: Any = None,
+    title: str | None = None, commands: Sequence[str] | None = None,
     provenance: Mapping[str, Any] | None = None,
-) -> None:
+) -> None:  # fmt: skip
     """Write a sweep as one interactive page, to choose a strength and to show the result.
 
     The page is a single HTML file that never uses the network: t-SNE next to the chosen map, a
