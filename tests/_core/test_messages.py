@@ -11,6 +11,7 @@ import pytest
 from sklearn.pipeline import make_pipeline
 
 from ctsne import ConditionalTSNE, tl
+from ctsne._core.messages import value_text
 from ctsne.datasets import make_synthetic
 from ctsne.sweep import sweep
 
@@ -47,3 +48,19 @@ def test_those_of_the_search_and_of_lonely_points_do_too() -> None:
     assert any("no counterpart" in message for message in messages)
     assert any("was not reached" in message for message in messages)
     assert {each.filename for each in caught} == {__file__}
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (np.float64(0.25), "0.25"),
+        (1e-4, "0.0001"),
+        (30, "30"),
+        (True, "True"),
+        ("auto", "auto"),
+        ({"a": 0.1, "b": 1}, "a=0.1, b=1"),
+        (np.ones((3, 2)), "array of shape (3, 2)"),
+    ],
+)
+def test_values_in_a_few_characters(value: Any, text: str) -> None:
+    assert value_text(value) == text

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from ctsne import ConditionalTSNE
+from ctsne._core.vocabulary import MEASURES
 from ctsne.evaluate import (
     adjusted_jaccard,
     adjusted_rnx,
@@ -96,6 +97,8 @@ def test_diagnostics(case: dict[str, Any]) -> None:
         result.expected["other_share_mean"], rel=1e-3
     )
     assert result.value["reached"] == 1
+    explained = set(MEASURES) | {name.removeprefix("other_") for name in MEASURES}
+    assert set(result.index) <= explained and "rnx_area" in explained
 
 
 def test_says_what_to_install(case: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
