@@ -111,8 +111,7 @@ def read_frame(
         frame = frame.set_index(index)
     if index is not None and not frame.index.is_unique:
         twice = str(frame.index[frame.index.duplicated()][0])
-        what = f"column {index!r:.60} of {path} has {twice!r:.60} more than once"
-        raise ValueError(f"--index: names must be unique, but {what}")
+        raise ValueError(f"--index: names must be unique, but {index!r:.60} repeats {twice!r:.60}")
     return frame
 
 

@@ -67,7 +67,7 @@ def map_files(path: Path) -> set[str]:
 
 
 def check_same_data(path: Path, provenance: Provenance) -> None:
-    """Refuse a folder with a sweep of other data or labels; maps of other settings may stay."""
+    """Refuse a folder with a sweep of other data or labels; else its maps are kept and reused."""
     from ctsne._io import read_provenance
 
     if not (path / SETTINGS).is_file():

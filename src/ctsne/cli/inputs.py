@@ -77,8 +77,8 @@ def check_outputs(outputs: Iterable[Path], options: Namespace, into_input: bool 
 def check_other(known: str, other: str | None) -> None:
     """Refuse the label factored out as the label to look for."""
     if known == other:
-        what = f"--other: {other!r:.60} is already the label to factor out"
-        raise ValueError(f"{what}; name another column, or leave --other out")
+        how = "name another column, or leave --other out"
+        raise ValueError(f"--other: {other!r:.60} is already the label to factor out; {how}")
 
 
 def read_input(options: Namespace, console: Console, *, expect: str | None = None) -> Input:

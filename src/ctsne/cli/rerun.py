@@ -61,8 +61,7 @@ def run(options: Namespace, console: Console) -> None:
         raise ValueError(f"{made} holds settings; name the output that they belong to")
     if made.suffix.lower() in (*PICTURE_SUFFIXES, ".html"):
         place = "shown at its end" if made.suffix.lower() == ".html" else "in its metadata"
-        how = f"to make it again, use the command {place}"
-        raise ValueError(f"{made} is not a map or a sweep; {how}")
+        raise ValueError(f"{made} is not a map or sweep; to make it again, use the command {place}")
     made = made.resolve() if made.is_symlink() else made  # stored paths are relative to the file
     provenance = read_provenance(made, key=options.key)
     again = options_again(provenance, made, given=options.input)

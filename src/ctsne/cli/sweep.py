@@ -37,7 +37,7 @@ suggest one.
 How much of a label can be factored out without harm depends on the data. A
 sweep shows it: t-SNE first, then each method from weak to strong. Finished maps
 are kept in the folder and reused, so running the same command again continues
-an interrupted sweep. The table lists the maps of the last command."""
+an interrupted sweep. The folder's table lists the maps of the last command."""
 
 EPILOG = f"""\
 the table:

@@ -23,7 +23,6 @@ from ctsne.labels import Labels
 from ctsne.sweep.grid import GridPoint, identity
 from ctsne.sweep.result import SweepResult, SweptMap, aligned_maps
 
-# The files of the maps in a folder.
 MAP_FILE = re.compile(r"map-[0-9a-f]{32}\.npz")
 _FORMAT = 5
 # The attributes of a grid point that an index stores.
