@@ -81,7 +81,7 @@ def test_only_maps_and_sweeps_are_repeated(
     run("report", "cells.csv", "--labels", "batch", "-o", "page.html", *GRID, *quick)
     before = {path.name: path.read_bytes() for path in Path().iterdir() if path.is_file()}
     for name in ("map.png", "page.html"):
-        assert f"{name} is not a map or a sweep; to make it again" in fail("rerun", name)
+        assert f"{name} is not a map or sweep; to make it again" in fail("rerun", name)
     assert "measures.tsv has no record of how it was made" in fail("rerun", "measures.tsv")
     after = {path.name: path.read_bytes() for path in Path().iterdir() if path.is_file()}
     assert after == before
