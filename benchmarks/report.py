@@ -15,7 +15,7 @@ import maps
 import neighbors
 import roofline
 import startup
-from parts import HERE, PARTS, RESULTS
+from suites import HERE, PARTS, RESULTS
 
 Results = dict[str, dict[str, Any]]
 

@@ -18,8 +18,8 @@ import time
 from collections.abc import Sequence
 
 from common import say
-from parts import HERE, PARTS, RESULTS, SETS
 from report import write_report
+from suites import HERE, PARTS, RESULTS, SETS
 
 
 def main(argv: Sequence[str] | None = None) -> int:

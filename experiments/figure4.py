@@ -9,7 +9,7 @@ import common
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne import _reference as oracle
+from ctsne import _reference as formulas
 from ctsne import pl
 from ctsne.affinity import revised_affinities
 from ctsne.labels import encode_labels
@@ -94,7 +94,7 @@ def run(output: Path) -> None:
 
 
 def _log_weights(codes: NDArray[np.int32], across: NDArray[np.bool_], beta: float) -> Floats:
-    log_beta, log_alpha = oracle.high_weights(codes, beta)
+    log_beta, log_alpha = formulas.high_weights(codes, beta)
     return np.where(across, log_alpha[0], log_beta[0])
 
 
@@ -130,7 +130,7 @@ def _draw(d2: Floats, log_weights: Floats, profiles: dict[float, Floats], labels
     low, high = np.searchsorted(SIGMAS, [sigmas[0] / 2, 4 * sigmas[-1]])
     over.plot(SIGMAS[low:high], _perplexities(d2, log_weights, SIGMAS[low:high]), color="black")
     over.axhline(common.PERPLEXITY, color="grey", linestyle=":")
-    over.plot(sigmas, [oracle.perplexity(profiles[s]) for s in sigmas], "o", color="#D55E00")
+    over.plot(sigmas, [formulas.perplexity(profiles[s]) for s in sigmas], "o", color="#D55E00")
     over.set(xscale="log", xlabel="bandwidth σ", ylabel="perplexity of r")
     over.minorticks_off()
     over.set_xticks([0.3, 0.5, 1, 2], ["0.3", "0.5", "1", "2"])

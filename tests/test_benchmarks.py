@@ -164,13 +164,13 @@ def test_parts_name_programs_that_accept_their_options(
 ) -> None:
     for name in ("maps", "neighbors"):
         program = benchmarks(name)
-        for part in benchmarks("parts").PARTS.values():
+        for part in benchmarks("suites").PARTS.values():
             if part.program == f"{name}.py":
                 assert program.parse(part.options.split()).n > 0
     run = benchmarks("run")
     done: list[str] = []
     monkeypatch.setattr(run, "run_part", lambda part: done.append(part) is None)
     assert run.main(["startup", "short"]) == 0
-    assert done == list(benchmarks("parts").SHORT)
+    assert done == list(benchmarks("suites").SHORT)
     with pytest.raises(SystemExit):
         run.main(["nothing"])

@@ -24,7 +24,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ctsne import ConditionalTSNE
-from ctsne import _reference as oracle
+from ctsne import _reference as formulas
 from ctsne.affinity import beta_from_odds, joint_odds
 from ctsne.datasets import Synthetic, make_synthetic
 from ctsne.labels import Labels, encode_labels
@@ -210,7 +210,7 @@ def test_tsne_does_not_look_at_labels(data: Synthetic) -> None:
 @pytest.mark.parametrize("dof", [0.5, 1, 3])
 @pytest.mark.parametrize("way", WAYS, ids=name)
 @pytest.mark.filterwarnings("ignore:.* has no effect with method:UserWarning")
-def test_affinities_and_loss_are_the_oracles(way: dict[str, Any], dof: float) -> None:
+def test_affinities_and_loss_are_the_references(way: dict[str, Any], dof: float) -> None:
     made = make_synthetic(60, random_state=2)
     labels = np.where(np.arange(60) % 7 == 0, None, made.known)
     model = make(**way, perplexity=5, beta=0.01, dof=dof).fit(made.X, labels=labels)
@@ -219,19 +219,19 @@ def test_affinities_and_loss_are_the_oracles(way: dict[str, Any], dof: float) ->
     strength = way.get("strength", {"joint": 0.6}.get(method, 1.0))
     if method == "revised":
         bandwidth = way.get("bandwidth", "r")
-        P = oracle.revised_affinities(made.X, codes, 5, 0.01, bandwidth=bandwidth)
+        P = formulas.revised_affinities(made.X, codes, 5, 0.01, bandwidth=bandwidth)
     elif method == "balanced":
-        P = oracle.balanced_affinities(made.X, codes, 5, strength)
+        P = formulas.balanced_affinities(made.X, codes, 5, strength)
     elif method == "joint":
-        P = oracle.joint_affinities(made.X, codes, 5, strength)
+        P = formulas.joint_affinities(made.X, codes, 5, strength)
     else:
-        P = oracle.tsne_affinities(made.X, 5)
+        P = formulas.tsne_affinities(made.X, 5)
     np.testing.assert_allclose(model.affinities_.toarray(), P, atol=1e-6, rtol=1e-3)
-    odds = way.get("odds", oracle.joint_odds(strength) if method == "joint" else 1.0)
-    own = 0.01 if method == "original" else oracle.beta_from_odds(codes, odds).item()
+    odds = way.get("odds", formulas.joint_odds(strength) if method == "joint" else 1.0)
+    own = 0.01 if method == "original" else formulas.beta_from_odds(codes, odds).item()
     beta_low = way.get("beta_low", own)
-    weights = oracle.low_weights(codes, beta_low)
-    expected = oracle.kl_divergence(P, model.embedding_, weights=weights, dof=dof)
+    weights = formulas.low_weights(codes, beta_low)
+    expected = formulas.kl_divergence(P, model.embedding_, weights=weights, dof=dof)
     assert model.kl_divergence_ == pytest.approx(expected, rel=1e-3)
 
 
@@ -433,8 +433,8 @@ def test_dimensions_and_degrees_of_freedom(data: Synthetic, n_components: int, d
     assert len(model.get_feature_names_out()) == n_components
     P = model.affinities_.toarray()
     codes = (data.known == "orange").astype(int)
-    weights = oracle.low_weights(codes, oracle.beta_from_odds(codes, oracle.joint_odds(0.6)))
-    expected = oracle.kl_divergence(P, model.embedding_, weights=weights, dof=dof)
+    weights = formulas.low_weights(codes, formulas.beta_from_odds(codes, formulas.joint_odds(0.6)))
+    expected = formulas.kl_divergence(P, model.embedding_, weights=weights, dof=dof)
     assert model.kl_divergence_ == pytest.approx(expected, rel=1e-3)
     assert model.kl_divergence_ < losses[1]
 
@@ -597,7 +597,7 @@ def test_callback(data: Synthetic) -> None:
     for _, loss, embedding in calls:
         assert embedding.shape == (300, 2)
         # The loss is that of one step before.
-        assert loss == pytest.approx(oracle.kl_divergence(P, embedding), rel=0.05)
+        assert loss == pytest.approx(formulas.kl_divergence(P, embedding), rel=0.05)
     np.testing.assert_array_equal(calls[-1][2], model.embedding_)
     assert not np.array_equal(calls[0][2], calls[1][2])
     calls[-1][2][:] = 0

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne import ConditionalTSNE, pl
-from ctsne import _reference as oracle
+from ctsne import _reference as formulas
 from ctsne.datasets import make_synthetic
 from ctsne.evaluate import laplacian
 from ctsne.labels import encode_labels
@@ -134,14 +134,14 @@ def pull() -> Any:
     labels = encode_labels(cells.batch)
     same, other = paper_lengths(labels, len(cells.X), PERPLEXITY)
     found = find_neighbors(cells.X, labels, k_same=same, k_other=other)
-    squared = oracle.squared_distances(cells.X)
+    squared = formulas.squared_distances(cells.X)
     lists = (squared, found.indices)
     rows = {
-        "before": oracle.tsne_rows(*lists, PERPLEXITY),
-        "revised, beta 1e-20": oracle.revised_rows(
+        "before": formulas.tsne_rows(*lists, PERPLEXITY),
+        "revised, beta 1e-20": formulas.revised_rows(
             *lists, labels.codes, PERPLEXITY, 1e-20, scale=found.scale
         ),
-        "balanced, strength 1": oracle.balanced_rows(
+        "balanced, strength 1": formulas.balanced_rows(
             *lists, found.n_same, labels.codes, PERPLEXITY, 1.0
         ),
     }

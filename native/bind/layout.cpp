@@ -1,4 +1,4 @@
-// The Python face of stage 3, without the mesh: similarities, exact forces and descent.
+// The Python interface of stage 3, without the mesh: similarities, exact forces and descent.
 #include <array>
 #include <limits>
 #include <memory>

@@ -1,4 +1,4 @@
-// The Python face of the particle mesh: charges on grids, convolved, and forces read from them.
+// The Python interface of the particle mesh: charges on grids, convolved, and forces read from them.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -1,4 +1,4 @@
-// The Python face of stage 1: points arranged for search, cells of them, and the lists they fill.
+// The Python interface of stage 1: points arranged for search, cells of them, and the lists they fill.
 #include <algorithm>
 #include <limits>
 #include <memory>

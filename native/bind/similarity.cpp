@@ -1,4 +1,4 @@
-// The Python face of stage 2: rows of similarities, and the symmetric matrix made of them.
+// The Python interface of stage 2: rows of similarities, and the symmetric matrix made of them.
 #include <algorithm>
 #include <limits>
 #include <optional>

@@ -134,9 +134,12 @@ def test_durations_read_like_a_clock() -> None:
     assert [clock(seconds) for seconds in (0.4, 65, 4000)] == ["0:00", "1:05", "1:06:40"]
 
 
-def test_standard_error_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_standard_error_may_be_missing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(sys, "stderr", None)
     run(3)
+    assert capsys.readouterr().out == ""
 
 
 FIT = """

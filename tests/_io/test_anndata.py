@@ -74,7 +74,7 @@ def test_without_components_x_is_read(cells: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"use_rep": "X_pac"}, "no representation 'X_pac' in obsm .*did you mean 'X_pca'"),
+        ({"use_rep": "X_pac"}, "no representation 'X_pac' in .*did you mean 'X_pca'"),
         ({"use_rep": "pca"}, "did you mean 'X_pca'"),
         ({"layer": "count"}, "no layer 'count' in .*did you mean 'counts'"),
         ({"labels": ["bacth"]}, "no column 'bacth' in obs of .*did you mean 'batch'"),

@@ -58,7 +58,10 @@ def test_the_only_matrix_needs_no_name(tmp_path: Path) -> None:
 def test_a_matrix_alone(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", X)
     assert read_data(tmp_path / "a.npy").features == ("X1", "X2", "X3")
-    with pytest.raises(ValueError, match=r"no column 'batch' in .*there are none"):
+    with pytest.raises(
+        ValueError,
+        match=r"'batch' in .*there are none; pass .* with --label-file",
+    ):
         read_data(tmp_path / "a.npy", labels=["batch"])
     np.save(tmp_path / "b.npy", X[:, 0])
     with pytest.raises(ValueError, match=r"got shape \(5,\)"):

@@ -39,6 +39,10 @@ def test_inputs_that_are_none(tmp_path: Path) -> None:
         check_input(tmp_path / "cells.docx")
     with pytest.raises(ValueError, match=r"there is no folder .*nowhere"):
         check_input(tmp_path / "nowhere" / "cells.csv")
+    for name in ("settings.json", "table.csv"):
+        (tmp_path / name).touch()
+    with pytest.raises(ValueError, match=r"is a sweep; its measures are in .*table.csv$"):
+        check_input(tmp_path)
 
 
 def test_outputs_that_cannot_be(tmp_path: Path) -> None:
@@ -81,7 +85,9 @@ def test_a_file_of_others_beside_the_output(tmp_path: Path) -> None:
 def test_files_that_may_have_been_meant(tmp_path: Path) -> None:
     for name in ("one.csv", "cells.csv", "cells.h5ad"):
         (tmp_path / name).touch()
-    for wrong, right in (("cels.csv", "cells.csv"), ("cell.h5ad", "cells.h5ad")):
+    for wrong, right in (
+        ("cels.csv", "cells.csv"), ("cell.h5ad", "cells.h5ad"), ("cells.cvs", "cells.csv"),
+    ):  # fmt: skip
         with pytest.raises(ValueError, match=f"did you mean .*{right}\\?"):
             check_input(tmp_path / wrong)
     with pytest.raises(ValueError, match=r"nofile\.csv \(looked in"):

@@ -110,7 +110,7 @@ def test_labels_of_groups(tmp_path: Path) -> None:
     data = join(tmp_path, content, "patient,batch\nP1,u\nP2,v\n", join_on="patient")
     assert data.labels(["batch"]).tolist() == ["v", "u", "v"]
     assert data.columns["patient"].tolist() == ["P2", "P1", "P2"]
-    with pytest.raises(ValueError, match="join them with --join-on patient"):
+    with pytest.raises(ValueError, match=r"2 rows but .* has 3; join them with --join-on patient$"):
         join(tmp_path, content, "patient,batch\nP1,u\nP2,v\n")
 
 
@@ -119,7 +119,7 @@ def test_labels_by_the_names_of_an_h5ad(cells: Path, tmp_path: Path) -> None:
     labels.write_text("cell,mine\n" + "".join(f"cell{i},{i}\n" for i in reversed(range(12))))
     data = read_data(cells, labels=["mine", "type"], label_file=labels, join_on="cell")
     assert data.labels(["mine"]).tolist() == list(range(12)) and "cell" not in data.columns
-    with pytest.raises(ValueError, match=r"no column to join by 'index' in .*no row names"):
+    with pytest.raises(ValueError, match=r"labels.csv has no row names; use --join-on cell$"):
         read_data(cells, labels=["mine"], label_file=labels, join_on="index")
     with pytest.raises(
         ValueError, match=r"the row names and column 'cell'\), but .* --join-on cel"
@@ -140,7 +140,6 @@ def test_labels_by_the_names_of_an_h5ad(cells: Path, tmp_path: Path) -> None:
         (",a\nw,1\nx,2\ny,5\n", "batch,cell\n3,y\n2,x\n1,w\n", "--join-on cell,"),
         (",a\nw,1\nx,2\ny,5\n", ",batch,cell\n0,3,y\n1,2,x\n2,1,w\n", "--join-on cell,"),
         (CELLS, "cell,batch\ny,3\nx,2\nw,1\n", "--join-on cell,"),
-        (CELLS, "cell,batch\ny,3\nx,2\nw,1\nq,9\n", "--join-on cell,"),
         (CELLS, ",batch\ny,3\nx,2\nw,1\n", "--index cell --join-on index,"),
         (CELLS, "id,batch\ny,3\nx,2\nw,1\n", "--index cell --join-on id,"),
         (
@@ -161,9 +160,13 @@ def test_identifiers_in_another_order_are_never_joined_by_order(
 @pytest.mark.parametrize(
     ("content", "labels", "agree"),
     [
-        (",a\nw,1\nx,2\ny,5\n", ",batch\nw,1\nx,2\ny,3\n", "the row names"),
-        (",a\nw,1\nx,2\ny,5\n", "cell,batch\nw,1\nx,2\ny,3\n", "the row names"),
-        (CELLS, "cell,batch\nw,1\nx,2\ny,3\n", "column 'cell'"),
+        (",a\nw,1\nx,2\ny,5\n", ",batch\nw,1\nx,2\ny,3\n", "the row names agree in both files"),
+        (
+            ",a\nw,1\nx,2\ny,5\n",
+            "cell,batch\nw,1\nx,2\ny,3\n",
+            "the row names of m.csv and column 'cell' of labels.csv agree",
+        ),
+        (CELLS, "cell,batch\nw,1\nx,2\ny,3\n", "column 'cell' agrees in both files"),
         (",a\nw,1\nx,2\ny,5\n", ",batch\n0,1\n1,2\n2,3\n", ""),  # row numbers say nothing
         (",a\n0,1\n1,2\n2,5\n", "batch,rank\n1,2\n2,1\n3,0\n", ""),
         ("a,b\n1,5\n2,5\n5,6\n", "cell,batch\nw,1\nx,2\ny,3\n", ""),
@@ -174,8 +177,8 @@ def test_order_is_used_where_nothing_contradicts_it(
 ) -> None:
     data = join(tmp_path, content, labels)
     assert data.labels(["batch"]).tolist() == [1, 2, 3]
-    expected = f"order, in which {agree} agree" if agree else "order, which must be the same"
-    assert expected in data.notes[-1]
+    expected = f"order; {agree}" if agree else "order, which must be the same"
+    assert expected in data.notes[-1].replace(f"{tmp_path}/", "")
 
 
 def test_labels_that_do_not_match(named: Path, matrix: Path, tmp_path: Path) -> None:
@@ -186,17 +189,23 @@ def test_labels_that_do_not_match(named: Path, matrix: Path, tmp_path: Path) -> 
     labels.write_text("batch\n1\n1\n2\n")
     with pytest.raises(ValueError, match=r"has 3 rows but .* has 4; its first line .*--join-on"):
         read_data(matrix, labels=["batch"], label_file=labels)
+    labels.write_text("cell,batch\nw,1\nx,2\ny,3\n")
+    with pytest.raises(ValueError, match=r"3 rows but .* has 4; join them with --join-on cell$"):
+        read_data(named, labels=["batch"], label_file=labels)
     labels.write_text(",batch\nw,1\nw,2\nx,2\ny,2\nz,2\n")
     with pytest.raises(ValueError, match="must be unique to join by, but 'w' appears in rows 1 an"):
         read_data(named, labels=["batch"], label_file=labels, join_on="index")
     labels.write_text("batch\n1\n1\n2\n2\n")
     with pytest.raises(ValueError, match=r"no column 'bacth' in .*did you mean 'batch'"):
         read_data(matrix, labels=["bacth"], label_file=labels)
-    with pytest.raises(ValueError, match=r"--join-on: no column to join by 'cell' in .*labels.csv"):
+    with pytest.raises(ValueError, match=r"labels.csv has no column 'cell' to join by; its"):
         read_data(named, labels=["batch"], label_file=labels, join_on="cell")
     labels.write_text("cell,batch\nw,1\nx,2\ny,3\nz,4\n")
-    with pytest.raises(ValueError, match=r"to join by 'cell' in .*m.npy; .*m.npy has no row names"):
+    with pytest.raises(ValueError, match=r"--join-on: .*m.npy has no column 'cell' to join by"):
         read_data(matrix, labels=["batch"], label_file=labels, join_on="cell")
+    labels.write_text("id,batch\nw,1\nx,2\ny,3\nz,4\n")
+    with pytest.raises(ValueError, match=r"no column 'cell' to join by; use --join-on id$"):
+        read_data(named, labels=["batch"], label_file=labels, join_on="cell")
     with pytest.raises(ValueError, match="--join-on needs a label file"):
         read_data(named, join_on="cell")
 

@@ -8,6 +8,8 @@ import pandas as pd
 import pytest
 
 from ctsne._io import Dataset, read_data
+from ctsne._io.paths import TEXT_SUFFIXES, suffix_of
+from ctsne._io.tables import folded
 from ctsne.labels import encode_labels
 
 WRITERS = {
@@ -40,7 +42,9 @@ def test_every_format_gives_the_same(name: str, tmp_path: Path, table: pd.DataFr
     assert str(data.columns["batch"].dtype) == "Int64"
     assert data.columns["type"].isna().tolist() == table["type"].isna().tolist()
     assert data.labels(["batch", "type"])[2] == "3 | <script>alert('x')</script>"
-    assert data.notes == ("not in the map (not numeric): 'type'",)
+    unnamed = suffix_of(name) in TEXT_SUFFIXES
+    note = ("row names: the first column, which has no name",) if unnamed else ()
+    assert data.notes == (*note, "not in the map (not numeric): 'type'")
 
 
 def test_the_content_has_one_checksum(tmp_path: Path, table: pd.DataFrame) -> None:
@@ -87,6 +91,11 @@ def test_what_is_no_number_is_a_column(tmp_path: Path) -> None:
     assert data.notes[1] == "not in the map (empty): 'empty'"
 
 
+def test_only_consecutive_numbers_are_folded() -> None:
+    names = [f"PC{i}" for i in range(10) if i != 3]
+    assert folded(["age", *names]) == "age, PC0 ... PC2, PC4 ... PC9"
+
+
 def test_row_names_are_named_by_the_user(tmp_path: Path) -> None:
     text = "a,cell,b\n1,007,0\n2,NA,0\n4,x,1\n"
     data = read(tmp_path, text)
@@ -94,7 +103,9 @@ def test_row_names_are_named_by_the_user(tmp_path: Path) -> None:
     data = read(tmp_path, text, index="cell")
     assert data.names is not None and data.names.tolist() == ["007", "NA", "x"]
     assert data.called == "cell" and data.columns == {} and data.features == ("a", "b")
-    assert read(tmp_path, text, index="b").features == ("a",)
+    assert read(tmp_path, text, index="a").features == ("b",)
+    with pytest.raises(ValueError, match=r"--index: names must be unique, but 'b' repeats '0'$"):
+        read(tmp_path, text, index="b")
     with pytest.raises(ValueError, match=r"--index: no column 'cel' in .*did you mean 'cell'"):
         read(tmp_path, text, index="cel")
 

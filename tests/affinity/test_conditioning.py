@@ -1,4 +1,4 @@
-"""Affinities of every method against the oracle, given the same neighbours and distances."""
+"""Affinities of every method against the reference, given the same neighbours and distances."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from ctsne import _reference as oracle
+from ctsne import _reference as formulas
 from ctsne.affinity import (
     Affinities,
     balanced_affinities,
@@ -113,20 +113,20 @@ def joint_neighbors(problem: Problem) -> Neighbors:
 def check(
     found: Affinities, neighbors: Neighbors, rows: Floats, calibrated: Floats, perplexity: float
 ) -> None:
-    """Compare with the oracle's rows; ``calibrated`` are those that should have the perplexity."""
+    """Compare with the formulas; ``calibrated`` rows should have the perplexity."""
     matrix = found.matrix.toarray()
-    expected = oracle.symmetrize(neighbors.indices, rows)
+    expected = formulas.symmetrize(neighbors.indices, rows)
     counts = (expected > 1e-12) | (matrix > 1e-12)
     np.testing.assert_allclose(matrix[counts], expected[counts], rtol=1e-5)
     check_matrix(found)
     diagnostics = found.diagnostics
-    effective = np.array([oracle.perplexity(row) for row in rows])
+    effective = np.array([formulas.perplexity(row) for row in rows])
     np.testing.assert_allclose(diagnostics.perplexity, effective, rtol=1e-5)
     other = np.arange(rows.shape[1]) >= neighbors.n_same[:, None]
     share = (rows * other).sum(axis=1)
     np.testing.assert_allclose(diagnostics.other_share, share, rtol=1e-5, atol=1e-12)
     np.testing.assert_allclose(diagnostics.largest_weight, rows.max(axis=1), rtol=1e-5)
-    error = np.array([abs(np.log(oracle.perplexity(row) / perplexity)) for row in calibrated])
+    error = np.array([abs(np.log(formulas.perplexity(row) / perplexity)) for row in calibrated])
     clear = (error < 1e-6) | (error > 1e-4)
     np.testing.assert_array_equal(diagnostics.reached[clear], (error < 1e-5)[clear])
 
@@ -144,7 +144,7 @@ def test_tsne(problem: Problem) -> None:
     u = problem.perplexity
     k_same, _ = paper_lengths(None, len(problem.X), u)
     neighbors = find_neighbors(problem.X, k_same=k_same)
-    rows = oracle.tsne_rows(squares(neighbors), neighbors.indices, u)
+    rows = formulas.tsne_rows(squares(neighbors), neighbors.indices, u)
     check(tsne_affinities(neighbors, perplexity=u), neighbors, rows, rows, u)
 
 
@@ -155,8 +155,8 @@ def test_revised_p(problem: Problem, data: Any) -> None:
     _, labels, u = problem
     neighbors, codes = split_neighbors(problem), labels.codes
     D2 = squares(neighbors)
-    rows = oracle.revised_rows(D2, neighbors.indices, codes, u, beta, bandwidth="p")
-    calibrated = oracle.tsne_rows(D2, neighbors.indices, u)
+    rows = formulas.revised_rows(D2, neighbors.indices, codes, u, beta, bandwidth="p")
+    calibrated = formulas.tsne_rows(D2, neighbors.indices, u)
     found = revised_affinities(neighbors, labels, perplexity=u, beta=beta, bandwidth="p")
     check(found, neighbors, rows, calibrated, u)
 
@@ -168,11 +168,11 @@ def test_revised_r(problem: Problem, data: Any) -> None:
     _, labels, u = problem
     neighbors = split_neighbors(problem)
     D2, indices, codes = squares(neighbors), neighbors.indices, labels.codes
-    rows = oracle.revised_rows(D2, indices, codes, u, beta, scale=neighbors.scale)
+    rows = formulas.revised_rows(D2, indices, codes, u, beta, scale=neighbors.scale)
     found = revised_affinities(neighbors, labels, perplexity=u, beta=beta)
     # Out of reach, or just within, perplexity must be as near as can be; its flat top fixes few
     # digits of a row.
-    log_beta, log_alpha = (np.append(w, 0)[codes] for w in oracle.high_weights(codes, beta))
+    log_beta, log_alpha = (np.append(w, 0)[codes] for w in formulas.high_weights(codes, beta))
     for i in np.flatnonzero(~found.diagnostics.reached | (u >= indices.shape[1])):
         weights = np.where(
             np.arange(len(indices[i])) < neighbors.n_same[i], log_beta[i], log_alpha[i]
@@ -181,7 +181,7 @@ def test_revised_r(problem: Problem, data: Any) -> None:
         logits = weights - tau * (d2 - d2.min())
         row = np.exp(logits - logits.max())
         row /= row.sum()
-        misses = [abs(np.log(oracle.perplexity(r) / u)) for r in (row, rows[i])]
+        misses = [abs(np.log(formulas.perplexity(r) / u)) for r in (row, rows[i])]
         assert misses[0] == pytest.approx(misses[1], abs=1e-6)
         rows[i] = row
     check(found, neighbors, rows, rows, u)
@@ -193,7 +193,7 @@ def test_balanced(problem: Problem, data: Any) -> None:
     strength = strengths(data.draw, problem.labels)
     _, labels, u = problem
     neighbors = balanced_neighbors(problem, strength)
-    rows = oracle.balanced_rows(
+    rows = formulas.balanced_rows(
         squares(neighbors), neighbors.indices, neighbors.n_same, labels.codes, u, strength
     )
     found = balanced_affinities(neighbors, labels, perplexity=u, strength=strength)
@@ -209,7 +209,7 @@ def test_joint(problem: Problem, data: Any) -> None:
     assume(np.ptp(np.log10(np.abs(X).max(axis=1))) < 3)
     neighbors = joint_neighbors(problem)
     D2, indices, n_same = squares(neighbors), neighbors.indices, neighbors.n_same
-    rows = oracle.joint_rows(D2, indices, n_same, labels.codes, u, strength)
+    rows = formulas.joint_rows(D2, indices, n_same, labels.codes, u, strength)
     found = joint_affinities(neighbors, labels, perplexity=u, strength=strength)
     # Two solutions follow each other: the natural shares, then the bandwidths that go with them.
     matrix, expected = found.matrix.toarray(), (rows + rows.T) / (2 * len(rows))
@@ -217,9 +217,9 @@ def test_joint(problem: Problem, data: Any) -> None:
     np.testing.assert_allclose(matrix[counts], expected[counts], rtol=2e-4, atol=1e-8)
     check_matrix(found)
     diagnostics = found.diagnostics
-    matched = oracle.matched_shares(indices, n_same, labels.codes)
+    matched = formulas.matched_shares(indices, n_same, labels.codes)
     np.testing.assert_allclose(diagnostics.matched, matched, rtol=1e-12)
-    effective = np.array([oracle.perplexity(row) for row in rows])
+    effective = np.array([formulas.perplexity(row) for row in rows])
     np.testing.assert_allclose(diagnostics.perplexity, effective, rtol=1e-4)
     np.testing.assert_allclose(diagnostics.largest_weight, rows.max(axis=1), rtol=2e-4)
     different = labels.codes[:, None] != labels.codes
@@ -254,20 +254,22 @@ def test_from_features_on(metric: Literal["euclidean", "cosine"], missing: int) 
     long = find_neighbors(X, labels, k_same=same, k_other=other, metric=metric)
     beta = np.array([1e-4, 0.1, 1e-10])
     pairs = [
-        (tsne_affinities(plain, perplexity=u), oracle.tsne_affinities(X, u, metric=metric)),
+        (tsne_affinities(plain, perplexity=u), formulas.tsne_affinities(X, u, metric=metric)),
         (
             balanced_affinities(mixed, labels, perplexity=u, strength=strength),
-            oracle.balanced_affinities(X, codes, u, strength, metric=metric),
+            formulas.balanced_affinities(X, codes, u, strength, metric=metric),
         ),
         (
             joint_affinities(long, labels, perplexity=u, strength=strength),
-            oracle.joint_affinities(X, codes, u, strength, metric=metric),
+            formulas.joint_affinities(X, codes, u, strength, metric=metric),
         ),
     ]
     bandwidths: tuple[Literal["p", "r"], ...] = ("p", "r")
     for bandwidth in bandwidths:
         found = revised_affinities(split, labels, perplexity=u, beta=beta, bandwidth=bandwidth)
-        expected = oracle.revised_affinities(X, codes, u, beta, bandwidth=bandwidth, metric=metric)
+        expected = formulas.revised_affinities(
+            X, codes, u, beta, bandwidth=bandwidth, metric=metric
+        )
         pairs.append((found, expected))
     for found, expected in pairs:
         matrix = found.matrix.toarray()
@@ -410,7 +412,7 @@ class TestEdges:
         for beta in (1e-4, 1e-300):
             found = revised_affinities(neighbors, labels, perplexity=7.999, beta=beta).diagnostics
             assert not found.reached.any()
-            log_beta, log_alpha = (w[0] for w in oracle.high_weights(labels.codes, beta))
+            log_beta, log_alpha = (w[0] for w in formulas.high_weights(labels.codes, beta))
             for i in range(10):
                 x = d2[i, neighbors.indices[i]]
                 tau = np.append(0, np.geomspace(1e-3, 1e3, 100_000))[:, None]
@@ -500,21 +502,21 @@ class TestJoint:
 
     def test_odds(self) -> None:
         strength = np.linspace(0, 1, 5)
-        np.testing.assert_array_equal(joint_odds(strength), oracle.joint_odds(strength))
+        np.testing.assert_array_equal(joint_odds(strength), formulas.joint_odds(strength))
         labels = encode_labels(list("aabbbc"))
         odds = np.array([1.0, 3.0, 50.0])
         beta = beta_from_odds(labels, odds)
-        np.testing.assert_allclose(beta, oracle.beta_from_odds(labels.codes, odds))
+        np.testing.assert_allclose(beta, formulas.beta_from_odds(labels.codes, odds))
         weights = pair_weights(labels, beta)  # of labels by size: b, a, c
         np.testing.assert_allclose(weights.alpha / weights.beta, odds[[1, 0, 2]])
 
 
 class TestMatched:
     @pytest.mark.parametrize("missing", [0, 30])
-    def test_same_as_the_oracle(self, missing: int) -> None:
+    def test_same_as_the_reference(self, missing: int) -> None:
         X, labels = sample(150, 4, missing=missing)
         neighbors = find_neighbors(X, labels, k_same=40, k_other=20)
-        matched = oracle.matched_shares(neighbors.indices, neighbors.n_same, labels.codes)
+        matched = formulas.matched_shares(neighbors.indices, neighbors.n_same, labels.codes)
         np.testing.assert_allclose(matched_share(neighbors, labels), matched, rtol=1e-12)
 
 

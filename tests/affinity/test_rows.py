@@ -1,4 +1,4 @@
-"""Bandwidths of single rows against the oracle, and what the diagnostics say of them."""
+"""Bandwidths of single rows against the reference, and what the diagnostics say of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from ctsne import _native
-from ctsne import _reference as oracle
+from ctsne import _reference as formulas
 from ctsne.affinity import balanced_affinities, revised_affinities, tsne_affinities
 from ctsne.affinity.rows import Rows
 from ctsne.labels import Labels, encode_labels
@@ -33,7 +33,7 @@ def star(distances: Any, n_same: int) -> tuple[Neighbors, Labels]:
 def weighted(
     distances: Any, n_same: int, log_weights: tuple[float, float], u: float, scale: float
 ) -> tuple[tuple[float, bool], tuple[float, bool], Floats, Floats]:
-    """Bandwidth of point 0 here and in the oracle, with the row's squares and weights."""
+    """Bandwidth of point 0 here and in the reference, with the row's squares and weights."""
     neighbors, labels = star(distances, n_same)
     neighbors = Neighbors(neighbors.indices, neighbors.distances, neighbors.n_same, scale)
     # One entry per label, in the order of their names.
@@ -44,14 +44,14 @@ def weighted(
     precision, reached = rows.bandwidths(u, weighted=True)
     d2 = neighbors.distances[0].astype(np.float64) ** 2
     weights = np.where(np.arange(len(d2)) < n_same, *log_weights)
-    expected = oracle.search_precision(d2, weights, u, scale)
+    expected = formulas.search_precision(d2, weights, u, scale)
     return (float(precision[0]), bool(reached[0])), expected, d2, weights
 
 
 def perplexity_at(tau: float, d2: Floats, weights: Floats) -> float:
     logits = weights - tau * (d2 - d2.min())
     row = np.exp(logits - logits.max())
-    return oracle.perplexity(row / row.sum())
+    return formulas.perplexity(row / row.sum())
 
 
 @given(
@@ -62,7 +62,7 @@ def perplexity_at(tau: float, d2: Floats, weights: Floats) -> float:
     st.floats(-3, 3),
     st.floats(0.02, 0.95),
 )
-def test_bandwidth_is_that_of_the_oracle(
+def test_bandwidth_is_that_of_the_reference(
     k: int, seed: int, decades: float, log_beta: float, log_scale: float, part: float
 ) -> None:
     rng = np.random.default_rng(seed)
@@ -129,14 +129,14 @@ def test_sigma_is_that_of_the_rows() -> None:
     other = np.arange(18) >= neighbors.n_same[:, None]
     log_beta, log_alpha = (
         np.append(weights, 0)[labels.codes][:, None]
-        for weights in oracle.high_weights(labels.codes, 1e-3)
+        for weights in formulas.high_weights(labels.codes, 1e-3)
     )
     weights = np.where(other, log_alpha, log_beta)
     found = revised_affinities(neighbors, labels, perplexity=6, beta=1e-3)
     rows = np.exp(weights - d2 / (2 * found.diagnostics.sigma[:, None] ** 2))
     rows /= rows.sum(axis=1, keepdims=True)
     np.testing.assert_array_equal(found.diagnostics.sigma, found.diagnostics.sigma_other)
-    expected = oracle.symmetrize(neighbors.indices, rows)
+    expected = formulas.symmetrize(neighbors.indices, rows)
     np.testing.assert_allclose(found.matrix.toarray(), expected, rtol=1e-6, atol=1e-12)
 
     mixed = balanced_affinities(neighbors, labels, perplexity=6, strength=0.6)
@@ -147,7 +147,7 @@ def test_sigma_is_that_of_the_rows() -> None:
     for part, mass in ((other, share), (~other, 1 - share)):
         total = np.where(part, rows, 0).sum(axis=1, keepdims=True)
         rows = np.where(part, rows * mass / np.where(total > 0, total, 1), rows)
-    expected = oracle.symmetrize(neighbors.indices, rows)
+    expected = formulas.symmetrize(neighbors.indices, rows)
     np.testing.assert_allclose(mixed.matrix.toarray(), expected, rtol=1e-6, atol=1e-12)
 
 

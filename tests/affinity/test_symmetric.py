@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctsne import _reference as oracle
+from ctsne import _reference as formulas
 from ctsne.affinity import result
 from ctsne.affinity.result import symmetric_matrix
 
@@ -26,10 +26,10 @@ def random_rows(n: int, k: int, seed: int) -> tuple[Any, Any]:
 
 
 @given(st.integers(2, 60), st.floats(0, 1), st.integers(0, 2**32))
-def test_equals_the_oracle(n: int, part: float, seed: int) -> None:
+def test_equals_the_reference(n: int, part: float, seed: int) -> None:
     indices, rows = random_rows(n, 1 + int(part * (n - 2)), seed)
     matrix = symmetric_matrix(indices, rows, 1)
-    expected = oracle.symmetrize(indices, rows.astype(np.float64))
+    expected = formulas.symmetrize(indices, rows.astype(np.float64))
     np.testing.assert_allclose(matrix.toarray(), expected, rtol=2e-7, atol=1e-36)
     assert matrix.shape == (n, n) and matrix.dtype == np.float32
     assert matrix.has_canonical_format and (matrix.data > 0).all()

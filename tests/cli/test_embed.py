@@ -341,6 +341,14 @@ def test_many_features_are_reduced_and_that_is_said(
     assert 'from 1 to 90, "auto" or None, got 91' in capsys.readouterr().err
 
 
+def test_a_single_label_is_tsne(
+    cells: str, frame: pd.DataFrame, run: Callable[..., str], quick: list[str]
+) -> None:
+    frame.assign(batch="u").drop(columns="plate").to_csv(cells, index=False)
+    text = run("embed", cells, "--labels", "batch", "-o", "map.csv", *quick)
+    assert text.startswith("map: map.csv (120 points; t-SNE)\n")
+
+
 def test_without_labels_for_tsne_only(
     cells: str, run: Callable[..., str], fail: Callable[..., str], quick: list[str]
 ) -> None:

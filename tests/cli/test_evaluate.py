@@ -106,6 +106,7 @@ def test_data_that_have_changed(made: str, frame: pd.DataFrame, fail: Callable[.
         (["cells.csv"], "not a map"),
         (["mapp.csv"], "did you mean map.csv?"),
         (["map.csv", "--other", "typ"], "did you mean 'type'?"),
+        (["map.csv", "--other", "batch"], "'batch' is already the label to factor out"),
         (["map.csv", "-o", "table.doc"], "must end in one of .csv, .tsv"),
         (["map.csv", "-k", "500"], "k must be"),
         (["map.csv", "-o", "map.csv"], "would replace the input map.csv"),
@@ -136,5 +137,5 @@ def test_labels_that_were_features(
 
 def test_a_map_without_its_settings(made: str, fail: Callable[..., str]) -> None:
     Path("map.csv.json").unlink()
-    assert "map.csv.json, which records it, is missing" in fail("evaluate", made)
+    assert "no record of how it was made: map.csv.json is missing" in fail("evaluate", made)
     assert np.isfinite(read_map(made).embedding).all()

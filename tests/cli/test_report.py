@@ -126,8 +126,11 @@ def test_json(
             "would replace the input own.html",
         ),
         (["empty", "-o", "page.html"], "holds no finished sweep"),
-        (["empty", "--labels", "batch", "-o", "page.html"], "--labels: only for data"),
-        (["empty", "--perplexity", "5", "--path", "-o", "p.html"], "--path, --perplexity: only"),
+        (
+            ["empty", "--labels", "batch", "-o", "page.html"],
+            "--labels has no effect on a fin",
+        ),
+        (["empty", "--perplexity", "5", "--path", "-o", "p.html"], "--path, --perplexity have"),
         (["emptyy", "-o", "page.html", "--labels", "a"], "there is no file emptyy"),
         (["emptyy", "-o", "page.html"], "there is no file emptyy; did you mean empty?"),
     ],

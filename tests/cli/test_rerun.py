@@ -81,8 +81,8 @@ def test_only_maps_and_sweeps_are_repeated(
     run("report", "cells.csv", "--labels", "batch", "-o", "page.html", *GRID, *quick)
     before = {path.name: path.read_bytes() for path in Path().iterdir() if path.is_file()}
     for name in ("map.png", "page.html"):
-        assert f"{name} is not a map or a sweep; to make it again" in fail("rerun", name)
-    assert "measures.tsv does not say how it was made" in fail("rerun", "measures.tsv")
+        assert f"{name} is not a map or sweep; to make it again" in fail("rerun", name)
+    assert "measures.tsv has no record of how it was made" in fail("rerun", "measures.tsv")
     after = {path.name: path.read_bytes() for path in Path().iterdir() if path.is_file()}
     assert after == before
 
@@ -219,13 +219,17 @@ def test_other_versions_are_told(made: str, capsys: pytest.CaptureFixture[str]) 
     ("name", "message"),
     [
         ("none.csv", "there is no none.csv"),
-        ("cells.csv", "does not say how it was made"),
+        ("cells.csv", "cells.csv has no record of how it was made: cells.csv.json is missing"),
+        ("page.html", "to make it again, use the command shown at its end"),
+        ("map.png", "to make it again, use the command in its metadata"),
         ("map.csv.json", "name the output that they belong to"),
     ],
 )
 def test_what_cannot_be_made_again(
     name: str, message: str, made: str, fail: Callable[..., str]
 ) -> None:
+    Path("page.html").touch()
+    Path("map.png").touch()
     assert message in fail("rerun", name)
 
 

@@ -236,12 +236,16 @@ def test_a_folder_with_a_sweep_of_something_else_is_left_alone(
     run: Callable[..., str],
     fail: Callable[..., str],
     quick: list[str],
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     run("sweep", cells, "--labels", "batch", "-o", "out", *GRID, *quick)
-    run("sweep", cells, "--labels", "batch", "-o", "out", *GRID, *quick, "--seed", "1")
+    command = ["sweep", cells, "--labels", "batch", "-o", "out", *GRID, *quick]
+    assert main([*command, "--seed", "1"]) == 0
+    note = f"kept in out, but not listed in its table.csv: {len(load_sweep('out').maps)}"
+    assert note in capsys.readouterr().err
     before = {path.name: path.read_bytes() for path in Path("out").iterdir()}
     message = fail("sweep", cells, "--labels", "type", "-o", "out", *GRID, *quick)
-    assert "out holds a sweep of other labels (batch), which would be lost; name another" in message
+    assert "out holds a sweep of other labels (batch); choose another folder" in message
     frame.drop(columns=["plate", "PC1"]).to_csv(cells, index=False)
     command = ["sweep", cells, "--labels", "batch", "-o", "out", *GRID, *quick]
     assert "holds a sweep of other data or features" in fail(*command)
@@ -265,6 +269,7 @@ def test_no_setting_mixes_so_far(cells: str, run: Callable[..., str], quick: lis
         (["--labels", "batch", "-o", "no/out"], "there is no folder no"),
         (["--labels", "batch", "-o", "."], "holds other files (cells.csv)"),
         (["--labels", "batch", "-o", "out", "--other", "typ"], "did you mean 'type'?"),
+        (["--labels", "batch", "-o", "out", "--other", "batch"], "already the label to factor out"),
         (["--labels", "batch", "-o", "out", "--mixing", "2"], "mixing must be a number"),
         (["--labels", "batch", "-o", "out", "--betas", "0"], "beta must be a number above 0"),
         (["--labels", "batch", "-o", "out", "--strengths", "7"], "strength must be a number"),

@@ -1,4 +1,4 @@
-"""Nearest-neighbour accuracy against the oracle and scikit-learn."""
+"""Nearest-neighbour accuracy against the reference and scikit-learn."""
 
 import math
 from typing import Any
@@ -9,18 +9,18 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.neighbors import KNeighborsClassifier
 
-from ctsne import _reference as oracle
+from ctsne import _reference as formulas
 from ctsne.evaluate import knn_accuracy, sample_points
 
 
 @given(st.data())
-def test_agrees_with_the_oracle(data: Any) -> None:
+def test_agrees_with_the_reference(data: Any) -> None:
     n = data.draw(st.integers(3, 30))
     embedding = data.draw(hnp.arrays(np.float64, (n, 2), elements=st.integers(-20, 20)))
     codes = data.draw(hnp.arrays(np.int64, n, elements=st.integers(-1, 3)))
     k = data.draw(st.integers(1, n - 2))
     labels = [None if code < 0 else int(code) for code in codes]
-    expected = oracle.knn_hits(embedding, codes, k)
+    expected = formulas.knn_hits(embedding, codes, k)
     values = knn_accuracy(embedding, labels, k=k, pointwise=True)
     np.testing.assert_array_equal(values, expected)
     some = knn_accuracy(embedding, labels, k=k, pointwise=True, sample=2)

@@ -1,4 +1,4 @@
-"""The adjusted Jaccard index against a hand-worked case and the oracle."""
+"""The adjusted Jaccard index against a hand-worked case and the reference."""
 
 from typing import Any
 
@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from ctsne import _reference as oracle
+from ctsne import _reference as formulas
 from ctsne.evaluate import adjusted_jaccard, adjusted_qnx
 
 
 @given(st.data())
-def test_agrees_with_the_oracle(data: Any) -> None:
+def test_agrees_with_the_reference(data: Any) -> None:
     n = data.draw(st.integers(3, 20))
     coordinates = st.integers(-20, 20)
     embedding = data.draw(hnp.arrays(np.float64, (n, 2), elements=coordinates))
@@ -21,9 +21,9 @@ def test_agrees_with_the_oracle(data: Any) -> None:
     codes = data.draw(hnp.arrays(np.int64, n, elements=st.integers(-1, 2)))
     k = data.draw(st.integers(1, n - 2))
     labels = [None if code < 0 else int(code) for code in codes]
-    expected = oracle.adjusted_jaccard(embedding, X, codes, k)
+    expected = formulas.adjusted_jaccard(embedding, X, codes, k)
     assert adjusted_jaccard(embedding, X, labels, k=k) == pytest.approx(expected, abs=1e-12)
-    expected = oracle.adjusted_jaccard(embedding, X, None, k)
+    expected = formulas.adjusted_jaccard(embedding, X, None, k)
     assert adjusted_jaccard(embedding, X, k=k) == pytest.approx(expected, abs=1e-12)
 
 

@@ -1,4 +1,4 @@
-"""The Laplacian score against hand-worked cases and the oracle."""
+"""The Laplacian score against hand-worked cases and the reference."""
 
 import math
 import sys
@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from ctsne import _reference as oracle
+from ctsne import _reference as formulas
 from ctsne.evaluate import (
     expected_laplacian,
     laplacian,
@@ -34,27 +34,27 @@ def cases(draw: st.DrawFn) -> tuple[Any, ...]:
 
 @settings(deadline=None)
 @given(cases())
-def test_agrees_with_the_oracle(case: tuple[Any, ...]) -> None:
+def test_agrees_with_the_reference(case: tuple[Any, ...]) -> None:
     embedding, codes, k = case
     labels = [None if code < 0 else int(code) for code in codes]
-    expected = oracle.laplacian(embedding, codes, k)
+    expected = formulas.laplacian(embedding, codes, k)
     assert laplacian(embedding, labels, k=k) == pytest.approx(expected, abs=1e-12, nan_ok=True)
-    expected = oracle.expected_laplacian(codes)
+    expected = formulas.expected_laplacian(codes)
     assert expected_laplacian(labels) == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
 @given(cases())
-def test_points_agree_with_the_oracle(case: tuple[Any, ...]) -> None:
+def test_points_agree_with_the_reference(case: tuple[Any, ...]) -> None:
     embedding, codes, k = case
     labels = [None if code < 0 else int(code) for code in codes]
-    expected = oracle.laplacian_values(embedding, codes, k)
+    expected = formulas.laplacian_values(embedding, codes, k)
     np.testing.assert_allclose(laplacian(embedding, labels, k=k, pointwise=True), expected)
     values = laplacian(embedding, labels, k=k, pointwise=True, sample=0.4, random_state=1)
     np.testing.assert_allclose(values, expected[sample_points(len(codes), 0.4, 1)])
 
 
 @given(cases(), st.sampled_from([0.0, 2.0]))
-def test_curve_agrees_with_the_oracle(case: tuple[Any, ...], ranked_share: float) -> None:
+def test_curve_agrees_with_the_reference(case: tuple[Any, ...], ranked_share: float) -> None:
     """At every size, whether the neighbours are searched or ranked."""
     embedding, codes, k = case
     labels = [None if code < 0 else int(code) for code in codes]
@@ -63,9 +63,9 @@ def test_curve_agrees_with_the_oracle(case: tuple[Any, ...], ranked_share: float
         patch.setattr(sys.modules[laplacian_curve.__module__], "RANKED_SHARE", ranked_share)
         curve = laplacian_curve(embedding, labels, k=sizes, n_jobs=1)
         each = laplacian_curve(embedding, labels, k=sizes, n_jobs=1, pointwise=True)
-    expected = np.array([oracle.laplacian(embedding, codes, size) for size in sizes])
+    expected = np.array([formulas.laplacian(embedding, codes, size) for size in sizes])
     np.testing.assert_allclose(curve.value, expected, atol=1e-12)
-    values = np.array([oracle.laplacian_values(embedding, codes, size) for size in sizes]).T
+    values = np.array([formulas.laplacian_values(embedding, codes, size) for size in sizes]).T
     np.testing.assert_allclose(each.value, values, atol=1e-12)
     found = map_neighbors(embedding, k=k)
     np.testing.assert_array_equal(

@@ -1,4 +1,4 @@
-"""LISI against the oracle, harmonypy and cases whose answer is known."""
+"""LISI against the reference, harmonypy and cases whose answer is known."""
 
 import math
 from typing import Any
@@ -9,18 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from ctsne import _reference as oracle
+from ctsne import _reference as formulas
 from ctsne.evaluate import expected_lisi, lisi, map_neighbors, sample_points
 
 
 @given(st.data())
-def test_agrees_with_the_oracle(data: Any) -> None:
+def test_agrees_with_the_reference(data: Any) -> None:
     n = data.draw(st.integers(5, 30))
     embedding = data.draw(hnp.arrays(np.float64, (n, 2), elements=st.integers(-20, 20)))
     codes = data.draw(hnp.arrays(np.int64, n, elements=st.integers(-1, 3)))
     perplexity = data.draw(st.floats(1, (n - 2) / 3))
     labels = [None if code < 0 else int(code) for code in codes]
-    expected = oracle.lisi_values(embedding, codes, perplexity)
+    expected = formulas.lisi_values(embedding, codes, perplexity)
     values = lisi(embedding, labels, perplexity=perplexity, pointwise=True)
     np.testing.assert_allclose(values, expected, rtol=1e-4)
     there = expected[~np.isnan(expected)]

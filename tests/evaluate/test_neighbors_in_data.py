@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from ctsne import _reference as oracle
+from ctsne import _reference as formulas
 from ctsne._core.vocabulary import MEASURED_POINTS
 from ctsne.evaluate import data_neighbors, map_neighbors, sample_points
 from ctsne.evaluate.neighbors_in_data import prepared_for_ranking, ranked_data
@@ -40,7 +40,7 @@ def test_every_prefix_is_an_adjusted_neighbourhood(data: Any) -> None:
     found = map_neighbors(embedding, k=n - 2)
     adjusted = data_neighbors(X, labels, k=n - 2).adjusted(found.indices)
     for k in range(1, n - 1):
-        expected = [high for _, high in oracle.adjusted_sets(embedding, X, codes, k)]
+        expected = [high for _, high in formulas.adjusted_sets(embedding, X, codes, k)]
         assert [set(row.tolist()) for row in adjusted[:, :k]] == expected
 
 

@@ -1,4 +1,4 @@
-"""Q_NX, R_NX and their curves against hand-worked cases, the oracle and a double loop."""
+"""Q_NX, R_NX and their curves against hand-worked cases, the reference and a double loop."""
 
 import tracemalloc
 from typing import Any
@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from ctsne import _reference as oracle
+from ctsne import _reference as formulas
 from ctsne.evaluate import (
     adjusted_qnx,
     adjusted_rnx,
@@ -40,11 +40,11 @@ def labels_of(codes: Any) -> list[str | None]:
 
 @settings(deadline=None)
 @given(cases())
-def test_agrees_with_the_oracle(case: tuple[Any, ...]) -> None:
+def test_agrees_with_the_reference(case: tuple[Any, ...]) -> None:
     embedding, X, codes, k = case
-    expected = oracle.adjusted_rnx(embedding, X, codes, k)
+    expected = formulas.adjusted_rnx(embedding, X, codes, k)
     assert adjusted_rnx(embedding, X, labels_of(codes), k=k) == pytest.approx(expected, abs=1e-12)
-    expected = oracle.adjusted_rnx(embedding, X, None, k)
+    expected = formulas.adjusted_rnx(embedding, X, None, k)
     assert adjusted_rnx(embedding, X, k=k) == pytest.approx(expected, abs=1e-12)
 
 
@@ -58,13 +58,13 @@ def test_chunks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @given(cases())
-def test_points_agree_with_the_oracle(case: tuple[Any, ...]) -> None:
+def test_points_agree_with_the_reference(case: tuple[Any, ...]) -> None:
     embedding, X, codes, k = case
     labels, n = labels_of(codes), len(codes)
-    expected = oracle.adjusted_rnx_values(embedding, X, codes, k)
+    expected = formulas.adjusted_rnx_values(embedding, X, codes, k)
     values = adjusted_rnx(embedding, X, labels, k=k, pointwise=True)
     np.testing.assert_allclose(values, expected, atol=1e-12)
-    plain = oracle.adjusted_rnx_values(embedding, X, None, k)
+    plain = formulas.adjusted_rnx_values(embedding, X, None, k)
     shares = adjusted_qnx(embedding, X, k=k, pointwise=True)
     np.testing.assert_allclose(((n - 1) * shares - k) / (n - 1 - k), plain, atol=1e-12)
     shares = adjusted_qnx(embedding, X, labels, k=k, pointwise=True)
@@ -78,7 +78,7 @@ def test_points_agree_with_the_oracle(case: tuple[Any, ...]) -> None:
 
 
 @given(cases(), st.sampled_from([0.0, 2.0]))
-def test_curve_agrees_with_the_oracle(case: tuple[Any, ...], ranked_share: float) -> None:
+def test_curve_agrees_with_the_reference(case: tuple[Any, ...], ranked_share: float) -> None:
     """At every size, whether the neighbours are searched or ranked."""
     embedding, X, codes, _ = case
     n = len(codes)
@@ -88,7 +88,7 @@ def test_curve_agrees_with_the_oracle(case: tuple[Any, ...], ranked_share: float
         patch.setattr("ctsne.evaluate.rnx._DENSE_SHARE", ranked_share)
         curve = rnx_curve(embedding, X, labels_of(codes), k=sizes, n_jobs=1)
         each = rnx_curve(embedding, X, labels_of(codes), k=sizes, n_jobs=1, pointwise=True)
-    values = np.array([oracle.adjusted_rnx_values(embedding, X, codes, k) for k in sizes]).T
+    values = np.array([formulas.adjusted_rnx_values(embedding, X, codes, k) for k in sizes]).T
     np.testing.assert_allclose(each.value, values, atol=1e-12)
     chosen = ~np.isnan(values)
     means = np.full(n - 2, np.nan)
@@ -98,7 +98,7 @@ def test_curve_agrees_with_the_oracle(case: tuple[Any, ...], ranked_share: float
     if not chosen.any():
         assert np.isnan(curve.area)
         return
-    expected = oracle.rnx_area(embedding, X, codes, n - 2)
+    expected = formulas.rnx_area(embedding, X, codes, n - 2)
     assert curve.area == pytest.approx(expected, abs=1e-12)
     if chosen.all():
         assert np.mean(each.area) == pytest.approx(expected, abs=1e-12)
@@ -272,4 +272,4 @@ def test_neighbours_that_every_map_would_keep_do_not_count() -> None:
     assert abs(adjusted_rnx(rng.normal(size=(105, 2)), X, labels, k=30)) < 0.1
     # Where there is a choice, nothing changes.
     free = adjusted_rnx(shuffled, X, labels, k=10)
-    assert abs(free - oracle.adjusted_rnx(shuffled, X, labels, 10)) < 1e-12
+    assert abs(free - formulas.adjusted_rnx(shuffled, X, labels, 10)) < 1e-12

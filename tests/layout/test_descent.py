@@ -1,4 +1,4 @@
-"""The run itself: gradient and loss against the oracle, continuation, callbacks, stopping."""
+"""The run itself: gradient and loss against the reference, continuation, callbacks, stopping."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import ctsne._native as _native
-from ctsne import _reference as oracle
+from ctsne import _reference as formulas
 from ctsne.affinity import tsne_affinities
 from ctsne.labels import encode_labels
 from ctsne.layout import Layout, Schedule, descent, pair_weights
@@ -38,7 +38,7 @@ def start(n: int, dims: int = 2, seed: int = 1) -> NDArray[np.float64]:
     n_labels=st.integers(0, 5),
     seed=st.integers(0, 2**31),
 )
-def test_gradient_and_loss_are_the_oracle(
+def test_gradient_and_loss_are_the_reference(
     n: int, dims: int, dof: float, size: float, n_labels: int, seed: int
 ) -> None:
     rng = np.random.default_rng(seed)
@@ -50,13 +50,13 @@ def test_gradient_and_loss_are_the_oracle(
         if labels.n_labels:
             beta = 10 ** rng.uniform(-4, 0, labels.n_labels)
             weights = pair_weights(labels, beta)
-            pairs = oracle.low_weights(labels.codes, beta)
+            pairs = formulas.low_weights(labels.codes, beta)
     layout = Layout(matrix, y, weights=weights, dof=dof)
     P = matrix.toarray().astype(float)
-    expected = oracle.gradient(P, y.astype(float), weights=pairs, dof=dof)
+    expected = formulas.gradient(P, y.astype(float), weights=pairs, dof=dof)
     scale = np.abs(P).sum() * 4 * np.abs(y).max()  # forces cancel: compare with their parts
     np.testing.assert_allclose(layout.gradient(), expected, atol=1e-5 * scale, rtol=1e-4)
-    loss = oracle.kl_divergence(P, y.astype(float), weights=pairs, dof=dof)
+    loss = formulas.kl_divergence(P, y.astype(float), weights=pairs, dof=dof)
     assert layout.loss() == pytest.approx(loss, abs=1e-5)
 
 
@@ -108,7 +108,7 @@ def test_descent_lowers_the_loss_and_loss_excludes_exaggeration() -> None:
     assert layout.loss() < 0.6 * first
     P = matrix.toarray().astype(float)
     assert layout.loss() == pytest.approx(
-        oracle.kl_divergence(P, layout.embedding.astype(float)), abs=1e-4
+        formulas.kl_divergence(P, layout.embedding.astype(float)), abs=1e-4
     )
 
 

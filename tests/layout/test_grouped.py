@@ -1,4 +1,4 @@
-"""Forces of groups of points, by one mesh per group and by near pairs, against the oracle."""
+"""Forces of groups of points, by one mesh per group and by near pairs, against the reference."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from ctsne import ConditionalTSNE, _native
-from ctsne import _reference as oracle
+from ctsne import _reference as formulas
 from ctsne.labels import encode_labels
 from ctsne.layout import PairWeights, pair_weights
 from ctsne.layout.grouped import GroupedRepulsion, Way
@@ -70,7 +70,7 @@ def by_groups(
     reach=st.sampled_from(REACHES),
     left_out=st.integers(0, 6),
 )
-def test_groups_are_the_oracle(
+def test_groups_are_the_reference(
     seed: int,
     n: int,
     n_labels: int,
@@ -85,14 +85,14 @@ def test_groups_are_the_oracle(
         assert not one_beta
         return
     codes = weights.codes[weights.order]
-    matrix = oracle.low_weights(codes, weights.beta)
+    matrix = formulas.low_weights(codes, weights.beta)
     for label in range(n_single, len(weights.beta)):  # what is left to the exact sum
         own = np.flatnonzero(codes == label)
         matrix[np.ix_(own, own)] = weights.beta[label]
     np.fill_diagonal(matrix, 0.0)
     force, potential = by_groups(y, weights, reach, n_single)
-    expected_potential = oracle.normalizer(y.astype(float), matrix)
-    expected = oracle.gradient(np.zeros((n, n)), y.astype(float), weights=matrix)
+    expected_potential = formulas.normalizer(y.astype(float), matrix)
+    expected = formulas.gradient(np.zeros((n, n)), y.astype(float), weights=matrix)
     expected *= -0.25 * expected_potential
     assert np.linalg.norm(force - expected) < 0.01 * np.linalg.norm(expected)
     assert potential == pytest.approx(expected_potential, rel=1e-3)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctsne import _reference as oracle
+from ctsne import _reference as formulas
 from ctsne.affinity import tsne_affinities
 from ctsne.labels import encode_labels
 from ctsne.layout import pair_weights
@@ -29,7 +29,7 @@ def test_order_bounds_and_weights(n: int, n_labels: int, seed: int) -> None:
         assert len(set(labels.codes[weights.codes == label])) == 1
     assert (ordered[weights.n_labelled :] == -1).all()
     assert ((weights.codes < 0) == (labels.codes < 0)).all()
-    matrix = oracle.low_weights(labels.codes, beta)
+    matrix = formulas.low_weights(labels.codes, beta)
     for label in np.flatnonzero(sizes > 1):
         i, j = np.flatnonzero(weights.codes == label)[:2]
         assert weights.alpha[label] == pytest.approx(matrix[i, j])
@@ -38,7 +38,7 @@ def test_order_bounds_and_weights(n: int, n_labels: int, seed: int) -> None:
 def test_average_weight_of_a_pair_is_one() -> None:
     labels = encode_labels(list("aaabbbbcc"))
     weights = pair_weights(labels, np.full(3, 0.1))
-    matrix = oracle.low_weights(labels.codes, 0.1)
+    matrix = formulas.low_weights(labels.codes, 0.1)
     assert matrix.sum() / (9 * 8) == pytest.approx(1)
     assert weights.alpha[0] > 1
 
@@ -52,5 +52,5 @@ def test_mean_log_weight(beta: float) -> None:
     ).matrix
     weights = pair_weights(labels, np.full(3, beta))
     dense = matrix.toarray().astype(float)
-    log_weights = np.log(np.where(dense > 0, oracle.low_weights(labels.codes, beta), 1.0))
+    log_weights = np.log(np.where(dense > 0, formulas.low_weights(labels.codes, beta), 1.0))
     assert weights.mean_log_weight(matrix) == pytest.approx((dense * log_weights).sum(), rel=1e-6)

@@ -1,4 +1,4 @@
-"""Forces and normaliser against the oracle, exact and by mesh, plain and conditioned."""
+"""Forces and normaliser against the reference, exact and by mesh, plain and conditioned."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from ctsne import _reference as oracle
+from ctsne import _reference as formulas
 from ctsne.labels import encode_labels
 from ctsne.layout import PairWeights, pair_weights
 from ctsne.layout.mesh import WORTH_THREADS, plan_mesh
 from ctsne.layout.repulsion import Repulsion
 
 
-def oracle_forces(
+def formula_forces(
     y: NDArray[np.floating], weights: NDArray[np.float64] | None, dof: float
 ) -> tuple[NDArray[np.float64], float]:
-    """The oracle's repulsion: its gradient without any attraction, in this stage's convention."""
-    normaliser = oracle.normalizer(y, weights, dof)
-    gradient = oracle.gradient(np.zeros((len(y), len(y))), y, weights=weights, dof=dof)
+    """Repulsion by the formulas: the gradient without attraction, in this stage's convention."""
+    normaliser = formulas.normalizer(y, weights, dof)
+    gradient = formulas.gradient(np.zeros((len(y), len(y))), y, weights=weights, dof=dof)
     return -0.25 * normaliser * gradient, normaliser
 
 
@@ -32,7 +32,7 @@ def relative(a: NDArray[np.floating], b: NDArray[np.floating]) -> float:
 def conditioned_maps(
     draw: st.DrawFn,
 ) -> tuple[NDArray[np.float32], PairWeights, NDArray[np.float64]]:
-    """A map in label order with pair weights, and the same weights as the oracle's matrix."""
+    """A map in label order with pair weights, and the same weights as the reference's matrix."""
     n = draw(st.integers(2, 120))
     dims = draw(st.integers(1, 3))
     n_labels = draw(st.integers(1, 12))
@@ -45,7 +45,7 @@ def conditioned_maps(
     beta = np.broadcast_to(10.0**exponents, (labels.n_labels,)).copy()
     weights = pair_weights(labels, beta)
     y = (draw(st.sampled_from([1e-3, 1.0, 30.0])) * rng.normal(size=(n, dims))).astype(np.float32)
-    matrix = oracle.low_weights(labels.codes, beta)[np.ix_(weights.order, weights.order)]
+    matrix = formulas.low_weights(labels.codes, beta)[np.ix_(weights.order, weights.order)]
     return y, weights, matrix
 
 
@@ -56,21 +56,21 @@ def conditioned_maps(
     size=st.sampled_from([1e-4, 1.0, 100.0]),
     seed=st.integers(0, 2**31),
 )
-def test_exact_sum_is_the_oracle(n: int, dims: int, dof: float, size: float, seed: int) -> None:
+def test_exact_sum_is_the_reference(n: int, dims: int, dof: float, size: float, seed: int) -> None:
     y = (size * np.random.default_rng(seed).uniform(-0.5, 0.5, (n, dims))).astype(np.float32)
     force, normaliser = Repulsion(n, dof=dof, exact=True)(y)
-    expected, expected_normaliser = oracle_forces(y.astype(float), None, dof)
+    expected, expected_normaliser = formula_forces(y.astype(float), None, dof)
     assert relative(force, expected) < 1e-5
     assert normaliser == pytest.approx(expected_normaliser, rel=1e-5)
 
 
 @given(case=conditioned_maps(), dof=st.sampled_from([0.5, 1.0, 3.0]))
-def test_conditioned_sum_is_the_oracle(
+def test_conditioned_sum_is_the_reference(
     case: tuple[NDArray[np.float32], PairWeights, NDArray[np.float64]], dof: float
 ) -> None:
     y, weights, matrix = case
     force, normaliser = Repulsion(len(y), dof=dof, weights=weights, exact=True)(y)
-    expected, expected_normaliser = oracle_forces(y.astype(float), matrix, dof)
+    expected, expected_normaliser = formula_forces(y.astype(float), matrix, dof)
     assert relative(force, expected) < 1e-4
     assert normaliser == pytest.approx(expected_normaliser, rel=1e-4)
 
@@ -79,7 +79,7 @@ def test_conditioned_sum_is_the_oracle(
 @pytest.mark.parametrize("dof", [0.5, 1.0, 3.0])
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("one_beta", [False, True])
-def test_conditioned_mesh_is_the_oracle(
+def test_conditioned_mesh_is_the_reference(
     dims: int, dof: float, missing: bool, one_beta: bool
 ) -> None:
     rng = np.random.default_rng(dims)
@@ -90,9 +90,9 @@ def test_conditioned_mesh_is_the_oracle(
     beta = np.full(3, 0.01) if one_beta else np.array([0.5, 1e-3, 0.1])
     weights = pair_weights(labels, beta)
     y = (4 * rng.normal(size=(n, dims)) + 6 * rng.integers(0, 2, (n, 1))).astype(np.float32)
-    matrix = oracle.low_weights(labels.codes, beta)[np.ix_(weights.order, weights.order)]
+    matrix = formulas.low_weights(labels.codes, beta)[np.ix_(weights.order, weights.order)]
     force, normaliser = Repulsion(n, dof=dof, weights=weights, exact=False)(y)
-    expected, expected_normaliser = oracle_forces(y.astype(float), matrix, dof)
+    expected, expected_normaliser = formula_forces(y.astype(float), matrix, dof)
     assert relative(force, expected) < 0.01
     assert normaliser == pytest.approx(expected_normaliser, rel=1e-3)
 

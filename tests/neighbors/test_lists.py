@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctsne import _reference as oracle
+from ctsne import _reference as formulas
 from ctsne.labels import Labels, encode_labels
 from ctsne.neighbors import balanced_lengths, half_lengths, paper_lengths
 
@@ -28,7 +28,7 @@ def codes_and_perplexity(draw: st.DrawFn) -> tuple[Any, Labels, float]:
 def test_paper_lengths(problem: Any) -> None:
     codes, labels, perplexity = problem
     same, other = paper_lengths(labels, len(codes), perplexity)
-    expected_same, expected_other = oracle.list_lengths(codes, perplexity)
+    expected_same, expected_other = formulas.list_lengths(codes, perplexity)
     np.testing.assert_array_equal(same, expected_same)
     np.testing.assert_array_equal(other, expected_other)
     assert same.dtype == other.dtype == np.int32
@@ -39,7 +39,7 @@ def test_balanced_lengths(problem: Any, strength: float, per_label: bool) -> Non
     codes, labels, perplexity = problem
     strengths = strength ** np.arange(labels.n_labels) if per_label else strength
     found = balanced_lengths(labels, perplexity, strengths)
-    expected = oracle.list_lengths_balanced(codes, perplexity, strengths)
+    expected = formulas.list_lengths_balanced(codes, perplexity, strengths)
     np.testing.assert_array_equal(found, expected)
 
 
@@ -47,7 +47,7 @@ def test_balanced_lengths(problem: Any, strength: float, per_label: bool) -> Non
 def test_half_lengths(problem: Any) -> None:
     codes, labels, perplexity = problem
     found = half_lengths(labels, len(codes), 2 * ceil(5 / 3 * perplexity))
-    np.testing.assert_array_equal(found, oracle.list_lengths_joint(codes, perplexity))
+    np.testing.assert_array_equal(found, formulas.list_lengths_joint(codes, perplexity))
     assert found[0].dtype == found[1].dtype == np.int32
 
 

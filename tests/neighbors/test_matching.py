@@ -1,4 +1,4 @@
-"""Which points are matched: against the oracle, and in cases that are known."""
+"""Which points are matched: against the reference, and in cases that are known."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctsne import _reference as oracle
+from ctsne import _reference as formulas
 from ctsne._fit import pipeline as _pipeline
 from ctsne._fit.pipeline import MANY_POINTS, affinities_of, neighbors_of
 from ctsne._fit.settings import DEFAULTS, check_settings
@@ -32,7 +32,7 @@ def shares(X: Any, names: Any, k_same: int = 30, k_other: int = 30) -> Any:
     k_other=st.integers(0, 20),
     seed=st.integers(0, 2**32 - 1),
 )
-def test_same_as_the_oracle(
+def test_same_as_the_reference(
     n: int, n_labels: int, missing: bool, k_same: int, k_other: int, seed: int
 ) -> None:
     rng = np.random.default_rng(seed)
@@ -40,7 +40,7 @@ def test_same_as_the_oracle(
     X = rng.normal(size=(n, 2)) + 2.0 * codes[:, None]
     labels = encode_labels([None if code < 0 else int(code) for code in codes])
     found = find_neighbors(X, labels, k_same=k_same, k_other=k_other)
-    expected = oracle.matched_shares(found.indices, found.n_same, labels.codes)
+    expected = formulas.matched_shares(found.indices, found.n_same, labels.codes)
     matched = matched_share(found, labels)
     np.testing.assert_allclose(matched, expected, rtol=1e-12, atol=1e-12)
     assert ((matched >= 0) & (matched <= 1)).all()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.neighbors import kneighbors_graph
 
-from ctsne import _reference as oracle
+from ctsne import _reference as formulas
 from ctsne.labels import Labels, encode_labels
 from ctsne.neighbors import (
     Neighbors,
@@ -50,7 +50,7 @@ def problems(draw: st.DrawFn) -> tuple[Any, Labels, Any, Any]:
 @given(problems())
 def test_equal_the_search_on_features(problem: Any) -> None:
     X, labels, k_same, k_other = problem
-    D = np.sqrt(oracle.squared_distances(X))
+    D = np.sqrt(formulas.squared_distances(X))
     if X.dtype.kind == "i":  # else rounding would make ties
         D = D.astype(np.float32)
     expected = find_neighbors(X, labels, k_same=k_same, k_other=k_other)
@@ -87,7 +87,7 @@ def lists_by_loop(graph: Any, labels: Labels, k_same: Any, k_other: Any) -> tupl
 def test_graphs_with_short_rows(problem: Any, density: float) -> None:
     X, labels, k_same, k_other = problem
     n = len(X)
-    D = np.sqrt(oracle.squared_distances(X))
+    D = np.sqrt(formulas.squared_distances(X))
     row, column = np.indices((n, n))
     # Everybody has the next point for a neighbour, and some of the others.
     kept = (np.random.default_rng(0).random((n, n)) < density) | (column == (row + 1) % n)

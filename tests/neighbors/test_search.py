@@ -1,4 +1,4 @@
-"""The exact search against the oracle, and against scikit-learn where the oracle is too slow."""
+"""The exact search against the reference, and scikit-learn where the reference is too slow."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
 from ctsne import _native
-from ctsne import _reference as oracle
+from ctsne import _reference as formulas
 from ctsne.labels import Labels, encode_labels
 from ctsne.neighbors import Neighbors, find_neighbors
 
@@ -54,10 +54,10 @@ def problems(draw: st.DrawFn, *, ties: bool = False) -> tuple[Any, Any, Any, Any
 def check(
     found: Neighbors, X: Any, codes: Any, metric: Literal["euclidean", "cosine"] = "euclidean"
 ) -> None:
-    """Compare with the oracle's lists of the same lengths."""
+    """Compare with the reference's lists of the same lengths."""
     length = found.indices.shape[1]
-    D2 = oracle.squared_distances(X, metric=metric)
-    indices, _ = oracle.neighbor_lists(D2, codes, found.n_same, length - found.n_same)
+    D2 = formulas.squared_distances(X, metric=metric)
+    indices, _ = formulas.neighbor_lists(D2, codes, found.n_same, length - found.n_same)
     if metric == "euclidean":  # directions are rounded, and equal angles may order either way
         np.testing.assert_array_equal(found.indices, indices)
     distances = np.sqrt(D2)
@@ -70,7 +70,7 @@ def check(
 
 
 @given(problems())
-def test_equals_the_oracle(problem: Any) -> None:
+def test_equals_the_reference(problem: Any) -> None:
     X, codes, k_same, k_other = problem
     found = find_neighbors(X, labels_of(codes), k_same=k_same, k_other=k_other)
     assert found.indices.shape == (len(X), min(k_same[0] + k_other[0], len(X) - 1))

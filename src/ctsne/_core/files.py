@@ -15,6 +15,8 @@ import numpy as np
 
 from ctsne._core.messages import label_text
 
+# The files of a sweep folder, besides those of its maps.
+SETTINGS, INDEX, COLUMNS, TABLE = "settings.json", "sweep.npz", "columns.feather", "table.csv"
 # Numbers converted to double precision at a time, so that a checksum needs little memory.
 _BLOCK = 2**20
 

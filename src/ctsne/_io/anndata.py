@@ -127,8 +127,7 @@ def choose_representation(
         return _of_obsm(adata.obsm[key], key, where)
     known = sorted(adata.obsm)
     if key != "X":
-        place = f"obsm of {where}"
-        raise ValueError(unknown(key, [*known, "X"], what="representation", where=place))
+        raise ValueError(unknown(key, [*known, "X"], what="representation", where=where))
     X, var = _in_memory(adata.X), _in_memory(adata.var)
     if X is None:
         names = ", ".join(known) or "obsm is empty too"

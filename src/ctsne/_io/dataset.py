@@ -95,7 +95,8 @@ def check_labels(labels: Sequence[str], known: Sequence[str], *, where: str) -> 
     """Refuse labels that are not columns of the file."""
     for name in labels:
         if name not in known:
-            raise ValueError(unknown(name, known, what="column", where=where))
+            how = "" if known else "; pass the labels with --label-file FILE"
+            raise ValueError(unknown(name, known, what="column", where=where) + how)
 
 
 def check_sparse(X: Any, path: object) -> Any:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ctsne._core.files import SETTINGS, TABLE
 from ctsne._core.messages import closest
 
 TEXT_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt", ".txt.gz")
@@ -54,6 +55,8 @@ def sidecar_of(path: Path) -> Path:
 def check_input(path: str | os.PathLike[str], suffixes: Sequence[str] = DATA_SUFFIXES) -> Path:
     """Return the path of a file that exists and can be read, or raise ValueError."""
     source = Path(path)
+    if (source / SETTINGS).is_file() and (source / TABLE).is_file():
+        raise ValueError(f"{source} is a sweep; its measures are in {source / TABLE}")
     if source.is_dir():
         inside = sorted(p.name for p in source.iterdir() if suffix_of(p) in suffixes)
         hint = f"; name a file in it, such as {source / inside[0]}" if inside else ""
@@ -73,12 +76,12 @@ def _missing_hint(source: Path) -> str:
     if not folder.is_dir():
         return f": there is no folder {folder}"
     # Compare stems: with equal suffixes any two short names look alike.
-    entries = sorted(folder.iterdir(), key=lambda entry: (entry.suffix == source.suffix, entry))
-    found = {entry.stem: entry.name for entry in entries}
-    close = closest(source.stem, found)
+    entries = sorted(folder.iterdir())
+    close = closest(source.stem, [entry.stem for entry in entries])
     if not close:
         return f" (looked in {folder.resolve()})"
-    return f"; did you mean {folder / found[close[0]]}?"
+    names = [entry.name for entry in entries if entry.stem == close[0]]
+    return f"; did you mean {folder / (closest(source.name, names) or names)[0]}?"
 
 
 def check_output(path: str | os.PathLike[str], suffixes: Sequence[str] = MAP_SUFFIXES) -> Path:

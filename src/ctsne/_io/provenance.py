@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from ctsne._core.files import file_checksum, replaced_file
+from ctsne._core.files import SETTINGS, file_checksum, replaced_file
 from ctsne._io.anndata import is_ours, opened, read_element
 from ctsne._io.arrays import read_arrays
 from ctsne._io.dataset import Dataset
@@ -20,7 +20,6 @@ from ctsne._io.paths import MAP_SUFFIXES, check_input, load, sidecar_of, suffix_
 FORMAT = 1
 # The key of the provenance in the metadata of parquet and feather files.
 SCHEMA_KEY = b"ctsne"
-SETTINGS = "settings.json"
 _PACKAGES = ("ctsne", "numpy", "scipy", "scikit-learn")
 
 
@@ -110,7 +109,7 @@ def read_provenance(path: str | os.PathLike[str], *, key: str = "ctsne") -> Prov
     if found is None and source.is_dir():
         raise ValueError(f"{source} is not the folder of a sweep: it has no {SETTINGS}")
     if found is None:
-        raise ValueError(f"{source} does not say how it was made{_why_not(source, key)}")
+        raise ValueError(f"{source} has no record of how it was made{_why_not(source, key)}")
     return found
 
 
@@ -131,7 +130,7 @@ def _why_not(source: Path, key: str) -> str:
                 how = "Repeat it with ctsne.tl.ctsne, and measure it with ctsne.tl.evaluate"
                 return f": the map {key!r:.60} was made in Python. {how}"
     if source.suffix == ".npy" or suffix_of(source).startswith((".csv", ".tsv")):
-        return f": the file {sidecar_of(source).name}, which records it, is missing"
+        return f": {sidecar_of(source).name} is missing"
     return "; was it written by ctsne?"
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne._core.files import file_checksum
-from ctsne._core.messages import listed, unknown
+from ctsne._core.messages import did_you_mean, listed
 from ctsne._io import arrays
 from ctsne._io.anndata import read_h5ad
 from ctsne._io.dataset import Dataset, check_numbers, first_difference, label_texts, take_rows
@@ -113,8 +113,7 @@ def _joined(data: Dataset, extra: Dataset, labels: Sequence[str], join_on: str |
     if join_on is None or (join_on == ORDER and ORDER not in _keys(extra)):
         agreed = None if join_on == ORDER else _agreed_key(data, extra, labels)
         _check_lengths(data, extra)
-        sure = f"in which {agreed} agree" if agreed else "which must be the same in both files"
-        how = f"order, {sure}"
+        how = f"order; {agreed}" if agreed else "order, which must be the same in both files"
     else:
         rows, how = _rows(data, extra, join_on)
     # Columns that both files have stay as the data have them, with the order of their categories.
@@ -149,12 +148,12 @@ def _keys(data: Dataset, features: Collection[str] = ()) -> dict[str, _Texts]:
     return keys
 
 
-def _check_lengths(data: Dataset, extra: Dataset) -> None:
+def _check_lengths(data: Dataset, extra: Dataset, how: str = "") -> None:
     n, length = data.X.shape[0], extra.X.shape[0]
     if length != n:
         header = "; its first line is read as column names" if length == n - 1 else ""
-        how = "To join by a column instead of by order, use --join-on COLUMN"
-        raise ValueError(f"{extra.path} has {length} rows but {data.path} has {n}{header}. {how}")
+        how = how or f"{header}. To join by a column instead of by order, use --join-on COLUMN"
+        raise ValueError(f"{extra.path} has {length} rows but {data.path} has {n}{how}")
 
 
 def _rows(data: Dataset, extra: Dataset, join_on: str) -> tuple[NDArray[np.intp], str]:
@@ -164,10 +163,13 @@ def _rows(data: Dataset, extra: Dataset, join_on: str) -> tuple[NDArray[np.intp]
     here = join_on if join_on in own or join_on in data.columns else INDEX
     for name, known, file in ((there, keys, extra.path), (here, own, data.path)):
         if name not in known:
+            what = f"column {join_on!r:.60} to join by" if join_on != INDEX else "row names"
             columns = [each for each in known if each != INDEX]
-            how = f"; {file} has no row names" if name == INDEX else ""
-            text = unknown(join_on, columns, what="column to join by", where=str(file))
-            raise ValueError(f"--join-on: {text}{how}")
+            how = did_you_mean(join_on, columns) or f"; its columns are {listed(columns)}"
+            for each, found in keys.items():
+                if here in own and _related(here, own[here], each, found):
+                    how = f"; use {_option(here, each, data)}"
+            raise ValueError(f"--join-on: {file} has no {what}{how}")
     what = f"{_described(there)} of {extra.path}"
     row_of: dict[str | None, int] = {}
     for row, value in enumerate(keys[there]):
@@ -183,21 +185,25 @@ def _rows(data: Dataset, extra: Dataset, join_on: str) -> tuple[NDArray[np.intp]
 
 
 def _agreed_key(data: Dataset, extra: Dataset, labels: Sequence[str]) -> str | None:
-    """Return which identifiers agree, row by row; refuse files in which they do not."""
+    """Say which identifiers agree, row by row; refuse files in which they do not."""
     agreed = None
     own = _keys(data, extra.columns)
     for there, found in _keys(extra).items():
         if there in labels or None in found or len(set(found)) < len(found):
             continue
         for here in [name for name in own if name not in labels]:
-            if own[here] == found:
-                agreed = agreed or _described(here)
+            one, two = _described(here), _described(there)
+            if own[here] == found and here == there:
+                agreed = agreed or f"{one} agree{'' if here == INDEX else 's'} in both files"
+            elif own[here] == found:
+                agreed = agreed or f"{one} of {data.path} and {two} of {extra.path} agree"
             elif _related(here, own[here], there, found):
+                how = f"; join them with {_option(here, there, data)}"
+                _check_lengths(data, extra, how)
                 raise ValueError(
-                    f"{data.path} and {extra.path} both identify their rows "
-                    f"({_described(here)} and {_described(there)}), but not in the same order; "
-                    f"join them with {_option(here, there, data)}, or with --join-on order if the "
-                    "rows correspond as they are"
+                    f"{data.path} and {extra.path} both identify their rows ({one} and {two}), but "
+                    f"not in the same order{how}, or with --join-on order if the rows correspond "
+                    "as they are"
                 )
     return agreed
 

@@ -53,6 +53,9 @@ def read_table(
     doubts: list[str] = []
     if _has_semicolons(path):
         notes.append("columns are separated by semicolons; decimal commas are recognized")
+    names, called = row_names(frame)
+    if names is not None and called is None and suffix_of(path) in TEXT_SUFFIXES:
+        notes.append("row names: the first column, which has no name")
     if features is None:
         chosen = _numeric_columns(frame, {*labels, join_on}, notes, doubts)
     else:
@@ -68,7 +71,6 @@ def read_table(
     if features is None and np.isfinite(X).all():  # features that were named were meant
         doubts.extend(_doubtful_features(X, chosen))
     source = f"{len(chosen)} numeric column{'' if len(chosen) == 1 else 's'}"
-    names, called = row_names(frame)
     return Dataset(
         X, tuple(chosen), columns, names, source, tuple(notes), path, called, tuple(doubts)
     )
@@ -102,12 +104,15 @@ def read_frame(
         raise ValueError(f"{path} has column names but no rows")
     if len(frame.columns) > 1 and frame.columns[0] in ("", "Unnamed: 0"):
         frame = frame.set_index(frame.columns[0]).rename_axis(index=None)
-    if index is None or index == frame.index.name:
-        return frame
-    if index not in frame.columns:
-        text = unknown(index, list(frame.columns), what="column", where=str(path))
-        raise ValueError(f"--index: {text}")
-    return frame.set_index(index)
+    if index not in (None, frame.index.name):
+        if index not in frame.columns:
+            text = unknown(index, list(frame.columns), what="column", where=str(path))
+            raise ValueError(f"--index: {text}")
+        frame = frame.set_index(index)
+    if index is not None and not frame.index.is_unique:
+        twice = str(frame.index[frame.index.duplicated()][0])
+        raise ValueError(f"--index: names must be unique, but {index!r:.60} repeats {twice!r:.60}")
+    return frame
 
 
 def row_names(frame: Any) -> tuple[Names, str | None]:
@@ -295,10 +300,12 @@ def _doubtful_features(X: Any, features: Sequence[str]) -> Iterator[str]:
 
 
 def folded(names: Sequence[str]) -> str:
-    """Write names as a short list, numbered ones by their ends."""
+    """Write names as a short list, runs of consecutive numbers by their ends."""
     parts: list[str] = []
-    for _, group in itertools.groupby(names, _stem):
-        run = list(group)
+    stems = [_stem(name) for name in names]
+    ends = [int(name[len(stem) :][-9:] or 0) for name, stem in zip(names, stems, strict=True)]
+    for _, places in itertools.groupby(range(len(names)), lambda i: (stems[i], ends[i] - i)):
+        run = [names[i] for i in places]
         parts += run if len(run) < _RUN else [f"{run[0]} ... {run[-1]}"]
     shown = [part if len(part) <= 60 else f"{part[:57]}..." for part in parts[:_SHOWN]]
     if len(parts) > _SHOWN:

@@ -59,7 +59,7 @@ Requires matplotlib (pip install "ctsne[plot]")."""
 def add_options(parser: Parser, main: Any) -> None:
     """Add the options of the command."""
     option(main, "-o --output FILE", "picture to write", default="ctsne-demo.png")
-    option(main, "--seed N", "seed of the data and of the maps", seed, _SEED)
+    option(main, "--seed N", "seed of the data and of the maps", read=seed, default=_SEED)
     add_jobs(main)
     add_messages(parser, json=False, config=False)
 

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ctsne._core.vocabulary import measure_title
+from ctsne._core.vocabulary import NEIGHBORHOOD, measure_title
 from ctsne.cli import options as opt
 from ctsne.cli.console import Console
 from ctsne.cli.inputs import Input, check_outputs, read_input, records_of
@@ -73,10 +73,11 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
     from ctsne._fit.fitting import point_diagnostics
     from ctsne.cli.plot import draw_map, plot_command, save_picture, use_agg
 
-    target, key, picture = _io.check_output(options.output), options.key, None
+    key = options.key
+    target = _io.check_output(options.output)
     into_h5ad = _io.suffix_of(target) == ".h5ad"
-    if options.plot is not None:
-        picture = _io.check_output(options.plot, _io.PICTURE_SUFFIXES)
+    plot = options.plot
+    picture = None if plot is None else _io.check_output(plot, _io.PICTURE_SUFFIXES)
     if not options.labels and options.method != "tsne":
         raise ValueError("--labels COLUMN is missing: name the label, or add --method tsne")
     if options.color and picture is None:
@@ -147,7 +148,7 @@ def _measures(
     from ctsne.evaluate import data_neighbors, measure_map
 
     found: dict[str, float] = {"kl_divergence": float(model.kl_divergence_)}
-    k = min(30, len(model.embedding_) - 2)
+    k = min(NEIGHBORHOOD, len(model.embedding_) - 2)
     if k >= 2:
         neighbors = data_neighbors(
             data.X, data.known, k=k, metric=model.metric, pca=model.pca, align=model.align,
@@ -200,9 +201,9 @@ def _report(
 
 def _title(method: str, value: Any) -> str:
     """Return a method and the value of its knob, if it uses one, in a few words."""
+    if value is None:  # also where there is nothing to factor out: a single label
+        return METHODS["tsne"].title
     title, knob = METHODS[method].title, METHODS[method].knob
-    if value is None:
-        return title
     if isinstance(value, Mapping):
         return f"{title}, {knob} {', '.join(f'{key}={short(value[key])}' for key in value)}"
     return f"{title}, {knob} {value:.4g}"

@@ -6,9 +6,9 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ctsne._core.vocabulary import MEASURES
+from ctsne._core.vocabulary import MEASURED_POINTS, MEASURES, NEIGHBORHOOD
 from ctsne.cli.console import Console, aligned, definitions
-from ctsne.cli.inputs import Input, check_outputs, joint_name, read_input
+from ctsne.cli.inputs import Input, check_other, check_outputs, joint_name, read_input
 from ctsne.cli.main import Parser
 from ctsne.cli.options import add_jobs, add_key, add_messages, make_estimator, option
 from ctsne.cli.rerun import options_again
@@ -24,7 +24,7 @@ Measure a map made by ctsne embed: how well it keeps the neighbourhoods of the
 data, and how far it mixes a label. The data, the label factored out, the metric
 and all other settings are those that are stored with the map."""
 
-# The last two have the names of the same measures of the other label, the rest is not of the map.
+# The last two share a name with those of --labels; the others describe how a map was made.
 _NOT_LISTED = ("perplexity_mean", "perplexity_median", "perplexity_p05", "other_share_mean",
                "other_share_median", "largest_weight_mean", "reached", "kl_divergence", "n_iter",
                "other_mixing", "other_laplacian")  # fmt: skip
@@ -50,8 +50,8 @@ def add_options(parser: Parser, main: Any) -> None:
     option(main, "--data FILE", "data file, if it is no longer where embed read it")
     option(main, "--labels COLUMN...", "label that should be mixed (default: the one factored out)")
     option(main, "--other COLUMN", "label that should be visible in the map")
-    option(main, "-k --k N...", "sizes of the neighbourhoods", whole, [30])
-    option(main, "--sample N", "measure at most N points", whole, 5000)
+    option(main, "-k --k N...", "sizes of the neighbourhoods", read=whole, default=[NEIGHBORHOOD])
+    option(main, "--sample N", "measure at most N points", read=whole, default=MEASURED_POINTS)
     option(main, "-o --output FILE", "also write the table to a csv or tsv file")
     add_key(main)
     add_jobs(main)
@@ -101,6 +101,7 @@ def _table(
     known, name = data.known, data.name
     if options.labels:
         known, name = data.labels(options.labels), joint_name(options.labels)
+    check_other(name, options.other)
     other: Any = None if options.other is None else data.column(options.other)
     # Without their own names, so that the table shows those given here.
     known, other = (each.rename(None) if hasattr(each, "rename") else each

@@ -8,14 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ctsne._core.files import replaced_file
+from ctsne._core.files import COLUMNS, INDEX, SETTINGS, TABLE, replaced_file
 
 if TYPE_CHECKING:
     from ctsne._io import Provenance
     from ctsne.sweep import SweepResult
-
-SETTINGS, SWEEP = "settings.json", "sweep.npz"
-COLUMNS, TABLE = "columns.feather", "table.csv"
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +27,7 @@ class SweepFolder:
 
 def is_sweep_folder(path: Path) -> bool:
     """Tell whether a folder holds a finished sweep."""
-    return (path / SETTINGS).is_file() and (path / SWEEP).is_file()
+    return (path / SETTINGS).is_file() and (path / INDEX).is_file()
 
 
 def check_folder(path: Path) -> None:
@@ -55,21 +52,22 @@ def _is_ours(path: Path) -> bool:
     from ctsne._io import read_provenance
 
     if not (path / SETTINGS).is_file():
-        return _has_maps(path)
+        return bool(map_files(path))
     try:
         return read_provenance(path).command == "sweep"
     except ValueError:
         return False
 
 
-def _has_maps(path: Path) -> bool:
+def map_files(path: Path) -> set[str]:
+    """Return the names of the files of maps in a folder."""
     from ctsne.sweep.storage import MAP_FILE
 
-    return any(MAP_FILE.fullmatch(each.name) for each in path.iterdir())
+    return {each.name for each in path.iterdir() if MAP_FILE.fullmatch(each.name)}
 
 
 def check_same_data(path: Path, provenance: Provenance) -> None:
-    """Refuse a folder with a sweep of other data or labels; other settings are added to it."""
+    """Refuse a folder with a sweep of other data or labels; else its maps are kept and reused."""
     from ctsne._io import read_provenance
 
     if not (path / SETTINGS).is_file():
@@ -80,12 +78,12 @@ def check_same_data(path: Path, provenance: Provenance) -> None:
     if labels != provenance.settings.get("labels"):
         what = f"other labels ({', '.join(map(str, labels or ()))})"
     if what:
-        raise ValueError(f"{path} holds a sweep of {what}, which would be lost; name another")
+        raise ValueError(f"{path} holds a sweep of {what}; choose another folder")
 
 
 def files_of(path: Path) -> list[Path]:
     """Return the files that :func:`write_folder` writes."""
-    return [path / name for name in (SWEEP, COLUMNS, TABLE, SETTINGS)]
+    return [path / name for name in (INDEX, COLUMNS, TABLE, SETTINGS)]
 
 
 def move_folder(new: Path, target: Path) -> None:
@@ -100,7 +98,7 @@ def move_folder(new: Path, target: Path) -> None:
 
 def begin_folder(path: Path, provenance: Provenance) -> None:
     """Write how to continue an interrupted sweep, unless a finished one is there."""
-    if not (path / SWEEP).exists():
+    if not (path / INDEX).exists():
         provenance.write(path / SETTINGS)
 
 
@@ -133,7 +131,7 @@ def read_folder(path: Path) -> SweepFolder:
 def _not_finished(path: Path) -> str:
     if (path / SETTINGS).is_file():
         return f"the sweep in {path} is not finished; ctsne rerun {path} shows how to continue"
-    if _has_maps(path):
+    if map_files(path):
         how = "Run the same ctsne sweep again, or use ctsne.report.write_report in Python"
         return f"{path} holds maps of a sweep that is not finished, or was made in Python. {how}"
     return f"{path} holds no finished sweep; make one: ctsne sweep INPUT --labels COLUMN -o {path}"

@@ -74,6 +74,13 @@ def check_outputs(outputs: Iterable[Path], options: Namespace, into_input: bool 
             raise ValueError(f"the output would replace the input {file}; name another output")
 
 
+def check_other(known: str, other: str | None) -> None:
+    """Refuse the label factored out as the label to look for."""
+    if known == other:
+        how = "name another column, or leave --other out"
+        raise ValueError(f"--other: {other!r:.60} is already the label to factor out; {how}")
+
+
 def read_input(options: Namespace, console: Console, *, expect: str | None = None) -> Input:
     """Read the data that the options name; ``expect`` is the checksum it must have."""
     from ctsne._io import read_data, suffix_of
@@ -82,13 +89,16 @@ def read_input(options: Namespace, console: Console, *, expect: str | None = Non
 
     console.stage(f"reading {options.input}")
     labels = list(options.labels or ())
+    name = joint_name(labels)
+    if expect is None:  # a map may be repeated as it was made
+        check_other(name, options.other)
     named = labels if options.other is None else [*labels, options.other]
     dataset = read_data(
         options.input, labels=named, label_file=options.label_file, use_rep=options.use_rep,
         layer=options.layer, features=options.features, index=options.index,
         join_on=options.join_on,
     )  # fmt: skip
-    known, name = dataset.labels(labels) if labels else None, joint_name(labels)
+    known = dataset.labels(labels) if labels else None
     if len(labels) > 1 and name in dataset.columns:
         what = f"a column {name!r:.60}, the name of the combination of --labels"
         raise ValueError(f"{options.input} has {what}; rename that column")
@@ -123,7 +133,8 @@ def _aligned(options: Namespace) -> Any:
 
 def _about_labels(known: Any, name: str) -> tuple[str, str]:
     """Return a note and a warning about the label to factor out; empty if there are none."""
-    labels, note, warning = encode_labels(known), "", ""
+    labels = encode_labels(known)
+    note = warning = ""
     if labels.n_missing:
         what = "they condition nothing, and neighbours are searched as if they had the same label"
         note = f"{labels.n_missing} of {labels.n_points} points have no {name!s:.60}: {what}"

@@ -24,7 +24,7 @@ UNRECORDED = ("command", "run", "config", "help", "jobs", "json", "quiet", "verb
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of the estimator as an option; only the default of the seed is another one."""
+    """A parameter of the estimator as an option; only the seed has a different default."""
 
     name: str
     flag: str
@@ -103,7 +103,7 @@ PARAMETERS = _MAIN + _ADVANCED
 
 
 def option(
-    group: Any, spec: str, help: str, read: Any = None, default: Any = None, **more: Any
+    group: Any, spec: str, help: str, *, read: Any = None, default: Any = None, **more: Any
 ) -> None:
     """Add an option, written as in the help: COLUMN... for several values, no value for a switch.
 
@@ -143,7 +143,8 @@ def add_data(parser: Parser, main: Any, *, leave_out: Iterable[str] = ()) -> Non
     option(group, "--join-on COLUMN",
            "column by which to join the label file to INPUT, such as cell; index joins by row "
            "names, order by position even if identifiers differ")  # fmt: skip
-    option(group, "--use-rep KEY", "h5ad: key in obsm, or X (default: X_pca, else X)")
+    option(group, "--use-rep KEY", "h5ad: key in obsm, or X (default: X_pca, else "
+           "the highly variable genes of X, else X)")  # fmt: skip
     option(group, "--layer KEY", "h5ad: layer to use instead")
     option(group, "--align-rep KEY",
            "h5ad: representation in obsm in which to compare points with different labels, such "
@@ -151,13 +152,13 @@ def add_data(parser: Parser, main: Any, *, leave_out: Iterable[str] = ()) -> Non
     advanced = parser.add_argument_group("advanced options")
     for each in PARAMETERS:
         if each.name not in leave_out:
-            spec = f"{each.flag} {each.metavar}"
-            option(main if each in _MAIN else advanced, spec, each.help, each.read, each.default)
+            option(main if each in _MAIN else advanced, f"{each.flag} {each.metavar}", each.help,
+                   read=each.read, default=each.default)  # fmt: skip
 
 
 def add_jobs(group: Any) -> None:
     """Add the number of threads."""
-    option(group, "--jobs N", "number of threads, -1 for all", jobs, -1)
+    option(group, "--jobs N", "number of threads, -1 for all", read=jobs, default=-1)
 
 
 def add_key(group: Any) -> None:
@@ -170,7 +171,7 @@ def add_messages(parser: Parser, *, json: bool = True, config: bool = True) -> N
     group = parser.add_argument_group("help and messages")
     if config:
         option(group, "--config FILE", "read options from a TOML file, with lines such as "
-               "perplexity = 50; options given here take precedence")  # fmt: skip
+               "quiet = true; options given here take precedence")  # fmt: skip
     if json:
         option(group, "--json", "print the result as one JSON object")
     loud = group.add_mutually_exclusive_group()
@@ -189,7 +190,8 @@ def check_steering(options: argparse.Namespace) -> None:
     for name, flag in flags.items():
         if is_used(name, given):
             continue
-        *more, last = methods = users_of(name)
+        methods = users_of(name)
+        *more, last = methods
         if method in methods:
             both = f"--method {method} and --odds or --beta-low"
             raise ValueError(f"{flag} has no effect with {both}; leave one of them out")

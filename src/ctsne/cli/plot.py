@@ -52,7 +52,7 @@ def add_options(parser: Parser, main: Any) -> None:
            "columns to colour by, one panel each (default: the label factored out)")  # fmt: skip
     option(main, "--shape COLUMN", "column with at most ten labels, drawn as marker shapes")
     option(main, "--kind KIND", "for a sweep: maps, measures or trade-off",
-           one_of("maps", "measures", "trade-off"), "maps")  # fmt: skip
+           read=one_of("maps", "measures", "trade-off"), default="maps")  # fmt: skip
     add_key(main)
     add_messages(parser)
 

@@ -82,8 +82,9 @@ def _page_of_folder(target: Path, options: argparse.Namespace, console: Console)
         if action.dest not in _ALWAYS and getattr(options, action.dest, None) != action.default
     ]
     if given:
+        has = "has" if len(given) == 1 else "have"
         raise ValueError(
-            f"{', '.join(given)}: only for data; the settings of the sweep in {source} are fixed. "
+            f"{', '.join(given)} {has} no effect on a finished sweep, {source}. "
             "Run ctsne sweep again, or give the data file instead of the folder"
         )
     return _write(read_folder(source), source, target, options, console)

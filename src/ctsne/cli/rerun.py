@@ -60,8 +60,8 @@ def run(options: Namespace, console: Console) -> None:
     if made.suffix == ".json":
         raise ValueError(f"{made} holds settings; name the output that they belong to")
     if made.suffix.lower() in (*PICTURE_SUFFIXES, ".html"):
-        how = "to make it again, use the command in its metadata"
-        raise ValueError(f"{made} is not a map or a sweep; {how}")
+        place = "shown at its end" if made.suffix.lower() == ".html" else "in its metadata"
+        raise ValueError(f"{made} is not a map or sweep; to make it again, use the command {place}")
     made = made.resolve() if made.is_symlink() else made  # stored paths are relative to the file
     provenance = read_provenance(made, key=options.key)
     again = options_again(provenance, made, given=options.input)

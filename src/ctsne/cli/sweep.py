@@ -10,6 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ctsne._core.files import TABLE
+from ctsne._core.vocabulary import MEASURED_POINTS, NEIGHBORHOOD, SUGGESTED_MIXING
 from ctsne.cli import folders
 from ctsne.cli import options as opt
 from ctsne.cli.console import Console, aligned, definitions, titles_of
@@ -34,8 +36,8 @@ suggest one.
 
 How much of a label can be factored out without harm depends on the data. A
 sweep shows it: t-SNE first, then each method from weak to strong. Finished maps
-are kept in the folder, so running the same command again continues an
-interrupted sweep."""
+are kept in the folder and reused, so running the same command again continues
+an interrupted sweep. The folder's table lists the maps of the last command."""
 
 EPILOG = f"""\
 the table:
@@ -66,7 +68,7 @@ def add_options(parser: Parser, main: Any) -> None:
     option(main, "INPUT", "file with the data")
     opt.add_labels(main, required=True)
     option(main, "-o --output FOLDER",
-           "folder for the results; maps in it are not made again", required=True)  # fmt: skip
+           "folder for the results; finished maps in it are reused", required=True)  # fmt: skip
     add_sweep_options(parser, main)
     opt.add_messages(parser)
 
@@ -75,19 +77,19 @@ def add_sweep_options(parser: Parser, main: Any) -> None:
     """Add the options that say which maps to make."""
     option(main, "--methods NAME...",
            "joint, revised, balanced or original, in addition to t-SNE",
-           one_of(*METHODS), list(SWEPT_METHODS))  # fmt: skip
+           read=one_of(*METHODS), default=list(SWEPT_METHODS))  # fmt: skip
     option(main, "--strengths T...",
-           "for joint and balanced, from 0 to 1 (default: .2 .4 .6 .8 1)", number)  # fmt: skip
+           "for joint and balanced, from 0 to 1 (default: .2 .4 .6 .8 1)", read=number)  # fmt: skip
     option(main, "--betas B...",
            "for revised and original, from 1 down (default: from 1 to 1e-20 for revised, to 1e-4 "
-           "for original)", number)  # fmt: skip
-    option(main, "--mixing SHARE",
-           "mixing that the suggested map should reach, from 0 to 1", number, 0.5)  # fmt: skip
+           "for original)", read=number)  # fmt: skip
+    option(main, "--mixing SHARE", "mixing that the suggested map should reach, from 0 to 1",
+           read=number, default=SUGGESTED_MIXING)  # fmt: skip
     option(main, "--all-points", f"use all points, not only a random sample of {SWEPT_POINTS:,}")
     option(main, "--path", "start each map from the next weaker one: much faster, for a first look")
     measures = parser.add_argument_group("measures")
-    option(measures, "-k --k N", "size of the neighbourhoods (default: 30)", whole)
-    option(measures, "--sample N", "measure at most N points", whole, 5000)
+    option(measures, "-k --k N", f"size of neighbourhoods (default: {NEIGHBORHOOD})", read=whole)
+    option(measures, "--sample N", "measure at most N points", read=whole, default=MEASURED_POINTS)
     opt.add_data(parser, main, leave_out=("method", "strength", "beta", "mixing"))
 
 
@@ -146,6 +148,8 @@ def run_sweep(
         )
     if all(swept.error is not None for swept in result.maps):
         raise ValueError(f"no map could be made: {result.maps[0].error}")
+    if left := len(folders.map_files(folder).difference(each.file for each in result.maps)):
+        console.say(f"earlier maps kept in {folder}, but not listed in its {TABLE}: {left}")
     # Times are not written, so that the same command twice gives the same bytes.
     maps = tuple(replace(swept, seconds=math.nan) for swept in result.maps)
     result = replace(result, maps=maps, sampled_from=data.sampled or None)
@@ -170,9 +174,12 @@ def make_grid(options: argparse.Namespace) -> list[dict[str, Any]]:
 
 def _report(made: folders.SweepFolder, options: argparse.Namespace, console: Console) -> None:
     """Print the measures, the suggestion and the command that makes the suggested map."""
-    result, settings, folder = made.result, settings_of(options), options.output
+    result, folder = made.result, options.output
+    settings = settings_of(options)
     suggested = suggestion(result, options.mixing)
-    best, command, known = suggested.map, None, joint_name(options.labels)
+    best = suggested.map
+    command = None
+    known = joint_name(options.labels)
     columns = titles_of(known, options.other)
     lines = [_table_text(result, columns, best), ""]
     if best is None:
@@ -192,7 +199,7 @@ def _report(made: folders.SweepFolder, options: argparse.Namespace, console: Con
                   for text in (f"{suggested.reason}.", advice)]  # fmt: skip
         lines.append(f"  {command}")
     lines += ["", f"look at the maps: ctsne report {folder} -o page.html",
-              f"all measures: {Path(folder) / 'table.csv'}"]  # fmt: skip
+              f"all measures: {Path(folder) / TABLE}"]  # fmt: skip
     content = {
         "command": "sweep", "output": folder, "points": len(made.columns[known]),
         "settings": settings, "maps": [_facts(swept) for swept in result.maps],

@@ -111,7 +111,7 @@ class PerLabel(argparse.Action):
 def apply_config(commands: Mapping[str, Parser], command: str, arguments: Sequence[str]) -> None:
     """Use the values in the file named by ``--config``, if any, as the defaults of a command.
 
-    At the top of the file they are for all commands; a table named after a command comes before.
+    Those at the top are for all commands; a table named after a command takes precedence.
     """
     path = _config_in(arguments)
     if path is None:

@@ -18,13 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from ctsne._core.files import content_checksum, replaced_file
+from ctsne._core.files import INDEX, content_checksum, replaced_file
 from ctsne.labels import Labels
 from ctsne.sweep.grid import GridPoint, identity
 from ctsne.sweep.result import SweepResult, SweptMap, aligned_maps
 
-# The index of a folder, and the files of its maps.
-INDEX = "sweep.npz"
 MAP_FILE = re.compile(r"map-[0-9a-f]{32}\.npz")
 _FORMAT = 5
 # The attributes of a grid point that an index stores.
