@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from ctsne.report import write_report
@@ -54,3 +55,11 @@ def test_refuses_where_it_cannot_write(tmp_path: Path) -> None:
     for path, message in ((tmp_path, "is a folder"), (tmp_path / "no" / "page.html", "not exist")):
         with pytest.raises(ValueError, match=message):
             write_report(result, path, columns=columns, known="batch")
+
+
+def test_a_data_frame_of_columns_is_understood(tmp_path: Path) -> None:
+    result, columns = made_up()
+    pages = [tmp_path / name for name in ("mapping.html", "frame.html")]
+    for page, given in zip(pages, (columns, pd.DataFrame(columns)), strict=True):
+        write_report(result, page, columns=given, known="batch", other="kind", title="maps")
+    assert pages[0].read_bytes() == pages[1].read_bytes()

@@ -97,7 +97,7 @@ def without_counterparts(affinities: Affinities, settings: Settings) -> str | No
     more = f" and of {len(order) - 3} more labels" if len(order) > 3 else ""
     return (
         f"{', '.join(shown)}{more} have no counterpart under other labels; their position among "
-        f"points of other labels means little (diagnostics_.matched identifies them).{advice}"
+        f"points of other labels means little (see the diagnostic 'matched').{advice}"
     )
 
 

@@ -68,6 +68,8 @@ class Parameters:
     verbose: int = 0
 
 
+# A misspelt parameter is reported with the name that the user called.
+Parameters.__init__.__qualname__ = "ConditionalTSNE.__init__"
 DEFAULTS: dict[str, Any] = {each.name: each.default for each in fields(Parameters)}
 
 

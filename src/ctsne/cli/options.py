@@ -63,7 +63,7 @@ _MAIN = (
         "place; mean, after removing label means; auto, the best of none, mutual and mean"),
     Parameter("perplexity", "--perplexity", "U", number, 30.0,
         "roughly the number of neighbours that count for each point"),
-    Parameter("random_state", "--seed", "N", seed, 0, "the same seed gives the same map"),
+    Parameter("random_state", "--seed", "N", seed, 0, "for --init random; pca has no seed"),
     Parameter("n_jobs", "--jobs", "N", jobs, -1,
         "number of threads, -1 for all; does not change the map"),
 )  # fmt: skip

@@ -41,9 +41,9 @@ def write_report(
         The maps, of one or two dimensions. Failed ones are listed.
     path : path-like
         The HTML file; replaced if it exists.
-    columns : mapping of str to array-like of length n
-        Columns to colour by, with their names. Numbers with more than 30 values become a colour
-        scale, everything else is a label. A column with more than 1,000 labels, other than
+    columns : mapping of str to array-like of length n, or data frame
+        Columns to colour by, such as ``adata.obs``. Numbers with more than 30 values become a
+        colour scale, everything else is a label. A column with more than 1,000 labels, other than
         ``known`` and ``other``, gives no colours but is shown for the point under the pointer.
     known, other : str
         The column that was factored out and, optional, the column to look for in the maps.
@@ -87,6 +87,8 @@ def write_report(
         raise ValueError(f"path must name a file, but {target} is a folder")
     if not target.parent.is_dir():
         raise ValueError(f"path is in a folder that does not exist: {target.parent}")
+    if hasattr(columns, "items"):  # a data frame has columns, but is not a mapping
+        columns = dict(columns.items())
     _check_columns(columns, known, other)
     if title is not None and not isinstance(title, str):
         raise TypeError(f"title must be text, got {type(title).__name__}")
