@@ -12,7 +12,8 @@ matplotlib.use("Agg")
 
 @pytest.fixture(autouse=True)
 def _close_figures() -> Iterator[None]:
-    yield
     import matplotlib.pyplot as plt
 
+    plt.close("all")  # those of tests elsewhere
+    yield
     plt.close("all")
