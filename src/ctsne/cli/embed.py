@@ -7,12 +7,13 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ctsne._core.messages import value_text
 from ctsne._core.vocabulary import NEIGHBORHOOD, measure_title
 from ctsne.cli import options as opt
 from ctsne.cli.console import Console
 from ctsne.cli.inputs import Input, check_outputs, read_input, records_of
 from ctsne.cli.main import Parser
-from ctsne.cli.options import make_estimator, option, settings_of, short
+from ctsne.cli.options import make_estimator, option, settings_of
 from ctsne.methods import METHODS
 
 if TYPE_CHECKING:
@@ -171,7 +172,7 @@ def _report(
     measures = _measures(model, data, options.other, options.jobs)
     n, knob = len(model.embedding_), METHODS[options.method].knob
     value = None if knob is None else getattr(model, f"{knob}_")
-    lines = [f"map: {options.output} ({n} points; {_title(options.method, value)})"]
+    lines = [f"map: {options.output} ({n} points; {_title(model, knob, value)})"]
     if options.plot is not None:
         lines.append(f"picture: {options.plot}")
     for name in ("mixing", "other_mixing"):
@@ -199,11 +200,9 @@ def _report(
     console.result("\n".join(lines), content)
 
 
-def _title(method: str, value: Any) -> str:
-    """Return a method and the value of its knob, if it uses one, in a few words."""
-    if value is None:  # also where there is nothing to factor out: a single label
+def _title(model: ConditionalTSNE, knob: str | None, value: Any) -> str:
+    """Return the method and the value of its knob, if it used one, in a few words."""
+    if model.labels_ is None or model.labels_.n_labels < 2:  # there was nothing to factor out
         return METHODS["tsne"].title
-    title, knob = METHODS[method].title, METHODS[method].knob
-    if isinstance(value, Mapping):
-        return f"{title}, {knob} {', '.join(f'{key}={short(value[key])}' for key in value)}"
-    return f"{title}, {knob} {value:.4g}"
+    title = METHODS[model.method].title
+    return title if value is None else f"{title}, {knob} {value_text(value)}"

@@ -25,7 +25,7 @@ function drawFacts(list, pairs) {
 function connectPoint(data, state) {
   const { facts } = data;
   state.watch(["point", "map"], ({ point, map }) => {
-    byId("point-hint").textContent = point === null ? "Point at one in a map, or search for it." : "";
+    byId("point-hint").textContent = point === null ? "Hover over a point, or search for one." : "";
     drawFacts(byId("point-facts"), point === null ? [] : factsOf(data, point, map));
   });
   const find = byId("find");
