@@ -29,6 +29,7 @@ from ctsne._fit import conditioning
 from ctsne.labels import Labels
 from ctsne.layout import Schedule
 from ctsne.layout.descent import Callback
+from ctsne.layout.repulsion import check_dof
 from ctsne.methods import DEFAULT_METHOD, METHODS, Method
 from ctsne.neighbors.alignment import check_align
 
@@ -141,7 +142,7 @@ def check_settings(
         init=_check_init(given["init"], n, n_components, metric),
         n_iter=check_count(given["n_iter"], "n_iter", low=1),
         schedule=_check_schedule(given, n),
-        dof=check_number(given["dof"], "dof", low=0.05, high=1000),
+        dof=check_dof(given["dof"]),
         n_jobs=check_jobs(given["n_jobs"]),
         rng=_generator(given["random_state"]),  # last, as it advances a RandomState
     )  # fmt: skip

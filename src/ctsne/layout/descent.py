@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -13,7 +14,7 @@ import ctsne._native as _native
 from ctsne._core.checks import as_numbers, check_finite, check_jobs
 from ctsne._core.messages import warn
 from ctsne.layout.pairs import PairWeights
-from ctsne.layout.repulsion import Extent, Repulsion
+from ctsne.layout.repulsion import REMEDY, Extent, Repulsion, check_dof
 
 Callback = Callable[[int, float, NDArray[np.float32]], object]
 
@@ -132,7 +133,8 @@ class Layout:
             self._order = weights.order
             sizes = np.diff(weights.bounds, append=n)
             self._groups = np.repeat(np.arange(len(weights.bounds)), sizes)
-        self._repulsion = Repulsion(n, dof=float(dof), weights=weights, n_jobs=self._n_jobs)
+        dof = check_dof(dof)
+        self._repulsion = Repulsion(n, dof=dof, weights=weights, n_jobs=self._n_jobs)
         self._extent: Extent | None = None
         y = np.array(start[self._order], np.float32, order="C")
         # A large matrix is kept as given until it is packed for the last time.
@@ -143,7 +145,7 @@ class Layout:
         else:
             in_order = matrix if weights is None else matrix[self._order][:, self._order]
             similarities = _similarities(in_order, self._n_jobs, copy=True)
-        self._descent = _native.Descent(similarities, y, float(dof), self._n_jobs)
+        self._descent = _native.Descent(similarities, y, dof, self._n_jobs)
 
     @property
     def embedding(self) -> NDArray[np.float32]:
@@ -232,13 +234,16 @@ class Layout:
         assert self._source is not None
         order = spatial_order(y, self._groups)
         whole = self._order[order]
-        given = _similarities(self._source, self._n_jobs)
+        given = _similarities(self._source, self._n_jobs, copy=False)
         return given.packed(whole.astype(np.int32)), whole, order
 
     def _loss(self, normaliser: float) -> float:
         # Packed similarities are rounded, so their sum is not exactly one.
         mean_log_kernel = self._descent.log_kernel_sum() / self._descent.total
-        return self._constant - mean_log_kernel + float(np.log(normaliser))
+        loss = self._constant - mean_log_kernel + float(np.log(normaliser))
+        if not math.isfinite(loss):
+            raise ValueError(f"the loss of the map is {loss}; {REMEDY}")
+        return loss
 
     def _step(self) -> float:
         if self._source is not None and self.iteration >= self.schedule.early_exaggeration_iter:
@@ -277,16 +282,19 @@ def _check_input(
         raise ValueError(
             f"matrix must not contain negative similarities, got {matrix.data.min():g}"
         )
+    if not 0 < matrix.sum(dtype=np.float64) < 2:
+        raise ValueError(f"matrix must hold similarities that sum to one, got {matrix.sum():g}")
     return matrix, start
 
 
-def _similarities(matrix: sp.csr_array, n_jobs: int, *, copy: bool = False) -> _native.Similarities:
-    return _native.Similarities(
-        matrix.indptr.astype(np.int64, copy=copy),
-        matrix.indices.astype(np.int32, copy=copy),
-        matrix.data.astype(np.float32, copy=copy),
-        n_jobs,
-    )
+def _similarities(matrix: sp.csr_array, n_jobs: int, *, copy: bool) -> _native.Similarities:
+    """Return similarities with arrays of their own, or for use before the matrix can change."""
+    starts = matrix.indptr.astype(np.int64, copy=False).view()
+    columns = matrix.indices.astype(np.int32, copy=False).view()
+    values = matrix.data.astype(np.float32, copy=False).view()
+    for array in (starts, columns, values):
+        array.flags.writeable = copy  # what can be written is copied
+    return _native.Similarities(starts, columns, values, n_jobs)
 
 
 def spatial_order(y: NDArray[np.float32], groups: NDArray[np.integer] | None) -> NDArray[np.int64]:
