@@ -1,4 +1,5 @@
-// The Python interface of the particle mesh: charges on grids, convolved, and forces read from them.
+// The Python interface of the particle mesh: charges on grids, convolved, and forces read from
+// them.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -248,8 +249,7 @@ void define_mesh(nb::module_& m) {
         require(fine > 0 && fine < int64_t{1} << 40, "a mesh has at least one node");
         return ctsne::coarse_nodes(fine);
       },
-      "fine"_a,
-        "Return how many nodes of a coarse mesh cover this many of a fine one.");
+      "fine"_a, "Return how many nodes of a coarse mesh cover this many of a fine one.");
   nb::class_<PlaneKernel>(m, "PlaneKernel", "Transform of a kernel in the plane.")
       .def(nb::init<Matrix<const float>, std::tuple<int64_t, int64_t>, bool>(),
            array_arg("transform"), "nodes"_a, "doubled"_a);

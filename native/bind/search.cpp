@@ -1,4 +1,5 @@
-// The Python interface of stage 1: points arranged for search, cells of them, and the lists they fill.
+// The Python interface of stage 1: points arranged for search, cells of them, and the lists they
+// fill.
 #include <algorithm>
 #include <limits>
 #include <memory>
@@ -108,7 +109,8 @@ class SearchPoints {
 
   void check(const NeighborLists& lists, const Vector<const int64_t>& queries) const {
     require(lists.points() == count(), "the lists are those of other points");
-    require(lists.length() < count(), "a list is longer than the number of points available for it");
+    require(lists.length() < count(),
+            "a list is longer than the number of points available for it");
     for (std::size_t k = 0; k < queries.size(); ++k)
       require(queries(k) >= (k ? queries(k - 1) + 1 : 0) && queries(k) < count(),
               "queries must be rising positions");

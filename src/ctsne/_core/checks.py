@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.jobs import threads_for, workers_for
-from ctsne._core.messages import did_you_mean
+from ctsne._core.messages import did_you_mean, shown
 from ctsne._core.vocabulary import FEATURE_METRICS
 
 LARGEST_VALUE = 1e30
@@ -168,7 +168,7 @@ def _from_objects(array: NDArray[Any], argument: str, columns: Any) -> NDArray[n
         except (TypeError, ValueError, OverflowError) as error:
             raise TypeError(
                 f"{argument} must hold numbers only, but {_place(position, array.shape, columns)} "
-                f"holds {value!r:.60}: {error}. Drop such columns or convert them to numbers"
+                f"holds {shown(value)}: {error}. Drop such columns or convert them to numbers"
             ) from error
     return numbers.reshape(array.shape)
 
@@ -263,7 +263,7 @@ def _check_jobs(n_jobs: object) -> int | None:
     if n_jobs is None:
         return None
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral):
-        raise TypeError(f"n_jobs must be a whole number, -1 for all cores; got {n_jobs!r}")
+        raise TypeError(f"n_jobs must be a whole number, -1 for all cores; got {shown(n_jobs)}")
     if n_jobs == 0:
         raise ValueError("n_jobs must not be 0; use -1 for all cores or 1 for one")
     return int(n_jobs)
@@ -278,7 +278,7 @@ def check_number(
         bounds = f"above {low:g} and at most {high:g}" if open_low else f"from {low:g} to {high:g}"
     else:
         bounds = f"above {low:g}" if open_low else f"of at least {low:g}"
-    message = f"{argument} must be a number {bounds}, got {value!r:.60}{hint and '; ' + hint}"
+    message = f"{argument} must be a number {bounds}, got {shown(value)}{hint and '; ' + hint}"
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(message)
     try:
@@ -295,7 +295,7 @@ def check_count(
 ) -> int:
     """Return a whole number of at least ``low`` (and at most ``high``), or refuse it."""
     bounds = f"of at least {low}" if high is None else f"from {low} to {high}"
-    message = f"{argument} must be a whole number {bounds}{or_else}, got {value!r:.60}"
+    message = f"{argument} must be a whole number {bounds}{or_else}, got {shown(value)}"
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(message)
     number = int(value)
@@ -309,9 +309,16 @@ def check_choice(value: object, argument: str, choices: tuple[str, ...]) -> str:
     if not isinstance(value, str) or value not in choices:
         hint = did_you_mean(value, choices) if isinstance(value, str) else ""
         raise ValueError(
-            f"{argument} must be one of {', '.join(map(repr, choices))}; got {value!r:.60}{hint}"
+            f"{argument} must be one of {', '.join(map(repr, choices))}; got {shown(value)}{hint}"
         )
     return value
+
+
+def check_kind(value: object, kind: type, argument: str) -> None:
+    """Refuse anything but an object of a class."""
+    if not isinstance(value, kind):
+        got = shown(value) if value is None else type(value).__name__
+        raise TypeError(f"{argument} must be a {kind.__name__} object, got {got}")
 
 
 def check_perplexity(value: object, n: int) -> float:
@@ -319,8 +326,8 @@ def check_perplexity(value: object, n: int) -> float:
     number = check_number(value, "perplexity", low=1, hint="it is roughly a number of neighbours")
     if number > n - 1:
         raise ValueError(
-            f"perplexity={value} is too large for {n} points (n_samples={n}): the largest that "
-            f"works is {n - 1}, and at most a third of the points ({max(1, n // 3)}) is advisable"
+            f"perplexity={shown(value)} is too large for {n} points (n_samples={n}): the largest "
+            f"that works is {n - 1}, and at most a third of the points ({max(1, n // 3)}) is advisable"
         )
     return number
 

@@ -15,6 +15,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from ctsne._core.checks import all_identical, check_choice, check_count, is_sparse
 from ctsne._core.jobs import limit_blas_here, one_blas_thread
+from ctsne._core.messages import shown
 
 # By default, features with more columns than this are reduced to this many components.
 AUTO_COMPONENTS = 50
@@ -41,7 +42,7 @@ def check_components(pca: Any, shape: tuple[int, ...], metric: str) -> int | str
     if pca is None or isinstance(pca, str):
         return pca
     if metric == "precomputed":
-        raise ValueError(f'pca={pca!r:.60} needs features; leave it out with metric="precomputed"')
+        raise ValueError(f'pca={shown(pca)} needs features; leave it out with metric="precomputed"')
     return check_count(pca, "pca", low=1, high=min(shape), or_else=', "auto" or None')
 
 

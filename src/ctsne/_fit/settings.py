@@ -24,6 +24,7 @@ from ctsne._core.checks import (
     is_sparse,
 )
 from ctsne._core.components import check_components
+from ctsne._core.messages import shown
 from ctsne._core.vocabulary import BANDWIDTHS, METRICS, STARTS
 from ctsne._fit import conditioning
 from ctsne.labels import Labels
@@ -221,5 +222,5 @@ def _generator(random_state: Any) -> np.random.Generator:
     try:
         state = check_random_state(random_state)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{wanted}, got {random_state!r:.60}") from error
+        raise ValueError(f"{wanted}, got {shown(random_state)}") from error
     return np.random.default_rng(state.randint(2**31 - 1))

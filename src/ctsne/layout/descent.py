@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 import ctsne._native as _native
-from ctsne._core.checks import as_numbers, check_finite, check_jobs
+from ctsne._core.checks import as_numbers, check_finite, check_jobs, check_kind
 from ctsne._core.messages import warn
 from ctsne.layout.pairs import PairWeights
 from ctsne.layout.repulsion import REMEDY, Extent, Repulsion, check_dof
@@ -122,13 +122,17 @@ class Layout:
     ) -> None:
         matrix, start = _check_input(matrix, start)
         n = len(start)
-        self.schedule = schedule or Schedule()
+        self.schedule = Schedule() if schedule is None else schedule
+        check_kind(self.schedule, Schedule, "schedule")
         self.iteration = 0
         self._n_jobs = check_jobs(n_jobs)
         self._constant = _negative_entropy(matrix)
         self._order = np.arange(n)
         self._groups: NDArray[np.integer] | None = None
         if weights is not None:
+            check_kind(weights, PairWeights, "weights")
+            if len(weights.codes) != n:
+                raise ValueError(f"weights must be those of {n} points, got {len(weights.codes)}")
             self._constant -= weights.mean_log_weight(matrix)
             self._order = weights.order
             sizes = np.diff(weights.bounds, append=n)

@@ -7,9 +7,10 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from ctsne._core.checks import as_numbers, is_sparse
+from ctsne._core.checks import as_numbers, check_choice, check_count, check_kind, is_sparse
 from ctsne._core.components import leading_eigenvectors, principal_components
 from ctsne._core.jobs import one_blas_thread
+from ctsne._core.vocabulary import STARTS
 
 # In a small start, attraction can sort the points before repulsion separates them.
 START_SCALE = 1e-4
@@ -55,17 +56,21 @@ def start_positions(
     ((50, 2), 0.0001)
     """
     if not isinstance(init, str):
-        return np.array(init, np.float64)
+        return np.array(as_numbers(init, argument="init"), np.float64)
+    check_choice(init, "init", STARTS)
+    check_count(n_components, "n_components", low=1, high=3)
+    check_kind(rng, np.random.Generator, "rng")
     if init == "pca":
         if X is None:
             raise ValueError('init="pca" needs features, but only distances are given')
+        X = np.asarray(as_numbers(X, argument="X"))
         return _scaled(_principal(X, n_components, n_jobs), n_components, rng)
     if matrix is None:
         raise ValueError(f'init="{init}" needs similarities, but none are given')
-    if init == "random":
-        return rng.normal(scale=START_SCALE, size=(matrix.shape[0], n_components))
     if not is_sparse(matrix) or matrix.shape[0] != matrix.shape[-1]:
         raise ValueError("matrix must be a square sparse matrix of similarities")
+    if init == "random":
+        return rng.normal(scale=START_SCALE, size=(matrix.shape[0], n_components))
     matrix = as_numbers(matrix, argument="matrix")
     with one_blas_thread():
         positions = _scaled(_spectral(matrix, n_components, rng), n_components, rng)
