@@ -326,8 +326,8 @@ def check_perplexity(value: object, n: int) -> float:
     number = check_number(value, "perplexity", low=1, hint="it is roughly a number of neighbours")
     if number > n - 1:
         raise ValueError(
-            f"perplexity={shown(value)} is too large for {n} points (n_samples={n}): the largest "
-            f"that works is {n - 1}, and at most a third of the points ({max(1, n // 3)}) is advisable"
+            f"perplexity={shown(value)} is too large for {n} points (n_samples={n}); the largest "
+            f"that works is {n - 1}, at most a third of the points ({max(1, n // 3)}) is advisable"
         )
     return number
 
