@@ -294,6 +294,17 @@ def test_what_is_given_is_checked() -> None:
             Layout(good, start(30), **keywords)
 
 
+def test_arrays_of_other_libraries_are_copied() -> None:
+    arrays = np.array([0, 1, 2]), np.array([1, 0], np.int32), np.ones(2, np.float32)
+    views: list[Any] = [memoryview(array) for array in arrays]  # type: ignore[arg-type]
+    y = np.array([[0, 0], [1, 2]], np.float32)
+    one, other = (
+        _native.Descent(_native.Similarities(*each, 1), y, 1.0, 1).attraction()
+        for each in (arrays, views)
+    )
+    np.testing.assert_array_equal(one, other)
+
+
 def test_arrays_that_change_later_are_not_followed() -> None:
     arrays = np.array([0, 1, 2]), np.array([1, 0], np.int32), np.ones(2, np.float32)
     given = _native.Similarities(*arrays, 1)
