@@ -221,7 +221,7 @@ def test_refused(changes: dict[str, Any], says: str) -> None:
         ({"sample": 0.0}, "sample must be a number above 0 and at most 1"),
         ({"sample": True}, "sample must be a whole number"),
         ({"sample": "half"}, "sample must be a number"),
-        ({"sample": 3, "random_state": "a"}, "seed"),
+        ({"sample": 3, "random_state": "a"}, "random_state must be"),
     ],
 )
 def test_refused_samples(changes: dict[str, Any], says: str) -> None:
