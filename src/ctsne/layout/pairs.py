@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne._core.checks import check_kind, is_sparse
+from ctsne._core.checks import check_kind, check_sparse, is_sparse
 from ctsne.affinity.weights import per_label, same_label_share
 from ctsne.labels import Labels
 
@@ -59,8 +59,10 @@ class PairWeights:
 
     def mean_log_weight(self, matrix: sp.csr_array) -> float:
         """Sum ``p_ij log c_ij`` over the entries of a similarity matrix, for the loss."""
-        if not is_sparse(matrix) or matrix.format != "csr" or matrix.shape[0] != len(self.codes):
-            raise TypeError(f"matrix must be a CSR matrix of {len(self.codes)} points")
+        n = len(self.codes)
+        if not is_sparse(matrix) or matrix.format != "csr" or matrix.shape != (n, n):
+            raise TypeError(f"matrix must be a CSR matrix of {n} points")
+        check_sparse(matrix, argument="the sparse matrix")
         log_alpha = np.append(np.log(self.alpha), 0.0)
         log_root = np.append(0.5 * np.log(self.beta), 0.0)
         degree = np.diff(matrix.indptr)

@@ -11,6 +11,7 @@ from ctsne._core.checks import (
     as_numbers,
     check_choice,
     check_count,
+    check_finite,
     check_kind,
     is_sparse,
 )
@@ -62,7 +63,11 @@ def start_positions(
     ((50, 2), 0.0001)
     """
     if not isinstance(init, str):
-        return np.array(as_numbers(init, argument="init"), np.float64)
+        given = np.array(as_numbers(init, argument="init"), np.float64)
+        if given.ndim != 2 or given.shape[1] != n_components:
+            raise ValueError(f"init must have {n_components} columns, got shape {given.shape}")
+        check_finite(given, argument="init")
+        return given
     check_choice(init, "init", STARTS)
     check_count(n_components, "n_components", low=1, high=3)
     check_kind(rng, np.random.Generator, "rng")
