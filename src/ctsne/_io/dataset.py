@@ -134,6 +134,11 @@ def check_numbers(data: Dataset) -> Dataset:
     raise ValueError(f"{path} has {what} value in {where} ({found}); {how}")
 
 
+def room_for(n: int, d: int) -> int:
+    """Return the bytes that the names and starts of n rows and d columns take, however empty."""
+    return 16 * n + 128 * d
+
+
 def numbered(prefix: str, count: int) -> tuple[str, ...]:
     """Name features that have no names."""
     return tuple(f"{prefix}{number}" for number in range(1, count + 1))

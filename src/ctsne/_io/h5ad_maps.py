@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from ctsne._core.files import file_checksum, replaced_file
 from ctsne._core.messages import unknown
-from ctsne._io.anndata import is_ours, obs_columns, opened, read_element
+from ctsne._io.anndata import is_ours, obs_columns
 from ctsne._io.dataset import Dataset, Names, first_difference, storable
+from ctsne._io.hdf5 import opened, read_element
 from ctsne._io.paths import load, suffix_of
 from ctsne._io.provenance import Provenance
 

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from ctsne._core.files import SETTINGS, file_checksum, replaced_file
-from ctsne._io.anndata import is_ours, opened, read_element
+from ctsne._io.anndata import is_ours
 from ctsne._io.arrays import read_arrays
 from ctsne._io.dataset import Dataset
+from ctsne._io.hdf5 import opened, read_element
 from ctsne._io.paths import MAP_SUFFIXES, check_input, load, sidecar_of, suffix_of
 
 FORMAT = 1
