@@ -32,8 +32,8 @@ def check_regular(path: str | os.PathLike[str]) -> None:
 def reading(path: str | os.PathLike[str], what: str) -> Iterator[None]:
     """Turn whatever is raised while a file is read into an error that names the file.
 
-    A ValueError or MemoryError that names it already is passed on, and an ImportError too. All
-    other exceptions become ``ValueError("PATH is not WHAT: reason")``.
+    An exception that names it already is passed on: a ValueError, a MemoryError, or what the system
+    says about it. So is an ImportError. All others become ``ValueError("PATH is not WHAT: ...")``.
     """
     try:
         check_regular(path)
@@ -41,8 +41,8 @@ def reading(path: str | os.PathLike[str], what: str) -> Iterator[None]:
     except ImportError:
         raise
     except Exception as error:
-        named = str(path) in str(error)
-        if named and type(error) in (ValueError, MemoryError):
+        named = str(path) in str(error) and type(error) in (ValueError, MemoryError)
+        if named or (isinstance(error, OSError) and error.filename is not None):
             raise
         if isinstance(error, MemoryError):
             raise MemoryError(f"{path} does not fit in memory: {reason(error)}") from error
