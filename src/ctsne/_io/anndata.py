@@ -187,16 +187,16 @@ def read_h5ad(
     """Read the matrix to embed and the columns of obs, and nothing else."""
     with opened(path) as file:
         obs = read_element(file["obs"])
-        check_labels(labels, [*map(str, obs.columns), *elsewhere], where=f"obs of {path}")
+        check_labels(labels, [*map(str, obs.columns)], elsewhere, where=f"obs of {path}")
         obsm, layers = (dict(file.get(part, {})) for part in ("obsm", "layers"))
         stored = SimpleNamespace(obsm=obsm, layers=layers, X=file.get("X"), var=file.get("var"))
         found = choose_representation(stored, use_rep=use_rep, layer=layer, where=str(path))
-    n = found.matrix.shape[0]
-    if n != len(obs):
-        raise ValueError(f"{path} is damaged: {found.source} has {n} rows, obs has {len(obs)}")
-    names = np.array(obs.index.astype(str), str)
-    called = None if obs.index.name is None else str(obs.index.name)
-    columns = obs_columns(obs)
+        n = found.matrix.shape[0]
+        if n != len(obs):
+            raise ValueError(f"{path} is damaged: {found.source} has {n} rows, obs has {len(obs)}")
+        names = np.array(obs.index.astype(str), str)
+        called = None if obs.index.name is None else str(obs.index.name)
+        columns = obs_columns(obs)
     return Dataset(found.matrix, found.features, columns, names, found.source, (), path, called)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import zipfile
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -45,7 +46,7 @@ def read_matrix(path: Path, labels: Sequence[str], elsewhere: Sequence[str]) -> 
     known = _texts(arrays.pop("features", None), d)
     features = numbered(key, d) if known is None else tuple(known.tolist())
     columns, names = array_columns(arrays, n)
-    check_labels(labels, [*columns, *elsewhere], where=str(path))
+    check_labels(labels, [*columns], elsewhere, where=str(path))
     return Dataset(X, features, columns, names, f"{key} ({d} columns)", notes, path)
 
 
@@ -95,6 +96,10 @@ def _read_array(file: IO[bytes], size: int) -> NDArray[Any]:
         raise ValueError(f"its header declares {dtype} of shape {shape}, but it has {size} bytes")
     file.seek(0)
     array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
+    if dtype.kind == "U" and array.size:
+        codes = np.ascontiguousarray(array).view(np.dtype(np.uint32).newbyteorder(dtype.byteorder))
+        if codes.max() > sys.maxunicode:  # Python fails as soon as it sees such a text
+            raise ValueError("it holds text with characters that do not exist")
     return array
 
 

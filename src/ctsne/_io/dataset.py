@@ -91,8 +91,12 @@ def label_texts(column: Any) -> NDArray[np.object_]:
     return np.array([*map(label_text, encoded.names), None], object)[encoded.codes]
 
 
-def check_labels(labels: Sequence[str], known: Sequence[str], *, where: str) -> None:
-    """Refuse labels that are not columns of the file."""
+def check_labels(
+    labels: Sequence[str], columns: Sequence[str], elsewhere: Sequence[str], *, where: str
+) -> None:
+    """Refuse labels that are columns neither of the file nor of the label file."""
+    known = [*columns, *elsewhere]
+    where = f"{where} and the label file" if elsewhere else where
     for name in labels:
         if name not in known:
             how = "" if known else "; pass the labels with --label-file FILE"

@@ -148,4 +148,4 @@ def read_h5ad_map(source: Path, key: str) -> tuple[NDArray[np.float32], dict[str
             raise ValueError(f"{text} (name it with --key)" if known else text)
         positions = np.asarray(read_element(file[f"obsm/{key}"]), np.float32)
         obs = read_element(file["obs"])
-    return positions, obs_columns(obs), np.array(obs.index.astype(str), str)
+        return positions, obs_columns(obs), np.array(obs.index.astype(str), str)

@@ -52,7 +52,7 @@ def read_table(
 ) -> Dataset:  # fmt: skip
     """Read the numeric columns as the matrix, all others as columns."""
     frame = read_frame(path, index=index, as_text=join_on)
-    check_labels(labels, [*frame.columns, *elsewhere], where=str(path))
+    check_labels(labels, [*frame.columns], elsewhere, where=str(path))
     notes: list[str] = []
     doubts: list[str] = []
     if _has_semicolons(path):
@@ -109,7 +109,8 @@ def read_frame(
         frame = frame.set_index(index)
     if index is not None and not frame.index.is_unique:
         twice = str(frame.index[frame.index.duplicated()][0])
-        raise ValueError(f"--index: names must be unique, but {index!r:.60} repeats {twice!r:.60}")
+        what = f"{index!r:.60} of {path} repeats {twice!r:.60}"
+        raise ValueError(f"--index: names must be unique, but {what}")
     return frame
 
 
@@ -254,7 +255,8 @@ def _example_of_text(column: Any) -> tuple[int, str] | None:
 def _named(frame: Any, labels: Sequence[str], features: Sequence[str], path: Path) -> list[str]:
     """Return the columns that match ``features``; refuse labels and text among them."""
     for name in set(labels) & set(features):
-        raise ValueError(f"{name!r:.60} cannot be both a label and a feature; name it once")
+        what = f"{name!r:.60} of {path} cannot be both a label and a feature"
+        raise ValueError(f"{what}; name it once")
     known = [name for name in frame.columns if name not in labels]
     chosen = matching(features, known, where=str(path))
     for name in chosen:
