@@ -105,7 +105,7 @@ def test_row_names_are_named_by_the_user(tmp_path: Path) -> None:
     assert data.called == "cell" and data.columns == {} and data.features == ("a", "b")
     assert read(tmp_path, text, index="a").features == ("b",)
     with pytest.raises(
-        ValueError, match=r"--index: names must be unique, but 'b' of .* repeats '0'$"
+        ValueError, match=r"names must be unique, but 'b' of .* repeats '0'$"
     ):
         read(tmp_path, text, index="b")
     with pytest.raises(ValueError, match=r"--index: no column 'cel' in .*did you mean 'cell'"):
@@ -161,7 +161,7 @@ def test_features_chosen(tmp_path: Path) -> None:
         read(tmp_path, text, features=["PC3"])
     with pytest.raises(ValueError, match=r"column 'type' .* is not numeric \(row 1: 'x'\)"):
         read(tmp_path, text, features=["PC1", "type"])
-    with pytest.raises(ValueError, match="'PC1' of .* cannot be both a label and a feature"):
+    with pytest.raises(ValueError, match=r"'PC1' of .* cannot be both a label and a feature"):
         read(tmp_path, text, features=["PC1", "PC2"], labels=["PC1"])
 
 
