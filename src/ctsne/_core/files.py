@@ -28,12 +28,16 @@ _SHOWN_NAME = 50
 _BLOCK = 2**20
 
 
+class WriteError(OSError):
+    """A file cannot be written; the message names it and gives the reason."""
+
+
 @contextlib.contextmanager
 def replaced_file(target: Path) -> Iterator[Path]:
     """Give a new empty file that replaces the target at the end, unless there is an error.
 
     No link is followed: a link with the name of the target is replaced, and the file that it leads
-    to stays as it is. A file keeps its permissions. System errors name the target.
+    to stays as it is. A file keeps its permissions. Raises WriteError for errors of the system.
     """
     check_target(target)
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
@@ -47,11 +51,12 @@ def replaced_file(target: Path) -> Iterator[Path]:
         if mode is not None:
             temporary.chmod(mode)
         os.replace(temporary, target)  # atomic within a folder: never half a file
+    except WriteError:
+        raise
     except OSError as error:
         if error.filename is not None and str(error.filename) != str(temporary):
             raise  # of another file, such as one that is read meanwhile
-        reason = f"cannot write {target}: {error.strerror or error}"
-        raise OSError(*filter(None, (error.errno, reason))) from error
+        raise WriteError(f"cannot write {target}: {error.strerror or error}") from error
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink()
@@ -78,7 +83,7 @@ def check_space(target: Path, needed: int) -> None:
     free = shutil.disk_usage(target if target.is_dir() else target.parent).free
     if needed > free:
         sizes = f"about {needed / 1e6:.1f} MB are needed, {free / 1e6:.1f} MB are free"
-        raise OSError(errno.ENOSPC, f"cannot write {target}: {os.strerror(errno.ENOSPC)} ({sizes})")
+        raise WriteError(f"cannot write {target}: {os.strerror(errno.ENOSPC)} ({sizes})")
 
 
 @contextlib.contextmanager

@@ -82,13 +82,16 @@ def write_h5ad_map(
 
     Another process that writes to the same file waits, and then finds that it has changed.
     """
+    copied = suffix_of(dataset.path) == ".h5ad"
     with locked_folder(target.parent), replaced_file(target) as temporary:
-        if suffix_of(dataset.path) == ".h5ad":
+        if copied:
+            before = _state(dataset.path)
             _copy(dataset, temporary)
         else:
             _write_data(temporary, dataset)
         size = sum(each.nbytes for each in (positions, *diagnostics.values()))
-        _reserve(temporary, 2 * size + _size_of_new(temporary, dataset.columns))
+        size += len(provenance.to_json()) + _size_of_new(temporary, dataset.columns)
+        _reserve(temporary, 2 * size)
         with _written(temporary, target) as file:
             _refuse_links(file, dataset.path, key)
             for group in ("obsm", "uns"):
@@ -103,6 +106,8 @@ def write_h5ad_map(
                 if value is not None
             }
             _write(file["uns"], key, {"provenance": provenance.to_json(), "params": params})
+        if copied and _state(dataset.path) != before:  # by a program that does not wait
+            raise _changed(dataset.path)
 
 
 def _copy(dataset: Dataset, temporary: Path) -> None:
@@ -113,8 +118,17 @@ def _copy(dataset: Dataset, temporary: Path) -> None:
             digest.update(block)
             file.write(block)
     if digest.hexdigest() != dataset.sha256:
-        what = f"{dataset.path} has changed since it was read"
-        raise ValueError(f"{what}, so the map may not match it; run the command again")
+        raise _changed(dataset.path)
+
+
+def _state(path: Path) -> tuple[int, ...]:
+    found = path.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _changed(path: Path) -> ValueError:
+    what = f"{path} has changed since it was read"
+    return ValueError(f"{what}, so the map may not match it; run the command again")
 
 
 def _reserve(path: Path, size: int) -> None:
@@ -139,17 +153,16 @@ def data_size(dataset: Dataset) -> int:
     parts = (X.data, X.indices, X.indptr) if is_sparse(X) else (X,)
     names = [*dataset.features, *(() if dataset.names is None else dataset.names)]
     text = sum(len(name.encode("utf-8", "replace")) for name in names)
-    return sum(part.nbytes for part in parts) + text + _PER_NAME * sum(X.shape)
+    return sum(int(part.nbytes) for part in parts) + text + _PER_NAME * int(sum(X.shape))
 
 
 def _size_of_new(path: Path, columns: Mapping[str, Any]) -> int:
     """Return the bytes of the columns that a file does not have yet, at most."""
     with opened(path) as file:
-        present = set(file["obs"])
+        present = set(map(str, file["obs"].attrs.get("column-order", ())))
     new = [storable(each) for name, each in columns.items() if name not in present]
-    return sum(
-        int(each.memory_usage(index=False, deep=True)) + _PER_NAME * len(each) for each in new
-    )
+    sizes = [int(each.memory_usage(index=False, deep=True)) for each in new]
+    return sum(sizes) + _PER_NAME * sum(map(len, new))
 
 
 @contextlib.contextmanager
