@@ -10,7 +10,7 @@ import os
 import shutil
 import stat
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +42,7 @@ def replaced_file(target: Path) -> Iterator[Path]:
     check_target(target)
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
     # tempfile makes files that only the user can read, which results should not be.
-    temporary = target.with_name(f".{target.name[:_SHOWN_NAME]}.{uuid.uuid4().hex}.part")
+    temporary = _hidden(target)
     try:
         temporary.touch(exist_ok=False)
         if mode is not None:  # before there is anything to read
@@ -60,6 +60,29 @@ def replaced_file(target: Path) -> Iterator[Path]:
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink()
+
+
+@contextlib.contextmanager
+def removed_file(target: Path) -> Iterator[Callable[[], None]]:
+    """Give a function that removes a file; it comes back if there is an error."""
+    aside = _hidden(target)
+
+    def remove() -> None:
+        with contextlib.suppress(FileNotFoundError):
+            target.rename(aside)
+
+    try:
+        yield remove
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            aside.rename(target)
+        raise
+    aside.unlink(missing_ok=True)
+
+
+def _hidden(target: Path) -> Path:
+    """Return a new name next to a file."""
+    return target.with_name(f".{target.name[:_SHOWN_NAME]}.{uuid.uuid4().hex}.part")
 
 
 def write_file(target: Path, content: bytes) -> None:
