@@ -104,9 +104,7 @@ def test_row_names_are_named_by_the_user(tmp_path: Path) -> None:
     assert data.names is not None and data.names.tolist() == ["007", "NA", "x"]
     assert data.called == "cell" and data.columns == {} and data.features == ("a", "b")
     assert read(tmp_path, text, index="a").features == ("b",)
-    with pytest.raises(
-        ValueError, match=r"names must be unique, but 'b' of .* repeats '0'$"
-    ):
+    with pytest.raises(ValueError, match=r"names must be unique, but 'b' of .* repeats '0'$"):
         read(tmp_path, text, index="b")
     with pytest.raises(ValueError, match=r"--index: no column 'cel' in .*did you mean 'cell'"):
         read(tmp_path, text, index="cel")

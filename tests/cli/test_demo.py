@@ -15,7 +15,8 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.neighbors import kneighbors_graph
 
 from ctsne import ConditionalTSNE
-from ctsne.cli import demo, main
+from ctsne.cli import demo
+from ctsne.cli.main import main
 from ctsne.cli.plot import save_picture, use_agg
 from ctsne.datasets import Synthetic, make_synthetic
 from ctsne.evaluate import adjusted_rnx, expected_laplacian, laplacian

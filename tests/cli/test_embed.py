@@ -18,7 +18,7 @@ import pytest
 
 from ctsne import ConditionalTSNE
 from ctsne._io import read_map, read_provenance
-from ctsne.cli import main
+from ctsne.cli.main import main
 from ctsne.layout.descent import Layout
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from ctsne.cli import demo, main
-from ctsne.cli.main import COMMANDS, command_parser, make_parser
+from ctsne.cli import demo
+from ctsne.cli.main import COMMANDS, command_parser, main, make_parser
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
@@ -109,7 +109,7 @@ def test_the_module_runs_and_a_closed_pipe_is_no_error() -> None:
 def test_help_and_version_load_nothing_heavy() -> None:
     heavy = ["sklearn", "scipy", "pandas", "matplotlib", "anndata"]
     program = (
-        "import sys; from ctsne.cli import main; main(['embed', '--help']); "
+        "import sys; from ctsne.cli.main import main; main(['embed', '--help']); "
         f"print([name for name in {heavy} if name in sys.modules], file=sys.stderr)"
     )
     done = subprocess.run(

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from ctsne._io import read_map
-from ctsne.cli import main
+from ctsne.cli.main import main
 from ctsne.sweep import worker
 
 GRID = ["--methods", "balanced", "--strengths", "0", "1"]

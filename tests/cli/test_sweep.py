@@ -12,9 +12,8 @@ import pandas as pd
 import pytest
 
 from ctsne._io import read_columns, read_provenance
-from ctsne.cli import main
 from ctsne.cli import sweep as sweep_command
-from ctsne.cli.main import make_parser
+from ctsne.cli.main import main, make_parser
 from ctsne.cli.options import settings_of
 from ctsne.cli.sweep import embed_command, make_grid
 from ctsne.sweep import load_sweep, worker

@@ -17,7 +17,7 @@ from scipy import sparse
 import ctsne
 from ctsne import ConditionalTSNE
 from ctsne._io import read_map
-from ctsne.cli import main
+from ctsne.cli.main import main
 from ctsne.datasets import make_synthetic
 
 # So few neighbours that every label has enough.

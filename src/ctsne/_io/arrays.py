@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 import sys
 import zipfile
@@ -12,7 +13,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne._core.files import replaced_file
+from ctsne._core.files import write_file
 from ctsne._core.guards import reading, require_room
 from ctsne._core.messages import listed
 from ctsne._io.dataset import Dataset, Names, check_labels, check_sparse, numbered, room_for
@@ -180,8 +181,10 @@ def label_array(array: NDArray[Any]) -> NDArray[Any]:
 
 def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write a .npz file; equal arrays give equal bytes, and names may be any text."""
-    with replaced_file(path) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, array in arrays.items():
             # Opened by name alone, an entry has a fixed date.
             with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
                 np.lib.format.write_array(file, np.asanyarray(array), allow_pickle=False)
+    write_file(path, content.getvalue())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import re
 from collections.abc import Mapping
@@ -13,21 +14,31 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne._core.files import replaced_file
+from ctsne._core.files import (
+    check_space,
+    locked_folder,
+    removed_file,
+    replaced_file,
+    write_file,
+)
 from ctsne._core.guards import reading
 from ctsne._io.arrays import array_columns, read_arrays, read_npy, write_arrays
 from ctsne._io.dataset import Dataset, Names, plain_array, storable
-from ctsne._io.h5ad_maps import check_key, free_names, read_h5ad_map, write_h5ad_map
+from ctsne._io.h5ad_maps import check_key, data_size, free_names, read_h5ad_map, write_h5ad_map
 from ctsne._io.paths import (
     TEXT_SUFFIXES,
     check_input,
     check_output,
     load,
+    new_sidecar_of,
     sidecar_of,
     suffix_of,
 )
 from ctsne._io.provenance import SCHEMA_KEY, Provenance, find_provenance
 from ctsne._io.tables import is_of_map, read_frame, row_names, separator_of, table_columns
+
+# Roughly, for the space that a map needs: bytes per value, and values that are added to a row.
+_BYTES, _ADDED = 8, 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,15 +88,23 @@ def write_map(
             arrays[next(places)] = plain_array(column)
         write_arrays(target, arrays)
     elif suffix == ".npy":
-        with replaced_file(target) as temporary:
-            with temporary.open("wb") as file:
-                np.save(file, positions)
-            provenance.write(sidecar_of(target))
+        content = io.BytesIO()
+        np.save(content, positions)
+        _write_pair(target, content.getvalue(), provenance)
     else:
         axes = {f"{key}_{axis}": column for axis, column in enumerate(positions.T, start=1)}
         columns = axes | added | kept
         called = None if dataset.called in columns else dataset.called
         _write_table(target, columns, dataset.names, called, provenance)
+
+
+def check_room(target: Path, *, dataset: Dataset) -> None:
+    """Refuse a target whose disk is too full for the map, before any work is done."""
+    n = dataset.X.shape[0]
+    size = n * _BYTES * (_ADDED + len(dataset.columns))
+    if suffix_of(target) == ".h5ad":
+        size += data_size(dataset)
+    check_space(target, size)
 
 
 def _write_table(
@@ -98,21 +117,38 @@ def _write_table(
     if index:
         frame.index = pandas.Index(names, dtype=object, name=called)
     suffix = suffix_of(target)
-    with replaced_file(target) as temporary:
-        if suffix in TEXT_SUFFIXES:
-            text = _as_text(frame, separator_of(target), index=index)
-            temporary.write_bytes(gzip.compress(text, mtime=0) if suffix[-3:] == ".gz" else text)
-            if provenance is not None:
-                provenance.write(sidecar_of(target))
-            return
-        table = load("pyarrow").Table.from_pandas(frame, preserve_index=index)
-        if provenance is not None:
-            metadata = {**(table.schema.metadata or {}), SCHEMA_KEY: provenance.to_json().encode()}
-            table = table.replace_schema_metadata(metadata)
-        if suffix == ".parquet":
-            load("pyarrow.parquet").write_table(table, temporary)
+    if suffix in TEXT_SUFFIXES:
+        text = _as_text(frame, separator_of(target), index=index)
+        text = gzip.compress(text, mtime=0) if suffix[-3:] == ".gz" else text
+        if provenance is None:
+            write_file(target, text)
         else:
-            load("pyarrow.feather").write_feather(table, str(temporary))
+            _write_pair(target, text, provenance)
+        return
+    table = load("pyarrow").Table.from_pandas(frame, preserve_index=index)
+    if provenance is not None:
+        metadata = {**(table.schema.metadata or {}), SCHEMA_KEY: provenance.to_json().encode()}
+        table = table.replace_schema_metadata(metadata)
+    content = io.BytesIO()
+    if suffix == ".parquet":
+        load("pyarrow.parquet").write_table(table, content)
+    else:
+        load("pyarrow.feather").write_feather(table, content)
+    write_file(target, content.getvalue())
+
+
+def _write_pair(target: Path, content: bytes, provenance: Provenance) -> None:
+    """Write a map and its settings."""
+    sidecar = new_sidecar_of(target)
+    with (
+        locked_folder(target.parent),
+        removed_file(sidecar) as remove,
+        replaced_file(sidecar) as settings,
+        replaced_file(target) as temporary,
+    ):
+        temporary.write_bytes(content)
+        settings.write_bytes(provenance.to_file())
+        remove()  # a process killed between the two leaves no settings of another map
 
 
 def _as_text(frame: Any, separator: str, *, index: bool) -> bytes:

@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from ctsne._core.files import SETTINGS, file_checksum, replaced_file
+from ctsne._core.files import SETTINGS, file_checksum, write_file
 from ctsne._core.guards import read_text, reading, reason
 from ctsne._io.anndata import is_ours
 from ctsne._io.arrays import read_arrays
@@ -77,10 +77,13 @@ class Provenance:
         if not all(isinstance(each, str) for each in (*texts, *optional, *labels)):
             raise ValueError("it has values of the wrong type")
 
+    def to_file(self) -> bytes:
+        """Return it as the content of a JSON file."""
+        return f"{self.to_json(indent=1)}\n".encode("ascii")
+
     def write(self, path: Path) -> None:
         """Write it to a JSON file."""
-        with replaced_file(path) as temporary:
-            temporary.write_text(self.to_json(indent=1) + "\n", encoding="ascii")
+        write_file(path, self.to_file())
 
 
 def _refuse_constant(name: str) -> None:
@@ -103,7 +106,7 @@ def input_records(
     start: Path | None = None,
 ) -> list[InputRecord]:  # fmt: skip
     """Describe the files that an output is made from: the data, labels, and a start, if any."""
-    sha256 = None if output.exists() and output.samefile(dataset.path) else dataset.sha256
+    sha256 = None if _place(output) == dataset.path.resolve() else dataset.sha256
     checksum = dataset.checksum(labels, aligned)
     records = [InputRecord(relative_path(dataset.path, output), sha256, checksum)]
     if dataset.label_path is not None:
@@ -116,7 +119,12 @@ def input_records(
 
 def relative_path(path: Path, output: Path) -> str:
     """Return a path relative to the folder of an output."""
-    return Path(os.path.relpath(path.resolve(), output.resolve().parent)).as_posix()
+    return Path(os.path.relpath(path.resolve(), _place(output).parent)).as_posix()
+
+
+def _place(output: Path) -> Path:
+    """Return where an output is written: a link to a file is replaced, not followed."""
+    return output.resolve() if output.is_dir() else output.parent.resolve() / output.name
 
 
 def read_provenance(path: str | os.PathLike[str], *, key: str = "ctsne") -> Provenance:

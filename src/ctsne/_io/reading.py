@@ -109,8 +109,8 @@ def _label_columns(
     elif suffix_of(source) == ".npy":
         array = arrays.read_npy(source)
         if (array.ndim != 1 and array.shape[1:] != (1,)) or array.dtype.kind not in "biufSUmM":
-            found = f"{array.dtype} of shape {array.shape}"
-            raise ValueError(f"{source} must hold one label per point, got {found}")
+            got = f"{array.dtype} of shape {array.shape}"
+            raise ValueError(f"{source} must hold one label per point, got {got}")
         name = labels[0] if len(labels) == 1 else source.stem
         columns, n = {name: arrays.label_array(array)}, len(array)
     else:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ctsne._core.files import COLUMNS, INDEX, SETTINGS, TABLE, replaced_file
+from ctsne._core.files import COLUMNS, INDEX, SETTINGS, TABLE, sole_writer, write_file
 
 if TYPE_CHECKING:
     from ctsne._io import Provenance
@@ -109,11 +109,12 @@ def write_folder(
     """Write the result; the settings come last, so that they mark a complete folder."""
     from ctsne._io import write_columns
 
-    result.save(path)
-    write_columns(path / COLUMNS, columns, names=names)
-    with replaced_file(path / TABLE) as temporary:
-        result.table.drop(columns="seconds").to_csv(temporary, index=False, lineterminator="\n")
-    provenance.write(path / SETTINGS)
+    table = result.table.drop(columns="seconds").to_csv(index=False, lineterminator="\n")
+    with sole_writer(path):
+        result.save(path)
+        write_columns(path / COLUMNS, columns, names=names)
+        write_file(path / TABLE, table.encode("utf-8", "surrogatepass"))
+        provenance.write(path / SETTINGS)
 
 
 def read_folder(path: Path) -> SweepFolder:

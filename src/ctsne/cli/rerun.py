@@ -67,7 +67,7 @@ def run(options: Namespace, console: Console) -> None:
         parser = command_parser("sweep")
         command = spelled(parser, ["sweep", again.input], {**vars(again), "output": options.made})
         raise ValueError(f"the sweep in {options.made} is not finished; to continue, run {command}")
-    again.jobs, again.output = options.jobs, options.output or str(made)
+    again.jobs, again.output = options.jobs, options.output or options.made
     versions = _other_versions(provenance)
     for message in versions:
         console.warn(message)
