@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import math
+import struct
 import warnings
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from ctsne._core.guards import reading, reason, require_room
 from ctsne._io.dataset import check_sparse, room_for
@@ -17,6 +19,9 @@ from ctsne._io.paths import load
 _MOST_COMPRESSED = 10**5
 _SMALL = 2**20
 _TEXT = 64  # bytes per text in memory
+# Texts are stored in heaps, which begin like this; each has a header: number, uses, size.
+_HEAP, _HEADER = b"GCOL\x01\0\0\0", struct.Struct("<HHIQ")
+_BLOCK = 2**24
 _SPARSE = ("csr_matrix", "csc_matrix")
 
 
@@ -27,6 +32,8 @@ def opened(path: Path, mode: str = "r") -> Iterator[Any]:
     load("anndata")
     with contextlib.ExitStack() as stack:
         with reading(path, "a valid .h5ad (HDF5) file"):
+            state = path.stat()
+            _check_heaps(path, (state.st_ino, state.st_size, state.st_mtime_ns))
             try:
                 file = stack.enter_context(h5py.File(path, mode))
             except BlockingIOError:
@@ -41,6 +48,42 @@ def opened(path: Path, mode: str = "r") -> Iterator[Any]:
         if mode == "r":
             stack.enter_context(reading(path, "a valid .h5ad file"))
         yield file
+
+
+@lru_cache(maxsize=8)
+def _check_heaps(path: Path, state: tuple[int, ...]) -> None:
+    """Refuse damaged heaps of text, in which HDF5 would loop for ever."""
+    end = 0
+    with path.open("rb") as file:
+        for start in _places(file, _HEAP):
+            file.seek(start + len(_HEAP))
+            size = int.from_bytes(file.read(8), "little")
+            if start < end or start + size > state[1]:
+                raise ValueError("heaps of text overlap, or end outside the file")
+            content = file.read(size - _HEADER.size) if size > _HEADER.size else b""
+            place, end = 0, start + size
+            while place <= len(content) - _HEADER.size:
+                index, _, _, length = _HEADER.unpack_from(content, place)
+                step = length if index == 0 else _HEADER.size + -(-length // 8) * 8
+                if step < _HEADER.size:
+                    raise ValueError(f"the heap of text at byte {start} does not end")
+                place += step
+
+
+def _places(file: IO[bytes], wanted: bytes) -> Iterator[int]:
+    """Yield where some bytes appear in a file; it may be read elsewhere meanwhile."""
+    start, left = 0, b""
+    while True:
+        file.seek(start)
+        block = file.read(_BLOCK)
+        if not block:
+            return
+        text = left + block
+        place = text.find(wanted)
+        while place >= 0:
+            yield start - len(left) + place
+            place = text.find(wanted, place + 1)
+        start, left = start + len(block), text[1 - len(wanted) :]
 
 
 def _refuse_links(file: Any, path: Path) -> None:
