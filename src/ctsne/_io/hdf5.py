@@ -119,6 +119,8 @@ def read_element(element: Any) -> Any:
 
 def _checked_size(element: Any, seen: set[Any]) -> int:
     """Return the bytes that a part takes in memory; refuse parts that are unsafe to read."""
+    for name in element.attrs:
+        _check_type(element.attrs.get_id(name).get_type(), f"attribute {name!r:.60}")
     if not hasattr(element, "keys"):
         return _dataset_size(element)
     if element in seen:  # it may even contain itself
@@ -134,6 +136,18 @@ def _checked_size(element: Any, seen: set[Any]) -> int:
     return sum(_checked_size(element[name], seen) for name in element)
 
 
+def _check_type(kind: Any, what: str) -> None:
+    """Refuse lists of any length, which anndata never writes; damaged texts look like them."""
+    h5t = load("h5py").h5t
+    if isinstance(kind, h5t.TypeCompoundID):
+        for number in range(kind.get_nmembers()):
+            _check_type(kind.get_member_type(number), what)
+    elif isinstance(kind, h5t.TypeArrayID):
+        _check_type(kind.get_super(), what)
+    elif kind.get_class() == h5t.VLEN:
+        raise ValueError(f"{what} has a type that is not read")
+
+
 def _encoding(group: Any) -> str:
     """Return the type of a group; before version 0.7, anndata called it a format."""
     old = group.attrs.get("h5sparse_format")
@@ -143,6 +157,7 @@ def _encoding(group: Any) -> str:
 def _dataset_size(dataset: Any) -> int:
     if dataset.is_virtual or dataset.external:
         raise ValueError(f"{dataset.name} is stored in another file, which is not read")
+    _check_type(dataset.id.get_type(), dataset.name)
     if dataset.shape is None:
         return 0
     count, width = math.prod(map(int, dataset.shape)), dataset.dtype.itemsize
