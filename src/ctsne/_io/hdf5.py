@@ -22,6 +22,7 @@ _TEXT = 64  # bytes per text in memory
 # Texts are stored in heaps, which begin like this; each has a header: number, uses, size.
 _HEAP, _HEADER = b"GCOL\x01\0\0\0", struct.Struct("<HHIQ")
 _BLOCK = 2**24
+_DEEPEST = 100
 _SPARSE = ("csr_matrix", "csc_matrix")
 
 
@@ -88,16 +89,27 @@ def _places(file: IO[bytes], wanted: bytes) -> Iterator[int]:
 
 def _refuse_links(file: Any, path: Path) -> None:
     """Refuse links to other files, which even a look at their names would open."""
-    inside = (load("h5py").h5l.TYPE_HARD, load("h5py").h5l.TYPE_SOFT)
-
-    def visit(name: bytes, info: Any) -> bytes | None:
-        return None if info.type in inside else name
-
-    found = file.id.links.visit(visit, info=True)
-    if found is not None:
-        name = found.decode("utf-8", "replace")
-        how = "anndata.read_h5ad and write_h5ad make a file that holds everything itself"
-        raise ValueError(f"{path} links to another file at {name!r:.60}, which is not read; {how}")
+    h5py = load("h5py")
+    seen, waiting = set(), [(file, 0)]
+    while waiting:
+        group, depth = waiting.pop()
+        links: list[tuple[bytes, int]] = []
+        # The callback must return None; other values end the iteration.
+        group.id.links.iterate(lambda name, info: links.append((name, info.type)), info=True)  # noqa: B023
+        for name, kind in links:
+            if kind == h5py.h5l.TYPE_SOFT:
+                continue
+            place = f"{group.name.rstrip('/')}/{name.decode('utf-8', 'replace')}"
+            if kind != h5py.h5l.TYPE_HARD:
+                how = "anndata.read_h5ad and write_h5ad make a file that holds everything itself"
+                what = f"{path} links to another file at {place!r:.60}"
+                raise ValueError(f"{what}, which is not read; {how}")
+            about = h5py.h5o.get_info(group.id, name)
+            if about.type == h5py.h5o.TYPE_GROUP and about.addr not in seen:
+                if depth == _DEEPEST:  # the library would overflow its stack
+                    raise ValueError(f"groups are nested more than {_DEEPEST} deep")
+                seen.add(about.addr)
+                waiting.append((group[name], depth + 1))
 
 
 def read_element(element: Any) -> Any:
