@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import json
 import os
 import warnings
@@ -245,7 +246,9 @@ def _write_data(temporary: Path, dataset: Dataset) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # row names may appear twice
         adata = load("anndata").AnnData(dataset.X, obs=obs, var=var)
-    h5py.File(temporary, "w").close()
+    empty = io.BytesIO()
+    h5py.File(empty, "w").close()
+    temporary.write_bytes(empty.getvalue())
     _reserve(temporary, data_size(dataset))
     with h5py.File(temporary, "r+") as file:
         _write(file, "/", adata)
