@@ -75,12 +75,8 @@ def test_only_files_are_replaced(tmp_path: Path) -> None:
 def test_errors_name_the_target(tmp_path: Path) -> None:
     target = tmp_path / "a.txt"
     target.write_text("old")
-
-    def limited(size: int) -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (size, -1))
-
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    limited(100)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
     try:
         with pytest.raises(WriteError, match=f"^cannot write {target}: File too large$"):
             write_file(target, bytes(1000))
@@ -124,10 +120,15 @@ def test_a_removed_file_comes_back_after_an_error(tmp_path: Path) -> None:
             remove()
         assert not list(tmp_path.iterdir())
     target.write_text("old")
-    with pytest.raises(OSError, match="full"), removed_file(target) as remove:
-        remove()
-        assert not target.exists()
-        raise OSError("full")
+
+    def fail() -> None:
+        with removed_file(target) as remove:
+            remove()
+            assert not target.exists()
+            raise OSError("full")
+
+    with pytest.raises(OSError, match="full"):
+        fail()
     assert target.read_text() == "old" and list(tmp_path.iterdir()) == [target]
 
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ctsne._core.files import INDEX, content_checksum, write_file
+from ctsne._core.files import INDEX, check_target, content_checksum, write_file
 from ctsne._core.messages import warn
 from ctsne.labels import Labels
 from ctsne.sweep.grid import GridPoint, identity
@@ -82,6 +82,7 @@ def load_map(path: Path, parameters: dict[str, Any], shape: tuple[int, int]) -> 
     """Return a stored map; None if there is none, or, with a warning, if it is not as it should."""
     if not os.path.lexists(path):
         return None
+    check_target(path)
     try:
         swept = _read_map(path, parameters)
     except (OSError, ValueError) as error:
