@@ -104,7 +104,7 @@ def test_row_names_are_named_by_the_user(tmp_path: Path) -> None:
     assert data.names is not None and data.names.tolist() == ["007", "NA", "x"]
     assert data.called == "cell" and data.columns == {} and data.features == ("a", "b")
     assert read(tmp_path, text, index="a").features == ("b",)
-    with pytest.raises(ValueError, match=r"--index: names must be unique, but 'b' repeats '0'$"):
+    with pytest.raises(ValueError, match=r"names must be unique, but 'b' of .* repeats '0'$"):
         read(tmp_path, text, index="b")
     with pytest.raises(ValueError, match=r"--index: no column 'cel' in .*did you mean 'cell'"):
         read(tmp_path, text, index="cel")
@@ -159,7 +159,7 @@ def test_features_chosen(tmp_path: Path) -> None:
         read(tmp_path, text, features=["PC3"])
     with pytest.raises(ValueError, match=r"column 'type' .* is not numeric \(row 1: 'x'\)"):
         read(tmp_path, text, features=["PC1", "type"])
-    with pytest.raises(ValueError, match="'PC1' cannot be both a label and a feature"):
+    with pytest.raises(ValueError, match=r"'PC1' of .* cannot be both a label and a feature"):
         read(tmp_path, text, features=["PC1", "PC2"], labels=["PC1"])
 
 
@@ -184,7 +184,7 @@ def test_an_earlier_map_is_not_data(tmp_path: Path) -> None:
         ("a,b,a\n1,2,3\n", "more than one column named 'a'"),
         ("a\tb\n1\t2\n", r"tabs in its first line.*rename it to \.tsv"),
         ("0.5,1.5\n2.5,3.5\n", "add a line with column names before it"),
-        ("a,b\n1,2\n1,2,3,4,5\n", "is not a table separated by commas"),
+        ("a,b\n1,2\n1,2,3,4,5\n", "is not a valid table separated by commas"),
         ("a,b\n1,2,3,4\n1,2,3,4\n", "more cells than there are column names"),
         ("a,b\nx,y\nx,z\n", "no numeric columns to make a map of; its columns are 'a', 'b'"),
         (",a,b\nu,1,2\nv,3,\nw,,4\n", r"missing value in row 2 \('v'\), column 'b' \(2 missing"),
@@ -214,14 +214,14 @@ def test_separators_at_the_end_of_lines_are_no_column(tmp_path: Path) -> None:
 def test_files_that_are_something_else(tmp_path: Path) -> None:
     for name in ("t.parquet", "t.feather", "t.csv.gz"):
         (tmp_path / name).write_bytes(b"this is no such file, is it?")
-        with pytest.raises(ValueError, match=f"{name} is not a valid|cannot read .*{name}"):
+        with pytest.raises(ValueError, match=f"{name} is not a valid"):
             read_data(tmp_path / name)
     (tmp_path / "t.csv").write_bytes("a,größe\n1,2\n".encode("latin-1"))
     with pytest.raises(ValueError, match="not encoded in UTF-8"):
         read_data(tmp_path / "t.csv")
     whole = gzip.compress(b"a,b\n" + b"1,2\n" * 5000)
     (tmp_path / "t.csv.gz").write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(ValueError, match="cannot read"):
+    with pytest.raises(ValueError, match=r"t\.csv\.gz is not a valid table"):
         read_data(tmp_path / "t.csv.gz")
 
 

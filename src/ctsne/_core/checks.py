@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from numbers import Integral, Real
 from typing import Any
 
@@ -42,7 +43,7 @@ def check_matrix(X: Any, *, argument: str = "X") -> Any:
         )
     if hasattr(X, "embedding") and hasattr(X, "measures"):
         raise TypeError(f"{argument} is a map of a sweep; pass its .embedding")
-    n = len(X) if isinstance(X, np.ndarray) and X.ndim else 0
+    n = X.shape[0] if (isinstance(X, np.ndarray) or is_sparse(X)) and X.ndim else 0
     if n > MOST_POINTS:  # before anything is copied
         raise ValueError(f"{argument} has {n} rows, at most {MOST_POINTS} work; take a sample")
     matrix = as_numbers(X, argument=argument)
@@ -56,6 +57,7 @@ def as_numbers(values: Any, *, argument: str) -> Any:
     """Return float32 or float64 values, C-contiguous or CSR; missing entries become NaN."""
     if isinstance(values, np.ma.MaskedArray) and values.dtype.kind in "biufO":
         values = np.where(np.ma.getmaskarray(values), np.nan, np.ma.getdata(values))
+    check_sparse(values, argument=f"the sparse matrix {argument}")
     try:
         array: Any = values if is_sparse(values) else np.asarray(values)
     except ValueError as error:
@@ -75,8 +77,87 @@ def as_numbers(values: Any, *, argument: str) -> Any:
         raise TypeError(f"{argument} must hold numbers only, got {array.dtype}; convert them first")
     dtype = np.float32 if array.dtype == np.float32 else np.float64
     if is_sparse(array):
-        return array.tocsr().astype(dtype, copy=False)
+        return _as_csr(array, dtype, argument)
     return np.asarray(array, dtype, order="C")
+
+
+def _as_csr(matrix: Any, dtype: type[np.floating], argument: str) -> Any:
+    """Return checked values as CSR, sorted and without duplicates; the given matrix is kept."""
+    try:
+        # Duplicates are added, so the values must be floats first; a list of lists has none.
+        values = matrix if matrix.format == "lil" else matrix.astype(dtype, copy=False)
+        given = values.tocsr()
+        data = given.data.astype(dtype, copy=False)
+    except (TypeError, ValueError, OverflowError) as error:  # values that are not numbers
+        raise TypeError(f"{argument} must hold numbers only: {error}") from error
+    # SciPy notes in the matrix itself that it is sorted, and sorts it in place if it is not.
+    rows = type(given)((data, given.indices, given.indptr), shape=given.shape)
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    return rows
+
+
+def check_sparse(matrix: Any, *, argument: str) -> None:
+    """Refuse a sparse matrix with invalid indices: SciPy would follow them out of its arrays."""
+    if not is_sparse(matrix):
+        return
+    shape = matrix.shape
+    if len(shape) != 2:
+        raise ValueError(f"{argument} must be a 2D array, got a {len(shape)}D one of shape {shape}")
+    try:
+        _check_indices(matrix, *shape)
+    except (ArithmeticError, AttributeError, TypeError, ValueError) as error:
+        raise ValueError(f"{argument} is invalid: {error}") from None
+
+
+def _check_indices(matrix: Any, n_rows: int, n_columns: int) -> None:
+    match matrix.format:
+        case "csr" | "csc" | "bsr":
+            blocks = matrix.format == "bsr"
+            height, width = matrix.data.shape[1:] if blocks else (1, 1)
+            if n_rows % height or n_columns % width:
+                raise ValueError(f"blocks of {height} x {width} do not fill {matrix.shape}")
+            lines, across = n_rows // height, n_columns // width
+            if matrix.format == "csc":
+                lines, across = across, lines
+            starts, stored = matrix.indptr, len(matrix.indices)
+            _check_range(starts, 0, stored, "row starts (indptr)")
+            if len(starts) != lines + 1 or starts[0] != 0 or (starts[1:] < starts[:-1]).any():
+                raise ValueError(f"row starts (indptr) must be {lines + 1} numbers rising from 0")
+            _check_range(matrix.indices, 0, across - 1, "indices")
+            _check_values(matrix.data, stored, 3 if blocks else 1)
+        case "coo":
+            for places, length in ((matrix.row, n_rows), (matrix.col, n_columns)):
+                _check_range(places, 0, length - 1, "indices")
+                _check_values(matrix.data, len(places), 1)
+        case "dia":
+            _check_range(matrix.offsets, 1 - n_rows, n_columns - 1, "diagonals (offsets)")
+            _check_values(matrix.data, len(matrix.offsets), 2)
+        case "lil":
+            rows, data = matrix.rows, matrix.data
+            if not all(type(each) is list for each in (*rows, *data)):
+                raise ValueError("indices and values must be lists")
+            if len(rows) != n_rows or [*map(len, rows)] != [*map(len, data)]:
+                raise ValueError("the numbers of values and indices differ")
+            _check_range(np.array([*chain.from_iterable(rows)]), 0, n_columns - 1, "indices")
+        case "dok":
+            places = np.array([*matrix.keys()]).reshape(-1, 2)
+            _check_range(places[:, 0], 0, n_rows - 1, "indices")
+            _check_range(places[:, 1], 0, n_columns - 1, "indices")
+
+
+def _check_range(places: NDArray[Any], low: int, high: int, what: str) -> None:
+    if places.ndim != 1 or (places.size and places.dtype.kind not in "iu"):
+        raise ValueError(f"{what} must be whole numbers, got {places.ndim}D {places.dtype}")
+    if places.size and not low <= places.min() <= places.max() <= high:
+        found = f"{places.min()} to {places.max()}"
+        raise ValueError(f"{what} must be from {low} to {high}, got {found}")
+
+
+def _check_values(data: NDArray[Any], count: int, ndim: int) -> None:
+    if data.ndim != ndim or len(data) != count:
+        raise ValueError(f"values of shape {data.shape} do not fit {count} indices")
 
 
 def _from_objects(array: NDArray[Any], argument: str, columns: Any) -> NDArray[np.float64]:

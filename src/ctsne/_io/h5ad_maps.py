@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from ctsne._core.checks import is_sparse
 from ctsne._core.files import locked_folder, replaced_file
 from ctsne._core.messages import unknown
-from ctsne._io.anndata import is_ours, obs_columns, opened, read_element
+from ctsne._io.anndata import is_ours, obs_columns
 from ctsne._io.dataset import Dataset, Names, first_difference, storable
+from ctsne._io.hdf5 import opened, read_element
 from ctsne._io.paths import load, suffix_of
 from ctsne._io.provenance import Provenance
 
@@ -263,4 +264,4 @@ def read_h5ad_map(source: Path, key: str) -> tuple[NDArray[np.float32], dict[str
             raise ValueError(f"{text} (name it with --key)" if known else text)
         positions = np.asarray(read_element(file[f"obsm/{key}"]), np.float32)
         obs = read_element(file["obs"])
-    return positions, obs_columns(obs), np.array(obs.index.astype(str), str)
+        return positions, obs_columns(obs), np.array(obs.index.astype(str), str)

@@ -21,6 +21,7 @@ from ctsne._core.files import (
     replaced_file,
     write_file,
 )
+from ctsne._core.guards import reading
 from ctsne._io.arrays import array_columns, read_arrays, read_npy, write_arrays
 from ctsne._io.dataset import Dataset, Names, plain_array, storable
 from ctsne._io.h5ad_maps import check_key, data_size, free_names, read_h5ad_map, write_h5ad_map
@@ -160,6 +161,15 @@ def _as_text(frame: Any, separator: str, *, index: bool) -> bytes:
 def read_map(path: str | os.PathLike[str], *, key: str = "ctsne") -> MapFile:
     """Read a map that `write_map` wrote; raise ValueError for other files."""
     source = check_input(path)
+    with reading(source, "a map written by ctsne"):
+        positions, columns, names = _read_parts(source, key)
+        if positions.ndim != 2 or not np.isfinite(positions).all():
+            what = f"positions of shape {positions.shape}, or infinite or missing ones"
+            raise ValueError(f"{source} is damaged: it holds {what}")
+        return MapFile(positions, columns, names, find_provenance(source, key))
+
+
+def _read_parts(source: Path, key: str) -> tuple[NDArray[np.float32], dict[str, Any], Names]:
     suffix = suffix_of(source)
     columns: dict[str, Any] = {}
     names: Names = None
@@ -177,7 +187,7 @@ def read_map(path: str | os.PathLike[str], *, key: str = "ctsne") -> MapFile:
             raise ValueError(f"{source} is not a map written by ctsne: {sidecar.name} is missing")
     else:
         positions, columns, names = _read_table(source, key)
-    return MapFile(positions, columns, names, find_provenance(source, key))
+    return positions, columns, names
 
 
 def _read_table(source: Path, key: str) -> tuple[NDArray[np.float32], dict[str, Any], Names]:
@@ -188,10 +198,7 @@ def _read_table(source: Path, key: str) -> tuple[NDArray[np.float32], dict[str, 
     axes = [name for name in frame.columns if re.fullmatch(rf"{re.escape(key)}_\d+", name)]
     if not axes:
         raise ValueError(f"{source} is not a map written by ctsne: it has no column {first}")
-    try:
-        positions = np.ascontiguousarray(frame[axes].to_numpy(np.float32))
-    except ValueError as error:
-        raise ValueError(f"{source} is damaged: {error}") from error
+    positions = np.ascontiguousarray(frame[axes].to_numpy(np.float32))
     return positions, table_columns(frame.drop(columns=axes)), row_names(frame)[0]
 
 
@@ -202,5 +209,6 @@ def write_columns(path: Path, columns: Mapping[str, Any], *, names: Any = None) 
 
 def read_columns(path: Path) -> tuple[dict[str, Any], Names]:
     """Read the columns that `write_columns` wrote, and the row names."""
-    frame = read_frame(path)
-    return table_columns(frame), row_names(frame)[0]
+    with reading(path, "a valid table of columns"):
+        frame = read_frame(path)
+        return table_columns(frame), row_names(frame)[0]

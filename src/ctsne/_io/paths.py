@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ctsne._core.files import SETTINGS, TABLE, check_target
+from ctsne._core.guards import check_regular, read_text
 from ctsne._core.messages import closest
 
 TEXT_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt", ".txt.gz")
@@ -66,7 +67,9 @@ def check_input(path: str | os.PathLike[str], suffixes: Sequence[str] = DATA_SUF
         hint = f"; name a file in it, such as {source / inside[0]}" if inside else ""
         raise ValueError(f"{source} is a folder, not a file{hint}")
     if not source.exists():
-        raise ValueError(f"there is no file {source}{_missing_hint(source)}")
+        stdin = "; standard input is not read: save it to a file first" if path == "-" else ""
+        raise ValueError(f"there is no file {source}{stdin or _missing_hint(source)}")
+    check_regular(source)
     if suffix_of(source) not in suffixes:
         known = ", ".join(suffixes)
         raise ValueError(f"cannot read {source}: the name must end in one of {known}")
@@ -117,7 +120,7 @@ def _may_replace(sidecar: Path) -> bool:
     if sidecar.is_symlink() or not sidecar.exists():
         return True
     try:
-        content = json.loads(sidecar.read_bytes() if sidecar.is_file() else "")
+        content = json.loads(read_text(sidecar, "a settings record"))
         return {"ctsne provenance", "command", "settings"} <= set(content)
     except (OSError, RecursionError, TypeError, ValueError):
         return False

@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from ctsne._core.files import SETTINGS, file_checksum, write_file
-from ctsne._io.anndata import is_ours, opened, read_element
+from ctsne._core.guards import read_text, reading, reason
+from ctsne._io.anndata import is_ours
 from ctsne._io.arrays import read_arrays
 from ctsne._io.dataset import Dataset
+from ctsne._io.hdf5 import opened, read_element
 from ctsne._io.paths import MAP_SUFFIXES, check_input, load, sidecar_of, suffix_of
 
 FORMAT = 1
@@ -53,16 +55,27 @@ class Provenance:
     def from_json(cls, text: str) -> Provenance:
         """Make it from the text of `to_json`; refuse others."""
         try:
-            content = json.loads(text)
+            content = json.loads(text, parse_constant=_refuse_constant)
             stored = content["ctsne provenance"]
             if stored == FORMAT:
                 inputs = [InputRecord(**record) for record in content["inputs"]]
                 settings, versions = dict(content["settings"]), dict(content["versions"])
-                return cls(str(content["command"]), settings, inputs, versions)
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"not a ctsne settings record: {error}") from error
+                found = cls(content["command"], settings, inputs, versions)
+                found._check_types()
+                return found
+        except Exception as error:  # also of nested lists without end
+            raise ValueError(f"not a ctsne settings record: {reason(error)}") from error
         formats = f"format {stored!r:.20}, this version reads {FORMAT}"
         raise ValueError(f"the settings are of another version of ctsne ({formats}); upgrade ctsne")
+
+    def _check_types(self) -> None:
+        """Refuse values of other types where every reader relies on them."""
+        checksums = [each for record in self.inputs for each in (record.sha256, record.data)]
+        optional = [each for each in (*checksums, self.settings.get("other")) if each is not None]
+        labels = self.settings.get("labels") or []
+        texts = [self.command, *self.versions.values(), *(each.file for each in self.inputs)]
+        if not all(isinstance(each, str) for each in (*texts, *optional, *labels)):
+            raise ValueError("it has values of the wrong type")
 
     def to_file(self) -> bytes:
         """Return it as the content of a JSON file."""
@@ -71,6 +84,10 @@ class Provenance:
     def write(self, path: Path) -> None:
         """Write it to a JSON file."""
         write_file(path, self.to_file())
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a number")
 
 
 def current_versions() -> dict[str, str]:
@@ -154,13 +171,11 @@ def _stored_text(source: Path, key: str) -> str | None:
     if suffix in (".parquet", ".feather"):
         return _from_schema(source, suffix)
     file = source / SETTINGS if source.is_dir() else sidecar_of(source)
-    return file.read_text("utf-8", "replace") if file.is_file() else None
+    return read_text(file, "a settings record") if file.exists() else None
 
 
 def _from_schema(path: Path, suffix: str) -> str | None:
-    try:
+    with reading(path, f"a valid {suffix[1:]} file"):
         metadata = load(f"pyarrow{suffix}").read_table(path, columns=[]).schema.metadata
-    except (OSError, ValueError, load("pyarrow").ArrowException) as error:
-        raise ValueError(f"{path} is not a valid {suffix[1:]} file: {error}") from error
-    stored: bytes | None = (metadata or {}).get(SCHEMA_KEY)
-    return None if stored is None else stored.decode("utf-8", "replace")
+        stored: bytes | None = (metadata or {}).get(SCHEMA_KEY)
+        return None if stored is None else stored.decode("utf-8")

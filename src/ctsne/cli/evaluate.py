@@ -11,7 +11,7 @@ from ctsne.cli.console import Console, aligned, definitions
 from ctsne.cli.inputs import Input, check_other, check_outputs, joint_name, read_input
 from ctsne.cli.main import Parser
 from ctsne.cli.options import add_jobs, add_key, add_messages, make_estimator, option
-from ctsne.cli.rerun import options_again
+from ctsne.cli.records import options_again
 from ctsne.cli.values import whole
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,7 +74,8 @@ def check_same_data(path: Path, provenance: Provenance) -> None:
         return
     before = read_provenance(path)
     labels = before.settings.get("labels")
-    what = "other data or features" if before.inputs[0].data != provenance.inputs[0].data else ""
+    same = before.inputs and before.inputs[0].data == provenance.inputs[0].data
+    what = "" if same else "other data or features"
     if labels != provenance.settings.get("labels"):
         what = f"other labels ({', '.join(map(str, labels or ()))})"
     if what:
@@ -119,14 +120,19 @@ def write_folder(
 def read_folder(path: Path) -> SweepFolder:
     """Read a finished sweep; raise ValueError if the folder has none."""
     from ctsne._io import read_columns, read_provenance
+    from ctsne.cli.records import checked_settings
     from ctsne.sweep import load_sweep
 
     if not path.is_dir():
         raise ValueError(f"there is no folder {path}")
     if not is_sweep_folder(path):
         raise ValueError(_not_finished(path))
+    provenance = read_provenance(path)
+    if provenance.command != "sweep":
+        raise ValueError(f"{path} is not the folder of a sweep: {SETTINGS} is of another command")
+    provenance = replace(provenance, settings=checked_settings(provenance, path))
     columns, names = read_columns(path / COLUMNS)
-    return SweepFolder(load_sweep(path), columns, names, read_provenance(path))
+    return SweepFolder(load_sweep(path), columns, names, provenance)
 
 
 def _not_finished(path: Path) -> str:

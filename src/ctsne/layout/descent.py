@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 import ctsne._native as _native
-from ctsne._core.checks import check_finite, check_jobs
+from ctsne._core.checks import as_numbers, check_finite, check_jobs
 from ctsne._core.messages import warn
 from ctsne.layout.pairs import PairWeights
 from ctsne.layout.repulsion import Extent, Repulsion
@@ -119,7 +119,8 @@ class Layout:
         dof: float = 1.0,
         n_jobs: int = 1,
     ) -> None:
-        n = _check_input(matrix, start)
+        matrix, start = _check_input(matrix, start)
+        n = len(start)
         self.schedule = schedule or Schedule()
         self.iteration = 0
         self._n_jobs = check_jobs(n_jobs)
@@ -257,23 +258,26 @@ class Layout:
         return normaliser
 
 
-def _check_input(matrix: sp.csr_array, start: NDArray[np.floating]) -> int:
+def _check_input(
+    matrix: sp.csr_array, start: NDArray[np.floating]
+) -> tuple[sp.csr_array, NDArray[np.floating]]:
     """Check the matrix and the start."""
-    if not sp.issparse(matrix) or matrix.format != "csr" or matrix.shape[0] != matrix.shape[1]:
+    if not sp.issparse(matrix) or matrix.format != "csr" or matrix.shape[0] != matrix.shape[-1]:
         raise ValueError("matrix must be a square sparse matrix in CSR format")
-    matrix.check_format(full_check=True)
-    n = int(matrix.shape[0])
-    if np.ndim(start) != 2 or len(start) != n or not 1 <= np.shape(start)[1] <= 3:
+    matrix, start = as_numbers(matrix, argument="matrix"), as_numbers(start, argument="start")
+    n = matrix.shape[0]
+    if start.ndim != 2 or len(start) != n or not 1 <= start.shape[1] <= 3:
         raise ValueError(
             f"start must have {n} rows, one per point, and one to three columns, got shape "
-            f"{np.shape(start)}"
+            f"{start.shape}"
         )
-    check_finite(np.asarray(start), argument="start")
+    check_finite(start, argument="start")
+    check_finite(matrix, argument="matrix")
     if matrix.nnz and matrix.data.min() < 0:
         raise ValueError(
             f"matrix must not contain negative similarities, got {matrix.data.min():g}"
         )
-    return n
+    return matrix, start
 
 
 def _similarities(matrix: sp.csr_array, n_jobs: int, *, copy: bool = False) -> _native.Similarities:
