@@ -3,7 +3,9 @@ from __future__ import annotations
 import hashlib
 import os
 import resource
+import signal
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,8 +18,8 @@ from ctsne._core.files import (
     content_checksum,
     file_checksum,
     locked_folder,
-    removed_file,
     replaced_file,
+    replaced_files,
     sole_writer,
     write_file,
 )
@@ -113,23 +115,74 @@ def test_one_sweep_at_a_time(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
 
 
-def test_a_removed_file_comes_back_after_an_error(tmp_path: Path) -> None:
-    target = tmp_path / "a.txt"
-    for _ in range(2):  # with nothing to remove, too
-        with removed_file(target) as remove:
-            remove()
-        assert not list(tmp_path.iterdir())
-    target.write_text("old")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("at", range(5))
+def test_files_that_belong_together_are_never_mixed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, at: int
+) -> None:
+    """A signal at any change of a file, or an error of the system there."""
+    targets = [tmp_path / "a", tmp_path / "a.json"]
+    for target in targets:
+        target.write_text("old")
+    calls = 0
+
+    def disturbed(name: str) -> None:
+        real = getattr(os, name)
+
+        def change(*arguments: Any, **options: Any) -> Any:
+            nonlocal calls
+            calls += 1
+            if calls == at + 1:
+                signal.raise_signal(number)
+            return real(*arguments, **options)
+
+        monkeypatch.setattr(os, name, change)
+
+    def write() -> None:
+        with replaced_files(*targets) as parts:
+            for part in parts:
+                part.write_text("new")
+            for name in ("rename", "replace", "unlink"):
+                disturbed(name)
+
+    class Ended(BaseException): ...
+
+    def end(*_: object) -> None:
+        raise Ended
+
+    before = signal.signal(number, end)
+    try:
+        with pytest.raises(Ended):
+            write()
+    finally:
+        signal.signal(number, before)
+    monkeypatch.undo()
+    assert calls >= 4
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {
+        "a": "new",
+        "a.json": "new",
+    }
+
+
+def test_all_old_files_come_back_after_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    targets = [tmp_path / "a", tmp_path / "a.json"]
+    for target in targets:
+        target.write_text("old")
 
     def fail() -> None:
-        with removed_file(target) as remove:
-            remove()
-            assert not target.exists()
-            raise OSError("full")
+        with replaced_files(*targets) as parts:
+            parts[0].write_text("new")
+            monkeypatch.setattr("ctsne._core.files.os.replace", full)
 
-    with pytest.raises(OSError, match="full"):
+    def full(*_: object) -> None:
+        raise OSError("full")
+
+    with pytest.raises(WriteError, match="full"):
         fail()
-    assert target.read_text() == "old" and list(tmp_path.iterdir()) == [target]
+    assert [target.read_text() for target in targets] == ["old", "old"]
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o664, 0o400])
