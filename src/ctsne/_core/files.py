@@ -56,16 +56,16 @@ def replaced_files(*targets: Path) -> Iterator[list[Path]]:
             if mode is not None:
                 part.chmod(mode)
         with uninterrupted(), _put_aside(targets[1:]):
-            for part, target in zip(parts, targets, strict=True):
-                os.replace(part, target)  # atomic within a folder: never half a file
+            for part, each in zip(parts, targets, strict=True):
+                os.replace(part, each)  # atomic within a folder: never half a file
     except WriteError:
         raise
     except OSError as error:
-        named = {None: targets[0], **dict(zip(map(str, parts), targets, strict=True))}
-        if error.filename not in named:
+        named = dict(zip(map(str, parts), targets, strict=True))
+        target = named.get(str(error.filename or parts[0]))
+        if target is None:
             raise  # of another file, such as one that is read meanwhile
-        reason = error.strerror or error
-        raise WriteError(f"cannot write {named[error.filename]}: {reason}") from error
+        raise WriteError(f"cannot write {target}: {error.strerror or error}") from error
     finally:
         with uninterrupted(), contextlib.suppress(OSError):
             for part in parts:

@@ -217,7 +217,7 @@ def _element(column: Any) -> Any:
     if series.dtype.kind in "mM":  # AnnData cannot store dates and durations
         series = series.astype(object).where(series.notna(), None).map(str, na_action="ignore")
     if load("pandas").api.types.is_string_dtype(series.dtype):
-        series = series.astype("category")
+        series = series.astype(object).astype("category")  # anndata before 0.12.1 needs this
     return series.to_numpy() if isinstance(series.dtype, np.dtype) else series.array
 
 

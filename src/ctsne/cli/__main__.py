@@ -3,6 +3,10 @@
 import sys
 
 
+class _Interrupt(KeyboardInterrupt):
+    """Ctrl-C. After KeyboardInterrupt itself, Python may end by a signal instead of a code."""
+
+
 def run() -> int:
     """Run the program and return its exit code.
 
@@ -11,8 +15,9 @@ def run() -> int:
     try:
         import signal
 
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            if signal.getsignal(number) is signal.SIG_DFL:  # nohup ignores one of them
+        before = signal.default_int_handler, signal.SIG_DFL
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) in before:  # nohup and shells may ignore them
                 signal.signal(number, _end)
         from ctsne.cli.main import main
 
@@ -26,9 +31,11 @@ def run() -> int:
 
 
 def _end(number: int, _: object) -> None:
-    """End as after Ctrl-C, so that no unfinished files remain, with the shell's exit code."""
+    """End in a way that leaves no unfinished files, with the exit code of the shell."""
     import signal
 
+    if number == signal.SIGINT:
+        raise _Interrupt
     signal.signal(number, signal.SIG_IGN)
     raise SystemExit(128 + number)
 
