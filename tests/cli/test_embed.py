@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import anndata
@@ -18,6 +19,7 @@ import pandas as pd
 import pytest
 
 from ctsne import ConditionalTSNE
+from ctsne._core.files import WriteError
 from ctsne._io import read_map, read_provenance
 from ctsne.cli.main import main
 from ctsne.layout.descent import Layout
@@ -549,3 +551,47 @@ def test_pipes_are_not_read(
     message = fail("embed", *given, "--labels", "batch", "-o", "map.csv", *quick)
     assert "pipe.npy is a pipe, not a file; save its content to a file first" in message
     assert not Path("map.csv").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_other_signals_leave_nothing_behind(cells: str, number: int) -> None:
+    endless = ["embed", cells, "--labels", "batch", "-o", "map.csv", "--n-iter", "100000000"]
+    child = subprocess.Popen(
+        [sys.executable, "-P", "-m", "ctsne.cli", *endless, "--perplexity", "8", "--verbose"],
+        stderr=subprocess.PIPE, text=True, env=dict(os.environ),
+    )  # fmt: skip
+    assert child.stderr is not None
+    for line in child.stderr:
+        if "iteration 100:" in line:
+            break
+    child.send_signal(number)
+    rest = child.stderr.read()
+    assert child.wait(timeout=60) == 128 + number
+    assert "Traceback" not in rest and [path.name for path in Path().iterdir()] == [cells]
+    child.stderr.close()
+
+
+def test_a_picture_that_cannot_be_written_does_not_cost_the_map(
+    cells: str, fail: Callable[..., str], quick: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ctsne.cli import plot
+
+    def full(target: Path, content: bytes) -> None:
+        raise WriteError(f"cannot write {target}: No space left on device")
+
+    monkeypatch.setattr(plot, "write_file", full)
+    message = fail(
+        "embed", cells, "--labels", "batch", "-o", "map.csv", "--plot", "map.png", *quick
+    )
+    assert message.endswith("cannot write map.png: No space left on device; the map is in map.csv")
+    assert Path("map.csv.json").exists()
+
+
+@pytest.mark.parametrize("output", ["map.csv", "map.h5ad"])
+def test_space_is_checked_before_the_work(
+    cells: str, fail: Callable[..., str], output: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage = SimpleNamespace(free=10_000 if output == "map.h5ad" else 1000)
+    monkeypatch.setattr("ctsne._core.files.shutil.disk_usage", lambda _: usage)
+    endless = ["embed", cells, "--labels", "batch", "-o", output, "--n-iter", "100000000"]
+    assert f"cannot write {output}: No space left on device" in fail(*endless)

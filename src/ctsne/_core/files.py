@@ -8,9 +8,11 @@ import fcntl
 import hashlib
 import os
 import shutil
+import signal
 import stat
+import threading
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,56 +35,99 @@ class WriteError(OSError):
 
 
 @contextlib.contextmanager
-def replaced_file(target: Path) -> Iterator[Path]:
-    """Give a new empty file that replaces the target at the end, unless there is an error.
+def replaced_files(*targets: Path) -> Iterator[list[Path]]:
+    """Give new empty files that replace the targets at the end, unless there is an error.
 
-    No link is followed: a link with the name of the target is replaced, and the file that it leads
-    to stays as it is. A file keeps its permissions. Raises WriteError for errors of the system.
+    No link is followed: a link with the name of a target is replaced, and the file that it leads to
+    stays as it is. Files keep their permissions. Raises WriteError for errors of the system.
+
+    Of several files that belong together, name those that describe the first after it: a process
+    killed between them leaves none, rather than the description of another file.
     """
-    check_target(target)
-    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
-    # tempfile makes files that only the user can read, which results should not be.
-    temporary = _hidden(target)
+    modes = [_checked_mode(target) for target in targets]
+    parts = [_hidden(target) for target in targets]
     try:
-        temporary.touch(exist_ok=False)
-        if mode is not None:  # before there is anything to read
-            temporary.chmod(mode | stat.S_IWUSR)
-        yield temporary
-        if mode is not None:
-            temporary.chmod(mode)
-        os.replace(temporary, target)  # atomic within a folder: never half a file
+        for part, mode in zip(parts, modes, strict=True):
+            part.touch(exist_ok=False)
+            if mode is not None:  # before there is anything to read
+                part.chmod(mode | stat.S_IWUSR)
+        yield parts
+        for part, mode in zip(parts, modes, strict=True):
+            if mode is not None:
+                part.chmod(mode)
+        with uninterrupted(), _put_aside(targets[1:]):
+            for part, each in zip(parts, targets, strict=True):
+                os.replace(part, each)  # atomic within a folder: never half a file
     except WriteError:
         raise
     except OSError as error:
-        if error.filename is not None and str(error.filename) != str(temporary):
+        named = dict(zip(map(str, parts), targets, strict=True))
+        target = named.get(str(error.filename or parts[0]))
+        if target is None:
             raise  # of another file, such as one that is read meanwhile
         raise WriteError(f"cannot write {target}: {error.strerror or error}") from error
     finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
+        with uninterrupted(), contextlib.suppress(OSError):
+            for part in parts:
+                part.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
-def removed_file(target: Path) -> Iterator[Callable[[], None]]:
-    """Give a function that removes a file; it comes back if there is an error."""
-    aside = _hidden(target)
+def replaced_file(target: Path) -> Iterator[Path]:
+    """Give a new empty file that replaces the target at the end, unless there is an error."""
+    with replaced_files(target) as (part,):
+        yield part
 
-    def remove() -> None:
-        with contextlib.suppress(FileNotFoundError):
-            target.rename(aside)
 
+@contextlib.contextmanager
+def _put_aside(targets: Sequence[Path]) -> Iterator[None]:
+    """Rename files, which come back if there is an error and are removed if there is none."""
+    aside = {target: _hidden(target) for target in targets if os.path.lexists(target)}
     try:
-        yield remove
+        for target, name in aside.items():
+            target.rename(name)
+        yield
     except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            aside.rename(target)
+        for target, name in aside.items():
+            with contextlib.suppress(OSError):
+                name.rename(target)
         raise
-    aside.unlink(missing_ok=True)
+    for name in aside.values():
+        name.unlink()
 
 
 def _hidden(target: Path) -> Path:
     """Return a new name next to a file."""
+    # tempfile makes files that only the user can read, which results should not be.
     return target.with_name(f".{target.name[:_SHOWN_NAME]}.{uuid.uuid4().hex}.part")
+
+
+def _checked_mode(target: Path) -> int | None:
+    """Return the permissions of a file to replace; None if there is none."""
+    check_target(target)
+    return stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+
+
+@contextlib.contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Hold signals that end the program, such as Ctrl-C, back until the end of the block."""
+    if threading.current_thread() is not threading.main_thread():  # others never get them
+        yield
+        return
+    caught: list[int] = []
+    handlers: dict[int, Any] = {}
+    try:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            handlers[number] = signal.getsignal(number)
+            if handlers[number] not in (None, signal.SIG_IGN):
+                signal.signal(number, lambda number, _: caught.append(number))
+        yield
+    finally:
+        for changed, handler in handlers.items():
+            if handler is not None:
+                signal.signal(changed, handler)
+        if caught:
+            signal.raise_signal(caught[0])
 
 
 def write_file(target: Path, content: bytes) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import json
 import os
 import warnings
@@ -48,7 +49,7 @@ def check_key(target: Path, *, dataset: Dataset, key: str) -> None:
 
 
 def _refuse_links(file: Any, path: Path, key: str) -> None:
-    """Refuse links where a map is written, because they may lead into other files."""
+    """Refuse links where a map is written; links to other files are not even opened."""
     groups = {
         "obs": _diagnostics_of(key), "obsm": [key], "uns": [key], "obsp": [f"{key}_affinities"],
     }  # fmt: skip
@@ -63,8 +64,7 @@ def _refuse_links(file: Any, path: Path, key: str) -> None:
         for place in places:
             link = file.get(place, getlink=True)
             if not isinstance(link, hard):
-                where = f" of {link.filename}" if hasattr(link, "filename") else ""
-                what = f"{path} holds {place} as a link to {link.path}{where}"
+                what = f"{path} holds {place} as a link to {link.path}"
                 how = "read it with anndata.read_h5ad and write it to a new file"
                 raise ValueError(f"{what}, and nothing is written through links; {how}")
 
@@ -184,22 +184,19 @@ def _write_columns(
     """Add the columns that obs does not have; diagnostics replace those of an earlier map."""
     obs = file["obs"]
     order = [str(name) for name in obs.attrs.get("column-order", ())]
-    taken = set(obs)  # with links that lead nowhere, unlike ``in obs``
     new = {name: column for name, column in columns.items() if name not in order}
     for name in _diagnostics_of(key):
         if name in order:
             order.remove(name)
-            taken.discard(name)
             del obs[name]
     if f"{key}_affinities" in file.get("obsp", ()):
         del file["obsp"][f"{key}_affinities"]
     before = {name: columns[name] for name in order if name in columns}
     for name, column in {**new, **diagnostics}.items():
         for place in _places(name):
-            if place not in taken:  # the names of the cells are a member of obs too
+            if place not in obs:  # the names of the cells are a member of obs too
                 _write(obs, place, _element(column))
                 order.append(place)
-                taken.add(place)
                 break
             if place in before and first_difference(before[place], column) is None:
                 break  # written by an earlier run with the same label file
@@ -220,7 +217,7 @@ def _element(column: Any) -> Any:
     if series.dtype.kind in "mM":  # AnnData cannot store dates and durations
         series = series.astype(object).where(series.notna(), None).map(str, na_action="ignore")
     if load("pandas").api.types.is_string_dtype(series.dtype):
-        series = series.astype("category")
+        series = series.astype(object).astype("category")  # anndata before 0.12.1 needs this
     return series.to_numpy() if isinstance(series.dtype, np.dtype) else series.array
 
 
@@ -246,7 +243,9 @@ def _write_data(temporary: Path, dataset: Dataset) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # row names may appear twice
         adata = load("anndata").AnnData(dataset.X, obs=obs, var=var)
-    h5py.File(temporary, "w").close()
+    empty = io.BytesIO()
+    h5py.File(empty, "w").close()
+    temporary.write_bytes(empty.getvalue())
     _reserve(temporary, data_size(dataset))
     with h5py.File(temporary, "r+") as file:
         _write(file, "/", adata)

@@ -14,13 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne._core.files import (
-    check_space,
-    locked_folder,
-    removed_file,
-    replaced_file,
-    write_file,
-)
+from ctsne._core.files import check_space, locked_folder, replaced_files, write_file
 from ctsne._core.guards import reading
 from ctsne._io.arrays import array_columns, read_arrays, read_npy, write_arrays
 from ctsne._io.dataset import Dataset, Names, plain_array, storable
@@ -139,16 +133,10 @@ def _write_table(
 
 def _write_pair(target: Path, content: bytes, provenance: Provenance) -> None:
     """Write a map and its settings."""
-    sidecar = new_sidecar_of(target)
-    with (
-        locked_folder(target.parent),
-        removed_file(sidecar) as remove,
-        replaced_file(sidecar) as settings,
-        replaced_file(target) as temporary,
-    ):
+    files = replaced_files(target, new_sidecar_of(target))
+    with locked_folder(target.parent), files as (temporary, settings):
         temporary.write_bytes(content)
         settings.write_bytes(provenance.to_file())
-        remove()  # a process killed between the two leaves no settings of another map
 
 
 def _as_text(frame: Any, separator: str, *, index: bool) -> bytes:

@@ -1,37 +1,41 @@
 """The program ``ctsne``, also ``python -m ctsne.cli``: signals end it in an orderly way."""
 
-import contextlib
-import signal
 import sys
-from types import FrameType
 
-_INTERRUPTED = 130
+
+class _Interrupt(KeyboardInterrupt):
+    """Ctrl-C. After KeyboardInterrupt itself, Python may end by a signal instead of a code."""
 
 
 def run() -> int:
     """Run the program and return its exit code.
 
-    Everything else is imported here, so that Ctrl-C while it loads is one line too.
+    Everything is imported here, so that Ctrl-C while it loads is one line too.
     """
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is signal.SIG_DFL:  # nohup ignores one of them
-            signal.signal(number, _end)
-    code = _INTERRUPTED
     try:
+        import signal
+
+        before = signal.default_int_handler, signal.SIG_DFL
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) in before:  # nohup and shells may ignore them
+                signal.signal(number, _end)
         from ctsne.cli.main import main
 
         code = main()
-    except KeyboardInterrupt:
-        with contextlib.suppress(KeyboardInterrupt):
-            print("ctsne: interrupted", file=sys.stderr)
-    finally:
         # Nothing is left to do but to stop; Python would show where it was interrupted.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    return code
+        return code
+    except KeyboardInterrupt:
+        print("ctsne: interrupted", file=sys.stderr)
+        return 130
 
 
-def _end(number: int, _: FrameType | None) -> None:
-    """End as after Ctrl-C, so that no unfinished files remain, with the shell's exit code."""
+def _end(number: int, _: object) -> None:
+    """End in a way that leaves no unfinished files, with the exit code of the shell."""
+    import signal
+
+    if number == signal.SIGINT:
+        raise _Interrupt
     signal.signal(number, signal.SIG_IGN)
     raise SystemExit(128 + number)
 

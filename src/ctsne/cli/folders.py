@@ -8,7 +8,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ctsne._core.files import COLUMNS, INDEX, SETTINGS, TABLE, sole_writer, write_file
+from ctsne._core.files import (
+    COLUMNS,
+    INDEX,
+    SETTINGS,
+    TABLE,
+    sole_writer,
+    uninterrupted,
+    write_file,
+)
 
 if TYPE_CHECKING:
     from ctsne._io import Provenance
@@ -92,9 +100,10 @@ def move_folder(new: Path, target: Path) -> None:
     if not target.exists():
         new.rename(target)
         return
-    for each in sorted(new.iterdir(), key=lambda each: each.name == SETTINGS):
-        os.replace(each, target / each.name)
-    new.rmdir()
+    with uninterrupted():
+        for each in sorted(new.iterdir(), key=lambda each: each.name == SETTINGS):
+            os.replace(each, target / each.name)
+        new.rmdir()
 
 
 def begin_folder(path: Path, provenance: Provenance) -> None:
@@ -110,8 +119,9 @@ def write_folder(
     from ctsne._io import write_columns
 
     table = result.table.drop(columns="seconds").to_csv(index=False, lineterminator="\n")
-    with sole_writer(path):
+    with sole_writer(path), uninterrupted():
         result.save(path)
+        (path / SETTINGS).unlink(missing_ok=True)  # those of another sweep
         write_columns(path / COLUMNS, columns, names=names)
         write_file(path / TABLE, table.encode("utf-8", "surrogatepass"))
         provenance.write(path / SETTINGS)

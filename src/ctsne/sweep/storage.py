@@ -5,14 +5,12 @@ All files are NumPy archives without pickles: arrays, and everything else as JSO
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import io
 import json
 import os
 import re
-import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -20,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from ctsne._core.files import INDEX, content_checksum, write_file
+from ctsne._core.files import INDEX, check_target, content_checksum, write_file
+from ctsne._core.guards import reading
 from ctsne._core.messages import warn
 from ctsne.labels import Labels
 from ctsne.sweep.grid import GridPoint, identity
@@ -82,9 +81,10 @@ def load_map(path: Path, parameters: dict[str, Any], shape: tuple[int, int]) -> 
     """Return a stored map; None if there is none, or, with a warning, if it is not as it should."""
     if not os.path.lexists(path):
         return None
+    check_target(path)
     try:
         swept = _read_map(path, parameters)
-    except (OSError, ValueError) as error:
+    except (MemoryError, OSError, ValueError) as error:
         reason = str(error)
     else:
         if swept.embedding is not None and swept.embedding.shape == shape:
@@ -96,8 +96,12 @@ def load_map(path: Path, parameters: dict[str, Any], shape: tuple[int, int]) -> 
 
 def _read_map(path: Path, parameters: dict[str, Any]) -> SweptMap:
     if path.is_symlink():
-        raise _Damaged(f"{path} is a link, which is not followed")
-    with _arrays(path, os.O_NOFOLLOW) as stored:
+        raise ValueError(f"{path} is a link, which is not followed")
+    with (
+        reading(path, "a map, or it is damaged"),
+        path.open("rb") as file,  # np.load would not close it after an error
+        np.load(file, allow_pickle=False) as stored,
+    ):
         facts = json.loads(str(stored["facts"]))
         check_facts(facts)
         embedding = stored["embedding"]
@@ -107,31 +111,6 @@ def _read_map(path: Path, parameters: dict[str, Any]) -> SweptMap:
             parameters, embedding, error=None, diagnostics=diagnostics, file=path.name,
             **{name: facts[name] for name in _FACTS},
         )  # fmt: skip
-
-
-@contextlib.contextmanager
-def _arrays(path: Path, flags: int = 0) -> Iterator[Mapping[str, Any]]:
-    """Open a NumPy archive; whatever is wrong with its content is a ValueError with its name."""
-    # A pipe or device would keep us waiting.
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | flags)
-    with os.fdopen(descriptor, "rb") as file:
-        try:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise ValueError("not a regular file")
-            with np.load(file, allow_pickle=False) as arrays:
-                yield arrays
-        except _Damaged:
-            raise
-        except Exception as error:  # of any kind: NumPy, zipfile, zlib and json all read it
-            if isinstance(error, OSError) and error.filename is not None:  # the file of a map
-                raise
-            reason = " ".join(str(error).split()) or type(error).__name__
-            what = "not a sweep, or it is damaged"
-            raise _Damaged(f"{path} is {what}: {reason:.200}") from error
-
-
-class _Damaged(ValueError):
-    """A file of a sweep is damaged."""
 
 
 def write_sweep(path: Path, result: SweepResult) -> None:
@@ -222,7 +201,11 @@ def load_sweep(path: str | os.PathLike[str]) -> SweepResult:
         file = file / INDEX
         if not file.is_file():
             raise ValueError(f"{path} does not contain a finished sweep")
-    with _arrays(file) as arrays:
+    with (
+        reading(file, "a sweep, or it is damaged"),
+        file.open("rb") as opened,
+        np.load(opened, allow_pickle=False) as arrays,
+    ):
         content = json.loads(str(arrays["sweep"]))
         maps, points = [], []
         for number, entry in enumerate(content["maps"]):
