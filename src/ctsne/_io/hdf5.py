@@ -28,19 +28,18 @@ _SPARSE = ("csr_matrix", "csc_matrix")
 
 @contextlib.contextmanager
 def opened(path: Path, mode: str = "r") -> Iterator[Any]:
-    """Open an .h5ad file with h5py; refuse other files, and links to other files."""
+    """Open an .h5ad file with h5py; refuse other files, damaged ones and links to others."""
     h5py = load("h5py")
     load("anndata")
     with contextlib.ExitStack() as stack:
         with reading(path, "a valid .h5ad (HDF5) file"):
             state = path.stat()
-            _check_heaps(path, (state.st_ino, state.st_size, state.st_mtime_ns))
             try:
+                _check_file(path, (state.st_ino, state.st_size, state.st_mtime_ns))
                 file = stack.enter_context(h5py.File(path, mode))
             except BlockingIOError:
                 how = "close it there first"
                 raise ValueError(f"{path} is open in another program; {how}") from None
-            _refuse_links(file, path)
             if "obs" not in file:
                 raise ValueError(f"{path} is not an .h5ad file: this HDF5 file has no obs")
             if not hasattr(file["obs"], "keys"):
@@ -52,20 +51,27 @@ def opened(path: Path, mode: str = "r") -> Iterator[Any]:
 
 
 @lru_cache(maxsize=8)
-def _check_heaps(path: Path, state: tuple[int, ...]) -> None:
+def _check_file(path: Path, state: tuple[int, ...]) -> None:
+    """Refuse what would crash the HDF5 library or lead it to other files; once per ``state``."""
+    _check_heaps(path, state[1])
+    with load("h5py").File(path, "r") as file:
+        _check_objects(file, path)
+
+
+def _check_heaps(path: Path, length: int) -> None:
     """Refuse damaged heaps of text, in which HDF5 would loop for ever."""
     end = 0
     with path.open("rb") as file:
         for start in _places(file, _HEAP):
             file.seek(start + len(_HEAP))
             size = int.from_bytes(file.read(8), "little")
-            if start < end or start + size > state[1]:
+            if start < end or start + size > length:
                 raise ValueError("heaps of text overlap, or end outside the file")
             content = file.read(size - _HEADER.size) if size > _HEADER.size else b""
             place, end = 0, start + size
             while place <= len(content) - _HEADER.size:
-                index, _, _, length = _HEADER.unpack_from(content, place)
-                step = length if index == 0 else _HEADER.size + -(-length // 8) * 8
+                index, _, _, stored = _HEADER.unpack_from(content, place)
+                step = stored if index == 0 else _HEADER.size + -(-stored // 8) * 8
                 if step < _HEADER.size:
                     raise ValueError(f"the heap of text at byte {start} does not end")
                 place += step
@@ -87,29 +93,33 @@ def _places(file: IO[bytes], wanted: bytes) -> Iterator[int]:
         start, left = start + len(block), text[1 - len(wanted) :]
 
 
-def _refuse_links(file: Any, path: Path) -> None:
-    """Refuse links to other files, which even a look at their names would open."""
+def _check_objects(file: Any, path: Path) -> None:
+    """Refuse links to other files, which even a look at their names would open, and odd types."""
     h5py = load("h5py")
     seen, waiting = set(), [(file, 0)]
     while waiting:
-        group, depth = waiting.pop()
+        part, depth = waiting.pop()
+        for name in part.attrs:
+            _check_type(part.attrs.get_id(name).get_type(), f"attribute {name!r:.60}")
+        if not isinstance(part, h5py.Group):
+            continue
         links: list[tuple[bytes, int]] = []
         # The callback must return None; other values end the iteration.
-        group.id.links.iterate(lambda name, info: links.append((name, info.type)), info=True)  # noqa: B023
+        part.id.links.iterate(lambda name, info: links.append((name, info.type)), info=True)  # noqa: B023
         for name, kind in links:
             if kind == h5py.h5l.TYPE_SOFT:
                 continue
-            place = f"{group.name.rstrip('/')}/{name.decode('utf-8', 'replace')}"
+            place = f"{part.name.rstrip('/')}/{name.decode('utf-8', 'replace')}"
             if kind != h5py.h5l.TYPE_HARD:
                 how = "anndata.read_h5ad and write_h5ad make a file that holds everything itself"
                 what = f"{path} links to another file at {place!r:.60}"
                 raise ValueError(f"{what}, which is not read; {how}")
-            about = h5py.h5o.get_info(group.id, name)
-            if about.type == h5py.h5o.TYPE_GROUP and about.addr not in seen:
+            about = h5py.h5o.get_info(part.id, name)
+            if about.addr not in seen:
                 if depth == _DEEPEST:  # the library would overflow its stack
                     raise ValueError(f"groups are nested more than {_DEEPEST} deep")
                 seen.add(about.addr)
-                waiting.append((group[name], depth + 1))
+                waiting.append((part[name], depth + 1))
 
 
 def read_element(element: Any) -> Any:
@@ -131,8 +141,6 @@ def read_element(element: Any) -> Any:
 
 def _checked_size(element: Any, seen: set[Any]) -> int:
     """Return the bytes that a part takes in memory; refuse parts that are unsafe to read."""
-    for name in element.attrs:
-        _check_type(element.attrs.get_id(name).get_type(), f"attribute {name!r:.60}")
     if not hasattr(element, "keys"):
         return _dataset_size(element)
     if element in seen:  # it may even contain itself
