@@ -190,14 +190,16 @@ def _read_text(path: Path, as_text: Collection[str | None], own: str | None) -> 
             texts = {*as_text} & {*header}
             if not header[0] or own in header[1:2]:
                 texts.add(header[0] or "Unnamed: 0")
-            # In text, "NA" or "None" may well be a label. The slower way to read numbers gives
-            # exactly those that were written.
+            # In text, "NA" or "None" may well be a label.
             options: dict[str, Any] = {
                 "sep": separator, "encoding": "utf-8", "converters": dict.fromkeys(texts, str),
                 "keep_default_na": False, "na_values": [""] if own else ["", "NaN", "nan"],
-                "float_precision": "round_trip", "low_memory": False,
+                "low_memory": False,
                 "compression": "gzip" if path.name.lower().endswith(".gz") else None,
             }  # fmt: skip
+            if tuple(map(int, pandas.__version__.split(".")[:2])) < (3, 1):
+                # Slower, but gives exactly the numbers that were written, as later versions do.
+                options["float_precision"] = "round_trip"
             frames = []
             for decimal in ".," if separator == ";" else ".":
                 frame = pandas.read_csv(path, decimal=decimal, **options)
