@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from ctsne import ConditionalTSNE
 from ctsne._core.vocabulary import MEASURES
-from ctsne.cli import main
+from ctsne.cli.main import main
 from ctsne.evaluate import adjusted_rnx, data_neighbors, evaluate, measure_map
 from ctsne.sweep import load_sweep, sweep
 

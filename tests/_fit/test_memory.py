@@ -6,7 +6,6 @@ import logging
 import re
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ import pytest
 
 from ctsne import ConditionalTSNE
 from ctsne._fit import memory as _memory
-from ctsne._fit.memory import free_memory
 from ctsne._fit.settings import check_settings
 from ctsne.datasets import make_synthetic
 from ctsne.labels import encode_labels
@@ -133,48 +131,3 @@ def test_it_is_logged(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.Monk
     told = [record.message for record in caplog.records if record.message.startswith("memory")]
     assert re.match(r"memory: about \d+ MiB of 20.0 GiB free", told[0])
     assert re.match(r"memory: about \d+ MiB \(", told[1])
-
-
-def write(folder: Path, files: dict[str, str]) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in files.items():
-        (folder / name).write_text(text)
-
-
-@pytest.mark.parametrize(
-    ("line", "folder", "names"),
-    [
-        ("0::/job", ".", ("memory.max", "memory.current", "inactive_file")),
-        (
-            "4:cpu,memory:/job",
-            "memory",
-            ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
-        ),
-    ],
-)
-def test_free_is_the_least_of_all_limits(
-    tmp_path: Path, line: str, folder: str, names: tuple[str, str, str]
-) -> None:
-    proc, cgroup = tmp_path / "proc", tmp_path / "cgroup"
-    group = cgroup / folder
-    write(proc, {"meminfo": f"MemTotal: 9 kB\nMemAvailable: {8 * 2**20} kB\n"})
-    assert list(_memory._free(proc, cgroup)) == [8 * GIB]
-    write(proc / "self", {"cgroup": f"1:name=systemd:/\n{line}\n"})
-    assert list(_memory._free(proc, cgroup)) == [8 * GIB]
-    limit, usage, reclaimable = names
-    write(group, {limit: f"{6 * GIB}\n", usage: f"{5 * GIB}\n"})
-    write(group / "job", {limit: f"{4 * GIB}\n", usage: f"{3 * GIB}\n"})
-    write(group / "job", {"memory.stat": f"anon 1\n{reclaimable} {GIB}\n"})
-    assert sorted(_memory._free(proc, cgroup)) == [GIB, 2 * GIB, 8 * GIB]
-    write(group / "job", {limit: "max\n"})
-    assert sorted(_memory._free(proc, cgroup)) == [GIB, 8 * GIB]
-
-
-def test_free_memory_of_this_machine() -> None:
-    free = free_memory()
-    assert free is None or 0 < free < 2**60
-    assert free is not None or sys.platform != "linux"
-
-
-def test_nothing_is_known_elsewhere(tmp_path: Path) -> None:
-    assert list(_memory._free(tmp_path, tmp_path)) == []

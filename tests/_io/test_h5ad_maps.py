@@ -1,7 +1,14 @@
 from __future__ import annotations
 
+import contextlib
 import shutil
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import anndata
 import h5py
@@ -9,8 +16,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ctsne._io import Provenance, check_key, input_records, read_data, read_map, write_map
+from ctsne._core.files import file_checksum
+from ctsne._io import (
+    Provenance,
+    check_key,
+    h5ad_maps,
+    input_records,
+    read_data,
+    read_map,
+    write_map,
+)
 
+MADE = Provenance("embed", {})
 POSITIONS = np.random.default_rng(3).normal(size=(12, 2)).astype(np.float32)
 
 
@@ -143,13 +160,142 @@ def test_new_files_hold_the_data_too(tmp_path: Path) -> None:
     assert again.checksum(["batch"]) == read_data(tmp_path / "a.npz").checksum(["batch"])
 
 
-def test_a_link_to_the_file_stays_a_link(cells: Path, tmp_path: Path) -> None:
+def test_a_link_to_the_file_is_replaced(cells: Path, tmp_path: Path) -> None:
     (tmp_path / "links").mkdir()
     link = tmp_path / "links" / "here.h5ad"
     link.symlink_to(cells)
+    before = cells.read_bytes()
+    (record,) = input_records(read_data(link), link)
+    assert record.file == "../cells.h5ad" and record.sha256 is not None  # which stays as it is
     write(link, link)
-    assert link.is_symlink() and "ctsne" in anndata.read_h5ad(cells).obsm
+    assert not link.is_symlink() and "ctsne" in anndata.read_h5ad(link).obsm
     assert [path.name for path in link.parent.iterdir()] == [link.name]
+    assert cells.read_bytes() == before
+
+
+def test_two_names_of_one_file(cells: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.h5ad"
+    other.hardlink_to(cells)
+    before = cells.read_bytes()
+    write(other, cells)
+    assert cells.read_bytes() == before and "ctsne" in anndata.read_h5ad(other).obsm
+
+
+@pytest.mark.parametrize("external", [True, False])
+@pytest.mark.parametrize(
+    "place",
+    ["obs", "obsm", "uns", "obsp", "obs/ctsne_perplexity", "obsm/ctsne", "uns/ctsne",
+     "obsp/ctsne_affinities"],
+)  # fmt: skip
+def test_nothing_is_written_through_links(
+    cells: Path, tmp_path: Path, place: str, external: bool
+) -> None:
+    write(cells, cells)
+    data = read_data(cells)
+    other = tmp_path / "other.h5ad"
+    shutil.copy(cells, other)
+    with h5py.File(cells, "r+") as file:
+        if place in file:
+            file.move(place, "elsewhere")
+        file[place] = (
+            h5py.ExternalLink("other.h5ad", place) if external else h5py.SoftLink("/elsewhere")
+        )
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    soft = rf"cells.h5ad holds {place} as a link to .*; read it with anndata"
+    message = "links to another file at" if external else soft
+    for target in (cells, tmp_path / "new.h5ad"):
+        with pytest.raises(ValueError, match=message):
+            check_key(target, dataset=data, key="ctsne")
+        changed = replace(data, sha256=file_checksum(cells))
+        with pytest.raises(ValueError, match=message):
+            write_map(target, POSITIONS, dataset=changed, diagnostics={}, provenance=MADE)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_links_elsewhere_in_the_file_do_no_harm(cells: Path) -> None:
+    with h5py.File(cells, "r+") as file:
+        file["obsm/other"] = h5py.SoftLink("/obsm/X_pca")
+    write(cells, cells)
+    found = anndata.read_h5ad(cells).obsm
+    np.testing.assert_array_equal(found["other"], found["X_pca"])
+    np.testing.assert_array_equal(found["ctsne"], POSITIONS)
+
+
+def test_the_second_of_two_writers_is_refused(cells: Path) -> None:
+    first, second = read_data(cells), read_data(cells)
+    write_map(cells, POSITIONS, dataset=first, diagnostics={}, provenance=MADE, key="one")
+    with pytest.raises(ValueError, match="has changed since it was read"):
+        write_map(cells, POSITIONS, dataset=second, diagnostics={}, provenance=MADE, key="two")
+    assert {"one"} == {"one", "two"} & set(anndata.read_h5ad(cells).obsm)
+
+
+def test_writers_wait_for_each_other(cells: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    datasets = {key: read_data(cells) for key in ("one", "two")}
+    copy, barrier = h5ad_maps._copy, threading.Barrier(2)
+
+    def both(dataset: Any, temporary: Path) -> None:
+        copy(dataset, temporary)
+        with contextlib.suppress(threading.BrokenBarrierError):
+            barrier.wait(timeout=0.5)  # the other one cannot get here
+
+    monkeypatch.setattr(h5ad_maps, "_copy", both)
+
+    def work(key: str) -> Exception | None:
+        try:
+            write_map(
+                cells, POSITIONS, dataset=datasets[key], diagnostics={}, provenance=MADE, key=key
+            )
+        except ValueError as error:
+            return error
+        return None
+
+    with ThreadPoolExecutor(2) as pool:
+        errors = list(pool.map(work, datasets))
+    assert errors.count(None) == 1 and "has changed" in str(errors)
+    kept = {"one", "two"} & set(anndata.read_h5ad(cells).obsm)
+    assert kept == {key for key, error in zip(datasets, errors, strict=True) if error is None}
+
+
+def test_another_program_that_writes_meanwhile(
+    cells: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = h5ad_maps._copy
+
+    def disturbed(dataset: Any, temporary: Path) -> None:
+        copy(dataset, temporary)
+        with h5py.File(cells, "r+") as file:
+            file.attrs["new"] = 1
+
+    monkeypatch.setattr(h5ad_maps, "_copy", disturbed)
+    with pytest.raises(ValueError, match="has changed since it was read"):
+        write(cells, cells)
+    with h5py.File(cells) as file:
+        assert file.attrs["new"] == 1 and "ctsne" not in file["obsm"]
+
+
+@pytest.mark.parametrize("source", ["cells.h5ad", "cells.npz"])
+def test_a_full_disk_is_an_error_and_not_a_crash(cells: Path, tmp_path: Path, source: str) -> None:
+    np.savez(tmp_path / "cells.npz", X=POSITIONS)
+    (tmp_path / "out").mkdir()
+    # At every size, in a process of its own: HDF5 crashed when it was closed, or at the end.
+    program = f"""
+import os, resource
+from ctsne._io import Provenance, read_data, write_map
+from pathlib import Path
+import numpy as np
+data, made = read_data({str(tmp_path / source)!r}), Provenance("embed", {{}})
+target = Path({str(tmp_path)!r}, "out", "map.h5ad")
+for limit in range(0, 80_000, 2_000):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, -1))
+    try:
+        write_map(target, np.ones((12, 2)), dataset=data, diagnostics={{}}, provenance=made)
+        raise SystemExit("written")
+    except OSError as error:
+        assert str(error) == f"cannot write {{target}}: File too large", error
+    assert not os.listdir(target.parent)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_labels_never_take_the_place_of_what_is_there(cells: Path, tmp_path: Path) -> None:

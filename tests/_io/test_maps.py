@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import gzip
+import os
+import resource
 import tempfile
 from pathlib import Path
 
@@ -232,6 +234,44 @@ def test_a_write_that_fails_leaves_the_old_map(
     with pytest.raises(OSError, match="full"):
         write(target, data, values(12) + 1)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_full_disk_is_reported_with_the_name_of_the_file(
+    name: str, tmp_path: Path, data: Dataset
+) -> None:
+    target = tmp_path / name
+    write(target, data)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, limits[1]))
+    try:
+        with pytest.raises(OSError, match=f"^cannot write {target}: File too large$"):
+            write(target, data, values(12) + 1)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize("name", ["m.csv", "m.npy"])
+def test_settings_are_written_after_their_map_and_through_no_link(
+    name: str, tmp_path: Path, data: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "precious").write_text("mine")
+    sidecar = tmp_path / f"{name}.json"
+    sidecar.symlink_to("precious")
+    write(tmp_path / name, data)
+    assert (tmp_path / "precious").read_text() == "mine" and not sidecar.is_symlink()
+    moved = []
+    replace = os.replace
+
+    def watched(source: Path, target: Path) -> None:
+        moved.append((target.name, sidecar.exists()))
+        replace(source, target)
+
+    monkeypatch.setattr("ctsne._core.files.os.replace", watched)
+    write(tmp_path / name, data)
+    assert moved == [(name, False), (sidecar.name, False)]  # never those of another map
 
 
 def test_what_does_not_fit_is_refused(tmp_path: Path, data: Dataset) -> None:

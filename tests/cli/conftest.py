@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ctsne.cli import main
+from ctsne.cli.main import main
 from ctsne.datasets import make_synthetic
 
 N = 120

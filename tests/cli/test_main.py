@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -11,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from ctsne.cli import demo, main
-from ctsne.cli.main import COMMANDS, command_parser, make_parser
+from ctsne.cli import demo
+from ctsne.cli.main import COMMANDS, command_parser, main, make_parser
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
@@ -106,10 +107,65 @@ def test_the_module_runs_and_a_closed_pipe_is_no_error() -> None:
     assert child.wait(timeout=120) == 0 and errors == b""
 
 
+@pytest.mark.parametrize(
+    "module", ["ctsne.cli.main", "ctsne.cli.values", "numpy", "ctsne.cli.embed"]
+)
+def test_ctrl_c_while_the_program_loads(module: str) -> None:
+    program = f"""
+import runpy, signal, sys
+class Finder:
+    def find_spec(self, name, *_):
+        if name == {module!r}:
+            signal.raise_signal(signal.SIGINT)
+sys.meta_path.insert(0, Finder())
+sys.argv[1:] = ["embed", "--help"]
+runpy.run_module("ctsne.cli", run_name="__main__")
+"""
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", program], capture_output=True, text=True, timeout=120
+    )
+    assert (done.returncode, done.stderr, done.stdout) == (130, "ctsne: interrupted\n", "")
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("embed none.csv --labels a -o out/map.csv", "there is no folder out; create it first"),
+        ("embed none.csv --labels a -o map.csv --plot out/a.png", "there is no folder out"),
+        ("sweep none.csv --labels a -o out/sweep", "there is no folder out"),
+        ("report none.csv --labels a -o out/page.html", "there is no folder out"),
+        ("plot none.csv -o out/a.png", "there is no folder out"),
+        ("evaluate none.csv -o out/a.csv", "there is no folder out"),
+        ("demo -o out/a.png", "there is no folder out"),
+        (
+            "embed none.csv --labels a -o pipe.csv",
+            "cannot write pipe.csv: it is not a regular file",
+        ),
+        ("plot none.csv -o pipe.png", "cannot write pipe.png: it is not a regular file"),
+        ("demo -o null.png", "cannot write null.png: it is not a regular file"),
+        ("embed none.csv --labels a -o .csv/a", "its name must end in"),
+    ],
+)
+def test_outputs_are_checked_before_inputs(
+    command: str,
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    fail: Callable[..., str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("pipe.csv", "pipe.png"):
+        os.mkfifo(name)
+    Path("null.png").symlink_to("/dev/null")
+    before = sorted(tmp_path.iterdir())
+    assert message in fail(*command.split())
+    assert sorted(tmp_path.iterdir()) == before
+
+
 def test_help_and_version_load_nothing_heavy() -> None:
     heavy = ["sklearn", "scipy", "pandas", "matplotlib", "anndata"]
     program = (
-        "import sys; from ctsne.cli import main; main(['embed', '--help']); "
+        "import sys; from ctsne.cli.main import main; main(['embed', '--help']); "
         f"print([name for name in {heavy} if name in sys.modules], file=sys.stderr)"
     )
     done = subprocess.run(

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from ctsne._io import read_map
-from ctsne.cli import main, plot
+from ctsne.cli import plot
+from ctsne.cli.main import main
 from ctsne.cli.plot import draw_map
 
 STARTS = {".png": b"\x89PNG", ".pdf": b"%PDF", ".svg": b"<?xml"}

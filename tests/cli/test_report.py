@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ctsne.cli import main
+from ctsne.cli.main import main
 from ctsne.sweep import load_sweep, worker
 
 GRID = ["--methods", "balanced", "--strengths", "0", "1"]

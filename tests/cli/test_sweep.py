@@ -11,10 +11,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from ctsne._core.files import sole_writer
 from ctsne._io import read_columns, read_provenance
-from ctsne.cli import main
 from ctsne.cli import sweep as sweep_command
-from ctsne.cli.main import make_parser
+from ctsne.cli.main import main, make_parser
 from ctsne.cli.options import settings_of
 from ctsne.cli.sweep import embed_command, make_grid
 from ctsne.sweep import load_sweep, worker
@@ -377,3 +377,33 @@ def test_the_suggested_command_has_the_alignment(
     best = load_sweep("out/sweep.npz").maps[1]
     command = embed_command(best, cells, settings_of(parsed))
     assert "--align mean" in command and "--odds 5" in command
+
+
+def test_links_in_the_folder_are_replaced_and_not_followed(
+    cells: str, run: Callable[..., str], quick: list[str]
+) -> None:
+    command = ["sweep", cells, "--labels", "batch", "-o", "out", "--strengths", "1", "--methods",
+               "joint", *quick]  # fmt: skip
+    run(*command)
+    Path("far").mkdir()
+    before = {}
+    for file in sorted(Path("out").iterdir()):
+        file.rename(Path("far") / file.name)
+        file.symlink_to(Path("../far") / file.name)
+        before[file.name] = (Path("far") / file.name).read_bytes()
+    # What is written must not be what is there already.
+    for name in ("table.csv", "sweep.npz", "columns.feather"):
+        (Path("far") / name).write_bytes(b"precious")
+        before[name] = b"precious"
+    run(*command)
+    assert {file.name: file.read_bytes() for file in Path("far").iterdir()} == before
+    assert not any(file.is_symlink() for file in Path("out").iterdir())
+    assert len(list(Path("out").iterdir())) == len(before)
+
+
+def test_two_sweeps_in_one_folder(cells: str, fail: Callable[..., str], quick: list[str]) -> None:
+    Path("out").mkdir()
+    with sole_writer(Path("out")):
+        message = fail("sweep", cells, "--labels", "batch", "-o", "out", *quick)
+    assert message.endswith("another sweep is writing to out; wait until it has ended")
+    assert not list(Path("out").iterdir())

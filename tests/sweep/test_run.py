@@ -8,6 +8,7 @@ import threading
 import time
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import joblib
@@ -17,6 +18,7 @@ import scipy.sparse as sp
 from scipy.spatial.distance import pdist
 
 from ctsne import ConditionalTSNE
+from ctsne._core.files import WriteError, sole_writer
 from ctsne._fit.settings import DEFAULTS, check_settings
 from ctsne.datasets import make_synthetic
 from ctsne.evaluate import (
@@ -176,13 +178,77 @@ def test_other_data_labels_or_parameters_are_not_taken_for_the_same(tmp_path: Pa
     assert len(list(tmp_path.glob("map-*.npz"))) == 5
 
 
-def test_a_damaged_file_is_made_again(tmp_path: Path) -> None:
+def _cut(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:100])
+
+
+def _changed(**arrays: Any) -> Any:
+    def change(file: Path) -> None:
+        with np.load(file) as stored:
+            changed = {name: arrays.get(name, lambda each: each)(stored[name]) for name in stored}
+        np.savez(file, **changed)
+
+    return change
+
+
+def _with_nan(array: Any) -> Any:
+    array[7, 0] = np.nan
+    return array
+
+
+def _linked(file: Path) -> None:
+    file.rename(file.with_name("elsewhere"))
+    file.symlink_to("elsewhere")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        _cut,
+        _linked,
+        _changed(embedding=_with_nan),
+        _changed(embedding=lambda each: each[:-1]),
+        _changed(embedding=lambda each: each[:, :1]),
+        _changed(embedding=lambda each: each.astype(complex)),
+        _changed(perplexity=lambda each: each[:-1], embedding=lambda each: each[:-1]),
+        _changed(perplexity=lambda each: each.astype(str)),
+        _changed(diagnostics=lambda each: each[:1]),
+        _changed(facts=lambda _: np.array('{"measures": [1]}')),
+        _changed(facts=lambda _: np.array("[" * 100_000)),
+    ],
+)
+def test_a_damaged_file_is_made_again(tmp_path: Path, damage: Any) -> None:
     whole = run({"beta": [0.1]}, folder=tmp_path)
     (file,) = tmp_path.glob("map-*.npz")
-    file.write_bytes(file.read_bytes()[:100])
-    same_tables(run({"beta": [0.1]}, folder=tmp_path), whole)
+    before = file.read_bytes()
+    damage(file)
+    with pytest.warns(UserWarning, match=rf"{file.name} is .*; this map is made again"):
+        same_tables(run({"beta": [0.1]}, folder=tmp_path), whole)
     with np.load(file, allow_pickle=False) as stored:
         assert stored["embedding"].shape == (240, 2)
+    assert not file.is_symlink()
+    elsewhere = tmp_path / "elsewhere"
+    assert not elsewhere.exists() or elsewhere.read_bytes() == before
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        same_tables(run({"beta": [0.1]}, folder=tmp_path), whole)
+
+
+def test_links_in_the_folder_are_not_followed(tmp_path: Path) -> None:
+    folder = tmp_path / "sweep"
+    run({"beta": [0.1]}, folder=folder)
+    (tmp_path / "precious").write_text("mine")
+    (folder / "sweep.npz").unlink()
+    (folder / "sweep.npz").symlink_to("../precious")
+    run({"beta": [0.1]}, folder=folder)
+    assert (tmp_path / "precious").read_text() == "mine"
+    assert not (folder / "sweep.npz").is_symlink()
+
+
+def test_two_sweeps_in_one_folder(tmp_path: Path) -> None:
+    with sole_writer(tmp_path), pytest.raises(ValueError, match="another sweep is writing to"):
+        run({"beta": [0.1]}, folder=tmp_path)
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("path", [False, True])
@@ -228,14 +294,36 @@ def test_a_map_after_a_failed_one_is_not_taken_for_another(
     same_tables(run(grid, path=True, folder=tmp_path), whole)
 
 
-def test_a_full_disk_does_not_cost_the_map(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: Any) -> None:
-        raise OSError("no space left")
+def test_a_full_disk_stops_the_sweep_and_keeps_its_maps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save, made = worker.save_map, []
 
-    monkeypatch.setattr(worker, "save_map", full)
-    with pytest.warns(UserWarning, match="2 maps could not be stored in the folder: no space left"):
-        result = run({"beta": [1, 0.1]}, folder=tmp_path)
-    assert all(swept.embedding is not None for swept in result.maps)
+    def full(path: Path, swept: Any) -> None:
+        made.append(path)
+        if len(made) == 2:
+            raise WriteError(f"cannot write {path}: No space left on device")
+        save(path, swept)
+
+    grid = {"beta": [1, 0.1, 0.01, 1e-3]}
+    with monkeypatch.context() as patched:
+        patched.setattr(worker, "save_map", full)
+        message = r"cannot write .*map-.*: No space left on device; 1 of 4 maps are stored, run it"
+        with pytest.raises(WriteError, match=message):
+            run(grid, folder=tmp_path, n_jobs=1)
+    assert len(made) == 2  # the others were not computed
+    assert list(tmp_path.iterdir()) == [made[0]]
+    monkeypatch.setattr(worker, "save_map", lambda *each: (made.append(each[0]), save(*each)))
+    assert len(run(grid, folder=tmp_path, n_jobs=1).maps) == 4
+    assert len(made) == 5  # the first was kept
+
+
+def test_space_is_checked_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usage = SimpleNamespace(free=240 * 4 * 6 * 2 - 1)
+    monkeypatch.setattr("ctsne._core.files.shutil.disk_usage", lambda _: usage)
+    with pytest.raises(WriteError, match="No space left on device"):
+        run({"beta": [1, 0.1]}, folder=tmp_path)
+    assert not list(tmp_path.iterdir())
 
 
 def test_path_starts_from_the_map_before(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+import json
+import os
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -125,6 +129,78 @@ def test_a_folder_stores_each_map_once(tmp_path: Path) -> None:
     assert all(
         np.array_equal(a.embedding, b.embedding) for a, b in zip(again.maps, made.maps, strict=True)
     )
+
+
+def _rewritten(path: Path, change: Callable[[dict[str, Any], dict[str, Any]], object]) -> None:
+    """Change the text and the arrays of a stored sweep."""
+    with np.load(path) as stored:
+        arrays = dict(stored)
+    content = json.loads(str(arrays.pop("sweep")))
+    change(content, arrays)
+    np.savez(path, sweep=np.array(json.dumps(content)), **arrays)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda text, _: text.update(maps=7), "not iterable"),
+        (lambda text, _: text.update(maps=[7]), "not subscriptable"),
+        (lambda text, _: text["estimator"].pop("perplexity"), "parameters of the estimator"),
+        (lambda text, _: text["estimator"].update(method="dance"), "method"),
+        (lambda text, _: text["estimator"].update(perplexity=[30]), "values of parameters"),
+        (lambda text, _: text.update(sampled_from="many"), "number of points"),
+        (lambda text, _: text.update(sampled_from=3), "number of points"),
+        (lambda text, _: text["maps"][1]["parameters"].update(dance=1), "names of parameters"),
+        (lambda text, _: text["maps"][1]["parameters"].update(method=[1]), "values of parameters"),
+        (lambda text, _: text["maps"][1]["parameters"].update(method="x"), "method"),
+        (lambda text, _: text["maps"][3]["parameters"].update(beta={"labels": [[[], 1]]}), "hash"),
+        (lambda text, _: text["maps"][3]["parameters"].update(init={"array": "none"}), "none"),
+        (lambda text, _: text["maps"][1].update(measures={}), "measures"),
+        (lambda text, _: text["maps"][1].update(measures={"mixing": "far"}), "measures"),
+        (lambda text, _: text["maps"][1]["measures"].pop("adjusted_rnx"), "measures"),
+        (lambda text, _: text["maps"][1].update(alignment_scores=[]), "alignment scores"),
+        (lambda text, _: text["maps"][1].update(alignment=[]), "facts"),
+        (lambda text, _: text["maps"][1].update(seconds=None), "facts"),
+        (lambda text, _: text["maps"][1].update(line=1), "lines"),
+        (lambda text, _: text["maps"][1].update(steering="dance"), "steering"),
+        (lambda text, _: text["maps"][1].update(error=3), "errors"),
+        (lambda text, _: text["maps"][1].update(file="../map.npz"), "not the name of a map"),
+        (lambda text, _: text["maps"][1].update(diagnostics=["perplexity"]), "names of diagn"),
+        (lambda _, each: each["embedding-1"].fill(np.nan), "positions"),
+        (lambda _, each: each.update({"embedding-1": np.zeros((120, 2))}), "positions"),
+        (lambda _, each: each.update({"embedding-1": np.zeros(120, "f4")}), "shape"),
+        (lambda _, each: each.update({"embedding-1": np.zeros((99, 2), "f4")}), "perplexity"),
+        (lambda _, each: each.update({"perplexity-1": np.zeros(120)}), "perplexity"),
+        (lambda _, each: each.pop("embedding-1"), "embedding-1"),
+    ],
+)  # fmt: skip
+def test_hostile_files_are_refused_in_one_line(
+    result: SweepResult, tmp_path: Path, change: Any, reason: str
+) -> None:
+    path = tmp_path / "evil.npz"
+    result.save(path)
+    _rewritten(path, change)
+    message = rf"evil\.npz is not a sweep, or it is damaged: .*{reason}"
+    with pytest.raises(ValueError, match=message) as error:
+        load_sweep(path)
+    assert "\n" not in str(error.value)
+
+
+def test_what_is_not_a_file_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "sweep.npz")
+    for path in (tmp_path, tmp_path / "sweep.npz"):
+        with pytest.raises(ValueError, match=r"is a pipe, not a file|not contain a finished sweep"):
+            load_sweep(path)
+
+
+def test_maps_are_not_read_through_links(tmp_path: Path) -> None:
+    folder = tmp_path / "sweep"
+    made = sweep(DATA.X, KNOWN, {"beta": [1]}, estimator=SMALL, folder=folder, progress=False)
+    file = folder / str(made.maps[0].file)
+    file.rename(tmp_path / "far.npz")
+    file.symlink_to("../far.npz")
+    with pytest.raises(ValueError, match=f"{file.name} is a link, which is not followed"):
+        load_sweep(folder)
 
 
 def test_damaged_folders_are_refused(tmp_path: Path) -> None:

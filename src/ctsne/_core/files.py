@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import fcntl
 import hashlib
 import os
+import shutil
+import signal
 import stat
+import threading
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,30 +22,178 @@ from ctsne._core.messages import label_text
 
 # The files of a sweep folder, besides those of its maps.
 SETTINGS, INDEX, COLUMNS, TABLE = "settings.json", "sweep.npz", "columns.feather", "table.csv"
+# Marks a sweep folder while a sweep writes to it.
+_LOCK = ".lock"
+# The name of a new file begins with that of its target, but names must not be too long.
+_SHOWN_NAME = 50
 # Numbers converted to double precision at a time, so that a checksum needs little memory.
 _BLOCK = 2**20
 
 
+class WriteError(OSError):
+    """A file cannot be written; the message names it and gives the reason."""
+
+
+@contextlib.contextmanager
+def replaced_files(*targets: Path) -> Iterator[list[Path]]:
+    """Give new empty files that replace the targets at the end, unless there is an error.
+
+    No link is followed: a link with the name of a target is replaced, and the file that it leads to
+    stays as it is. Files keep their permissions. Raises WriteError for errors of the system.
+
+    Of several files that belong together, name those that describe the first after it: a process
+    killed between them leaves none, rather than the description of another file.
+    """
+    modes = [_checked_mode(target) for target in targets]
+    parts = [_hidden(target) for target in targets]
+    try:
+        for part, mode in zip(parts, modes, strict=True):
+            part.touch(exist_ok=False)
+            if mode is not None:  # before there is anything to read
+                part.chmod(mode | stat.S_IWUSR)
+        yield parts
+        for part, mode in zip(parts, modes, strict=True):
+            if mode is not None:
+                part.chmod(mode)
+        with uninterrupted(), _put_aside(targets[1:]):
+            for part, each in zip(parts, targets, strict=True):
+                os.replace(part, each)  # atomic within a folder: never half a file
+    except WriteError:
+        raise
+    except OSError as error:
+        named = dict(zip(map(str, parts), targets, strict=True))
+        target = named.get(str(error.filename or parts[0]))
+        if target is None:
+            raise  # of another file, such as one that is read meanwhile
+        raise WriteError(f"cannot write {target}: {error.strerror or error}") from error
+    finally:
+        with uninterrupted(), contextlib.suppress(OSError):
+            for part in parts:
+                part.unlink(missing_ok=True)
+
+
 @contextlib.contextmanager
 def replaced_file(target: Path) -> Iterator[Path]:
-    """Give a new empty file that replaces the target at the end, unless there is an error.
+    """Give a new empty file that replaces the target at the end, unless there is an error."""
+    with replaced_files(target) as (part,):
+        yield part
 
-    A link stays a link, and a file keeps its permissions.
-    """
-    target = target.resolve()
-    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
-    # tempfile makes files that only the user can read, which results should not be.
-    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}.part")
-    temporary.touch(exist_ok=False)
+
+@contextlib.contextmanager
+def _put_aside(targets: Sequence[Path]) -> Iterator[None]:
+    """Rename files, which come back if there is an error and are removed if there is none."""
+    aside = {target: _hidden(target) for target in targets if os.path.lexists(target)}
     try:
-        if mode is not None:  # before there is anything to read
-            temporary.chmod(mode | stat.S_IWUSR)
-        yield temporary
-        if mode is not None:
-            temporary.chmod(mode)
-        os.replace(temporary, target)  # atomic within a folder: never half a file
+        for target, name in aside.items():
+            target.rename(name)
+        yield
+    except BaseException:
+        for target, name in aside.items():
+            with contextlib.suppress(OSError):
+                name.rename(target)
+        raise
+    for name in aside.values():
+        name.unlink()
+
+
+def _hidden(target: Path) -> Path:
+    """Return a new name next to a file."""
+    # tempfile makes files that only the user can read, which results should not be.
+    return target.with_name(f".{target.name[:_SHOWN_NAME]}.{uuid.uuid4().hex}.part")
+
+
+def _checked_mode(target: Path) -> int | None:
+    """Return the permissions of a file to replace; None if there is none."""
+    check_target(target)
+    return stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+
+
+@contextlib.contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Hold signals that end the program, such as Ctrl-C, back until the end of the block."""
+    if threading.current_thread() is not threading.main_thread():  # others never get them
+        yield
+        return
+    caught: list[int] = []
+    handlers: dict[int, Any] = {}
+    try:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            handlers[number] = signal.getsignal(number)
+            if handlers[number] not in (None, signal.SIG_IGN):
+                signal.signal(number, lambda number, _: caught.append(number))
+        yield
     finally:
-        temporary.unlink(missing_ok=True)
+        for changed, handler in handlers.items():
+            if handler is not None:
+                signal.signal(changed, handler)
+        if caught:
+            signal.raise_signal(caught[0])
+
+
+def write_file(target: Path, content: bytes) -> None:
+    """Write a file, whole or not at all.
+
+    Libraries write to memory first: few of them survive a disk that fills up meanwhile.
+    """
+    with replaced_file(target) as temporary:
+        temporary.write_bytes(content)
+
+
+def check_target(target: Path) -> None:
+    """Refuse to replace anything other than a file, such as a device or a pipe."""
+    if target.exists() and not target.is_file():
+        what = "a folder; name a file in it" if target.is_dir() else "not a regular file"
+        raise ValueError(f"cannot write {target}: it is {what}")
+
+
+def check_space(target: Path, needed: int) -> None:
+    """Refuse to begin if the result will not fit on the disk."""
+    free = shutil.disk_usage(target if target.is_dir() else target.parent).free
+    if needed > free:
+        sizes = f"about {needed / 1e6:.1f} MB are needed, {free / 1e6:.1f} MB are free"
+        raise WriteError(f"cannot write {target}: {os.strerror(errno.ENOSPC)} ({sizes})")
+
+
+@contextlib.contextmanager
+def locked_folder(folder: Path) -> Iterator[None]:
+    """Wait until no other process replaces files that belong together in this folder."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError:  # a folder may be writable but not readable
+        yield
+        return
+    try:
+        with contextlib.suppress(OSError):  # not every file system has locks
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def sole_writer(folder: Path) -> Iterator[None]:
+    """Refuse a second sweep in a folder while the first is at work.
+
+    Not by a lock on the folder itself: single maps may be written to it meanwhile.
+    """
+    lock = folder / _LOCK
+    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            busy = os.fstat(descriptor).st_nlink == 0  # the other sweep has just ended
+        except BlockingIOError:
+            busy = True
+        except OSError:  # not every file system has locks
+            busy = False
+        if busy:
+            raise ValueError(f"another sweep is writing to {folder}; wait until it has ended")
+        try:
+            yield
+        finally:
+            lock.unlink(missing_ok=True)
+    finally:
+        os.close(descriptor)
 
 
 def file_checksum(path: Path) -> str:

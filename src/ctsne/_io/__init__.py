@@ -6,7 +6,7 @@ needs them.
 
 from ctsne._io.dataset import Dataset
 from ctsne._io.h5ad_maps import check_key
-from ctsne._io.maps import read_columns, read_map, write_columns, write_map
+from ctsne._io.maps import check_room, read_columns, read_map, write_columns, write_map
 from ctsne._io.paths import PICTURE_SUFFIXES, check_input, check_output, suffix_of
 from ctsne._io.provenance import (
     InputRecord,
@@ -19,6 +19,6 @@ from ctsne._io.reading import read_data
 
 __all__ = [
     "PICTURE_SUFFIXES", "Dataset", "InputRecord", "Provenance", "check_input", "check_key",
-    "check_output", "current_versions", "input_records", "read_columns", "read_data", "read_map",
-    "read_provenance", "suffix_of", "write_columns", "write_map",
+    "check_output", "check_room", "current_versions", "input_records", "read_columns", "read_data",
+    "read_map", "read_provenance", "suffix_of", "write_columns", "write_map",
 ]  # fmt: skip

@@ -6,8 +6,7 @@ anndata is imported only to read a file; objects are known by their attributes.
 from __future__ import annotations
 
 import contextlib
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from ctsne._core.checks import check_same_rows, is_sparse
+from ctsne._core.guards import require_room
 from ctsne._core.messages import unknown
-from ctsne._io.dataset import Dataset, check_labels, check_sparse, empty_as_na, numbered, storable
-from ctsne._io.paths import load
+from ctsne._io.dataset import Dataset, check_labels, empty_as_na, numbered, room_for, storable
+from ctsne._io.hdf5 import opened, read_element
 from ctsne.labels import JOINT, combine_columns
 
 # Entries of uns[key] that identify a map: the first is written by the command line, the others by
@@ -176,6 +176,7 @@ def _matrix(values: Any, source: str, where: str) -> Any:
     matrix = values if is_sparse(values) else np.asarray(values)
     if len(matrix.shape) != 2:
         raise ValueError(f"{source} of {where} must be a matrix, got shape {matrix.shape}")
+    require_room(room_for(*matrix.shape), f"{source} of {where}")
     return matrix
 
 
@@ -186,16 +187,16 @@ def read_h5ad(
     """Read the matrix to embed and the columns of obs, and nothing else."""
     with opened(path) as file:
         obs = read_element(file["obs"])
-        check_labels(labels, [*map(str, obs.columns), *elsewhere], where=f"obs of {path}")
+        check_labels(labels, [*map(str, obs.columns)], elsewhere, where=f"obs of {path}")
         obsm, layers = (dict(file.get(part, {})) for part in ("obsm", "layers"))
         stored = SimpleNamespace(obsm=obsm, layers=layers, X=file.get("X"), var=file.get("var"))
         found = choose_representation(stored, use_rep=use_rep, layer=layer, where=str(path))
-    n = found.matrix.shape[0]
-    if n != len(obs):
-        raise ValueError(f"{path} is damaged: {found.source} has {n} rows, obs has {len(obs)}")
-    names = np.array(obs.index.astype(str), str)
-    called = None if obs.index.name is None else str(obs.index.name)
-    columns = obs_columns(obs)
+        n = found.matrix.shape[0]
+        if n != len(obs):
+            raise ValueError(f"{path} is damaged: {found.source} has {n} rows, obs has {len(obs)}")
+        names = np.array(obs.index.astype(str), str)
+        called = None if obs.index.name is None else str(obs.index.name)
+        columns = obs_columns(obs)
     return Dataset(found.matrix, found.features, columns, names, found.source, (), path, called)
 
 
@@ -206,44 +207,3 @@ def obs_columns(obs: Any) -> dict[str, Any]:
         name: storable(column) if column.dtype.kind == "c" else empty_as_na(column)
         for name, column in columns.items()
     }
-
-
-@contextlib.contextmanager
-def opened(path: Path, mode: str = "r") -> Iterator[Any]:
-    """Open an .h5ad file with h5py; refuse other files."""
-    h5py = load("h5py")
-    load("anndata")
-    try:
-        file = h5py.File(path, mode)
-    except BlockingIOError as error:
-        raise ValueError(f"{path} is open in another program; close it there first") from error
-    except OSError as error:
-        raise ValueError(f"{path} is not a valid .h5ad (HDF5) file: {error}") from error
-    with file:
-        try:
-            if "obs" not in file:
-                raise ValueError(f"{path} is not an .h5ad file: this HDF5 file has no obs")
-            if not hasattr(file["obs"], "keys"):
-                what = f"{path} was written by anndata before version 0.7"
-                raise ValueError(f"{what}; read it with anndata.read_h5ad and write it again")
-            yield file
-        except (KeyError, OSError, RuntimeError) as error:
-            if mode != "r":
-                raise
-            raise ValueError(f"{path} is damaged: {error}") from error
-
-
-def read_element(element: Any) -> Any:
-    """Return a part of an .h5ad file as AnnData holds it."""
-    from anndata.io import read_elem
-
-    path = element.file.filename
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # anndata warns about files of older versions
-        try:
-            return check_sparse(read_elem(element), path)
-        except MemoryError:
-            raise
-        except Exception as error:  # of any kind: h5py, NumPy, SciPy and anndata all read it
-            what = f"{element.name} cannot be read ({error})"
-            raise ValueError(f"{path} is damaged: {what}") from error

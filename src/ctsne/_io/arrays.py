@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-import tokenize
+import io
+import math
+import sys
 import zipfile
-import zlib
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne._core.files import replaced_file
+from ctsne._core.files import write_file
+from ctsne._core.guards import reading, require_room
 from ctsne._core.messages import listed
-from ctsne._io.dataset import Dataset, Names, check_labels, check_sparse, numbered
+from ctsne._io.dataset import Dataset, Names, check_labels, check_sparse, numbered, room_for
 
-_SPARSE = {"format.npy", "shape.npy", "data.npy"}
-# What NumPy, SciPy and zipfile raise for files that are damaged or something else.
-_DAMAGES = (
-    AttributeError, EOFError, KeyError, OSError, RuntimeError, ValueError, zipfile.BadZipFile,
-    tokenize.TokenError, zlib.error,
-)  # fmt: skip
+_VALID = "a valid NumPy file"
+_SPARSE = {"format", "shape", "data"}  # the entries of every sparse matrix that SciPy saved
+# The entries with the indices of its values, by format.
+_INDICES = {
+    **dict.fromkeys(("csr", "csc", "bsr"), ("indices", "indptr")), "coo": ("row", "col"),
+    "dia": ("offsets",),
+}  # fmt: skip
 _NO_PICKLES = "holds Python objects (a pickle), which are not read because they can run any code"
 
 
@@ -40,10 +43,11 @@ def read_matrix(path: Path, labels: Sequence[str], elsewhere: Sequence[str]) -> 
     if len(X.shape) != 2:
         raise ValueError(f"{path} must hold a matrix with a row per point, got shape {X.shape}")
     n, d = X.shape
+    require_room(room_for(n, d), path)
     known = _texts(arrays.pop("features", None), d)
     features = numbered(key, d) if known is None else tuple(known.tolist())
     columns, names = array_columns(arrays, n)
-    check_labels(labels, [*columns, *elsewhere], where=str(path))
+    check_labels(labels, [*columns], elsewhere, where=str(path))
     return Dataset(X, features, columns, names, f"{key} ({d} columns)", notes, path)
 
 
@@ -67,11 +71,36 @@ def _texts(array: Any, length: int) -> Names:
 
 def read_npy(path: Path) -> NDArray[Any]:
     """Return the array of a .npy file."""
-    try:
-        with path.open("rb") as file:
-            array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
-    except _DAMAGES as error:
-        raise ValueError(_refusal(path, error)) from error
+    with reading(path, _VALID), path.open("rb") as file:
+        size = path.stat().st_size
+        require_room(size, path)
+        try:
+            return _read_array(file, size)
+        except _Pickled:
+            raise ValueError(_refusal(path)) from None
+
+
+class _Pickled(Exception):
+    """An array holds Python objects."""
+
+
+def _read_array(file: IO[bytes], size: int) -> NDArray[Any]:
+    """Return the array of an open .npy file, whose size must match what its header declares."""
+    version = np.lib.format.read_magic(file)
+    headers = {
+        (1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0
+    }  # fmt: skip
+    shape, _, dtype = headers[version](file)
+    if dtype.hasobject:
+        raise _Pickled
+    if min(shape, default=0) < 0 or math.prod(shape) * max(1, dtype.itemsize) > size:
+        raise ValueError(f"its header declares {dtype} of shape {shape}, but it has {size} bytes")
+    file.seek(0)
+    array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
+    if dtype.kind == "U" and array.size:
+        codes = np.ascontiguousarray(array).view(np.dtype(np.uint32).newbyteorder(dtype.byteorder))
+        if codes.max() > sys.maxunicode:  # Python fails as soon as it sees such a text
+            raise ValueError("it holds text with characters that do not exist")
     return array
 
 
@@ -79,30 +108,41 @@ def read_arrays(path: Path, only: Collection[str] = ()) -> tuple[dict[str, Any],
     """Return the arrays of a .npz file, and the names of pickled ones, which are not read."""
     arrays: dict[str, Any] = {}
     pickled: list[str] = []
-    try:
-        with zipfile.ZipFile(path) as archive:
-            entries = archive.namelist()
-            if set(entries) >= _SPARSE:
-                from scipy.sparse import load_npz
-
-                return {"X": check_sparse(load_npz(path), path)}, []
-            for entry in entries:
-                name = entry.removesuffix(".npy")
-                if name == entry or (only and name not in only):
-                    continue
+    with reading(path, _VALID), zipfile.ZipFile(path) as archive:
+        # Not by np.load, which confuses the columns "x" and "x.npy".
+        files = [each for each in archive.infolist() if each.filename.endswith(".npy")]
+        entries = {each.filename.removesuffix(".npy"): each for each in files}
+        chosen = {name: each for name, each in entries.items() if not only or name in only}
+        require_room(sum(each.file_size for each in chosen.values()), path)
+        for name, entry in chosen.items():
+            with archive.open(entry) as file:
                 try:
-                    # Not by np.load, which confuses the columns "x" and "x.npy".
-                    with archive.open(entry) as file:
-                        arrays[name] = np.lib.format.read_array(file, allow_pickle=False)
-                except ValueError as error:
-                    if "allow_pickle" not in str(error):
-                        raise
+                    arrays[name] = _read_array(file, entry.file_size)
+                except _Pickled:
                     pickled.append(name)
-    except _DAMAGES as error:
-        raise ValueError(_refusal(path, error)) from error
+        if arrays.keys() >= _SPARSE:
+            return {"X": _sparse_matrix(arrays, path)}, []
     if pickled and (not arrays or "X" in pickled):
-        raise ValueError(_refusal(path, "allow_pickle"))
+        raise ValueError(_refusal(path))
     return arrays, pickled
+
+
+def _sparse_matrix(arrays: Mapping[str, Any], path: Path) -> Any:
+    """Return a sparse matrix from what SciPy saved, checked in full."""
+    import scipy.sparse as sp
+
+    kind = arrays["format"].item()
+    kind = kind.decode("ascii") if isinstance(kind, bytes) else str(kind)
+    for name in ("shape", *_INDICES[kind]):
+        if arrays[name].ndim != 1 or arrays[name].dtype.kind not in "iu":
+            found = f"{arrays[name].dtype} of shape {arrays[name].shape}"
+            raise ValueError(f"{name} must be a list of whole numbers, got {found}")
+    n, d = arrays["shape"].tolist()
+    require_room(room_for(n, d), path)
+    data, first, *more = (arrays[name] for name in ("data", *_INDICES[kind]))
+    parts = (data, (first, *more)) if kind == "coo" else (data, first, *more)
+    wrapper = getattr(sp, f"{kind}_{'array' if '_is_array' in arrays else 'matrix'}")
+    return check_sparse(wrapper(parts, shape=(n, d)), path)
 
 
 def refuse_pickled(labels: Sequence[str], pickled: Sequence[str], path: Path) -> None:
@@ -113,10 +153,8 @@ def refuse_pickled(labels: Sequence[str], pickled: Sequence[str], path: Path) ->
             raise ValueError(f"{name!r:.60} in {path} {_NO_PICKLES}; {how}")
 
 
-def _refusal(path: Path, error: object) -> str:
-    if "allow_pickle" in str(error):
-        return f"{path} {_NO_PICKLES}; save text as labels.astype(str), numbers as X.astype(float)"
-    return f"{path} is not a valid NumPy file: {error}"
+def _refusal(path: Path) -> str:
+    return f"{path} {_NO_PICKLES}; save text as labels.astype(str), numbers as X.astype(float)"
 
 
 def _matrix_key(arrays: dict[str, Any], path: Path) -> str:
@@ -143,8 +181,10 @@ def label_array(array: NDArray[Any]) -> NDArray[Any]:
 
 def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write a .npz file; equal arrays give equal bytes, and names may be any text."""
-    with replaced_file(path) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, array in arrays.items():
             # Opened by name alone, an entry has a fixed date.
             with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
                 np.lib.format.write_array(file, np.asanyarray(array), allow_pickle=False)
+    write_file(path, content.getvalue())

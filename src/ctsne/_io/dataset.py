@@ -92,8 +92,12 @@ def label_texts(column: Any) -> NDArray[np.object_]:
     return np.array([*map(label_text, encoded.names), None], object)[encoded.codes]
 
 
-def check_labels(labels: Sequence[str], known: Sequence[str], *, where: str) -> None:
-    """Refuse labels that are not columns of the file."""
+def check_labels(
+    labels: Sequence[str], columns: Sequence[str], elsewhere: Sequence[str], *, where: str
+) -> None:
+    """Refuse labels that are columns neither of the file nor of the label file."""
+    known = [*columns, *elsewhere]
+    where = f"{where} and the label file" if elsewhere else where
     for name in labels:
         if name not in known:
             how = "" if known else "; pass the labels with --label-file FILE"
@@ -129,6 +133,11 @@ def check_numbers(data: Dataset) -> Dataset:
     how = "remove those rows, impute the values, or leave the columns out with --features"
     found = f"{counts}: {listed(affected, most=5)}"
     raise ValueError(f"{path} has {what} value in {where} ({found}); {how}")
+
+
+def room_for(n: int, d: int) -> int:
+    """Return the bytes that the names and starts of n rows and d columns take, however empty."""
+    return 16 * n + 128 * d
 
 
 def numbered(prefix: str, count: int) -> tuple[str, ...]:

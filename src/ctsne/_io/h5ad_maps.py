@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import io
 import json
-import shutil
+import os
 import warnings
 from collections.abc import Iterator, Mapping
 from itertools import count
@@ -13,12 +16,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne._core.files import file_checksum, replaced_file
+from ctsne._core.checks import is_sparse
+from ctsne._core.files import locked_folder, replaced_file
 from ctsne._core.messages import unknown
-from ctsne._io.anndata import is_ours, obs_columns, opened, read_element
+from ctsne._io.anndata import is_ours, obs_columns
 from ctsne._io.dataset import Dataset, Names, first_difference, storable
+from ctsne._io.hdf5 import opened, read_element
 from ctsne._io.paths import load, suffix_of
 from ctsne._io.provenance import Provenance
+
+_MEGABYTE = 2**20
+# Bytes that a name takes in an HDF5 file, at most, besides its text.
+_PER_NAME = 100
 
 
 def check_key(target: Path, *, dataset: Dataset, key: str) -> None:
@@ -28,6 +37,7 @@ def check_key(target: Path, *, dataset: Dataset, key: str) -> None:
     if suffix_of(target) != ".h5ad" or suffix_of(dataset.path) != ".h5ad":
         return
     with opened(dataset.path) as file:
+        _refuse_links(file, dataset.path, key)
         if is_ours(file["uns"].get(key) if "uns" in file else None):
             return
         taken = [f'obsm["{key}"]'] if key in file.get("obsm", ()) else []
@@ -36,6 +46,27 @@ def check_key(target: Path, *, dataset: Dataset, key: str) -> None:
     if taken:
         what = f"{dataset.path} already has {' and '.join(taken[:3])}, not written by ctsne"
         raise ValueError(f"{what}; choose another name with --key, such as {key}_map")
+
+
+def _refuse_links(file: Any, path: Path, key: str) -> None:
+    """Refuse links where a map is written; links to other files are not even opened."""
+    groups = {
+        "obs": _diagnostics_of(key), "obsm": [key], "uns": [key], "obsp": [f"{key}_affinities"],
+    }  # fmt: skip
+    hard = load("h5py").HardLink
+    for group, names in groups.items():
+        if group not in list(file):  # unlike ``in file``, this also finds links that lead nowhere
+            continue
+        places = [group]
+        if isinstance(file.get(group, getlink=True), hard):
+            members = list(file[group])
+            places += [f"{group}/{name}" for name in names if name in members]
+        for place in places:
+            link = file.get(place, getlink=True)
+            if not isinstance(link, hard):
+                what = f"{path} holds {place} as a link to {link.path}"
+                how = "read it with anndata.read_h5ad and write it to a new file"
+                raise ValueError(f"{what}, and nothing is written through links; {how}")
 
 
 def _diagnostics_of(key: str) -> list[str]:
@@ -48,16 +79,22 @@ def write_h5ad_map(
     target: Path, positions: NDArray[np.float32], dataset: Dataset,
     diagnostics: Mapping[str, NDArray[Any]], provenance: Provenance, key: str,
 ) -> None:  # fmt: skip
-    """Write a map into a copy of the .h5ad that it was made from, or into a new file."""
-    with replaced_file(target) as temporary:
-        if suffix_of(dataset.path) == ".h5ad":
-            shutil.copyfile(dataset.path, temporary)
-            if file_checksum(temporary) != dataset.sha256:
-                what = f"{dataset.path} has changed since it was read"
-                raise ValueError(f"{what}, so the map may not match it; run the command again")
+    """Write a map into a copy of the .h5ad that it was made from, or into a new file.
+
+    Another process that writes to the same file waits, and then finds that it has changed.
+    """
+    copied = suffix_of(dataset.path) == ".h5ad"
+    with locked_folder(target.parent), replaced_file(target) as temporary:
+        if copied:
+            before = _state(dataset.path)
+            _copy(dataset, temporary)
         else:
             _write_data(temporary, dataset)
-        with opened(temporary, "r+") as file:
+        size = sum(each.nbytes for each in (positions, *diagnostics.values()))
+        size += len(provenance.to_json()) + _size_of_new(temporary, dataset.columns)
+        _reserve(temporary, 2 * size)
+        with _written(temporary, target) as file:
+            _refuse_links(file, dataset.path, key)
             for group in ("obsm", "uns"):
                 if group not in file:
                     _write(file, group, {})
@@ -70,6 +107,75 @@ def write_h5ad_map(
                 if value is not None
             }
             _write(file["uns"], key, {"provenance": provenance.to_json(), "params": params})
+        if copied and _state(dataset.path) != before:  # by a program that does not wait
+            raise _changed(dataset.path)
+
+
+def _copy(dataset: Dataset, temporary: Path) -> None:
+    """Copy the input, which must be as it was when it was read."""
+    digest = hashlib.sha256()
+    with dataset.path.open("rb") as source, temporary.open("wb") as file:
+        while block := source.read(_MEGABYTE):
+            digest.update(block)
+            file.write(block)
+    if digest.hexdigest() != dataset.sha256:
+        raise _changed(dataset.path)
+
+
+def _state(path: Path) -> tuple[int, ...]:
+    found = path.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _changed(path: Path) -> ValueError:
+    what = f"{path} has changed since it was read"
+    return ValueError(f"{what}, so the map may not match it; run the command again")
+
+
+def _reserve(path: Path, size: int) -> None:
+    """Take space on the disk for what HDF5 will append: it crashes on a full disk.
+
+    What it does not use, it gives back.
+    """
+    size += _MEGABYTE
+    with path.open("ab") as file:
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(file.fileno(), file.tell(), size)
+        else:
+            for _ in range(0, size, _MEGABYTE):
+                file.write(bytes(_MEGABYTE))
+
+
+def data_size(dataset: Dataset) -> int:
+    """Return the bytes of the data in an .h5ad file, as they are or as they will be."""
+    if suffix_of(dataset.path) == ".h5ad":
+        return dataset.path.stat().st_size
+    X = dataset.X
+    parts = (X.data, X.indices, X.indptr) if is_sparse(X) else (X,)
+    names = [*dataset.features, *(() if dataset.names is None else dataset.names)]
+    text = sum(len(name.encode("utf-8", "replace")) for name in names)
+    return sum(int(part.nbytes) for part in parts) + text + _PER_NAME * int(sum(X.shape))
+
+
+def _size_of_new(path: Path, columns: Mapping[str, Any]) -> int:
+    """Return the bytes of the columns that a file does not have yet, at most."""
+    with opened(path) as file:
+        present = set(map(str, file["obs"].attrs.get("column-order", ())))
+    new = [storable(each) for name, each in columns.items() if name not in present]
+    sizes = [int(each.memory_usage(index=False, deep=True)) for each in new]
+    return sum(sizes) + _PER_NAME * sum(map(len, new))
+
+
+@contextlib.contextmanager
+def _written(temporary: Path, target: Path) -> Iterator[Any]:
+    """Open a file to write to, and name the target in every error."""
+    try:
+        with opened(temporary, "r+") as file:
+            yield file
+    except (MemoryError, OSError, TypeError, ValueError):
+        raise
+    except Exception as error:  # of any kind, if the file is damaged
+        raise ValueError(f"cannot write {target}: its input is damaged ({error})") from error
 
 
 def _write_columns(
@@ -111,7 +217,7 @@ def _element(column: Any) -> Any:
     if series.dtype.kind in "mM":  # AnnData cannot store dates and durations
         series = series.astype(object).where(series.notna(), None).map(str, na_action="ignore")
     if load("pandas").api.types.is_string_dtype(series.dtype):
-        series = series.astype("category")
+        series = series.astype(object).astype("category")  # anndata before 0.12.1 needs this
     return series.to_numpy() if isinstance(series.dtype, np.dtype) else series.array
 
 
@@ -133,9 +239,16 @@ def _write_data(temporary: Path, dataset: Dataset) -> None:
     names = map(str, range(dataset.X.shape[0])) if dataset.names is None else dataset.names.tolist()
     indices = [pandas.Index(each, dtype=object) for each in (names, dataset.features)]
     obs, var = (pandas.DataFrame(index=index) for index in indices)
+    h5py = load("h5py")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # row names may appear twice
-        load("anndata").AnnData(dataset.X, obs=obs, var=var).write_h5ad(temporary)
+        adata = load("anndata").AnnData(dataset.X, obs=obs, var=var)
+    empty = io.BytesIO()
+    h5py.File(empty, "w").close()
+    temporary.write_bytes(empty.getvalue())
+    _reserve(temporary, data_size(dataset))
+    with h5py.File(temporary, "r+") as file:
+        _write(file, "/", adata)
 
 
 def read_h5ad_map(source: Path, key: str) -> tuple[NDArray[np.float32], dict[str, Any], Names]:
@@ -147,4 +260,4 @@ def read_h5ad_map(source: Path, key: str) -> tuple[NDArray[np.float32], dict[str
             raise ValueError(f"{text} (name it with --key)" if known else text)
         positions = np.asarray(read_element(file[f"obsm/{key}"]), np.float32)
         obs = read_element(file["obs"])
-    return positions, obs_columns(obs), np.array(obs.index.astype(str), str)
+        return positions, obs_columns(obs), np.array(obs.index.astype(str), str)

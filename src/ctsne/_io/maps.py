@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import re
 from collections.abc import Mapping
@@ -13,20 +14,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne._core.files import replaced_file
+from ctsne._core.files import check_space, locked_folder, replaced_files, write_file
+from ctsne._core.guards import reading
 from ctsne._io.arrays import array_columns, read_arrays, read_npy, write_arrays
 from ctsne._io.dataset import Dataset, Names, plain_array, storable
-from ctsne._io.h5ad_maps import check_key, free_names, read_h5ad_map, write_h5ad_map
+from ctsne._io.h5ad_maps import check_key, data_size, free_names, read_h5ad_map, write_h5ad_map
 from ctsne._io.paths import (
     TEXT_SUFFIXES,
     check_input,
     check_output,
     load,
+    new_sidecar_of,
     sidecar_of,
     suffix_of,
 )
 from ctsne._io.provenance import SCHEMA_KEY, Provenance, find_provenance
 from ctsne._io.tables import is_of_map, read_frame, row_names, separator_of, table_columns
+
+# Roughly, for the space that a map needs: bytes per value, and values that are added to a row.
+_BYTES, _ADDED = 8, 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,15 +82,23 @@ def write_map(
             arrays[next(places)] = plain_array(column)
         write_arrays(target, arrays)
     elif suffix == ".npy":
-        with replaced_file(target) as temporary:
-            with temporary.open("wb") as file:
-                np.save(file, positions)
-            provenance.write(sidecar_of(target))
+        content = io.BytesIO()
+        np.save(content, positions)
+        _write_pair(target, content.getvalue(), provenance)
     else:
         axes = {f"{key}_{axis}": column for axis, column in enumerate(positions.T, start=1)}
         columns = axes | added | kept
         called = None if dataset.called in columns else dataset.called
         _write_table(target, columns, dataset.names, called, provenance)
+
+
+def check_room(target: Path, *, dataset: Dataset) -> None:
+    """Refuse a target whose disk is too full for the map, before any work is done."""
+    n = dataset.X.shape[0]
+    size = n * _BYTES * (_ADDED + len(dataset.columns))
+    if suffix_of(target) == ".h5ad":
+        size += data_size(dataset)
+    check_space(target, size)
 
 
 def _write_table(
@@ -97,21 +111,32 @@ def _write_table(
     if index:
         frame.index = pandas.Index(names, dtype=object, name=called)
     suffix = suffix_of(target)
-    with replaced_file(target) as temporary:
-        if suffix in TEXT_SUFFIXES:
-            text = _as_text(frame, separator_of(target), index=index)
-            temporary.write_bytes(gzip.compress(text, mtime=0) if suffix[-3:] == ".gz" else text)
-            if provenance is not None:
-                provenance.write(sidecar_of(target))
-            return
-        table = load("pyarrow").Table.from_pandas(frame, preserve_index=index)
-        if provenance is not None:
-            metadata = {**(table.schema.metadata or {}), SCHEMA_KEY: provenance.to_json().encode()}
-            table = table.replace_schema_metadata(metadata)
-        if suffix == ".parquet":
-            load("pyarrow.parquet").write_table(table, temporary)
+    if suffix in TEXT_SUFFIXES:
+        text = _as_text(frame, separator_of(target), index=index)
+        text = gzip.compress(text, mtime=0) if suffix[-3:] == ".gz" else text
+        if provenance is None:
+            write_file(target, text)
         else:
-            load("pyarrow.feather").write_feather(table, str(temporary))
+            _write_pair(target, text, provenance)
+        return
+    table = load("pyarrow").Table.from_pandas(frame, preserve_index=index)
+    if provenance is not None:
+        metadata = {**(table.schema.metadata or {}), SCHEMA_KEY: provenance.to_json().encode()}
+        table = table.replace_schema_metadata(metadata)
+    content = io.BytesIO()
+    if suffix == ".parquet":
+        load("pyarrow.parquet").write_table(table, content)
+    else:
+        load("pyarrow.feather").write_feather(table, content)
+    write_file(target, content.getvalue())
+
+
+def _write_pair(target: Path, content: bytes, provenance: Provenance) -> None:
+    """Write a map and its settings."""
+    files = replaced_files(target, new_sidecar_of(target))
+    with locked_folder(target.parent), files as (temporary, settings):
+        temporary.write_bytes(content)
+        settings.write_bytes(provenance.to_file())
 
 
 def _as_text(frame: Any, separator: str, *, index: bool) -> bytes:
@@ -124,6 +149,15 @@ def _as_text(frame: Any, separator: str, *, index: bool) -> bytes:
 def read_map(path: str | os.PathLike[str], *, key: str = "ctsne") -> MapFile:
     """Read a map that `write_map` wrote; raise ValueError for other files."""
     source = check_input(path)
+    with reading(source, "a map written by ctsne"):
+        positions, columns, names = _read_parts(source, key)
+        if positions.ndim != 2 or not np.isfinite(positions).all():
+            what = f"positions of shape {positions.shape}, or infinite or missing ones"
+            raise ValueError(f"{source} is damaged: it holds {what}")
+        return MapFile(positions, columns, names, find_provenance(source, key))
+
+
+def _read_parts(source: Path, key: str) -> tuple[NDArray[np.float32], dict[str, Any], Names]:
     suffix = suffix_of(source)
     columns: dict[str, Any] = {}
     names: Names = None
@@ -141,7 +175,7 @@ def read_map(path: str | os.PathLike[str], *, key: str = "ctsne") -> MapFile:
             raise ValueError(f"{source} is not a map written by ctsne: {sidecar.name} is missing")
     else:
         positions, columns, names = _read_table(source, key)
-    return MapFile(positions, columns, names, find_provenance(source, key))
+    return positions, columns, names
 
 
 def _read_table(source: Path, key: str) -> tuple[NDArray[np.float32], dict[str, Any], Names]:
@@ -152,10 +186,7 @@ def _read_table(source: Path, key: str) -> tuple[NDArray[np.float32], dict[str, 
     axes = [name for name in frame.columns if re.fullmatch(rf"{re.escape(key)}_\d+", name)]
     if not axes:
         raise ValueError(f"{source} is not a map written by ctsne: it has no column {first}")
-    try:
-        positions = np.ascontiguousarray(frame[axes].to_numpy(np.float32))
-    except ValueError as error:
-        raise ValueError(f"{source} is damaged: {error}") from error
+    positions = np.ascontiguousarray(frame[axes].to_numpy(np.float32))
     return positions, table_columns(frame.drop(columns=axes)), row_names(frame)[0]
 
 
@@ -166,5 +197,6 @@ def write_columns(path: Path, columns: Mapping[str, Any], *, names: Any = None) 
 
 def read_columns(path: Path) -> tuple[dict[str, Any], Names]:
     """Read the columns that `write_columns` wrote, and the row names."""
-    frame = read_frame(path)
-    return table_columns(frame), row_names(frame)[0]
+    with reading(path, "a valid table of columns"):
+        frame = read_frame(path)
+        return table_columns(frame), row_names(frame)[0]

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ctsne._core.files import SETTINGS, TABLE
+from ctsne._core.files import SETTINGS, TABLE, check_target
+from ctsne._core.guards import check_regular, read_text
 from ctsne._core.messages import closest
 
 TEXT_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt", ".txt.gz")
@@ -47,8 +48,12 @@ def load(module: str, *, extra: str = "cli") -> Any:
 
 
 def sidecar_of(path: Path) -> Path:
-    """Return the JSON file that records how an output was made, next to it."""
-    path = path.resolve() if path.is_symlink() else path
+    """Return the JSON file that records how an output was made; of a link, that of its target."""
+    return new_sidecar_of(path.resolve() if path.is_symlink() else path)
+
+
+def new_sidecar_of(path: Path) -> Path:
+    """Return the JSON file to write next to a new output, which replaces a link of its name."""
     return path.with_name(f"{path.name}.json")
 
 
@@ -62,7 +67,9 @@ def check_input(path: str | os.PathLike[str], suffixes: Sequence[str] = DATA_SUF
         hint = f"; name a file in it, such as {source / inside[0]}" if inside else ""
         raise ValueError(f"{source} is a folder, not a file{hint}")
     if not source.exists():
-        raise ValueError(f"there is no file {source}{_missing_hint(source)}")
+        stdin = "; standard input is not read: save it to a file first" if path == "-" else ""
+        raise ValueError(f"there is no file {source}{stdin or _missing_hint(source)}")
+    check_regular(source)
     if suffix_of(source) not in suffixes:
         known = ", ".join(suffixes)
         raise ValueError(f"cannot read {source}: the name must end in one of {known}")
@@ -89,18 +96,17 @@ def check_output(path: str | os.PathLike[str], suffixes: Sequence[str] = MAP_SUF
     target = Path(path)
     suffix = suffix_of(target)
     # The file is written next to its target and moved into place, so the folder must be writable.
-    folder = target.resolve().parent
+    folder = target.parent.resolve()
+    check_target(target)
     why = ""
-    if target.is_dir():
-        why = "it is a folder; name a file in it"
-    elif suffix not in suffixes:
+    if suffix not in suffixes:
         why = f"its name must end in one of {', '.join(suffixes)}"
     elif not target.parent.is_dir():
         why = f"there is no folder {target.parent}; create it first"
     elif not os.access(folder, os.W_OK):
         why = f"no permission to write to the folder {folder}"
-    elif suffix in (*TEXT_SUFFIXES, ".npy") and not _may_replace(sidecar_of(target)):
-        why = f"its settings go to {sidecar_of(target)}, which exists and was not written by ctsne"
+    elif suffix in (*TEXT_SUFFIXES, ".npy") and not _may_replace(sidecar := new_sidecar_of(target)):
+        why = f"its settings go to {sidecar}, which exists and was not written by ctsne"
     if why:
         raise ValueError(f"cannot write {target}: {why}")
     modules, extra = _NEEDED.get(suffix, ((), ""))
@@ -110,8 +116,11 @@ def check_output(path: str | os.PathLike[str], suffixes: Sequence[str] = MAP_SUF
 
 
 def _may_replace(sidecar: Path) -> bool:
-    """Tell whether a sidecar does not exist yet, or was written by ctsne."""
+    """Tell whether a sidecar does not exist yet, is a link, or was written by ctsne."""
+    if sidecar.is_symlink() or not sidecar.exists():
+        return True
     try:
-        return {"ctsne provenance", "command", "settings"} <= set(json.loads(sidecar.read_bytes()))
-    except (OSError, ValueError, TypeError):
-        return not sidecar.exists()
+        content = json.loads(read_text(sidecar, "a settings record"))
+        return {"ctsne provenance", "command", "settings"} <= set(content)
+    except (OSError, RecursionError, TypeError, ValueError):
+        return False

@@ -11,10 +11,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from ctsne._core.files import SETTINGS, file_checksum, replaced_file
-from ctsne._io.anndata import is_ours, opened, read_element
+from ctsne._core.files import SETTINGS, file_checksum, write_file
+from ctsne._core.guards import read_text, reading, reason
+from ctsne._io.anndata import is_ours
 from ctsne._io.arrays import read_arrays
 from ctsne._io.dataset import Dataset
+from ctsne._io.hdf5 import opened, read_element
 from ctsne._io.paths import MAP_SUFFIXES, check_input, load, sidecar_of, suffix_of
 
 FORMAT = 1
@@ -53,21 +55,39 @@ class Provenance:
     def from_json(cls, text: str) -> Provenance:
         """Make it from the text of `to_json`; refuse others."""
         try:
-            content = json.loads(text)
+            content = json.loads(text, parse_constant=_refuse_constant)
             stored = content["ctsne provenance"]
             if stored == FORMAT:
                 inputs = [InputRecord(**record) for record in content["inputs"]]
                 settings, versions = dict(content["settings"]), dict(content["versions"])
-                return cls(str(content["command"]), settings, inputs, versions)
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"not a ctsne settings record: {error}") from error
+                found = cls(content["command"], settings, inputs, versions)
+                found._check_types()
+                return found
+        except Exception as error:  # also of nested lists without end
+            raise ValueError(f"not a ctsne settings record: {reason(error)}") from error
         formats = f"format {stored!r:.20}, this version reads {FORMAT}"
         raise ValueError(f"the settings are of another version of ctsne ({formats}); upgrade ctsne")
 
+    def _check_types(self) -> None:
+        """Refuse values of other types where every reader relies on them."""
+        checksums = [each for record in self.inputs for each in (record.sha256, record.data)]
+        optional = [each for each in (*checksums, self.settings.get("other")) if each is not None]
+        labels = self.settings.get("labels") or []
+        texts = [self.command, *self.versions.values(), *(each.file for each in self.inputs)]
+        if not all(isinstance(each, str) for each in (*texts, *optional, *labels)):
+            raise ValueError("it has values of the wrong type")
+
+    def to_file(self) -> bytes:
+        """Return it as the content of a JSON file."""
+        return f"{self.to_json(indent=1)}\n".encode("ascii")
+
     def write(self, path: Path) -> None:
         """Write it to a JSON file."""
-        with replaced_file(path) as temporary:
-            temporary.write_text(self.to_json(indent=1) + "\n", encoding="ascii")
+        write_file(path, self.to_file())
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a number")
 
 
 def current_versions() -> dict[str, str]:
@@ -86,7 +106,7 @@ def input_records(
     start: Path | None = None,
 ) -> list[InputRecord]:  # fmt: skip
     """Describe the files that an output is made from: the data, labels, and a start, if any."""
-    sha256 = None if output.exists() and output.samefile(dataset.path) else dataset.sha256
+    sha256 = None if _place(output) == dataset.path.resolve() else dataset.sha256
     checksum = dataset.checksum(labels, aligned)
     records = [InputRecord(relative_path(dataset.path, output), sha256, checksum)]
     if dataset.label_path is not None:
@@ -99,7 +119,12 @@ def input_records(
 
 def relative_path(path: Path, output: Path) -> str:
     """Return a path relative to the folder of an output."""
-    return Path(os.path.relpath(path.resolve(), output.resolve().parent)).as_posix()
+    return Path(os.path.relpath(path.resolve(), _place(output).parent)).as_posix()
+
+
+def _place(output: Path) -> Path:
+    """Return where an output is written: a link to a file is replaced, not followed."""
+    return output.resolve() if output.is_dir() else output.parent.resolve() / output.name
 
 
 def read_provenance(path: str | os.PathLike[str], *, key: str = "ctsne") -> Provenance:
@@ -146,13 +171,11 @@ def _stored_text(source: Path, key: str) -> str | None:
     if suffix in (".parquet", ".feather"):
         return _from_schema(source, suffix)
     file = source / SETTINGS if source.is_dir() else sidecar_of(source)
-    return file.read_text("utf-8", "replace") if file.is_file() else None
+    return read_text(file, "a settings record") if file.exists() else None
 
 
 def _from_schema(path: Path, suffix: str) -> str | None:
-    try:
+    with reading(path, f"a valid {suffix[1:]} file"):
         metadata = load(f"pyarrow{suffix}").read_table(path, columns=[]).schema.metadata
-    except (OSError, ValueError, load("pyarrow").ArrowException) as error:
-        raise ValueError(f"{path} is not a valid {suffix[1:]} file: {error}") from error
-    stored: bytes | None = (metadata or {}).get(SCHEMA_KEY)
-    return None if stored is None else stored.decode("utf-8", "replace")
+        stored: bytes | None = (metadata or {}).get(SCHEMA_KEY)
+        return None if stored is None else stored.decode("utf-8")

@@ -5,16 +5,25 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ctsne._core.files import file_checksum
+from ctsne._core.guards import reading
 from ctsne._core.messages import did_you_mean, listed
 from ctsne._io import arrays
 from ctsne._io.anndata import read_h5ad
-from ctsne._io.dataset import Dataset, check_numbers, first_difference, label_texts, take_rows
+from ctsne._io.dataset import (
+    Dataset,
+    Names,
+    check_numbers,
+    first_difference,
+    label_texts,
+    take_rows,
+)
 from ctsne._io.paths import TABLE_SUFFIXES, check_input, suffix_of
 from ctsne._io.tables import (
     IDENTIFIER,
@@ -66,13 +75,14 @@ def read_data(
     sha256 = file_checksum(source)
     extra = None if label_file is None else _read_label_file(label_file, labels, join_on)
     elsewhere = () if extra is None else tuple(extra.columns)
-    if suffix in TABLE_SUFFIXES:
-        data = read_table(source, labels, elsewhere, features, index, join_on)
-    elif suffix == ".h5ad":
-        data = read_h5ad(source, labels, elsewhere, use_rep, layer).select(features)
-    else:
-        data = arrays.read_matrix(source, labels, elsewhere).select(features)
-    data = replace(check_numbers(data), sha256=sha256)
+    with reading(source, "valid data"):
+        if suffix in TABLE_SUFFIXES:
+            data = read_table(source, labels, elsewhere, features, index, join_on)
+        elif suffix == ".h5ad":
+            data = read_h5ad(source, labels, elsewhere, use_rep, layer).select(features)
+        else:
+            data = arrays.read_matrix(source, labels, elsewhere).select(features)
+        data = replace(check_numbers(data), sha256=sha256)
     return data if extra is None else _joined(data, extra, labels, join_on)
 
 
@@ -82,6 +92,15 @@ def _read_label_file(
     """Read the columns of a table or NumPy file; an .npy is the column of the only label."""
     source = check_input(path, LABEL_SUFFIXES)
     sha256 = file_checksum(source)
+    with reading(source, "a valid file of labels"):
+        columns, n, names, called = _label_columns(source, labels, join_on)
+    X = np.empty((n, 0))
+    return Dataset(X, (), columns, names, path=source, called=called, sha256=sha256)
+
+
+def _label_columns(
+    source: Path, labels: Sequence[str], join_on: str | None
+) -> tuple[dict[str, Any], int, Names, str | None]:
     columns: dict[str, Any]
     called, names = None, None
     if suffix_of(source) in TABLE_SUFFIXES:
@@ -89,8 +108,9 @@ def _read_label_file(
         (names, called), columns, n = row_names(frame), table_columns(frame), len(frame)
     elif suffix_of(source) == ".npy":
         array = arrays.read_npy(source)
-        if array.ndim != 1 and array.shape[1:] != (1,):
-            raise ValueError(f"{source} must hold one label per point, got shape {array.shape}")
+        if (array.ndim != 1 and array.shape[1:] != (1,)) or array.dtype.kind not in "biufSUmM":
+            got = f"{array.dtype} of shape {array.shape}"
+            raise ValueError(f"{source} must hold one label per point, got {got}")
         name = labels[0] if len(labels) == 1 else source.stem
         columns, n = {name: arrays.label_array(array)}, len(array)
     else:
@@ -103,8 +123,7 @@ def _read_label_file(
         if len(lengths) > 1 or n == 0:
             raise ValueError(f"{source} must hold arrays of equal length with one label per point")
         columns, names = arrays.array_columns(flat, n)
-    X = np.empty((n, 0))
-    return Dataset(X, (), columns, names, path=source, called=called, sha256=sha256)
+    return columns, n, names, called
 
 
 def _joined(data: Dataset, extra: Dataset, labels: Sequence[str], join_on: str | None) -> Dataset:

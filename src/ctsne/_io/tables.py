@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import gzip
+import io
 import itertools
 import re
-import zlib
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ctsne._core.guards import reading, require_room
 from ctsne._core.messages import listed, unknown
 from ctsne._io.dataset import Dataset, Names, check_labels, empty_as_na, matching, storable
 from ctsne._io.paths import TEXT_SUFFIXES, load, suffix_of
@@ -29,6 +31,8 @@ _COMPANIONS = ("1", "perplexity", "largest_weight")
 # Text that many programs write for missing values; in a column of text it is an ordinary label.
 _LIKE_MISSING = {"#N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "None", "n/a", "null"}
 _SHOWN = 12
+# Text is checked this many bytes at a time, and read in memory of about this many times its size.
+_BLOCK, _PARSED = 2**24, 2
 # From this many on, numbered names (PC1, PC2, ...) belong together.
 _RUN = 3
 # With fewer columns, one may well hold most of the variance.
@@ -48,7 +52,7 @@ def read_table(
 ) -> Dataset:  # fmt: skip
     """Read the numeric columns as the matrix, all others as columns."""
     frame = read_frame(path, index=index, as_text=join_on)
-    check_labels(labels, [*frame.columns, *elsewhere], where=str(path))
+    check_labels(labels, [*frame.columns], elsewhere, where=str(path))
     notes: list[str] = []
     doubts: list[str] = []
     if _has_semicolons(path):
@@ -88,13 +92,7 @@ def read_frame(
     if suffix in TEXT_SUFFIXES:
         frame = _read_text(path, {index, as_text}, own)
     else:
-        pyarrow = load("pyarrow")
-        try:
-            table = load(f"pyarrow{suffix}").read_table(path)
-            table.validate(full=True)  # damaged buffers would crash the interpreter
-            frame = table.to_pandas()
-        except (OSError, ValueError, KeyError, pyarrow.ArrowException) as error:
-            raise ValueError(f"{path} is not a valid {suffix[1:]} file: {error}") from error
+        frame = _read_arrow(path, suffix)
     frame.columns = [str(name) for name in frame.columns]
     if frame.index.nlevels > 1:
         what = "rows with more cells than there are column names, or with several row names"
@@ -111,7 +109,8 @@ def read_frame(
         frame = frame.set_index(index)
     if index is not None and not frame.index.is_unique:
         twice = str(frame.index[frame.index.duplicated()][0])
-        raise ValueError(f"--index: names must be unique, but {index!r:.60} repeats {twice!r:.60}")
+        what = f"{index!r:.60} of {path} repeats {twice!r:.60}"
+        raise ValueError(f"--index: names must be unique, but {what}")
     return frame
 
 
@@ -128,58 +127,95 @@ def separator_of(path: Path) -> str:
     return "," if suffix_of(path).startswith(".csv") else "\t"
 
 
+def _read_arrow(path: Path, suffix: str) -> Any:
+    """Return a parquet or feather file as a data frame."""
+    arrow = load(f"pyarrow{suffix}")
+    with reading(path, f"a valid {suffix[1:]} file"):
+        if suffix == ".parquet":  # a column of equal values takes no space in the file
+            metadata = arrow.read_metadata(path)
+            require_room(metadata.num_rows * metadata.num_columns, path)
+        table = arrow.read_table(path)
+        table.validate(full=True)  # damaged buffers would crash the interpreter
+        require_room(8 * table.num_rows * table.num_columns, path)
+        return table.to_pandas()
+
+
+def _bytes_of(path: Path) -> gzip.GzipFile | io.BufferedReader:
+    """Open a text file, compressed or not."""
+    return gzip.open(path) if path.name.lower().endswith(".gz") else path.open("rb")
+
+
 def _has_semicolons(path: Path) -> bool:
     """Recognize a .csv of spreadsheets that use decimal commas by its header."""
     if not suffix_of(path).startswith(".csv"):
         return False
-    with gzip.open(path) if path.name.lower().endswith(".gz") else path.open("rb") as file:
+    with _bytes_of(path) as file:
         header: bytes = file.readline()
     return b";" in header and b"," not in header and b"\t" not in header
+
+
+def _check_bytes(path: Path) -> None:
+    """Refuse text that does not fit in memory, or whose numbers pandas would cut at NUL bytes."""
+    size = 0
+    with _bytes_of(path) as file:
+        while block := file.read(_BLOCK):
+            size += len(block)
+            require_room(_PARSED * size, path)
+            if b"\0" in block:
+                what = f"{path} contains NUL bytes, so it is not text, or not in UTF-8"
+                raise ValueError(f"{what}; save it as text in UTF-8")
+
+
+def _header(path: Path, separator: str) -> list[str]:
+    """Return the cells of the first line that is not empty."""
+    with _bytes_of(path) as file, io.TextIOWrapper(file, "utf-8-sig", newline="") as text:
+        for cells in csv.reader(text, delimiter=separator):
+            if len(cells) > 1 or "".join(cells).strip():
+                return cells
+    raise ValueError(f"{path} is empty")
 
 
 def _read_text(path: Path, as_text: Collection[str | None], own: str | None) -> Any:
     """Return a text table as a data frame; refuse files that pandas would misread."""
     pandas = load("pandas")
     separator = separator_of(path)
-    gz = "gzip" if path.name.lower().endswith(".gz") else None
-    try:
+    with reading(path, f"a valid table separated by {_SEPARATORS[separator]}"):
+        _check_bytes(path)
         if own is None and _has_semicolons(path):
             separator = ";"
-        options: dict[str, Any] = {"sep": separator, "compression": gz, "encoding": "utf-8"}
-        head = pandas.read_csv(path, header=None, nrows=1, dtype=str, na_filter=False, **options)
-        header = head.iloc[0].tolist()
-        _check_header(header, separator, path)
-        # Identifiers stay as they are written: 007, NA.
-        texts = {*as_text} & {*header}
-        if not header[0] or own in header[1:2]:
-            texts.add(header[0] or "Unnamed: 0")
-        options["converters"] = dict.fromkeys(texts, str)
-        # In text, "NA" or "None" may well be a label.
-        options |= {"keep_default_na": False, "na_values": [""] if own else ["", "NaN", "nan"]}
-        # The slower way to read numbers gives exactly those that were written.
-        options |= {"float_precision": "round_trip", "low_memory": False}
-        frames = []
-        for decimal in ".," if separator == ";" else ".":
-            frame = pandas.read_csv(path, decimal=decimal, **options)
-            frames.append(frame if own else _with_gaps(frame, decimal, texts))
-        return max(frames, key=lambda frame: frame.select_dtypes("number").shape[1])
-    except pandas.errors.EmptyDataError as error:
-        raise ValueError(f"{path} is empty") from error
-    except pandas.errors.ParserError as error:
-        kind = f"a table separated by {_SEPARATORS[separator]}"
-        raise ValueError(f"{path} is not {kind}: {error}") from error
-    except UnicodeDecodeError as error:
-        where = f"{error.reason} at byte {error.start}"
-        raise ValueError(f"{path} is not encoded in UTF-8 ({where}); convert it") from error
-    except (OSError, EOFError, zlib.error) as error:
-        raise ValueError(f"cannot read {path}: {error}") from error
+        try:
+            header = _header(path, separator)
+            _check_header(header, separator, path)
+            # Identifiers stay as they are written: 007, NA.
+            texts = {*as_text} & {*header}
+            if not header[0] or own in header[1:2]:
+                texts.add(header[0] or "Unnamed: 0")
+            # In text, "NA" or "None" may well be a label.
+            options: dict[str, Any] = {
+                "sep": separator, "encoding": "utf-8", "converters": dict.fromkeys(texts, str),
+                "keep_default_na": False, "na_values": [""] if own else ["", "NaN", "nan"],
+                "low_memory": False,
+                "compression": "gzip" if path.name.lower().endswith(".gz") else None,
+            }  # fmt: skip
+            if tuple(map(int, pandas.__version__.split(".")[:2])) < (3, 1):
+                # Slower, but gives exactly the numbers that were written, as later versions do.
+                options["float_precision"] = "round_trip"
+            frames = []
+            for decimal in ".," if separator == ";" else ".":
+                frame = pandas.read_csv(path, decimal=decimal, **options)
+                frames.append(frame if own else _with_gaps(frame, decimal, texts))
+            return max(frames, key=lambda frame: frame.select_dtypes("number").shape[1])
+        except UnicodeDecodeError as error:
+            where = f"{error.reason} at byte {error.start}"
+            raise ValueError(f"{path} is not encoded in UTF-8 ({where}); convert it") from error
 
 
 def _with_gaps(frame: Any, decimal: str, texts: Collection[str | None]) -> Any:
     """Return the table with "NA" and the like as missing in columns that are otherwise numeric."""
-    for place, (name, column) in enumerate(frame.items()):
+    for place in np.flatnonzero([dtype.kind == "O" for dtype in frame.dtypes]):
+        column = frame.iloc[:, place]
         marked = column.isin(_LIKE_MISSING).to_numpy()
-        if name not in texts and marked.any() and not marked.all():
+        if column.name not in texts and marked.any() and not marked.all():
             cells = column.mask(marked, "nan").map(str)
             with contextlib.suppress(ValueError):
                 frame.isetitem(place, cells.map(lambda text: float(text.replace(decimal, "."))))
@@ -221,7 +257,8 @@ def _example_of_text(column: Any) -> tuple[int, str] | None:
 def _named(frame: Any, labels: Sequence[str], features: Sequence[str], path: Path) -> list[str]:
     """Return the columns that match ``features``; refuse labels and text among them."""
     for name in set(labels) & set(features):
-        raise ValueError(f"{name!r:.60} cannot be both a label and a feature; name it once")
+        what = f"{name!r:.60} of {path} cannot be both a label and a feature"
+        raise ValueError(f"{what}; name it once")
     known = [name for name in frame.columns if name not in labels]
     chosen = matching(features, known, where=str(path))
     for name in chosen:

@@ -1,5 +1,1 @@
 """The command line, ``ctsne <command>``: a file for each command, and what the commands share."""
-
-from ctsne.cli.main import main
-
-__all__ = ["main"]

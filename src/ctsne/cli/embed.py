@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ctsne._core.files import WriteError
 from ctsne._core.messages import value_text
 from ctsne._core.vocabulary import NEIGHBORHOOD, measure_title
 from ctsne.cli import options as opt
@@ -89,6 +90,7 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
     try:
         data = read_input(options, console, expect=expect)
         _io.check_key(target, dataset=data.dataset, key=key)
+        _io.check_room(target, dataset=data.dataset)
         if into_h5ad and data.dataset.source.startswith(f'obsm["{key}"]'):
             raise ValueError(f'the map would overwrite its input, obsm["{key}"]; use another --key')
         shown = {} if data.known is None else {data.name: data.known}
@@ -114,7 +116,10 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
             console.say("the picture shows the first two of three dimensions")
         use_agg()
         command = plot_command(options.output, options.plot, color=list(shown), key=key)
-        save_picture(draw_map(model.embedding_, shown), picture, command)
+        try:
+            save_picture(draw_map(model.embedding_, shown), picture, command)
+        except WriteError as error:
+            raise WriteError(f"{error}; the map is in {target}") from error
     _report(model, data, options, settings, console)
 
 

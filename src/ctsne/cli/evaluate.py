@@ -11,7 +11,7 @@ from ctsne.cli.console import Console, aligned, definitions
 from ctsne.cli.inputs import Input, check_other, check_outputs, joint_name, read_input
 from ctsne.cli.main import Parser
 from ctsne.cli.options import add_jobs, add_key, add_messages, make_estimator, option
-from ctsne.cli.rerun import options_again
+from ctsne.cli.records import options_again
 from ctsne.cli.values import whole
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def add_options(parser: Parser, main: Any) -> None:
 
 def run(options: argparse.Namespace, console: Console) -> None:
     """Measure the map."""
-    from ctsne._core.files import replaced_file
+    from ctsne._core.files import write_file
     from ctsne._io import check_output, read_map, read_provenance
 
     target = None if options.output is None else check_output(options.output, (".csv", ".tsv"))
@@ -80,8 +80,8 @@ def run(options: argparse.Namespace, console: Console) -> None:
     table = _table(made.embedding, data, vars(then), options)
     if target is not None:
         separator = "\t" if target.suffix.lower() == ".tsv" else ","
-        with replaced_file(target) as temporary:
-            table.to_csv(temporary, index=False, sep=separator, lineterminator="\n")
+        text = table.to_csv(index=False, sep=separator, lineterminator="\n")
+        write_file(target, text.encode("utf-8", "surrogatepass"))
     table = table.astype(object).where(table.notna(), None)
     content = {
         "command": "evaluate", "map": options.input, "data": str(data.dataset.path),

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ctsne._core.files import COLUMNS, INDEX, SETTINGS, TABLE, replaced_file
+from ctsne._core.files import (
+    COLUMNS,
+    INDEX,
+    SETTINGS,
+    TABLE,
+    sole_writer,
+    uninterrupted,
+    write_file,
+)
 
 if TYPE_CHECKING:
     from ctsne._io import Provenance
@@ -74,7 +82,8 @@ def check_same_data(path: Path, provenance: Provenance) -> None:
         return
     before = read_provenance(path)
     labels = before.settings.get("labels")
-    what = "other data or features" if before.inputs[0].data != provenance.inputs[0].data else ""
+    same = before.inputs and before.inputs[0].data == provenance.inputs[0].data
+    what = "" if same else "other data or features"
     if labels != provenance.settings.get("labels"):
         what = f"other labels ({', '.join(map(str, labels or ()))})"
     if what:
@@ -91,9 +100,10 @@ def move_folder(new: Path, target: Path) -> None:
     if not target.exists():
         new.rename(target)
         return
-    for each in sorted(new.iterdir(), key=lambda each: each.name == SETTINGS):
-        os.replace(each, target / each.name)
-    new.rmdir()
+    with uninterrupted():
+        for each in sorted(new.iterdir(), key=lambda each: each.name == SETTINGS):
+            os.replace(each, target / each.name)
+        new.rmdir()
 
 
 def begin_folder(path: Path, provenance: Provenance) -> None:
@@ -108,24 +118,31 @@ def write_folder(
     """Write the result; the settings come last, so that they mark a complete folder."""
     from ctsne._io import write_columns
 
-    result.save(path)
-    write_columns(path / COLUMNS, columns, names=names)
-    with replaced_file(path / TABLE) as temporary:
-        result.table.drop(columns="seconds").to_csv(temporary, index=False, lineterminator="\n")
-    provenance.write(path / SETTINGS)
+    table = result.table.drop(columns="seconds").to_csv(index=False, lineterminator="\n")
+    with sole_writer(path), uninterrupted():
+        result.save(path)
+        (path / SETTINGS).unlink(missing_ok=True)  # those of another sweep
+        write_columns(path / COLUMNS, columns, names=names)
+        write_file(path / TABLE, table.encode("utf-8", "surrogatepass"))
+        provenance.write(path / SETTINGS)
 
 
 def read_folder(path: Path) -> SweepFolder:
     """Read a finished sweep; raise ValueError if the folder has none."""
     from ctsne._io import read_columns, read_provenance
+    from ctsne.cli.records import checked_settings
     from ctsne.sweep import load_sweep
 
     if not path.is_dir():
         raise ValueError(f"there is no folder {path}")
     if not is_sweep_folder(path):
         raise ValueError(_not_finished(path))
+    provenance = read_provenance(path)
+    if provenance.command != "sweep":
+        raise ValueError(f"{path} is not the folder of a sweep: {SETTINGS} is of another command")
+    provenance = replace(provenance, settings=checked_settings(provenance, path))
     columns, names = read_columns(path / COLUMNS)
-    return SweepFolder(load_sweep(path), columns, names, read_provenance(path))
+    return SweepFolder(load_sweep(path), columns, names, provenance)
 
 
 def _not_finished(path: Path) -> str:

@@ -47,7 +47,7 @@ def run(options: argparse.Namespace, console: Console) -> None:
     """Collect and print the facts."""
     from ctsne import _native
     from ctsne._core.jobs import usable_cpus
-    from ctsne._fit.memory import free_memory
+    from ctsne._core.memory import free_memory
 
     free = free_memory()
     content: dict[str, Any] = {

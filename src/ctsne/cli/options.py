@@ -6,7 +6,6 @@ import argparse
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ctsne._core.vocabulary import ALIGN_CHOICES, BANDWIDTHS, METRICS, STARTS
@@ -209,18 +208,14 @@ def check_steering(options: argparse.Namespace) -> None:
 
 def make_estimator(settings: Mapping[str, Any], **more: Any) -> ConditionalTSNE:
     """Return the estimator for these settings, with defaults for those that are not named."""
-    import numpy as np
-
+    from ctsne._io import check_input
+    from ctsne._io.arrays import read_npy
     from ctsne.estimator import ConditionalTSNE
 
     given = {each.name: settings.get(each.dest, each.default) for each in PARAMETERS}
     path = given["init"]
     if path not in STARTS:
-        try:
-            with Path(path).open("rb") as file:
-                given["init"] = np.load(file, allow_pickle=False)
-        except ValueError as error:
-            raise ValueError(f"--init {path} is not a NumPy file of positions: {error}") from error
+        given["init"] = read_npy(check_input(path, (".npy",)))
     if given["pca"] == "none":
         given["pca"] = None
     return ConditionalTSNE(**{**given, **more})

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import io
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ctsne._core.files import replaced_file
+from ctsne._core.files import write_file
 from ctsne._core.messages import unknown
 from ctsne._core.vocabulary import CHOSEN_BY, measure_title
 from ctsne.cli.console import Console
@@ -184,9 +185,11 @@ def save_picture(figure: Any, path: Path, command: str) -> None:
         "svg": {"Description": command, "Date": None},
         "pdf": {"Subject": command, "CreationDate": None},
     }[kind]
-    with replaced_file(path) as temporary, matplotlib.rc_context({"svg.hashsalt": "ctsne"}):
-        figure.savefig(temporary, format=kind, dpi=150, bbox_inches="tight", metadata=metadata)
+    content = io.BytesIO()
+    with matplotlib.rc_context({"svg.hashsalt": "ctsne"}):
+        figure.savefig(content, format=kind, dpi=150, bbox_inches="tight", metadata=metadata)
     pyplot.close(figure)
+    write_file(path, content.getvalue())
 
 
 def use_agg() -> None:

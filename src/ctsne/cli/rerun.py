@@ -5,19 +5,16 @@ from __future__ import annotations
 import json
 import shutil
 import uuid
-from argparse import ArgumentTypeError, Namespace
-from collections.abc import Iterator
+from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ctsne._core.files import file_checksum
 from ctsne.cli import embed, sweep
 from ctsne.cli.console import Console
 from ctsne.cli.folders import check_folder, is_sweep_folder, move_folder
-from ctsne.cli.inputs import HOW_TO_NAME, names_of_files
 from ctsne.cli.main import Parser, command_parser
-from ctsne.cli.options import UNRECORDED, add_jobs, add_key, add_messages, option, spelled
-from ctsne.cli.values import value_of
+from ctsne.cli.options import add_jobs, add_key, add_messages, option, spelled
+from ctsne.cli.records import changed_file, check_work, options_again
 
 if TYPE_CHECKING:
     from ctsne._io import Provenance
@@ -65,23 +62,26 @@ def run(options: Namespace, console: Console) -> None:
     made = made.resolve() if made.is_symlink() else made  # stored paths are relative to the file
     provenance = read_provenance(made, key=options.key)
     again = options_again(provenance, made, given=options.input)
+    check_work(again, made)
     if made.is_dir() and not is_sweep_folder(made):
         parser = command_parser("sweep")
         command = spelled(parser, ["sweep", again.input], {**vars(again), "output": options.made})
         raise ValueError(f"the sweep in {options.made} is not finished; to continue, run {command}")
-    again.jobs, again.output = options.jobs, options.output or str(made)
+    again.jobs, again.output = options.jobs, options.output or options.made
     versions = _other_versions(provenance)
     for message in versions:
         console.warn(message)
-    changed = list(_changed_files(provenance, made, again))
+    changed = changed_file(provenance, made, again)
+    if made.suffix.lower() == ".h5ad":  # the map that the user names, whatever the record says
+        again.key = options.key
     key = getattr(again, "key", options.key)
     before = _content(made, key)
     target, expect = Path(again.output), provenance.inputs[0].data
     with console.without_results():
         repeat = _repeat_sweep if provenance.command == "sweep" else embed.make
         repeat(again, console, expect=expect)
-    for message in changed:  # reported last: changed content is an error, which matters more
-        console.warn(message)
+    if changed:  # reported last: changed content is an error, which matters more
+        console.warn(changed)
     identical = before == _content(target, key)
     content = {
         "command": "rerun", "output": str(target), "made by": provenance.command,
@@ -111,20 +111,11 @@ def _other_versions(provenance: Provenance) -> list[str]:
 
     now = current_versions()
     return [
-        f"made with {name} {then}, repeated with {now.get(name, 'another')}: the result may differ"
+        f"made with {name:.40} {then:.40}, repeated with {now.get(name, 'another')}: "
+        "the result may differ"
         for name, then in provenance.versions.items()
         if now.get(name) != then
     ]
-
-
-def _changed_files(provenance: Provenance, made: Path, again: Namespace) -> Iterator[str]:
-    """Report files with other bytes; the content of data is checked when it is read."""
-    names = ["input", *names_of_files(provenance.settings)]
-    for record, name in zip(provenance.inputs, names, strict=True):
-        file = getattr(again, name)
-        if record.sha256 is not None and file_checksum(Path(file)) != record.sha256:
-            same = ", but its data are the same" if record.data is not None else ""
-            yield f"{file} is not the file that {made} was made from{same}"
 
 
 def _repeat_sweep(again: Namespace, console: Console, *, expect: str | None) -> None:
@@ -142,47 +133,3 @@ def _repeat_sweep(again: Namespace, console: Console, *, expect: str | None) -> 
         raise KeyboardInterrupt(left) from None
     finally:
         shutil.rmtree(new, ignore_errors=True)
-
-
-def options_again(provenance: Provenance, output: Path, *, given: str | None = None) -> Namespace:
-    """Return the options that a map or a sweep was made with, with its input files found."""
-    if provenance.command not in ("embed", "sweep"):
-        raise ValueError(f"{output} was made by an unknown command, {provenance.command!r:.40}")
-    options = command_parser(provenance.command).options()
-    actions = {each.dest: each for each in options if each.dest != "help"}
-    values = {name: action.default for name, action in actions.items()}
-    # Stored settings are a proposal only: they cannot name a place to write to.
-    unknown = [name for name in provenance.settings if name not in values or name in UNRECORDED]
-    if unknown:
-        what = f"settings that this version does not know: {', '.join(map(repr, unknown[:3]))}"
-        raise ValueError(f"{output} was made with {what}; upgrade ctsne")
-    files = list(names_of_files(provenance.settings))
-    if len(provenance.inputs) != 1 + len(files):
-        raise ValueError(f"the settings stored in {output} do not name all files it was made from")
-    for name, value in provenance.settings.items():
-        try:
-            if value is not None or actions[name].default is not None:
-                values[name] = value_of(actions[name], value)
-        except ArgumentTypeError as error:
-            what = f"the settings stored in {output} cannot be read"
-            raise ValueError(f"{what}: {name} {error}") from None
-    how = f"; name it with {HOW_TO_NAME}"
-    values["input"] = _find_input(provenance.inputs[0].file, output, given, how)
-    for name, record in zip(files, provenance.inputs[1:], strict=True):
-        values[name] = _find_input(record.file, output)
-    return Namespace(**values)
-
-
-def _find_input(file: str, output: Path, given: str | None = None, how: str = "") -> str:
-    """Find a file that an output was made from, relative to it or to the working folder."""
-    folder, named = output.resolve().parent, Path(file)
-    candidates = [folder / named, named, folder / named.name, Path(named.name)]
-    if given is not None:
-        candidates = [Path(given)]
-    existing = [candidate for candidate in candidates if candidate.exists()]
-    if not existing:
-        how = how if given is None else ""
-        raise ValueError(f"{output} was made from {file}, but there is no {candidates[0]}{how}")
-    path = existing[0].resolve()
-    inside = path.is_relative_to(Path.cwd())
-    return str(path.relative_to(Path.cwd()) if inside else existing[0])

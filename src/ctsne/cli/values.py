@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ctsne._core.guards import read_text, reading
 from ctsne._core.messages import closest
 
 if TYPE_CHECKING:
@@ -116,11 +117,8 @@ def apply_config(commands: Mapping[str, Parser], command: str, arguments: Sequen
     path = _config_in(arguments)
     if path is None:
         return
-    try:
-        with Path(path).open("rb") as file:
-            content = tomllib.load(file)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} is not valid TOML: {error}") from error
+    with reading(path, "valid TOML"):
+        content = tomllib.loads(read_text(Path(path), "valid TOML"))
     tables = {name: content.pop(name) for name in commands if name in content}
     for name, table in tables.items():
         if not isinstance(table, dict):

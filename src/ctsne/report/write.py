@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ctsne._core.checks import check_number
-from ctsne._core.files import replaced_file
+from ctsne._core.files import check_target, write_file
 from ctsne._core.messages import did_you_mean, listed
 from ctsne._core.vocabulary import SUGGESTED_MIXING
 from ctsne.report.maps import constructor_calls
@@ -83,8 +83,7 @@ def write_report(
         kind = type(result).__name__
         raise TypeError(f"result must be the result of ctsne.sweep.sweep, got {kind}")
     target = Path(path)
-    if target.is_dir():
-        raise ValueError(f"path must name a file, but {target} is a folder")
+    check_target(target)
     if not target.parent.is_dir():
         raise ValueError(f"path is in a folder that does not exist: {target.parent}")
     if hasattr(columns, "items"):  # a data frame has columns, but is not a mapping
@@ -101,8 +100,7 @@ def write_report(
         columns = {**columns, MATCHED: matched[0]}
     facts, arrays = build_payload(result, columns, known, other, names)
     page = build_page(title, {"facts": about | facts, **apart}, arrays)
-    with replaced_file(target) as temporary:
-        temporary.write_bytes(page)
+    write_file(target, page)
 
 
 def _check_columns(columns: object, known: object, other: object) -> None:

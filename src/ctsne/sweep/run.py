@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,12 +16,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from ctsne._core.checks import check_jobs, check_matrix, check_same_rows, check_workers, is_sparse
+from ctsne._core.files import WriteError, check_space, sole_writer
 from ctsne._core.messages import warn
 from ctsne._core.progress import Progress
 from ctsne._core.vocabulary import MEASURED_POINTS, NEIGHBORHOOD
 from ctsne._fit.memory import map_memory, require_memory
 from ctsne._fit.pipeline import features_of
 from ctsne._fit.settings import DEFAULTS, Settings, check_settings
+from ctsne.affinity.result import KEPT_DIAGNOSTICS
 from ctsne.evaluate import DataNeighbors
 from ctsne.evaluate.sampling import check_k, sample_points
 from ctsne.labels import Labels, encode_labels
@@ -30,7 +33,7 @@ from ctsne.sweep.grid import Grid, GridPoint, default_grid, expand_grid, grouped
 from ctsne.sweep.result import SweepResult, aligned_maps
 from ctsne.sweep.shared_lists import shared_lengths, shared_neighbors
 from ctsne.sweep.storage import map_files, open_folder
-from ctsne.sweep.worker import Step, Watch, run_line
+from ctsne.sweep.worker import Outcome, Step, Watch, run_line
 
 if TYPE_CHECKING:
     from ctsne.estimator import ConditionalTSNE
@@ -38,6 +41,8 @@ if TYPE_CHECKING:
 # Several maps at once on one thread each are faster than one map on all threads, as long as their
 # similarities fit in memory together.
 _POINTS_AT_ONCE = 200_000
+# A stored map has positions and diagnostics in single precision.
+_BYTES_PER_NUMBER = 4
 
 
 def sweep(
@@ -114,44 +119,57 @@ def sweep(
     workers = 1 if n > _POINTS_AT_ONCE else min(check_workers(n_jobs), len(lines))
     _check_memory(matrix, settings, workers)
     files: list[Path | None] = [None] * len(points)
-    if folder is not None:
-        searched = shared_lengths(n, settings, k) if is_approximate(n, settings[0].recall) else ()
-        files[:] = map_files(open_folder(folder), points, base, matrix, known, searched)
-    features = features_of(matrix, settings[0])
-    places = matrix if features is None else features
-    data = DataNeighbors(measured, n, known, k, metric=base["metric"], features=places)
-    lists = shared_neighbors(settings, data)
-    settings = _with_starts(settings, features, max(1, check_jobs(n_jobs) // workers))
-    steps = [
-        Step(index, points[index].parameters, own, features, lists[index], hidden, files[index])
-        for index, own in enumerate(settings)
-    ]
-    jobs = [[steps[index] for index in line] for line in lines]
-    bar = Progress(len(points), "sweep", shown=progress)
-    watch = Watch(bar)
-    try:
-        _run(jobs, workers, watch)
-    finally:
-        bar.close()
-    done = [watch.outcomes[index] for index in sorted(watch.outcomes)]
-    maps = [each.swept for each in done]
-    chosen = tuple(points[each.index] for each in done)
-    result = SweepResult(aligned_maps(maps, chosen, range(len(maps))), chosen, base)
-    failed = [swept for swept in maps if swept.error is not None]
-    if failed:
-        warn(
-            f"{len(failed)} of {len(points)} settings failed; the first, {failed[0].parameters}, "
-            f"with {failed[0].error}"
-        )
+    with contextlib.ExitStack() as writer:
+        if folder is not None:
+            place = open_folder(folder)
+            writer.enter_context(sole_writer(place))
+            approximate = is_approximate(n, settings[0].recall)
+            searched = shared_lengths(n, settings, k) if approximate else ()
+            kept = map_files(place, points, base, matrix, known, searched)
+            new = sum(not file.exists() for file in kept)
+            numbers = base["n_components"] + len(KEPT_DIAGNOSTICS)
+            check_space(place, new * n * numbers * _BYTES_PER_NUMBER)
+            files[:] = kept
+        features = features_of(matrix, settings[0])
+        places = matrix if features is None else features
+        data = DataNeighbors(measured, n, known, k, metric=base["metric"], features=places)
+        lists = shared_neighbors(settings, data)
+        settings = _with_starts(settings, features, max(1, check_jobs(n_jobs) // workers))
+        steps = [
+            Step(index, points[index].parameters, own, features, lists[index], hidden, files[index])
+            for index, own in enumerate(settings)
+        ]
+        jobs = [[steps[index] for index in line] for line in lines]
+        bar = Progress(len(points), "sweep", shown=progress)
+        watch = Watch(bar)
+        try:
+            _run(jobs, workers, watch)
+        finally:
+            bar.close()
+        done = [watch.outcomes[index] for index in sorted(watch.outcomes)]
+        _check_stored(done, len(points))
+        maps = [each.swept for each in done]
+        chosen = tuple(points[each.index] for each in done)
+        result = SweepResult(aligned_maps(maps, chosen, range(len(maps))), chosen, base)
+        failed = [swept for swept in maps if swept.error is not None]
+        if failed:
+            first = f"{failed[0].parameters}, with {failed[0].error}"
+            warn(f"{len(failed)} of {len(points)} settings failed; the first, {first}")
+        if len(maps) < len(points):
+            resume = "" if folder is None else "; run it again with the same folder to resume"
+            warn(f"interrupted: {len(maps)} of {len(points)} maps are finished{resume}")
+        elif folder is not None:
+            result.save(folder)
+        return result
+
+
+def _check_stored(done: list[Outcome], total: int) -> None:
+    """Raise the error that stopped the sweep, if a map could not be stored."""
     unsaved = [each.unsaved for each in done if each.unsaved is not None]
     if unsaved:
-        warn(f"{len(unsaved)} maps could not be stored in the folder: {unsaved[0]}")
-    if len(maps) < len(points):
-        resume = "" if folder is None else "; run it again with the same folder to resume"
-        warn(f"interrupted: {len(maps)} of {len(points)} maps are finished{resume}")
-    elif folder is not None and not unsaved:
-        result.save(folder)
-    return result
+        kept = sum(each.unsaved is None and each.swept.error is None for each in done)
+        advice = "run it again with the same folder to continue"
+        raise WriteError(f"{unsaved[0]}; {kept} of {total} maps are stored, {advice}")
 
 
 def _base(estimator: ConditionalTSNE | None, n_jobs: Any, repeatable: bool) -> dict[str, Any]:

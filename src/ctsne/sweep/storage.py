@@ -6,10 +6,10 @@ All files are NumPy archives without pickles: arrays, and everything else as JSO
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import re
-import zipfile
 from collections.abc import Mapping
 from dataclasses import replace
 from importlib.metadata import version
@@ -18,10 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from ctsne._core.files import INDEX, content_checksum, replaced_file
+from ctsne._core.files import INDEX, check_target, content_checksum, write_file
+from ctsne._core.guards import reading
+from ctsne._core.messages import warn
 from ctsne.labels import Labels
 from ctsne.sweep.grid import GridPoint, identity
 from ctsne.sweep.result import SweepResult, SweptMap, aligned_maps
+from ctsne.sweep.stored import check_facts, check_positions, check_sweep
 
 MAP_FILE = re.compile(r"map-[0-9a-f]{32}\.npz")
 _FORMAT = 5
@@ -29,7 +32,6 @@ _FORMAT = 5
 _LINES = ("line", "seedless_line", "steering")
 # The attributes of a map that both its file and an index store as text.
 _FACTS = ("measures", "seconds", "alignment", "alignment_scores")
-_UNREADABLE = (EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile)
 
 
 def open_folder(folder: str | os.PathLike[str]) -> Path:
@@ -75,20 +77,38 @@ def save_map(path: Path, swept: SweptMap) -> None:
     _write(path, {"embedding": swept.embedding, **arrays, **swept.diagnostics})
 
 
-def load_map(path: Path, parameters: dict[str, Any]) -> SweptMap | None:
-    """Return a stored map, or None if there is none that can be read."""
-    try:
-        return _read_map(path, parameters)
-    except (OSError, *_UNREADABLE):
+def load_map(path: Path, parameters: dict[str, Any], shape: tuple[int, int]) -> SweptMap | None:
+    """Return a stored map; None if there is none, or, with a warning, if it is not as it should."""
+    if not os.path.lexists(path):
         return None
+    check_target(path)
+    try:
+        swept = _read_map(path, parameters)
+    except (MemoryError, OSError, ValueError) as error:
+        reason = str(error)
+    else:
+        if swept.embedding is not None and swept.embedding.shape == shape:
+            return swept
+        reason = f"{path} is damaged: its shape is not {shape}"
+    warn(f"{reason}; this map is made again")
+    return None
 
 
 def _read_map(path: Path, parameters: dict[str, Any]) -> SweptMap:
-    with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
+    if path.is_symlink():
+        raise ValueError(f"{path} is a link, which is not followed")
+    with (
+        reading(path, "a map, or it is damaged"),
+        path.open("rb") as file,  # np.load would not close it after an error
+        np.load(file, allow_pickle=False) as stored,
+    ):
         facts = json.loads(str(stored["facts"]))
+        check_facts(facts)
+        embedding = stored["embedding"]
         diagnostics = {name: stored[name] for name in stored["diagnostics"].tolist()}
+        check_positions(embedding, diagnostics)
         return SweptMap(
-            parameters, stored["embedding"], error=None, diagnostics=diagnostics, file=path.name,
+            parameters, embedding, error=None, diagnostics=diagnostics, file=path.name,
             **{name: facts[name] for name in _FACTS},
         )  # fmt: skip
 
@@ -181,18 +201,20 @@ def load_sweep(path: str | os.PathLike[str]) -> SweepResult:
         file = file / INDEX
         if not file.is_file():
             raise ValueError(f"{path} does not contain a finished sweep")
-    try:
-        with file.open("rb") as opened, np.load(opened, allow_pickle=False) as arrays:
-            content = json.loads(str(arrays["sweep"]))
-            maps, points = [], []
-            for number, entry in enumerate(content["maps"]):
-                maps.append(_swept(number, entry, arrays, file.parent))
-                lines = [entry[name] for name in _LINES]
-                points.append(GridPoint(maps[-1].parameters, *lines))
-            estimator = _unpacked(content["estimator"], arrays)
-            sampled_from = content["sampled_from"]
-    except _UNREADABLE as error:
-        raise ValueError(f"{path} is not a sweep, or it is damaged") from error
+    with (
+        reading(file, "a sweep, or it is damaged"),
+        file.open("rb") as opened,
+        np.load(opened, allow_pickle=False) as arrays,
+    ):
+        content = json.loads(str(arrays["sweep"]))
+        maps, points = [], []
+        for number, entry in enumerate(content["maps"]):
+            maps.append(_swept(number, entry, arrays, file.parent))
+            lines = [entry[name] for name in _LINES]
+            points.append(GridPoint(maps[-1].parameters, *lines))
+        estimator = _unpacked(content["estimator"], arrays)
+        sampled_from = content["sampled_from"]
+        check_sweep(maps, points, estimator, sampled_from)
     # Files of maps hold them as computed; here they are rotated to match each other.
     raw = {index for index, swept in enumerate(maps) if swept.file is not None}
     return SweepResult(aligned_maps(maps, points, raw), tuple(points), estimator, sampled_from)
@@ -202,6 +224,7 @@ def _swept(
     number: int, entry: Mapping[str, Any], arrays: Mapping[str, Any], folder: Path
 ) -> SweptMap:
     facts = {name: entry[name] for name in _FACTS}
+    check_facts(facts)
     parameters, file = _unpacked(entry["parameters"], arrays), entry.get("file")
     if file is not None:
         if not MAP_FILE.fullmatch(file):  # a damaged index must not name other files
@@ -211,9 +234,11 @@ def _swept(
         return SweptMap(parameters, None, error=entry["error"], **facts)
     diagnostics = {name: arrays[f"{name}-{number}"] for name in entry["diagnostics"]}
     embedding = arrays[f"embedding-{number}"]
+    check_positions(embedding, diagnostics)
     return SweptMap(parameters, embedding, error=None, diagnostics=diagnostics, **facts)
 
 
 def _write(path: Path, arrays: Mapping[str, Any]) -> None:
-    with replaced_file(path) as temporary, temporary.open("wb") as file:
-        np.savez(file, **arrays)
+    content = io.BytesIO()
+    np.savez(content, **arrays)
+    write_file(path, content.getvalue())

@@ -94,6 +94,7 @@ class Watch:
             if outcome.index not in self.outcomes and self._progress is not None:
                 self._progress.step(worked=not outcome.loaded)
             self.outcomes[outcome.index] = outcome
+            self.stopped |= outcome.unsaved is not None
 
     def stop(self) -> None:
         """Stop all threads and wait for them: native code must not outlive Python."""
@@ -131,7 +132,8 @@ def run_line(steps: list[Step], watch: Watch) -> list[Outcome]:
 def _outcome(step: Step, previous: NDArray[np.float32] | None, watch: Watch) -> Outcome:
     if watch.stopped:
         raise _Stopped
-    swept = None if step.file is None else load_map(step.file, step.parameters)
+    shape = step.lists.data.n, step.settings.n_components
+    swept = None if step.file is None else load_map(step.file, step.parameters, shape)
     loaded, unsaved = swept is not None, None
     if swept is None:
         swept = _make(step, previous, watch)
@@ -139,7 +141,7 @@ def _outcome(step: Step, previous: NDArray[np.float32] | None, watch: Watch) -> 
             try:
                 save_map(step.file, swept)
                 swept = replace(swept, file=step.file.name)
-            except OSError as error:  # a full disk must not lose the map
+            except OSError as error:  # the sweep stops, with the maps stored by then
                 unsaved = str(error)
     assert swept.embedding is not None
     data, n_jobs = step.lists.data, step.settings.n_jobs

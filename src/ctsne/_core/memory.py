@@ -1,0 +1,54 @@
+"""The memory that this process may still take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+_MIB, _GIB = 2**20, 2**30
+
+
+def in_words(size: int) -> str:
+    """Write a number of bytes: ``37 MiB``, ``3.6 GiB``."""
+    return f"{size / _GIB:.1f} GiB" if size >= _GIB else f"{size / _MIB:.0f} MiB"
+
+
+def free_memory() -> int | None:
+    """Return the bytes that this process may still take; None where that is unknown."""
+    return min(_free(Path("/proc"), Path("/sys/fs/cgroup")), default=None)
+
+
+def _free(proc: Path, cgroup: Path) -> Iterator[int]:
+    """Yield the free memory of the machine, and of each control group this process is in."""
+    for line in _lines(proc / "meminfo"):
+        if line.startswith("MemAvailable:"):
+            yield int(line.split()[1]) * 1024
+    for line in _lines(proc / "self" / "cgroup"):
+        _, kinds, path = line.split(":", 2)
+        if kinds == "":  # version 2
+            names, root = ("memory.max", "memory.current", "inactive_file"), cgroup
+        elif "memory" in kinds.split(","):
+            names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+            root = cgroup / "memory"
+        else:
+            continue
+        group = root / path.lstrip("/")
+        for folder in (group, *group.parents):
+            if folder == root.parent:
+                break
+            yield from _left(folder, *names)
+
+
+def _left(folder: Path, limit: str, usage: str, reclaimable: str) -> Iterator[int]:
+    most, used = (" ".join(_lines(folder / name)) for name in (limit, usage))
+    if not most.isdigit() or not used.isdigit():  # no limit ("max"), or no such group
+        return
+    stat = dict(line.split(None, 1) for line in _lines(folder / "memory.stat"))
+    yield max(0, int(most) - int(used) + int(stat.get(reclaimable, 0)))
+
+
+def _lines(file: Path) -> list[str]:
+    try:
+        return file.read_text().splitlines()
+    except OSError:
+        return []

@@ -1,0 +1,112 @@
+"""Settings stored with an output: proposals, checked as if a stranger had typed them."""
+
+from __future__ import annotations
+
+from argparse import ArgumentTypeError, Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ctsne._core.files import file_checksum
+from ctsne._core.guards import check_regular
+from ctsne.cli.inputs import HOW_TO_NAME, names_of_files
+from ctsne.cli.main import command_parser
+from ctsne.cli.options import UNRECORDED
+from ctsne.cli.values import value_of
+
+if TYPE_CHECKING:
+    from ctsne._io import InputRecord, Provenance
+
+# Iterations of all maps together: a thousand maps of usual length.
+_MOST_ITERATIONS = 1_000_000
+# A map costs at least as much as this many iterations.
+_LEAST = 100
+
+
+def checked_settings(provenance: Provenance, output: Path) -> dict[str, Any]:
+    """Return all settings of a command, each read as an option of the command line would be."""
+    if provenance.command not in ("embed", "sweep"):
+        raise ValueError(f"{output} was made by an unknown command, {provenance.command!r:.40}")
+    options = command_parser(provenance.command).options()
+    actions = {each.dest: each for each in options if each.dest not in UNRECORDED}
+    values = {name: action.default for name, action in actions.items()}
+    unknown = [name for name in provenance.settings if name not in actions]
+    if unknown:
+        what = f"settings that this version does not know: {', '.join(map(repr, unknown[:3]))}"
+        raise ValueError(f"{output} was made with {what}; upgrade ctsne")
+    for name, value in provenance.settings.items():
+        try:
+            if value is not None or values[name] is not None or actions[name].required:
+                values[name] = value_of(actions[name], value)
+        except ArgumentTypeError as error:
+            what = f"the settings stored in {output} cannot be read"
+            raise ValueError(f"{what}: {name} {error}") from None
+    if len(provenance.inputs) != 1 + len(list(names_of_files(values))):
+        raise ValueError(f"the settings stored in {output} do not name all files it was made from")
+    return values
+
+
+def options_again(provenance: Provenance, output: Path, *, given: str | None = None) -> Namespace:
+    """Return the options that a map or a sweep was made with, with its input files found.
+
+    A file is read only if it has the checksum of the record, or if the user has ``given`` it.
+    """
+    values = checked_settings(provenance, output)
+    options = command_parser(provenance.command).options()
+    values |= {each.dest: each.default for each in options if each.dest in UNRECORDED}
+    data, *more = provenance.inputs
+    how = f"; name it with {HOW_TO_NAME}"
+    values["input"] = _find_input(data.file, output, given, how)
+    if given is None and data.data is None:
+        _check_same(data, values["input"], output, how)
+    for name, record in zip(names_of_files(values), more, strict=True):
+        values[name] = _find_input(record.file, output)
+        _check_same(record, values[name], output, "; make a new output from the one you have")
+    return Namespace(**values)
+
+
+def _find_input(file: str, output: Path, given: str | None = None, how: str = "") -> str:
+    """Find a file that an output was made from, relative to it or to the working folder."""
+    folder, named = output.resolve().parent, Path(file)
+    candidates = [folder / named, named, folder / named.name, Path(named.name)]
+    if given is not None:
+        candidates = [Path(given)]
+    existing = [candidate for candidate in candidates if candidate.exists()]
+    if not existing:
+        how = how if given is None else ""
+        raise ValueError(f"{output} was made from {file}, but there is no {candidates[0]}{how}")
+    check_regular(existing[0])
+    path = existing[0].resolve()
+    inside = path.is_relative_to(Path.cwd())
+    return str(path.relative_to(Path.cwd()) if inside else existing[0])
+
+
+def _check_same(record: InputRecord, file: str, output: Path, how: str) -> None:
+    """Refuse a file that the record has no checksum of, or another one."""
+    if record.sha256 is None:
+        raise ValueError(f"the settings stored in {output} have no checksum of {file}{how}")
+    if file_checksum(Path(file)) != record.sha256:
+        raise ValueError(f"{file} is not the file that {output} was made from{how}")
+
+
+def changed_file(provenance: Provenance, output: Path, again: Namespace) -> str:
+    """Report data in a file with other bytes; their content is checked when they are read."""
+    record = provenance.inputs[0]
+    if record.sha256 is None or file_checksum(Path(again.input)) == record.sha256:
+        return ""
+    same = ", but its data are the same" if record.data is not None else ""
+    return f"{again.input} is not the file that {output} was made from{same}"
+
+
+def check_work(again: Namespace, output: Path) -> None:
+    """Refuse a record that asks for more iterations than anyone would wait for."""
+    from ctsne.cli.sweep import make_grid
+
+    maps = 1
+    if hasattr(again, "methods"):
+        swept = [value for entry in make_grid(again) for value in entry.values()]
+        maps += sum(len(value) for value in swept if isinstance(value, list))
+    total = maps * max(again.n_iter, _LEAST)
+    if total > _MOST_ITERATIONS:
+        what = f"{maps} map{'s' * (maps > 1)} of {again.n_iter} iterations"
+        most = f"a record can ask for {_MOST_ITERATIONS:,} in all"
+        raise ValueError(f"the settings stored in {output} ask for {what}, but {most}")
