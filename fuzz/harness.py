@@ -179,8 +179,9 @@ class Worker:
     def output(self) -> str:
         """Return the end of what the worker printed, tracebacks of crashes included."""
         size = self._output.seek(0, os.SEEK_END)
-        self._output.seek(max(0, size - 6000))
+        self._output.seek(max(0, size - 20_000))
         lines = self._output.read().decode(errors="replace").splitlines()
+        lines = [line for line in lines if not line.startswith("Extension modules")]
         for place, line in enumerate(lines):
             if line.startswith(("Fatal Python error", "==")):  # faulthandler or a sanitizer
                 return "\n".join(lines[place : place + 40])
