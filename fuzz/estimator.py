@@ -97,7 +97,8 @@ def make_case(rng: Rng) -> Case:
     for _ in range(wrong - bad_table):
         parameter = pick(rng, NAMES)
         case.parameters[parameter] = odd_parameter(rng, parameter, case)
-    if isinstance(case.parameters["n_iter"], int) and case.parameters["n_iter"] > 300:
+    n_iter = case.parameters["n_iter"]
+    if isinstance(n_iter, int | np.integer) and n_iter > 300:
         case.parameters["n_iter"] = 3  # valid, and as slow as it was asked to be
     if "callback" in case.parameters and case.parameters["callback"] is None:
         case.parameters["callback"] = make_callback(rng, case)

@@ -149,7 +149,7 @@ def changed(rng: Rng, value: Any) -> tuple[Any, bool]:
             ), False
     value = odd(rng)
     # Valid, but slow or large: as many iterations or points as asked for.
-    return 3 if isinstance(value, int) and value > 10**4 else value, False
+    return 3 if isinstance(value, int | np.integer) and value > 10**4 else value, False
 
 
 def damaged_copy(rng: Rng, value: Any) -> Any:
