@@ -15,6 +15,7 @@ from inputs import Rng, odd, pick
 from sklearn.base import clone
 
 from ctsne import ConditionalTSNE
+from ctsne.labels import encode_labels
 
 LIMIT = 60.0
 
@@ -84,6 +85,9 @@ def make_case(rng: Rng) -> Case:
     wrong = int(pick(rng, (0, 0, 0, 0, 1, 1, 2, 3)))
     bad_table = wrong > 0 and rng.random() < 0.3
     case.labels = inputs.labels(rng, n, broken=0.2 if wrong else 0) if rng.random() < 0.85 else None
+    if rng.random() < 0.1 and case.labels is not None:
+        knob = "beta" if case.parameters["method"] in ("revised", "original") else "strength"
+        case.parameters[knob] = per_label(rng, case.labels)
     if case.parameters["metric"] == "precomputed":
         case.X = inputs.distances(rng, X)
         if rng.random() < 0.6:
@@ -124,9 +128,6 @@ def valid_parameters(rng: Rng, n: int) -> dict[str, Any]:
     for name in VALID:
         if rng.random() < 0.08:
             parameters[name] = pick(rng, VALID[name])
-    if rng.random() < 0.1:
-        knob = "beta" if parameters["method"] in ("revised", "original") else "strength"
-        parameters[knob] = {"a": 0.5, "b": rng.random() or 1, "c": 1, "d": 0.01}
     if rng.random() < 0.05:
         parameters["init"] = 1e-4 * rng.normal(size=(n, parameters.get("n_components", 2)))
     if rng.random() < 0.05:
@@ -134,6 +135,12 @@ def valid_parameters(rng: Rng, n: int) -> dict[str, Any]:
     if rng.random() < 0.01 and parameters["method"] != "tsne":
         parameters["mixing"] = rng.random()
     return parameters
+
+
+def per_label(rng: Rng, labels: Any) -> Any:
+    """Return a mapping with a number per label, or a number if these are not labels."""
+    name, known = expect_typed(lambda: encode_labels(labels))
+    return {each: rng.random() or 1 for each in known.names} if name == "ok" else 0.5
 
 
 #: Valid values of the parameters, at their limits too. The callback None becomes a random one.

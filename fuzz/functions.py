@@ -25,6 +25,9 @@ LIMIT = 60.0
 #: Calls that take long, and how often they are made compared with the others.
 RARE = {"sweep.sweep": 0.2, "tl": 0.1, "pl": 0.15, "report": 0.02, "tl.recipe_heiter23": 0.02}
 
+#: Keywords that make a call slow or noisy, and the name of an argument for messages.
+EXCLUDED = ("n_iter", "verbose", "progress", "argument")
+
 #: Measures are NaN where they mean nothing: without labels, or with too few points.
 MAY_BE_NAN = ("evaluate.", "sweep.", "tl.")
 
@@ -106,7 +109,7 @@ def change(rng: Rng, call: Call) -> bool:
     """Make up to three arguments odd; return whether one is an object that no function returns."""
     damaged = False
     for _ in range(int(pick(rng, (0, 0, 1, 1, 1, 2, 3)))):
-        names = [*call.kwargs, *optional_names(call.function)]
+        names = optional_names(call)
         place = int(rng.integers(len(call.args) + len(names))) if call.args or names else None
         if place is None:
             break
@@ -121,14 +124,11 @@ def change(rng: Rng, call: Call) -> bool:
     return damaged
 
 
-def optional_names(function: Any) -> list[str]:
-    """Return the keywords of a function, without those that make it slow."""
-    parameters = inspect.signature(function).parameters.values()
-    return [
-        each.name
-        for each in parameters
-        if each.kind is each.KEYWORD_ONLY and each.name not in ("n_iter", "verbose", "progress")
-    ]
+def optional_names(call: Call) -> list[str]:
+    """Return the keywords of a call that can be made odd, given or not."""
+    parameters = inspect.signature(call.function).parameters.values()
+    keywords = (each.name for each in parameters if each.kind is each.KEYWORD_ONLY)
+    return [name for name in dict.fromkeys([*call.kwargs, *keywords]) if name not in EXCLUDED]
 
 
 def changed(rng: Rng, value: Any) -> tuple[Any, bool]:
@@ -185,9 +185,8 @@ def is_written(value: Any) -> bool:
 def shown(call: Call) -> str:
     """Return the arguments of a call, in short."""
     args = [f"{value!r:.80}" for value in call.args]
-    return (
-        f"({', '.join([*args, *(f'{name}={value!r:.80}' for name, value in call.kwargs.items())])})"
-    )
+    args += [f"{name}={value!r:.80}" for name, value in call.kwargs.items()]
+    return f"({', '.join(args)})"
 
 
 def close_figures() -> None:
