@@ -79,7 +79,9 @@ def attack(rng: Rng, folder: Path) -> str | None:
 
 def make_case(rng: Rng) -> Case:
     """Make valid data and parameters, then change some of them."""
-    n = int(rng.integers(4, 61)) if rng.random() < 0.96 else int(rng.integers(0, 4))
+    size = rng.random()
+    low, high = (0, 4) if size < 0.03 else (200, 700) if size > 0.99 else (4, 61)
+    n = int(rng.integers(low, high))  # from some 200 points on, maps use meshes
     X = inputs.points(rng, n, int(rng.integers(1, 9)) if rng.random() < 0.98 else 0)
     case = Case(n, X, None, valid_parameters(rng, n))
     wrong = int(pick(rng, (0, 0, 0, 0, 1, 1, 2, 3)))
@@ -116,7 +118,7 @@ def valid_parameters(rng: Rng, n: int) -> dict[str, Any]:
     parameters: dict[str, Any] = {
         "method": pick(rng, METHODS),
         "perplexity": pick(rng, (1, 1.5, 2, 5, 10, 30, max(1, n - 1), max(1, n / 3))),
-        "metric": pick(rng, ("euclidean",) * 7 + ("cosine", "precomputed")),
+        "metric": pick(rng, ("euclidean",) * 7 + ("cosine", "precomputed" if n < 61 else "cosine")),
         "n_iter": int(rng.integers(1, 13)) if rng.random() < 0.99 else 300,
         "n_jobs": pick(rng, (1, 1, 1, 1, 1, 2, None, -1)),
         "random_state": int(rng.integers(100)),

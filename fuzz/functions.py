@@ -23,7 +23,7 @@ import ctsne
 LIMIT = 60.0
 
 #: Calls that take long, and how often they are made compared with the others.
-RARE = {"sweep.sweep": 0.2, "tl": 0.1, "pl": 0.15, "report": 0.02, "tl.recipe_heiter23": 0.02}
+RARE = {"sweep.sweep": 0.5, "tl": 0.2, "pl": 0.2, "report": 0.05, "tl.recipe_heiter23": 0.05}
 
 #: Keywords that make a call slow or noisy, and the name of an argument for messages.
 EXCLUDED = ("n_iter", "verbose", "progress", "argument")

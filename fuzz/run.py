@@ -19,7 +19,7 @@ from worker import prepare, run_case
 #: The attackers and their shares of the time.
 ATTACKERS = {
     name: share
-    for name, share in {"estimator": 55, "functions": 10, "files": 25, "native": 10}.items()
+    for name, share in {"estimator": 62, "functions": 8, "files": 25, "native": 5}.items()
     if (FOLDER / f"{name}.py").exists()
 }
 
