@@ -86,7 +86,7 @@ def own_frame(error: BaseException) -> str:
 
 
 class Board:
-    """Shared memory of one worker: the case it is at, since when, and how many cases ended how."""
+    """Shared memory of one worker: its case, until when, and how many cases ended how."""
 
     _layout = struct.Struct("=qdqq")
 
@@ -95,12 +95,14 @@ class Board:
             file.truncate(self._layout.size)
             self._memory = mmap.mmap(file.fileno(), self._layout.size)
 
-    def write(self, number: int, ok: int, typed: int) -> None:
-        self._layout.pack_into(self._memory, 0, number, time.monotonic(), ok, typed)
+    def write(self, number: int, limit: float, ok: int, typed: int) -> None:
+        """Announce a case that must end within ``limit`` seconds."""
+        self._layout.pack_into(self._memory, 0, number, time.monotonic() + limit, ok, typed)
 
     def read(self) -> tuple[int, float, int, int]:
-        number, since, ok, typed = self._layout.unpack_from(self._memory, 0)
-        return number, since, ok, typed
+        """Return the number of the case, the time when it must be over, and the counts."""
+        number, deadline, ok, typed = self._layout.unpack_from(self._memory, 0)
+        return number, deadline, ok, typed
 
 
 @dataclass
@@ -149,7 +151,7 @@ class Worker:
             )
         )
         self.board = Board(self.folder / "board")
-        self.board.write(-1, 0, 0)
+        self.board.write(-1, START_LIMIT, 0, 0)
         self._findings = self._stack.enter_context((self.folder / "findings").open("w+"))
         self._output = self._stack.enter_context((self.folder / "output").open("w+b"))
         command = [sys.executable, FOLDER / "worker.py", attacker, self.folder, seed]
@@ -238,7 +240,6 @@ def run(
     Worker ``w`` runs the cases ``w``, ``w + workers``, ``w + 2 * workers`` ... ``tell`` is called
     with a line for every new finding.
     """
-    limit = float(load(attacker).LIMIT)
     until = time.monotonic() + seconds
     outcome = Outcome(attacker.stem)
 
@@ -255,9 +256,8 @@ def run(
             time.sleep(0.05)
             for worker in list(active):
                 code = worker.process.poll()
-                number, since, _, _ = worker.board.read()
-                late = time.monotonic() - since > (limit if number >= 0 else START_LIMIT)
-                if code is None and not late:
+                _, deadline, _, _ = worker.board.read()
+                if code is None and time.monotonic() < deadline:
                     for finding in worker.new_findings():
                         note(finding)
                     continue
