@@ -249,10 +249,9 @@ def check_fit(model: ConditionalTSNE, case: Case) -> None:
     embedding = model.embedding_
     if type(embedding) is not np.ndarray or embedding.dtype != np.float32:
         raise Finding(f"embedding_ is {type(embedding).__name__} of {embedding.dtype}")
-    if embedding.shape != (case.n, n_components):
-        raise Finding(
-            f"embedding_ has a wrong shape\n{embedding.shape}, not {(case.n, n_components)}"
-        )
+    shape = (case.X.shape[0] if hasattr(case.X, "shape") else len(case.X), n_components)
+    if embedding.shape != shape:
+        raise Finding(f"embedding_ has a wrong shape\n{embedding.shape}, not {shape}")
     check_finite(embedding, "embedding_")
     check_finite(float(model.kl_divergence_), "kl_divergence_")
     check_finite(model.affinities_, "affinities_")
