@@ -13,7 +13,6 @@ import mmap
 import os
 import re
 import signal
-import struct
 import subprocess
 import sys
 import tempfile
@@ -26,6 +25,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+import numpy as np
 
 FOLDER = Path(__file__).resolve().parent
 
@@ -88,21 +89,27 @@ def own_frame(error: BaseException) -> str:
 class Board:
     """Shared memory of one worker: its case, until when, and how many cases ended how."""
 
-    _layout = struct.Struct("=qdqq")
-
     def __init__(self, path: Path) -> None:
         with path.open("r+b" if path.exists() else "w+b") as file:
-            file.truncate(self._layout.size)
-            self._memory = mmap.mmap(file.fileno(), self._layout.size)
+            file.truncate(32)
+            memory = mmap.mmap(file.fileno(), 32)
+        # Stored as single words: the parent never reads half of a number.
+        self._counts = np.frombuffer(memory, np.int64, 3)
+        self._deadline = np.frombuffer(memory, np.float64, 1, offset=24)
 
     def write(self, number: int, limit: float, ok: int, typed: int) -> None:
         """Announce a case that must end within ``limit`` seconds."""
-        self._layout.pack_into(self._memory, 0, number, time.monotonic() + limit, ok, typed)
+        self._deadline[0] = time.monotonic() + limit
+        self._counts[:] = number, ok, typed
 
-    def read(self) -> tuple[int, float, int, int]:
-        """Return the number of the case, the time when it must be over, and the counts."""
-        number, deadline, ok, typed = self._layout.unpack_from(self._memory, 0)
-        return number, deadline, ok, typed
+    def read(self) -> tuple[int, int, int]:
+        """Return the number of the case and the counts of those before it."""
+        number, ok, typed = self._counts.tolist()
+        return number, ok, typed
+
+    def is_late(self) -> bool:
+        """Return whether the case should be over by now."""
+        return bool(time.monotonic() > self._deadline[0])
 
 
 @dataclass
@@ -256,15 +263,14 @@ def run(
             time.sleep(0.05)
             for worker in list(active):
                 code = worker.process.poll()
-                _, deadline, _, _ = worker.board.read()
-                if code is None and time.monotonic() < deadline:
+                if code is None and not worker.board.is_late():
                     for finding in worker.new_findings():
                         note(finding)
                     continue
                 worker.end()
                 for finding in worker.new_findings():
                     note(finding)
-                number, _, ok, typed = worker.board.read()
+                number, ok, typed = worker.board.read()
                 outcome.ok += ok
                 outcome.typed += typed
                 if code != 0:
