@@ -6,6 +6,7 @@ import dataclasses
 import os
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Mapping
 from typing import Any
@@ -76,6 +77,10 @@ def global_state(*, random: bool = True) -> dict[str, Any]:
 
 def check_state(before: dict[str, Any]) -> None:
     """Report global state that a call changed."""
+    patience = time.monotonic() + 5
+    # The threads of a closed pool need a moment to end.
+    while threading.active_count() > before["threads"] and time.monotonic() < patience:
+        time.sleep(0.002)
     after = global_state(random="numpy's random state" in before)
     # Some libraries set filters and start threads when they are imported.
     loaded = after.pop("modules") != before.pop("modules")

@@ -112,20 +112,14 @@ def pick_name(rng: Rng) -> str:
 
 def change(rng: Rng, call: Call) -> bool:
     """Make up to three arguments odd; return whether one is an object that no function returns."""
+    places = [*range(len(call.args)), *optional_names(call)]
+    count = min(len(places), int(pick(rng, (0, 0, 1, 1, 1, 2, 3))))
     damaged = False
-    for _ in range(int(pick(rng, (0, 0, 1, 1, 1, 2, 3)))):
-        names = optional_names(call)
-        place = int(rng.integers(len(call.args) + len(names))) if call.args or names else None
-        if place is None:
-            break
-        if place < len(call.args):
-            value = call.args[place]
-            call.args[place], broken = changed(rng, value)
-            damaged |= broken
-        else:
-            name = names[place - len(call.args)]
-            call.kwargs[name], broken = changed(rng, call.kwargs.get(name))
-            damaged |= broken
+    for place in (places[i] for i in rng.permutation(len(places))[:count]):
+        where = call.args if isinstance(place, int) else call.kwargs
+        value = where[place] if isinstance(place, int) else call.kwargs.get(place)
+        where[place], broken = changed(rng, value)
+        damaged |= broken
     return damaged
 
 
