@@ -21,9 +21,12 @@ FOR_TEST := $(VENV)/.for-test
 FOR_BENCH := $(VENV)/.for-bench
 FOR_EXPERIMENTS := $(VENV)/.for-experiments
 FOR_DOCS := $(VENV)/.for-docs
+FOR_DIST := $(VENV)/.for-dist
+LOWEST   := build/lowest
+FOR_LOWEST := $(LOWEST)/.made
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint docs bench experiments clean
+.PHONY: help demo test lint docs bench experiments dist lowest clean
 # One environment is shared by all targets: two installs at once would break it.
 .NOTPARALLEL:
 
@@ -50,6 +53,20 @@ bench: $(FOR_BENCH) ## time ctsne against its peers, renew benchmarks/RESULTS.md
 
 experiments: $(FOR_EXPERIMENTS) ## the paper's figures again; needs CTSNE_REFERENCE (minutes)
 	$(BIN)/python experiments/run.py figure1 figure2 figure3 figure4 figure5
+
+# Built from copies in two folders: equal files show that no path or date gets into them.
+dist: $(FOR_DIST) ## build the sdist and a wheel into dist/, twice, and check them
+	rm -rf dist build/again
+	$(BIN)/check-manifest
+	$(BIN)/python -m build
+	$(BIN)/python -m build --outdir build/again
+	diff -r dist build/again
+	$(BIN)/twine check --strict dist/*
+
+# Old libraries warn about what newer ones of their own dependencies deprecate: only that is allowed.
+lowest: $(FOR_LOWEST) ## run the tests with the oldest dependencies allowed, without the slow tests
+	$(LOWEST)/bin/pytest -m "not slow" --numprocesses=logical --maxprocesses=8 --dist=worksteal \
+	  -W default::DeprecationWarning -W default::PendingDeprecationWarning -W default::FutureWarning
 
 clean: ## remove the environment and everything built
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis ctsne-demo.png \
@@ -82,4 +99,17 @@ $(FOR_BENCH): $(FOR_DEMO) benchmarks/requirements.txt
 
 $(FOR_EXPERIMENTS): $(FOR_DEMO) experiments/requirements.txt
 	$(INSTALL) -r experiments/requirements.txt
+	@touch $@
+
+$(FOR_DIST): $(MADE)
+	$(INSTALL) --group release
+	@touch $@
+
+$(FOR_LOWEST): $(MADE) $(SOURCES)
+	$(INSTALL) uv
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(LOWEST)
+	$(BIN)/uv pip compile --quiet --python $(LOWEST) --resolution lowest-direct --extra all \
+	  --output-file $(LOWEST)/versions.txt pyproject.toml
+	$(BIN)/uv pip install --quiet --python $(LOWEST) --constraints $(LOWEST)/versions.txt \
+	  ".[all]" --group test
 	@touch $@
