@@ -14,6 +14,8 @@ unexport PYTHONDONTWRITEBYTECODE
 SOURCES := pyproject.toml CMakeLists.txt \
            $(shell find src native -not -name '*.pyc' -not -name '__pycache__' 2>/dev/null)
 
+NATIVE_TESTS := tests/neighbors tests/affinity tests/layout
+
 # A stamp says "installed from these sources". The test environment contains the demo's and the docs'.
 MADE     := $(VENV)/.made
 FOR_DEMO := $(VENV)/.for-demo
@@ -23,7 +25,7 @@ FOR_EXPERIMENTS := $(VENV)/.for-experiments
 FOR_DOCS := $(VENV)/.for-docs
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint docs bench experiments clean
+.PHONY: help demo test lint docs bench experiments sanitize processors clean
 # One environment is shared by all targets: two installs at once would break it.
 .NOTPARALLEL:
 
@@ -50,6 +52,17 @@ bench: $(FOR_BENCH) ## time ctsne against its peers, renew benchmarks/RESULTS.md
 
 experiments: $(FOR_EXPERIMENTS) ## the paper's figures again; needs CTSNE_REFERENCE (minutes)
 	$(BIN)/python experiments/run.py figure1 figure2 figure3 figure4 figure5
+
+sanitize: $(FOR_TEST) ## test native code under address, undefined-behaviour and thread sanitizers
+	$(BIN)/python tools/sanitize.py
+
+# Each instruction set of this processor, then another processor in an emulator.
+processors: $(FOR_TEST) ## test native code with each instruction set of this machine and on ARM64
+	for isa in $$($(BIN)/python -c \
+	  'from ctsne import _native; print(*_native.instruction_sets())'); do \
+	  echo "==== $$isa"; CTSNE_ISA=$$isa $(BIN)/pytest -q -m "not slow" $(NATIVE_TESTS) || exit 1; \
+	done
+	PYTHON=$(BIN)/python tools/arm64.sh -m "not slow" $(NATIVE_TESTS)
 
 clean: ## remove the environment and everything built
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis ctsne-demo.png \

@@ -24,8 +24,8 @@ OBJECTS = (None, True, 3, 2.5, "text", b"bytes", [], (), {}, object(), np.float3
 class Damage:
     """Alters one thing at a time; ``done`` says whether anything was altered.
 
-    ``given`` are the arrays that objects were made from. Without ``huge``, no argument asks for more
-    memory than a sanitizer would grant.
+    ``given`` are the arrays that objects were made from. Without ``huge``, no argument asks for
+    more memory than a sanitizer would grant.
     """
 
     def __init__(

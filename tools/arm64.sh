@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Builds the native module for ARM64 and runs its tests in an emulator: make arm64.
+# Builds the native module for ARM64 and runs its tests in an emulator; part of make processors.
 #
 # Needs Debian or Ubuntu (no root) with
 #   apt install qemu-user g++-aarch64-linux-gnu cmake ninja-build debian-archive-keyring
 # and a network. An ARM64 Python from Debian and wheels from the Python package index are unpacked
 # under build/arm64 and reused; nothing is installed on the machine.
 #
-#   tools/arm64.sh [ARGUMENTS OF PYTEST]      default: the tests of the three stages, except slow ones
+#   tools/arm64.sh ARGUMENTS OF PYTEST
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -69,5 +69,4 @@ mkdir "$site/ctsne"
 cmake --install "$here/cmake" --prefix "$site" > /dev/null
 
 echo "arm64: testing on $("$python" -c 'import platform; print(platform.machine(), "Python", platform.python_version())')"
-[ $# -gt 0 ] || set -- tests/neighbors tests/affinity tests/layout -m "not slow"
 exec "$python" -m pytest -p no:cacheprovider -q "$@"
