@@ -138,9 +138,10 @@ def _finite(result: Any) -> bool:
 
 def _check_lists(name: str, owner: Any, arguments: dict[str, Any], world: World) -> None:
     """Check that the lists of all queries are filled with points."""
-    indices, (k_same, length) = arguments["lists"].indices, world.lengths
-    if indices.shape != (world.n, length):  # the lists were replaced
+    lists, (k_same, length) = arguments["lists"], world.lengths
+    if lists is not world.made_lists:  # replaced by those of other points
         return
+    indices = lists.indices
     points = owner if isinstance(owner, _native.SearchPoints) else owner.points
     queried = points.ids[arguments["queries"]]
     listed = (np.arange(length) >= k_same[queried, None]) == bool(arguments["other"])

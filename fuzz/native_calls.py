@@ -86,9 +86,9 @@ class World:
         return wanted.astype(np.int32), length
 
     def lists(self) -> _native.NeighborLists:
-        made = _native.NeighborLists(self.give(self.lengths[0]), self.lengths[1])
-        made.indices[...] = -1
-        return made
+        self.made_lists = _native.NeighborLists(self.give(self.lengths[0]), self.lengths[1])
+        self.made_lists.indices[...] = -1  # so that an entry left out is found
+        return self.made_lists
 
     def search_points(self) -> dict[str, Any]:
         # The largest unsigned number stands for -1: unlabelled points come last.

@@ -133,10 +133,10 @@ class Damage:
                 drawn = self._pick([k for k in fitting if limits.min <= k <= limits.max])
             else:
                 drawn = self._pick((0, 1))
-            np.asarray(array).reshape(-1)[where] = array.dtype.type(drawn)
+            array.reshape(-1)[where] = array.dtype.type(drawn)
 
     def _array(self, value: NDArray[Any]) -> Any:
-        rng = self._rng
+        rng, value = self._rng, np.asarray(value)
         if rng.random() < 0.5:
             altered = value.copy()
             self._spoil(altered)
