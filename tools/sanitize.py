@@ -23,7 +23,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build" / "sanitize"
-SUPPRESSIONS = Path(__file__).with_name("sanitize.supp")
 
 FLAGS = {
     "address": (
@@ -143,8 +142,7 @@ def sanitized(kind: str, folder: Path) -> dict[str, str]:
         "ASAN_OPTIONS": f"{reports}:allocator_may_return_null=1",
         "LSAN_OPTIONS": "exitcode=0",  # Python itself leaks; see own_leaks
         # Accesses by other libraries, which are not instrumented, prove nothing.
-        "TSAN_OPTIONS": f"{reports}:suppressions={SUPPRESSIONS}:ignore_noninstrumented_modules=1:"
-        "die_after_fork=0:halt_on_error=0:exitcode=66",
+        "TSAN_OPTIONS": f"{reports}:ignore_noninstrumented_modules=1:die_after_fork=0",
     }
     return {
         **os.environ,
