@@ -12,7 +12,9 @@ unexport PYTHONDONTWRITEBYTECODE
 
 # Folders are listed too: their dates change when a file is added or removed.
 SOURCES := pyproject.toml CMakeLists.txt \
-           $(shell find src native -not -name '*.pyc' -not -name '__pycache__' 2>/dev/null)
+           $(shell find src native cmake -not -name '*.pyc' -not -name '__pycache__' 2>/dev/null)
+
+NATIVE_TESTS := tests/neighbors tests/affinity tests/layout
 
 # A stamp says "installed from these sources". The test environment contains the demo's and the docs'.
 MADE     := $(VENV)/.made
@@ -25,8 +27,12 @@ FOR_DIST := $(VENV)/.for-dist
 LOWEST   := build/lowest
 FOR_LOWEST := $(LOWEST)/.made
 
+# How long and from which seed the attackers of fuzz/ work. A fixed seed repeats the same cases.
+SECONDS ?= 600
+SEED    ?= 0
+
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint docs bench experiments dist lowest clean
+.PHONY: help demo test fuzz soak lint docs bench experiments sanitize processors dist lowest clean
 # One environment is shared by all targets: two installs at once would break it.
 .NOTPARALLEL:
 
@@ -36,8 +42,15 @@ help: ## say what can be made
 demo: $(FOR_DEMO) ## install and run the demo: a table and ctsne-demo.png
 	$(BIN)/ctsne demo
 
-test: lint ## install, check style and types, run all tests in parallel, print the coverage
+test: lint ## install, check style and types, run all tests, print the coverage, attack for a minute
 	CTSNE_COVERAGE=1 $(BIN)/pytest --numprocesses=logical --maxprocesses=8 --dist=worksteal
+	$(BIN)/python fuzz/run.py --seconds 60 --seed $(SEED)
+
+fuzz: $(FOR_TEST) ## attack every entrance with random input for 10 minutes (SECONDS=600 SEED=0)
+	$(BIN)/python fuzz/run.py --seconds $(SECONDS) --seed $(SEED)
+
+soak: $(FOR_TEST) ## 2,000 small and 50 large fits: memory, threads and open files stay flat
+	$(BIN)/python fuzz/soak.py
 
 lint: $(FOR_TEST) ## check style and types only
 	$(BIN)/ruff check
@@ -53,6 +66,17 @@ bench: $(FOR_BENCH) ## time ctsne against its peers, renew benchmarks/RESULTS.md
 
 experiments: $(FOR_EXPERIMENTS) ## the paper's figures again; needs CTSNE_REFERENCE (minutes)
 	$(BIN)/python experiments/run.py figure1 figure2 figure3 figure4 figure5
+
+sanitize: $(FOR_TEST) ## test native code under address, undefined-behaviour and thread sanitizers
+	$(BIN)/python tools/sanitize.py
+
+# Each instruction set of this processor, then another processor in an emulator.
+processors: $(FOR_TEST) ## test native code with each instruction set of this machine and on ARM64
+	for isa in $$($(BIN)/python -c \
+	  'from ctsne import _native; print(*_native.instruction_sets())'); do \
+	  echo "==== $$isa"; CTSNE_ISA=$$isa $(BIN)/pytest -q -m "not slow" $(NATIVE_TESTS) || exit 1; \
+	done
+	PYTHON=$(BIN)/python tools/arm64.sh -m "not slow" $(NATIVE_TESTS)
 
 # Built from copies in two folders: equal files show that no path or date gets into them.
 dist: $(FOR_DIST) ## build the sdist and a wheel into dist/, twice, and check them

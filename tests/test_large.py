@@ -58,6 +58,8 @@ def test_attraction_beyond_32_bits(untouched: Callable[..., Any], dims: int) -> 
     small = (np.array([0, 3, 3, 6, 9]), columns, values)
     large = (np.array([0, 3, BEYOND, BEYOND + 3, BEYOND + 6]), indices, data)
     forces = []
+    for array in large:
+        array.flags.writeable = False  # what can be written is copied
     for rows in (small, large):
         descent = _native.Descent(_native.Similarities(*rows, 2), y, 1.0, 2)
         forces.append(descent.attraction())
@@ -73,6 +75,8 @@ def test_loss_beyond_32_bits(untouched: Callable[..., Any]) -> None:
     data[0], data[-3:] = values[0], values[1:]
     small = (np.array([0, 1, 1, 2, 4]), columns, values)
     large = (np.array([0, 1, BEYOND, BEYOND + 1, BEYOND + 3]), indices, data)
+    for array in large:
+        array.flags.writeable = False
     sums = [
         _native.Descent(_native.Similarities(*rows, 1), y, 1.0, 1).log_kernel_sum()
         for rows in (small, large)

@@ -65,8 +65,9 @@ void require_size(const Vector<T>& array, int64_t n) {
 }
 
 inline int checked_jobs(int n_jobs) {
+  constexpr int kMost = 1024;  // results do not depend on it, and every worker takes memory
   require(n_jobs >= 1, "n_jobs must be at least 1");
-  return n_jobs;
+  return std::min(n_jobs, kMost);
 }
 
 // Bounds of consecutive ranges: [bounds[g], bounds[g+1]), all inside [0, last].
@@ -98,6 +99,23 @@ Vector<T> array_of(std::span<const T> values) {
   auto out = empty<T>(values.size());
   std::copy(values.begin(), values.end(), out.data());
   return out;
+}
+
+// An array to refer to later. One that can be written is copied, because nothing tells when its
+// checked content changes.
+template <class T>
+Vector<const T> kept(const Vector<const T>& array) {
+  if (!nb::cast<bool>(nb::cast(array).attr("flags").attr("writeable"))) return array;
+  const auto own = array_of(std::span<const T>(array.data(), array.size()));
+  return nb::cast<Vector<const T>>(nb::cast(own));
+}
+
+// What a pickle kept, or a TypeError.
+template <class T>
+T from_state(const nb::handle& kept) {
+  T value;
+  if (!nb::try_cast<T>(kept, value)) throw nb::type_error("a part of the state has another type");
+  return value;
 }
 
 // Calls work(begin, end) on slices of [begin, end) without the interpreter lock. Between slices

@@ -20,7 +20,7 @@ namespace {
 
 ctsne::Tail tail_of(double dof, int64_t dims) {
   require(dims >= 1 && dims <= ctsne::kMaxDims, "maps have one, two or three dimensions");
-  require(dof > 0, "dof must be positive");
+  require(dof > 0 && dof < 1e30, "dof must be positive and finite");
   return {static_cast<float>(dof), static_cast<int>(dims)};
 }
 
@@ -38,10 +38,13 @@ void require_permutation(std::span<const T> order, int64_t n) {
 // A symmetric sparse matrix of similarities: as given, or packed by `packed`.
 class Similarities {
  public:
-  Similarities(Vector<const int64_t> indptr, Vector<const int32_t> indices,
-               Vector<const float> values, int n_jobs)
-      : n_jobs_(checked_jobs(n_jobs)),
-        arrays_{nb::cast(indptr), nb::cast(indices), nb::cast(values)} {
+  Similarities(const Vector<const int64_t>& row_starts, const Vector<const int32_t>& columns,
+               const Vector<const float>& similar, int n_jobs)
+      : n_jobs_(checked_jobs(n_jobs)) {
+    const auto indptr = kept(row_starts);
+    const auto indices = kept(columns);
+    const auto values = kept(similar);
+    arrays_ = {nb::cast(indptr), nb::cast(indices), nb::cast(values)};
     require(indptr.size() > 0 && indptr(0) == 0, "row starts must begin with zero");
     const int64_t n = size_of(indptr) - 1, stored = indptr(n);
     require(n <= std::numeric_limits<int32_t>::max(), "there are too many points");
@@ -50,16 +53,18 @@ class Similarities {
             "columns and values must be as many as the row starts say");
     rows_ = ctsne::SparseRows{indptr.data(), indices.data(), values.data(), n, stored};
     nb::gil_scoped_release release;
-    if (!columns_below(n, span_of(indices), n_jobs))
+    if (!columns_below(n, span_of(indices), n_jobs_))
       throw nb::value_error("a column is outside the matrix");
   }
 
   // A packed matrix from the arrays that a pickle kept.
-  Similarities(Vector<const int64_t> starts, Vector<const int32_t> bases,
-               Vector<const uint16_t> codes, double total, int n_jobs)
-      : n_jobs_(checked_jobs(n_jobs)),
-        total_(total),
-        arrays_{nb::cast(starts), nb::cast(bases), nb::cast(codes)} {
+  Similarities(const Vector<const int64_t>& row_starts, const Vector<const int32_t>& columns,
+               const Vector<const uint16_t>& entries, double total, int n_jobs)
+      : n_jobs_(checked_jobs(n_jobs)), total_(total) {
+    const auto starts = kept(row_starts);
+    const auto bases = kept(columns);
+    const auto codes = kept(entries);
+    arrays_ = {nb::cast(starts), nb::cast(bases), nb::cast(codes)};
     require(starts.size() > 0 && starts(0) == 0, "row starts must begin with zero");
     const int64_t n = size_of(starts) - 1, groups = starts(n);
     require_bounds(starts, groups);
@@ -74,19 +79,21 @@ class Similarities {
 
   nb::tuple state() const {
     const bool packed = std::holds_alternative<ctsne::PackedRows>(rows_);
-    return nb::make_tuple(packed, arrays_[0], arrays_[1], arrays_[2], total_, n_jobs_);
+    const auto copy = [](const nb::object& array) { return array.attr("copy")(); };
+    return nb::make_tuple(packed, copy(arrays_[0]), copy(arrays_[1]), copy(arrays_[2]), total_,
+                          n_jobs_);
   }
 
   static void restore(Similarities& self, const nb::tuple& state) {
     require(state.size() == 6, "not the state of similarities");
-    const auto starts = nb::cast<Vector<const int64_t>>(state[1]);
-    const auto columns = nb::cast<Vector<const int32_t>>(state[2]);
-    const int n_jobs = nb::cast<int>(state[5]);
-    if (nb::cast<bool>(state[0]))
-      new (&self) Similarities(starts, columns, nb::cast<Vector<const uint16_t>>(state[3]),
-                               nb::cast<double>(state[4]), n_jobs);
+    const auto starts = from_state<Vector<const int64_t>>(state[1]);
+    const auto columns = from_state<Vector<const int32_t>>(state[2]);
+    const int n_jobs = from_state<int>(state[5]);
+    if (from_state<bool>(state[0]))
+      new (&self) Similarities(starts, columns, from_state<Vector<const uint16_t>>(state[3]),
+                               from_state<double>(state[4]), n_jobs);
     else
-      new (&self) Similarities(starts, columns, nb::cast<Vector<const float>>(state[3]), n_jobs);
+      new (&self) Similarities(starts, columns, from_state<Vector<const float>>(state[3]), n_jobs);
   }
 
   // The matrix with row i at order[i], columns likewise, in 4.5 bytes per entry instead of 8.
@@ -193,14 +200,16 @@ class Descent {
 
   static void restore(Descent& self, const nb::tuple& state) {
     require(state.size() == 6, "not the state of a map");
-    const auto y = nb::cast<Matrix<const float>>(state[1]);
-    const auto update = nb::cast<Matrix<const float>>(state[2]);
-    const auto gains = nb::cast<Matrix<const float>>(state[3]);
+    const auto y = from_state<Matrix<const float>>(state[1]);
+    const auto update = from_state<Matrix<const float>>(state[2]);
+    const auto gains = from_state<Matrix<const float>>(state[3]);
     for (const auto& each : {update, gains})
       require(each.shape(0) == y.shape(0) && each.shape(1) == y.shape(1),
               "positions, steps and gains must agree in shape");
-    new (&self) Descent(nb::cast<std::shared_ptr<Similarities>>(state[0]), y,
-                        nb::cast<double>(state[4]), nb::cast<int>(state[5]));
+    auto similarities = from_state<std::shared_ptr<Similarities>>(state[0]);
+    require(similarities != nullptr, "the state has no similarities");
+    new (&self) Descent(std::move(similarities), y, from_state<double>(state[4]),
+                        from_state<int>(state[5]));
     std::copy(update.data(), update.data() + update.size(), self.update_.data());
     std::copy(gains.data(), gains.data() + gains.size(), self.gains_.data());
   }
@@ -223,9 +232,13 @@ class Descent {
             double momentum, double longest) {
     require(repulsion.shape(0) == y_.shape(0) && repulsion.shape(1) == y_.shape(1),
             "repulsion must have the shape of the map");
-    const ctsne::StepOptions options{static_cast<float>(pull), static_cast<float>(push),
-                                     static_cast<float>(learning_rate),
-                                     static_cast<float>(momentum), static_cast<float>(longest)};
+    // Beyond these limits every step is a longest one, and products would not be finite.
+    const auto limited = [](double value, double most) {
+      return static_cast<float>(std::clamp(value, -most, most));
+    };
+    const ctsne::StepOptions options{limited(pull, 1e9), limited(push, 3e38),
+                                     limited(learning_rate, 1e15), limited(momentum, 1.0),
+                                     limited(longest, 1e15)};
     ctsne::Extent extent;
     {
       nb::gil_scoped_release release;

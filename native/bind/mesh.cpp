@@ -1,7 +1,9 @@
-// The Python interface of the particle mesh: charges on grids, convolved, and forces read from them.
+// The Python interface of the particle mesh: charges on grids, convolved, and forces read from
+// them.
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -29,8 +31,8 @@ class PlaneKernel {
   PlaneKernel(Matrix<const float> transform, std::tuple<int64_t, int64_t> nodes, bool doubled)
       : transform_(std::move(transform)),
         doubled_(doubled),
-        columns_(std::get<0>(nodes)),
-        rows_(std::get<1>(nodes)) {
+        columns_(std::get<0>(nodes), 2 * size_of(transform_)),
+        rows_(std::get<1>(nodes), width()) {
     const int64_t frequencies = (doubled ? columns_.plan.n : columns_.plan.n / 2) + 1;
     require(size_of(transform_) == frequencies, "the transform does not fit the nodes");
   }
@@ -47,8 +49,9 @@ class PlaneKernel {
 
  private:
   struct Axis {
-    explicit Axis(int64_t n) {
-      require(n > 0 && ctsne::factorize(n, plan),
+    Axis(int64_t n, int64_t most) {
+      require(n > 0 && n <= most, "the transform does not fit the nodes");
+      require(ctsne::factorize(n, plan),
               "the length of a transform must be a product of 2, 3 and 5");
       const int64_t before = ctsne::twiddle_floats(plan);
       twiddles.resize(static_cast<std::size_t>(before + 2 * n));
@@ -90,6 +93,8 @@ class Mesh {
       shape_.stride[axis] = shape_.size;
       shape_.size *= size;
     }
+    require(shape_.nodes[0] * groups() <= std::numeric_limits<int32_t>::max(),
+            "the mesh has too many nodes");
   }
 
   // Puts the points of each group, [bounds[g], bounds[g+1]), on a grid of its own.
@@ -141,9 +146,11 @@ class Mesh {
       const double extent = static_cast<double>(shape_.nodes[axis]) * spacing_;
       near.low[axis] = static_cast<float>(origin[axis]);
       near.high[axis] = static_cast<float>(origin[axis] + extent);
-      cells *= extent / reach;
+      const double across = ctsne::kNearCells * extent / reach + 2;
+      near.most[axis] = static_cast<int32_t>(std::min(across, 1e9));
+      cells *= across;
     }
-    require(cells < 1e8, "the reach is too short for a map this wide");
+    require(cells < 5e8, "the reach is too short for a map this wide");
     nb::gil_scoped_release release;
     return ctsne::repel_near(near, y.data(), {span_of(bounds), span_of(charge), span_of(same)},
                              n_jobs_, force.data());
@@ -191,6 +198,7 @@ class Mesh {
                           const std::vector<double>& origin) const {
     require(size_of(y, 1) == shape_.dims && static_cast<int>(origin.size()) == shape_.dims,
             "the map and the mesh must have as many dimensions");
+    require(size_of(y) <= std::numeric_limits<int32_t>::max(), "there are too many points");
     require_bounds(bounds, size_of(y));
     require(size_of(bounds) == groups() + 1, "one group of points per grid is needed");
     ctsne::MeshShape shape = shape_;
@@ -235,8 +243,13 @@ void define_mesh(nb::module_& m) {
   m.attr("BAND_ROWS") = ctsne::kBandRows;
   m.attr("BAND_COLUMNS") = ctsne::kBandColumns;
   m.attr("COARSER") = ctsne::kCoarser;
-  m.def("coarse_nodes", ctsne::coarse_nodes, "fine"_a,
-        "Return how many nodes of a coarse mesh cover this many of a fine one.");
+  m.def(
+      "coarse_nodes",
+      [](int64_t fine) {
+        require(fine > 0 && fine < int64_t{1} << 40, "a mesh has at least one node");
+        return ctsne::coarse_nodes(fine);
+      },
+      "fine"_a, "Return how many nodes of a coarse mesh cover this many of a fine one.");
   nb::class_<PlaneKernel>(m, "PlaneKernel", "Transform of a kernel in the plane.")
       .def(nb::init<Matrix<const float>, std::tuple<int64_t, int64_t>, bool>(),
            array_arg("transform"), "nodes"_a, "doubled"_a);

@@ -1,4 +1,5 @@
-// The Python interface of stage 1: points arranged for search, cells of them, and the lists they fill.
+// The Python interface of stage 1: points arranged for search, cells of them, and the lists they
+// fill.
 #include <algorithm>
 #include <limits>
 #include <memory>
@@ -38,6 +39,7 @@ class NeighborLists {
   const Matrix<int32_t>& indices() const { return indices_; }
   const Matrix<float>& distances() const { return distances_; }
   int64_t points() const { return static_cast<int64_t>(k_same_.size()); }
+  int64_t length() const { return length_; }
 
   ctsne::ListOutput output(bool other) const {
     const std::span<const int32_t> same(k_same_), none;
@@ -107,6 +109,8 @@ class SearchPoints {
 
   void check(const NeighborLists& lists, const Vector<const int64_t>& queries) const {
     require(lists.points() == count(), "the lists are those of other points");
+    require(lists.length() < count(),
+            "a list is longer than the number of points available for it");
     for (std::size_t k = 0; k < queries.size(); ++k)
       require(queries(k) >= (k ? queries(k - 1) + 1 : 0) && queries(k) < count(),
               "queries must be rising positions");
@@ -183,6 +187,7 @@ class Cells {
     const auto wanted = lists.output(other).wanted;
     require(budget > *std::max_element(wanted.begin(), wanted.end()),
             "the budget is smaller than a list");
+    budget = std::min(budget, points_->count());
     // Nanoseconds per query: its candidates, and the ordering of its list. A slice takes 0.2 s.
     const int n_jobs = points_->n_jobs();
     const double cost =
@@ -222,6 +227,8 @@ class Cells {
   void check_mixed(const Vector<const int64_t>& label_sizes) {
     label_sizes_ = copy_of(label_sizes);
     require(!label_sizes_.empty(), "there are no labels");
+    for (const int64_t size : label_sizes_)
+      require(size >= 0 && size <= points_->count(), "a label is larger than the data");
     for (std::size_t c = 0; c + 1 < bounds_.size(); ++c) {
       const auto codes = codes_in(c);
       require(std::is_sorted(codes.begin(), codes.end()), "a cell must be sorted by label");
@@ -254,6 +261,7 @@ auto make_cells(Matrix<const float> rows, Vector<const int64_t> ranges, int64_t 
   require(size <= std::numeric_limits<int32_t>::max(), "the cells are too large");
   require_bounds(ranges, size_of(rows));
   require(ranges(0) == 0, "the ranges must begin with the first row");
+  n_jobs = checked_jobs(n_jobs);
   ctsne::Cells cells;
   {
     nb::gil_scoped_release release;

@@ -1,5 +1,6 @@
 // The Python interface of stage 2: rows of similarities, and the symmetric matrix made of them.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <tuple>
@@ -30,6 +31,9 @@ class ConditionalRows {
     require_size(log_other_, count());
     for (const int32_t same : n_same_)
       require(same >= 0 && same <= length(), "n_same is outside the row");
+    for (const auto& weights : {log_same_, log_other_})
+      for (int64_t i = 0; i < count(); ++i)
+        require(std::abs(weights(i)) <= kLargestLogWeight, "a log weight is too large");
   }
 
   auto find_bandwidths(double perplexity, bool weighted, double wide, int64_t begin,
@@ -77,6 +81,9 @@ class ConditionalRows {
   }
 
  private:
+  // Beyond, the search for a bandwidth would take ever smaller steps.
+  static constexpr double kLargestLogWeight = 1e6;
+
   int64_t count() const { return size_of(distances_); }
   int64_t length() const { return size_of(distances_, 1); }
 
@@ -107,7 +114,7 @@ auto symmetrize(Matrix<const int32_t> indices, Matrix<const float> rows, int64_t
           "indices and rows must have the same shape");
   require(n <= std::numeric_limits<int32_t>::max(), "there are too many points");
   require(entries_at_once > 0, "entries_at_once must be positive");
-  checked_jobs(n_jobs);
+  n_jobs = checked_jobs(n_jobs);
   const ctsne::Conditional given{span_of(indices), span_of(rows), n, length};
   std::vector<int64_t> degree(indices.shape(0)), ranges;
   int64_t counted = 0;

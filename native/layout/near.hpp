@@ -19,6 +19,7 @@ namespace ctsne {
 struct NearShape {
   float low[2], high[2];
   float reach;
+  std::int32_t most[2];  // cells along each axis, whatever rounding does to the corners
 };
 
 // Groups of points with a weight for every pair: `same` inside a group, and across groups the
@@ -35,7 +36,7 @@ class NearCells {
       : per_cell_(static_cast<float>(kNearCells) / shape.reach) {
     for (int axis = 0; axis < 2; ++axis)
       count_[axis] =
-          static_cast<std::int32_t>((shape.high[axis] - shape.low[axis]) * per_cell_) + 1;
+          std::min(whole((shape.high[axis] - shape.low[axis]) * per_cell_), shape.most[axis]) + 1;
     const auto points = static_cast<std::size_t>(groups.bounds.back());
     const Buckets rows(0, groups.bounds.back(), count_[0], workers,
                        [&](std::int64_t begin, std::int64_t end, std::uint32_t* keys) {
@@ -64,8 +65,7 @@ class NearCells {
 
  private:
   std::int32_t cell(const NearShape& shape, const float* y, std::int64_t i, int axis) const {
-    const auto at = static_cast<std::int32_t>((y[2 * i + axis] - shape.low[axis]) * per_cell_);
-    return std::clamp(at, 0, count_[axis] - 1);
+    return std::min(whole((y[2 * i + axis] - shape.low[axis]) * per_cell_), count_[axis] - 1);
   }
 
   void sort_row(const NearShape& shape, const float* y, const PairGroups& groups,

@@ -61,7 +61,7 @@ class Bands {
                base = static_cast<std::int32_t>(group * strips_);
     for (std::int64_t i = begin; i < end; ++i) {
       const float position = (y[i * shape.dims] - shape.origin[0]) * scale;
-      const std::int32_t first = static_cast<std::int32_t>(position) - (kSplineOrder / 2 - 1);
+      const std::int32_t first = whole(position) - (kSplineOrder / 2 - 1);
       keys[i - begin] = static_cast<std::uint32_t>(base + std::clamp(first, 0, last) / strip);
     }
   }

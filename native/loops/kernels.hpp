@@ -12,6 +12,13 @@ constexpr int kBlock = 16;       // points in one packed block of neighbour cand
 constexpr int kSplineOrder = 6;  // B-spline order of the mesh: degree 5, six nodes along each axis
 constexpr int kMaxDims = 3;
 
+// The integer part of a position, 0 if it is negative or not a number; meshes have fewer nodes.
+static inline std::int32_t whole(float position) {
+  constexpr float kMost = 1e9f;
+  position = position > 0.0f ? position : 0.0f;
+  return static_cast<std::int32_t>(position < kMost ? position : kMost);
+}
+
 // One query of the neighbour search and its current list of candidates.
 struct ScanQuery {
   const float* x;         // its coordinates
@@ -198,8 +205,8 @@ struct Kernels {
   void (*add_rows)(const MeshLayers&, const float* rows, std::int64_t row, float* fine);
 };
 
-// The table for this processor. The environment variable CTSNE_ISA (baseline, avx2, avx512) limits
-// the choice.
+// The best table for this processor, or the one that the environment variable CTSNE_ISA names. Throws
+// std::invalid_argument if there is no such table or this processor cannot use it.
 const Kernels& kernels();
 
 }  // namespace ctsne

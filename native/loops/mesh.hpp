@@ -62,7 +62,7 @@ static inline Floats8 polynomial(const float (&table)[kPowers][8], float f) {
 static inline Spline spline_at(float position, int64_t nodes) {
   const float floor_position = floorf(position);
   const float f = position - floor_position;
-  int64_t first = static_cast<int64_t>(floor_position) - (kSplineOrder / 2 - 1);
+  int64_t first = whole(floor_position) - (kSplineOrder / 2 - 1);
   // The plan leaves room around the map; the limits keep any position inside the array.
   first = first < 0 ? 0 : first > nodes - kSplineOrder ? nodes - kSplineOrder : first;
   return {first, polynomial(kSpline.weight, f), polynomial(kSpline.slope, f)};

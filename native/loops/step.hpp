@@ -26,8 +26,13 @@ static void step(const StepOptions& options, int dims, int64_t points, const flo
     float length2 = 0;
     for (int axis = 0; axis < dims; ++axis) length2 += at[axis] * at[axis];
     if (length2 <= longest * longest) continue;
-    const float scale = isfinite(length2) ? longest / sqrtf(length2) : 0.0f;
-    for (int axis = 0; axis < dims; ++axis) at[axis] = isfinite(at[axis]) ? at[axis] * scale : 0.0f;
+    float scale = longest / sqrtf(length2);
+    if (!isfinite(length2)) {  // few steps are this long
+      double square = 0;
+      for (int axis = 0; axis < dims; ++axis) square += static_cast<double>(at[axis]) * at[axis];
+      scale = static_cast<float>(longest / sqrt(square));
+    }
+    for (int axis = 0; axis < dims; ++axis) at[axis] *= scale;
   }
 #pragma omp simd
   for (int64_t k = 0; k < points * dims; ++k) moved[k] = y[k] + update[k];

@@ -22,11 +22,16 @@ inline int worthwhile(int workers, double nanoseconds) {
                     std::max(1, workers));
 }
 
+// How many workers have something to do if there are this many blocks: each takes memory.
+inline int useful(int workers, std::int64_t blocks) {
+  return static_cast<int>(std::clamp<std::int64_t>(blocks, 1, std::max(1, workers)));
+}
+
 // Calls work(worker, block) for every block in [0, blocks); worker is in [0, workers). An exception
 // in a block, such as for lack of memory, ends the work and is rethrown in the caller's thread.
 template <class Work>
 void parallel_for(std::int64_t blocks, int workers, Work&& work) {
-  workers = static_cast<int>(std::clamp<std::int64_t>(blocks, 1, std::max(1, workers)));
+  workers = useful(workers, blocks);
   if (workers == 1) {
     for (std::int64_t block = 0; block < blocks; ++block) work(0, block);
     return;

@@ -41,6 +41,7 @@ class CellMaker {
   static constexpr std::int64_t kOneLevel = 64;  // up to this many cells are found in one step
   static constexpr std::int64_t kMost = 256;     // more in one step would take long
   static constexpr std::int64_t kLarge = 4;      // a cell this many times too large is split again
+  static constexpr int kDeepest = 1000;          // so many times
 
   // Part of a range that one worker divides.
   struct Part {
@@ -78,29 +79,30 @@ class CellMaker {
 
   // Second level: threads divide the parts into cells.
   void split_parts() {
-    std::vector<KMeans> means(static_cast<std::size_t>(std::max(1, workers_)),
-                              KMeans(rows_, dims_));
     const auto count = static_cast<std::int64_t>(parts_.size());
-    parallel_for(count, workers_, [&](int worker, std::int64_t p) {
+    const int workers = useful(workers_, count);
+    std::vector<KMeans> means(static_cast<std::size_t>(workers), KMeans(rows_, dims_));
+    parallel_for(count, workers, [&](int worker, std::int64_t p) {
       Part& part = parts_[p];
       if (part.cells > 1)
-        split(means[worker], part.begin, part.end, part.cells, part.ends);
+        split(means[worker], part.begin, part.end, part.cells, part.ends, kDeepest);
       else
         part.ends.push_back(part.end);
     });
   }
 
   // Divides a run of points into `k` cells and appends where they end. A cell that came out large
-  // is divided again. Points that k-means cannot separate, copies of one another, are cut by count.
+  // is divided again. Points that k-means cannot separate, copies of one another, are cut by count,
+  // and so are those from which it separates only a few every time.
   void split(KMeans& means, std::int64_t begin, std::int64_t end, std::int64_t k,
-             std::vector<std::int64_t>& ends) {
+             std::vector<std::int64_t>& ends, int deeper) {
     std::int64_t from = begin;
     for (const std::int64_t to : divide(means, begin, end, std::min(k, kMost), 1)) {
       const std::int64_t count = to - from;
-      if (count == end - begin)
+      if (count == end - begin || (count > kLarge * size_ && deeper == 0))
         for (std::int64_t at = from + size_; at < to; at += size_) ends.push_back(at);
       else if (count > kLarge * size_)
-        split(means, from, to, cells_of(count), ends);
+        split(means, from, to, cells_of(count), ends, deeper - 1);
       ends.push_back(to);
       from = to;
     }

@@ -49,8 +49,8 @@ void find_exact(const SearchPoints<Real>& points, List list, std::span<const std
                 int workers, const ListOutput& out) {
   const LabelRanges labels(points.codes.first(static_cast<std::size_t>(points.count())));
   const std::vector<QueryPiece> pieces = query_pieces(points, labels, list, queries);
-  std::vector<Searcher<Real>> searchers(static_cast<std::size_t>(std::max(1, workers)),
-                                        {points, out, true});
+  workers = useful(workers, static_cast<std::int64_t>(pieces.size()));
+  std::vector<Searcher<Real>> searchers(static_cast<std::size_t>(workers), {points, out, true});
   const std::int64_t labelled = labels.labelled(), all = points.count();
   parallel_for(static_cast<std::int64_t>(pieces.size()), workers, [&](int worker, std::int64_t p) {
     const QueryPiece& piece = pieces[p];

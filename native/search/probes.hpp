@@ -139,8 +139,8 @@ void probe_same(const SearchPoints<Real>& points, const CellIndex& cells,
                 std::int64_t budget, int workers, const ListOutput& out) {
   const std::vector<CellQueries> pieces = by_cell(cells, queries);
   const LabelRanges labels(cell_codes);
-  std::vector<Searcher<Real>> searchers(static_cast<std::size_t>(std::max(1, workers)),
-                                        {points, out, false});
+  workers = useful(workers, static_cast<std::int64_t>(pieces.size()));
+  std::vector<Searcher<Real>> searchers(static_cast<std::size_t>(workers), {points, out, false});
   const std::int32_t depth = ranking_depth(cells, points.count(), budget);
   std::vector<Ranking> rankings(searchers.size(), {cells, points.dims, depth});
   const auto search = [&](int worker, std::int64_t begin, std::int64_t end) {
@@ -283,7 +283,8 @@ void probe_all(const SearchPoints<Real>& points, const CellIndex& cells,
                std::span<const std::int64_t> label_size, std::span<const std::int64_t> queries,
                std::int64_t budget, int workers, const ListOutput& out) {
   const std::vector<CellQueries> pieces = by_cell(cells, queries);
-  std::vector<CellSearch<Real>> searches(static_cast<std::size_t>(std::max(1, workers)),
+  workers = useful(workers, static_cast<std::int64_t>(pieces.size()));
+  std::vector<CellSearch<Real>> searches(static_cast<std::size_t>(workers),
                                          {points, cells, label_size, budget, out});
   parallel_blocks(static_cast<std::int64_t>(pieces.size()), kCellsAtOnce, workers,
                   [&](int worker, std::int64_t begin, std::int64_t end) {

@@ -133,7 +133,8 @@ class RowSolver {
     Point before, here, next = at(spread_ > 0 ? narrow() : 0.0), best = here = next;
     do {
       before = here, here = next;
-      next = at(std::max(0.0, here.precision - step_from(here.precision)));
+      const double lower = here.precision - step_from(here.precision);
+      next = at(lower > 0 && lower < here.precision ? lower : 0.0);  // always moves
       if (apart(here, next)) return between(here, next, target);
       const bool level = miss(here) == miss(before) && miss(here) == miss(next);
       if (miss(here) <= miss(before) && miss(here) <= miss(next) && !level) {

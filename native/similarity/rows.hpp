@@ -29,10 +29,12 @@ struct Rows {
   std::int64_t begin, end;  // the rows to compute
 };
 
+constexpr std::int64_t kRowsAtOnce = 64;
+
 // Calls work(worker, begin, end) for blocks of the rows to compute.
 template <class Work>
 void for_rows(const Rows& rows, int workers, Work&& work) {
-  parallel_blocks(rows.end - rows.begin, 64, workers,
+  parallel_blocks(rows.end - rows.begin, kRowsAtOnce, workers,
                   [&](int worker, std::int64_t begin, std::int64_t end) {
                     work(worker, rows.begin + begin, rows.begin + end);
                   });
@@ -61,8 +63,8 @@ enum class Target { kUnweighted, kWeighted };  // the distribution that gets the
 // `wide` is the precision of a kernel as wide as the data, from which the search starts.
 inline void find_bandwidths(const Rows& rows, double perplexity, Target which, double wide,
                             int workers, double* precision, bool* reached) {
-  std::vector<RowScratch> scratch(static_cast<std::size_t>(std::max(1, workers)),
-                                  RowScratch(rows.length));
+  workers = useful(workers, (rows.end - rows.begin + kRowsAtOnce - 1) / kRowsAtOnce);
+  std::vector<RowScratch> scratch(static_cast<std::size_t>(workers), RowScratch(rows.length));
   const double target = std::log(perplexity);
   for_rows(rows, workers, [&](int worker, std::int64_t begin, std::int64_t end) {
     RowScratch& row = scratch[worker];
@@ -83,8 +85,8 @@ inline void find_bandwidths(const Rows& rows, double perplexity, Target which, d
 inline void find_split_bandwidths(const Rows& rows, std::span<const double> same_perplexity,
                                   std::span<const double> other_perplexity, int workers,
                                   double* same_precision, double* other_precision, bool* reached) {
-  std::vector<RowScratch> scratch(static_cast<std::size_t>(std::max(1, workers)),
-                                  RowScratch(rows.length));
+  workers = useful(workers, (rows.end - rows.begin + kRowsAtOnce - 1) / kRowsAtOnce);
+  std::vector<RowScratch> scratch(static_cast<std::size_t>(workers), RowScratch(rows.length));
   for_rows(rows, workers, [&](int worker, std::int64_t begin, std::int64_t end) {
     RowScratch& row = scratch[worker];
     for (std::int64_t i = begin; i < end; ++i) {
@@ -118,8 +120,8 @@ struct RowReport {
 inline void fill_rows(const Rows& rows, std::span<const double> same_precision,
                       std::span<const double> other_precision, std::span<const double> share,
                       int workers, float* out, RowReport report) {
-  std::vector<RowScratch> scratch(static_cast<std::size_t>(std::max(1, workers)),
-                                  RowScratch(rows.length));
+  workers = useful(workers, (rows.end - rows.begin + kRowsAtOnce - 1) / kRowsAtOnce);
+  std::vector<RowScratch> scratch(static_cast<std::size_t>(workers), RowScratch(rows.length));
   const Kernels& kernel = kernels();
   for_rows(rows, workers, [&](int worker, std::int64_t begin, std::int64_t end) {
     RowScratch& row = scratch[worker];

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ctsne._core.checks import check_count
+from ctsne._core.messages import shown
 
 __all__ = ["Synthetic", "make_synthetic"]
 
@@ -118,4 +119,4 @@ def _generator(random_state: Any) -> np.random.Generator:
     try:
         return np.random.default_rng(random_state)
     except (TypeError, ValueError) as error:
-        raise type(error)(f"{wanted}, got {random_state!r}") from None
+        raise type(error)(f"{wanted}, got {shown(random_state)}") from None

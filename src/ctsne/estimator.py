@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ctsne._core.checks import check_count, check_matrix, check_same_rows
-from ctsne._core.messages import warn
+from ctsne._core.messages import shown, warn
 from ctsne._fit.conditioning import knob_value
 from ctsne._fit.display import fitted_html
 from ctsne._fit.fitting import Fitting, StageLog
@@ -177,6 +177,7 @@ class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMi
         check_same_rows(X, labels)
         check_same_rows(X, self.align, argument="align")
         known = None if labels is None else encode_labels(labels, n=matrix.shape[0])
+        _check_names(X)
         validate_data(BaseEstimator(), X, skip_check_array=True)  # refuses odd column names
         given = self.get_params(deep=False)
         log = StageLog(given)
@@ -293,3 +294,11 @@ class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMi
         if "text/html" in bundle:  # scikit-learn can be set to plain text
             bundle["text/html"] += fitted_html(self)
         return bundle
+
+
+def _check_names(X: Any) -> None:
+    """Refuse a data frame in which two columns have the same name."""
+    names = list(getattr(X, "columns", ()))
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"X has several columns named {shown(twice)}; rename them")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne._core.messages import did_you_mean, label_text, listed
+from ctsne._core.messages import did_you_mean, label_text, listed, shown
 
 __all__ = ["JOINT", "Labels", "combine_columns", "encode_labels"]
 
@@ -74,13 +74,13 @@ class Labels:
         >>> encode_labels(["b", "a", None, "b"]).describe()
         '2 labels (a: 1, b: 2), 1 missing'
         """
-        shown = [
+        some = [
             f"{_shortened(label_text(name))}: {count}"
             for name, count in zip(self.names[:_SHOWN], self.counts[:_SHOWN], strict=True)
         ]
-        shown += ["..."] if self.n_labels > _SHOWN else []
+        some += ["..."] if self.n_labels > _SHOWN else []
         text = f"{self.n_labels} label{'' if self.n_labels == 1 else 's'}"
-        text += f" ({', '.join(shown)})" if shown else ""
+        text += f" ({', '.join(some)})" if some else ""
         return text + (f", {self.n_missing} missing" if self.n_missing else "")
 
     def per_label(self, value: float | Mapping[Any, float], *, argument: str) -> _Values:
@@ -115,7 +115,7 @@ class Labels:
                 f"{listed(absent, most=_SHOWN)}; the column has {self.describe()}"
             )
         keys = [key_of[code] for code in range(self.n_labels)]
-        return np.array([_number(value[key], f"{argument}[{key!r}]") for key in keys])
+        return np.array([_number(value[key], f"{argument}[{shown(key)}]") for key in keys])
 
     def _keys_by_code(self, mapping: Mapping[Any, float], argument: str) -> dict[int, Any]:
         by_value = {name: code for code, name in enumerate(self.names)}
@@ -130,12 +130,14 @@ class Labels:
             if len(found) != 1:
                 hint = did_you_mean(label_text(key), map(label_text, self.names))
                 known = listed(self.names, most=_SHOWN)
-                raise ValueError(f"{argument} names {key!r}, not one of the labels ({known}){hint}")
+                raise ValueError(
+                    f"{argument} names {shown(key)}, not one of the labels ({known}){hint}"
+                )
             (code,) = found
             if code in key_of:
                 raise ValueError(
-                    f"{argument} names the label {self.names[code]!r} twice, "
-                    f"as {key_of[code]!r} and as {key!r}; keep one of them"
+                    f"{argument} names the label {shown(self.names[code])} twice, "
+                    f"as {shown(key_of[code])} and as {shown(key)}; keep one of them"
                 )
             key_of[code] = key
         return key_of
@@ -235,7 +237,7 @@ def _as_columns(labels: Any, argument: str) -> list[Any]:
     elif not isinstance(labels, Mapping | Set | np.ma.MaskedArray):
         array = np.asarray(labels)
     if np.ndim(array) == 0 or not isinstance(array, np.ndarray):
-        got = "None" if labels is None else f"{type(labels).__name__} {_shortened(repr(labels))}"
+        got = "None" if labels is None else f"{type(labels).__name__} {shown(labels, 40)}"
         raise TypeError(f"{argument} must be a label column, got {got}; {wanted}")
     if array.ndim > 2 or (array.ndim == 2 and array.shape[1] == 0):
         shapes = f"of shape (n,) or (n, c), got an array of shape {array.shape}"
@@ -350,11 +352,15 @@ def _number(value: object, argument: str) -> float:
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(
             f"{argument} must be a number, or a mapping from each label to a number, "
-            f"got {type(value).__name__} {_shortened(repr(value))}"
+            f"got {type(value).__name__} {shown(value, 40)}"
         )
-    if not math.isfinite(value):
-        raise ValueError(f"{argument} must be finite, got {value}")
-    return float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise ValueError(f"{argument} must be finite, got {shown(value)}")
+    return number
 
 
 def _shortened(text: str) -> str:

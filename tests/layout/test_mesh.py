@@ -97,7 +97,8 @@ def test_plan_is_bounded_and_depends_on_the_map_alone() -> None:
 
 def test_a_mesh_too_coarse_is_told_and_avoided() -> None:
     rng = np.random.default_rng(0)
-    wide = (200 * rng.uniform(-1, 1, (500, 3))).astype(np.float32)
+    corners = 200 * rng.choice([-1, 1], (500, 3))
+    wide = (corners + rng.normal(size=(500, 3))).astype(np.float32)
     assert not plan_mesh(wide.min(axis=0).tolist(), wide.max(axis=0).tolist(), 1.0)[0].accurate
     assert force_error(wide, choose=True)[0] == 0  # so few points are summed exactly
     with pytest.warns(UserWarning, match="coarser mesh"):

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from inspect import signature
+from typing import Any
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.sparse.linalg import eigsh
 from sklearn.decomposition import PCA
 
+from ctsne import ConditionalTSNE
 from ctsne.affinity import tsne_affinities
 from ctsne.layout import start_positions
 from ctsne.neighbors import find_neighbors
@@ -60,6 +65,47 @@ def test_spectral_parts_a_graph_in_two() -> None:
 def test_spectral_of_very_few_points() -> None:
     matrix = sp.csr_array(np.array([[0, 0.25, 0.25], [0.25, 0, 0], [0.25, 0, 0]], np.float32))
     assert np.isfinite(start_positions("spectral", 3, X=None, matrix=matrix, rng=rng())).all()
+
+
+STAR = np.zeros((60, 60), np.float32)
+STAR[0, 1:] = STAR[1:, 0] = 1
+DEGENERATE: dict[str, Any] = {
+    "star": STAR,
+    "complete": 1 - np.eye(60, dtype=np.float32),
+    "pairs": np.kron(np.eye(30, dtype=np.float32), [[0, 1], [1, 0]]),
+    "cliques": np.kron(np.eye(6, dtype=np.float32), 1 - np.eye(10, dtype=np.float32)),
+    "ring": np.roll(np.eye(60, dtype=np.float32), 1, 1) + np.roll(np.eye(60), -1, 1),
+}
+seeded = pytest.mark.skipif(
+    "rng" not in signature(eigsh).parameters, reason="SciPy seeds its eigensolver from 1.17 on"
+)
+
+
+@seeded
+@pytest.mark.parametrize("graph", DEGENERATE)
+@pytest.mark.parametrize("dims", [1, 2, 3])
+def test_spectral_of_degenerate_graphs_is_the_same_every_time(graph: str, dims: int) -> None:
+    matrix = sp.csr_array(DEGENERATE[graph] / DEGENERATE[graph].sum())
+    first, *others = (
+        start_positions("spectral", dims, X=None, matrix=matrix, rng=rng()) for _ in range(4)
+    )
+    assert np.isfinite(first).all()
+    assert all(np.array_equal(first, other) for other in others)
+
+
+@seeded
+def test_spectral_of_identical_points_does_not_depend_on_threads() -> None:
+    data = np.zeros((60, 3))
+    make = ConditionalTSNE(method="tsne", perplexity=5, init="spectral", n_iter=20, random_state=0)
+    with pytest.warns(UserWarning, match="identical"):
+        maps = [make.set_params(n_jobs=n_jobs).fit(data).embedding_ for n_jobs in (1, 2, 2)]
+    assert np.array_equal(maps[0], maps[1]) and np.array_equal(maps[0], maps[2])
+
+
+def test_spectral_of_a_matrix_that_is_not_square() -> None:
+    for matrix in (MATRIX[:40], MATRIX.toarray()):
+        with pytest.raises(ValueError, match="square sparse matrix"):
+            start_positions("spectral", 2, X=None, matrix=matrix, rng=rng())
 
 
 def test_array_is_taken_as_it_is() -> None:

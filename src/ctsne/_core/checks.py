@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from numbers import Integral, Real
 from typing import Any
 
@@ -10,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.jobs import threads_for, workers_for
-from ctsne._core.messages import did_you_mean
+from ctsne._core.messages import did_you_mean, shown
 from ctsne._core.vocabulary import FEATURE_METRICS
 
 LARGEST_VALUE = 1e30
@@ -42,7 +43,7 @@ def check_matrix(X: Any, *, argument: str = "X") -> Any:
         )
     if hasattr(X, "embedding") and hasattr(X, "measures"):
         raise TypeError(f"{argument} is a map of a sweep; pass its .embedding")
-    n = len(X) if isinstance(X, np.ndarray) and X.ndim else 0
+    n = X.shape[0] if (isinstance(X, np.ndarray) or is_sparse(X)) and X.ndim else 0
     if n > MOST_POINTS:  # before anything is copied
         raise ValueError(f"{argument} has {n} rows, at most {MOST_POINTS} work; take a sample")
     matrix = as_numbers(X, argument=argument)
@@ -56,6 +57,7 @@ def as_numbers(values: Any, *, argument: str) -> Any:
     """Return float32 or float64 values, C-contiguous or CSR; missing entries become NaN."""
     if isinstance(values, np.ma.MaskedArray) and values.dtype.kind in "biufO":
         values = np.where(np.ma.getmaskarray(values), np.nan, np.ma.getdata(values))
+    check_sparse(values, argument=f"the sparse matrix {argument}")
     try:
         array: Any = values if is_sparse(values) else np.asarray(values)
     except ValueError as error:
@@ -75,8 +77,87 @@ def as_numbers(values: Any, *, argument: str) -> Any:
         raise TypeError(f"{argument} must hold numbers only, got {array.dtype}; convert them first")
     dtype = np.float32 if array.dtype == np.float32 else np.float64
     if is_sparse(array):
-        return array.tocsr().astype(dtype, copy=False)
+        return _as_csr(array, dtype, argument)
     return np.asarray(array, dtype, order="C")
+
+
+def _as_csr(matrix: Any, dtype: type[np.floating], argument: str) -> Any:
+    """Return checked values as CSR, sorted and without duplicates; the given matrix is kept."""
+    try:
+        # Duplicates are added, so the values must be floats first; a list of lists has none.
+        values = matrix if matrix.format == "lil" else matrix.astype(dtype, copy=False)
+        given = values.tocsr()
+        data = given.data.astype(dtype, copy=False)
+    except (TypeError, ValueError, OverflowError) as error:  # values that are not numbers
+        raise TypeError(f"{argument} must hold numbers only: {error}") from error
+    # SciPy notes in the matrix itself that it is sorted, and sorts it in place if it is not.
+    rows = type(given)((data, given.indices, given.indptr), shape=given.shape)
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    return rows
+
+
+def check_sparse(matrix: Any, *, argument: str) -> None:
+    """Refuse a sparse matrix with invalid indices: SciPy would follow them out of its arrays."""
+    if not is_sparse(matrix):
+        return
+    shape = matrix.shape
+    if len(shape) != 2:
+        raise ValueError(f"{argument} must be a 2D array, got a {len(shape)}D one of shape {shape}")
+    try:
+        _check_indices(matrix, *shape)
+    except (ArithmeticError, AttributeError, TypeError, ValueError) as error:
+        raise ValueError(f"{argument} is invalid: {error}") from None
+
+
+def _check_indices(matrix: Any, n_rows: int, n_columns: int) -> None:
+    match matrix.format:
+        case "csr" | "csc" | "bsr":
+            blocks = matrix.format == "bsr"
+            height, width = matrix.data.shape[1:] if blocks else (1, 1)
+            if n_rows % height or n_columns % width:
+                raise ValueError(f"blocks of {height} x {width} do not fill {matrix.shape}")
+            lines, across = n_rows // height, n_columns // width
+            if matrix.format == "csc":
+                lines, across = across, lines
+            starts, stored = matrix.indptr, len(matrix.indices)
+            _check_range(starts, 0, stored, "row starts (indptr)")
+            if len(starts) != lines + 1 or starts[0] != 0 or (starts[1:] < starts[:-1]).any():
+                raise ValueError(f"row starts (indptr) must be {lines + 1} numbers rising from 0")
+            _check_range(matrix.indices, 0, across - 1, "indices")
+            _check_values(matrix.data, stored, 3 if blocks else 1)
+        case "coo":
+            for places, length in ((matrix.row, n_rows), (matrix.col, n_columns)):
+                _check_range(places, 0, length - 1, "indices")
+                _check_values(matrix.data, len(places), 1)
+        case "dia":
+            _check_range(matrix.offsets, 1 - n_rows, n_columns - 1, "diagonals (offsets)")
+            _check_values(matrix.data, len(matrix.offsets), 2)
+        case "lil":
+            rows, data = matrix.rows, matrix.data
+            if not all(type(each) is list for each in (*rows, *data)):
+                raise ValueError("indices and values must be lists")
+            if len(rows) != n_rows or [*map(len, rows)] != [*map(len, data)]:
+                raise ValueError("the numbers of values and indices differ")
+            _check_range(np.array([*chain.from_iterable(rows)]), 0, n_columns - 1, "indices")
+        case "dok":
+            places = np.array([*matrix.keys()]).reshape(-1, 2)
+            _check_range(places[:, 0], 0, n_rows - 1, "indices")
+            _check_range(places[:, 1], 0, n_columns - 1, "indices")
+
+
+def _check_range(places: NDArray[Any], low: int, high: int, what: str) -> None:
+    if places.ndim != 1 or (places.size and places.dtype.kind not in "iu"):
+        raise ValueError(f"{what} must be whole numbers, got {places.ndim}D {places.dtype}")
+    if places.size and not low <= places.min() <= places.max() <= high:
+        found = f"{places.min()} to {places.max()}"
+        raise ValueError(f"{what} must be from {low} to {high}, got {found}")
+
+
+def _check_values(data: NDArray[Any], count: int, ndim: int) -> None:
+    if data.ndim != ndim or len(data) != count:
+        raise ValueError(f"values of shape {data.shape} do not fit {count} indices")
 
 
 def _from_objects(array: NDArray[Any], argument: str, columns: Any) -> NDArray[np.float64]:
@@ -87,7 +168,7 @@ def _from_objects(array: NDArray[Any], argument: str, columns: Any) -> NDArray[n
         except (TypeError, ValueError, OverflowError) as error:
             raise TypeError(
                 f"{argument} must hold numbers only, but {_place(position, array.shape, columns)} "
-                f"holds {value!r:.60}: {error}. Drop such columns or convert them to numbers"
+                f"holds {shown(value)}: {error}. Drop such columns or convert them to numbers"
             ) from error
     return numbers.reshape(array.shape)
 
@@ -182,7 +263,7 @@ def _check_jobs(n_jobs: object) -> int | None:
     if n_jobs is None:
         return None
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral):
-        raise TypeError(f"n_jobs must be a whole number, -1 for all cores; got {n_jobs!r}")
+        raise TypeError(f"n_jobs must be a whole number, -1 for all cores; got {shown(n_jobs)}")
     if n_jobs == 0:
         raise ValueError("n_jobs must not be 0; use -1 for all cores or 1 for one")
     return int(n_jobs)
@@ -197,7 +278,7 @@ def check_number(
         bounds = f"above {low:g} and at most {high:g}" if open_low else f"from {low:g} to {high:g}"
     else:
         bounds = f"above {low:g}" if open_low else f"of at least {low:g}"
-    message = f"{argument} must be a number {bounds}, got {value!r:.60}{hint and '; ' + hint}"
+    message = f"{argument} must be a number {bounds}, got {shown(value)}{hint and '; ' + hint}"
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(message)
     try:
@@ -214,7 +295,7 @@ def check_count(
 ) -> int:
     """Return a whole number of at least ``low`` (and at most ``high``), or refuse it."""
     bounds = f"of at least {low}" if high is None else f"from {low} to {high}"
-    message = f"{argument} must be a whole number {bounds}{or_else}, got {value!r:.60}"
+    message = f"{argument} must be a whole number {bounds}{or_else}, got {shown(value)}"
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(message)
     number = int(value)
@@ -228,9 +309,16 @@ def check_choice(value: object, argument: str, choices: tuple[str, ...]) -> str:
     if not isinstance(value, str) or value not in choices:
         hint = did_you_mean(value, choices) if isinstance(value, str) else ""
         raise ValueError(
-            f"{argument} must be one of {', '.join(map(repr, choices))}; got {value!r:.60}{hint}"
+            f"{argument} must be one of {', '.join(map(repr, choices))}; got {shown(value)}{hint}"
         )
     return value
+
+
+def check_kind(value: object, kind: type, argument: str) -> None:
+    """Refuse anything but an object of a class."""
+    if not isinstance(value, kind):
+        got = shown(value) if value is None else type(value).__name__
+        raise TypeError(f"{argument} must be a {kind.__name__} object, got {got}")
 
 
 def check_perplexity(value: object, n: int) -> float:
@@ -238,8 +326,8 @@ def check_perplexity(value: object, n: int) -> float:
     number = check_number(value, "perplexity", low=1, hint="it is roughly a number of neighbours")
     if number > n - 1:
         raise ValueError(
-            f"perplexity={value} is too large for {n} points (n_samples={n}): the largest that "
-            f"works is {n - 1}, and at most a third of the points ({max(1, n // 3)}) is advisable"
+            f"perplexity={shown(value)} is too large for {n} points (n_samples={n}): the largest "
+            f"that works is {n - 1}, and at most a third of the points ({max(1, n // 3)}) is advisable"
         )
     return number
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from inspect import signature
 from typing import Any
 
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from ctsne._core.checks import all_identical, check_choice, check_count, is_sparse
 from ctsne._core.jobs import limit_blas_here, one_blas_thread
+from ctsne._core.messages import shown
 
 # By default, features with more columns than this are reduced to this many components.
 AUTO_COMPONENTS = 50
@@ -28,6 +30,8 @@ _BLOCK_WIDTH, _MOST_BLOCKS, _STANDSTILL = 16, 12, 1e-9
 # Lengths below this share of the longest are rounding errors.
 _ROUNDING = 1e-7
 
+_SEEDED: dict[str, Any] = {"rng": 0} if "rng" in signature(eigsh).parameters else {}
+
 _Array = NDArray[np.float64]
 
 
@@ -38,7 +42,7 @@ def check_components(pca: Any, shape: tuple[int, ...], metric: str) -> int | str
     if pca is None or isinstance(pca, str):
         return pca
     if metric == "precomputed":
-        raise ValueError(f'pca={pca!r:.60} needs features; leave it out with metric="precomputed"')
+        raise ValueError(f'pca={shown(pca)} needs features; leave it out with metric="precomputed"')
     return check_count(pca, "pca", low=1, high=min(shape), or_else=', "auto" or None')
 
 
@@ -101,7 +105,20 @@ def _leading_vectors(matrix: _Array, k: int) -> _Array:
 def _by_vectors(product: Callable[[_Array], _Array], size: int, k: int) -> _Array:
     operator = LinearOperator((size, size), matvec=product, dtype=np.float64)
     start = np.random.default_rng(0).normal(size=size)  # arbitrary, but always the same
-    _, vectors = eigsh(operator, k=k, which="LA", v0=start)
+    vectors = leading_eigenvectors(operator, k, start)
+    return vectors if vectors.shape[1] == k else _by_blocks(product, size, k)
+
+
+def leading_eigenvectors(operator: Any, k: int, start: _Array, *, tol: float = 0.0) -> _Array:
+    """Return the eigenvectors of the k largest eigenvalues, the same ones every time.
+
+    If eigenvalues coincide, ARPACK continues from random vectors, which SciPy seeds from 1.17 on.
+    There are fewer eigenvectors if the others did not converge.
+    """
+    try:
+        _, vectors = eigsh(operator, k=k, which="LA", v0=start, tol=tol, **_SEEDED)
+    except ArpackNoConvergence as error:
+        vectors = error.eigenvectors
     return np.asarray(vectors[:, ::-1])
 
 

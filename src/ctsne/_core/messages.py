@@ -26,6 +26,15 @@ def warn(message: str) -> None:
     warnings.warn(message, UserWarning, stacklevel=level)
 
 
+def shown(value: object, most: int = 60) -> str:
+    """Write any value in one short line."""
+    try:
+        text = repr(value)
+    except Exception:  # such as an integer of more digits than Python writes
+        return f"a value of type {type(value).__name__}"
+    return " ".join(text.split())[:most]
+
+
 def label_text(value: object) -> str:
     """Return a label as text, whole numbers without a fraction."""
     # Whole numbers become floats as soon as a column has a gap; 3.0 is still the label 3.
@@ -46,13 +55,13 @@ def value_text(value: Any) -> str:
 
 def listed(names: Iterable[object], *, most: int = _SHOWN) -> str:
     """Write names as a list that stays readable for any number of them."""
-    texts = [repr(name) for name in names]
+    texts = [shown(name, 1000) for name in names]
     if not texts:
         return "(none)"
-    shown = [text if len(text) <= 60 else f"{text[:57]}..." for text in texts[:most]]
+    some = [text if len(text) <= 60 else f"{text[:57]}..." for text in texts[:most]]
     if len(texts) > most:
-        shown.append(f"... ({len(texts)} in all)")
-    return ", ".join(shown)
+        some.append(f"... ({len(texts)} in all)")
+    return ", ".join(some)
 
 
 def closest(name: object, known: Iterable[object], *, most: int = 1) -> list[str]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne._core.checks import check_number
+from ctsne._core.messages import shown
 from ctsne.affinity import beta_from_odds
 from ctsne.labels import Labels
 from ctsne.methods import KNOBS, METHODS, Method, is_used, users_of
@@ -40,7 +41,7 @@ def check_mixing(given: Mapping[str, Any], method: Method) -> float | None:
         if given[name] is not None:
             raise ValueError(
                 f"mixing={mixing:g} finds the value of {method.knob} itself, but "
-                f"{name}={given[name]!r:.60} was given too; leave one of them out"
+                f"{name}={shown(given[name])} was given too; leave one of them out"
             )
     if not is_used(method.knob, given):
         raise ValueError(
@@ -66,7 +67,7 @@ def check_below(given: Mapping[str, Any], labels: Labels | None) -> NDArray[np.f
     """Return the requested conditioning of the map, as the paper's beta per label."""
     odds, beta_low = given["odds"], given["beta_low"]
     if odds is not None and beta_low is not None:
-        both = f"odds={odds!r:.60} and beta_low={beta_low!r:.60}"
+        both = f"odds={shown(odds)} and beta_low={shown(beta_low)}"
         raise ValueError(f"{both} set the same thing; leave one of them out")
     if beta_low is not None:
         return _check_per_label(beta_low, "beta_low", labels, high=1.0, open_low=True)
@@ -106,11 +107,11 @@ def small_labels_warning(
     small = np.flatnonzero(labels.counts - 1 + labels.n_missing < wanted)
     if len(small) == 0:
         return None
-    shown = [f"{labels.names[i]!s:.40} ({labels.counts[i]})" for i in small[:5]]
-    shown += ["and others"] if len(small) > 5 else []
+    some = [f"{labels.names[i]!s:.40} ({labels.counts[i]})" for i in small[:5]]
+    some += ["and others"] if len(small) > 5 else []
     return (
         f"{len(small)} of {labels.n_labels} labels have too few points for their share of "
-        f"neighbours (up to {wanted[small].max()} others with the same label): {', '.join(shown)}. "
+        f"neighbours (up to {wanted[small].max()} others with the same label): {', '.join(some)}. "
         "Points of other labels take their place; a smaller perplexity would avoid that."
     )
 
@@ -125,7 +126,7 @@ def unused_warnings(given: Mapping[str, Any]) -> list[str]:
         users = users_of(name)
         methods = " and ".join(f'"{method}"' for method in users)
         below = " and a given odds or beta_low" if given["method"] in users else ""
-        value = f"{given[name]!r:.60}" if np.ndim(given[name]) == 0 else "..."
+        value = shown(given[name]) if np.ndim(given[name]) == 0 else "..."
         without = f'has no effect with method="{given["method"]}"{below}'
         messages.append(f"{name}={value} {without}: it is for {methods}.")
     return messages
@@ -138,7 +139,7 @@ def _check_per_label(
     """Return one number per label; without labels check it alike and return an empty array."""
     numbers = {argument: value}
     if isinstance(value, Mapping):
-        numbers = {f"{argument}[{key!r:.40}]": number for key, number in value.items()}
+        numbers = {f"{argument}[{shown(key, 40)}]": number for key, number in value.items()}
     hint = "or a mapping from each label to such a number"
     for name, number in numbers.items():
         check_number(number, name, low=low, high=high, open_low=open_low, hint=hint)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne._core.checks import check_count
-from ctsne._core.messages import value_text, warn
+from ctsne._core.messages import shown, value_text, warn
 from ctsne._core.progress import Progress, output_stream
 from ctsne._fit import pipeline
 from ctsne._fit import target as search
@@ -41,7 +41,7 @@ class StageLog:
         if self._callback is not None and not callable(self._callback):
             raise TypeError(
                 "callback must be a function of (iteration, loss, embedding) or None, "
-                f"got {self._callback!r:.60}"
+                f"got {shown(self._callback)}"
             )
         self._every = check_count(given["callback_every"], "callback_every", low=1)
         self._last = time.perf_counter()

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.checks import is_sparse
 from ctsne._core.components import reduced_features
+from ctsne._core.messages import shown
 from ctsne._fit.settings import Settings
 from ctsne.affinity import Affinities
 from ctsne.labels import Labels
@@ -90,13 +91,13 @@ def without_counterparts(affinities: Affinities, settings: Settings) -> str | No
     if len(many) == 0:
         return None
     order = many[np.argsort(-alone[many], kind="stable")]
-    shown = [f"{alone[i]} points of {labels.names[i]!r:.40}" for i in order[:3]]
+    some = [f"{alone[i]} points of {shown(labels.names[i], 40)}" for i in order[:3]]
     advice = ""
     if np.array_equal(settings.align, "none") and settings.metric != "precomputed":
         advice = ' If labels differ by a shift, align="mutual" finds more counterparts.'
     more = f" and of {len(order) - 3} more labels" if len(order) > 3 else ""
     return (
-        f"{', '.join(shown)}{more} have no counterpart under other labels; their position among "
+        f"{', '.join(some)}{more} have no counterpart under other labels; their position among "
         f"points of other labels means little (see the diagnostic 'matched').{advice}"
     )
 

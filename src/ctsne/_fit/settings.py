@@ -24,11 +24,13 @@ from ctsne._core.checks import (
     is_sparse,
 )
 from ctsne._core.components import check_components
+from ctsne._core.messages import shown
 from ctsne._core.vocabulary import BANDWIDTHS, METRICS, STARTS
 from ctsne._fit import conditioning
 from ctsne.labels import Labels
 from ctsne.layout import Schedule
 from ctsne.layout.descent import Callback
+from ctsne.layout.repulsion import check_dof
 from ctsne.methods import DEFAULT_METHOD, METHODS, Method
 from ctsne.neighbors.alignment import check_align
 
@@ -141,7 +143,7 @@ def check_settings(
         init=_check_init(given["init"], n, n_components, metric),
         n_iter=check_count(given["n_iter"], "n_iter", low=1),
         schedule=_check_schedule(given, n),
-        dof=check_number(given["dof"], "dof", low=0.05, high=1000),
+        dof=check_dof(given["dof"]),
         n_jobs=check_jobs(given["n_jobs"]),
         rng=_generator(given["random_state"]),  # last, as it advances a RandomState
     )  # fmt: skip
@@ -220,5 +222,5 @@ def _generator(random_state: Any) -> np.random.Generator:
     try:
         state = check_random_state(random_state)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{wanted}, got {random_state!r:.60}") from error
+        raise ValueError(f"{wanted}, got {shown(random_state)}") from error
     return np.random.default_rng(state.randint(2**31 - 1))

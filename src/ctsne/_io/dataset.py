@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ctsne._core import checks
 from ctsne._core.checks import is_sparse
 from ctsne._core.files import content_checksum
 from ctsne._core.messages import label_text, listed, unknown
@@ -101,11 +102,7 @@ def check_labels(labels: Sequence[str], known: Sequence[str], *, where: str) -> 
 
 def check_sparse(X: Any, path: object) -> Any:
     """Refuse an invalid sparse matrix, whose indices could crash the interpreter."""
-    if hasattr(X, "check_format"):
-        try:
-            X.check_format(full_check=True)
-        except ValueError as error:
-            raise ValueError(f"{path} is damaged: its sparse matrix is invalid ({error})") from None
+    checks.check_sparse(X, argument=f"{path} is damaged: its sparse matrix")
     return X
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import entr, expit
 
-from ctsne._core.checks import check_number
+from ctsne._core.checks import check_kind, check_number
 from ctsne.affinity.result import Affinities
 from ctsne.affinity.rows import Rows
 from ctsne.affinity.weights import Floats, of_points, per_label, random_share  # fmt: skip
@@ -53,6 +53,7 @@ def balanced_affinities(
     >>> result.diagnostics.other_share[:3].round(6).tolist()
     [0.68, 0.68, 0.68]
     """
+    check_kind(neighbors, Neighbors, "neighbors")
     target = check_number(perplexity, "perplexity", low=1)
     known = encode_labels(labels, n=len(neighbors.indices))
     strengths = per_label(strength, "strength", known, open_low=False)

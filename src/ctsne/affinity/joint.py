@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
-from ctsne._core.checks import check_number
+from ctsne._core.checks import check_kind, check_number
 from ctsne.affinity.balanced import natural_log_odds, solve_weight, split_affinities
 from ctsne.affinity.result import Affinities
 from ctsne.affinity.weights import (
     Floats,
+    check_numbers,
     of_points,
     per_label,
     random_share,
@@ -53,7 +54,8 @@ def joint_odds(strength: ArrayLike) -> Floats:
     >>> joint_odds([0.0, 0.5, 1.0]).round(2).tolist()
     [1.0, 3.16, 100.0]
     """
-    return np.asarray(10.0 ** (ODDS_DECADES * np.asarray(strength, np.float64) ** ODDS_POWER))
+    strengths = check_numbers(strength, "strength", low=0, high=1)
+    return np.asarray(10.0 ** (ODDS_DECADES * strengths**ODDS_POWER))
 
 
 def beta_from_odds(labels: Labels, odds: ArrayLike) -> Floats:
@@ -79,8 +81,10 @@ def beta_from_odds(labels: Labels, odds: ArrayLike) -> Floats:
     >>> beta_from_odds(encode_labels(["a", "b"] * 500), 19.0).round(3).item()
     0.1
     """
+    check_kind(labels, Labels, "labels")
     rho = same_label_share(labels)
-    return np.asarray(1 / (1 + rho * (np.asarray(odds, np.float64) - 1)))  # exactly 1 for odds of 1
+    above = check_numbers(odds, "odds", low=1, high=np.inf) - 1
+    return np.asarray(1 / (1 + rho * above))  # exactly 1 for odds of 1
 
 
 def joint_affinities(
@@ -121,6 +125,7 @@ def joint_affinities(
     >>> result.diagnostics.other_share.mean().round(2).item()
     0.34
     """
+    check_kind(neighbors, Neighbors, "neighbors")
     target = check_number(perplexity, "perplexity", low=1)
     known = encode_labels(labels, n=len(neighbors.indices))
     strengths = per_label(strength, "strength", known, open_low=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ctsne._core.checks import check_choice, check_number
+from ctsne._core.checks import check_choice, check_kind, check_number
 from ctsne._core.vocabulary import BANDWIDTHS
 from ctsne.affinity.result import Affinities
 from ctsne.affinity.rows import Rows
@@ -38,6 +38,7 @@ def tsne_affinities(neighbors: Neighbors, *, perplexity: float, n_jobs: int = 1)
     >>> bool(np.allclose(result.diagnostics.perplexity, 5, rtol=1e-5))
     True
     """
+    check_kind(neighbors, Neighbors, "neighbors")
     target = check_number(perplexity, "perplexity", low=1)
     rows = Rows(neighbors, None, n_jobs=n_jobs)
     precision, reached = rows.bandwidths(target, weighted=False)
@@ -88,6 +89,7 @@ def revised_affinities(
     True
     """
     check_choice(bandwidth, "bandwidth", BANDWIDTHS)
+    check_kind(neighbors, Neighbors, "neighbors")
     target = check_number(perplexity, "perplexity", low=1)
     known = encode_labels(labels, n=len(neighbors.indices))
     betas = per_label(beta, "beta", known, open_low=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne._core.checks import check_number
+from ctsne._core.checks import as_numbers, check_kind, check_number
 from ctsne.labels import Labels
 
 Floats = NDArray[np.float64]
@@ -39,6 +39,7 @@ def random_share(labels: Labels) -> Floats:
     >>> random_share(encode_labels(["a", "a", "b", None, None])).tolist()
     [0.25, 0.25, 0.5, 0.0, 0.0]
     """
+    check_kind(labels, Labels, "labels")
     share = (labels.counts.sum() - labels.counts) / max(1, labels.n_points - 1)
     return of_points(share, labels.codes)
 
@@ -51,12 +52,20 @@ def of_points(of_labels: ArrayLike, codes: NDArray[np.int32]) -> Floats:
 
 def per_label(value: ArrayLike, argument: str, labels: Labels, *, open_low: bool) -> Floats:
     """Return a number between 0 and 1 for each label."""
-    numbers = np.asarray(value, np.float64)
+    numbers = check_numbers(value, argument, low=0, high=1, open_low=open_low)
     if numbers.shape not in ((), (labels.n_labels,)):
         raise ValueError(
             f"{argument} must be one number or one per label ({labels.n_labels}), got an array of "
             f"shape {numbers.shape}"
         )
-    for number in np.unique(numbers):
-        check_number(float(number), argument, low=0, high=1, open_low=open_low)
     return np.broadcast_to(numbers, (labels.n_labels,))
+
+
+def check_numbers(
+    value: ArrayLike, argument: str, *, low: float, high: float, open_low: bool = False
+) -> Floats:
+    """Return finite numbers in [low, high] (or (low, high]), or refuse them."""
+    numbers = np.asarray(as_numbers(value, argument=argument), np.float64)
+    for number in np.unique(numbers):
+        check_number(float(number), argument, low=low, high=high, open_low=open_low)
+    return numbers

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne._core.checks import check_features, check_matrix
+from ctsne._core.checks import check_features, check_kind, check_matrix
 from ctsne._core.vocabulary import MEASURED_POINTS, NEIGHBORHOOD
 from ctsne.affinity.result import Diagnostics
 from ctsne.evaluate.labels_nearby import expected_lisi, knn_accuracy, lisi
@@ -66,6 +66,7 @@ def measure_map(
     >>> measures["adjusted_rnx"], round(measures["mixing"], 1)
     (1.0, 1.0)
     """
+    check_kind(data, DataNeighbors, "data")
     positions = check_features(embedding, argument="embedding")
     n = len(positions)
     check_same_points(data.n, n)
@@ -161,6 +162,10 @@ def evaluate(
     k = check_k(k, n=n)
     known = None if labels is None else encode_labels(labels, n=n)
     hidden = None if other is None else encode_labels(other, n=n, argument="other")
+    if diagnostics is not None:
+        check_kind(diagnostics, Diagnostics, "diagnostics")
+    if data is not None:
+        check_kind(data, DataNeighbors, "data")
     if data is None:
         matrix = check_matrix(X)
         check_same_points(matrix.shape[0], n)
@@ -236,6 +241,7 @@ def summarize_diagnostics(diagnostics: Diagnostics) -> dict[str, float]:
     >>> round(summary["perplexity_mean"], 3), round(summary["reached"], 3)
     (1.667, 0.667)
     """
+    check_kind(diagnostics, Diagnostics, "diagnostics")
     perplexity, other_share = diagnostics.perplexity, diagnostics.other_share
     return {
         "perplexity_mean": float(np.mean(perplexity)),

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from ctsne._core.checks import check_count, check_number
+from ctsne._core.messages import shown
 
 Points = NDArray[np.int64]
 Indices = NDArray[np.int32]
@@ -38,7 +39,7 @@ def check_sizes(k: ArrayLike | None, *, largest: int, n: int) -> Points:
         return np.unique(np.geomspace(1, largest, steps).round().astype(np.int64))
     sizes = np.asarray(k)
     if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or not len(sizes):
-        raise TypeError(f"k must be a list of whole numbers, got {k!r:.60}")
+        raise TypeError(f"k must be a list of whole numbers, got {shown(k)}")
     for size in (sizes.min(), sizes.max()):
         check_k(size, n=n)
     return np.unique(sizes).astype(np.int64)
@@ -65,6 +66,7 @@ def sample_points(n: int, sample: float | None = None, random_state: object = 0)
     >>> sample_points(5).tolist(), len(sample_points(1000, 0.05)), len(sample_points(1000, 30))
     ([0, 1, 2, 3, 4], 50, 30)
     """
+    check_count(n, "n", low=1)
     if sample is None:
         return np.arange(n)
     if isinstance(sample, Integral):

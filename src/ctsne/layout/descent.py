@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -10,10 +11,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 import ctsne._native as _native
-from ctsne._core.checks import check_finite, check_jobs
+from ctsne._core.checks import as_numbers, check_finite, check_jobs, check_kind
 from ctsne._core.messages import warn
 from ctsne.layout.pairs import PairWeights
-from ctsne.layout.repulsion import Extent, Repulsion
+from ctsne.layout.repulsion import REMEDY, Extent, Repulsion, check_dof
 
 Callback = Callable[[int, float, NDArray[np.float32]], object]
 
@@ -119,19 +120,25 @@ class Layout:
         dof: float = 1.0,
         n_jobs: int = 1,
     ) -> None:
-        n = _check_input(matrix, start)
-        self.schedule = schedule or Schedule()
+        matrix, start = _check_input(matrix, start)
+        n = len(start)
+        self.schedule = Schedule() if schedule is None else schedule
+        check_kind(self.schedule, Schedule, "schedule")
         self.iteration = 0
         self._n_jobs = check_jobs(n_jobs)
         self._constant = _negative_entropy(matrix)
         self._order = np.arange(n)
         self._groups: NDArray[np.integer] | None = None
         if weights is not None:
+            check_kind(weights, PairWeights, "weights")
+            if len(weights.codes) != n:
+                raise ValueError(f"weights must be those of {n} points, got {len(weights.codes)}")
             self._constant -= weights.mean_log_weight(matrix)
             self._order = weights.order
             sizes = np.diff(weights.bounds, append=n)
             self._groups = np.repeat(np.arange(len(weights.bounds)), sizes)
-        self._repulsion = Repulsion(n, dof=float(dof), weights=weights, n_jobs=self._n_jobs)
+        dof = check_dof(dof)
+        self._repulsion = Repulsion(n, dof=dof, weights=weights, n_jobs=self._n_jobs)
         self._extent: Extent | None = None
         y = np.array(start[self._order], np.float32, order="C")
         # A large matrix is kept as given until it is packed for the last time.
@@ -142,7 +149,7 @@ class Layout:
         else:
             in_order = matrix if weights is None else matrix[self._order][:, self._order]
             similarities = _similarities(in_order, self._n_jobs, copy=True)
-        self._descent = _native.Descent(similarities, y, float(dof), self._n_jobs)
+        self._descent = _native.Descent(similarities, y, dof, self._n_jobs)
 
     @property
     def embedding(self) -> NDArray[np.float32]:
@@ -231,13 +238,16 @@ class Layout:
         assert self._source is not None
         order = spatial_order(y, self._groups)
         whole = self._order[order]
-        given = _similarities(self._source, self._n_jobs)
+        given = _similarities(self._source, self._n_jobs, copy=False)
         return given.packed(whole.astype(np.int32)), whole, order
 
     def _loss(self, normaliser: float) -> float:
         # Packed similarities are rounded, so their sum is not exactly one.
         mean_log_kernel = self._descent.log_kernel_sum() / self._descent.total
-        return self._constant - mean_log_kernel + float(np.log(normaliser))
+        loss = self._constant - mean_log_kernel + float(np.log(normaliser))
+        if not math.isfinite(loss):
+            raise ValueError(f"the loss of the map is {loss}; {REMEDY}")
+        return loss
 
     def _step(self) -> float:
         if self._source is not None and self.iteration >= self.schedule.early_exaggeration_iter:
@@ -257,32 +267,38 @@ class Layout:
         return normaliser
 
 
-def _check_input(matrix: sp.csr_array, start: NDArray[np.floating]) -> int:
+def _check_input(
+    matrix: sp.csr_array, start: NDArray[np.floating]
+) -> tuple[sp.csr_array, NDArray[np.floating]]:
     """Check the matrix and the start."""
-    if not sp.issparse(matrix) or matrix.format != "csr" or matrix.shape[0] != matrix.shape[1]:
+    if not sp.issparse(matrix) or matrix.format != "csr" or matrix.shape[0] != matrix.shape[-1]:
         raise ValueError("matrix must be a square sparse matrix in CSR format")
-    matrix.check_format(full_check=True)
-    n = int(matrix.shape[0])
-    if np.ndim(start) != 2 or len(start) != n or not 1 <= np.shape(start)[1] <= 3:
+    matrix, start = as_numbers(matrix, argument="matrix"), as_numbers(start, argument="start")
+    n = matrix.shape[0]
+    if start.ndim != 2 or len(start) != n or not 1 <= start.shape[1] <= 3:
         raise ValueError(
             f"start must have {n} rows, one per point, and one to three columns, got shape "
-            f"{np.shape(start)}"
+            f"{start.shape}"
         )
-    check_finite(np.asarray(start), argument="start")
+    check_finite(start, argument="start")
+    check_finite(matrix, argument="matrix")
     if matrix.nnz and matrix.data.min() < 0:
         raise ValueError(
             f"matrix must not contain negative similarities, got {matrix.data.min():g}"
         )
-    return n
+    if not 0 < matrix.sum(dtype=np.float64) < 2:
+        raise ValueError(f"matrix must hold similarities that sum to one, got {matrix.sum():g}")
+    return matrix, start
 
 
-def _similarities(matrix: sp.csr_array, n_jobs: int, *, copy: bool = False) -> _native.Similarities:
-    return _native.Similarities(
-        matrix.indptr.astype(np.int64, copy=copy),
-        matrix.indices.astype(np.int32, copy=copy),
-        matrix.data.astype(np.float32, copy=copy),
-        n_jobs,
-    )
+def _similarities(matrix: sp.csr_array, n_jobs: int, *, copy: bool) -> _native.Similarities:
+    """Return similarities with arrays of their own, or for use before the matrix can change."""
+    starts = matrix.indptr.astype(np.int64, copy=False).view()
+    columns = matrix.indices.astype(np.int32, copy=False).view()
+    values = matrix.data.astype(np.float32, copy=False).view()
+    for array in (starts, columns, values):
+        array.flags.writeable = copy  # what can be written is copied
+    return _native.Similarities(starts, columns, values, n_jobs)
 
 
 def spatial_order(y: NDArray[np.float32], groups: NDArray[np.integer] | None) -> NDArray[np.int64]:

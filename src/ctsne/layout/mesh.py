@@ -39,6 +39,8 @@ MARGIN = 8
 MOST_NODES = 2**27
 # Smaller transforms are done before a second thread has started.
 WORTH_THREADS = 2**18
+# Many degrees of freedom make the kernel fall by more than its exponential can represent.
+_MOST_ABOVE = 600.0
 # Sizes are rounded up to a power of this, so that one kernel transform serves many steps.
 GROWTH = 1.08
 
@@ -172,7 +174,11 @@ def _kernel_of(plan: MeshPlan) -> _Kernel:
     farthest = float(squared[(-1,) * len(plan.nodes)])
     power = -0.5 * (plan.dof + 1)
     floor = float((1 + farthest / plan.dof) ** power)
-    kernel = floor * np.expm1(power * np.log1p((squared - farthest) / (plan.dof + farthest)))
+    above = power * np.log1p((squared - farthest) / (plan.dof + farthest))  # the floor, as logs
+    if above.flat[0] < _MOST_ABOVE:
+        kernel = floor * np.expm1(above)
+    else:
+        kernel = (1 + squared / plan.dof) ** power * -np.expm1(-above)
     if plan.reach > 0:
         kernel -= near_part(squared, plan.reach)
     # The kernel is even along every axis, so its Fourier transform is a cosine transform.

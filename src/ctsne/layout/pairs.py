@@ -7,9 +7,10 @@ from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from ctsne.affinity.weights import same_label_share
+from ctsne._core.checks import check_kind, is_sparse
+from ctsne.affinity.weights import per_label, same_label_share
 from ctsne.labels import Labels
 
 _ENTRIES_AT_ONCE = 4_000_000
@@ -58,6 +59,8 @@ class PairWeights:
 
     def mean_log_weight(self, matrix: sp.csr_array) -> float:
         """Sum ``p_ij log c_ij`` over the entries of a similarity matrix, for the loss."""
+        if not is_sparse(matrix) or matrix.format != "csr" or matrix.shape[0] != len(self.codes):
+            raise TypeError(f"matrix must be a CSR matrix of {len(self.codes)} points")
         log_alpha = np.append(np.log(self.alpha), 0.0)
         log_root = np.append(0.5 * np.log(self.beta), 0.0)
         degree = np.diff(matrix.indptr)
@@ -74,13 +77,13 @@ class PairWeights:
         return total
 
 
-def pair_weights(labels: Labels, beta: NDArray[np.float64]) -> PairWeights:
+def pair_weights(labels: Labels, beta: ArrayLike) -> PairWeights:
     """Return the weights of original ct-SNE: same label times alpha, different times beta.
 
     Parameters
     ----------
     labels : Labels
-    beta : ndarray, shape (n_labels,)
+    beta : float or ndarray of shape (n_labels,)
         In (0, 1]; ``alpha`` follows from ``alpha rho + beta (1 - rho) = 1``.
 
     Returns
@@ -96,10 +99,12 @@ def pair_weights(labels: Labels, beta: NDArray[np.float64]) -> PairWeights:
     >>> weights.alpha.round(3).tolist()
     [2.8, 2.8]
     """
+    check_kind(labels, Labels, "labels")
+    betas = per_label(beta, "beta", labels, open_low=True)
     rho = same_label_share(labels)
     if rho == 0:  # no two points share a label: all pairs have weight one
-        beta = np.ones_like(beta)
-    alpha = (1 - beta * (1 - rho)) / rho if rho > 0 else np.ones_like(beta)
+        betas = np.ones_like(betas)
+    alpha = (1 - betas * (1 - rho)) / rho if rho > 0 else np.ones_like(betas)
     by_size = np.argsort(-labels.counts, kind="stable")
     number = np.empty(labels.n_labels + 1, np.int32)
     number[by_size], number[-1] = np.arange(labels.n_labels), -1
@@ -109,7 +114,7 @@ def pair_weights(labels: Labels, beta: NDArray[np.float64]) -> PairWeights:
         order=np.argsort(np.where(codes < 0, labels.n_labels, codes), kind="stable"),
         bounds=np.concatenate([[0], np.cumsum(labels.counts[by_size])]).astype(np.int64),
         alpha=alpha[by_size],
-        beta=beta[by_size],
+        beta=betas[by_size],
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ctsne._native as _native
-from ctsne._core.checks import check_jobs
+from ctsne._core.checks import check_jobs, check_number
 from ctsne._core.messages import warn
 from ctsne.layout.grouped import GroupedRepulsion
 from ctsne.layout.mesh import Mesh, MeshPlan, plan_mesh
@@ -25,6 +26,14 @@ _POINT_COST = (15.0, 30.0, 120.0)
 _PATIENCE = 4.0
 # Larger labels may have a mesh of their own; the others are summed exactly, many in one call.
 LARGE_LABEL = 1000
+# What to change if a map cannot be computed.
+REMEDY = "use a smaller dof, learning_rate or exaggeration, or a start (init) of about 1e-4 across"
+
+
+def check_dof(dof: object) -> float:
+    """Return the degrees of freedom of a kernel that single precision represents."""
+    return check_number(dof, "dof", low=0.05, high=1000)
+
 
 Extent = tuple[Sequence[float], Sequence[float]]
 
@@ -132,6 +141,20 @@ class Repulsion:
         coordinates, if known.
         """
         low, high = extent or (y.min(axis=0).tolist(), y.max(axis=0).tolist())
+        if not all(map(math.isfinite, (*low, *high))):
+            raise ValueError(f"the map is not finite any more; {REMEDY}")
+        force, normaliser = self._sum(y, low, high)
+        if not 0 < normaliser < math.inf:
+            width = max(b - a for a, b in zip(low, high, strict=True))
+            raise ValueError(
+                f"the points of the map are so far apart ({width:g}) that the sum of their kernel "
+                f"is lost to rounding ({normaliser:g}, dof={self._dof:g}); {REMEDY}"
+            )
+        return force, normaliser
+
+    def _sum(
+        self, y: NDArray[np.float32], low: Sequence[float], high: Sequence[float]
+    ) -> tuple[NDArray[np.float32], float]:
         view = _View(y, self._n_jobs, *plan_mesh(low, high, self._dof))
         force = np.zeros_like(y)
         way = None

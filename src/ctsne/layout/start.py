@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.sparse.linalg import LinearOperator
 
-from ctsne._core.components import principal_components
+from ctsne._core.checks import as_numbers, check_choice, check_count, check_kind, is_sparse
+from ctsne._core.components import leading_eigenvectors, principal_components
 from ctsne._core.jobs import one_blas_thread
+from ctsne._core.vocabulary import STARTS
 
 # In a small start, attraction can sort the points before repulsion separates them.
 START_SCALE = 1e-4
@@ -54,15 +56,22 @@ def start_positions(
     ((50, 2), 0.0001)
     """
     if not isinstance(init, str):
-        return np.array(init, np.float64)
+        return np.array(as_numbers(init, argument="init"), np.float64)
+    check_choice(init, "init", STARTS)
+    check_count(n_components, "n_components", low=1, high=3)
+    check_kind(rng, np.random.Generator, "rng")
     if init == "pca":
         if X is None:
             raise ValueError('init="pca" needs features, but only distances are given')
+        X = np.asarray(as_numbers(X, argument="X"))
         return _scaled(_principal(X, n_components, n_jobs), n_components, rng)
     if matrix is None:
         raise ValueError(f'init="{init}" needs similarities, but none are given')
+    if not is_sparse(matrix) or matrix.shape[0] != matrix.shape[-1]:
+        raise ValueError("matrix must be a square sparse matrix of similarities")
     if init == "random":
         return rng.normal(scale=START_SCALE, size=(matrix.shape[0], n_components))
+    matrix = as_numbers(matrix, argument="matrix")
     with one_blas_thread():
         positions = _scaled(_spectral(matrix, n_components, rng), n_components, rng)
     # Each connected component of the graph collapses to one place: noise spreads its points.
@@ -80,7 +89,7 @@ def _spectral(
 ) -> NDArray[np.float64]:
     """Return the leading non-trivial eigenvectors of the normalised similarities."""
     n = matrix.shape[0]
-    root = np.sqrt(np.maximum(matrix.sum(axis=1), 1e-300))
+    root = np.sqrt(np.maximum(np.asarray(matrix.sum(axis=1)).ravel(), 1e-300))
     scaling = sp.diags_array(1 / root)
     normalised = (scaling @ matrix.astype(np.float64) @ scaling).tocsr()
     trivial = root / np.linalg.norm(root)
@@ -89,13 +98,13 @@ def _spectral(
     # instead of skipped: with several components, it shares the top eigenvalue with others.
     if k + 1 >= n:
         _, vectors = np.linalg.eigh(normalised.toarray() - 2 * np.outer(trivial, trivial))
-        vectors = vectors[:, -k:]
+        vectors = vectors[:, : -k - 1 : -1]
     else:
         deflated = LinearOperator(
             (n, n), matvec=lambda v: normalised @ v - 2 * trivial * (trivial @ v), dtype=np.float64
         )
-        _, vectors = eigsh(deflated, k=k, which="LA", v0=rng.normal(size=n), tol=1e-4)
-    leading = vectors[:, ::-1] / root[:, None]
+        vectors = leading_eigenvectors(deflated, k, rng.normal(size=n), tol=1e-4)
+    leading = vectors / root[:, None]
     # The sign of an eigenvector is arbitrary: make its largest entry positive.
     signs = np.sign(leading[np.abs(leading).argmax(axis=0), np.arange(leading.shape[1])])
     return np.asarray(leading * np.where(signs == 0, 1, signs))

@@ -8,7 +8,7 @@ from math import ceil
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne._core.checks import check_count
+from ctsne._core.checks import check_count, check_kind, check_number
 from ctsne.labels import Labels
 
 Lengths = tuple[NDArray[np.int32], NDArray[np.int32]]
@@ -86,7 +86,7 @@ def paper_lengths(labels: Labels | None, n: int, perplexity: float) -> Lengths:
     >>> same.tolist(), other.tolist()
     ([2, 2, 2, 2, 0], [1, 1, 1, 1, 3])
     """
-    return half_lengths(labels, n, ceil(3 * perplexity))
+    return half_lengths(labels, n, ceil(3 * check_number(perplexity, "perplexity", low=0)))
 
 
 def balanced_lengths(labels: Labels, perplexity: float, strength: ArrayLike) -> Lengths:
@@ -114,8 +114,9 @@ def balanced_lengths(labels: Labels, perplexity: float, strength: ArrayLike) -> 
     >>> same.tolist(), other.tolist()
     ([1, 1, 1, 1, 1], [2, 2, 2, 2, 2])
     """
+    check_kind(labels, Labels, "labels")
     n = labels.n_points
-    total = min(ceil(3 * perplexity), n - 1)
+    total = min(ceil(3 * check_number(perplexity, "perplexity", low=0)), n - 1)
     strengths = np.broadcast_to(np.asarray(strength, np.float64), labels.counts.shape)
     random = (labels.counts.sum() - labels.counts) / max(1, n - 1)
     share = np.append(strengths * random + (1 - strengths) / 2, 0.0)[labels.codes]
@@ -147,6 +148,8 @@ def half_lengths(labels: Labels | None, n: int, total: int) -> Lengths:
     >>> same.tolist() == other.tolist() == [3] * 10
     True
     """
+    check_count(n, "n", low=1)
+    check_count(total, "total", low=0)
     return fill_lists(np.full(n, (min(total, n - 1) + 1) // 2), total, *available(labels, n))
 
 
@@ -180,6 +183,9 @@ def available(labels: Labels | None, n: int) -> tuple[NDArray[np.int64], NDArray
     """
     other = np.zeros(n, np.int64)
     if labels is not None:
+        check_kind(labels, Labels, "labels")
+        if labels.n_points != n:
+            raise ValueError(f"labels must be those of {n} points, got {labels.n_points}")
         labelled = labels.codes >= 0
         other[labelled] = labels.counts.sum() - labels.counts[labels.codes[labelled]]
     return n - 1 - other, other
@@ -234,6 +240,7 @@ def select_neighbors(
     >>> select_neighbors(found, one, one).indices.tolist()
     [[2, 1], [3, 0], [0, 1], [1, 2]]
     """
+    check_kind(neighbors, Neighbors, "neighbors")
     same, total = check_lengths(k_same, k_other, len(neighbors.indices))
     n_other = neighbors.indices.shape[1] - neighbors.n_same
     if (same > neighbors.n_same).any() or (total - same > n_other).any():
@@ -270,6 +277,7 @@ def merge_neighbors(neighbors: Neighbors, k: int) -> Neighbors:
     >>> merge_neighbors(found, 2).indices.tolist()
     [[1, 2], [0, 2], [1, 0], [2, 1]]
     """
+    check_kind(neighbors, Neighbors, "neighbors")
     check_count(k, "k", low=1, high=neighbors.indices.shape[1])
     order = np.lexsort((neighbors.indices, neighbors.distances), axis=1)[:, :k]
     return _columns(neighbors, order, np.full(len(order), order.shape[1], np.int32))

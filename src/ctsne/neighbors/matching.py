@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from ctsne._core.checks import check_kind
 from ctsne.labels import Labels
 from ctsne.neighbors.lists import Neighbors
 
@@ -49,6 +50,8 @@ def matched_share(neighbors: Neighbors, labels: Labels) -> NDArray[np.float64]:
     >>> bool(matched[:50].max() < 0.1 < matched[50:].min())
     True
     """
+    check_kind(neighbors, Neighbors, "neighbors")
+    check_kind(labels, Labels, "labels")
     named = _named(neighbors, labels)
     total, count = named.copy(), np.ones(len(named))
     for rows, near, wanted in _parts(neighbors, same=True):

@@ -94,8 +94,7 @@ def neighbors_from_graph(
         raise TypeError(
             "graph must be a sparse matrix; use neighbors_from_distances for a dense one"
         )
-    edges = _check_square(graph.copy(), "graph").tocoo()  # a copy: scipy sorts in place
-    edges.sum_duplicates()
+    edges = _check_square(graph, "graph").tocoo()
     n = edges.shape[0]
     known = None if labels is None else encode_labels(labels, n=n)
     wanted, total = check_lengths(k_same, k_other, n)
