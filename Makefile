@@ -12,7 +12,9 @@ unexport PYTHONDONTWRITEBYTECODE
 
 # Folders are listed too: their dates change when a file is added or removed.
 SOURCES := pyproject.toml CMakeLists.txt \
-           $(shell find src native -not -name '*.pyc' -not -name '__pycache__' 2>/dev/null)
+           $(shell find src native cmake -not -name '*.pyc' -not -name '__pycache__' 2>/dev/null)
+
+NATIVE_TESTS := tests/neighbors tests/affinity tests/layout
 
 # A stamp says "installed from these sources". The test environment contains the demo's and the docs'.
 MADE     := $(VENV)/.made
@@ -21,13 +23,16 @@ FOR_TEST := $(VENV)/.for-test
 FOR_BENCH := $(VENV)/.for-bench
 FOR_EXPERIMENTS := $(VENV)/.for-experiments
 FOR_DOCS := $(VENV)/.for-docs
+FOR_DIST := $(VENV)/.for-dist
+LOWEST   := build/lowest
+FOR_LOWEST := $(LOWEST)/.made
 
 # How long and from which seed the attackers of fuzz/ work. A fixed seed repeats the same cases.
 SECONDS ?= 600
 SEED    ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz soak lint docs bench experiments clean
+.PHONY: help demo test fuzz soak lint docs bench experiments sanitize processors dist lowest clean
 # One environment is shared by all targets: two installs at once would break it.
 .NOTPARALLEL:
 
@@ -62,6 +67,31 @@ bench: $(FOR_BENCH) ## time ctsne against its peers, renew benchmarks/RESULTS.md
 experiments: $(FOR_EXPERIMENTS) ## the paper's figures again; needs CTSNE_REFERENCE (minutes)
 	$(BIN)/python experiments/run.py figure1 figure2 figure3 figure4 figure5
 
+sanitize: $(FOR_TEST) ## test native code under address, undefined-behaviour and thread sanitizers
+	$(BIN)/python tools/sanitize.py
+
+# Each instruction set of this processor, then another processor in an emulator.
+processors: $(FOR_TEST) ## test native code with each instruction set of this machine and on ARM64
+	for isa in $$($(BIN)/python -c \
+	  'from ctsne import _native; print(*_native.instruction_sets())'); do \
+	  echo "==== $$isa"; CTSNE_ISA=$$isa $(BIN)/pytest -q -m "not slow" $(NATIVE_TESTS) || exit 1; \
+	done
+	PYTHON=$(BIN)/python tools/arm64.sh -m "not slow" $(NATIVE_TESTS)
+
+# Built from copies in two folders: equal files show that no path or date gets into them.
+dist: $(FOR_DIST) ## build the sdist and a wheel into dist/, twice, and check them
+	rm -rf dist build/again
+	$(BIN)/check-manifest
+	$(BIN)/python -m build
+	$(BIN)/python -m build --outdir build/again
+	diff -r dist build/again
+	$(BIN)/twine check --strict dist/*
+
+# Old libraries warn about what newer ones of their own dependencies deprecate: only that is allowed.
+lowest: $(FOR_LOWEST) ## run the tests with the oldest dependencies allowed, without the slow tests
+	$(LOWEST)/bin/pytest -m "not slow" --numprocesses=logical --maxprocesses=8 --dist=worksteal \
+	  -W default::DeprecationWarning -W default::PendingDeprecationWarning -W default::FutureWarning
+
 clean: ## remove the environment and everything built
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis ctsne-demo.png \
 	  docs/_build docs/_generated
@@ -93,4 +123,17 @@ $(FOR_BENCH): $(FOR_DEMO) benchmarks/requirements.txt
 
 $(FOR_EXPERIMENTS): $(FOR_DEMO) experiments/requirements.txt
 	$(INSTALL) -r experiments/requirements.txt
+	@touch $@
+
+$(FOR_DIST): $(MADE)
+	$(INSTALL) --group release
+	@touch $@
+
+$(FOR_LOWEST): $(MADE) $(SOURCES)
+	$(INSTALL) uv
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(LOWEST)
+	$(BIN)/uv pip compile --quiet --python $(LOWEST) --resolution lowest-direct --extra all \
+	  --output-file $(LOWEST)/versions.txt pyproject.toml
+	$(BIN)/uv pip install --quiet --python $(LOWEST) --constraints $(LOWEST)/versions.txt \
+	  ".[all]" --group test "polars<2"  # newer ones cannot be read by the oldest scikit-learn
 	@touch $@

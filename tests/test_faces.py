@@ -24,7 +24,7 @@ RNG = np.random.default_rng(0)
 BATCH, KIND = RNG.choice(["u", "v", "w"], N), RNG.choice(["p", "q"], N)
 CENTRES = 3.0 * (BATCH == "u")[:, None] + 4.0 * (KIND == "p")[:, None] * [1, -1, 1, 1, -1]
 FEATURES = 5.0 + RNG.normal(size=(N, 5)) * [3, 2, 1, 1, 1] + CENTRES
-SPARSE = sp.random_array((N, 80), density=0.2, rng=RNG).tocsr() + sp.csr_array(
+SPARSE = sp.random_array((N, 80), density=0.2, random_state=RNG).tocsr() + sp.csr_array(
     np.hstack([0.3 * (BATCH == "u")[:, None], 0.5 * (KIND == "p")[:, None], np.zeros((N, 78))])
 )
 WIDE = RNG.normal(size=(N, 80)) + 2.0 * (KIND == "p")[:, None] + 9.0

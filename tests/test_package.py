@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
 import pytest
 
 import ctsne
+from ctsne import _native
 
 HEAVY = ("sklearn", "pandas", "matplotlib", "scipy.stats", "anndata", "scanpy", "dask")
 
@@ -43,3 +45,17 @@ def test_what_is_not_there_is_named() -> None:
         ctsne.nothing  # noqa: B018
     with pytest.raises(ImportError):
         exec("from ctsne import nothing")
+
+
+def test_an_instruction_set_can_be_chosen() -> None:
+    program = "from ctsne import _native; print(_native.instruction_set())"
+    for name in ["", *_native.instruction_sets(), "avx1024"]:
+        done = subprocess.run(
+            [sys.executable, "-P", "-c", program],
+            env={**os.environ, "CTSNE_ISA": name}, capture_output=True, text=True,
+        )  # fmt: skip
+        if name == "avx1024":
+            assert "ImportError: CTSNE_ISA is 'avx1024' in the environment" in done.stderr
+            assert f"supports {', '.join(_native.instruction_sets())}\n" in done.stderr
+        else:
+            assert done.stdout.strip() == (name or _native.instruction_sets()[-1])

@@ -10,7 +10,10 @@ from pathlib import Path
 # Files of the repository and their pages on the site.
 PAGES = {
     "CHANGELOG.md": "changelog.md",
+    "CODE_OF_CONDUCT.md": "code-of-conduct.md",
     "CONTRIBUTING.md": "contributing.md",
+    "RELEASING.md": "releasing.md",
+    "SECURITY.md": "security.md",
     "experiments/README.md": "experiments.md",
     "experiments/RESULTS.md": "experiments-results.md",
     "benchmarks/README.md": "benchmarks.md",

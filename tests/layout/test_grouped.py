@@ -157,9 +157,9 @@ def test_forces_of_a_real_run_at_every_phase(name: str, real_data: Callable[[str
         assert quick_normaliser == pytest.approx(normaliser, rel=1e-3)
 
 
-@pytest.mark.parametrize("name", ["baseline", "avx2", "avx512"])
+@pytest.mark.parametrize("name", _native.instruction_sets())
 def test_every_instruction_set(name: str) -> None:
-    """The whole file again with a lesser one; a processor without it takes what it has."""
+    """The whole file again with a lesser one."""
     if os.environ.get("CTSNE_ISA"):
         pytest.skip("this is the run with a lesser instruction set")
     if name == _native.instruction_set():

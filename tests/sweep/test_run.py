@@ -403,7 +403,7 @@ def test_refuses_bad_input_before_any_work(
 
 
 def test_sparse_data_give_the_maps_of_the_estimator() -> None:
-    X = sp.random_array((150, 80), density=0.2, rng=np.random.default_rng(0)).tocsr()
+    X = sp.random_array((150, 80), density=0.2, random_state=np.random.default_rng(0)).tocsr()
     labels = np.arange(150) % 2
     base = ConditionalTSNE(**{**SMALL.get_params(), "init": "random"})
     result = sweep(X, labels, {"beta": [1, 0.1]}, estimator=base, progress=False)
