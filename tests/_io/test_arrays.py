@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import os
+import struct
+import time
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +12,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from ctsne._core import guards
 from ctsne._io import read_data
 from ctsne.labels import encode_labels
 
@@ -137,3 +141,122 @@ def test_invalid_sparse_matrices_are_refused(tmp_path: Path) -> None:
     sp.save_npz(tmp_path / "a.npz", matrix)
     with pytest.raises(ValueError, match=r"a\.npz is damaged: its sparse matrix is invalid"):
         read_data(tmp_path / "a.npz", features=["X1"])
+
+
+def header(shape: str, dtype: str = "<f8") -> bytes:
+    text = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}".encode()
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text) + 1) + text + b"\n"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        header(f"({10**15},)") + bytes(24),
+        header(f"({2**62}, 8)"),
+        header(f"(0, {10**15})"),
+        header("(-1, 3)") + bytes(24),
+        header("(40.0, 4)") + bytes(1280),
+        header("(True, 3)") + bytes(24),
+        header(f"({10**12},)", "<U0"),
+        header("(3, 2)", "|O") + bytes(48),
+        header("(3, 2)", "<U1") + b"\xff" * 24,
+        header("(3, 2)").replace(b"\x01\x00", b"\x03\x00", 1) + bytes(48),
+        header("(" * 2000),
+        header("[" * 5000),
+        b"",
+    ],
+    ids=range(13),
+)
+@pytest.mark.parametrize("name", ["a.npy", "a.npz"])
+def test_headers_that_lie(content: bytes, name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    if name == "a.npz":
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("X.npy", content)
+    begin = time.perf_counter()
+    with pytest.raises((ValueError, MemoryError), match=rf"{name} ") as caught:
+        read_data(path)
+    assert time.perf_counter() - begin < 5 and len(str(caught.value)) < 500
+
+
+def save(path: Path, **arrays: object) -> Path:
+    np.savez(path, **{"format": b"csr", "shape": [4, 3], "data": [1.0, 2.0], **arrays})
+    return path
+
+
+CSR = {"indices": [0, 2], "indptr": [0, 1, 1, 2, 2]}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"indices": [0, 10**7]},
+        {"indices": [0, -3]},
+        {"indices": [0.0, 1.0]},
+        {"indices": [[0, 1]]},
+        {"indices": [0]},
+        {"indptr": [0, 10**7, 1, 2, 2]},
+        {"indptr": [0, 9, 9, 9, 0]},
+        {"indptr": [0, 2, 1, 2, 2]},
+        {"indptr": [[0, 1, 1, 2, 2]]},
+        {"indptr": [0, 1]},
+        {"indptr": [1, 1, 1, 2, 2]},
+        {"shape": [4, 3, 1]},
+        {"shape": [-4, 3]},
+        {"shape": [10**12, 3]},
+        {"shape": [4, 10**13]},
+        {"shape": [4.0, 3.0]},
+        {"shape": 4},
+        {"shape": ["4", "3"]},
+        {"data": [[1.0, 2.0]]},
+        {"data": ["a", "b"]},
+        {"format": b"lil"},
+        {"format": b"\xff"},
+        {"format": "coo", "row": [0, 9], "col": [0, 1]},
+        {"format": "coo", "row": [0], "col": [0, 1]},
+        {"format": "coo", "shape": [10**12, 3], "row": [0, 1], "col": [0, 1]},
+        {"format": "csc"},
+        {"format": "bsr"},
+        {"format": "bsr", "data": np.ones((2, 0, 0))},
+        {"format": "dia", "offsets": [10**9], "data": [[1.0]]},
+        {"format": "dia", "offsets": [0, 0]},
+        {"format": ["csr", "csr"]},
+        {"indptr": None},
+    ],
+    ids=str,
+)
+def test_sparse_matrices_that_lie(change: dict[str, object], tmp_path: Path) -> None:
+    arrays = {name: each for name, each in {**CSR, **change}.items() if each is not None}
+    begin = time.perf_counter()
+    with pytest.raises((ValueError, MemoryError), match=r"a\.npz[: ]") as caught:
+        read_data(save(tmp_path / "a.npz", **arrays))
+    assert time.perf_counter() - begin < 5 and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "bsr", "coo", "dia"])
+@pytest.mark.parametrize("of", ["matrix", "array"])
+def test_sparse_matrices_of_every_format(kind: str, of: str, tmp_path: Path) -> None:
+    X = sp.random(12, 6, 0.4, random_state=0)
+    sp.save_npz(tmp_path / "a.npz", getattr(sp, f"{kind}_{of}")(X))
+    assert np.array_equal(read_data(tmp_path / "a.npz").X.toarray(), X.toarray())
+
+
+def test_an_archive_larger_than_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    np.savez_compressed(tmp_path / "a.npz", X=np.zeros((2**17, 8)))
+    assert (tmp_path / "a.npz").stat().st_size < 2**15
+    monkeypatch.setattr(guards, "free_memory", lambda: 2**20)
+    with pytest.raises(MemoryError, match=r"a\.npz needs about 8 MiB of memory, but only 1 MiB"):
+        read_data(tmp_path / "a.npz")
+
+
+def test_archives_that_cannot_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    np.savez(path, X=np.ones((4, 2)))
+    whole = path.read_bytes()
+    for place, value in ((6, 1), (8, 99)):  # encrypted; an unknown compression
+        content = bytearray(whole)
+        content[place] = content[whole.index(b"PK\x01\x02") + place + 2] = value
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match=r"a\.npz is not a valid NumPy file: "):
+            read_data(path)

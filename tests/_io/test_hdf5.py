@@ -12,7 +12,7 @@ import h5py
 import numpy as np
 import pytest
 
-from ctsne._io import read_data, read_map, read_provenance
+from ctsne._io import hdf5, read_data, read_map, read_provenance
 
 
 def replaced(group: Any, name: str, value: Any) -> None:
@@ -167,7 +167,7 @@ def test_links_to_other_files_are_not_followed(
             del file[place]
         file[place] = h5py.ExternalLink(target, "/obs")
     for read in (read_data, read_map, read_provenance):
-        with pytest.raises(ValueError, match=rf"cells\.h5ad links to another file at '{place}'"):
+        with pytest.raises(ValueError, match=rf"cells\.h5ad links to another file at '/{place}'"):
             read(cells)
 
 
@@ -178,3 +178,45 @@ def test_links_inside_a_file_are_fine(cells: Path) -> None:
         file["obsm/hard"] = file["obsm/X_umap"]
     for name in ("soft", "hard"):
         assert np.array_equal(read_data(cells, use_rep=name).X, plain.X)
+
+
+def test_groups_nested_without_end(cells: Path) -> None:
+    with h5py.File(cells, "r+") as file:
+        group = file["uns"]
+        for _ in range(200):
+            group = group.create_group("deeper")
+    with pytest.raises(ValueError, match=r"cells\.h5ad .* nested more than 100 deep"):
+        read_data(cells)
+
+
+def test_heaps_in_which_the_library_would_loop(cells: Path) -> None:
+    whole = cells.read_bytes()
+    place = whole.index(b"GCOL\x01\0\0\0") + 16
+    for header in (bytes(16), bytes(8) + b"\x08" + bytes(7)):
+        cells.write_bytes(whole[:place] + header + whole[place + 16 :])
+        with pytest.raises(ValueError, match=r"cells\.h5ad .* the heap of text .* does not end"):
+            read_data(cells)
+    cells.write_bytes(whole.replace(b"GCOL\x01\0\0\0\0\x10", b"GCOL\x01\0\0\0\0\xff\xff\xff"))
+    with pytest.raises(ValueError, match=r"cells\.h5ad .* heaps of text overlap, or end outside"):
+        read_data(cells)
+
+
+def test_heaps_are_found_wherever_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a"
+    content = bytearray(1000)
+    for place in (0, 60, 61, 500, 994):
+        content[place : place + 6] = b"needle"
+    path.write_bytes(content)
+    for block in (7, 16, 64, 4096):
+        monkeypatch.setattr(hdf5, "_BLOCK", block)
+        with path.open("rb") as file:
+            assert list(hdf5._places(file, b"needle")) == [0, 61, 500, 994]
+
+
+def test_types_in_which_the_library_would_crash(cells: Path) -> None:
+    with h5py.File(cells, "r+") as file:
+        lists = np.empty(1, object)
+        lists[0] = np.array([1, 2], np.int32)
+        file["obs"].attrs.create("encoding-type", lists, dtype=h5py.vlen_dtype(np.int32))
+    with pytest.raises(ValueError, match=r"attribute 'encoding-type' has a type that is not read"):
+        read_data(cells)

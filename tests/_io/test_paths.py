@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -92,3 +93,30 @@ def test_files_that_may_have_been_meant(tmp_path: Path) -> None:
             check_input(tmp_path / wrong)
     with pytest.raises(ValueError, match=r"nofile\.csv \(looked in"):
         check_input(tmp_path / "nofile.csv")
+
+
+def test_only_files_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe.csv")
+    Path("link.npy").symlink_to("/dev/zero")
+    with pytest.raises(ValueError, match=r"pipe\.csv is a pipe, not a file; save its content"):
+        check_input("pipe.csv")
+    with pytest.raises(ValueError, match=r"link\.npy is a device, not a file"):
+        check_input("link.npy")
+    with pytest.raises(ValueError, match="there is no file -; standard input is not read"):
+        check_input("-")
+    reader, writer = os.pipe()
+    try:
+        with pytest.raises(ValueError, match=f"/dev/fd/{reader} is a pipe, not a file"):
+            check_input(f"/dev/fd/{reader}")
+    finally:
+        os.close(reader)
+        os.close(writer)
+
+
+def test_settings_beside_an_output_may_be_anything(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.csv.json")
+    (tmp_path / "deep.csv.json").write_text("[" * 10**5)
+    for name in ("pipe.csv", "deep.csv"):
+        with pytest.raises(ValueError, match=r"which exists and was not written by ctsne"):
+            check_output(tmp_path / name)

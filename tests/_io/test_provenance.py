@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import anndata
@@ -99,3 +100,52 @@ def test_a_map_of_python_says_so(cells: Path) -> None:
         read_provenance(cells, key="mine")
     with pytest.raises(ValueError, match=r"has no record of how it was made; was it written by"):
         read_provenance(cells)
+
+
+GOOD = Provenance("embed", {"labels": ["a"]}, [InputRecord("a.csv", "x", "y")], {"ctsne": "1"})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"command": 3},
+        {"command": None},
+        {"settings": [1]},
+        {"settings": {"labels": "batch", "other": 3}},
+        {"settings": {"labels": [3]}},
+        {"settings": {"labels": 5}},
+        {"inputs": {"file": "a"}},
+        {"inputs": [{"file": 3}]},
+        {"inputs": [{"file": "a", "sha256": 3}]},
+        {"inputs": [{"file": "a", "data": ["x"]}]},
+        {"inputs": [{"file": "a", "more": 1}]},
+        {"inputs": 7},
+        {"versions": {"numpy": 2}},
+        {"versions": None},
+    ],
+    ids=str,
+)
+def test_records_of_the_wrong_types(change: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match=r"not a ctsne settings record: ."):
+        Provenance.from_json(json.dumps(GOOD.to_dict() | change))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[" * 10**5, '{"a":' * 10**5, "1" * 5000, '{"a": NaN}', '{"a": -Infinity}', "\0", '"\\ud800'],
+)
+def test_hostile_json(text: str) -> None:
+    with pytest.raises(ValueError, match=r"not a ctsne settings record: .") as caught:
+        Provenance.from_json(text)
+    assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe", b"[" * 10**5, b"", b"null", b"{}"])
+def test_damaged_settings_are_named(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "settings.json").write_bytes(content)
+    with pytest.raises(ValueError, match=str(tmp_path)):
+        read_provenance(tmp_path)
+    (tmp_path / "settings.json").unlink()
+    os.mkfifo(tmp_path / "settings.json")
+    with pytest.raises(ValueError, match=r"settings\.json is a pipe, not a file"):
+        read_provenance(tmp_path)

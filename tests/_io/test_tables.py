@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import gzip
+import time
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from ctsne._core import guards
 from ctsne._io import Dataset, read_data
 from ctsne._io.paths import TEXT_SUFFIXES, suffix_of
 from ctsne._io.tables import folded
@@ -329,3 +331,88 @@ def test_semicolons(tmp_path: Path, name: str, decimal: str, table: pd.DataFrame
 def test_semicolons_within_cells_are_text(tmp_path: Path) -> None:
     data = read(tmp_path, "a,b;c\n1,x;y\n2,x;z\n")
     assert data.features == ("a",) and list(data.columns) == ["b;c"]
+
+
+TABLE = b"a,b\n" + b"1.5,2\n" * 20
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("t.csv", b"a\0,b\n1.5,2\n", "contains NUL bytes"),
+        ("t.csv", b"a,b\n1\x005,2\n", "contains NUL bytes"),
+        ("t.csv", TABLE.decode().encode("utf-16"), "contains NUL bytes, so it is not text, or not"),
+        ("t.csv", TABLE + b"\xff,1\n", "is not encoded in UTF-8"),
+        ("t.csv", b"x" * 10**6, "is not a valid table separated by commas: .* field larger than"),
+        ("t.csv", b'a,b\n"1,2\n3,4\n', "is not a valid table .* EOF inside string"),
+        ("t.csv", b'"a,b\n1,2\n3,4\n', "is not a valid table .* EOF inside string"),
+        ("t.csv", b"a,b\n1e999,2\n3,4\n5,inf\n", "an infinite value in row"),
+        ("t.csv", b"\n\n  \n", "is empty"),
+        ("t.csv.gz", gzip.compress(TABLE)[:-12], "is not a valid table .* ended before"),
+        ("t.csv.gz", gzip.compress(TABLE) + b"junk", "is not a valid table .* Not a gzipped file"),
+        ("t.tsv.gz", b"\x1f\x8b\x08" + b"\xff" * 40, "is not a valid table separated by tabs"),
+    ],
+)
+def test_hostile_text(name: str, content: bytes, message: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(ValueError, match=f"{name} {message}|{name} has {message}") as caught:
+        read_data(tmp_path / name)
+    assert "\n" not in str(caught.value)
+
+
+def test_text_that_grows_beyond_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(b"a,b\n" + b"0,0\n" * 2**19))
+    monkeypatch.setattr(guards, "free_memory", lambda: 2**21)
+    with pytest.raises(MemoryError, match=r"t\.csv\.gz needs about 4 MiB .* only 2 MiB are free"):
+        read_data(tmp_path / "t.csv.gz")
+
+
+def test_many_columns_take_seconds(tmp_path: Path) -> None:
+    names = ",".join(f"g{i}" for i in range(5000))
+    begin = time.perf_counter()
+    data = read(tmp_path, f"{names}\n" + f"{','.join(['1.5'] * 5000)}\n" * 3)
+    assert data.X.shape == (3, 5000) and time.perf_counter() - begin < 20
+    with pytest.raises(ValueError, match="more than one column named '1'"):
+        read(tmp_path, "1," * 10**6)
+
+
+def test_line_ends_of_all_kinds(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(b"\xef\xbb\xbfa,b\r\n1,2.5\n3,4\r5,6\r\n")
+    data = read_data(tmp_path / "t.csv")
+    assert data.features == ("a", "b") and data.X.tolist() == [[1, 2.5], [3, 4], [5, 6]]
+
+
+@pytest.mark.parametrize("kind", ["parquet", "feather"])
+def test_tables_longer_than_the_memory(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import pyarrow
+    import pyarrow.feather
+    import pyarrow.parquet
+
+    long = pyarrow.table({"a": pyarrow.nulls(2**22)})
+    if kind == "parquet":
+        pyarrow.parquet.write_table(long, tmp_path / "t.parquet")
+    else:
+        pyarrow.feather.write_feather(long, str(tmp_path / "t.feather"))
+    assert (tmp_path / f"t.{kind}").stat().st_size < 2**14
+    monkeypatch.setattr(guards, "free_memory", lambda: 2**21)
+    with pytest.raises(MemoryError, match=rf"t\.{kind} needs about"):
+        read_data(tmp_path / f"t.{kind}")
+
+
+@pytest.mark.parametrize("kind", ["parquet", "feather"])
+def test_metadata_of_pandas_that_lie(kind: str, tmp_path: Path) -> None:
+    import pyarrow
+    import pyarrow.feather
+    import pyarrow.parquet
+
+    table = pyarrow.Table.from_pandas(pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]}))
+    for text in (b"{", b"[]", b'{"index_columns": [3]}', b'{"columns": 1}', b"[" * 10**5, b"\xff"):
+        hostile = table.replace_schema_metadata({b"pandas": text})
+        if kind == "parquet":
+            pyarrow.parquet.write_table(hostile, tmp_path / "t.parquet")
+        else:
+            pyarrow.feather.write_feather(hostile, str(tmp_path / "t.feather"))
+        with pytest.raises(ValueError, match=rf"t\.{kind} is not a valid {kind} file: ."):
+            read_data(tmp_path / f"t.{kind}")

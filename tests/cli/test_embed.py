@@ -13,6 +13,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import anndata
 import numpy as np
 import pandas as pd
 import pytest
@@ -510,6 +511,45 @@ def test_ctrl_c_in_a_process_ends_with_130(cells: str) -> None:
     assert child.wait(timeout=60) == 130 and time.monotonic() - begin < 30
     assert rest.endswith("ctsne: interrupted: nothing was written\n")
     child.stderr.close()
+    assert not Path("map.csv").exists()
+
+
+@pytest.mark.parametrize("name", ["counts.h5ad", "counts.npz", "counts.csv"])
+def test_raw_counts_are_reported(
+    name: str, run: Callable[..., str], capsys: pytest.CaptureFixture[str], quick: list[str],
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(rng.gamma(2, np.exp(rng.normal(-2, 1.6, 80)) / 2, (60, 80)))
+    batch = np.array(["a", "b"] * 30)
+    names = [f"c{i}" for i in range(60)]
+    for X, looks in ((counts, True), (np.log1p(counts), False)):
+        frame = pd.DataFrame(X, columns=[f"g{i}" for i in range(80)]).assign(batch=batch)
+        frame.to_csv("counts.csv", index=False)
+        np.savez("counts.npz", X=X, batch=batch)
+        obs = pd.DataFrame({"batch": batch}, index=names)
+        anndata.AnnData(X.astype(np.float32), obs=obs).write_h5ad("counts.h5ad")
+        assert main(["embed", name, "--labels", "batch", "-o", "map.csv", *quick]) == 0
+        err = capsys.readouterr().err
+        assert (f"{name} looks like raw counts" in err) is looks
+        remedy = "sc.pp.normalize_total(adata); sc.pp.log1p" if "h5ad" in name else "np.log1p(1e4 *"
+        assert (remedy in err) is looks
+    adata = anndata.AnnData(counts.astype(np.float32), obs=obs)
+    adata.obsm["X_pca"] = rng.normal(size=(60, 5))
+    adata.write_h5ad("counts.h5ad")
+    assert main(["embed", "counts.h5ad", "--labels", "batch", "-o", "map.csv", *quick]) == 0
+    assert "looks like raw counts" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["INPUT", "--label-file", "--init"])
+def test_pipes_are_not_read(
+    option: str, cells: str, fail: Callable[..., str], quick: list[str]
+) -> None:
+    os.mkfifo("pipe.npy")
+    given = ["pipe.npy"] if option == "INPUT" else [cells, option, "pipe.npy"]
+    message = fail("embed", *given, "--labels", "batch", "-o", "map.csv", *quick)
+    assert "pipe.npy is a pipe, not a file; save its content to a file first" in message
     assert not Path("map.csv").exists()
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import anndata
 import numpy as np
 import pandas as pd
 import pytest
@@ -272,3 +274,95 @@ def test_a_map_replaces_a_link(cells: str, run: Callable[..., str], quick: list[
     run("embed", cells, "--labels", "batch", "-o", "map.csv", *quick)
     assert not Path("map.csv").is_symlink() and not list(Path("far").iterdir())
     assert "identical to the one before" in run("rerun", "map.csv")
+
+
+def stored(path: str, **changes: Any) -> None:
+    """Change the record beside a map, or in the folder of a sweep."""
+    file = Path(path, "settings.json") if Path(path).is_dir() else Path(f"{path}.json")
+    content = json.loads(file.read_text())
+    settings = content["settings"] | changes.pop("settings", {})
+    file.write_text(json.dumps(content | changes | {"settings": settings}))
+
+
+@pytest.mark.parametrize("n_iter", [10**6 + 1, 10**18])
+def test_a_record_cannot_ask_for_endless_work(
+    n_iter: int, made: str, fail: Callable[..., str]
+) -> None:
+    stored(made, settings={"n_iter": n_iter})
+    assert f"map.csv ask for 1 map of {n_iter} iterations" in fail("rerun", made)
+
+
+def test_a_record_cannot_ask_for_endless_maps(
+    cells: str, run: Callable[..., str], fail: Callable[..., str], quick: list[str]
+) -> None:
+    run("sweep", cells, "--labels", "batch", "-o", "out", *GRID, *quick)
+    stored("out", settings={"strengths": [i / 20_000 for i in range(20_000)]})
+    assert "out ask for 20001 maps of 40 iterations" in fail("rerun", "out")
+
+
+def test_data_without_a_checksum_are_only_read_if_named(
+    made: str, fail: Callable[..., str], run: Callable[..., str]
+) -> None:
+    before = Path(made).read_bytes()
+    stored(made, inputs=[{"file": "cells.csv"}])
+    assert "map.csv have no checksum of cells.csv; name it with --input" in fail("rerun", made)
+    assert "have no checksum of cells.csv" in fail("evaluate", made)
+    stored(made, inputs=[{"file": "cells.csv", "sha256": "0" * 64}])
+    assert "cells.csv is not the file that map.csv was made from" in fail("rerun", made)
+    assert Path(made).read_bytes() == before
+    assert "made again, identical" in run("rerun", made, "--input", "cells.csv")
+
+
+def test_files_of_labels_and_starts_must_be_the_same(
+    cells: str, frame: pd.DataFrame, run: Callable[..., str], fail: Callable[..., str],
+    quick: list[str],
+) -> None:  # fmt: skip
+    np.save("X.npy", frame.filter(like="PC").to_numpy())
+    frame[["batch"]].to_csv("labels.csv", index=False)
+    run(
+        "embed", "X.npy", "--label-file", "labels.csv", "--labels", "batch", "-o", "map.npy", *quick
+    )  # fmt: skip
+    frame[["batch", "type"]].to_csv("labels.csv", index=False)  # more than it was made from
+    assert "labels.csv is not the file that map.npy was made from" in fail("rerun", "map.npy")
+    inputs = json.loads(Path("map.npy.json").read_text())["inputs"]
+    stored("map.npy", inputs=[inputs[0], inputs[1] | {"sha256": None}])
+    assert "map.npy have no checksum of labels.csv" in fail("rerun", "map.npy")
+
+
+def test_a_record_names_a_pipe(made: str, fail: Callable[..., str]) -> None:
+    os.mkfifo("pipe.csv")
+    stored(made, inputs=[{"file": "pipe.csv", "sha256": "0" * 64, "data": "x"}])
+    assert "pipe.csv is a pipe, not a file" in fail("rerun", made)
+
+
+def test_a_map_is_written_where_the_user_says(
+    cells: str, run: Callable[..., str], quick: list[str]
+) -> None:
+    run("embed", cells, "--labels", "batch", "-o", "map.h5ad", *quick)
+    adata = anndata.read_h5ad("map.h5ad")
+    record = json.loads(adata.uns["ctsne"]["provenance"])
+    record["settings"]["key"] = "elsewhere"
+    adata.uns["ctsne"]["provenance"] = json.dumps(record)
+    adata.write_h5ad("map.h5ad")
+    assert "made again, identical" in run("rerun", "map.h5ad")
+    assert sorted(anndata.read_h5ad("map.h5ad").obsm) == ["ctsne"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"mixing": "a"}, "mixing must be a number"),
+        ({"path": "yes"}, "path must be true or false"),
+        ({"labels": None}, "labels must be one number or text"),
+        ({"output": "/tmp/x"}, "does not know: 'output'"),
+    ],
+)
+@pytest.mark.parametrize("command", ["rerun", "report", "plot"])
+def test_settings_of_a_sweep_are_not_trusted(
+    settings: dict[str, Any], message: str, command: str, cells: str, run: Callable[..., str],
+    fail: Callable[..., str], quick: list[str],
+) -> None:  # fmt: skip
+    run("sweep", cells, "--labels", "batch", "-o", "out", *GRID, *quick)
+    stored("out", settings=settings)
+    more = {"rerun": [], "report": ["-o", "page.html"], "plot": ["-o", "a.png"]}[command]
+    assert message in fail(command, "out", *more)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -116,3 +117,20 @@ def test_a_map_from_a_file_of_options(
     run("embed", cells, "--config", "options.toml")
     assert Path("a.csv").read_bytes() == Path("b.csv").read_bytes()
     assert Path("a.csv.json").read_bytes() == Path("b.csv.json").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"a = " + b"[" * 5000, b"a = " + b"1" * 5000, b"\xff", b"a = 1\na = 2", b"[[a]]\n[a]", b"\0"],
+)
+def test_hostile_toml(content: bytes, tmp_path: Path, fail: Callable[..., str]) -> None:
+    path = tmp_path / "hostile.toml"
+    path.write_bytes(content)
+    error = fail("embed", "cells.csv", "--config", str(path), "-o", "map.csv", code=2)
+    assert f"{path} is not valid TOML: " in error
+
+
+def test_options_from_a_pipe(tmp_path: Path, fail: Callable[..., str]) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    error = fail("embed", "a.csv", "--config", str(tmp_path / "pipe"), "-o", "map.csv", code=2)
+    assert "pipe is a pipe, not a file; save its content to a file first" in error

@@ -160,3 +160,24 @@ def test_without_scanpy(small: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "scanpy", None)
     ctsne.tl.ctsne(small, "phase", **QUICK)
     assert small.obsm["ctsne"].shape == (100, 2)
+
+
+def test_raw_counts_are_reported() -> None:
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(rng.gamma(2, np.exp(rng.normal(-2, 1.6, 80)) / 2, (60, 80)))
+    obs = pd.DataFrame({"batch": ["a", "b"] * 30}, index=[f"c{i}" for i in range(60)])
+    adata = anndata.AnnData(np.log1p(counts.astype(np.float32)), obs=obs)
+    adata.layers["counts"] = counts.astype(np.float32)
+    options: Any = {"perplexity": 5, "n_iter": 5, "early_exaggeration_iter": 2}
+    ctsne.tl.ctsne(adata, "batch", **options)  # not counts
+    with pytest.warns(UserWarning, match=r"\[.counts.\] looks like raw counts.*log1p") as found:
+        ctsne.tl.ctsne(adata, "batch", layer="counts", **options)
+    assert found[0].filename == __file__
+    adata.X = adata.layers["counts"].copy()
+    with pytest.warns(UserWarning, match=r"adata\.X looks like raw counts.*recipe_heiter23"):
+        ctsne.tl.sweep(
+            adata, "batch", {"strength": [1]}, progress=False,
+            estimator=ctsne.ConditionalTSNE(random_state=0, **options),
+        )  # fmt: skip
+    adata.obsm["X_pca"] = rng.poisson(2, (60, 4)) * 1.0
+    ctsne.tl.ctsne(adata, "batch", **options)

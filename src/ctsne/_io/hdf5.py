@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import math
+import struct
 import warnings
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from ctsne._core.guards import reading, reason, require_room
 from ctsne._io.dataset import check_sparse, room_for
@@ -17,6 +19,10 @@ from ctsne._io.paths import load
 _MOST_COMPRESSED = 10**5
 _SMALL = 2**20
 _TEXT = 64  # bytes per text in memory
+# Texts are stored in heaps, which begin like this; each has a header: number, uses, size.
+_HEAP, _HEADER = b"GCOL\x01\0\0\0", struct.Struct("<HHIQ")
+_BLOCK = 2**24
+_DEEPEST = 100
 _SPARSE = ("csr_matrix", "csc_matrix")
 
 
@@ -27,6 +33,8 @@ def opened(path: Path, mode: str = "r") -> Iterator[Any]:
     load("anndata")
     with contextlib.ExitStack() as stack:
         with reading(path, "a valid .h5ad (HDF5) file"):
+            state = path.stat()
+            _check_heaps(path, (state.st_ino, state.st_size, state.st_mtime_ns))
             try:
                 file = stack.enter_context(h5py.File(path, mode))
             except BlockingIOError:
@@ -43,18 +51,65 @@ def opened(path: Path, mode: str = "r") -> Iterator[Any]:
         yield file
 
 
+@lru_cache(maxsize=8)
+def _check_heaps(path: Path, state: tuple[int, ...]) -> None:
+    """Refuse damaged heaps of text, in which HDF5 would loop for ever."""
+    end = 0
+    with path.open("rb") as file:
+        for start in _places(file, _HEAP):
+            file.seek(start + len(_HEAP))
+            size = int.from_bytes(file.read(8), "little")
+            if start < end or start + size > state[1]:
+                raise ValueError("heaps of text overlap, or end outside the file")
+            content = file.read(size - _HEADER.size) if size > _HEADER.size else b""
+            place, end = 0, start + size
+            while place <= len(content) - _HEADER.size:
+                index, _, _, length = _HEADER.unpack_from(content, place)
+                step = length if index == 0 else _HEADER.size + -(-length // 8) * 8
+                if step < _HEADER.size:
+                    raise ValueError(f"the heap of text at byte {start} does not end")
+                place += step
+
+
+def _places(file: IO[bytes], wanted: bytes) -> Iterator[int]:
+    """Yield where some bytes appear in a file; it may be read elsewhere meanwhile."""
+    start, left = 0, b""
+    while True:
+        file.seek(start)
+        block = file.read(_BLOCK)
+        if not block:
+            return
+        text = left + block
+        place = text.find(wanted)
+        while place >= 0:
+            yield start - len(left) + place
+            place = text.find(wanted, place + 1)
+        start, left = start + len(block), text[1 - len(wanted) :]
+
+
 def _refuse_links(file: Any, path: Path) -> None:
     """Refuse links to other files, which even a look at their names would open."""
-    inside = (load("h5py").h5l.TYPE_HARD, load("h5py").h5l.TYPE_SOFT)
-
-    def visit(name: bytes, info: Any) -> bytes | None:
-        return None if info.type in inside else name
-
-    found = file.id.links.visit(visit, info=True)
-    if found is not None:
-        name = found.decode("utf-8", "replace")
-        how = "anndata.read_h5ad and write_h5ad make a file that holds everything itself"
-        raise ValueError(f"{path} links to another file at {name!r:.60}, which is not read; {how}")
+    h5py = load("h5py")
+    seen, waiting = set(), [(file, 0)]
+    while waiting:
+        group, depth = waiting.pop()
+        links: list[tuple[bytes, int]] = []
+        # The callback must return None; other values end the iteration.
+        group.id.links.iterate(lambda name, info: links.append((name, info.type)), info=True)  # noqa: B023
+        for name, kind in links:
+            if kind == h5py.h5l.TYPE_SOFT:
+                continue
+            place = f"{group.name.rstrip('/')}/{name.decode('utf-8', 'replace')}"
+            if kind != h5py.h5l.TYPE_HARD:
+                how = "anndata.read_h5ad and write_h5ad make a file that holds everything itself"
+                what = f"{path} links to another file at {place!r:.60}"
+                raise ValueError(f"{what}, which is not read; {how}")
+            about = h5py.h5o.get_info(group.id, name)
+            if about.type == h5py.h5o.TYPE_GROUP and about.addr not in seen:
+                if depth == _DEEPEST:  # the library would overflow its stack
+                    raise ValueError(f"groups are nested more than {_DEEPEST} deep")
+                seen.add(about.addr)
+                waiting.append((group[name], depth + 1))
 
 
 def read_element(element: Any) -> Any:
@@ -76,6 +131,8 @@ def read_element(element: Any) -> Any:
 
 def _checked_size(element: Any, seen: set[Any]) -> int:
     """Return the bytes that a part takes in memory; refuse parts that are unsafe to read."""
+    for name in element.attrs:
+        _check_type(element.attrs.get_id(name).get_type(), f"attribute {name!r:.60}")
     if not hasattr(element, "keys"):
         return _dataset_size(element)
     if element in seen:  # it may even contain itself
@@ -91,6 +148,18 @@ def _checked_size(element: Any, seen: set[Any]) -> int:
     return sum(_checked_size(element[name], seen) for name in element)
 
 
+def _check_type(kind: Any, what: str) -> None:
+    """Refuse lists of any length, which anndata never writes; damaged texts look like them."""
+    h5t = load("h5py").h5t
+    if isinstance(kind, h5t.TypeCompoundID):
+        for number in range(kind.get_nmembers()):
+            _check_type(kind.get_member_type(number), what)
+    elif isinstance(kind, h5t.TypeArrayID):
+        _check_type(kind.get_super(), what)
+    elif kind.get_class() == h5t.VLEN:
+        raise ValueError(f"{what} has a type that is not read")
+
+
 def _encoding(group: Any) -> str:
     """Return the type of a group; before version 0.7, anndata called it a format."""
     old = group.attrs.get("h5sparse_format")
@@ -100,6 +169,7 @@ def _encoding(group: Any) -> str:
 def _dataset_size(dataset: Any) -> int:
     if dataset.is_virtual or dataset.external:
         raise ValueError(f"{dataset.name} is stored in another file, which is not read")
+    _check_type(dataset.id.get_type(), dataset.name)
     if dataset.shape is None:
         return 0
     count, width = math.prod(map(int, dataset.shape)), dataset.dtype.itemsize

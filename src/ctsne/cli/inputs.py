@@ -115,8 +115,10 @@ def read_input(options: Namespace, console: Console, *, expect: str | None = Non
     note, warning = ("", "") if known is None else _about_labels(known, name)
     for each in filter(None, (*dataset.notes, note)):
         tell(each)
-    for each in filter(None, (*dataset.warnings, warning)) if expect is None else ():
-        console.warn(each)
+    if expect is None:
+        counts = "" if options.metric == "precomputed" else _about_counts(dataset)
+        for each in filter(None, (*dataset.warnings, warning, counts)):
+            console.warn(each)
     return Input(dataset, known, name, aligned)
 
 
@@ -129,6 +131,23 @@ def _aligned(options: Namespace) -> Any:
     if suffix_of(Path(options.input)) != ".h5ad":
         raise ValueError(f"--align-rep is for .h5ad files; {options.input} is not one")
     return read_data(options.input, use_rep=options.align_rep).X
+
+
+def _about_counts(dataset: Dataset) -> str:
+    """Return a warning with a remedy if the features seem to be raw counts."""
+    from ctsne._io import suffix_of
+    from ctsne._io.counts import FEWEST_COLUMNS, NORMALIZE, looks_like_counts
+
+    genes = suffix_of(dataset.path) == ".h5ad"
+    if dataset.source.startswith("obsm") or (not genes and len(dataset.features) < FEWEST_COLUMNS):
+        return ""
+    if not looks_like_counts(dataset.X):
+        return ""
+    how = "X = np.log1p(1e4 * X / X.sum(axis=1, keepdims=True)), with NumPy as np"
+    if genes:
+        how = f"{NORMALIZE}; adata.write_h5ad(...), with scanpy as sc"
+    what = f"{dataset.path} looks like raw counts, so the columns with the largest counts"
+    return f"{what} dominate the map; normalise them first, in Python: {how}"
 
 
 def _about_labels(known: Any, name: str) -> tuple[str, str]:

@@ -35,7 +35,7 @@ def checked_settings(provenance: Provenance, output: Path) -> dict[str, Any]:
         raise ValueError(f"{output} was made with {what}; upgrade ctsne")
     for name, value in provenance.settings.items():
         try:
-            if value is not None or values[name] is not None:
+            if value is not None or values[name] is not None or actions[name].required:
                 values[name] = value_of(actions[name], value)
         except ArgumentTypeError as error:
             what = f"the settings stored in {output} cannot be read"

@@ -111,7 +111,8 @@ def _other_versions(provenance: Provenance) -> list[str]:
 
     now = current_versions()
     return [
-        f"made with {name} {then}, repeated with {now.get(name, 'another')}: the result may differ"
+        f"made with {name:.40} {then:.40}, repeated with {now.get(name, 'another')}: "
+        "the result may differ"
         for name, then in provenance.versions.items()
         if now.get(name) != then
     ]

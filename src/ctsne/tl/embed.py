@@ -114,6 +114,7 @@ learning_rate, dof, callback, callback_every, n_jobs, verbose
             raise ValueError('for metric="precomputed", name a graph with neighbors_key')
         init = "pca" if init is None else init
         source = fields.find_features(adata, use_rep, n_pcs, layer)
+        fields.warn_of_counts(source)
     else:
         other_metric = None if metric == "euclidean" else metric
         ignored = {"use_rep": use_rep, "n_pcs": n_pcs, "layer": layer, "metric": other_metric}

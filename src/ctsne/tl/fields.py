@@ -15,6 +15,7 @@ from ctsne._core.messages import unknown, warn
 from ctsne._core.vocabulary import ALIGN_CHOICES
 from ctsne._fit.fitting import point_diagnostics
 from ctsne._io.anndata import choose_representation, is_anndata
+from ctsne._io.counts import NORMALIZE, looks_like_counts
 from ctsne.affinity.result import KEPT_DIAGNOSTICS
 from ctsne.evaluate import summarize_diagnostics
 from ctsne.labels import Labels
@@ -65,6 +66,18 @@ def find_features(
         return Source(matrix, count or None, params)
     check_count(count, "n_pcs", low=1, high=matrix.shape[1])
     return Source(check_matrix(matrix[:, :count]), None, {**params, "n_pcs": count})
+
+
+def warn_of_counts(source: Source) -> None:
+    """Warn of a map of raw counts, which a few highly expressed genes would dominate."""
+    place = f"adata.layers[{source.params['layer']!r}]" if "layer" in source.params else "adata.X"
+    if ("layer" in source.params or source.params.get("use_rep") == "X") and looks_like_counts(
+        source.matrix
+    ):
+        warn(
+            f"{place} looks like raw counts, so the genes with the largest counts dominate the map;"
+            f" normalise first, with scanpy as sc: {NORMALIZE} (or ctsne.tl.recipe_heiter23(adata))"
+        )
 
 
 def find_graph(adata: Any, key: object, labels: Labels | None, perplexity: float) -> Source:

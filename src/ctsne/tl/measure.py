@@ -17,7 +17,7 @@ from ctsne.evaluate import evaluate as evaluate_arrays
 from ctsne.sweep import SweepResult
 from ctsne.sweep import sweep as sweep_arrays
 from ctsne.sweep.grid import Grid
-from ctsne.tl.fields import check_adata, find_alignment, find_features
+from ctsne.tl.fields import check_adata, find_alignment, find_features, warn_of_counts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -160,6 +160,7 @@ def sweep(
     check_adata(adata)
     known, hidden = columns_of(adata, labels=labels, other=other)
     source = find_features(adata, use_rep, n_pcs, layer)
+    warn_of_counts(source)
     if n_pcs is not None:
         estimator = clone(ConditionalTSNE(random_state=0) if estimator is None else estimator)
         estimator.set_params(pca=source.pca)
