@@ -53,6 +53,8 @@ def check_folder(path: Path) -> None:
         if others:
             what = f"the folder {path} holds other files ({others[0]})"
             raise ValueError(f"{what}; a sweep needs its own folder, which need not exist yet")
+    for file in files_of(path):
+        check_target(file)
 
 
 def _is_ours(path: Path) -> bool:
