@@ -13,6 +13,7 @@ from ctsne._core.files import (
     INDEX,
     SETTINGS,
     TABLE,
+    check_target,
     sole_writer,
     uninterrupted,
     write_file,
