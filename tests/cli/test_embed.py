@@ -595,3 +595,19 @@ def test_space_is_checked_before_the_work(
     monkeypatch.setattr("ctsne._core.files.shutil.disk_usage", lambda _: usage)
     endless = ["embed", cells, "--labels", "batch", "-o", output, "--n-iter", "100000000"]
     assert f"cannot write {output}: No space left on device" in fail(*endless)
+
+
+def test_ctrl_c_while_the_map_is_moved_is_too_late(
+    cells: str, capsys: pytest.CaptureFixture[str], quick: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    replace = os.replace
+
+    def interrupted(*files: Path) -> None:
+        signal.raise_signal(signal.SIGINT)
+        replace(*files)
+
+    monkeypatch.setattr("ctsne._core.files.os.replace", interrupted)
+    assert main(["embed", cells, "--labels", "batch", "-o", "map.csv", *quick]) == 130
+    assert capsys.readouterr().err.endswith("ctsne: interrupted: map.csv is written\n")
+    assert sorted(path.name for path in Path().iterdir()) == [cells, "map.csv", "map.csv.json"]

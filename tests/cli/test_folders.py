@@ -71,3 +71,11 @@ def test_what_is_not_finished_is_told_apart(tmp_path: Path) -> None:
     (tmp_path / "settings.json").write_text(Provenance("sweep", {}).to_json())
     with pytest.raises(ValueError, match=r"is not finished; ctsne rerun .* shows how to continue"):
         read_folder(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["table.csv", "sweep.npz", "columns.feather"])
+def test_what_cannot_be_replaced_is_refused_first(name: str, tmp_path: Path) -> None:
+    (tmp_path / "settings.json").write_text(Provenance("sweep", {}).to_json())
+    (tmp_path / name).mkdir()
+    with pytest.raises(ValueError, match=f"cannot write .*{name}: it is a folder"):
+        check_folder(tmp_path)

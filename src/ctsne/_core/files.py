@@ -48,6 +48,7 @@ def replaced_files(*targets: Path) -> Iterator[list[Path]]:
     parts = [_hidden(target) for target in targets]
     try:
         for part, mode in zip(parts, modes, strict=True):
+            # tempfile makes files that only the user can read, which results should not be.
             part.touch(exist_ok=False)
             if mode is not None:  # before there is anything to read
                 part.chmod(mode | stat.S_IWUSR)
@@ -98,7 +99,6 @@ def _put_aside(targets: Sequence[Path]) -> Iterator[None]:
 
 def _hidden(target: Path) -> Path:
     """Return a new name next to a file."""
-    # tempfile makes files that only the user can read, which results should not be.
     return target.with_name(f".{target.name[:_SHOWN_NAME]}.{uuid.uuid4().hex}.part")
 
 
@@ -191,7 +191,8 @@ def sole_writer(folder: Path) -> Iterator[None]:
         try:
             yield
         finally:
-            lock.unlink(missing_ok=True)
+            with uninterrupted():
+                lock.unlink(missing_ok=True)
     finally:
         os.close(descriptor)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ctsne._core.files import WriteError
@@ -87,6 +88,7 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
     check_outputs([each for each in (target, picture) if each], options, into_input=into_h5ad)
     settings = settings_of(options)
     del settings["color"]  # only the picture depends on it
+    before = _inode(target)
     try:
         data = read_input(options, console, expect=expect)
         _io.check_key(target, dataset=data.dataset, key=key)
@@ -109,7 +111,9 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
             provenance=provenance, key=key,
         )  # fmt: skip
     except KeyboardInterrupt:
-        state = f"{target} is unchanged" if target.exists() else "nothing was written"
+        state = f"{target} is unchanged" if before else "nothing was written"
+        if _inode(target) != before:  # too late
+            state = f"{target} is written"
         raise KeyboardInterrupt(state) from None
     if picture is not None:
         if options.dimensions == 3:
@@ -121,6 +125,11 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
         except WriteError as error:
             raise WriteError(f"{error}; the map is in {target}") from error
     _report(model, data, options, settings, console)
+
+
+def _inode(path: Path) -> int | None:
+    """Return a number that changes when a file is replaced; None if there is none."""
+    return path.stat().st_ino if path.exists() else None
 
 
 def _color(data: Input, name: str) -> Any:

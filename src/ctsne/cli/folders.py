@@ -13,6 +13,7 @@ from ctsne._core.files import (
     INDEX,
     SETTINGS,
     TABLE,
+    check_target,
     sole_writer,
     uninterrupted,
     write_file,
@@ -53,6 +54,8 @@ def check_folder(path: Path) -> None:
         if others:
             what = f"the folder {path} holds other files ({others[0]})"
             raise ValueError(f"{what}; a sweep needs its own folder, which need not exist yet")
+    for file in files_of(path):
+        check_target(file)
 
 
 def _is_ours(path: Path) -> bool:

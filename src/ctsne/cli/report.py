@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ctsne._core.files import check_space
 from ctsne.cli.console import Console
 from ctsne.cli.folders import SweepFolder, check_folder, files_of, read_folder, write_folder
 from ctsne.cli.inputs import check_outputs, joint_name, names_of_files
@@ -16,6 +17,9 @@ from ctsne.cli.sweep import add_sweep_options, embed_command, run_sweep, suggest
 
 if TYPE_CHECKING:
     from ctsne.sweep import SweptMap
+
+# A page holds the library that draws it, besides the maps.
+_SMALLEST_PAGE = 10**6
 
 USAGE = """\
 SWEEP -o PAGE.html
@@ -63,6 +67,7 @@ def run(options: argparse.Namespace, console: Console) -> None:
 
     target = check_output(options.output, (".html",))
     check_outputs([target], options)
+    check_space(target, _SMALLEST_PAGE)
     page = _page_of_folder if Path(options.input).is_dir() else _page_of_data
     best = page(target, options, console)
     size = target.stat().st_size
