@@ -110,11 +110,16 @@ def _odd_array(rng: Rng, array: Any, outside: Path) -> Any:
             return np.array(hurt_json(rng, str(array))[1])
         except json.JSONDecodeError:
             return np.array(pick(rng, ("", "csc", "dia", "coo", "bsr", "xyz", "\0", "csr")))
-    return (
-        array[:0], array[: n // 2], array.reshape(1, -1), array.reshape(-1, 1), array.astype("S20"),
-        np.array(5), np.array("text"), np.array([None, _Trap(outside / "pickled")], object), array.astype(str),
-        np.zeros((3, 2), complex), np.array([["x"]]), np.full((40, 2), np.nan),
-    )[int(rng.integers(12))]  # fmt: skip
+    flat = array.reshape(-1)
+    ways = (
+        lambda: flat[:0], lambda: flat[: n // 2], lambda: array.reshape(1, -1), lambda: flat,
+        lambda: np.char.encode(flat.astype(str), "utf-8"),
+        lambda: np.array(5), lambda: np.array("text"), lambda: array.astype(str),
+        lambda: np.array([None, _Trap(outside / "pickled")], object),
+        lambda: np.zeros((3, 2), complex), lambda: np.array([["x"]]),
+        lambda: np.full((40, 2), np.nan), lambda: np.tile(flat, 2), lambda: flat[::-1],
+    )  # fmt: skip
+    return pick(rng, ways)()
 
 
 def hurt_npy_file(rng: Rng, path: Path, outside: Path) -> str:

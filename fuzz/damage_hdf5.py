@@ -71,7 +71,7 @@ def _link(rng: Rng, file: Any, place: str, outside: Path) -> str:
     }
     name = pick(rng, list(links))
     file[place] = links[name]
-    if rng.random() < 0.2:  # a hard link to the root: a loop that no check of links sees
+    if rng.random() < 0.02:  # a hard link to the root: a loop that no check of links sees
         del file[place]
         file[place] = file
         return "hard link to the root"

@@ -15,6 +15,7 @@ import stat
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ SHARES = {
 _UNDAMAGED = 0.02
 _LONGEST = 2000  # characters of a message
 # A command may also name an option or a parameter, where the file itself could be read.
-_ARGUMENT = re.compile(r"--[a-z]|\b(perplexity|labels|k|X|embedding|init)\b")
+_ARGUMENT = re.compile(r"--[a-z]|\w must |\b(perplexity|labels|k|X)\b")
 
 _specimens: dict[str, list[Specimen]] = {}
 _outside: dict[str, bytes] = {}
@@ -66,6 +67,8 @@ def start(folder: Path) -> None:
     _outside.update({name: files[source] for name, source in sources.items()})
     _outside["target.bin"] = bytes(640)
     write_files(folder / "outside", _outside)
+    for module in ("matplotlib.pyplot", "anndata", "ctsne.tl", "ctsne.pl", "ctsne.report", "bokeh"):
+        import_module(module)  # so that no case pays for it
 
 
 def attack(rng: Rng, folder: Path) -> str | None:
@@ -86,7 +89,10 @@ def attack(rng: Rng, folder: Path) -> str | None:
     facts = f"{specimen.name}: {victim}: {how}: {operation.__name__}"
     try:
         todo = operation(rng, case, specimen)
-        result = run(todo, case, {Path(victim).name, Path(specimen.main).name})
+        names = {Path(victim).name, Path(specimen.main).name}
+        if (case / victim).is_symlink():
+            names.add((case / victim).readlink().name)
+        result = run(todo, case, names)
         if how == "undamaged" and result != "ok":
             raise Finding(f"a valid {role} is refused")
     except Exception as error:
