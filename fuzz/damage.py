@@ -6,7 +6,6 @@ import contextlib
 import gzip
 import os
 import re
-import shutil
 import socket
 import stat
 from collections.abc import Callable, Sequence
@@ -94,11 +93,3 @@ def _make_socket(path: Path) -> None:
             made.bind(path.name)
     finally:
         os.chdir(here)
-
-
-def remove(path: Path) -> None:
-    """Remove whatever is there."""
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)

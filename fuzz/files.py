@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from damage import damage, remove
+from damage import damage
 from damage_text import Rng, pick
 from harness import Finding, expect_typed
-from make_files import MAPS, QUICK, SWEEP, SWEPT, Specimen, make_specimens
+from make_files import MAPS, QUICK, SWEEP, SWEPT, Specimen, make_specimens, write_files
 
 LIMIT = 20.0
 
@@ -181,15 +181,6 @@ def is_finite(found: Any) -> bool:
         arrays += [] if swept.embedding is None else [swept.embedding]
     values = (each.data if hasattr(each, "tocsr") else each for each in arrays)
     return all(np.isfinite(np.asarray(each)).all() for each in values)
-
-
-def write_files(folder: Path, files: Files) -> None:
-    """Give a folder these files and no others."""
-    remove(folder)
-    for name, content in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
 
 
 def snapshot(folder: Path) -> dict[str, object]:

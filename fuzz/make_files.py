@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -182,16 +181,18 @@ def _labels(folder: Path) -> Iterator[Specimen]:
 def _maps(folder: Path) -> Iterator[Specimen]:
     for suffix in MAPS:
         source, name = "cells.csv", f"map{suffix}"
-        _run("embed", folder / source, "--labels", "batch", "-o", folder / name, *QUICK)
+        run_command("embed", folder / source, "--labels", "batch", "-o", folder / name, *QUICK)
         yield _with_map(folder, name, source)
     # A map in a copy of its input, and one of data whose labels and start are files of their own.
-    _run("embed", folder / "full.h5ad", "--labels", "batch", "-o", folder / "added.h5ad", *QUICK)
+    run_command(
+        "embed", folder / "full.h5ad", "--labels", "batch", "-o", folder / "added.h5ad", *QUICK
+    )
     yield _with_map(folder, "added.h5ad", "full.h5ad")
     np.save(folder / "begin.npy", np.random.default_rng(3).normal(size=(N, 2)))
     table = frame()[["cell", "batch"]]
     table.to_csv(folder / "known.csv", index=False)
     more = ["--label-file", folder / "known.csv", "--init", folder / "begin.npy"]
-    _run("embed", folder / "cells.npy", "--labels", "batch", *more, "-o", folder / "joined.csv", *QUICK)  # fmt: skip
+    run_command("embed", folder / "cells.npy", "--labels", "batch", *more, "-o", folder / "joined.csv", *QUICK)  # fmt: skip
     yield _with_map(folder, "joined.csv", "cells.npy", "known.csv", "begin.npy")
 
 
@@ -204,7 +205,7 @@ def _with_map(folder: Path, name: str, *sources: str) -> Specimen:
 def _sweeps(folder: Path) -> Iterator[Specimen]:
     from ctsne.sweep import load_sweep
 
-    _run("sweep", folder / "cells.csv", "--labels", "batch", "--other", "type", "-o", folder / SWEEP, *SWEPT)  # fmt: skip
+    run_command("sweep", folder / "cells.csv", "--labels", "batch", "--other", "type", "-o", folder / SWEEP, *SWEPT)  # fmt: skip
     paths = sorted((folder / SWEEP).iterdir())
     files = {f"{SWEEP}/{path.name}": path.read_bytes() for path in paths}
     yield Specimen(SWEEP, "sweep", SWEEP, {**files, "cells.csv": (folder / "cells.csv").read_bytes()}, (*files, "cells.csv"))  # fmt: skip
@@ -212,7 +213,7 @@ def _sweeps(folder: Path) -> Iterator[Specimen]:
     yield _one(folder, "saved.npz", (folder / "saved.npz").read_bytes(), "saved sweep")
 
 
-def _run(*words: object) -> None:
+def run_command(*words: object) -> None:
     """Run a command that must succeed."""
     errors = io.StringIO()
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(errors):
@@ -221,8 +222,10 @@ def _run(*words: object) -> None:
         raise RuntimeError(f"{words} failed: {errors.getvalue()}")
 
 
-def settings_of(specimen: Specimen) -> dict[str, Any]:
-    """Return the settings record of a map in text, or of a sweep."""
-    name = f"{SWEEP}/settings.json" if specimen.role == "sweep" else f"{specimen.main}.json"
-    content: dict[str, Any] = json.loads(specimen.files[name])
-    return content
+def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Give a folder these files and no others."""
+    shutil.rmtree(folder, ignore_errors=True)
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
