@@ -44,8 +44,9 @@ def _own_damage(path: Path) -> Callable[[Rng, Path, Path], str] | None:
     if re.search(r"\.(csv|tsv|txt)(\.gz)?$", path.name):
         return hurt_text_file
     own: dict[str, Callable[[Rng, Path, Path], str]] = {
-        ".h5ad": hurt_hdf5_file, ".npz": hurt_npz_file, ".npy": hurt_npy_file, ".parquet": hurt_arrow_file,
-        ".feather": hurt_arrow_file, ".json": hurt_json_file, ".toml": hurt_toml_file,
+        ".h5ad": hurt_hdf5_file, ".npz": hurt_npz_file, ".npy": hurt_npy_file,
+        ".parquet": hurt_arrow_file, ".feather": hurt_arrow_file, ".json": hurt_json_file,
+        ".toml": hurt_toml_file,
     }  # fmt: skip
     return own.get(path.suffix)
 

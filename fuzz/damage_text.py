@@ -69,9 +69,11 @@ def hurt_bytes(rng: Rng, content: bytes, others: Sequence[bytes]) -> tuple[str, 
 
 
 # Cells of a table, and values in general.
-_CELLS = ("", "nan", "NA", "inf", "-inf", "1e400", "-1e-400", "0x10", "1_000", '"', "'", "\0", "\ufeff", "a,b",
-          "1;2", "\r", "\n", '"\n"', "9" * 400, "x" * 100_000, "é", "TRUE", "1.5", "-0", "=1+1", "None",
-          "2026-01-01", "1+2j", "\x1b[2J", "../x")  # fmt: skip
+_CELLS = (
+    "", "nan", "NA", "inf", "-inf", "1e400", "-1e-400", "0x10", "1_000", '"', "'", "\0", "\ufeff",
+    "a,b", "1;2", "\r", "\n", '"\n"', "9" * 400, "x" * 100_000, "é", "TRUE", "1.5", "-0", "=1+1",
+    "None", "2026-01-01", "1+2j", "\x1b[2J", "../x",
+)  # fmt: skip
 
 
 def hurt_text_file(rng: Rng, path: Path, _: Path) -> str:
@@ -122,10 +124,11 @@ def hurt_table(rng: Rng, text: str, separator: str) -> tuple[str, str]:
 
 # Raw JSON, because json.dumps cannot write some of it.
 _VALUES = (
-    "null", "true", "false", "0", "-1", "1", "1.5", "1e999", "-1e999", "NaN", "Infinity", "2147483648", "1e308",
-    "9223372036854775808", "1" * 5000, '""', '"x"', '"\\u0000"', '"\\ud800"', '"' + "x" * 100_000 + '"', "[]", "{}",
-    "[[]]", "[null]", '{"a": 1}', '{"": {}}', "[" * 100_000 + "]" * 100_000, '{"a":' * 5000 + "1" + "}" * 5000,
-    '"../outside/target.csv"', '"/dev/zero"', '"."', '"~"', '["a", 1, null]', '"nan"', '"-1"', '"1e9"',
+    "null", "true", "false", "0", "-1", "1", "1.5", "1e999", "-1e999", "NaN", "Infinity",
+    "2147483648", "1e308", "9223372036854775808", "1" * 5000, '""', '"x"', '"\\u0000"',
+    '"\\ud800"', '"' + "x" * 100_000 + '"', "[]", "{}", "[[]]", "[null]", '{"a": 1}', '{"": {}}',
+    "[" * 100_000 + "]" * 100_000, '{"a":' * 5000 + "1" + "}" * 5000, '"../outside/target.csv"',
+    '"/dev/zero"', '"."', '"~"', '["a", 1, null]', '"nan"', '"-1"', '"1e9"',
 )  # fmt: skip
 
 
@@ -174,7 +177,7 @@ def hurt_json(rng: Rng, text: str) -> tuple[str, str]:
     return "JSON list lengthened", json.dumps(content)
 
 
-def _places(content: Any) -> Any:
+def _places(content: Any) -> Iterator[tuple[Any, Any]]:
     """Yield every value of JSON as the object that holds it, and its key there."""
     pairs: Any = ()
     if isinstance(content, dict):
@@ -187,21 +190,29 @@ def _places(content: Any) -> Any:
 
 
 _TOML = (
-    "true", "-1", "0", "1e400", "nan", "inf", '""', '"x"', "[]", "[[]]", "{}", "1979-05-27", "07:32:00", "'''x'''",
-    "9" * 5000, "[" * 2000 + "]" * 2000, '["batch", 1]', '{ a = "x" }', "0x7fffffffffffffff", '"\\u0000"', "2147483648",
-    "{ a = { b = 1 } }", '"../outside/target.csv"', '"nan"', '"auto"', "1_000",
+    "true", "-1", "0", "1e400", "nan", "inf", '""', '"x"', "[]", "[[]]", "{}", "1979-05-27",
+    "07:32:00", "'''x'''", "9" * 5000, "[" * 2000 + "]" * 2000, '["batch", 1]', '{ a = "x" }',
+    "0x7fffffffffffffff", '"\\u0000"', "2147483648", "{ a = { b = 1 } }",
+    '"../outside/target.csv"', '"nan"', '"auto"', "1_000",
+)  # fmt: skip
+
+
+# Lines that may be added.
+_LINES = (
+    "[sweep]", "[embed.x]", "[[embed]]", "x = 1", 'output = "../outside/x.csv"', "[" * 5000,
+    'config = "x"', "help = true", "\0", "a" + ".a" * 5000 + " = 1",
 )  # fmt: skip
 
 
 def hurt_toml_file(rng: Rng, path: Path, _: Path) -> str:
+    """Change, add or remove a line of a TOML file."""
     lines = path.read_text("utf-8").splitlines()
     row = int(rng.integers(len(lines)))
     way = int(rng.integers(5))
     if way <= 2:
         lines[row] = f"{lines[row].partition(' = ')[0]} = {pick(rng, _TOML)}"
     elif way == 3:
-        lines.insert(row, pick(rng, (lines[row], "[sweep]", "[embed.x]", "[[embed]]", "x = 1", 'output = "../outside/x.csv"', "[" * 5000,
-                                     'config = "x"', "help = true", "\0", "a" + ".a" * 5000 + " = 1")))  # fmt: skip
+        lines.insert(row, pick(rng, (lines[row], *_LINES)))
     else:
         del lines[row]
     path.write_text("\n".join(lines) + "\n", "utf-8")

@@ -34,7 +34,7 @@ SHARES = {
 _UNDAMAGED = 0.02
 _LONGEST = 2000  # characters of a message
 # A command may also name an option or a parameter, where the file itself could be read.
-_ARGUMENT = re.compile(r"--[a-z]|\w must |\b(perplexity|labels|k|X)\b")
+_ARGUMENT = re.compile(r"--[a-z]|\w must |\b(perplexity|labels|k|X|init)\b")
 
 _specimens: dict[str, list[Specimen]] = {}
 _outside: dict[str, bytes] = {}
@@ -129,7 +129,7 @@ def run(todo: Todo, case: Path, names: Collection[str]) -> str:
 
 def _run_command(command: Command, names: Collection[str]) -> str:
     from ctsne._io import read_map
-    from ctsne.cli import main
+    from ctsne.cli.main import main
 
     words = [str(word) for word in command.words]
     errors = io.StringIO()

@@ -125,7 +125,7 @@ def make_jobs(folder: Path, only: str = "") -> list[Job]:
 
 
 _EMBED = ["embed", "cells.csv", "--labels", "batch", *MAP, "-o"]
-_SWEEP = [*["sweep", "cells.csv", "--labels", "batch", *SWEPT], "--strengths", "0.3", "0.6"]
+_SWEEP = ["sweep", "cells.csv", "--labels", "batch", *SWEPT, "--strengths", "0.3", "0.6"]
 #: By name: the arguments, the file and the folder that are written.
 COMMANDS: dict[str, tuple[list[str], str | None, str | None]] = {
     **{f"embed to {suffix}": ([*_EMBED, f"map{suffix}"], f"map{suffix}", None) for suffix in MAPS},
@@ -155,7 +155,7 @@ def _make_inputs(folder: Path, chosen: list[str]) -> None:
     wanted = {COMMANDS[name][1] for name in chosen}
     for name in {f"map{suffix}" for suffix in MAPS} & wanted | {"made.csv", "cells.h5ad"}:
         run_command(*older, folder / name, *(["--key", "older"] if name == "cells.h5ad" else []))
-    for name in {"page.html", "map.png", "map.pdf", "maps.svg", "table.csv", "demo.png"} & wanted:
+    for name in ("page.html", "map.png", "map.pdf", "maps.svg", "table.csv", "demo.png"):
         (folder / name).write_bytes(b"an older file")
     for name, strengths in {"finished": ["0.3"], "begun": ["0.3", "0.6"]}.items():
         words = ["sweep", folder / "cells.csv", *_SWEEP[2:-3], "--strengths", *strengths]
@@ -179,11 +179,9 @@ def _make_job(folder: Path, name: str, inputs: Files) -> Job:
 
 
 def _started(words: Sequence[str], folder: Path) -> subprocess.Popen[str]:
-    script = Path(sys.executable).with_name("ctsne")
-    program = [str(script)] if script.exists() else [sys.executable, "-m", "ctsne.cli"]
     return subprocess.Popen(
-        [*program, *words, "-q"], cwd=folder, env=worker_environment(), text=True,
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        [sys.executable, "-m", "ctsne.cli", *words, "-q"], cwd=folder, env=worker_environment(),
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
 
 
@@ -204,8 +202,8 @@ def disturb(job: Job, kind: str, rng: Rng, folder: Path) -> tuple[str, str]:
             process.kill()
             return "broken", f"it does not end within {_PATIENCE:g} s"
     try:
-        if kind == "interrupt":
-            _check_interrupt(process.returncode, errors, read_files(folder))
+        if kind != "kill":
+            _check_end(kind, process.returncode, errors, read_files(folder))
         return _check_output(job, folder), ""
     except Broken as error:
         return "broken", str(error)
@@ -228,21 +226,28 @@ def _is_writing(folder: Path, job: Job) -> bool:
     return any(name.endswith((".part", ".new")) for name in found)
 
 
-def _check_interrupt(code: int, errors: str, files: Files) -> None:
-    """Refuse anything but one line and exit code 130, or a command that was faster."""
-    package = f"{os.sep}ctsne{os.sep}"
-    early = package not in errors and "ctsne: " not in errors  # Python itself had not started
-    if code == 0 or (early and code in (1, 130, -signal.SIGINT)):
-        expected = errors if early else ""
-    else:
-        if code != 130:
-            raise Broken(f"exit code {code} after an interrupt\n{errors}")
-        expected = "".join(line for line in errors.splitlines(True)[:1] if "interrupted" in line)
-    if errors != expected:
-        raise Broken(f"an interrupt prints more than one line:\n{errors}")
+def _check_end(kind: str, code: int, errors: str, files: Files) -> None:
+    """Refuse a signal that ends in a traceback, with another exit code, or with parts of files."""
+    number = SIGNALS[kind]
+    if code not in (0, -number) and not _is_early(errors):
+        if code != 128 + number:
+            raise Broken(f"exit code {code} after {number.name}\n{errors}")
+        lines = 1 if kind == "interrupt" else 0
+        if len(errors.splitlines()) != lines or (lines and "ctsne: interrupted" not in errors):
+            raise Broken(f"not in one line:\n{errors}")
+    elif "Traceback" in errors and not _is_early(errors):
+        raise Broken(f"a traceback:\n{errors}")
     hidden = [name for name in files if _is_hidden(name)]
-    if hidden:
-        raise Broken(f"an interrupt leaves {hidden[0]}")
+    if hidden and code != -signal.SIGTERM:
+        raise Broken(f"{number.name} leaves {hidden[0]}")
+
+
+def _is_early(errors: str) -> bool:
+    """Tell whether Python itself, or the import of the package, was interrupted."""
+    frames = re.findall(r'File ".*/ctsne/(.*)", line .* in (.*)', errors)
+    modules = {("__init__.py", "<module>"), ("cli/__init__.py", "<module>"),
+               ("cli/__main__.py", "<module>")}  # fmt: skip
+    return "ctsne: " not in errors and "KeyboardInterrupt" in errors and {*frames} <= modules
 
 
 def _check_output(job: Job, folder: Path) -> str:

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ctsne.cli import main
+from ctsne.cli.main import main
 
 N = 40
 QUICK = ["--perplexity", "4", "--n-iter", "6", "--early-exaggeration-iter", "3", "--jobs", "1"]
@@ -191,8 +191,9 @@ def _maps(folder: Path) -> Iterator[Specimen]:
     np.save(folder / "begin.npy", np.random.default_rng(3).normal(size=(N, 2)))
     table = frame()[["cell", "batch"]]
     table.to_csv(folder / "known.csv", index=False)
-    more = ["--label-file", folder / "known.csv", "--init", folder / "begin.npy"]
-    run_command("embed", folder / "cells.npy", "--labels", "batch", *more, "-o", folder / "joined.csv", *QUICK)  # fmt: skip
+    more = ["--label-file", folder / "known.csv", "--init", folder / "begin.npy", *QUICK]
+    words = ["embed", folder / "cells.npy", "--labels", "batch", *more]
+    run_command(*words, "-o", folder / "joined.csv")
     yield _with_map(folder, "joined.csv", "cells.npy", "known.csv", "begin.npy")
 
 
@@ -205,10 +206,12 @@ def _with_map(folder: Path, name: str, *sources: str) -> Specimen:
 def _sweeps(folder: Path) -> Iterator[Specimen]:
     from ctsne.sweep import load_sweep
 
-    run_command("sweep", folder / "cells.csv", "--labels", "batch", "--other", "type", "-o", folder / SWEEP, *SWEPT)  # fmt: skip
+    words = ["sweep", folder / "cells.csv", "--labels", "batch", "--other", "type", *SWEPT]
+    run_command(*words, "-o", folder / SWEEP)
     paths = sorted((folder / SWEEP).iterdir())
     files = {f"{SWEEP}/{path.name}": path.read_bytes() for path in paths}
-    yield Specimen(SWEEP, "sweep", SWEEP, {**files, "cells.csv": (folder / "cells.csv").read_bytes()}, (*files, "cells.csv"))  # fmt: skip
+    files["cells.csv"] = (folder / "cells.csv").read_bytes()
+    yield Specimen(SWEEP, "sweep", SWEEP, files, tuple(files))
     load_sweep(folder / SWEEP).save(folder / "saved.npz")
     yield _one(folder, "saved.npz", (folder / "saved.npz").read_bytes(), "saved sweep")
 
