@@ -25,10 +25,13 @@ def damage(rng: Rng, path: Path, *, outside: Path, others: Sequence[bytes]) -> s
     draw = rng.random()
     if draw < 0.07:
         return hurt_place(rng, path, outside)
+    content = path.read_bytes()
     own = _own_damage(path)
     if own is not None and draw < 0.55:
-        return own(rng, path, outside)
-    content = path.read_bytes()
+        try:
+            return own(rng, path, outside)
+        except Exception:  # some changes contradict each other; then its bytes are damaged
+            path.write_bytes(content)
     ways = [hurt_bytes(rng, content, others)]
     if path.suffix == ".gz" and rng.random() < 0.5:
         how, inner = hurt_bytes(rng, gzip.decompress(content), others)

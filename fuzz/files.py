@@ -31,6 +31,8 @@ LIMIT = 20.0
 SHARES = {
     "data": 40, "labels": 12, "map": 26, "sweep": 12, "saved sweep": 4, "config": 3, "start": 3,
 }  # fmt: skip
+#: Words by which a message may name a file too: a label file, or the data that options do not fit.
+_ALSO = {"labels": ["the label file"], "config": ["cells.csv"]}
 _UNDAMAGED = 0.02
 _LONGEST = 2000  # characters of a message
 # A command may also name an option or a parameter, where the file itself could be read.
@@ -89,7 +91,7 @@ def attack(rng: Rng, folder: Path) -> str | None:
     facts = f"{specimen.name}: {victim}: {how}: {operation.__name__}"
     try:
         todo = operation(rng, case, specimen)
-        names = {Path(victim).name, Path(specimen.main).name}
+        names = {Path(victim).name, Path(specimen.main).name, *_ALSO.get(role, ())}
         if (case / victim).is_symlink():
             names.add((case / victim).readlink().name)
         result = run(todo, case, names)
@@ -248,7 +250,7 @@ def _tl(_: Rng, case: Path, specimen: Specimen) -> Todo:
             tl.ctsne(adata, "batch", perplexity=4, n_iter=3, n_jobs=1)
         except (ValueError, TypeError) as error:  # of an object, which has no file to name
             raise type(error)(f"{specimen.main}: {error}") from None
-        return adata if np.isfinite(adata.obsm["X_ctsne"]).all() else Finding("not finite")
+        return adata if np.isfinite(adata.obsm["ctsne"]).all() else Finding("not finite")
 
     return embed if specimen.main.endswith("h5ad") else _read_data(_, case, specimen)
 

@@ -1,7 +1,7 @@
 """Kill and interrupt every command that writes: ``python fuzz/kills.py [--kills 200] [--seed 0]``.
 
 Each command runs as a process of its own on small data, and is ended at a random moment, or right
-when it begins to write. After a kill, the output must be the one from before or the new one, to the
+before one of its changes of files (``dying.py``). After a kill, the output must be the one from before or the new one, to the
 last byte; a table and its settings must fit each other; a sweep that is run again must end like one
 that was never disturbed. After an interrupt (half as many), there must also be one line, exit code
 130, and nothing left behind. The exit code is 1 if anything is broken.
@@ -25,10 +25,11 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
-from harness import worker_environment
+from harness import FOLDER, worker_environment
 from make_files import MAPS, SWEPT, frame, run_command, write_files
 
 Rng = np.random.Generator
@@ -39,8 +40,6 @@ SIGNALS = {"kill": signal.SIGKILL, "terminate": signal.SIGTERM, "interrupt": sig
 #: In turn; with 200 kills, there are 100 interrupts.
 KINDS = ("kill", "interrupt", "kill", "kill", "interrupt", "terminate")
 RESULTS = ("old intact", "new complete", "settings missing", "resumed", "broken")
-#: Seconds after the first part of a file is seen.
-_WRITING = 0.003
 #: Seconds that a process may take to end after an interrupt.
 _PATIENCE = 30.0
 
@@ -54,12 +53,13 @@ class Job:
     """A command, the folder it starts in, and the folder it leaves if undisturbed."""
 
     name: str
-    words: tuple[str, ...]
+    words: Sequence[str]
     file: str | None  # that it writes, perhaps with settings in another file next to it
     sweep: str | None  # the folder of a sweep, to which it adds files one by one
     before: Files
     after: Files
     seconds: float
+    steps: int  # changes of files in its folder
 
 
 def main() -> int:
@@ -68,7 +68,7 @@ def main() -> int:
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     faults: list[str] = []
     with tempfile.TemporaryDirectory(prefix="ctsne-kills-") as folder:
-        jobs = make_jobs(Path(folder) / "valid", options.commands)
+        jobs = make_jobs(Path(folder) / "valid", options.commands, options.workers)
         numbers = range(options.kills + options.kills // 2)
         if options.case is not None:
             numbers = range(options.case, options.case + 1)
@@ -115,13 +115,15 @@ def table(counts: dict[str, Counter[str]]) -> str:
     )
 
 
-def make_jobs(folder: Path, only: str = "") -> list[Job]:
+def make_jobs(folder: Path, only: str = "", workers: int = 2) -> list[Job]:
     """Run every command undisturbed, with an older output in its place."""
     folder.mkdir()
     chosen = [each for each in COMMANDS if only in each]
     _make_inputs(folder / "inputs", chosen)
     inputs = read_files(folder / "inputs")
-    return [_make_job(folder / "job", name, inputs) for name in chosen]
+    with ThreadPoolExecutor(workers) as pool:
+        places = [folder / f"job{number}" for number in range(len(chosen))]
+        return list(pool.map(partial(_make_job, inputs), places, chosen))
 
 
 _EMBED = ["embed", "cells.csv", "--labels", "batch", *MAP, "-o"]
@@ -166,38 +168,47 @@ def _make_inputs(folder: Path, chosen: list[str]) -> None:
     next((folder / "begun").glob("map-*")).unlink()
 
 
-def _make_job(folder: Path, name: str, inputs: Files) -> Job:
+def _make_job(inputs: Files, folder: Path, name: str) -> Job:
     words, file, sweep = COMMANDS[name]
-    write_files(folder, inputs)
+    write_files(folder / "here", inputs)
     begin = time.perf_counter()
-    with _started(words, folder) as process:
+    with _started(words, folder / "here") as process:
         _, errors = process.communicate()
     seconds = time.perf_counter() - begin
     if process.returncode:
         raise RuntimeError(f"{name} fails undisturbed: {errors}")
-    return Job(name, tuple(words), file, sweep, inputs, read_files(folder), seconds)
+    after = read_files(folder / "here")
+    return Job(name, words, file, sweep, inputs, after, seconds, _steps(folder / "here"))
 
 
-def _started(words: Sequence[str], folder: Path) -> subprocess.Popen[str]:
+def _started(
+    words: Sequence[str], folder: Path, number: int = 0, step: int = 0
+) -> subprocess.Popen[str]:
+    """Start a command that gets a signal at a step, if these are given."""
+    count = folder.with_name(f"{folder.name}-steps")
+    dying = [FOLDER / "dying.py", count, int(number), step]
     return subprocess.Popen(
-        [sys.executable, "-m", "ctsne.cli", *words, "-q"], cwd=folder, env=worker_environment(),
+        [sys.executable, *map(str, dying), *words, "-q"], cwd=folder, env=worker_environment(),
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
+
+
+def _steps(folder: Path) -> int:
+    return int(folder.with_name(f"{folder.name}-steps").read_text())
 
 
 def disturb(job: Job, kind: str, rng: Rng, folder: Path) -> tuple[str, str]:
     """End a command at a random moment; return the result, and what is wrong if it is broken."""
     write_files(folder, job.before)
-    with _started(job.words, folder) as process:
-        if rng.random() < 0.5:
-            _wait(process, rng.uniform(0, 1.05 * job.seconds))
-        else:
-            while process.poll() is None and not _is_writing(folder, job):
-                time.sleep(0.0002)
-            _wait(process, rng.uniform(0, _WRITING))
-        process.send_signal(SIGNALS[kind])
+    number, step = SIGNALS[kind], int(rng.integers(1, job.steps + 1))
+    at_step = rng.random() < 0.5
+    with _started(job.words, folder, number, step if at_step else 0) as process:
         try:
-            _, errors = process.communicate(timeout=_PATIENCE)
+            if not at_step:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(rng.uniform(0, 1.05 * job.seconds))
+                process.send_signal(number)
+            _, errors = process.communicate(timeout=_PATIENCE + job.seconds)
         except subprocess.TimeoutExpired:
             process.kill()
             return "broken", f"it does not end within {_PATIENCE:g} s"
@@ -209,21 +220,6 @@ def disturb(job: Job, kind: str, rng: Rng, folder: Path) -> tuple[str, str]:
         return "broken", str(error)
     finally:
         shutil.rmtree(folder)
-
-
-def _wait(process: subprocess.Popen[str], seconds: float) -> None:
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(seconds)
-
-
-def _is_writing(folder: Path, job: Job) -> bool:
-    """Tell whether there is a file that will replace the output."""
-    places = [folder, *([folder / job.sweep] if job.sweep is not None else ())]
-    found: list[str] = []
-    for place in places:
-        with contextlib.suppress(FileNotFoundError):
-            found += os.listdir(place)
-    return any(name.endswith((".part", ".new")) for name in found)
 
 
 def _check_end(kind: str, code: int, errors: str, files: Files) -> None:
