@@ -24,15 +24,13 @@ def main() -> None:
 
     def watch(event: str, arguments: tuple[Any, ...]) -> None:
         nonlocal seen
-        if event == "open":
-            writes = arguments[2] & (os.O_WRONLY | os.O_RDWR)
-        else:
-            writes = event in _CHANGES
-        if writes and isinstance(arguments[0], str | os.PathLike):
-            if os.path.abspath(arguments[0]).startswith(here):
-                seen += 1
-                if seen == int(step):
-                    os.kill(os.getpid(), int(number))
+        opens = event == "open" and arguments[2] & (os.O_WRONLY | os.O_RDWR)
+        if not (opens or event in _CHANGES) or not isinstance(arguments[0], str | os.PathLike):
+            return
+        if os.path.abspath(arguments[0]).startswith(here):
+            seen += 1
+            if seen == int(step):
+                os.kill(os.getpid(), int(number))
 
     atexit.register(lambda: Path(count).write_text(str(seen)))
     sys.addaudithook(watch)

@@ -1,10 +1,11 @@
 """Kill and interrupt every command that writes: ``python fuzz/kills.py [--kills 200] [--seed 0]``.
 
 Each command runs as a process of its own on small data, and is ended at a random moment, or right
-before one of its changes of files (``dying.py``). After a kill, the output must be the one from before or the new one, to the
-last byte; a table and its settings must fit each other; a sweep that is run again must end like one
-that was never disturbed. After an interrupt (half as many), there must also be one line, exit code
-130, and nothing left behind. The exit code is 1 if anything is broken.
+before one of its changes of files (``dying.py``). After a kill, the output must be the one from
+before or the new one, to the last byte; a table and its settings must fit each other; a sweep that
+is run again must end like one that was never disturbed. After an interrupt (half as many), there
+must also be one line, exit code 130, and nothing left behind. The exit code is 1 if anything is
+broken.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ import argparse
 import contextlib
 import io
 import json
-import os
 import re
 import shutil
 import signal
