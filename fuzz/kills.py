@@ -84,6 +84,7 @@ def main() -> int:
                 counts[name].update([kind, result])
                 if fault:
                     again = f"python fuzz/kills.py --seed {options.seed} --case {number}"
+                    again += f" --commands '{options.commands}'" if options.commands else ""
                     faults.append(f"{name}, {kind}: {fault}\n  {again}")
                     print(faults[-1], flush=True)
     print(table(counts))
