@@ -22,8 +22,12 @@ FOR_BENCH := $(VENV)/.for-bench
 FOR_EXPERIMENTS := $(VENV)/.for-experiments
 FOR_DOCS := $(VENV)/.for-docs
 
+# How long and from which seed the attackers of fuzz/ work. A fixed seed repeats the same cases.
+SECONDS ?= 600
+SEED    ?= 0
+
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint docs bench experiments clean
+.PHONY: help demo test fuzz soak lint docs bench experiments clean
 # One environment is shared by all targets: two installs at once would break it.
 .NOTPARALLEL:
 
@@ -33,8 +37,15 @@ help: ## say what can be made
 demo: $(FOR_DEMO) ## install and run the demo: a table and ctsne-demo.png
 	$(BIN)/ctsne demo
 
-test: lint ## install, check style and types, run all tests in parallel, print the coverage
+test: lint ## install, check style and types, run all tests, print the coverage, attack for a minute
 	CTSNE_COVERAGE=1 $(BIN)/pytest --numprocesses=logical --maxprocesses=8 --dist=worksteal
+	$(BIN)/python fuzz/run.py --seconds 60 --seed $(SEED)
+
+fuzz: $(FOR_TEST) ## attack every entrance with random input for 10 minutes (SECONDS=600 SEED=0)
+	$(BIN)/python fuzz/run.py --seconds $(SECONDS) --seed $(SEED)
+
+soak: $(FOR_TEST) ## 2,000 small and 50 large fits: memory, threads and open files stay flat
+	$(BIN)/python fuzz/soak.py
 
 lint: $(FOR_TEST) ## check style and types only
 	$(BIN)/ruff check

@@ -37,6 +37,9 @@ KINDS = (
 #: Errors that bad input may raise. Each attacker may allow fewer.
 TYPED = (ValueError, TypeError, MemoryError, OSError, ImportError)
 
+#: The folder of the package in the paths of a traceback: of the sources, or installed.
+PACKAGE = r"(?:src|-packages)/(ctsne/)"
+
 #: Seconds a worker may take to import what it needs and to prepare its folder.
 START_LIMIT = 300.0
 
@@ -77,7 +80,7 @@ def expect_typed(
 def own_frame(error: BaseException) -> str:
     """Return where the error left ctsne: the last frame of its traceback inside the package."""
     frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if "/ctsne/" in frame.filename] or frames
+    own = [frame for frame in frames if re.search(PACKAGE, frame.filename)] or frames
     last = own[-1]
     return f"{Path(last.filename).parent.name}/{Path(last.filename).name}:{last.lineno} {last.name}"
 
@@ -136,7 +139,7 @@ def finding_of(error: Exception, number: int) -> dict[str, Any]:
 class Worker:
     """One worker process and what the parent knows of it."""
 
-    def __init__(self, attacker: Path, seed: int, first: int, step: int, until: float) -> None:
+    def __init__(self, attacker: Path, seed: int, numbers: range, until: float) -> None:
         self._stack = ExitStack()
         prefix = f"ctsne-fuzz-{attacker.stem}-"
         # A case may leave folders that cannot be removed, for example without permissions.
@@ -149,16 +152,8 @@ class Worker:
         self.board.write(-1, 0, 0)
         self._findings = self._stack.enter_context((self.folder / "findings").open("w+"))
         self._output = self._stack.enter_context((self.folder / "output").open("w+b"))
-        command = [
-            sys.executable,
-            FOLDER / "worker.py",
-            attacker,
-            self.folder,
-            seed,
-            first,
-            step,
-            until,
-        ]
+        command = [sys.executable, FOLDER / "worker.py", attacker, self.folder, seed]
+        command += [numbers.start, numbers.stop, numbers.step, until]
         self.process = subprocess.Popen(
             [str(part) for part in command],
             stdin=subprocess.DEVNULL, stdout=self._output, stderr=self._output,
@@ -179,8 +174,9 @@ class Worker:
     def output(self) -> str:
         """Return the end of what the worker printed, tracebacks of crashes included."""
         size = self._output.seek(0, os.SEEK_END)
-        self._output.seek(max(0, size - 6000))
+        self._output.seek(max(0, size - 20_000))
         lines = self._output.read().decode(errors="replace").splitlines()
+        lines = [line for line in lines if not line.startswith("Extension modules")]
         for place, line in enumerate(lines):
             if line.startswith(("Fatal Python error", "==")):  # faulthandler or a sanitizer
                 return "\n".join(lines[place : place + 40])
@@ -234,21 +230,26 @@ def run(
     seconds: float,
     seed: int,
     workers: int,
+    cases: int = sys.maxsize,
     tell: Callable[[str], None] = lambda line: None,
 ) -> Outcome:
-    """Attack for some seconds; ``tell`` is called with a line for every new finding.
+    """Attack for some seconds, or until all ``cases`` are run.
 
-    Worker ``w`` runs the cases ``w``, ``w + workers``, ``w + 2 * workers`` ...
+    Worker ``w`` runs the cases ``w``, ``w + workers``, ``w + 2 * workers`` ... ``tell`` is called
+    with a line for every new finding.
     """
     limit = float(load(attacker).LIMIT)
     until = time.monotonic() + seconds
     outcome = Outcome(attacker.stem)
-    active = [Worker(attacker, seed, first, workers, until) for first in range(workers)]
+
+    def start(first: int) -> Worker:
+        return Worker(attacker, seed, range(first, cases, workers), until)
 
     def note(finding: dict[str, Any]) -> None:
         if outcome.add(finding):
             tell(f"{attacker.stem} case {finding['number']}: {finding['key']}")
 
+    active = [start(first) for first in range(workers)]
     try:
         while active:
             time.sleep(0.05)
@@ -271,7 +272,7 @@ def run(
                 worker.close()
                 active.remove(worker)
                 if code != 0 and number >= 0 and time.monotonic() < until:
-                    active.append(Worker(attacker, seed, number + workers, workers, until))
+                    active.append(start(number + workers))
     finally:
         for worker in active:
             worker.close()
@@ -283,8 +284,8 @@ def _death(worker: Worker, number: int, code: int | None) -> dict[str, Any]:
     text = worker.output()
     kind = "hang" if code is None else "crash"
     # Python's fatal-error handler prints the most recent call first.
-    frames = re.findall(r'File "[^"]*/(ctsne/[^"]+)", line (\d+) in (\S+)', text)
-    place = "{}:{} {}".format(*frames[0]) if frames else "unknown place"
+    frames = re.search(rf'File "[^"]*{PACKAGE}([^"]+)", line (\d+) in (\S+)', text)
+    place = "{}{}:{} {}".format(*frames.groups()) if frames else "unknown place"
     how = "no end" if code is None else f"exit code {code}"
     if code is not None and code < 0:
         how = signal.Signals(-code).name

@@ -37,29 +37,28 @@ def run_case(attacker: ModuleType, seed: int, number: int, folder: Path) -> str 
     return name
 
 
-def work(
-    attacker: ModuleType, folder: Path, seed: int, first: int, step: int, until: float
-) -> None:
+def work(attacker: ModuleType, folder: Path, seed: int, numbers: range, until: float) -> None:
     """Run cases until the time is over; findings go to a file at once, counts to the board."""
     board = Board(folder / "board")
     scratch = folder / "scratch"
     scratch.mkdir()
     prepare(attacker, scratch)
     ok = typed = 0
-    number = first
     with (folder / "findings").open("a", buffering=1) as findings:
-        while time.monotonic() < until:
+        for number in numbers:
             board.write(number, ok, typed)
+            if time.monotonic() > until:
+                break
             try:
                 good = run_case(attacker, seed, number, scratch) == "ok"
             except Exception as error:
                 findings.write(json.dumps(finding_of(error, number)) + "\n")
             else:
                 ok, typed = ok + good, typed + (not good)
-            number += step
-    board.write(number, ok, typed)
+    board.write(-1, ok, typed)
 
 
 if __name__ == "__main__":
-    path, place, *numbers, end = sys.argv[1:]
-    work(load(Path(path)), Path(place), *map(int, numbers), float(end))
+    path, place, seed, first, stop, step, end = sys.argv[1:]
+    numbers = range(int(first), int(stop), int(step))
+    work(load(Path(path)), Path(place), int(seed), numbers, float(end))

@@ -1,0 +1,411 @@
+"""A valid random call of every public function and method, by name: ``CALLS["evaluate.lisi"]``."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import inputs
+import numpy as np
+from inputs import Rng, pick
+
+from ctsne import (
+    ConditionalTSNE,
+    affinity,
+    datasets,
+    evaluate,
+    labels,
+    layout,
+    neighbors,
+    pl,
+    report,
+    sweep,
+    tl,
+)
+
+
+class Call:
+    """A function with its arguments, which can be changed before it is called."""
+
+    def __init__(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+        self.function = function
+        self.args = list(args)
+        self.kwargs = kwargs
+
+    def __call__(self) -> Any:
+        return self.function(*self.args, **self.kwargs)
+
+
+class Data:
+    """Random points with two label columns and everything that can be made of them."""
+
+    def __init__(self, rng: Rng, folder: Path) -> None:
+        self.rng = rng
+        self.folder = folder
+        self.n = n = int(rng.integers(8, 40))
+        self.X = inputs.points(rng, n, int(rng.integers(1, 8)))
+        self.map = rng.normal(size=(n, int(pick(rng, (1, 2, 2, 2, 3)))))
+        self.flat = rng.normal(size=(n, 2))
+        names = inputs.names(rng, n)
+        names[:4] = list("abab")
+        self.known = names
+        self.labels = labels.encode_labels(names)
+        # Any kind of column, but not a broken one.
+        self.column = inputs.labels(rng, n, broken=0) if rng.random() < 0.3 else names
+        self.other = np.array(list("xyz"))[rng.integers(3, size=n)]
+        self.k = int(rng.integers(1, max(2, n // 3)))
+        self.perplexity = float(rng.uniform(1, max(1.5, n / 4)))
+        self.strength = float(rng.random())
+
+    @property
+    def distances(self) -> np.ndarray:
+        return inputs.distances(self.rng, self.X)
+
+    @property
+    def graph(self) -> Any:
+        return inputs.graph(self.rng, self.distances, int(self.rng.integers(1, self.n)))
+
+    def neighbors(self, known: bool = True) -> Any:
+        found = self.labels if known else None
+        k = max(2, int(np.ceil(self.perplexity)) + 1)
+        return neighbors.find_neighbors(self.X, found, k_same=k, k_other=k if known else 0)
+
+    def affinities(self) -> Any:
+        return affinity.tsne_affinities(self.neighbors(False), perplexity=self.perplexity)
+
+    def layout(self) -> layout.Layout:
+        start = 1e-4 * self.rng.normal(size=(self.n, int(pick(self.rng, (1, 2, 3)))))
+        return layout.Layout(self.affinities().matrix, start)
+
+    @property
+    def sampled(self) -> dict[str, Any]:
+        """Arguments that most measures have."""
+        return {
+            "sample": pick(self.rng, (None, None, 5, 1000, 0.5)),
+            "random_state": pick(self.rng, (0, 1, None)),
+            "n_jobs": 1,
+        }
+
+    @property
+    def measured(self) -> dict[str, Any]:
+        return {"k": self.k, "pointwise": bool(self.rng.random() < 0.3), **self.sampled}
+
+    def data_neighbors(self) -> Any:
+        return evaluate.data_neighbors(self.X, self.known, k=self.k, n_jobs=1)
+
+    def map_neighbors(self) -> Any:
+        return evaluate.map_neighbors(self.map, k=self.n - 2, n_jobs=1)
+
+    def either_map(self) -> Any:
+        return self.map_neighbors() if self.rng.random() < 0.2 else self.map
+
+    def path(self, name: str) -> Path:
+        return self.folder / name
+
+    def adata(self) -> Any:
+        return small_adata().copy()
+
+    def estimator(self) -> ConditionalTSNE:
+        return ConditionalTSNE(perplexity=3, n_iter=3, n_jobs=1, random_state=0, init="random")
+
+
+@cache
+def small_sweep() -> sweep.SweepResult:
+    data = datasets.make_synthetic(40, random_state=0)
+    grid = [{"method": "tsne"}, {"method": "joint", "strength": [0, 0.5, 1]}]
+    estimator = ConditionalTSNE(perplexity=5, n_iter=5, n_jobs=1, random_state=0)
+    return sweep.sweep(
+        data.X, data.known, grid, other=data.hidden, estimator=estimator, progress=False, n_jobs=1
+    )
+
+
+@cache
+def small_adata() -> Any:
+    from anndata import AnnData
+
+    rng = np.random.default_rng(0)
+    adata = AnnData(rng.poisson(3, size=(40, 30)).astype(np.float32))
+    adata.obs["batch"] = np.array(list("ab"))[rng.integers(2, size=40)]
+    adata.obs["type"] = np.array(list("xyz"))[rng.integers(3, size=40)]
+    adata.obs["number"] = rng.random(40)
+    adata.obs["ctsne_other_share"] = rng.random(40)
+    adata.obsm["X_pca"] = rng.normal(size=(40, 5))
+    adata.obsm["X_ctsne"] = rng.normal(size=(40, 2))
+    return adata
+
+
+@cache
+def saved_sweep(folder: Path) -> Path:
+    path = folder / "saved.npz"
+    small_sweep().save(path)
+    return path
+
+
+_numbers = itertools.count()
+
+
+def _new_path(data: Data, suffix: str) -> Path:
+    return data.path(f"out{next(_numbers)}{suffix}")
+
+
+def _grid(rng: Rng) -> Any:
+    return pick(
+        rng,
+        (
+            {"strength": [0, 1]},
+            [{"method": "tsne"}, {"method": "revised", "beta": [1, 1e-4]}],
+            {"method": ["joint", "original"], "random_state": [0, 1]},
+            {"perplexity": [2, 3]},
+        ),
+    )
+
+
+def _positions(data: Data) -> Any:
+    """Positions and columns of a picture: arrays, or an AnnData object and names."""
+    if data.rng.random() < 0.3:
+        return data.adata(), "batch", pick(data.rng, ("type", None))
+    color = pick(data.rng, (None, data.column, data.rng.normal(size=data.n)))
+    return data.flat[:, : pick(data.rng, (1, 2, 2))], color, pick(data.rng, (None, data.other))
+
+
+def _embedding(data: Data) -> Call:
+    positions, color, shape = _positions(data)
+    legend, size = bool(data.rng.random() < 0.8), pick(data.rng, (None, 3.0))
+    return Call(pl.embedding, positions, color, shape=shape, legend=legend, size=size)
+
+
+def _maps(data: Data) -> Call:
+    if data.rng.random() < 0.2:
+        return Call(pl.maps, small_sweep())
+    maps = {f"map {i}": data.rng.normal(size=(data.n, 2)) for i in range(data.rng.integers(1, 4))}
+    return Call(pl.maps, maps, data.column, ncols=int(data.rng.integers(1, 4)))
+
+
+def _curves(data: Data, size: int) -> dict[str, np.ndarray]:
+    return {name: data.rng.random(size) for name in ("joint", "revised")[: data.rng.integers(1, 3)]}
+
+
+def _measures(data: Data) -> Call:
+    if data.rng.random() < 0.3:
+        return Call(pl.measures, small_sweep(), pick(data.rng, ("mixing", "adjusted_rnx")))
+    return Call(pl.measures, [1, 1e-2, 1e-4], _curves(data, 3), expected=pick(data.rng, (None, 1)))
+
+
+def _trade_off(data: Data) -> Call:
+    if data.rng.random() < 0.3:
+        return Call(pl.trade_off, small_sweep())
+    x = _curves(data, 4)
+    return Call(pl.trade_off, x, {name: data.rng.random(4) for name in x}, xlabel="x", ylabel="y")
+
+
+def _other_share(data: Data) -> Call:
+    if data.rng.random() < 0.3:
+        return Call(pl.other_share, data.adata(), "type", by=pick(data.rng, (None, "batch")))
+    by = pick(data.rng, (None, data.other))
+    return Call(pl.other_share, data.rng.random(data.n), data.known, by=by)
+
+
+def _start(data: Data) -> Call:
+    n_components = int(pick(data.rng, (1, 2, 3)))
+    init = pick(
+        data.rng, ("pca", "random", "spectral", data.rng.normal(size=(data.n, n_components)))
+    )
+    matrix = data.affinities().matrix
+    rng = np.random.default_rng(0)
+    return Call(layout.start_positions, init, n_components, X=data.X, matrix=matrix, rng=rng)
+
+
+def _layout(data: Data) -> Call:
+    weights = layout.pair_weights(data.labels, np.full(data.labels.n_labels, 0.1))
+    return Call(
+        layout.Layout, data.affinities().matrix, 1e-4 * data.flat, layout.Schedule(),
+        weights=pick(data.rng, (None, weights)), dof=pick(data.rng, (1, 0.5, 3)), n_jobs=1,
+    )  # fmt: skip
+
+
+def _conditioned(function: Callable[..., Any], knob: str) -> Callable[[Data], Call]:
+    return lambda data: Call(
+        function, data.neighbors(), data.labels, perplexity=data.perplexity,
+        **{knob: data.strength or 1.0}, n_jobs=pick(data.rng, (1, 1, 2)),
+    )  # fmt: skip
+
+
+def _of_data(function: Callable[..., Any]) -> Callable[[Data], Call]:
+    return lambda data: Call(function, data.either_map(), data.X, data.column, **data.measured)
+
+
+def _of_labels(function: Callable[..., Any]) -> Callable[[Data], Call]:
+    return lambda data: Call(function, data.either_map(), data.column, **data.measured)
+
+
+def _of_sweep(name: str) -> Callable[[Data], Call]:
+    return lambda data: Call(getattr(small_sweep(), name))
+
+
+CALLS: dict[str, Callable[[Data], Call]] = {
+    "datasets.make_synthetic": lambda data: Call(
+        datasets.make_synthetic, data.n, random_state=int(data.rng.integers(9))
+    ),
+    "labels.encode_labels": lambda data: Call(
+        labels.encode_labels, inputs.labels(data.rng, data.n), n=data.n
+    ),
+    "labels.combine_columns": lambda data: Call(labels.combine_columns, [data.known, data.other]),
+    "labels.Labels.describe": lambda data: Call(data.labels.describe),
+    "labels.Labels.per_label": lambda data: Call(
+        data.labels.per_label, pick(data.rng, (0.5, dict.fromkeys("abcd", 0.1))), argument="beta"
+    ),
+    "neighbors.balanced_lengths": lambda data: Call(
+        neighbors.balanced_lengths, data.labels, data.perplexity, data.strength
+    ),
+    "neighbors.half_lengths": lambda data: Call(
+        neighbors.half_lengths, pick(data.rng, (data.labels, None)), data.n, data.k
+    ),
+    "neighbors.paper_lengths": lambda data: Call(
+        neighbors.paper_lengths, pick(data.rng, (data.labels, None)), data.n, data.perplexity
+    ),
+    "neighbors.find_neighbors": lambda data: Call(
+        neighbors.find_neighbors, data.X, data.column, k_same=data.k, k_other=data.k,
+        metric=pick(data.rng, ("euclidean", "cosine")), n_jobs=pick(data.rng, (1, 2)),
+        rows=pick(data.rng, (None, None, np.arange(3))), recall=pick(data.rng, (1.0, 0.9)),
+        aligned=pick(data.rng, (None, None, data.flat)),
+    ),
+    "neighbors.matched_share": lambda data: Call(
+        neighbors.matched_share, data.neighbors(), data.labels
+    ),
+    "neighbors.merge_neighbors": lambda data: Call(
+        neighbors.merge_neighbors, data.neighbors(), data.k
+    ),
+    "neighbors.neighbors_from_distances": lambda data: Call(
+        neighbors.neighbors_from_distances, data.distances, data.column, data.k, data.k
+    ),
+    "neighbors.neighbors_from_graph": lambda data: Call(
+        neighbors.neighbors_from_graph, data.graph, data.column, data.k, data.k
+    ),
+    "neighbors.select_neighbors": lambda data: Call(
+        neighbors.select_neighbors, data.neighbors(), np.full(data.n, 1), np.full(data.n, 1)
+    ),
+    "affinity.tsne_affinities": lambda data: Call(
+        affinity.tsne_affinities, data.neighbors(False), perplexity=data.perplexity
+    ),
+    "affinity.revised_affinities": _conditioned(affinity.revised_affinities, "beta"),
+    "affinity.balanced_affinities": _conditioned(affinity.balanced_affinities, "strength"),
+    "affinity.joint_affinities": _conditioned(affinity.joint_affinities, "strength"),
+    "affinity.beta_from_odds": lambda data: Call(affinity.beta_from_odds, data.labels, 3.0),
+    "affinity.joint_odds": lambda data: Call(affinity.joint_odds, data.strength),
+    "affinity.random_share": lambda data: Call(affinity.random_share, data.labels),
+    "layout.align": lambda data: Call(
+        layout.align, data.flat, data.rng.normal(size=(data.n, pick(data.rng, (1, 2, 2, 2))))
+    ),
+    "layout.pair_weights": lambda data: Call(
+        layout.pair_weights, data.labels, np.full(data.labels.n_labels, 0.1)
+    ),
+    "layout.PairWeights.mean_log_weight": lambda data: Call(
+        layout.pair_weights(data.labels, np.full(data.labels.n_labels, 0.1)).mean_log_weight,
+        data.affinities().matrix,
+    ),
+    "layout.start_positions": _start,
+    "layout.Layout": _layout,
+    "layout.Layout.run": lambda data: Call(data.layout().run, int(data.rng.integers(1, 6))),
+    "layout.Layout.advance": lambda data: Call(data.layout().advance, int(data.rng.integers(1, 6))),
+    "layout.Layout.loss": lambda data: Call(data.layout().loss),
+    "layout.Layout.gradient": lambda data: Call(data.layout().gradient),
+    "layout.Schedule.at": lambda data: Call(layout.Schedule().at, int(data.rng.integers(500))),
+    "evaluate.adjusted_jaccard": _of_data(evaluate.adjusted_jaccard),
+    "evaluate.adjusted_qnx": _of_data(evaluate.adjusted_qnx),
+    "evaluate.adjusted_rnx": _of_data(evaluate.adjusted_rnx),
+    "evaluate.rnx_curve": lambda data: Call(
+        evaluate.rnx_curve, data.map, data.X, data.column, **{**data.measured, "k": None}
+    ),
+    "evaluate.data_neighbors": lambda data: Call(
+        evaluate.data_neighbors, data.X, data.column, k=data.k,
+        align=pick(data.rng, ("none", "mutual", "mean")), **data.sampled,
+    ),
+    "evaluate.DataNeighbors.adjusted": lambda data: Call(
+        data.data_neighbors().adjusted, data.map_neighbors().indices[:, : data.k]
+    ),
+    "evaluate.DataNeighbors.without_labels": lambda data: Call(
+        data.data_neighbors().without_labels
+    ),
+    "evaluate.map_neighbors": lambda data: Call(
+        evaluate.map_neighbors, data.map, k=data.k, **data.sampled
+    ),
+    "evaluate.evaluate": lambda data: Call(
+        evaluate.evaluate, data.map, data.X, data.column, other=data.other, k=data.k,
+        sample=pick(data.rng, (None, 10)), n_jobs=1,
+    ),
+    "evaluate.measure_map": lambda data: Call(
+        evaluate.measure_map, data.map, data.data_neighbors(), other=data.other, n_jobs=1
+    ),
+    "evaluate.summarize_diagnostics": lambda data: Call(
+        evaluate.summarize_diagnostics, data.affinities().diagnostics
+    ),
+    "evaluate.expected_laplacian": lambda data: Call(evaluate.expected_laplacian, data.column),
+    "evaluate.expected_lisi": lambda data: Call(evaluate.expected_lisi, data.column),
+    "evaluate.knn_accuracy": _of_labels(evaluate.knn_accuracy),
+    "evaluate.laplacian": _of_labels(evaluate.laplacian),
+    "evaluate.laplacian_curve": lambda data: Call(
+        evaluate.laplacian_curve, data.either_map(), data.column, **{**data.measured, "k": None}
+    ),
+    "evaluate.lisi": lambda data: Call(
+        evaluate.lisi, data.map, data.column, perplexity=max(1.0, data.k / 3), **data.sampled
+    ),
+    "evaluate.mixing": lambda data: Call(
+        evaluate.mixing, data.map, data.column, k=data.k, n_jobs=1
+    ),
+    "evaluate.mixing_by_label": lambda data: Call(
+        evaluate.mixing_by_label, data.map, data.column, k=data.k, n_jobs=1
+    ),
+    "evaluate.private_populations": lambda data: Call(
+        evaluate.private_populations, data.map, data.column, data.other, k=data.k, n_jobs=1
+    ),
+    "evaluate.sample_points": lambda data: Call(
+        evaluate.sample_points, data.n, pick(data.rng, (None, 5, 0.5)), 0
+    ),
+    "sweep.sweep": lambda data: Call(
+        sweep.sweep, data.X, data.column, _grid(data.rng), other=data.other,
+        estimator=data.estimator(), path=bool(data.rng.random() < 0.3), progress=False, n_jobs=1,
+        folder=pick(data.rng, (None, _new_path(data, ""))),
+    ),
+    "sweep.load_sweep": lambda data: Call(sweep.load_sweep, saved_sweep(data.folder)),
+    "sweep.SweepResult.suggest": lambda data: Call(small_sweep().suggest, data.strength),
+    "sweep.SweepResult.best": lambda data: Call(small_sweep().best, data.strength),
+    "sweep.SweepResult.front": _of_sweep("front"),
+    "sweep.SweepResult.lines": _of_sweep("lines"),
+    "sweep.SweepResult.candidates": _of_sweep("candidates"),
+    "sweep.SweepResult.find": lambda data: Call(
+        small_sweep().find, method=pick(data.rng, ("tsne", "joint"))
+    ),
+    "sweep.SweepResult.save": lambda data: Call(small_sweep().save, _new_path(data, ".npz")),
+    "tl.ctsne": lambda data: Call(
+        tl.ctsne, data.adata(), "batch", perplexity=3, n_iter=3, n_jobs=1,
+        store_graph=bool(data.rng.random() < 0.3), copy=bool(data.rng.random() < 0.3),
+    ),
+    "tl.evaluate": lambda data: Call(
+        tl.evaluate, data.adata(), "batch", other=pick(data.rng, (None, "type")), k=5, n_jobs=1
+    ),
+    "tl.sweep": lambda data: Call(
+        tl.sweep, data.adata(), "batch", _grid(data.rng), estimator=data.estimator(),
+        progress=False, n_jobs=1,
+    ),
+    "tl.recipe_heiter23": lambda data: Call(
+        tl.recipe_heiter23, data.adata(), n_top_genes=20, n_comps=4,
+        copy=bool(data.rng.random() < 0.5),
+    ),
+    "pl.embedding": _embedding,
+    "pl.maps": _maps,
+    "pl.measures": _measures,
+    "pl.trade_off": _trade_off,
+    "pl.other_share": _other_share,
+    "pl.label_mixing": lambda data: Call(pl.label_mixing, data.either_map(), data.known, k=data.k),
+    "pl.palette": lambda data: Call(pl.palette, data.column),
+    "pl.similarity_profile": lambda data: Call(
+        pl.similarity_profile, np.sort(data.rng.random(data.n)), data.rng.random(data.n), data.known
+    ),
+    "report.write_report": lambda data: Call(
+        report.write_report, small_sweep(), _new_path(data, ".html"),
+        columns={"batch": np.tile(["a", "b"], 20), "number": np.arange(40.0)}, known="batch",
+    ),
+}  # fmt: skip

@@ -1,0 +1,118 @@
+"""Fit thousands of times in one process: memory, threads and open files must stay flat.
+
+``python fuzz/soak.py [--small 2000] [--large 50]`` prints the averages of the first and the last
+quarter of the fits, and exits with 1 if one of them grew by more than ``SLOPES`` allow.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import os
+import resource
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+from ctsne import ConditionalTSNE
+
+METHODS = ("joint", "revised", "balanced", "original", "tsne")
+COLUMNS = ("memory (KiB)", "threads", "open files")
+#: Growth per fit that counts as noise of the allocator. A leaked input of a small fit has 20 KiB, a
+#: leaked map of a large one 160 KiB.
+SLOPES = {"small": (4.0, 0.0, 0.0), "large": (150.0, 0.0, 0.0)}
+
+
+def small_fit(number: int) -> None:
+    """Fit 250 points: each method, dense and sparse; every tenth fit is refused, or fails."""
+    rng = np.random.default_rng(number)
+    X = rng.normal(size=(250, 10))
+    labels = rng.integers(3, size=250)
+    parameters = {"method": METHODS[number % 5], "perplexity": 10, "n_iter": 10}
+    kind = number % 10
+    if kind == 1:
+        X = sp.csr_array(np.where(X > 0, X, 0))
+    elif kind == 3:
+        parameters["perplexity"] = 250
+    elif kind == 6:
+        parameters |= {
+            "callback": lambda iteration, loss, embedding: {}[iteration],
+            "callback_every": 5,
+        }
+    try:
+        ConditionalTSNE(**parameters, random_state=number).fit(X, labels=labels)
+    except (ValueError, KeyError):
+        if kind not in (3, 6):
+            raise
+
+
+def large_fit(number: int) -> None:
+    """Fit 20,000 points; every tenth time more, whose neighbours are searched approximately."""
+    rng = np.random.default_rng(number)
+    n = 31_000 if number % 10 == 5 else 20_000
+    X = rng.normal(size=(n, 20)).astype(np.float32)
+    labels = rng.integers(4, size=n)
+    method = METHODS[number % 5]
+    model = ConditionalTSNE(method=method, n_iter=10, recall=0.9, random_state=number)
+    model.fit(X, labels=labels)
+
+
+def usage() -> tuple[float, int, int]:
+    """Return the memory in use in KiB, the threads and the open files of this process."""
+    gc.collect()
+    status = Path("/proc/self/status")
+    if status.exists():
+        fields = dict(line.split(":", 1) for line in status.read_text().splitlines())
+        memory, threads = (int(fields[name].split()[0]) for name in ("VmRSS", "Threads"))
+    else:  # only the highest memory is known: flat if nothing leaks
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+        threads = threading.active_count()
+    return memory, threads, len(os.listdir("/dev/fd"))
+
+
+def soak(name: str, fit: Callable[[int], None], count: int) -> bool:
+    """Fit ``count`` times, print what was used, and return whether it stayed flat."""
+    start = time.perf_counter()
+    used = np.empty((count, len(COLUMNS)))
+    for number in range(count):
+        fit(number)
+        used[number] = usage()
+    seconds = time.perf_counter() - start
+    quarter = max(1, count // 4)
+    # The first fits fill caches and the allocator's pools.
+    first, last = (
+        used[quarter // 2 : quarter + quarter // 2].mean(axis=0),
+        used[-quarter:].mean(axis=0),
+    )
+    slopes = (last - first) / max(1, count - quarter - quarter // 2)
+    print(f"{name}: {count} fits in {seconds:.0f} s")
+    flat = True
+    for column, a, b, slope, limit in zip(COLUMNS, first, last, slopes, SLOPES[name], strict=True):
+        good = slope <= limit
+        flat &= bool(good)
+        verdict = "flat" if good else f"GROWS, more than {limit:g} per fit"
+        print(
+            f"  {column:13} {a:12,.1f} -> {b:12,.1f}  {slope:+8.3f} per fit  {verdict}", flush=True
+        )
+    return flat
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--small", type=int, default=2000)
+    parser.add_argument("--large", type=int, default=50)
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    flat = soak("small", small_fit, options.small)
+    flat &= soak("large", large_fit, options.large)
+    return int(not flat)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
