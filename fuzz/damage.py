@@ -35,7 +35,7 @@ def damage(rng: Rng, path: Path, *, outside: Path, others: Sequence[bytes]) -> s
     ways = [hurt_bytes(rng, content, others)]
     if path.suffix == ".gz" and rng.random() < 0.5:
         how, inner = hurt_bytes(rng, gzip.decompress(content), others)
-        ways = [(f"{how} inside", gzip.compress(inner, 1))]
+        ways = [(f"{how} inside", gzip.compress(inner, 1, mtime=0))]
     for _ in range(int(rng.integers(0, 3)) if rng.random() < 0.3 else 0):
         ways.append(hurt_bytes(rng, ways[-1][1], others))
     path.write_bytes(ways[-1][1])

@@ -186,7 +186,7 @@ def hurt_npz_file(rng: Rng, path: Path, outside: Path) -> str:
         entries[place] = (name, content + bytes(int(pick(rng, (1, 1000, 10**6)))))
     with zipfile.ZipFile(path, "w", packing) as archive:
         for entry, inner in entries:
-            archive.writestr(entry, inner)
+            archive.writestr(zipfile.ZipInfo(entry), inner, packing)  # with a fixed date
     if rng.random() < 0.15:  # the fields of the directory and of the entries: sizes, flags, method
         data = bytearray(path.read_bytes())
         starts = [

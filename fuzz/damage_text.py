@@ -87,7 +87,7 @@ def hurt_text_file(rng: Rng, path: Path, _: Path) -> str:
             f"{how}, other encoding",
             text.encode(pick(rng, ("utf-16", "utf-32", "utf-7")), "replace"),
         )
-    path.write_bytes(gzip.compress(content, 1) if packed else content)
+    path.write_bytes(gzip.compress(content, 1, mtime=0) if packed else content)
     return how
 
 
