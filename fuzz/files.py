@@ -227,7 +227,7 @@ def _read_data(rng: Rng, case: Path, specimen: Specimen) -> Todo:
 
 def _embed(rng: Rng, case: Path, specimen: Specimen) -> Todo:
     output = f"new{pick(rng, MAPS)}"
-    if "h5ad" in specimen.main and not (case / specimen.main).is_symlink() and rng.random() < 0.6:
+    if "h5ad" in specimen.main and rng.random() < 0.6:
         output = specimen.main
     labels = ["--method", "tsne"]
     if not re.search(r"^(csr|csc|coo|bsr|dia)\.npz|\.npy", specimen.main):
@@ -317,8 +317,8 @@ def _rerun(_: Rng, case: Path, specimen: Specimen) -> Todo:
 def _embed_over(_: Rng, case: Path, specimen: Specimen) -> Todo:
     """Replace a damaged map by a new one."""
     main = specimen.main
-    if (case / main).is_symlink() or not (case / "cells.csv").is_file():
-        return _read_map(_, case, specimen)  # a link that a user names is followed, as it should be
+    if "cells.csv" not in specimen.files:
+        return _read_map(_, case, specimen)
     words = ("embed", case / "cells.csv", "--labels", "batch", "-o", case / main, *QUICK, "-q")
     return Command(words, lambda name: name in (main, f"{main}.json"), case / main)
 
