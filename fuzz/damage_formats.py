@@ -137,7 +137,7 @@ def hurt_npz_file(rng: Rng, path: Path, outside: Path) -> str:
         entries = [(name, archive.read(name)) for name in archive.namelist()]
     place = int(rng.integers(len(entries)))
     name, content = entries[place]
-    way = int(rng.integers(10))
+    way = int(rng.integers(13))
     packing = pick(
         rng,
         (
@@ -151,7 +151,7 @@ def hurt_npz_file(rng: Rng, path: Path, outside: Path) -> str:
     if way <= 3:
         how, content = hurt_npy(rng, content, outside)
         entries[place] = (name, content)
-    elif way == 4:
+    elif way == 4 or way > 9:
         array = np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
         how, entries[place] = "npz values", (name, _npy(_odd_array(rng, array, outside)))
     elif way == 5:

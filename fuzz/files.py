@@ -33,6 +33,7 @@ SHARES = {
 }  # fmt: skip
 #: Words by which a message may name a file too: a label file, or the data that options do not fit.
 _ALSO = {"labels": ["the label file"], "config": ["cells.csv"]}
+_WRITTEN = 8  # times as often
 _UNDAMAGED = 0.02
 _LONGEST = 2000  # characters of a message
 # A command may also name an option or a parameter, where the file itself could be read.
@@ -40,6 +41,9 @@ _ARGUMENT = re.compile(r"--[a-z]|\w must |\b(perplexity|labels|k|X|init)\b")
 
 _specimens: dict[str, list[Specimen]] = {}
 _outside: dict[str, bytes] = {}
+
+# Data without columns that could be labels.
+_BARE = re.compile(r"^(csr|csc|coo|bsr|dia)\.npz|\.npy")
 
 Files = Mapping[str, bytes]
 
@@ -60,8 +64,9 @@ def start(folder: Path) -> None:
     """Make the specimens, and the files that planted links lead to."""
     made = make_specimens(folder / "valid")
     for each in made:
-        # HDF5 files have the richest structure, and few specimens.
-        _specimens.setdefault(each.role, []).extend([each] * (4 if "h5ad" in each.main else 1))
+        # HDF5 files and sparse matrices have the richest structure, and few specimens.
+        times = 4 if "h5ad" in each.main else 2 if _BARE.search(each.main) else 1
+        _specimens.setdefault(each.role, []).extend([each] * times)
     files = {name: content for each in made for name, content in each.files.items()}
     sources = {"target.h5ad": "full.h5ad", "target.csv": "cells.csv", "target.json": "map.csv.json",
                "target.npz": "dense.npz", "target.npy": "cells.npy",
@@ -87,7 +92,10 @@ def attack(rng: Rng, folder: Path) -> str | None:
         others = list(pick(rng, _specimens[role]).files.values())
         how = damage(rng, case / victim, outside=outside, others=others)
     operations, weights = zip(*OPERATIONS[role].items(), strict=True)
-    operation = operations[int(rng.choice(len(weights), p=np.array(weights) / sum(weights)))]
+    shares = np.array(weights, float)
+    if "link" in how or "outside" in how:  # what matters then is where something is written
+        shares *= [_WRITTEN if each in _WRITERS else 1 for each in operations]
+    operation = operations[int(rng.choice(len(shares), p=shares / shares.sum()))]
     facts = f"{specimen.name}: {victim}: {how}: {operation.__name__}"
     try:
         todo = operation(rng, case, specimen)
@@ -220,8 +228,7 @@ def _read_data(rng: Rng, case: Path, specimen: Specimen) -> Todo:
         if "full" in specimen.main:
             reps += [{"layer": "log"}, {"layer": "full"}, {"use_rep": "X_frame"}]
         more = pick(rng, reps)
-    has_labels = not re.search(r"^(csr|csc|coo|bsr|dia)\.npz|\.npy", specimen.main)
-    labels = ["batch"] if has_labels and rng.random() < 0.7 else []
+    labels = ["batch"] if not _BARE.search(specimen.main) and rng.random() < 0.7 else []
     return partial(read_data, case / specimen.main, labels=labels, **more)
 
 
@@ -230,7 +237,7 @@ def _embed(rng: Rng, case: Path, specimen: Specimen) -> Todo:
     if "h5ad" in specimen.main and rng.random() < 0.6:
         output = specimen.main
     labels = ["--method", "tsne"]
-    if not re.search(r"^(csr|csc|coo|bsr|dia)\.npz|\.npy", specimen.main):
+    if not _BARE.search(specimen.main):
         labels = ["--labels", "batch"]
     words = ("embed", case / specimen.main, *labels, "-o", case / output, *QUICK, "-q")
     return Command(words, lambda name: name in (output, f"{output}.json"), case / output)
@@ -359,3 +366,4 @@ OPERATIONS: dict[str, dict[Callable[[Rng, Path, Specimen], Todo], int]] = {
     "config": {_embed_with: 1},
     "start": {_embed_from: 1},
 }  # fmt: skip
+_WRITERS = (_embed, _embed_over, _resume)
