@@ -33,7 +33,7 @@ SHARES = {
 }  # fmt: skip
 #: Words by which a message may name a file too: a label file, or the data that options do not fit.
 _ALSO = {"labels": ["the label file"], "config": ["cells.csv"]}
-_WRITTEN = 8  # times as often
+_WRITTEN = 6  # times as often
 _UNDAMAGED = 0.02
 _LONGEST = 2000  # characters of a message
 # A command may also name an option or a parameter, where the file itself could be read.
@@ -357,11 +357,11 @@ def _report(_: Rng, case: Path, specimen: Specimen) -> Todo:
 #: The operations of each role and how often each is chosen. Readers are a hundred times as fast as
 #: commands, which mostly repeat what a reader does.
 OPERATIONS: dict[str, dict[Callable[[Rng, Path, Specimen], Todo], int]] = {
-    "data": {_read_data: 93, _embed: 6, _tl: 1},
+    "data": {_read_data: 95, _embed: 4, _tl: 1},
     "labels": {_read_labels: 96, _embed_labels: 4},
-    "map": {_read_map: 58, _read_provenance: 30, _evaluate: 4, _rerun: 3, _embed_over: 3, _plot: 2},
-    "sweep": {_load_sweep: 42, _read_folder: 30, _read_provenance: 13, _resume: 9, _report: 3,
-              _rerun: 2, _plot: 1},
+    "map": {_read_map: 60, _read_provenance: 31, _evaluate: 3, _rerun: 2, _embed_over: 3, _plot: 1},
+    "sweep": {_load_sweep: 44, _read_folder: 30, _read_provenance: 13, _resume: 9, _report: 2,
+              _rerun: 1, _plot: 1},
     "saved sweep": {_load_sweep: 1},
     "config": {_embed_with: 1},
     "start": {_embed_from: 1},
