@@ -787,3 +787,72 @@ def test_odd_distances_work(method: str) -> None:
     for table in (lopsided, steps, doubled, np.where(lopsided > 0.1, 0, lopsided)):
         model = make(method=method, metric="precomputed", init="spectral")
         check_map(model.fit(table, labels=np.arange(n) % 3), n)
+
+
+class Unwritable:
+    """An object that cannot be written in a message."""
+
+    def __repr__(self) -> str:
+        raise RuntimeError("no")
+
+
+ODD_VALUES: tuple[Any, ...] = (
+    10**5000, Unwritable(), np.zeros((2, 2)), pd.DataFrame({"a": [1, 2]}), sp.eye_array(3),
+    "two\nlines", pd.NA, np.ma.masked, np.datetime64("NaT"), 1j, object(), ...,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("parameter", list(ConditionalTSNE().get_params()))
+@pytest.mark.parametrize("value", ODD_VALUES, ids=lambda value: type(value).__name__)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_odd_values_are_refused_in_one_line(parameter: str, value: Any) -> None:
+    if parameter == "verbose" or (parameter == "n_iter" and value is ODD_VALUES[0]):
+        return  # these are taken at their word
+    message = parameter
+    try:
+        check_map(make(**{parameter: value}).fit(X, labels=LABELS), 120)
+    except (TypeError, ValueError) as error:
+        message = str(error)
+    assert parameter in message and "\n" not in message and len(message) < 400
+
+
+def test_columns_of_the_same_name() -> None:
+    frame = pd.DataFrame(X[:, :3], columns=["a", "b", "a"])
+    with pytest.raises(ValueError, match="several columns named 'a'"):
+        make().fit(frame, labels=LABELS)
+    twice = pd.DataFrame({"a": LABELS, "b": LABELS}).set_axis(["a", "a"], axis=1)
+    assert encode_labels(twice).n_labels == 2
+
+
+@pytest.mark.filterwarnings("ignore:mixing=0.5 was not reached")
+def test_nothing_given_is_changed() -> None:
+    rng = np.random.default_rng(0)
+    given = {
+        "X": X.copy(), "labels": np.array(LABELS), "init": rng.normal(size=(120, 2)),
+        "align": rng.normal(size=(120, 3)),
+    }  # fmt: skip
+    kept = {name: array.copy() for name, array in given.items()}
+    for array in given.values():
+        array.flags.writeable = False
+    for method in METHODS:
+        for more in ({}, {"init": given["init"]}, {"metric": "cosine"}, {"mixing": 0.5}):
+            if method == "tsne" and "mixing" in more:
+                continue
+            align = {"align": given["align"]} if method in ("revised", "joint") else {}
+            check_map(
+                make(method=method, **more, **align).fit(given["X"], labels=given["labels"]), 120
+            )
+    for name, array in given.items():
+        np.testing.assert_array_equal(array, kept[name])
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_unaligned_arrays_work(metric: str) -> None:
+    raw = np.zeros(X.nbytes + 1, np.uint8)
+    table = raw[1:].view(np.float64).reshape(X.shape)
+    table[...] = X
+    assert not table.flags.aligned
+    expected = make(metric=metric).fit(X, labels=LABELS).embedding_
+    np.testing.assert_array_equal(
+        make(metric=metric).fit(table, labels=LABELS).embedding_, expected
+    )

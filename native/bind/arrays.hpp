@@ -101,11 +101,13 @@ Vector<T> array_of(std::span<const T> values) {
   return out;
 }
 
-// An array to refer to later. One that can be written is copied, because nothing tells when its
-// checked content changes.
+// An array to refer to later. All but read-only arrays of NumPy are copied, because nothing tells
+// when their checked content changes.
 template <class T>
 Vector<const T> kept(const Vector<const T>& array) {
-  if (!nb::cast<bool>(nb::cast(array).attr("flags").attr("writeable"))) return array;
+  const nb::object given = nb::cast(array);
+  if (nb::hasattr(given, "flags") && !nb::cast<bool>(given.attr("flags").attr("writeable")))
+    return array;
   const auto own = array_of(std::span<const T>(array.data(), array.size()));
   return nb::cast<Vector<const T>>(nb::cast(own));
 }

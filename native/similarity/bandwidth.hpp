@@ -39,6 +39,7 @@ class RowSolver {
 
   // With equal weights, entropy decreases with precision: there is at most one solution.
   Bandwidth monotone(double target) const {
+    if (std::isnan(target)) return {0.0, false};
     const double widest = std::log(static_cast<double>(d2_.size()));
     if (target >= widest - kEntropyTolerance) return {0.0, target - widest < kReached};
     const double narrowest = std::log(static_cast<double>(ties_));

@@ -271,8 +271,10 @@ class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMi
             log.stage(f"map: {self.n_iter_} iterations, KL divergence {self.kl_divergence_:.4f}")
 
     def _keep_map(self) -> None:
+        self.kl_divergence_ = (
+            self._layout.loss()
+        )  # first, because it fails if the map is not finite
         self.embedding_ = self._layout.embedding
-        self.kl_divergence_ = self._layout.loss()
         self.n_iter_ = self._layout.iteration
 
     @property

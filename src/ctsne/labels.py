@@ -225,6 +225,8 @@ def _as_columns(labels: Any, argument: str) -> list[Any]:
     if hasattr(labels, "columns"):
         if len(labels.columns) == 0:
             raise ValueError(f"{argument} is a data frame without columns; {wanted}")
+        if hasattr(labels, "iloc"):  # two columns may have the same name
+            return [labels.iloc[:, place] for place in range(len(labels.columns))]
         return [labels[name] for name in labels.columns]
     if hasattr(labels, "isna") or _is_polars(labels) or _is_categorical(labels):
         return [labels]
@@ -239,6 +241,8 @@ def _as_columns(labels: Any, argument: str) -> list[Any]:
     if np.ndim(array) == 0 or not isinstance(array, np.ndarray):
         got = "None" if labels is None else f"{type(labels).__name__} {shown(labels, 40)}"
         raise TypeError(f"{argument} must be a label column, got {got}; {wanted}")
+    if array.dtype.kind == "V":
+        raise TypeError(f"{argument} {_VALUES}, got records of {shown(array.dtype)}")
     if array.ndim > 2 or (array.ndim == 2 and array.shape[1] == 0):
         shapes = f"of shape (n,) or (n, c), got an array of shape {array.shape}"
         raise ValueError(f"{argument} must be one column or several, {shapes}; {wanted}")

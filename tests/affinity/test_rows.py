@@ -190,3 +190,28 @@ def test_native_rows_refuse_what_does_not_fit() -> None:
     for begin, end in ((-1, 3), (2, 2), (0, 4)):
         with pytest.raises(ValueError, match="rows are outside"):
             rows.find_bandwidths(1.5, False, 1.0, begin, end)
+
+
+@pytest.mark.parametrize("weight", [-1e6, 1e6, -1e38, np.nan, np.inf])
+@pytest.mark.parametrize("distance", [np.nan, np.inf, 0.0, 1e-30, 3e38])
+@pytest.mark.parametrize("perplexity", [3.5, 0.0, np.nan, np.inf])
+def test_the_search_for_a_bandwidth_ends(weight: float, distance: float, perplexity: float) -> None:
+    distances = np.linspace(0, min(distance, 1) or 1, 9, dtype=np.float32)[None]
+    distances[0, 3] = distance
+    given = distances, np.array([7], np.int32), np.array([weight]), np.array([-70.0]), 1
+    if not abs(weight) <= 1e6:
+        with pytest.raises(ValueError, match="log weight is too large"):
+            _native.ConditionalRows(*given)
+        return
+    precision, _ = _native.ConditionalRows(*given).find_bandwidths(perplexity, True, 1.0)
+    assert len(precision) == 1
+
+
+def test_more_workers_than_work() -> None:
+    rows = np.ones((3, 2), np.float32)
+    results = [
+        _native.ConditionalRows(rows, np.ones(3, np.int32), np.zeros(3), np.zeros(3), n_jobs)
+        .find_bandwidths(1.5, True, 1.0)[0].tolist()
+        for n_jobs in (1, 2**31 - 1)
+    ]  # fmt: skip
+    assert results[0] == results[1]

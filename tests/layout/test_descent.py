@@ -258,3 +258,73 @@ def test_a_damaged_state_is_refused() -> None:
         empty = _native.Similarities.__new__(_native.Similarities)
         with pytest.raises(ValueError, match="as the row starts say"):
             empty.__setstate__((packed, starts, columns[:-1], *rest))
+
+
+def test_a_map_that_is_lost_is_an_error() -> None:
+    layout = Layout(similarities(30), 1e25 * start(30))
+    for call in (layout.loss, layout.gradient, lambda: layout.run(5)):
+        with pytest.raises(ValueError, match="use a smaller dof, learning_rate"):
+            call()
+    assert layout.iteration == 0
+
+
+@pytest.mark.parametrize("rate", [1e20, 1e300])
+def test_any_learning_rate_takes_steps(rate: float) -> None:
+    """Products beyond the largest float are steps of the greatest length, not none at all."""
+    layout = Layout(similarities(30), start(30), Schedule(learning_rate=rate, exaggeration=1e300))
+    layout.run(3)
+    assert np.isfinite(layout.embedding).all()
+    assert np.ptp(layout.embedding) > 1
+
+
+def test_what_is_given_is_checked() -> None:
+    good = similarities(30)
+    for matrix, message in (
+        (good * np.nan, "NaN"), (good * 1e9, "sum to one"), (0 * good, "sum to one"),
+        (-good, "negative"), (good.tocoo(), "CSR"), (good[:20], "square"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=message):
+            Layout(matrix, start(30))
+    for dof in (0.0, 1e-12, 1e4, 1e300, np.nan, np.inf):
+        with pytest.raises(ValueError, match=r"dof must be a number from 0\.05 to 1000"):
+            Layout(good, start(30), dof=dof)
+    wrong: Any = "schedule"
+    for keywords in ({"schedule": wrong}, {"weights": wrong}):
+        with pytest.raises(TypeError, match=r"must be a (Schedule|PairWeights) object, got str"):
+            Layout(good, start(30), **keywords)
+
+
+def test_arrays_of_other_libraries_are_copied() -> None:
+    arrays = np.array([0, 1, 2]), np.array([1, 0], np.int32), np.ones(2, np.float32)
+    views: list[Any] = [memoryview(array) for array in arrays]  # type: ignore[arg-type]
+    y = np.array([[0, 0], [1, 2]], np.float32)
+    one, other = (
+        _native.Descent(_native.Similarities(*each, 1), y, 1.0, 1).attraction()
+        for each in (arrays, views)
+    )
+    np.testing.assert_array_equal(one, other)
+
+
+def test_arrays_that_change_later_are_not_followed() -> None:
+    arrays = np.array([0, 1, 2]), np.array([1, 0], np.int32), np.ones(2, np.float32)
+    given = _native.Similarities(*arrays, 1)
+    packed = given.packed(np.array([1, 0], np.int32))
+    y = np.array([[0, 0], [1, 2]], np.float32)
+    descents = [_native.Descent(each, y, 1.0, 1) for each in (given, packed)]
+    expected = [(each.attraction(), each.log_kernel_sum()) for each in descents]
+    for each in (given, packed):
+        for array in (*arrays, *each.__getstate__()[1:4]):  # type: ignore[misc]
+            array[...] = 2**13  # type: ignore[index]
+    for each, (attraction, total) in zip(descents, expected, strict=True):
+        np.testing.assert_array_equal(each.attraction(), attraction)
+        assert each.log_kernel_sum() == total
+
+
+@pytest.mark.parametrize("kind", ["Similarities", "Descent"])
+@pytest.mark.parametrize(
+    "state", [(), (1, 2, 3, 4, 5, 6), (None,) * 6, (True, "a", None, 3, 2.0, 1)], ids=str
+)
+def test_state_of_other_types_is_refused(kind: str, state: tuple[object, ...]) -> None:
+    cls = getattr(_native, kind)
+    with pytest.raises((TypeError, ValueError), match="state"):
+        cls.__new__(cls).__setstate__(state)

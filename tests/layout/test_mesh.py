@@ -10,7 +10,7 @@ import pytest
 import scipy.fft
 from numpy.typing import NDArray
 
-from ctsne import ConditionalTSNE
+from ctsne import ConditionalTSNE, _native
 from ctsne.layout.mesh import MOST_NODES, Mesh, MeshPlan, _spline_transform, plan_mesh
 from ctsne.layout.repulsion import Repulsion
 
@@ -128,3 +128,33 @@ def test_convolution_of_meshes_that_fill_no_band(nodes: tuple[int, int], spacing
     expected = scipy.fft.irfft2(spectrum, s=doubled)[: nodes[0], : nodes[1]]
     error = np.abs(potential[: nodes[0], : nodes[1]] - expected).max()
     assert error < 1e-6 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("place", [np.nan, np.inf, -np.inf, 1e38, -1e38])
+@pytest.mark.parametrize("origin", [0.0, np.nan, np.inf, 1e300])
+@pytest.mark.parametrize(
+    ("nodes", "shape"), [((60,), (72,)), ((32, 30), (32, 32)), ((16, 16, 16), (16, 16, 32))]
+)
+def test_positions_off_the_mesh_stay_inside_the_array(
+    nodes: tuple[int, ...], shape: tuple[int, ...], origin: float, place: float
+) -> None:
+    dims = len(nodes)
+    grids = np.zeros((3, *shape), np.float32)
+    mesh = _native.Mesh(grids[1:2], nodes, 0.4, 2)
+    y = np.full((40, dims), place, np.float32)
+    y[::2] = 1
+    bounds, at = np.array([0, 40]), (origin,) * dims
+    force = np.zeros_like(y)
+    mesh.spread(y, bounds, at)
+    mesh.gather(force, y, bounds, at, np.zeros(1))
+    assert not grids[::2].any()  # its neighbours in memory
+    if dims == 2:
+        one = np.ones(1, np.float32)
+        mesh.add_near(force, y, bounds, at, one, one, 1.6)
+
+
+def test_a_transform_larger_than_its_array() -> None:
+    with pytest.raises(ValueError, match="does not fit the nodes"):
+        _native.PlaneKernel(np.zeros((5, 16), np.float32), (2**40, 2**40), doubled=True)
+    with pytest.raises(ValueError, match="at least one node"):
+        _native.coarse_nodes(2**63 - 1)

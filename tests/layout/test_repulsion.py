@@ -139,3 +139,26 @@ def test_all_points_at_one_place() -> None:
     force, normaliser = Repulsion(10, exact=False)(np.zeros((10, 2), np.float32))
     assert np.abs(force).max() < 1e-6
     assert normaliser == pytest.approx(90, rel=1e-6)
+
+
+@pytest.mark.parametrize("dims", [1, 2])
+@pytest.mark.parametrize("dof", [30.0, 500.0, 1000.0])
+def test_many_degrees_of_freedom_on_a_wide_mesh(dims: int, dof: float) -> None:
+    """The kernel falls below what floats hold, relative to its value at the largest distance."""
+    rng = np.random.default_rng(0)
+    y = (rng.choice([-300, 0, 300], (400, dims)) + rng.normal(size=(400, dims))).astype(np.float32)
+    exact, expected = Repulsion(400, dof=dof, exact=True)(y)
+    force, normaliser = Repulsion(400, dof=dof, exact=False)(y)
+    assert normaliser == pytest.approx(expected, rel=0.01)
+    assert np.abs(force - exact).max() < 0.02 * np.abs(exact).max()
+
+
+@pytest.mark.parametrize("place", [np.nan, np.inf, 1e25])
+@pytest.mark.parametrize("exact", [True, None])
+def test_a_map_without_a_finite_normaliser_is_an_error(place: float, exact: bool | None) -> None:
+    y = np.zeros((10, 2), np.float32)
+    y[::2] = place * np.arange(1, 6)[:, None]
+    y[1::2] = -y[::2]
+    message = "(too wide|lost to rounding).* use a smaller dof, learning_rate"
+    with pytest.raises(ValueError, match=message):
+        Repulsion(10, exact=exact)(y)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any, Literal
 
 import numpy as np
@@ -332,3 +333,35 @@ class TestNative:
         long = _native.NeighborLists(np.full(4, 4, np.int32), 4)
         with pytest.raises(ValueError, match="longer than the number of points"):
             pure.find(long, np.arange(3), False, 10)
+
+    @pytest.mark.parametrize("n_jobs", [1, 2**31 - 1])
+    def test_any_number_of_workers(self, n_jobs: int) -> None:
+        X = np.random.default_rng(0).normal(size=(50, 3)).astype(np.float32)
+        order, bounds = _native.make_cells(X, np.array([0, 50]), 5, 5, n_jobs)
+        points = _native.SearchPoints(X, X, order, np.zeros(50, np.int32), 1.0, n_jobs)
+        lists = _native.NeighborLists(np.full(50, 4, np.int32), 4)
+        points.find_exact(lists, np.arange(50), other=False)
+        exact = lists.indices.copy()
+        _native.Cells(points, bounds, None).find(lists, np.arange(50), False, 2**62)
+        np.testing.assert_array_equal(lists.indices, exact)
+
+    @pytest.mark.parametrize("value", [np.nan, np.inf, 3e38])
+    def test_values_that_are_not_finite(self, value: float) -> None:
+        X = np.random.default_rng(0).normal(size=(50, 3)).astype(np.float32)
+        spoilt = X.copy()
+        spoilt[::3] = value
+        order, bounds = _native.make_cells(spoilt, np.array([0, 50]), 5, 5, 2)
+        assert sorted(order) == list(range(50)) and bounds[-1] == 50
+        for original in (X, spoilt):
+            points = _native.SearchPoints(original, spoilt, order, np.zeros(50, np.int32), 1.0, 2)
+            lists = _native.NeighborLists(np.full(50, 4, np.int32), 4)
+            with contextlib.suppress(ValueError):
+                points.find_exact(lists, np.arange(50), other=False)
+
+
+@pytest.mark.parametrize("rows", [[0.5], "some", [], [[1]], None, [-1], [6]], ids=str)
+def test_rows_are_numbers_of_points(rows: Any) -> None:
+    if rows is None:
+        rows = np.array([{}])
+    with pytest.raises((TypeError, ValueError), match=r"^rows must be"):
+        find_neighbors(np.arange(12.0).reshape(6, 2), k_same=2, rows=rows)

@@ -78,7 +78,7 @@ def as_numbers(values: Any, *, argument: str) -> Any:
     dtype = np.float32 if array.dtype == np.float32 else np.float64
     if is_sparse(array):
         return _as_csr(array, dtype, argument)
-    return np.asarray(array, dtype, order="C")
+    return np.require(array, dtype, ["C", "ALIGNED"])
 
 
 def _as_csr(matrix: Any, dtype: type[np.floating], argument: str) -> Any:
@@ -314,6 +314,18 @@ def check_choice(value: object, argument: str, choices: tuple[str, ...]) -> str:
     return value
 
 
+def check_seed(random_state: Any) -> np.random.RandomState:
+    """Return the generator of a seed, or refuse it."""
+    from sklearn.utils import check_random_state
+
+    try:
+        state: np.random.RandomState = check_random_state(random_state)
+    except Exception as error:
+        wanted = "a whole number from 0 up, a numpy.random.RandomState or None"
+        raise ValueError(f"random_state must be {wanted}, got {shown(random_state)}") from error
+    return state
+
+
 def check_kind(value: object, kind: type, argument: str) -> None:
     """Refuse anything but an object of a class."""
     if not isinstance(value, kind):
@@ -326,8 +338,8 @@ def check_perplexity(value: object, n: int) -> float:
     number = check_number(value, "perplexity", low=1, hint="it is roughly a number of neighbours")
     if number > n - 1:
         raise ValueError(
-            f"perplexity={shown(value)} is too large for {n} points (n_samples={n}): the largest "
-            f"that works is {n - 1}, and at most a third of the points ({max(1, n // 3)}) is advisable"
+            f"perplexity={shown(value)} is too large for {n} points (n_samples={n}); the largest "
+            f"that works is {n - 1}, at most a third of the points ({max(1, n // 3)}) is advisable"
         )
     return number
 

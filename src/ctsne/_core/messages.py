@@ -40,7 +40,10 @@ def label_text(value: object) -> str:
     # Whole numbers become floats as soon as a column has a gap; 3.0 is still the label 3.
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
-    return str(value)
+    try:
+        return str(value)
+    except Exception:  # an object that cannot be written
+        return shown(value)
 
 
 def value_text(value: Any) -> str:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_random_state
 
 from ctsne._core.checks import (
     all_identical,
@@ -21,10 +20,10 @@ from ctsne._core.checks import (
     check_jobs,
     check_number,
     check_perplexity,
+    check_seed,
     is_sparse,
 )
 from ctsne._core.components import check_components
-from ctsne._core.messages import shown
 from ctsne._core.vocabulary import BANDWIDTHS, METRICS, STARTS
 from ctsne._fit import conditioning
 from ctsne.labels import Labels
@@ -218,9 +217,4 @@ def _check_schedule(given: Mapping[str, Any], n: int) -> Schedule:
 
 
 def _generator(random_state: Any) -> np.random.Generator:
-    wanted = "random_state must be a whole number from 0 up, a numpy.random.RandomState or None"
-    try:
-        state = check_random_state(random_state)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{wanted}, got {shown(random_state)}") from error
-    return np.random.default_rng(state.randint(2**31 - 1))
+    return np.random.default_rng(check_seed(random_state).randint(2**31 - 1))

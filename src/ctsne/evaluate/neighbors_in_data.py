@@ -82,6 +82,8 @@ class DataNeighbors:
         ``near`` holds neighbours of the same points in the map, the nearest first. The first k
         entries of a row of the result are the set ``v_i^k`` of the paper (section 4.1).
         """
+        if np.ndim(near) != 2 or near.dtype.kind not in "iu" or len(near) != len(self.points):
+            raise TypeError(f"near must be neighbours of the {len(self.points)} points measured")
         k = near.shape[1]
         other = different_labels(self.labels, self.points[:, None], near)
         n_other = other.sum(axis=1)[:, None]

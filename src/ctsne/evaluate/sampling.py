@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_random_state
 
-from ctsne._core.checks import check_count, check_number
+from ctsne._core.checks import check_count, check_number, check_seed
 from ctsne._core.messages import shown
 
 Points = NDArray[np.int64]
@@ -75,7 +74,7 @@ def sample_points(n: int, sample: float | None = None, random_state: object = 0)
         hint = "or a whole number of points"
         share = check_number(sample, "sample", low=0, high=1, open_low=True, hint=hint)
         size = max(1, round(share * n))
-    drawn = check_random_state(random_state).permutation(n)[:size]
+    drawn = check_seed(random_state).permutation(n)[:size]
     return np.sort(drawn).astype(np.int64)
 
 

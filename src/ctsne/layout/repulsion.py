@@ -26,6 +26,8 @@ _POINT_COST = (15.0, 30.0, 120.0)
 _PATIENCE = 4.0
 # Larger labels may have a mesh of their own; the others are summed exactly, many in one call.
 LARGE_LABEL = 1000
+# Beyond this, squared distances are too large for single precision.
+_WIDEST = 1e15
 # What to change if a map cannot be computed.
 REMEDY = "use a smaller dof, learning_rate or exaggeration, or a start (init) of about 1e-4 across"
 
@@ -141,11 +143,11 @@ class Repulsion:
         coordinates, if known.
         """
         low, high = extent or (y.min(axis=0).tolist(), y.max(axis=0).tolist())
-        if not all(map(math.isfinite, (*low, *high))):
-            raise ValueError(f"the map is not finite any more; {REMEDY}")
+        width = max(b - a for a, b in zip(low, high, strict=True))
+        if not all(map(math.isfinite, (*low, *high))) or width > _WIDEST:
+            raise ValueError(f"the map is {abs(width):g} wide, too wide for any forces; {REMEDY}")
         force, normaliser = self._sum(y, low, high)
         if not 0 < normaliser < math.inf:
-            width = max(b - a for a, b in zip(low, high, strict=True))
             raise ValueError(
                 f"the points of the map are so far apart ({width:g}) that the sum of their kernel "
                 f"is lost to rounding ({normaliser:g}, dof={self._dof:g}); {REMEDY}"

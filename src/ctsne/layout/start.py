@@ -7,7 +7,13 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from ctsne._core.checks import as_numbers, check_choice, check_count, check_kind, is_sparse
+from ctsne._core.checks import (
+    as_numbers,
+    check_choice,
+    check_count,
+    check_kind,
+    is_sparse,
+)
 from ctsne._core.components import leading_eigenvectors, principal_components
 from ctsne._core.jobs import one_blas_thread
 from ctsne._core.vocabulary import STARTS
@@ -64,6 +70,8 @@ def start_positions(
         if X is None:
             raise ValueError('init="pca" needs features, but only distances are given')
         X = np.asarray(as_numbers(X, argument="X"))
+        if X.ndim != 2 or not X.size:  # nor sparse
+            raise ValueError("X must be a dense matrix of features, a row for each point")
         return _scaled(_principal(X, n_components, n_jobs), n_components, rng)
     if matrix is None:
         raise ValueError(f'init="{init}" needs similarities, but none are given')
