@@ -15,6 +15,7 @@ from inputs import Rng, odd, pick
 from sklearn.base import clone
 
 from ctsne import ConditionalTSNE
+from ctsne.labels import encode_labels
 
 LIMIT = 60.0
 
@@ -78,12 +79,17 @@ def attack(rng: Rng, folder: Path) -> str | None:
 
 def make_case(rng: Rng) -> Case:
     """Make valid data and parameters, then change some of them."""
-    n = int(rng.integers(4, 61)) if rng.random() < 0.96 else int(rng.integers(0, 4))
+    size = rng.random()
+    low, high = (0, 4) if size < 0.03 else (200, 700) if size > 0.99 else (4, 61)
+    n = int(rng.integers(low, high))  # from some 200 points on, maps use meshes
     X = inputs.points(rng, n, int(rng.integers(1, 9)) if rng.random() < 0.98 else 0)
     case = Case(n, X, None, valid_parameters(rng, n))
     wrong = int(pick(rng, (0, 0, 0, 0, 1, 1, 2, 3)))
     bad_table = wrong > 0 and rng.random() < 0.3
     case.labels = inputs.labels(rng, n, broken=0.2 if wrong else 0) if rng.random() < 0.85 else None
+    if rng.random() < 0.1 and case.labels is not None:
+        knob = "beta" if case.parameters["method"] in ("revised", "original") else "strength"
+        case.parameters[knob] = per_label(rng, case.labels)
     if case.parameters["metric"] == "precomputed":
         case.X = inputs.distances(rng, X)
         if rng.random() < 0.6:
@@ -112,7 +118,7 @@ def valid_parameters(rng: Rng, n: int) -> dict[str, Any]:
     parameters: dict[str, Any] = {
         "method": pick(rng, METHODS),
         "perplexity": pick(rng, (1, 1.5, 2, 5, 10, 30, max(1, n - 1), max(1, n / 3))),
-        "metric": pick(rng, ("euclidean",) * 7 + ("cosine", "precomputed")),
+        "metric": pick(rng, ("euclidean",) * 7 + ("cosine", "precomputed" if n < 61 else "cosine")),
         "n_iter": int(rng.integers(1, 13)) if rng.random() < 0.99 else 300,
         "n_jobs": pick(rng, (1, 1, 1, 1, 1, 2, None, -1)),
         "random_state": int(rng.integers(100)),
@@ -124,9 +130,6 @@ def valid_parameters(rng: Rng, n: int) -> dict[str, Any]:
     for name in VALID:
         if rng.random() < 0.08:
             parameters[name] = pick(rng, VALID[name])
-    if rng.random() < 0.1:
-        knob = "beta" if parameters["method"] in ("revised", "original") else "strength"
-        parameters[knob] = {"a": 0.5, "b": rng.random() or 1, "c": 1, "d": 0.01}
     if rng.random() < 0.05:
         parameters["init"] = 1e-4 * rng.normal(size=(n, parameters.get("n_components", 2)))
     if rng.random() < 0.05:
@@ -134,6 +137,12 @@ def valid_parameters(rng: Rng, n: int) -> dict[str, Any]:
     if rng.random() < 0.01 and parameters["method"] != "tsne":
         parameters["mixing"] = rng.random()
     return parameters
+
+
+def per_label(rng: Rng, labels: Any) -> Any:
+    """Return a mapping with a number per label, or a number if these are not labels."""
+    name, known = expect_typed(lambda: encode_labels(labels))
+    return {each: rng.random() or 1 for each in known.names} if name == "ok" else 0.5
 
 
 #: Valid values of the parameters, at their limits too. The callback None becomes a random one.
@@ -240,10 +249,9 @@ def check_fit(model: ConditionalTSNE, case: Case) -> None:
     embedding = model.embedding_
     if type(embedding) is not np.ndarray or embedding.dtype != np.float32:
         raise Finding(f"embedding_ is {type(embedding).__name__} of {embedding.dtype}")
-    if embedding.shape != (case.n, n_components):
-        raise Finding(
-            f"embedding_ has a wrong shape\n{embedding.shape}, not {(case.n, n_components)}"
-        )
+    shape = (case.X.shape[0] if hasattr(case.X, "shape") else len(case.X), n_components)
+    if embedding.shape != shape:
+        raise Finding(f"embedding_ has a wrong shape\n{embedding.shape}, not {shape}")
     check_finite(embedding, "embedding_")
     check_finite(float(model.kl_divergence_), "kl_divergence_")
     check_finite(model.affinities_, "affinities_")

@@ -13,7 +13,6 @@ import mmap
 import os
 import re
 import signal
-import struct
 import subprocess
 import sys
 import tempfile
@@ -26,6 +25,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+import numpy as np
 
 FOLDER = Path(__file__).resolve().parent
 
@@ -86,21 +87,29 @@ def own_frame(error: BaseException) -> str:
 
 
 class Board:
-    """Shared memory of one worker: the case it is at, since when, and how many cases ended how."""
-
-    _layout = struct.Struct("=qdqq")
+    """Shared memory of one worker: its case, until when, and how many cases ended how."""
 
     def __init__(self, path: Path) -> None:
         with path.open("r+b" if path.exists() else "w+b") as file:
-            file.truncate(self._layout.size)
-            self._memory = mmap.mmap(file.fileno(), self._layout.size)
+            file.truncate(32)
+            memory = mmap.mmap(file.fileno(), 32)
+        # Stored as single words: the parent never reads half of a number.
+        self._counts = np.frombuffer(memory, np.int64, 3)
+        self._deadline = np.frombuffer(memory, np.float64, 1, offset=24)
 
-    def write(self, number: int, ok: int, typed: int) -> None:
-        self._layout.pack_into(self._memory, 0, number, time.monotonic(), ok, typed)
+    def write(self, number: int, limit: float, ok: int, typed: int) -> None:
+        """Announce a case that must end within ``limit`` seconds."""
+        self._deadline[0] = time.monotonic() + limit
+        self._counts[:] = number, ok, typed
 
-    def read(self) -> tuple[int, float, int, int]:
-        number, since, ok, typed = self._layout.unpack_from(self._memory, 0)
-        return number, since, ok, typed
+    def read(self) -> tuple[int, int, int]:
+        """Return the number of the case and the counts of those before it."""
+        number, ok, typed = self._counts.tolist()
+        return number, ok, typed
+
+    def is_late(self) -> bool:
+        """Return whether the case should be over by now."""
+        return bool(time.monotonic() > self._deadline[0])
 
 
 @dataclass
@@ -149,7 +158,7 @@ class Worker:
             )
         )
         self.board = Board(self.folder / "board")
-        self.board.write(-1, 0, 0)
+        self.board.write(-1, START_LIMIT, 0, 0)
         self._findings = self._stack.enter_context((self.folder / "findings").open("w+"))
         self._output = self._stack.enter_context((self.folder / "output").open("w+b"))
         command = [sys.executable, FOLDER / "worker.py", attacker, self.folder, seed]
@@ -238,7 +247,6 @@ def run(
     Worker ``w`` runs the cases ``w``, ``w + workers``, ``w + 2 * workers`` ... ``tell`` is called
     with a line for every new finding.
     """
-    limit = float(load(attacker).LIMIT)
     until = time.monotonic() + seconds
     outcome = Outcome(attacker.stem)
 
@@ -255,16 +263,14 @@ def run(
             time.sleep(0.05)
             for worker in list(active):
                 code = worker.process.poll()
-                number, since, _, _ = worker.board.read()
-                late = time.monotonic() - since > (limit if number >= 0 else START_LIMIT)
-                if code is None and not late:
+                if code is None and not worker.board.is_late():
                     for finding in worker.new_findings():
                         note(finding)
                     continue
                 worker.end()
                 for finding in worker.new_findings():
                     note(finding)
-                number, _, ok, typed = worker.board.read()
+                number, ok, typed = worker.board.read()
                 outcome.ok += ok
                 outcome.typed += typed
                 if code != 0:

@@ -231,7 +231,7 @@ BROKEN: dict[str, Callable[[Rng, np.ndarray], Any]] = {
     "text": lambda rng, X: X.astype(str),
     "dates": lambda rng, X: np.nan_to_num(X).astype("i4").astype("M8[D]"),
     "records": lambda rng, X: np.zeros(len(X), [("a", "f8"), ("b", "f8")]),
-    "ragged": lambda rng, X: [*X.tolist(), [1.0]],
+    "ragged": lambda rng, X: [*X.tolist(), [1.0] * (X.shape[1] + 1)],
     "object": lambda rng, X: np.where(X > 0, X.astype(object), pick(rng, (None, "a", {}, 10**400))),
     "odd frame": _odd_frame,
     "odd": lambda rng, X: odd(rng),

@@ -46,7 +46,7 @@ def work(attacker: ModuleType, folder: Path, seed: int, numbers: range, until: f
     ok = typed = 0
     with (folder / "findings").open("a", buffering=1) as findings:
         for number in numbers:
-            board.write(number, ok, typed)
+            board.write(number, attacker.LIMIT, ok, typed)
             if time.monotonic() > until:
                 break
             try:
@@ -55,7 +55,7 @@ def work(attacker: ModuleType, folder: Path, seed: int, numbers: range, until: f
                 findings.write(json.dumps(finding_of(error, number)) + "\n")
             else:
                 ok, typed = ok + good, typed + (not good)
-    board.write(-1, ok, typed)
+    board.write(-1, attacker.LIMIT, ok, typed)
 
 
 if __name__ == "__main__":
