@@ -61,7 +61,7 @@ def attack(rng: np.random.Generator, folder: Path) -> str:
     world = World(rng)
     name = str(rng.choice(list(CALLS)))
     owner, arguments = CALLS[name](world)
-    damage = Damage(world.n, world.given, rng, huge=not SANITIZED)
+    damage = Damage(world.n, world.given, rng, sanitized=SANITIZED)
     for _ in range(int(rng.choice(4, p=[0.3, 0.4, 0.2, 0.1]))):
         if owner is not None and (not arguments or rng.random() < 0.25):
             owner = damage.object(owner, lambda: _other(name, rng))

@@ -205,8 +205,8 @@ struct Kernels {
   void (*add_rows)(const MeshLayers&, const float* rows, std::int64_t row, float* fine);
 };
 
-// The best table for this processor, or the one that the environment variable CTSNE_ISA names. Throws
-// std::invalid_argument if there is no such table or this processor cannot use it.
+// The best table for this processor, or the one that the environment variable CTSNE_ISA names.
+// Throws std::invalid_argument if there is no such table or this processor cannot use it.
 const Kernels& kernels();
 
 }  // namespace ctsne
