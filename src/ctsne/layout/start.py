@@ -12,6 +12,7 @@ from ctsne._core.checks import (
     check_choice,
     check_count,
     check_finite,
+    check_jobs,
     check_kind,
     is_sparse,
 )
@@ -62,6 +63,7 @@ def start_positions(
     >>> start.shape, start[:, 0].std().round(6).item()
     ((50, 2), 0.0001)
     """
+    check_count(n_components, "n_components", low=1, high=3)
     if not isinstance(init, str):
         given = np.array(as_numbers(init, argument="init"), np.float64)
         if given.ndim != 2 or given.shape[1] != n_components:
@@ -69,7 +71,6 @@ def start_positions(
         check_finite(given, argument="init")
         return given
     check_choice(init, "init", STARTS)
-    check_count(n_components, "n_components", low=1, high=3)
     check_kind(rng, np.random.Generator, "rng")
     if init == "pca":
         if X is None:
@@ -77,7 +78,7 @@ def start_positions(
         X = np.asarray(as_numbers(X, argument="X"))
         if X.ndim != 2 or not X.size:  # nor sparse
             raise ValueError("X must be a dense matrix of features, a row for each point")
-        return _scaled(_principal(X, n_components, n_jobs), n_components, rng)
+        return _scaled(_principal(X, n_components, check_jobs(n_jobs)), n_components, rng)
     if matrix is None:
         raise ValueError(f'init="{init}" needs similarities, but none are given')
     if not is_sparse(matrix) or matrix.shape[0] != matrix.shape[-1]:
