@@ -851,6 +851,7 @@ WRONG: tuple[tuple[str, Callable[[], object]], ...] = (
     ("patience", lambda: Layout(MATRIX, X[:9, :2]).run(5, patience=SPARSE)),
     ("callback_every", lambda: Layout(MATRIX, X[:9, :2]).run(5, callback_every=0)),
     ("callback", lambda: Layout(MATRIX, X[:9, :2]).run(5, callback=lambda step: None)),
+    ("callback", lambda: Layout(MATRIX, X[:9, :2]).run(5, callback=FRAME)),
     ("callback", lambda: make(callback=lambda step, loss: None).fit(X, labels=LABELS)),
     ("folder", lambda: sweep(X, LABELS, {"strength": [1]}, folder=0.5)),
     ("grid", lambda: sweep(X, LABELS, FRAME["a"])),

@@ -280,11 +280,9 @@ def check_callback(callback: Any) -> None:
     try:
         if callback is not None:
             inspect.signature(callback).bind(0, 0.0, None)
-    except TypeError as error:
-        raise TypeError(
-            "callback must be a function of (iteration, loss, embedding) or None, "
-            f"got {shown(callback)}: {error}"
-        ) from None
+    except TypeError:
+        wanted = "a function of (iteration, loss, embedding) or None"
+        raise TypeError(f"callback must be {wanted}, got {shown(callback)}") from None
     except ValueError:  # some functions written in C do not tell their arguments
         return
 
