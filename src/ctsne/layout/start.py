@@ -16,7 +16,7 @@ from ctsne._core.checks import (
     check_kind,
     is_sparse,
 )
-from ctsne._core.components import leading_eigenvectors, principal_components
+from ctsne._core.components import IS_SEEDED, leading_eigenvectors, principal_components
 from ctsne._core.jobs import one_blas_thread
 from ctsne._core.vocabulary import STARTS
 
@@ -24,6 +24,8 @@ from ctsne._core.vocabulary import STARTS
 START_SCALE = 1e-4
 # An axis with less than this share of the first one's spread holds only rounding errors.
 _FLAT = 1e-12
+# Far below the tolerance of the eigenvectors, and far above rounding errors.
+_SHIFT = 1e-6
 
 
 def start_positions(
@@ -106,6 +108,9 @@ def _spectral(
     root = np.sqrt(np.maximum(np.asarray(matrix.sum(axis=1)).ravel(), 1e-300))
     scaling = sp.diags_array(1 / root)
     normalised = (scaling @ matrix.astype(np.float64) @ scaling).tocsr()
+    if not IS_SEEDED:  # the result is the same every time only if eigenvalues differ
+        shift = _SHIFT * np.random.default_rng(0).random(n)
+        normalised = (normalised + sp.diags_array(shift)).tocsr()
     trivial = root / np.linalg.norm(root)
     k = min(n_components, n - 1)
     # The trivial eigenvector is known. It is moved to the bottom of the spectrum (eigenvalue -1)
