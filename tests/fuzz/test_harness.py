@@ -134,5 +134,6 @@ def test_wrong_usage_is_refused(arguments: list[str], says: str) -> None:
 def test_a_soak_tells_growth_from_noise(fuzz: Any, capsys: pytest.CaptureFixture[str]) -> None:
     soak, kept = fuzz("soak"), []
     assert soak.soak("small", lambda number: None, 8)
-    assert not soak.soak("small", lambda number: kept.append(bytearray(1 << 20)), 8)
+    # So large that it does not fit in memory that was freed before, and written, not only reserved.
+    assert not soak.soak("small", lambda number: kept.append(b"x" * (1 << 24)), 8)
     assert "GROWS" in capsys.readouterr().out
