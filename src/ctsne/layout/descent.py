@@ -277,14 +277,19 @@ class Layout:
 
 def check_callback(callback: Any) -> None:
     """Refuse what cannot be called with an iteration, its loss and the map."""
-    try:
-        if callback is not None:
-            inspect.signature(callback).bind(0, 0.0, None)
-    except TypeError:
-        wanted = "a function of (iteration, loss, embedding) or None"
-        raise TypeError(f"callback must be {wanted}, got {shown(callback)}") from None
-    except ValueError:  # some functions written in C do not tell their arguments
+    if callback is None:
         return
+    fits = callable(callback)
+    if fits:
+        try:
+            inspect.signature(callback).bind(0, 0.0, None)
+        except TypeError:
+            fits = False
+        except ValueError:  # some functions written in C do not tell their arguments
+            pass
+    if not fits:
+        wanted = "a function of (iteration, loss, embedding) or None"
+        raise TypeError(f"callback must be {wanted}, got {shown(callback)}")
 
 
 def _check_input(
