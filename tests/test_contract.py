@@ -14,10 +14,21 @@ import scipy.sparse as sp
 
 import ctsne._fit.pipeline
 from ctsne import ConditionalTSNE
+from ctsne.affinity import joint_odds
 from ctsne.datasets import make_synthetic
-from ctsne.evaluate import adjusted_rnx, expected_laplacian, laplacian
-from ctsne.labels import encode_labels
-from ctsne.neighbors import find_neighbors
+from ctsne.evaluate import (
+    adjusted_rnx,
+    expected_laplacian,
+    laplacian,
+    mixing_by_label,
+    private_populations,
+)
+from ctsne.labels import combine_columns, encode_labels
+from ctsne.layout import Layout, Schedule, start_positions
+from ctsne.neighbors import balanced_lengths, find_neighbors
+from ctsne.pl import maps
+from ctsne.report import write_report
+from ctsne.sweep import SweepResult, load_sweep, sweep
 
 METHODS = ("tsne", "original", "revised", "balanced", "joint")
 CONDITIONED = METHODS[1:]
@@ -814,6 +825,50 @@ def test_odd_values_are_refused_in_one_line(parameter: str, value: Any) -> None:
     except (TypeError, ValueError) as error:
         message = str(error)
     assert parameter in message and "\n" not in message and len(message) < 400
+
+
+RNG = np.random.default_rng(0)
+MATRIX = sp.csr_array((1 - np.eye(9)) / 72)
+FRAME = pd.DataFrame({"a": [1.0, 2.0]})
+SPARSE = sp.eye_array(3, format="csr")
+# Calls with a wrong argument, and its name, which the message must give.
+WRONG: tuple[tuple[str, Callable[[], object]], ...] = (
+    ("n", lambda: encode_labels(SIX, n="two\nlines")),
+    ("columns", lambda: combine_columns(1.5)),
+    ("columns", lambda: combine_columns(np.array(3))),
+    ("columns", lambda: combine_columns([])),
+    ("k", lambda: private_populations(X[:6], SIX, SIX, k="a")),
+    ("k", lambda: mixing_by_label(X[:6], SIX, k="a")),
+    ("strength", lambda: balanced_lengths(encode_labels(SIX), 2.0, "a")),
+    ("strength", lambda: balanced_lengths(encode_labels(SIX), 2.0, np.zeros(3))),
+    ("strength", lambda: joint_odds(SPARSE)),
+    ("init", lambda: start_positions(NAN, 2, X=X, matrix=MATRIX, rng=RNG)),
+    ("n_components", lambda: start_positions(1, FRAME, X=X, matrix=MATRIX, rng=RNG)),
+    ("n_jobs", lambda: start_positions("pca", 2, X=X, matrix=None, rng=RNG, n_jobs=pd.NA)),
+    ("iteration", lambda: Schedule().at("x")),
+    ("n_iter", lambda: Layout(MATRIX, X[:9, :2]).advance(2.5)),
+    ("n_iter", lambda: Layout(MATRIX, X[:9, :2]).run(FRAME)),
+    ("patience", lambda: Layout(MATRIX, X[:9, :2]).run(5, patience=SPARSE)),
+    ("callback_every", lambda: Layout(MATRIX, X[:9, :2]).run(5, callback_every=0)),
+    ("callback", lambda: Layout(MATRIX, X[:9, :2]).run(5, callback=lambda step: None)),
+    ("callback", lambda: Layout(MATRIX, X[:9, :2]).run(5, callback=FRAME)),
+    ("callback", lambda: make(callback=lambda step, loss: None).fit(X, labels=LABELS)),
+    ("folder", lambda: sweep(X, LABELS, {"strength": [1]}, folder=0.5)),
+    ("grid", lambda: sweep(X, LABELS, FRAME["a"])),
+    ("path", lambda: load_sweep(np.zeros(2))),
+    ("path", lambda: load_sweep("a\0b")),
+    ("path", lambda: SweepResult((), (), {}).save(5)),
+    ("path", lambda: write_report(SweepResult((), (), {}), 5, columns={}, known="a")),
+    ("notes", lambda: maps({"a": X[:6, :2]}, SIX, notes=FRAME["a"])),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("argument", "call"), WRONG, ids=[name for name, _ in WRONG])
+def test_the_wrong_argument_is_named_in_one_line(argument: str, call: Callable[[], object]) -> None:
+    with pytest.raises((TypeError, ValueError)) as caught:
+        call()
+    message = str(caught.value)
+    assert re.search(rf"\b{argument}\b", message.partition("got")[0]) and "\n" not in message
 
 
 def test_columns_of_the_same_name() -> None:

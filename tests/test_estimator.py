@@ -28,6 +28,7 @@ from ctsne import _reference as formulas
 from ctsne.affinity import beta_from_odds, joint_odds
 from ctsne.datasets import Synthetic, make_synthetic
 from ctsne.labels import Labels, encode_labels
+from ctsne.layout import Layout
 from ctsne.neighbors.alignment import align_points, commuting_share
 
 METHODS = ("tsne", "original", "revised", "balanced", "joint")
@@ -707,6 +708,21 @@ INTERRUPTED = """
     print(hasattr(model, "embedding_") and np.isfinite(model.embedding_).all())
     print([str(warning.message) for warning in caught])
 """
+
+
+def test_a_refit_that_fails_leaves_the_model_as_it_was(
+    data: Synthetic, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = make().fit(data.X, labels=data.known)
+    before = dict(vars(model))
+
+    def fail(layout: Layout) -> float:
+        raise ValueError("the loss of the map is nan")
+
+    monkeypatch.setattr(Layout, "loss", fail)
+    with pytest.raises(ValueError, match="loss of the map"):
+        model.fit(data.X[:200, :3], labels=data.hidden[:200])
+    assert all(vars(model)[name] is value for name, value in before.items())
 
 
 @pytest.mark.slow

@@ -18,6 +18,7 @@ from ctsne._fit.fitting import Fitting, StageLog
 from ctsne._fit.memory import check_memory
 from ctsne._fit.settings import Parameters, check_settings
 from ctsne.labels import encode_labels
+from ctsne.layout import Layout
 from ctsne.methods import is_used
 
 
@@ -189,13 +190,17 @@ class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMi
         log.stage(f"memory: {check_memory(matrix, settings)}")
         fitting = Fitting(matrix, settings, log)
         # Attributes are set only after everything that can fail.
-        validate_data(self, X, skip_check_array=True)  # n_features_in_ and feature_names_in_
-        self.labels_ = known
-        self._take(fitting)
-        if not self._run(settings.n_iter, log):
-            fitting.correct()
+        try:
+            stopped = log.run(fitting.layout, settings.n_iter)
+        finally:  # keeps the map even if the callback fails
+            self._keep_map(fitting.layout, log)
+            validate_data(self, X, skip_check_array=True)  # n_features_in_ and feature_names_in_
+            self.labels_ = known
             self._take(fitting)
-            self._keep_map()
+        if not stopped:
+            fitting.correct()
+            self._keep_map(fitting.layout)
+            self._take(fitting)
         return self
 
     def fit_transform(
@@ -245,7 +250,11 @@ class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMi
         """
         check_is_fitted(self)
         log = StageLog(self.get_params(deep=False))
-        self._run(check_count(n_iter, "n_iter", low=1), log)
+        count = check_count(n_iter, "n_iter", low=1)
+        try:
+            log.run(self._layout, count)
+        finally:
+            self._keep_map(self._layout, log)
         return self
 
     def _take(self, fitting: Fitting) -> None:
@@ -260,22 +269,15 @@ class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMi
         self.mixing_ = fitting.mixing
         self.affinities_ = fitting.affinities.matrix
         self.diagnostics_ = replace(fitting.affinities.diagnostics, **fitting.alignment)
-        self._layout = fitting.layout
 
-    def _run(self, n_iter: int, log: StageLog) -> bool:
-        """Run some iterations, and return whether they were stopped before the last."""
-        try:
-            return log.run(self._layout, n_iter)
-        finally:  # keeps the map even if the callback fails
-            self._keep_map()
+    def _keep_map(self, layout: Layout, log: StageLog | None = None) -> None:
+        """Keep the positions; if they are not finite, fail and keep the ones before."""
+        self.kl_divergence_ = layout.loss()
+        self.embedding_ = layout.embedding
+        self.n_iter_ = layout.iteration
+        self._layout = layout
+        if log is not None:
             log.stage(f"map: {self.n_iter_} iterations, KL divergence {self.kl_divergence_:.4f}")
-
-    def _keep_map(self) -> None:
-        self.kl_divergence_ = (
-            self._layout.loss()
-        )  # first, because it fails if the map is not finite
-        self.embedding_ = self._layout.embedding
-        self.n_iter_ = self._layout.iteration
 
     @property
     def _n_features_out(self) -> int:

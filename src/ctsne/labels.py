@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ctsne._core.checks import check_count
 from ctsne._core.messages import did_you_mean, label_text, listed, shown
 
 __all__ = ["JOINT", "Labels", "combine_columns", "encode_labels"]
@@ -173,7 +174,7 @@ def encode_labels(labels: object, *, n: int | None = None, argument: str = "labe
     """
     columns = [labels.codes] if isinstance(labels, Labels) else _as_columns(labels, argument)
     length = len(columns[0])
-    if n is not None and length != n:
+    if n is not None and length != check_count(n, "n", low=0):
         wanted = f"one entry for each of the {n} points, in the same order"
         raise ValueError(f"{argument} must have {wanted}, got {length} entries")
     if isinstance(labels, Labels):
@@ -204,6 +205,9 @@ def combine_columns(columns: Sequence[Any], *, argument: str = "labels") -> NDAr
     >>> combine_columns([["a", "b", None], [1, 2, 2]]).tolist()
     ['a | 1', 'b | 2', None]
     """
+    in_order = isinstance(columns, Sequence) and not isinstance(columns, str | bytes)
+    if not (in_order or (isinstance(columns, np.ndarray) and columns.ndim)) or len(columns) == 0:
+        raise TypeError(f"columns must be a list of label columns, got {shown(columns)}")
     encoded = [encode_labels(column, argument=argument) for column in columns]
     codes = np.stack([labels.codes for labels in encoded], axis=1)
     present: NDArray[np.bool_] = np.all(codes >= 0, axis=1)

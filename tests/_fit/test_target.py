@@ -577,11 +577,13 @@ def test_an_error_in_the_second_map_keeps_the_first(monkeypatch: pytest.MonkeyPa
 
     models: list[ConditionalTSNE] = []
 
-    def remember(self: ConditionalTSNE) -> None:
-        models.append(self)
-
     keep = ConditionalTSNE._keep_map
-    monkeypatch.setattr(ConditionalTSNE, "_keep_map", lambda self: (keep(self), remember(self)))
+
+    def remember(self: ConditionalTSNE, *given: Any) -> None:
+        models.append(self)
+        keep(self, *given)
+
+    monkeypatch.setattr(ConditionalTSNE, "_keep_map", remember)
     monkeypatch.setitem(COMMON, "callback", fail)
     monkeypatch.setitem(COMMON, "callback_every", 100)
     with pytest.raises(RuntimeError, match="window"):

@@ -21,6 +21,9 @@ ARE = {
     "deep": 20 * COUNTS,
     "sparse": sp.csr_matrix(COUNTS),
     "many": np.tile(COUNTS, (20, 1)),
+    "reads": RNG.poisson(RNG.gamma(0.5, np.exp(RNG.normal(4, 2, 300)), (90, 300))),  # not molecules
+    "proteins": RNG.poisson(RNG.gamma(1.2, np.exp(RNG.normal(4, 1.3, 30)), (400, 30))),
+    "words": RNG.poisson(RNG.gamma(0.1, 30 / np.arange(1, 1001), (300, 1000))),
 }
 ARE_NOT = {
     "log": np.log1p(COUNTS),
@@ -32,6 +35,10 @@ ARE_NOT = {
     "images": IMAGES,
     "colours": RNG.integers(0, 256, (90, 768), np.uint8),
     "answers": RNG.integers(0, 6, (200, 60)),
+    "genotypes": RNG.binomial(2, 0.2, (200, 500)),
+    "ranks": np.argsort(RNG.random((200, 100)), axis=1),
+    "ratings": sp.csr_array(RNG.integers(1, 11, (200, 90)) * (RNG.random((200, 90)) < 0.1)),
+    "scores": RNG.binomial(60, 0.4, (200, 60)),
     "zeros": np.zeros((9, 60)),
     "empty": sp.csr_matrix((9, 60)),
     "components": RNG.normal(size=(90, 50)),

@@ -17,10 +17,12 @@ import anndata
 import numpy as np
 import pandas as pd
 import pytest
+import scanpy as sc
 
 from ctsne import ConditionalTSNE
 from ctsne._core.files import WriteError
 from ctsne._io import read_map, read_provenance
+from ctsne._io.counts import looks_like_counts
 from ctsne.cli.main import main
 from ctsne.layout.descent import Layout
 
@@ -523,18 +525,26 @@ def test_raw_counts_are_reported(
     rng = np.random.default_rng(0)
     counts = rng.poisson(rng.gamma(2, np.exp(rng.normal(-2, 1.6, 80)) / 2, (60, 80)))
     batch = np.array(["a", "b"] * 30)
-    names = [f"c{i}" for i in range(60)]
+    cells = [f"c{i}" for i in range(60)]
     for X, looks in ((counts, True), (np.log1p(counts), False)):
         frame = pd.DataFrame(X, columns=[f"g{i}" for i in range(80)]).assign(batch=batch)
         frame.to_csv("counts.csv", index=False)
         np.savez("counts.npz", X=X, batch=batch)
-        obs = pd.DataFrame({"batch": batch}, index=names)
+        obs = pd.DataFrame({"batch": batch}, index=cells)
         anndata.AnnData(X.astype(np.float32), obs=obs).write_h5ad("counts.h5ad")
         assert main(["embed", name, "--labels", "batch", "-o", "map.csv", *quick]) == 0
         err = capsys.readouterr().err
         assert (f"{name} looks like raw counts" in err) is looks
         remedy = "sc.pp.normalize_total(adata); sc.pp.log1p" if "h5ad" in name else "np.log1p(1e4 *"
         assert (remedy in err) is looks
+        if looks:  # the remedy works
+            names = frame.columns[:80]
+            found: dict[str, Any] = {"np": np, "sc": sc, "X": X, "table": frame, "names": names}
+            how = err.partition("in Python: ")[2].partition(", with ")[0]
+            exec(how.replace("write_h5ad(...)", "copy()"), found)
+            values = {"csv": frame.iloc[:, :80], "npz": found["X"]}.get(name[-3:])
+            values = found["adata"].X if values is None else values
+            assert not looks_like_counts(np.asarray(values)) and np.isfinite(values).all(axis=None)
     adata = anndata.AnnData(counts.astype(np.float32), obs=obs)
     adata.obsm["X_pca"] = rng.normal(size=(60, 5))
     adata.write_h5ad("counts.h5ad")

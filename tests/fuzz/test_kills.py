@@ -28,10 +28,9 @@ def test_nothing_breaks(kills: Any, tmp_path: Path) -> None:
     (job,) = kills.make_jobs(tmp_path / "valid", "embed to .npy", workers=1)
     assert job.after["map.npy"] != job.before["map.npy"]
     for number, kind in enumerate(kills.SIGNALS):
-        for seed in (0, 1):
-            rng = np.random.default_rng([seed, number])
-            result, fault = kills.disturb(job, kind, rng, tmp_path / "case")
-            assert result in kills.RESULTS[:3], fault
+        rng = np.random.default_rng(number)
+        result, fault = kills.disturb(job, kind, rng, tmp_path / "case")
+        assert result in kills.RESULTS[:3], fault
     # Another result than the old or the new one is found.
     for state in ("before", "after"):
         files = {**getattr(job, state), "map.npy": b"other"}

@@ -173,6 +173,14 @@ def test_raw_counts_are_reported() -> None:
     with pytest.warns(UserWarning, match=r"\[.counts.\] looks like raw counts.*log1p") as found:
         ctsne.tl.ctsne(adata, "batch", layer="counts", **options)
     assert found[0].filename == __file__
+    # The remedy works, although X did not hold the counts.
+    other = adata.copy()
+    how = str(found[0].message).partition("as sc: ")[2].partition(" (or")[0]
+    exec(how, {"adata": other, "sc": sc})
+    np.testing.assert_allclose(
+        np.expm1(other.X).sum(axis=1), np.median(counts.sum(axis=1)), rtol=1e-4
+    )
+    ctsne.tl.ctsne(other, "batch", **options)
     adata.X = adata.layers["counts"].copy()
     with pytest.warns(UserWarning, match=r"adata\.X looks like raw counts.*recipe_heiter23"):
         ctsne.tl.sweep(

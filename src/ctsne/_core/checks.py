@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from itertools import chain
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -331,6 +333,13 @@ def check_kind(value: object, kind: type, argument: str) -> None:
     if not isinstance(value, kind):
         got = shown(value) if value is None else type(value).__name__
         raise TypeError(f"{argument} must be a {kind.__name__} object, got {got}")
+
+
+def check_path(value: object, argument: str) -> Path:
+    """Return a path, or refuse what cannot be one."""
+    if not isinstance(value, str | os.PathLike) or "\0" in str(value):
+        raise TypeError(f"{argument} must be the path of a file or folder, got {shown(value)}")
+    return Path(value)
 
 
 def check_perplexity(value: object, n: int) -> float:

@@ -30,7 +30,9 @@ _BLOCK_WIDTH, _MOST_BLOCKS, _STANDSTILL = 16, 12, 1e-9
 # Lengths below this share of the longest are rounding errors.
 _ROUNDING = 1e-7
 
-_SEEDED: dict[str, Any] = {"rng": 0} if "rng" in signature(eigsh).parameters else {}
+# From version 1.17 on, SciPy seeds the vectors from which ARPACK continues if eigenvalues coincide.
+IS_SEEDED = "rng" in signature(eigsh).parameters
+_SEED: dict[str, Any] = {"rng": 0} if IS_SEEDED else {}
 
 _Array = NDArray[np.float64]
 
@@ -110,13 +112,12 @@ def _by_vectors(product: Callable[[_Array], _Array], size: int, k: int) -> _Arra
 
 
 def leading_eigenvectors(operator: Any, k: int, start: _Array, *, tol: float = 0.0) -> _Array:
-    """Return the eigenvectors of the k largest eigenvalues, the same ones every time.
+    """Return the eigenvectors of the k largest eigenvalues, the same ones if `IS_SEEDED`.
 
-    If eigenvalues coincide, ARPACK continues from random vectors, which SciPy seeds from 1.17 on.
     There are fewer eigenvectors if the others did not converge.
     """
     try:
-        _, vectors = eigsh(operator, k=k, which="LA", v0=start, tol=tol, **_SEEDED)
+        _, vectors = eigsh(operator, k=k, which="LA", v0=start, tol=tol, **_SEED)
     except ArpackNoConvergence as error:
         vectors = error.eigenvectors
     return np.asarray(vectors[:, ::-1])

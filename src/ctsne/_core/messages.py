@@ -84,7 +84,7 @@ def did_you_mean(name: object, known: Iterable[object]) -> str:
 
 def unknown(name: object, known: Sequence[str], *, what: str, where: str) -> str:
     """Explain that a name does not exist, with a suggestion and the known names."""
-    text = f"no {what} {name!r:.60} in {where}"
+    text = f"no {what} {shown(name)} in {where}"
     parts = [part.strip() for part in str(name).split(",")]
     if len(parts) > 1 and set(parts) <= set(known):
         return f"{text}; separate names with spaces, not commas: {' '.join(parts)}"

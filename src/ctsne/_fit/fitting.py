@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne._core.checks import check_count
-from ctsne._core.messages import shown, value_text, warn
+from ctsne._core.messages import value_text, warn
 from ctsne._core.progress import Progress, output_stream
 from ctsne._fit import pipeline
 from ctsne._fit import target as search
@@ -22,6 +22,7 @@ from ctsne.affinity import Affinities
 from ctsne.affinity.result import kept_diagnostics
 from ctsne.evaluate import mixing
 from ctsne.layout import Layout
+from ctsne.layout.descent import check_callback
 from ctsne.methods import METHODS
 from ctsne.neighbors import Neighbors
 
@@ -38,11 +39,7 @@ class StageLog:
         verbose, self._callback = given["verbose"], given["callback"]
         as_number = int(verbose) if isinstance(verbose, bool) else verbose
         self._verbose = check_count(as_number, "verbose", low=0)
-        if self._callback is not None and not callable(self._callback):
-            raise TypeError(
-                "callback must be a function of (iteration, loss, embedding) or None, "
-                f"got {shown(self._callback)}"
-            )
+        check_callback(self._callback)
         self._every = check_count(given["callback_every"], "callback_every", low=1)
         self._last = time.perf_counter()
 

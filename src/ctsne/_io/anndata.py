@@ -16,7 +16,7 @@ import numpy as np
 
 from ctsne._core.checks import check_same_rows, is_sparse
 from ctsne._core.guards import require_room
-from ctsne._core.messages import unknown
+from ctsne._core.messages import shown, unknown
 from ctsne._io.dataset import Dataset, check_labels, empty_as_na, numbered, room_for, storable
 from ctsne._io.hdf5 import opened, read_element
 from ctsne.labels import JOINT, combine_columns
@@ -65,7 +65,7 @@ def columns_of(adata: Any, **columns: Any) -> list[Any]:
 def map_of(adata: Any, basis: object) -> Any:
     """Return a map by its name: ``obsm[basis]``, or ``obsm["X_" + basis]`` as in scanpy."""
     if not isinstance(basis, str):
-        raise TypeError(f"basis must be the name of a map in adata.obsm, got {basis!r:.60}")
+        raise TypeError(f"basis must be the name of a map in adata.obsm, got {shown(basis)}")
     for key in (basis, f"X_{basis}"):
         if key in adata.obsm:
             return adata.obsm[key]
@@ -118,6 +118,9 @@ def choose_representation(
     By default ``obsm["X_pca"]`` if present, else the ``highly_variable`` genes of ``X``, else all
     of ``X``. ``where`` names the object in messages.
     """
+    for name, value in (("use_rep", use_rep), ("layer", layer)):
+        if value is not None and not isinstance(value, str):
+            raise TypeError(f"{name} must be a name in {where}, got {shown(value)}")
     if layer is not None:
         if layer not in adata.layers:
             raise ValueError(unknown(layer, sorted(adata.layers), what="layer", where=where))

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ctsne._core.checks import is_sparse
 from ctsne._core.files import locked_folder, replaced_file
-from ctsne._core.messages import unknown
+from ctsne._core.messages import shown, unknown
 from ctsne._io.anndata import is_ours, obs_columns
 from ctsne._io.dataset import Dataset, Names, first_difference, storable
 from ctsne._io.hdf5 import opened, read_element
@@ -33,7 +33,7 @@ _PER_NAME = 100
 def check_key(target: Path, *, dataset: Dataset, key: str) -> None:
     """Refuse a key under which a map cannot be written, before any work is done."""
     if not isinstance(key, str) or not key.strip(".") or "/" in key:
-        raise ValueError(f"key must be a name without slashes, got {key!r:.60}")
+        raise ValueError(f"key must be a name without slashes, got {shown(key)}")
     if suffix_of(target) != ".h5ad" or suffix_of(dataset.path) != ".h5ad":
         return
     with opened(dataset.path) as file:

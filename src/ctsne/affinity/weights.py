@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne._core.checks import as_numbers, check_kind, check_number
+from ctsne._core.checks import as_numbers, check_kind, check_number, is_sparse
 from ctsne.labels import Labels
 
 Floats = NDArray[np.float64]
@@ -65,6 +65,8 @@ def check_numbers(
     value: ArrayLike, argument: str, *, low: float, high: float, open_low: bool = False
 ) -> Floats:
     """Return finite numbers in [low, high] (or (low, high]), or refuse them."""
+    if is_sparse(value):
+        raise TypeError(f"{argument} must be a number or an array of numbers, got a sparse matrix")
     numbers = np.asarray(as_numbers(value, argument=argument), np.float64)
     for number in np.unique(numbers):
         check_number(float(number), argument, low=low, high=high, open_low=open_low)

@@ -116,7 +116,7 @@ def read_input(options: Namespace, console: Console, *, expect: str | None = Non
     for each in filter(None, (*dataset.notes, note)):
         tell(each)
     if expect is None:
-        counts = "" if options.metric == "precomputed" else _about_counts(dataset)
+        counts = "" if options.metric == "precomputed" else _about_counts(dataset, options.layer)
         for each in filter(None, (*dataset.warnings, warning, counts)):
             console.warn(each)
     return Input(dataset, known, name, aligned)
@@ -133,21 +133,28 @@ def _aligned(options: Namespace) -> Any:
     return read_data(options.input, use_rep=options.align_rep).X
 
 
-def _about_counts(dataset: Dataset) -> str:
+def _about_counts(dataset: Dataset, layer: str | None) -> str:
     """Return a warning with a remedy if the features seem to be raw counts."""
     from ctsne._io import suffix_of
     from ctsne._io.counts import FEWEST_COLUMNS, NORMALIZE, looks_like_counts
+    from ctsne._io.paths import TABLE_SUFFIXES
 
     genes = suffix_of(dataset.path) == ".h5ad"
     if dataset.source.startswith("obsm") or (not genes and len(dataset.features) < FEWEST_COLUMNS):
         return ""
     if not looks_like_counts(dataset.X):
         return ""
-    how = "X = np.log1p(1e4 * X / X.sum(axis=1, keepdims=True)), with NumPy as np"
+    how = "X = np.log1p(1e4 * X / X.sum(axis=1, keepdims=True))"
+    imported = "NumPy as np"
     if genes:
-        how = f"{NORMALIZE}; adata.write_h5ad(...), with scanpy as sc"
+        taken = "" if layer is None else f"adata.X = adata.layers[{layer!r}].copy(); "
+        how = f'adata = sc.read_h5ad("{dataset.path}"); {taken}{NORMALIZE}; adata.write_h5ad(...)'
+        imported = "scanpy as sc" if layer is None else "scanpy as sc, then leave out --layer"
+    elif suffix_of(dataset.path) in TABLE_SUFFIXES:
+        how = "table[names] = np.log1p(1e4 * table[names].div(table[names].sum(axis=1), axis=0))"
+        imported = "NumPy as np, a pandas table and the names of its columns to embed"
     what = f"{dataset.path} looks like raw counts, so the columns with the largest counts"
-    return f"{what} dominate the map; normalise them first, in Python: {how}"
+    return f"{what} dominate the map; normalise them first, in Python: {how}, with {imported}"
 
 
 def _about_labels(known: Any, name: str) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne._core.checks import check_number
+from ctsne._core.checks import check_count, check_number
 from ctsne._core.vocabulary import NEIGHBORHOOD
 from ctsne.evaluate.neighbors_in_map import (
     Map,
@@ -197,7 +197,7 @@ def private_populations(
     known = encode_labels(labels, n=n)
     kinds = encode_labels(types, n=n, argument="types")
     if not isinstance(given, MapNeighbors):
-        given = map_neighbors(given, k=min(k, n - 2), n_jobs=n_jobs)
+        given = map_neighbors(given, k=min(check_count(k, "k", low=1), n - 2), n_jobs=n_jobs)
     usable = (known.codes >= 0) & (kinds.codes >= 0)
     populations = []
     for code, kind in enumerate(kinds.names):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ctsne._core.checks import check_count
 from ctsne._core.vocabulary import MEASURED_POINTS, NEIGHBORHOOD
 from ctsne.evaluate.curves import RANKED_LENGTH, RANKED_SHARE, Curve, make_curve, ranked_map
 from ctsne.evaluate.neighbors_in_map import (
@@ -218,4 +219,5 @@ def _measured(embedding: Map, labels: object, k: int, n_jobs: int) -> tuple[MapN
     known = encode_labels(labels, n=n)
     if isinstance(given, MapNeighbors):
         return given, known
-    return map_neighbors(given, k=min(k, n - 2), sample=MEASURED_POINTS, n_jobs=n_jobs), known
+    k = min(check_count(k, "k", low=1), n - 2)
+    return map_neighbors(given, k=k, sample=MEASURED_POINTS, n_jobs=n_jobs), known

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 import ctsne._native as _native
-from ctsne._core.checks import as_numbers, check_finite, check_jobs, check_kind
-from ctsne._core.messages import warn
+from ctsne._core.checks import as_numbers, check_count, check_finite, check_jobs, check_kind
+from ctsne._core.messages import shown, warn
 from ctsne.layout.pairs import PairWeights
 from ctsne.layout.repulsion import REMEDY, Extent, Repulsion, check_dof
 
@@ -69,6 +71,7 @@ class Schedule:
 
     def at(self, iteration: int) -> tuple[float, float, float]:
         """Return exaggeration, learning rate and momentum of an iteration."""
+        check_count(iteration, "iteration", low=0)
         if iteration >= self.early_exaggeration_iter:
             return self.exaggeration, self.learning_rate, self.momentum
         early_rate = self.early_learning_rate
@@ -169,7 +172,7 @@ class Layout:
 
     def advance(self, n_iter: int) -> None:
         """Take ``n_iter`` more steps; unlike :meth:`run`, this does not catch Ctrl-C."""
-        for _ in range(n_iter):
+        for _ in range(check_count(n_iter, "n_iter", low=0)):
             self._step()
 
     def run(
@@ -203,6 +206,11 @@ class Layout:
         bool
             Whether the run was stopped before ``n_iter`` steps.
         """
+        check_count(n_iter, "n_iter", low=0)
+        check_callback(callback)
+        check_count(callback_every, "callback_every", low=1)
+        if patience is not None:
+            check_count(patience, "patience", low=1)
         best, best_at = np.inf, self.iteration
         try:
             for _ in range(n_iter):
@@ -265,6 +273,23 @@ class Layout:
         )  # fmt: skip
         self.iteration += 1
         return normaliser
+
+
+def check_callback(callback: Any) -> None:
+    """Refuse what cannot be called with an iteration, its loss and the map."""
+    if callback is None:
+        return
+    fits = callable(callback)
+    if fits:
+        try:
+            inspect.signature(callback).bind(0, 0.0, None)
+        except TypeError:
+            fits = False
+        except ValueError:  # some functions written in C do not tell their arguments
+            pass
+    if not fits:
+        wanted = "a function of (iteration, loss, embedding) or None"
+        raise TypeError(f"callback must be {wanted}, got {shown(callback)}")
 
 
 def _check_input(

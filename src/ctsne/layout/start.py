@@ -12,10 +12,11 @@ from ctsne._core.checks import (
     check_choice,
     check_count,
     check_finite,
+    check_jobs,
     check_kind,
     is_sparse,
 )
-from ctsne._core.components import leading_eigenvectors, principal_components
+from ctsne._core.components import IS_SEEDED, leading_eigenvectors, principal_components
 from ctsne._core.jobs import one_blas_thread
 from ctsne._core.vocabulary import STARTS
 
@@ -23,6 +24,8 @@ from ctsne._core.vocabulary import STARTS
 START_SCALE = 1e-4
 # An axis with less than this share of the first one's spread holds only rounding errors.
 _FLAT = 1e-12
+# Far below the tolerance of the eigenvectors, and far above rounding errors.
+_SHIFT = 1e-6
 
 
 def start_positions(
@@ -62,6 +65,7 @@ def start_positions(
     >>> start.shape, start[:, 0].std().round(6).item()
     ((50, 2), 0.0001)
     """
+    check_count(n_components, "n_components", low=1, high=3)
     if not isinstance(init, str):
         given = np.array(as_numbers(init, argument="init"), np.float64)
         if given.ndim != 2 or given.shape[1] != n_components:
@@ -69,7 +73,6 @@ def start_positions(
         check_finite(given, argument="init")
         return given
     check_choice(init, "init", STARTS)
-    check_count(n_components, "n_components", low=1, high=3)
     check_kind(rng, np.random.Generator, "rng")
     if init == "pca":
         if X is None:
@@ -77,7 +80,7 @@ def start_positions(
         X = np.asarray(as_numbers(X, argument="X"))
         if X.ndim != 2 or not X.size:  # nor sparse
             raise ValueError("X must be a dense matrix of features, a row for each point")
-        return _scaled(_principal(X, n_components, n_jobs), n_components, rng)
+        return _scaled(_principal(X, n_components, check_jobs(n_jobs)), n_components, rng)
     if matrix is None:
         raise ValueError(f'init="{init}" needs similarities, but none are given')
     if not is_sparse(matrix) or matrix.shape[0] != matrix.shape[-1]:
@@ -105,6 +108,9 @@ def _spectral(
     root = np.sqrt(np.maximum(np.asarray(matrix.sum(axis=1)).ravel(), 1e-300))
     scaling = sp.diags_array(1 / root)
     normalised = (scaling @ matrix.astype(np.float64) @ scaling).tocsr()
+    if not IS_SEEDED:  # the result is the same every time only if eigenvalues differ
+        shift = _SHIFT * np.random.default_rng(0).random(n)
+        normalised = (normalised + sp.diags_array(shift)).tocsr()
     trivial = root / np.linalg.norm(root)
     k = min(n_components, n - 1)
     # The trivial eigenvector is known. It is moved to the bottom of the spectrum (eigenvalue -1)

@@ -8,7 +8,7 @@ from math import ceil
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne._core.checks import check_count, check_kind, check_number
+from ctsne._core.checks import as_numbers, check_count, check_kind, check_number
 from ctsne.labels import Labels
 
 Lengths = tuple[NDArray[np.int32], NDArray[np.int32]]
@@ -117,7 +117,10 @@ def balanced_lengths(labels: Labels, perplexity: float, strength: ArrayLike) -> 
     check_kind(labels, Labels, "labels")
     n = labels.n_points
     total = min(ceil(3 * check_number(perplexity, "perplexity", low=0)), n - 1)
-    strengths = np.broadcast_to(np.asarray(strength, np.float64), labels.counts.shape)
+    strengths = np.asarray(as_numbers(strength, argument="strength"), np.float64)
+    if strengths.shape not in ((), labels.counts.shape):
+        raise ValueError(f"strength must be one number or one per label ({labels.n_labels})")
+    strengths = np.broadcast_to(strengths, labels.counts.shape)
     random = (labels.counts.sum() - labels.counts) / max(1, n - 1)
     share = np.append(strengths * random + (1 - strengths) / 2, 0.0)[labels.codes]
     other = np.minimum(np.ceil(share * 3 * perplexity), total - 1).astype(np.int64)

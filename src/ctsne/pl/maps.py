@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.checks import check_count
+from ctsne._core.messages import shown
 from ctsne._io.anndata import category_colors, columns_of, is_anndata, map_of
 from ctsne.pl import figures
 from ctsne.pl.points import add_key, check_positions, draw_points, make_look
@@ -165,7 +166,7 @@ def maps(
     titles = [figures.shown_text(title) for title in points]
     count = len(points)
     if notes is not None and (isinstance(notes, str) or len(notes) != count):
-        raise ValueError(f"notes must hold one text for each of {count} maps, got {notes!r:.60}")
+        raise ValueError(f"notes must hold one text for each of {count} maps, got {shown(notes)}")
     if axes is None:
         lines = max(title.count("\n") for title in titles) + (notes is not None)
         grid = figures.PanelGrid(count, ncols, _SIDE, figures.HEADER + lines * _TITLE_LINE)

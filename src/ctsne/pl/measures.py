@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.checks import as_numbers, check_finite, check_number
-from ctsne._core.messages import unknown
+from ctsne._core.messages import shown, unknown
 from ctsne._core.vocabulary import measure_title
 from ctsne.labels import encode_labels
 from ctsne.pl import figures
@@ -239,7 +239,7 @@ def _over(curves: dict[str, _SweptCurve], over: object) -> dict[str, _SweptCurve
         raise ValueError(f"the methods vary {names}, which need separate axes: choose {choices}")
     chosen = varied[0] if over is None else over
     if chosen not in varied:
-        raise ValueError(f"no line of the sweep varies {over!r:.60}; choose {choices}")
+        raise ValueError(f"no line of the sweep varies {shown(over)}; choose {choices}")
     drawn = {name: curve for name, curve in curves.items() if curve.steering == chosen}
     for name, curve in drawn.items():
         if any(isinstance(setting, str) for setting in curve.settings):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from typing import Any
 
-from ctsne._core.messages import listed
+from ctsne._core.messages import listed, shown
 from ctsne.labels import Labels, encode_labels
 from ctsne.pl.figures import load
 
@@ -78,7 +78,7 @@ def label_colors(labels: Labels, palette_: Mapping[Any, Any] | None) -> list[str
         color = chosen.get(name, MISSING)
         if not colors.is_color_like(color):
             raise ValueError(
-                f"palette must hold matplotlib colours, got {color!r:.60} for {name!r}"
+                f"palette must hold matplotlib colours, got {shown(color)} for {shown(name)}"
             )
         hexes.append(colors.to_hex(color))
     return hexes

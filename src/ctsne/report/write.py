@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-from ctsne._core.checks import check_number
+from ctsne._core.checks import check_number, check_path
 from ctsne._core.files import check_target, write_file
-from ctsne._core.messages import did_you_mean, listed
+from ctsne._core.messages import did_you_mean, listed, shown
 from ctsne._core.vocabulary import SUGGESTED_MIXING
 from ctsne.report.maps import constructor_calls
 from ctsne.report.page import build_page
@@ -82,7 +81,7 @@ def write_report(
     if not isinstance(result, SweepResult):
         kind = type(result).__name__
         raise TypeError(f"result must be the result of ctsne.sweep.sweep, got {kind}")
-    target = Path(path)
+    target = check_path(path, "path")
     check_target(target)
     if not target.parent.is_dir():
         raise ValueError(f"path is in a folder that does not exist: {target.parent}")
@@ -108,12 +107,12 @@ def _check_columns(columns: object, known: object, other: object) -> None:
         raise TypeError(f"columns must be a mapping from names, got {type(columns).__name__}")
     for name in columns:
         if not isinstance(name, str):
-            raise TypeError(f"names of columns must be text, got {name!r:.60}")
+            raise TypeError(f"names of columns must be text, got {shown(name)}")
     for argument, name in (("known", known), ("other", other)):
         if name not in columns and (name is not None or argument == "known"):
             raise ValueError(
                 f"{argument} must be one of the columns ({listed(columns)}), got "
-                f"{name!r:.60}{did_you_mean(name, columns)}"
+                f"{shown(name)}{did_you_mean(name, columns)}"
             )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ctsne._core.checks import check_choice
 from ctsne._core.files import content_checksum
-from ctsne._core.messages import did_you_mean
+from ctsne._core.messages import did_you_mean, shown
 from ctsne._fit.conditioning import knob_value
 from ctsne.methods import METHODS, SWEPT_METHODS, is_used, swept_grid, users_of
 
@@ -21,7 +21,7 @@ Grid = Mapping[str, Any] | Iterable[Mapping[str, Any]]
 
 # Parameters that do not change the map.
 IRRELEVANT = ("n_jobs", "verbose", "callback", "callback_every", "mixing")
-_NO_GRID = "grid must map parameters to values, or be a list of such mappings, got {!r:.60}"
+_NO_GRID = "grid must map parameters to values, or be a list of such mappings, got {}"
 _REFUSED = {
     "n_components": "maps of different dimensions cannot be compared",
     "metric": "neighbours are searched once for all settings",
@@ -50,7 +50,7 @@ def expand_grid(grid: Grid, given: Mapping[str, Any]) -> list[GridPoint]:
     """List every combination of the grids, which override the given parameters."""
     entries = [grid] if isinstance(grid, Mapping) else grid
     if not isinstance(entries, Iterable):
-        raise TypeError(_NO_GRID.format(grid))
+        raise TypeError(_NO_GRID.format(shown(grid)))
     points: dict[str, GridPoint] = {}
     for entry in entries:
         values = _check_entry(entry, given)
@@ -133,12 +133,12 @@ def identity(parameters: Mapping[str, Any]) -> str:
 
 def _check_entry(entry: Any, known: Mapping[str, Any]) -> dict[str, list[Any]]:
     if not isinstance(entry, Mapping):
-        raise TypeError(_NO_GRID.format(entry))
+        raise TypeError(_NO_GRID.format(shown(entry)))
     values = {}
     for name, value in entry.items():
         if name not in known:
             hint = did_you_mean(name, known)
-            raise ValueError(f"grid names {name!r}, not a parameter of the estimator{hint}")
+            raise ValueError(f"grid names {shown(name)}, not a parameter of the estimator{hint}")
         if name in _REFUSED:
             raise ValueError(f"grid must not vary {name!r}: {_REFUSED[name]}")
         values[name] = _listed(name, value)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne._core.checks import check_number
+from ctsne._core.checks import check_number, check_path
 from ctsne._core.messages import did_you_mean, value_text
 from ctsne._core.vocabulary import CHOSEN_BY, MEASURES, SUGGESTED_MIXING
 from ctsne.layout import align
@@ -273,7 +272,7 @@ class SweepResult:
         """
         from ctsne.sweep.storage import write_sweep  # storage itself needs this class
 
-        write_sweep(Path(path), self)
+        write_sweep(check_path(path, "path"), self)
 
     def _measured(self) -> list[SweptMap]:
         """Return the finished maps whose mixing is known."""

@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 
 from ctsne._core.checks import check_jobs, check_matrix, check_same_rows, check_workers, is_sparse
 from ctsne._core.files import WriteError, check_space, sole_writer
-from ctsne._core.messages import warn
+from ctsne._core.messages import shown, warn
 from ctsne._core.progress import Progress
 from ctsne._core.vocabulary import MEASURED_POINTS, NEIGHBORHOOD
 from ctsne._fit.memory import map_memory, require_memory
@@ -181,14 +181,14 @@ def _base(estimator: ConditionalTSNE | None, n_jobs: Any, repeatable: bool) -> d
         given = estimator.get_params(deep=False)
     if given["mixing"] is not None:
         raise ValueError(
-            f"the estimator has mixing={given['mixing']!r:.60}; leave it out, and call "
+            f"the estimator has mixing={shown(given['mixing'])}; leave it out, and call "
             "suggest(mixing=...) on the result of the sweep"
         )
     seed = given["random_state"]
     if seed is None or isinstance(seed, np.random.RandomState):
         if repeatable:
             raise ValueError(
-                f"random_state must be a whole number to resume from a folder, got {seed!r:.60}"
+                f"random_state must be a whole number to resume from a folder, got {shown(seed)}"
             )
         seed = int(check_random_state(seed).randint(2**31 - 1))  # one start for all settings
     return {**given, "n_jobs": n_jobs, "callback": None, "verbose": 0, "random_state": seed}

@@ -18,9 +18,10 @@ from typing import Any
 
 import numpy as np
 
+from ctsne._core.checks import check_path
 from ctsne._core.files import INDEX, check_target, content_checksum, write_file
 from ctsne._core.guards import reading
-from ctsne._core.messages import warn
+from ctsne._core.messages import shown, warn
 from ctsne.labels import Labels
 from ctsne.sweep.grid import GridPoint, identity
 from ctsne.sweep.result import SweepResult, SweptMap, aligned_maps
@@ -36,7 +37,7 @@ _FACTS = ("measures", "seconds", "alignment", "alignment_scores")
 
 def open_folder(folder: str | os.PathLike[str]) -> Path:
     """Make the folder if necessary; refuse a path that cannot be one."""
-    path = Path(folder)
+    path = check_path(folder, "folder")
     if path.exists() and not path.is_dir():
         raise ValueError(f"folder must name a folder, but {path} is a file")
     try:
@@ -123,7 +124,7 @@ def write_sweep(path: Path, result: SweepResult) -> None:
         if isinstance(value, np.generic):
             return value.item()
         if not isinstance(value, np.ndarray):
-            raise TypeError(f"a sweep with {value!r:.60} among its parameters cannot be saved")
+            raise TypeError(f"a sweep with {shown(value)} among its parameters cannot be saved")
         key = f"array-{len(arrays)}"
         arrays[key] = value if value.dtype.kind in "iuf" else value.astype(np.float64)
         return {"array": key}
@@ -196,7 +197,7 @@ def load_sweep(path: str | os.PathLike[str]) -> SweepResult:
     ...     load_sweep(Path(folder) / "sweep.npz").maps[0].title
     'strength 1'
     """
-    file = Path(path)
+    file = check_path(path, "path")
     if file.is_dir():
         file = file / INDEX
         if not file.is_file():

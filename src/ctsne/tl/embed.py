@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ctsne._core.messages import shown
 from ctsne._io.anndata import columns_of, is_ours
 from ctsne.estimator import ConditionalTSNE
 from ctsne.labels import encode_labels
@@ -121,14 +122,14 @@ learning_rate, dof, callback, callback_every, n_jobs, verbose
         for name, value in ignored.items():
             if value is not None:
                 raise ValueError(
-                    f"{name}={value!r:.60} has no effect with neighbors_key, whose graph already "
+                    f"{name}={shown(value)} has no effect with neighbors_key, whose graph already "
                     "has distances; leave one of them out"
                 )
         metric, init = "precomputed", "spectral" if init is None else init
         listed = known if method in METHODS and METHODS[method].two_lists else None
         source = fields.find_graph(adata, neighbors_key, listed, perplexity)
     if key_added == source.params.get("use_rep"):
-        raise ValueError(f"key_added={key_added!r} would replace the features of the map")
+        raise ValueError(f"key_added={shown(key_added)} would replace the features of the map")
     model = ConditionalTSNE(
         n_components=n_components, method=method, mixing=mixing, strength=strength, beta=beta,
         align=fields.find_alignment(adata, align), odds=odds, beta_low=beta_low,
@@ -155,7 +156,9 @@ learning_rate, dof, callback, callback_every, n_jobs, verbose
 
 def _check_target(adata: Any, key: object, *, copy: bool) -> None:
     if not isinstance(key, str) or not key or "/" in key:
-        raise ValueError(f'key_added must be a name without slashes, like "ctsne", got {key!r:.60}')
+        raise ValueError(
+            f'key_added must be a name without slashes, like "ctsne", got {shown(key)}'
+        )
     taken = [] if is_ours(adata.uns.get(key)) else fields.taken_fields(adata, key)
     if taken:
         raise ValueError(

@@ -70,14 +70,18 @@ def find_features(
 
 def warn_of_counts(source: Source) -> None:
     """Warn of a map of raw counts, which a few highly expressed genes would dominate."""
-    place = f"adata.layers[{source.params['layer']!r}]" if "layer" in source.params else "adata.X"
-    if ("layer" in source.params or source.params.get("use_rep") == "X") and looks_like_counts(
+    layer = source.params.get("layer")
+    if (layer is None and source.params.get("use_rep") != "X") or not looks_like_counts(
         source.matrix
     ):
-        warn(
-            f"{place} looks like raw counts, so the genes with the largest counts dominate the map;"
-            f" normalise first, with scanpy as sc: {NORMALIZE} (or ctsne.tl.recipe_heiter23(adata))"
-        )
+        return
+    place = "adata.X" if layer is None else f"adata.layers[{layer!r}]"
+    taken = "" if layer is None else f"adata.X = {place}.copy(); "
+    warn(
+        f"{place} looks like raw counts, so the genes with the largest counts dominate the map; "
+        f"normalise first, with scanpy as sc: {taken}{NORMALIZE} (or instead of these three: "
+        "ctsne.tl.recipe_heiter23(adata)), then leave out use_rep and layer"
+    )
 
 
 def find_graph(adata: Any, key: object, labels: Labels | None, perplexity: float) -> Source:

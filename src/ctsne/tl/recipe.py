@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ctsne._core.checks import check_count, check_matrix, is_sparse
-from ctsne._core.messages import warn
+from ctsne._core.messages import shown, warn
 from ctsne._io.anndata import column_of
 from ctsne.labels import Labels, encode_labels
 from ctsne.tl.fields import check_adata
@@ -175,7 +175,7 @@ def _check_batches(adata: Any, batch_key: object) -> Labels:
         )
     if batches.counts.min() < 2:
         alone = batches.names[int(batches.counts.argmin())]
-        raise ValueError(f"a batch needs at least 2 cells to be scaled, but {alone!r:.60} has one")
+        raise ValueError(f"a batch needs at least 2 cells to be scaled, but {shown(alone)} has one")
     return batches
 
 
