@@ -114,8 +114,8 @@ def test_containers_agree(column: list[str]) -> None:
         ({"a": 1}, TypeError, "got dict"),
         ({1, 2}, TypeError, "got set"),
         ((i for i in range(3)), TypeError, "got generator"),
-        (["a", [1], "b"], TypeError, "batch .* unhashable type: 'list'"),
-        ([["a"], ["b", "c"], ["d"]], TypeError, "batch .* unhashable type: 'list'"),
+        (["a", [1], "b"], TypeError, "batch .*unhashable type: 'list'"),
+        ([["a"], ["b", "c"], ["d"]], TypeError, "batch .*unhashable type: 'list'"),
         (np.zeros(3, complex), TypeError, "batch .* complex128"),
         ([["a", "b"], ["c", "d"]], ValueError, "batch must have one entry for each of .*got 2"),
         (np.zeros((1, 3)), ValueError, "batch must have one entry for each of the 3 points.*got 1"),
@@ -199,9 +199,9 @@ class TestPerLabel:
 def test_as_many_labels_as_points_is_quick(kind: Any) -> None:
     n = 300_000
     column = np.random.default_rng(0).permutation(n).astype(kind)
-    start = time.perf_counter()
+    start = time.process_time()
     encoded = encode_labels(column)
-    assert time.perf_counter() - start < 3
+    assert time.process_time() - start < 3
     assert encoded.n_labels == n
     np.testing.assert_array_equal(encoded.codes, column.astype(np.int64))
 
