@@ -147,8 +147,14 @@ def _run_command(command: Command, names: Collection[str]) -> str:
         code = main(words)
     text = errors.getvalue()
     if code == 0:
-        if command.map is not None and not is_finite(read_map(command.map)):
-            raise Finding(f"{words[0]} writes a map that is not finite", "not finite")
+        if command.map is not None:
+            result, found = expect_typed(lambda: read_map(str(command.map)))
+            if result != "ok":
+                raise Finding(
+                    f"{words[0]} writes a map that cannot be read: {_shape(_text(found))}"
+                )
+            if not is_finite(found):
+                raise Finding(f"{words[0]} writes a map that is not finite", "not finite")
         return "ok"
     if code == 2:
         text = next((line for line in text.splitlines() if ": error: " in line), text)

@@ -251,6 +251,8 @@ def _check_output(job: Job, folder: Path) -> str:
     """Return what a command has left; refuse what is neither old nor new."""
     files = {name: each for name, each in read_files(folder).items() if not _is_hidden(name)}
     written = {job.file, f"{job.file}.json", "map.pdf"}
+    # Without its settings, a table has lost them, and a sweep is one that can be continued.
+    may_miss = {f"{job.file}.json", f"{job.sweep}/settings.json"}
     for name in sorted({*files, *job.before, *job.after}):
         known = [job.before.get(name), job.after.get(name)]
         in_sweep = job.sweep is not None and name.startswith(f"{job.sweep}/")
@@ -260,7 +262,7 @@ def _check_output(job: Job, folder: Path) -> str:
             known = known[:1]
         found = files.get(name)
         found = comparable(name, found) if in_sweep and found is not None else found
-        if found not in known and not (found is None and name == f"{job.file}.json"):
+        if found not in known and not (found is None and name in may_miss):
             state = "is gone" if found is None else "is neither old nor new"
             raise Broken(f"{name} {state}")
     result = "old intact"

@@ -3,7 +3,6 @@
 import datetime
 import subprocess
 import sys
-import time
 from typing import Any
 
 import numpy as np
@@ -196,12 +195,10 @@ class TestPerLabel:
 
 
 @pytest.mark.parametrize("kind", [np.int64, np.float64, object])
-def test_as_many_labels_as_points_is_quick(kind: Any) -> None:
-    n = 300_000
+def test_as_many_labels_as_points(kind: Any) -> None:
+    n = 300_000  # anything quadratic would take hours
     column = np.random.default_rng(0).permutation(n).astype(kind)
-    start = time.process_time()
     encoded = encode_labels(column)
-    assert time.process_time() - start < 3
     assert encoded.n_labels == n
     np.testing.assert_array_equal(encoded.codes, column.astype(np.int64))
 

@@ -131,8 +131,15 @@ def test_wrong_usage_is_refused(arguments: list[str], says: str) -> None:
     assert says in done.stderr
 
 
-def test_a_soak_tells_growth_from_noise(fuzz: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_soak_tells_growth_from_noise(
+    fuzz: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     soak, kept = fuzz("soak"), []
-    assert soak.soak("small", lambda number: None, 8)
-    assert not soak.soak("small", lambda number: kept.append(bytearray(1 << 20)), 8)
-    assert "GROWS" in capsys.readouterr().out
+    assert all(each > 0 for each in soak.usage())
+    monkeypatch.setattr(soak, "usage", lambda: (5000 + len(kept) % 2, 3, 4 + len(kept) // 10))
+    assert soak.soak("small", lambda number: None, 40)
+    assert "GROWS" not in capsys.readouterr().out
+    assert not soak.soak("small", kept.append, 40)
+    assert [
+        line.split()[0] for line in capsys.readouterr().out.splitlines() if "GROWS" in line
+    ] == ["open"]

@@ -536,8 +536,8 @@ def test_ctrl_c_stops_soon_and_a_second_run_goes_on(tmp_path: Path, jobs: int) -
 def test_few_points_take_shorter_steps_on_a_path(n: int, rate: float) -> None:
     data = make_synthetic(n, random_state=0)
     settings = check_settings(DEFAULTS, data.X, encode_labels(data.known))
-    P = sp.csr_array(sp.eye_array(n) / n)
-    layout, n_iter = worker._next_on_path(P, data.X[:, :2], settings)
+    matrix = sp.csr_array(sp.eye_array(n) / n)
+    layout, n_iter = worker._next_on_path(matrix, data.X[:, :2], settings)
     assert layout.schedule.learning_rate == rate
     assert layout.schedule.early_learning_rate == rate / 4
     assert n_iter == 150
