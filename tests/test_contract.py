@@ -809,7 +809,7 @@ class Unwritable:
 
 ODD_VALUES: tuple[Any, ...] = (
     10**5000, Unwritable(), np.zeros((2, 2)), pd.DataFrame({"a": [1, 2]}), sp.eye_array(3),
-    "two\nlines", pd.NA, np.ma.masked, np.datetime64("NaT"), 1j, object(), ...,
+    "two\nlines", pd.NA, np.ma.masked, np.datetime64("NaT", "ns"), 1j, object(), ...,
 )  # fmt: skip
 
 

@@ -253,7 +253,7 @@ def test_text_such_as_na_is_a_label(tmp_path: Path, first: str) -> None:
     cells = ["NA", "None", "", "nan", "a", "null"]
     rows = [f"{f'n{i},' if first else ''}{i % 4},{cell},x" for i, cell in enumerate(cells)]
     data = read(tmp_path, f"{first}PC1,batch,sex\n" + "\n".join(rows) + "\n")
-    found = data.columns["batch"]
+    found = data.columns["batch"].astype(object)
     assert found.where(found.notna(), None).tolist() == ["NA", "None", None, None, "a", "null"]
     assert data.columns["sex"].eq("x").all()
     assert data.notes[-1].startswith("column 'batch' contains 'NA', 'None', 'null', treated as")
@@ -270,7 +270,7 @@ def test_text_such_as_na_among_numbers_is_missing(tmp_path: Path) -> None:
 
 def test_text_with_gaps_of_a_table_as_r_writes_it(tmp_path: Path) -> None:
     data = read(tmp_path, 'PC1,"ba\ntch"\nx,1,NA\n\ny,2,\nz,4,"a\nb"\n')
-    found = data.columns["ba\ntch"]
+    found = data.columns["ba\ntch"].astype(object)
     assert found.where(found.notna(), None).tolist() == ["NA", None, "a\nb"]
     assert data.names is not None and data.names.tolist() == ["x", "y", "z"]
 

@@ -31,7 +31,7 @@ def test_measures_are_those_of_the_library(
             read_map(made).embedding, X, frame["batch"], other=frame["type"], k=k, pca=5
         ).astype({"k": int})
         for row in table.itertuples():
-            label = None if row.label is None else row.label
+            label = None if pd.isna(row.label) else row.label
             assert found[row.measure, label, row.k] == pytest.approx(row.value), row.measure
     # The area over all k is there once.
     assert [row["measure"] for row in content["measures"]].count("adjusted_rnx_area") == 1
