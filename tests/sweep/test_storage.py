@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 from ctsne import ConditionalTSNE
+from ctsne._core import guards
 from ctsne.datasets import make_synthetic
 from ctsne.sweep import SweepResult, load_sweep, sweep
+from ctsne.sweep.storage import load_map
 
 DATA = make_synthetic(120, random_state=0)
 KNOWN = (DATA.known == "blue").astype(int)
@@ -87,6 +89,17 @@ def test_other_files_are_refused(content: bytes, tmp_path: Path) -> None:
         load_sweep(tmp_path / "array.npz")
     with pytest.raises(FileNotFoundError):
         load_sweep(tmp_path / "none.npz")
+
+
+def test_files_larger_than_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    np.savez_compressed(tmp_path / "sweep.npz", sweep=np.zeros(2**20))
+    file = tmp_path / f"map-{'0' * 32}.npz"
+    np.savez_compressed(file, embedding=np.zeros((2**19, 2), np.float32))
+    monkeypatch.setattr(guards, "free_memory", lambda: 2**20)
+    with pytest.raises(MemoryError, match=r"sweep\.npz needs about 8 MiB of memory, but only 1"):
+        load_sweep(tmp_path)
+    with pytest.warns(UserWarning, match=r"\.npz needs about 4 MiB .*; this map is made again"):
+        assert load_map(file, {}, (2**19, 2)) is None
 
 
 def test_what_cannot_be_written_leaves_the_old_file(result: SweepResult, tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.files import check_space, locked_folder, replaced_files, write_file
 from ctsne._core.guards import reading
-from ctsne._io.arrays import array_columns, read_arrays, read_npy, write_arrays
+from ctsne._core.npz import write_archive
+from ctsne._io.arrays import array_columns, read_arrays, read_npy
 from ctsne._io.dataset import Dataset, Names, plain_array, storable
 from ctsne._io.h5ad_maps import check_key, data_size, free_names, read_h5ad_map, write_h5ad_map
 from ctsne._io.paths import (
@@ -80,7 +81,7 @@ def write_map(
         for name, column in (added | kept).items():
             places = (each for each in free_names(name) if each not in {*arrays, "names"})
             arrays[next(places)] = plain_array(column)
-        write_arrays(target, arrays)
+        write_archive(target, arrays)
     elif suffix == ".npy":
         content = io.BytesIO()
         np.save(content, positions)

@@ -6,7 +6,6 @@ All files are NumPy archives without pickles: arrays, and everything else as JSO
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import os
 import re
@@ -19,9 +18,10 @@ from typing import Any
 import numpy as np
 
 from ctsne._core.checks import check_path
-from ctsne._core.files import INDEX, check_target, content_checksum, write_file
+from ctsne._core.files import INDEX, check_target, content_checksum
 from ctsne._core.guards import reading
 from ctsne._core.messages import shown, warn
+from ctsne._core.npz import read_archive, write_archive
 from ctsne.labels import Labels
 from ctsne.sweep.grid import GridPoint, identity
 from ctsne.sweep.result import SweepResult, SweptMap, aligned_maps
@@ -74,8 +74,8 @@ def save_map(path: Path, swept: SweptMap) -> None:
     """Store a map, completely or not at all."""
     facts = {name: getattr(swept, name) for name in _FACTS}
     names = np.array(list(swept.diagnostics), dtype=np.str_)
-    arrays: dict[str, Any] = {"facts": np.array(json.dumps(facts)), "diagnostics": names}
-    _write(path, {"embedding": swept.embedding, **arrays, **swept.diagnostics})
+    arrays = {"facts": np.array(json.dumps(facts)), "diagnostics": names, **swept.diagnostics}
+    write_archive(path, {"embedding": np.asarray(swept.embedding), **arrays})
 
 
 def load_map(path: Path, parameters: dict[str, Any], shape: tuple[int, int]) -> SweptMap | None:
@@ -98,11 +98,8 @@ def load_map(path: Path, parameters: dict[str, Any], shape: tuple[int, int]) -> 
 def _read_map(path: Path, parameters: dict[str, Any]) -> SweptMap:
     if path.is_symlink():
         raise ValueError(f"{path} is a link, which is not followed")
-    with (
-        reading(path, "a map, or it is damaged"),
-        path.open("rb") as file,  # np.load would not close it after an error
-        np.load(file, allow_pickle=False) as stored,
-    ):
+    with reading(path, "a map, or it is damaged"):
+        stored, _ = read_archive(path)
         facts = json.loads(str(stored["facts"]))
         check_facts(facts)
         embedding = stored["embedding"]
@@ -147,7 +144,7 @@ def write_sweep(path: Path, result: SweepResult) -> None:
     estimator = _packed(result.estimator)
     content = {"estimator": estimator, "maps": entries, "sampled_from": result.sampled_from}
     text = np.array(json.dumps(content, default=plain))
-    _write(path if folder is None else folder / INDEX, {"sweep": text, **arrays})
+    write_archive(path if folder is None else folder / INDEX, {"sweep": text, **arrays})
 
 
 def _packed(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -202,11 +199,8 @@ def load_sweep(path: str | os.PathLike[str]) -> SweepResult:
         file = file / INDEX
         if not file.is_file():
             raise ValueError(f"{path} does not contain a finished sweep")
-    with (
-        reading(file, "a sweep, or it is damaged"),
-        file.open("rb") as opened,
-        np.load(opened, allow_pickle=False) as arrays,
-    ):
+    with reading(file, "a sweep, or it is damaged"):
+        arrays, _ = read_archive(file)
         content = json.loads(str(arrays["sweep"]))
         maps, points = [], []
         for number, entry in enumerate(content["maps"]):
@@ -237,9 +231,3 @@ def _swept(
     embedding = arrays[f"embedding-{number}"]
     check_positions(embedding, diagnostics)
     return SweptMap(parameters, embedding, error=None, diagnostics=diagnostics, **facts)
-
-
-def _write(path: Path, arrays: Mapping[str, Any]) -> None:
-    content = io.BytesIO()
-    np.savez(content, **arrays)
-    write_file(path, content.getvalue())

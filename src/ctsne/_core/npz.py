@@ -1,0 +1,73 @@
+"""NumPy files (.npy, .npz), never as pickles; read only if they fit in memory."""
+
+from __future__ import annotations
+
+import io
+import math
+import sys
+import zipfile
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ctsne._core.files import write_file
+from ctsne._core.guards import require_room
+
+
+class PickledError(Exception):
+    """An array holds Python objects."""
+
+
+def read_array(file: IO[bytes], size: int) -> NDArray[Any]:
+    """Return the array of an open .npy file, whose size must match what its header declares."""
+    version = np.lib.format.read_magic(file)
+    headers = {
+        (1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0
+    }  # fmt: skip
+    shape, _, dtype = headers[version](file)
+    if dtype.hasobject:
+        raise PickledError
+    if min(shape, default=0) < 0 or math.prod(shape) * max(1, dtype.itemsize) > size:
+        raise ValueError(f"its header declares {dtype} of shape {shape}, but it has {size} bytes")
+    file.seek(0)
+    array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
+    if dtype.kind == "U" and array.size:
+        codes = np.ascontiguousarray(array).view(np.dtype(np.uint32).newbyteorder(dtype.byteorder))
+        if codes.max() > sys.maxunicode:  # Python fails as soon as it sees such a text
+            raise ValueError("it holds text with characters that do not exist")
+    return array
+
+
+def read_archive(
+    path: Path, only: Collection[str] = ()
+) -> tuple[dict[str, NDArray[Any]], list[str]]:
+    """Return the arrays of a .npz file, and the names of pickled ones, which are not read."""
+    arrays: dict[str, NDArray[Any]] = {}
+    pickled: list[str] = []
+    with zipfile.ZipFile(path) as archive:
+        # Not by np.load, which confuses the columns "x" and "x.npy".
+        files = [each for each in archive.infolist() if each.filename.endswith(".npy")]
+        entries = {each.filename.removesuffix(".npy"): each for each in files}
+        chosen = {name: each for name, each in entries.items() if not only or name in only}
+        require_room(sum(each.file_size for each in chosen.values()), path)
+        for name, entry in chosen.items():
+            with archive.open(entry) as file:
+                try:
+                    arrays[name] = read_array(file, entry.file_size)
+                except PickledError:
+                    pickled.append(name)
+    return arrays, pickled
+
+
+def write_archive(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write a .npz file; equal arrays give equal bytes, and names may be any text."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, array in arrays.items():
+            # Opened by name alone, an entry has a fixed date.
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+                np.lib.format.write_array(file, np.asanyarray(array), allow_pickle=False)
+    write_file(path, content.getvalue())
