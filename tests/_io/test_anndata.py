@@ -180,9 +180,9 @@ def test_damaged_files_are_named(cells: Path) -> None:
     with h5py.File(cells, "r+") as file:
         del file["obsm/X_pca"]
         file["X/indices"][0] = 10**6
-    with pytest.raises(ValueError, match=r"cells\.h5ad is damaged: /X cannot be read"):
+    with pytest.raises(ValueError, match=r"/X of .*cells\.h5ad cannot be read"):
         read_data(cells)
     with h5py.File(cells, "r+") as file:
         del file["obs/type/codes"]
-    with pytest.raises(ValueError, match=r"cells\.h5ad is damaged: /obs cannot be read"):
+    with pytest.raises(ValueError, match=r"/obs of .*cells\.h5ad cannot be read"):
         read_data(cells)

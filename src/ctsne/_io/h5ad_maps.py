@@ -159,7 +159,7 @@ def data_size(dataset: Dataset) -> int:
 
 def _size_of_new(path: Path, columns: Mapping[str, Any]) -> int:
     """Return the bytes of the columns that a file does not have yet, at most."""
-    with opened(path) as file:
+    with opened(path, checked=True) as file:
         present = set(map(str, file["obs"].attrs.get("column-order", ())))
     new = [storable(each) for name, each in columns.items() if name not in present]
     sizes = [int(each.memory_usage(index=False, deep=True)) for each in new]
@@ -170,7 +170,7 @@ def _size_of_new(path: Path, columns: Mapping[str, Any]) -> int:
 def _written(temporary: Path, target: Path) -> Iterator[Any]:
     """Open a file to write to, and name the target in every error."""
     try:
-        with opened(temporary, "r+") as file:
+        with opened(temporary, "r+", checked=True) as file:
             yield file
     except (MemoryError, OSError, TypeError, ValueError):
         raise

@@ -21,21 +21,27 @@ _SMALL = 2**20
 _TEXT = 64  # bytes per text in memory
 # Texts are stored in heaps, which begin like this; each has a header: number, uses, size.
 _HEAP, _HEADER = b"GCOL\x01\0\0\0", struct.Struct("<HHIQ")
-_BLOCK = 2**24
+_BLOCK = 2**20
 _DEEPEST = 100
 _SPARSE = ("csr_matrix", "csc_matrix")
+_UNREAD = "DIMENSION_LIST"  # an attribute that HDF5 itself writes, a list of any length
+_REMEDY = "if anndata.read_h5ad reads it, write it again with write_h5ad; else it is damaged"
 
 
 @contextlib.contextmanager
-def opened(path: Path, mode: str = "r") -> Iterator[Any]:
-    """Open an .h5ad file with h5py; refuse other files, damaged ones and links to others."""
+def opened(path: Path, mode: str = "r", *, checked: bool = False) -> Iterator[Any]:
+    """Open an .h5ad file with h5py; refuse other files, damaged ones and links to others.
+
+    A file that is ``checked`` was just written, or copied from a file that was opened before.
+    """
     h5py = load("h5py")
     load("anndata")
     with contextlib.ExitStack() as stack:
         with reading(path, "a valid .h5ad (HDF5) file"):
             state = path.stat()
             try:
-                _check_file(path, (state.st_ino, state.st_size, state.st_mtime_ns))
+                if not checked:
+                    _check_file(path, (state.st_ino, state.st_size, state.st_mtime_ns))
                 file = stack.enter_context(h5py.File(path, mode))
             except BlockingIOError:
                 how = "close it there first"
@@ -59,21 +65,27 @@ def _check_file(path: Path, state: tuple[int, ...]) -> None:
 
 
 def _check_heaps(path: Path, length: int) -> None:
-    """Refuse damaged heaps of text, in which HDF5 would loop for ever."""
+    """Refuse damaged heaps of text, in which HDF5 would loop for ever.
+
+    Data may look like the beginning of one; HDF5 itself refuses a heap that ends outside the file.
+    """
     end = 0
     with path.open("rb") as file:
         for start in _places(file, _HEAP):
             file.seek(start + len(_HEAP))
             size = int.from_bytes(file.read(8), "little")
-            if start < end or start + size > length:
-                raise ValueError("heaps of text overlap, or end outside the file")
+            if start + size > length:
+                continue
+            if start < end:
+                raise ValueError(f"heaps of text overlap at byte {start}; {_REMEDY}")
             content = file.read(size - _HEADER.size) if size > _HEADER.size else b""
             place, end = 0, start + size
             while place <= len(content) - _HEADER.size:
                 index, _, _, stored = _HEADER.unpack_from(content, place)
                 step = stored if index == 0 else _HEADER.size + -(-stored // 8) * 8
                 if step < _HEADER.size:
-                    raise ValueError(f"the heap of text at byte {start} does not end")
+                    what = f"the heap of text at byte {start} does not end"
+                    raise ValueError(f"{what}; {_REMEDY}")
                 place += step
 
 
@@ -94,13 +106,11 @@ def _places(file: IO[bytes], wanted: bytes) -> Iterator[int]:
 
 
 def _check_objects(file: Any, path: Path) -> None:
-    """Refuse links to other files, which even a look at their names would open, and odd types."""
+    """Refuse links to other files, which even a look at their names would open."""
     h5py = load("h5py")
     seen, waiting = set(), [(file, 0)]
     while waiting:
         part, depth = waiting.pop()
-        for name in part.attrs:
-            _check_type(part.attrs.get_id(name).get_type(), f"attribute {name!r:.60}")
         if not isinstance(part, h5py.Group):
             continue
         links: list[tuple[bytes, int]] = []
@@ -135,25 +145,33 @@ def read_element(element: Any) -> Any:
         except MemoryError as error:
             raise MemoryError(f"{path}: {element.name} does not fit: {reason(error)}") from error
         except Exception as error:  # of any kind: h5py, NumPy, SciPy and anndata all read it
-            what = f"{element.name} cannot be read ({reason(error)})"
-            raise ValueError(f"{path} is damaged: {what}") from error
+            what = f"{element.name} of {path} cannot be read ({reason(error)})"
+            raise ValueError(f"{what}; {_REMEDY}") from error
 
 
 def _checked_size(element: Any, seen: set[Any]) -> int:
     """Return the bytes that a part takes in memory; refuse parts that are unsafe to read."""
-    if not hasattr(element, "keys"):
+    for name in element.attrs:
+        if name != _UNREAD:
+            _check_type(element.attrs.get_id(name).get_type(), f"attribute {name!r:.60}")
+    if not _is_group(element):
         return _dataset_size(element)
-    if element in seen:  # it may even contain itself
-        raise ValueError(f"the group {element.name} appears twice")
+    # A column may have two names; other groups may contain themselves, or each other many times.
+    if element in seen and any(_is_group(element[name]) for name in element):
+        raise ValueError(f"the group {element.name} appears twice, with groups in it")
     if _encoding(element) in _SPARSE:
         if seen:
-            raise ValueError(f"the sparse matrix {element.name} is not a column")
+            raise ValueError(f"the sparse matrix {element.name} cannot be a column")
         return _sparse_size(element)
     names = element.attrs.get("column-order", ())
     if any(str(name).startswith("/") for name in names):
         raise ValueError(f"column-order of {element.name} names columns of another table")
     seen.add(element)
     return sum(_checked_size(element[name], seen) for name in element)
+
+
+def _is_group(element: Any) -> bool:
+    return hasattr(element, "keys")
 
 
 def _check_type(kind: Any, what: str) -> None:
@@ -165,7 +183,7 @@ def _check_type(kind: Any, what: str) -> None:
     elif isinstance(kind, h5t.TypeArrayID):
         _check_type(kind.get_super(), what)
     elif kind.get_class() == h5t.VLEN:
-        raise ValueError(f"{what} has a type that is not read")
+        raise ValueError(f"{what} holds lists of any length, which are not read")
 
 
 def _encoding(group: Any) -> str:
@@ -175,15 +193,29 @@ def _encoding(group: Any) -> str:
 
 
 def _dataset_size(dataset: Any) -> int:
-    if dataset.is_virtual or dataset.external:
-        raise ValueError(f"{dataset.name} is stored in another file, which is not read")
+    stored = _stored_size(dataset)
     _check_type(dataset.id.get_type(), dataset.name)
     if dataset.shape is None:
         return 0
     count, width = math.prod(map(int, dataset.shape)), dataset.dtype.itemsize
-    if count * width > _SMALL + _MOST_COMPRESSED * dataset.id.get_storage_size():
+    if count * width > _SMALL + _MOST_COMPRESSED * stored:
         raise ValueError(f"{dataset.name} declares shape {dataset.shape}, but was never written")
     return count * (_TEXT if dataset.dtype.hasobject else width)
+
+
+def _stored_size(dataset: Any) -> int:
+    """Return the bytes that a dataset, or what it is put together from, takes in this file."""
+    if not dataset.is_virtual:
+        if dataset.external:
+            raise ValueError(f"{dataset.name} is stored in another file, which is not read")
+        return int(dataset.id.get_storage_size())
+    sources = dataset.virtual_sources()
+    if any(each.file_name != "." for each in sources):
+        raise ValueError(f"{dataset.name} is put together from other files, which are not read")
+    parts = [dataset.file[each.dset_name] for each in sources]
+    if any(each.is_virtual for each in parts):  # they may even be parts of themselves
+        raise ValueError(f"{dataset.name} is put together from parts that are put together too")
+    return sum(map(_stored_size, parts))
 
 
 def _sparse_size(group: Any) -> int:
