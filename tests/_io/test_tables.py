@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from ctsne._core import guards
-from ctsne._io import Dataset, read_data
+from ctsne._io import Dataset, read_data, read_provenance
 from ctsne._io.paths import TEXT_SUFFIXES, suffix_of
 from ctsne._io.tables import folded
 from ctsne.labels import encode_labels
@@ -397,8 +397,21 @@ def test_tables_longer_than_the_memory(
         pyarrow.feather.write_feather(long, str(tmp_path / "t.feather"))
     assert (tmp_path / f"t.{kind}").stat().st_size < 2**14
     monkeypatch.setattr(guards, "free_memory", lambda: 2**21)
+    monkeypatch.delattr(getattr(pyarrow, kind), "read_table")  # before it is decompressed
     with pytest.raises(MemoryError, match=rf"t\.{kind} needs about"):
         read_data(tmp_path / f"t.{kind}")
+
+
+@pytest.mark.filterwarnings("ignore:Feather V1:DeprecationWarning")
+def test_the_first_version_of_feather(tmp_path: Path) -> None:
+    import pyarrow
+    import pyarrow.feather
+
+    path = tmp_path / "t.feather"
+    pyarrow.feather.write_feather(pyarrow.table({"a": [1.0, 2.0]}), str(path), version=1)
+    assert read_data(path).X.tolist() == [[1], [2]]
+    with pytest.raises(ValueError, match=r"t\.feather has no record of how it was made"):
+        read_provenance(path)
 
 
 @pytest.mark.parametrize("kind", ["parquet", "feather"])

@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from ctsne._core.files import SETTINGS, file_checksum, write_file
-from ctsne._core.guards import read_text, reading, reason
+from ctsne._core.guards import read_text, reason
+from ctsne._core.messages import shown
 from ctsne._io.anndata import is_ours
 from ctsne._io.arrays import read_arrays
+from ctsne._io.arrow import stored_text
 from ctsne._io.dataset import Dataset
 from ctsne._io.hdf5 import opened, read_element
-from ctsne._io.paths import MAP_SUFFIXES, check_input, load, sidecar_of, suffix_of
+from ctsne._io.paths import MAP_SUFFIXES, check_input, sidecar_of, suffix_of
 
 FORMAT = 1
 # The key of the provenance in the metadata of parquet and feather files.
@@ -58,9 +60,9 @@ class Provenance:
             content = json.loads(text, parse_constant=_refuse_constant)
             stored = content["ctsne provenance"]
             if stored == FORMAT:
+                _check_kinds(content)
                 inputs = [InputRecord(**record) for record in content["inputs"]]
-                settings, versions = dict(content["settings"]), dict(content["versions"])
-                found = cls(content["command"], settings, inputs, versions)
+                found = cls(content["command"], content["settings"], inputs, content["versions"])
                 found._check_types()
                 return found
         except Exception as error:  # also of nested lists without end
@@ -84,6 +86,19 @@ class Provenance:
     def write(self, path: Path) -> None:
         """Write it to a JSON file."""
         write_file(path, self.to_file())
+
+
+def _check_kinds(content: dict[str, Any]) -> None:
+    """Refuse lists, numbers and texts where a record has names with values."""
+    if not isinstance(content["inputs"], list):
+        raise ValueError(f"its inputs must be a list, got {shown(content['inputs'])}")
+    for what, value in (
+        ("settings", content["settings"]),
+        ("versions", content["versions"]),
+        *(("inputs", each) for each in content["inputs"]),
+    ):
+        if not isinstance(value, dict):
+            raise ValueError(f"its {what} must be names with values, got {shown(value)}")
 
 
 def _refuse_constant(name: str) -> None:
@@ -169,13 +184,6 @@ def _stored_text(source: Path, key: str) -> str | None:
         arrays, _ = read_arrays(source, only=("provenance",))
         return str(arrays["provenance"]) if "provenance" in arrays else None
     if suffix in (".parquet", ".feather"):
-        return _from_schema(source, suffix)
+        return stored_text(source, suffix, SCHEMA_KEY)
     file = source / SETTINGS if source.is_dir() else sidecar_of(source)
     return read_text(file, "a settings record") if file.exists() else None
-
-
-def _from_schema(path: Path, suffix: str) -> str | None:
-    with reading(path, f"a valid {suffix[1:]} file"):
-        metadata = load(f"pyarrow{suffix}").read_table(path, columns=[]).schema.metadata
-        stored: bytes | None = (metadata or {}).get(SCHEMA_KEY)
-        return None if stored is None else stored.decode("utf-8")

@@ -17,6 +17,7 @@ import numpy as np
 
 from ctsne._core.guards import reading, require_room
 from ctsne._core.messages import listed, unknown
+from ctsne._io.arrow import read_arrow
 from ctsne._io.dataset import Dataset, Names, check_labels, empty_as_na, matching, storable
 from ctsne._io.paths import TEXT_SUFFIXES, load, suffix_of
 
@@ -92,7 +93,7 @@ def read_frame(
     if suffix in TEXT_SUFFIXES:
         frame = _read_text(path, {index, as_text}, own)
     else:
-        frame = _read_arrow(path, suffix)
+        frame = read_arrow(path, suffix)
     frame.columns = [str(name) for name in frame.columns]
     if frame.index.nlevels > 1:
         what = "rows with more cells than there are column names, or with several row names"
@@ -125,19 +126,6 @@ def row_names(frame: Any) -> tuple[Names, str | None]:
 def separator_of(path: Path) -> str:
     """Return the separator of columns in a file of this name."""
     return "," if suffix_of(path).startswith(".csv") else "\t"
-
-
-def _read_arrow(path: Path, suffix: str) -> Any:
-    """Return a parquet or feather file as a data frame."""
-    arrow = load(f"pyarrow{suffix}")
-    with reading(path, f"a valid {suffix[1:]} file"):
-        if suffix == ".parquet":  # a column of equal values takes no space in the file
-            metadata = arrow.read_metadata(path)
-            require_room(metadata.num_rows * metadata.num_columns, path)
-        table = arrow.read_table(path)
-        table.validate(full=True)  # damaged buffers would crash the interpreter
-        require_room(8 * table.num_rows * table.num_columns, path)
-        return table.to_pandas()
 
 
 def _bytes_of(path: Path) -> gzip.GzipFile | io.BufferedReader:
