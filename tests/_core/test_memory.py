@@ -22,11 +22,11 @@ def write(folder: Path, files: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     ("line", "folder", "names"),
     [
-        ("0::/job", ".", ("memory.max", "memory.current", "inactive_file")),
+        ("0::/job", ".", ("memory.max", "memory.current", "")),
         (
             "4:cpu,memory:/job",
             "memory",
-            ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+            ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_"),
         ),
     ],
 )
@@ -39,10 +39,11 @@ def test_free_is_the_least_of_all_limits(
     assert list(_memory._free(proc, cgroup)) == [8 * GIB]
     write(proc / "self", {"cgroup": f"1:name=systemd:/\n{line}\n"})
     assert list(_memory._free(proc, cgroup)) == [8 * GIB]
-    limit, usage, reclaimable = names
+    limit, usage, prefix = names
     write(group, {limit: f"{6 * GIB}\n", usage: f"{5 * GIB}\n"})
     write(group / "job", {limit: f"{4 * GIB}\n", usage: f"{3 * GIB}\n"})
-    write(group / "job", {"memory.stat": f"anon 1\n{reclaimable} {GIB}\n"})
+    cached = f"{prefix}inactive_file {GIB // 4}\n{prefix}active_file {GIB // 4 * 3}\n"
+    write(group / "job", {"memory.stat": f"anon 1\n{cached}"})
     assert sorted(_memory._free(proc, cgroup)) == [GIB, 2 * GIB, 8 * GIB]
     write(group / "job", {limit: "max\n"})
     assert sorted(_memory._free(proc, cgroup)) == [GIB, 8 * GIB]

@@ -26,9 +26,9 @@ def _free(proc: Path, cgroup: Path) -> Iterator[int]:
     for line in _lines(proc / "self" / "cgroup"):
         _, kinds, path = line.split(":", 2)
         if kinds == "":  # version 2
-            names, root = ("memory.max", "memory.current", "inactive_file"), cgroup
+            names, root = ("memory.max", "memory.current", ""), cgroup
         elif "memory" in kinds.split(","):
-            names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+            names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_")
             root = cgroup / "memory"
         else:
             continue
@@ -39,12 +39,14 @@ def _free(proc: Path, cgroup: Path) -> Iterator[int]:
             yield from _left(folder, *names)
 
 
-def _left(folder: Path, limit: str, usage: str, reclaimable: str) -> Iterator[int]:
+def _left(folder: Path, limit: str, usage: str, prefix: str) -> Iterator[int]:
     most, used = (" ".join(_lines(folder / name)) for name in (limit, usage))
     if not most.isdigit() or not used.isdigit():  # no limit ("max"), or no such group
         return
     stat = dict(line.split(None, 1) for line in _lines(folder / "memory.stat"))
-    yield max(0, int(most) - int(used) + int(stat.get(reclaimable, 0)))
+    # The content of files that is kept in memory is given up where memory is needed.
+    cached = sum(int(stat.get(f"{prefix}{kind}_file", 0)) for kind in ("active", "inactive"))
+    yield max(0, int(most) - int(used) + cached)
 
 
 def _lines(file: Path) -> list[str]:
