@@ -244,7 +244,7 @@ def test_what_cannot_be_made_again(
     [
         ({"command": "demo"}, "map.csv was made by an unknown command, 'demo'"),
         ({"command": "../x"}, "made by an unknown command, '../x'"),
-        ({"settings": {"plot": "/tmp/elsewhere.png"}}, "does not know: 'plot'"),
+        ({"settings": {"plot": "/tmp/elsewhere.png"}}, "'plot' is not a setting of ctsne embed"),
         ({"settings": {"new": 1}}, "does not know: 'new'; upgrade ctsne"),
         ({"settings": {"features": {"a": 1}}}, "map.csv cannot be read: features must be one"),
         ({"settings": {"perplexity": [3]}}, "map.csv cannot be read: perplexity must be one"),
@@ -284,12 +284,19 @@ def stored(path: str, **changes: Any) -> None:
     file.write_text(json.dumps(content | changes | {"settings": settings}))
 
 
-@pytest.mark.parametrize("n_iter", [10**6 + 1, 10**18])
+@pytest.mark.parametrize("n_iter", [10**5 + 1, 10**18])
 def test_a_record_cannot_ask_for_endless_work(
     n_iter: int, made: str, fail: Callable[..., str]
 ) -> None:
     stored(made, settings={"n_iter": n_iter})
-    assert f"map.csv ask for 1 map of {n_iter} iterations" in fail("rerun", made)
+    text = fail("rerun", made)
+    assert f"map.csv ask for 1 map of {n_iter} iterations; rerun makes up to 100,000" in text
+    assert "to make more, run ctsne embed cells" in text and f"--n-iter {n_iter}" in text
+
+
+def test_the_maps_of_a_search_count(made: str, fail: Callable[..., str]) -> None:
+    stored(made, settings={"n_iter": 10**4, "mixing": 0.5})
+    assert "ask for 17 maps of 10000 iterations (as many as a search" in fail("rerun", made)
 
 
 def test_a_record_cannot_ask_for_endless_maps(
@@ -297,7 +304,9 @@ def test_a_record_cannot_ask_for_endless_maps(
 ) -> None:
     run("sweep", cells, "--labels", "batch", "-o", "out", *GRID, *quick)
     stored("out", settings={"strengths": [i / 20_000 for i in range(20_000)]})
-    assert "out ask for 20001 maps of 40 iterations" in fail("rerun", "out")
+    text = fail("rerun", "out")
+    assert "out ask for 20001 maps of 40 iterations" in text
+    assert text.endswith("to make more, run ctsne sweep with these settings")
 
 
 def test_data_without_a_checksum_are_only_read_if_named(
@@ -354,7 +363,7 @@ def test_a_map_is_written_where_the_user_says(
         ({"mixing": "a"}, "mixing must be a number"),
         ({"path": "yes"}, "path must be true or false"),
         ({"labels": None}, "labels must be one number or text"),
-        ({"output": "/tmp/x"}, "does not know: 'output'"),
+        ({"output": "/tmp/x"}, "'output' is not a setting of ctsne sweep"),
     ],
 )
 @pytest.mark.parametrize("command", ["rerun", "report", "plot"])

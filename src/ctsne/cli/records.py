@@ -10,16 +10,18 @@ from ctsne._core.files import file_checksum
 from ctsne._core.guards import check_regular
 from ctsne.cli.inputs import HOW_TO_NAME, names_of_files
 from ctsne.cli.main import command_parser
-from ctsne.cli.options import UNRECORDED
+from ctsne.cli.options import UNRECORDED, spelled
 from ctsne.cli.values import value_of
 
 if TYPE_CHECKING:
     from ctsne._io import InputRecord, Provenance
 
-# Iterations of all maps together: a thousand maps of usual length.
-_MOST_ITERATIONS = 1_000_000
+# Iterations of all maps together: a hundred maps of usual length.
+_MOST_ITERATIONS = 100_000
 # A map costs at least as much as this many iterations.
 _LEAST = 100
+# A longer command is not shown.
+_LONGEST = 500
 
 
 def checked_settings(provenance: Provenance, output: Path) -> dict[str, Any]:
@@ -30,6 +32,10 @@ def checked_settings(provenance: Provenance, output: Path) -> dict[str, Any]:
     actions = {each.dest: each for each in options if each.dest not in UNRECORDED}
     values = {name: action.default for name, action in actions.items()}
     unknown = [name for name in provenance.settings if name not in actions]
+    unstored = [each.dest for each in options if each.dest in unknown]
+    if unstored:
+        what = f"{unstored[0]!r} is not a setting of ctsne {provenance.command} that is stored"
+        raise ValueError(f"the settings stored in {output} cannot be read: {what}")
     if unknown:
         what = f"settings that this version does not know: {', '.join(map(repr, unknown[:3]))}"
         raise ValueError(f"{output} was made with {what}; upgrade ctsne")
@@ -99,14 +105,23 @@ def changed_file(provenance: Provenance, output: Path, again: Namespace) -> str:
 
 def check_work(again: Namespace, output: Path) -> None:
     """Refuse a record that asks for more iterations than anyone would wait for."""
+    from ctsne._fit.target import MOST_CORRECTIONS, MOST_WHOLE_TRIALS
     from ctsne.cli.sweep import make_grid
 
-    maps = 1
+    maps, command, search = 1, "embed", ""
     if hasattr(again, "methods"):
+        command = "sweep"
         swept = [value for entry in make_grid(again) for value in entry.values()]
         maps += sum(len(value) for value in swept if isinstance(value, list))
-    total = maps * max(again.n_iter, _LEAST)
-    if total > _MOST_ITERATIONS:
-        what = f"{maps} map{'s' * (maps > 1)} of {again.n_iter} iterations"
-        most = f"a record can ask for {_MOST_ITERATIONS:,} in all"
-        raise ValueError(f"the settings stored in {output} ask for {what}, but {most}")
+    elif again.mixing is not None:
+        maps += MOST_WHOLE_TRIALS + MOST_CORRECTIONS
+        search = " (as many as a search for --mixing may make)"
+    if maps * max(again.n_iter, _LEAST) <= _MOST_ITERATIONS:
+        return
+    each = f"{maps} map{'s' * (maps > 1)} of {again.n_iter} iterations"
+    most = f"{_MOST_ITERATIONS:,} iterations in all, at least {_LEAST} for a map"
+    values = {**vars(again), "output": str(output)}
+    typed = spelled(command_parser(command), [command, again.input], values)
+    typed = typed if len(typed) <= _LONGEST else f"ctsne {command} with these settings"
+    what = f"the settings stored in {output} ask for {each}{search}; rerun makes up to {most}"
+    raise ValueError(f"{what}; to make more, run {typed}")
