@@ -74,7 +74,7 @@ def test_only_files_are_read(tmp_path: Path) -> None:
                 check_regular(path)
             with pytest.raises(ValueError, match=f"{path} is {kind}"):
                 read_text(path, "settings")
-    with pytest.raises(ValueError, match=r"save its content to a file first \(also with <"):
+    with pytest.raises(ValueError, match=r"to a file first; <\(\.\.\.\) and /dev/stdin are not"):
         check_regular(pipe)
 
 

@@ -24,7 +24,7 @@ def check_regular(path: str | os.PathLike[str]) -> None:
     if kind == "a folder":
         raise ValueError(f"{path} is a folder, not a file")
     if kind is not None:
-        how = "save its content to a file first (also with <(...) and /dev/stdin)"
+        how = "save its content to a file first; <(...) and /dev/stdin are not supported"
         raise ValueError(f"{path} is {kind}, not a file; {how}")
 
 

@@ -144,17 +144,17 @@ def _about_counts(dataset: Dataset, layer: str | None) -> str:
         return ""
     if not looks_like_counts(dataset.X):
         return ""
-    how = "X = np.log1p(1e4 * X / X.sum(axis=1, keepdims=True))"
-    imported = "NumPy as np"
+    how = "X = np.log1p(1e4 * X / X.sum(axis=1).reshape(-1, 1))"
+    imported = "import numpy as np"
     if genes:
         taken = "" if layer is None else f"adata.X = adata.layers[{layer!r}].copy(); "
         how = f'adata = sc.read_h5ad("{dataset.path}"); {taken}{NORMALIZE}; adata.write_h5ad(...)'
-        imported = "scanpy as sc" if layer is None else "scanpy as sc, then leave out --layer"
+        imported = "import scanpy as sc" + ("" if layer is None else "; then leave out --layer")
     elif suffix_of(dataset.path) in TABLE_SUFFIXES:
         how = "table[names] = np.log1p(1e4 * table[names].div(table[names].sum(axis=1), axis=0))"
-        imported = "NumPy as np, a pandas table and the names of its columns to embed"
+        imported = "import numpy as np; a pandas table and the names of its columns to embed"
     what = f"{dataset.path} looks like raw counts, so the columns with the largest counts"
-    return f"{what} dominate the map; normalise them first, in Python: {how}, with {imported}"
+    return f"{what} dominate the map; normalise them first, in Python: {how} ({imported})"
 
 
 def _about_labels(known: Any, name: str) -> tuple[str, str]:
