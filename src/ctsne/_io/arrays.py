@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ctsne._core.guards import reading, require_room
 from ctsne._core.messages import listed
 from ctsne._core.npz import PickledError, read_archive, read_array
-from ctsne._io.dataset import Dataset, Names, check_labels, check_sparse, numbered, room_for
+from ctsne._io.dataset import Dataset, Names, check_labels, checked_sparse, numbered, room_for
 
 _VALID = "a valid NumPy file"
 _SPARSE = {"format", "shape", "data"}  # the entries of every sparse matrix that SciPy saved
@@ -102,7 +102,7 @@ def _sparse_matrix(arrays: Mapping[str, Any], path: Path) -> Any:
     data, first, *more = (arrays[name] for name in ("data", *_INDICES[kind]))
     parts = (data, (first, *more)) if kind == "coo" else (data, first, *more)
     wrapper = getattr(sp, f"{kind}_{'array' if '_is_array' in arrays else 'matrix'}")
-    return check_sparse(wrapper(parts, shape=(n, d)), path)
+    return checked_sparse(wrapper(parts, shape=(n, d)), path)
 
 
 def refuse_pickled(labels: Sequence[str], pickled: Sequence[str], path: Path) -> None:

@@ -104,8 +104,8 @@ def check_labels(
             raise ValueError(unknown(name, known, what="column", where=where) + how)
 
 
-def check_sparse(X: Any, path: object) -> Any:
-    """Refuse an invalid sparse matrix, whose indices could crash the interpreter."""
+def checked_sparse(X: Any, path: object) -> Any:
+    """Return a sparse matrix; refuse an invalid one, whose indices could crash the interpreter."""
     checks.check_sparse(X, argument=f"{path} is damaged: its sparse matrix")
     return X
 

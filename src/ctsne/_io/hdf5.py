@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ctsne._core.guards import reading, reason, require_room
-from ctsne._io.dataset import check_sparse, room_for
+from ctsne._io.dataset import checked_sparse, room_for
 from ctsne._io.paths import load
 
 # No compression stores more bytes than this in one; more than that was declared, not written.
@@ -141,7 +141,7 @@ def read_element(element: Any) -> Any:
         warnings.simplefilter("ignore")  # anndata warns about files of older versions
         try:
             require_room(_checked_size(element, set()), path)
-            return check_sparse(read_elem(element), path)
+            return checked_sparse(read_elem(element), path)
         except MemoryError as error:
             raise MemoryError(f"{path}: {element.name} does not fit: {reason(error)}") from error
         except Exception as error:  # of any kind: h5py, NumPy, SciPy and anndata all read it
