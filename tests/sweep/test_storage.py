@@ -14,7 +14,7 @@ from ctsne import ConditionalTSNE
 from ctsne._core import guards
 from ctsne.datasets import make_synthetic
 from ctsne.sweep import SweepResult, load_sweep, sweep
-from ctsne.sweep.storage import load_map
+from ctsne.sweep.storage import load_map, save_map
 
 DATA = make_synthetic(120, random_state=0)
 KNOWN = (DATA.known == "blue").astype(int)
@@ -214,6 +214,15 @@ def test_maps_are_not_read_through_links(tmp_path: Path) -> None:
     file.symlink_to("../far.npz")
     with pytest.raises(ValueError, match=f"{file.name} is a link, which is not followed"):
         load_sweep(folder)
+
+
+def test_maps_too_large_to_be_rotated(tmp_path: Path) -> None:
+    made = sweep(DATA.X, KNOWN, {"beta": [1, 0.1]}, estimator=SMALL, folder=tmp_path,
+                 progress=False)  # fmt: skip
+    for swept in made.maps:
+        save_map(tmp_path / str(swept.file), replace(swept, embedding=swept.embedding * 1e30))
+    with pytest.raises(ValueError, match=r"sweep\.npz is not a sweep, or it is damaged: .*1e\+"):
+        load_sweep(tmp_path)
 
 
 def test_damaged_folders_are_refused(tmp_path: Path) -> None:

@@ -210,9 +210,9 @@ def load_sweep(path: str | os.PathLike[str]) -> SweepResult:
         estimator = _unpacked(content["estimator"], arrays)
         sampled_from = content["sampled_from"]
         check_sweep(maps, points, estimator, sampled_from)
-    # Files of maps hold them as computed; here they are rotated to match each other.
-    raw = {index for index, swept in enumerate(maps) if swept.file is not None}
-    return SweepResult(aligned_maps(maps, points, raw), tuple(points), estimator, sampled_from)
+        # Files of maps hold them as computed; here they are rotated to match each other.
+        raw = {index for index, swept in enumerate(maps) if swept.file is not None}
+        return SweepResult(aligned_maps(maps, points, raw), tuple(points), estimator, sampled_from)
 
 
 def _swept(
