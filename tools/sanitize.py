@@ -174,7 +174,8 @@ def reports_of(folder: Path) -> list[str]:
 
 def own_leaks(text: str) -> str:
     """Keep the leaks of memory that our module took; Python and NumPy never free some of theirs."""
-    return "\n\n".join(part for part in text.split("\n\n") if "/ctsne/_native." in part)
+    ours = (f"{ROOT / 'native'}/", "/ctsne/_native.")
+    return "\n\n".join(part for part in text.split("\n\n") if any(path in part for path in ours))
 
 
 def heading(text: str) -> None:
