@@ -263,7 +263,9 @@ def _tl(_: Rng, case: Path, specimen: Specimen) -> Todo:
             tl.ctsne(adata, "batch", perplexity=4, n_iter=3, n_jobs=1)
         except (ValueError, TypeError) as error:  # of an object, which has no file to name
             raise type(error)(f"{specimen.main}: {error}") from None
-        return adata if np.isfinite(adata.obsm["ctsne"]).all() else Finding("not finite")
+        if not np.isfinite(adata.obsm["ctsne"]).all():
+            raise Finding("tl.ctsne makes a map that is not finite", "not finite")
+        return adata
 
     return embed if specimen.main.endswith("h5ad") else _read_data(_, case, specimen)
 

@@ -121,6 +121,23 @@ def test_planted_faults_are_found(
     assert found.value.kind == kind
 
 
+def test_a_map_of_tl_that_is_not_finite_is_found(
+    attacker: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ctsne import tl
+
+    def ctsne(adata: Any, *_: Any, **__: Any) -> None:
+        adata.obsm["ctsne"] = np.full((adata.n_obs, 2), np.nan)
+
+    files, case = attacker.files, attacker.folder / "case"
+    (specimen,) = (each for each in _specimens(attacker, "data") if each.main == "full.h5ad")
+    files.write_files(case, specimen.files)
+    monkeypatch.setattr(tl, "ctsne", ctsne)
+    with pytest.raises(attacker.Finding) as found:
+        files.run(files._tl(np.random.default_rng(0), case, specimen), case, [specimen.main])
+    assert found.value.kind == "not finite"
+
+
 def test_faults_of_commands_are_found(attacker: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from ctsne.cli import main as program
 
