@@ -53,10 +53,14 @@ def attack(rng, folder):
         np.empty(1 << 42).fill(1)
     if number == 12:
         raise Finding("other bits")
+    if number == 13:
+        raise SystemExit(0)
+    if number == 14:
+        os._exit(0)
     return "ok"
 """
 FOUND = {
-    "crash": 1, "hang": 1, "not finite": 1, "changed input": 1, "exception": 5, "touched file": 1,
+    "crash": 3, "hang": 1, "not finite": 1, "changed input": 1, "exception": 5, "touched file": 1,
     "wrong": 1,
 }  # fmt: skip
 
@@ -79,22 +83,25 @@ def test_planted_faults_are_found(fuzz: Any, tmp_path: Path, workers: int) -> No
         attacker, seconds=60, seed=0, workers=workers, cases=30, tell=lines.append
     )
     assert outcome.found == FOUND
-    assert (outcome.cases, outcome.ok, outcome.typed) == (30, 18, 1)
-    numbers = {finding["kind"]: finding["number"] for finding in outcome.findings.values()}
+    assert (outcome.cases, outcome.ok, outcome.typed) == (30, 16, 1)
+    found = sorted(outcome.findings.values(), key=lambda each: -each["number"])
+    numbers = {finding["kind"]: finding["number"] for finding in found}
     assert numbers | {"exception": 0} == {
         "crash": 1, "hang": 2, "not finite": 3, "changed input": 4, "exception": 0,
         "touched file": 7, "wrong": 12,
     }  # fmt: skip
     assert sum("KeyError" in line for line in lines) == 2  # three of them, in two places
     assert any("SIGSEGV" in line for line in lines)
+    assert any("exit code 0" in line for line in lines)
     assert any("MemoryError" in line for line in lines)
     table = fuzz("run").table([outcome])
-    assert table.splitlines()[1].split()[:4] == ["planted", "30", "18", "1"]
+    assert table.splitlines()[1].split()[:4] == ["planted", "30", "16", "1"]
 
 
-def test_an_attacker_that_cannot_start_is_a_finding(fuzz: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("error", ["RuntimeError('no data')", "SystemExit(print('no data'))"])
+def test_an_attacker_that_cannot_start_is_a_finding(fuzz: Any, tmp_path: Path, error: str) -> None:
     attacker = tmp_path / "unable.py"
-    attacker.write_text("LIMIT = 1.0\ndef start(folder):\n    raise RuntimeError('no data')\n")
+    attacker.write_text(f"LIMIT = 1.0\ndef start(folder):\n    raise {error}\n")
     outcome = fuzz("harness").run(attacker, seconds=60, seed=0, workers=1, cases=5)
     (finding,) = outcome.findings.values()
     assert finding["kind"] == "crash"
