@@ -6,6 +6,7 @@ import importlib
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +111,22 @@ def test_an_attacker_that_cannot_start_is_a_finding(fuzz: Any, tmp_path: Path, e
 
 def test_every_public_function_is_called(fuzz: Any) -> None:
     assert fuzz("functions").public_names() == set(fuzz("calls").CALLS)
+
+
+def test_measures_may_be_nan_but_maps_may_not(fuzz: Any) -> None:
+    from anndata import AnnData
+
+    functions, checks, calls = fuzz("functions"), fuzz("checks"), fuzz("calls")
+    exempt = {name for name in calls.CALLS if name.startswith(functions.MAY_BE_NAN)}
+    assert {name for name in exempt if name.startswith("tl.")} == {"tl.evaluate", "tl.sweep"}
+    swept = calls.small_sweep()
+    measured = replace(swept.maps[0], measures={"mixing": np.nan})
+    checks.check_finite(replace(swept, maps=(measured,)), "sweep", nan=True)
+    mapped = replace(swept.maps[0], embedding=np.full((40, 2), np.nan))
+    adata = AnnData(np.ones((4, 2)), obsm={"ctsne": np.full((4, 2), np.nan)})
+    for value in (replace(swept, maps=(mapped,)), adata):
+        with pytest.raises(fuzz("harness").Finding, match="not finite"):
+            checks.check_finite(value, "result", nan=True)
 
 
 def test_a_case_depends_on_its_number_alone(fuzz: Any) -> None:
