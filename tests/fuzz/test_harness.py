@@ -160,10 +160,24 @@ def test_a_soak_tells_growth_from_noise(
 ) -> None:
     soak, kept = fuzz("soak"), []
     assert all(each > 0 for each in soak.usage())
-    monkeypatch.setattr(soak, "usage", lambda: (5000 + len(kept) % 2, 3, 4 + len(kept) // 10))
-    assert soak.soak("small", lambda number: None, 40)
-    assert "GROWS" not in capsys.readouterr().out
-    assert not soak.soak("small", kept.append, 40)
-    assert [
-        line.split()[0] for line in capsys.readouterr().out.splitlines() if "GROWS" in line
-    ] == ["open"]
+
+    def grown(memory: float, threads: int, files: int) -> list[str]:
+        """Return what is said to grow if all three grow steadily by this much in 40 fits."""
+
+        def usage() -> tuple[float, int, int]:
+            share = len(kept) / 40
+            return 5000 + memory * share, 3 + int(threads * share), 4 + int(files * share)
+
+        kept.clear()
+        monkeypatch.setattr(soak, "usage", usage)
+        flat = soak.soak("small", kept.append, 40)
+        lines = capsys.readouterr().out.splitlines()
+        found = [line.split()[0] for line in lines if "GROWS" in line]
+        assert flat == (not found)
+        return found
+
+    assert grown(0, 0, 0) == []
+    assert grown(100, 1, 1) == []  # noise, and what starts late
+    assert grown(800, 0, 0) == ["memory"]
+    assert grown(0, 4, 0) == ["threads"]
+    assert grown(0, 0, 4) == ["open"]
