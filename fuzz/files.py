@@ -23,7 +23,7 @@ import numpy as np
 from damage import damage
 from damage_text import Rng, pick
 from harness import Finding, expect_typed
-from make_files import MAPS, QUICK, SWEEP, SWEPT, Specimen, make_specimens, write_files
+from make_files import CONFIG, MAPS, QUICK, SWEEP, SWEPT, Specimen, make_specimens, write_files
 
 LIMIT = 20.0
 
@@ -31,9 +31,15 @@ LIMIT = 20.0
 SHARES = {
     "data": 40, "labels": 12, "map": 26, "sweep": 12, "saved sweep": 4, "config": 3, "start": 3,
 }  # fmt: skip
-#: Words by which a message may name a file too: a label file, the data that options do not fit, or
-#: the parameter that a file is for.
-_ALSO = {"labels": ["the label file"], "config": ["cells.csv"], "start": ["init"]}
+_KEYS = re.findall(r"^([a-z_-]+) =", CONFIG, re.M)
+#: Words by which a message may name the cause too: the parameter that a file is for, that it sets,
+#: or that it has too few points for.
+_ALSO = {
+    "data": ["perplexity"],
+    "labels": ["the label file"],
+    "config": ["cells.csv", *(f"--{key}" for key in _KEYS), *(k.replace("-", "_") for k in _KEYS)],
+    "start": ["init"],
+}
 _WRITTEN = 6  # times as often
 _UNDAMAGED = 0.02
 _LONGEST = 2000  # characters of a message
