@@ -35,10 +35,11 @@ _KEYS = re.findall(r"^([a-z_-]+) =", CONFIG, re.M)
 #: Words by which a message may name the cause too: the parameter that a file is for, that it sets,
 #: or that it has too few points for.
 _ALSO = {
-    "data": ["perplexity"],
+    "data": ["perplexity", "X holds values"],
     "labels": ["the label file"],
     "config": ["cells.csv", *(f"--{key}" for key in _KEYS), *(k.replace("-", "_") for k in _KEYS)],
     "start": ["init"],
+    "map": ["embedding holds values"],
 }
 _WRITTEN = 6  # times as often
 _UNDAMAGED = 0.02
