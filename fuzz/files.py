@@ -32,10 +32,10 @@ SHARES = {
     "data": 40, "labels": 12, "map": 26, "sweep": 12, "saved sweep": 4, "config": 3, "start": 3,
 }  # fmt: skip
 _KEYS = re.findall(r"^([a-z_-]+) =", CONFIG, re.M)
-#: Words by which a message may name the cause too: the parameter that a file is for, that it sets,
-#: or that it has too few points for.
+#: Words by which a message may name the cause too: the parameter that a file is for, or that it
+#: sets.
 _ALSO = {
-    "data": ["perplexity", "X holds values"],
+    "data": ["X holds values"],
     "labels": ["the label file"],
     "config": ["cells.csv", *(f"--{key}" for key in _KEYS), *(k.replace("-", "_") for k in _KEYS)],
     "start": ["init"],
@@ -169,7 +169,10 @@ def _run_command(command: Command, names: Collection[str]) -> str:
         text = next((line for line in text.splitlines() if ": error: " in line), text)
     elif code != 1:
         raise Finding(f"{words[0]} ends with exit code {code}\n{text}", "exception")
-    _check_message(text.strip(), {*names, *filter(_GIVEN.fullmatch, words)})
+    given = {*filter(_GIVEN.fullmatch, words)}
+    if "--perplexity" in given:  # there may be too few points for it
+        given.add("perplexity")
+    _check_message(text.strip(), {*names, *given})
     return f"exit code {code}"
 
 

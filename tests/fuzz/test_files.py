@@ -147,7 +147,7 @@ def test_a_map_of_tl_that_is_not_finite_is_found(
         ("cannot write /y/new.csv: no space is left", True),
         ("values must be numbers", False),
         ("X contains 3 NaN", False),
-        ("perplexity must be below 10, got 30", False),
+        ("perplexity=30 is too large for 10 points", True),
         ("--strength must be from 0 to 1", False),
         ("max.csv: line 3 has 5 values", False),
         ("the batches differ", False),
