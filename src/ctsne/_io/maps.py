@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne._core.files import check_space, locked_folder, replaced_files, write_file
+from ctsne._core.files import check_space, replaced_files, write_file
 from ctsne._core.guards import reading
 from ctsne._io.arrays import array_columns, read_arrays, read_npy, write_arrays
 from ctsne._io.dataset import Dataset, Names, plain_array, storable
@@ -133,8 +133,7 @@ def _write_table(
 
 def _write_pair(target: Path, content: bytes, provenance: Provenance) -> None:
     """Write a map and its settings."""
-    files = replaced_files(target, new_sidecar_of(target))
-    with locked_folder(target.parent), files as (temporary, settings):
+    with replaced_files(target, new_sidecar_of(target)) as (temporary, settings):
         temporary.write_bytes(content)
         settings.write_bytes(provenance.to_file())
 
