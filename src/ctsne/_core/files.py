@@ -135,7 +135,7 @@ def uninterrupted() -> Iterator[None]:
             signal.raise_signal(caught[0])
 
 
-def write_file(target: Path, content: bytes) -> None:
+def write_file(target: Path, content: bytes | memoryview) -> None:
     """Write a file, whole or not at all.
 
     Libraries write to memory first: few of them survive a disk that fills up meanwhile.

@@ -245,7 +245,7 @@ def _write_data(temporary: Path, dataset: Dataset) -> None:
         adata = load("anndata").AnnData(dataset.X, obs=obs, var=var)
     empty = io.BytesIO()
     h5py.File(empty, "w").close()
-    temporary.write_bytes(empty.getvalue())
+    temporary.write_bytes(empty.getbuffer())
     _reserve(temporary, data_size(dataset))
     with h5py.File(temporary, "r+") as file:
         _write(file, "/", adata)
