@@ -19,7 +19,7 @@ from ctsne._core.files import check_space, replaced_file, replaced_files, write_
 from ctsne._core.guards import reading
 from ctsne._io.arrays import array_columns, read_arrays, read_npy, write_arrays
 from ctsne._io.dataset import Dataset, Names, plain_array, storable
-from ctsne._io.h5ad_maps import check_key, data_size, free_names, read_h5ad_map, write_h5ad_map
+from ctsne._io.h5ad_maps import check_key, free_names, read_h5ad_map, room_in_h5ad, write_h5ad_map
 from ctsne._io.paths import (
     TEXT_SUFFIXES,
     check_input,
@@ -32,8 +32,9 @@ from ctsne._io.paths import (
 from ctsne._io.provenance import SCHEMA_KEY, Provenance, find_provenance
 from ctsne._io.tables import is_of_map, read_frame, row_names, separator_of, table_columns
 
-# Roughly, for the space that a map needs: bytes per value, and values that are added to a row.
-_BYTES, _ADDED = 8, 8
+# Roughly, for the space that a map needs: bytes per value, values that are added to a row, and
+# bytes of the settings.
+_BYTES, _ADDED, _SETTINGS = 8, 8, 10_000
 # Values of a table that are text at a time, so that writing it needs little memory.
 _BLOCK = 10**6
 
@@ -99,10 +100,11 @@ def write_map(
 def check_room(target: Path, *, dataset: Dataset) -> None:
     """Refuse a target whose disk is too full for the map, before any work is done."""
     n = dataset.X.shape[0]
-    size = n * _BYTES * (_ADDED + len(dataset.columns))
+    size = n * _BYTES * _ADDED + _SETTINGS
     if suffix_of(target) == ".h5ad":
-        size += data_size(dataset)
-    check_space(target, size)
+        check_space(target, room_in_h5ad(dataset, size))
+    else:
+        check_space(target, size + n * _BYTES * len(dataset.columns))
 
 
 def _write_table(
