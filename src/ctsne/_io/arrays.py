@@ -187,4 +187,4 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
             # Opened by name alone, an entry has a fixed date.
             with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
                 np.lib.format.write_array(file, np.asanyarray(array), allow_pickle=False)
-    write_file(path, content.getbuffer())
+    write_file(path, content.getvalue())

@@ -242,4 +242,4 @@ def _swept(
 def _write(path: Path, arrays: Mapping[str, Any]) -> None:
     content = io.BytesIO()
     np.savez(content, **arrays)
-    write_file(path, content.getbuffer())
+    write_file(path, content.getvalue())
