@@ -32,7 +32,7 @@ SECONDS ?= 600
 SEED    ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz soak lint docs bench experiments sanitize processors dist lowest clean
+.PHONY: help demo test fuzz kills soak lint docs bench experiments sanitize processors dist lowest clean
 # One environment is shared by all targets: two installs at once would break it.
 .NOTPARALLEL:
 
@@ -48,6 +48,9 @@ test: lint ## install, check style and types, run all tests, print the coverage,
 
 fuzz: $(FOR_TEST) ## attack every entrance with random input for 10 minutes (SECONDS=600 SEED=0)
 	$(BIN)/python fuzz/run.py --seconds $(SECONDS) --seed $(SEED)
+
+kills: $(FOR_TEST) ## kill and interrupt every command that writes, 300 times (SEED=0)
+	$(BIN)/python fuzz/kills.py --kills 200 --seed $(SEED)
 
 soak: $(FOR_TEST) ## 2,000 small and 50 large fits: memory, threads and open files stay flat
 	$(BIN)/python fuzz/soak.py

@@ -91,12 +91,13 @@ def check_state(before: dict[str, Any]) -> None:
 
 
 def check_finite(value: Any, what: str, *, nan: bool = False, infinite: bool = False) -> None:
-    """Report NaN and infinite numbers anywhere inside a result."""
+    """Report NaN and infinite numbers anywhere inside a result. Maps never hold them."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         for each in dataclasses.fields(value):
-            check_finite(
-                getattr(value, each.name), f"{what}.{each.name}", nan=nan, infinite=infinite
-            )
+            allowed = {"nan": nan, "infinite": infinite} if each.name != "embedding" else {}
+            check_finite(getattr(value, each.name), f"{what}.{each.name}", **allowed)
+    elif hasattr(value, "obsm"):
+        check_finite(value.obsm, f"{what}.obsm")
     elif isinstance(value, Mapping):
         for key, each in value.items():
             check_finite(each, f"{what}[{key!r}]", nan=nan, infinite=infinite)

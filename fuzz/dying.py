@@ -1,8 +1,9 @@
 """Run ``ctsne`` and send it a signal right before one of its changes of files.
 
 ``python dying.py COUNT SIGNAL STEP ...`` runs ``ctsne ...`` and sends SIGNAL before change number
-STEP of files in the working folder, counted from 1; their number is written to the file COUNT if
-the program lives to its end. ``kills.py`` uses it to hit every moment of writing, which is short.
+STEP of files in the working folder, counted from 1. The file COUNT is made at the beginning; the
+number of changes is written to it if the program lives to its end. ``kills.py`` uses it to hit
+every moment of writing, which is short.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ def main() -> None:
     """Watch what Python does to files, and run the program."""
     count, number, step, *words = sys.argv[1:]
     here, seen = os.getcwd(), 0
+    Path(count).touch()
 
     def watch(event: str, arguments: tuple[Any, ...]) -> None:
         nonlocal seen

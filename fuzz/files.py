@@ -23,7 +23,7 @@ import numpy as np
 from damage import damage
 from damage_text import Rng, pick
 from harness import Finding, expect_typed
-from make_files import MAPS, QUICK, SWEEP, SWEPT, Specimen, make_specimens, write_files
+from make_files import CONFIG, MAPS, QUICK, SWEEP, SWEPT, Specimen, make_specimens, write_files
 
 LIMIT = 20.0
 
@@ -31,13 +31,22 @@ LIMIT = 20.0
 SHARES = {
     "data": 40, "labels": 12, "map": 26, "sweep": 12, "saved sweep": 4, "config": 3, "start": 3,
 }  # fmt: skip
-#: Words by which a message may name a file too: a label file, or the data that options do not fit.
-_ALSO = {"labels": ["the label file"], "config": ["cells.csv"]}
+_KEYS = re.findall(r"^([a-z_-]+) =", CONFIG, re.M)
+#: Words by which a message may name the cause too: the parameter that a file is for, or that it
+#: sets.
+_ALSO = {
+    "data": ["X holds values"],
+    "labels": ["the label file"],
+    "config": ["cells.csv", *(f"--{key}" for key in _KEYS), *(k.replace("-", "_") for k in _KEYS)],
+    "start": ["init"],
+    "map": ["embedding holds values"],
+}
 _WRITTEN = 6  # times as often
 _UNDAMAGED = 0.02
 _LONGEST = 2000  # characters of a message
-# A command may also name an option or a parameter, where the file itself could be read.
-_ARGUMENT = re.compile(r"--[a-z]|\w must |\b(perplexity|labels|k|X|init)\b")
+# A command may also name what it was given, where the file itself could be read: an option, a
+# column, or the path of the output.
+_GIVEN = re.compile(r"-k|--[a-z-]+|batch|type|.*/(new|again)[.a-z]*")
 
 _specimens: dict[str, list[Specimen]] = {}
 _outside: dict[str, bytes] = {}
@@ -160,7 +169,10 @@ def _run_command(command: Command, names: Collection[str]) -> str:
         text = next((line for line in text.splitlines() if ": error: " in line), text)
     elif code != 1:
         raise Finding(f"{words[0]} ends with exit code {code}\n{text}", "exception")
-    _check_message(text.strip(), names, command=True)
+    given = {*filter(_GIVEN.fullmatch, words)}
+    if "--perplexity" in given:  # there may be too few points for it
+        given.add("perplexity")
+    _check_message(text.strip(), {*names, *given})
     return f"exit code {code}"
 
 
@@ -175,13 +187,13 @@ def _name(todo: Todo) -> str:
     return f"ctsne {todo.words[0]}" if isinstance(todo, Command) else "a reader"
 
 
-def _check_message(text: str, names: Collection[str], *, command: bool = False) -> None:
+def _check_message(text: str, names: Collection[str]) -> None:
     """Refuse a message of several lines, of endless length, or that does not name the file."""
     if len(text.splitlines()) != 1:
         raise Finding(f"message of {len(text.splitlines())} lines: {_shape(text)}\n{text}")
     if len(text) > _LONGEST:
         raise Finding(f"message of {len(text)} characters: {_shape(text)}")
-    if not any(name in text for name in names) and not (command and _ARGUMENT.search(text)):
+    if not any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) for name in names):
         raise Finding(f"message that does not name the file: {_shape(text)}\n{text}")
 
 
@@ -263,7 +275,9 @@ def _tl(_: Rng, case: Path, specimen: Specimen) -> Todo:
             tl.ctsne(adata, "batch", perplexity=4, n_iter=3, n_jobs=1)
         except (ValueError, TypeError) as error:  # of an object, which has no file to name
             raise type(error)(f"{specimen.main}: {error}") from None
-        return adata if np.isfinite(adata.obsm["ctsne"]).all() else Finding("not finite")
+        if not np.isfinite(adata.obsm["ctsne"]).all():
+            raise Finding("tl.ctsne makes a map that is not finite", "not finite")
+        return adata
 
     return embed if specimen.main.endswith("h5ad") else _read_data(_, case, specimen)
 

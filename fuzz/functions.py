@@ -29,7 +29,7 @@ RARE = {"sweep.sweep": 0.5, "tl": 0.2, "pl": 0.2, "report": 0.05, "tl.recipe_hei
 EXCLUDED = ("n_iter", "verbose", "progress", "argument")
 
 #: Measures are NaN where they mean nothing: without labels, or with too few points.
-MAY_BE_NAN = ("evaluate.", "sweep.", "tl.")
+MAY_BE_NAN = ("evaluate.", "sweep.", "tl.evaluate", "tl.sweep")
 
 
 def public_names() -> set[str]:
@@ -82,6 +82,9 @@ def attack(rng: Rng, folder: Path) -> str | None:
         if outcome == "ok" and not damaged:
             may_be_nan = name.startswith(MAY_BE_NAN)
             check_finite(result, name, nan=may_be_nan, infinite=name.startswith("affinity."))
+            for value in given.values():
+                if hasattr(value, "obsm"):  # an AnnData object, into which maps are written
+                    check_finite(value, name)
     except Finding as finding:
         raise Finding(f"{finding}\n{name}{shown(call)}", finding.kind) from finding
     except Exception as error:

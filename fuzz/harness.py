@@ -41,6 +41,9 @@ TYPED = (ValueError, TypeError, MemoryError, OSError, ImportError)
 #: The folder of the package in the paths of a traceback: of the sources, or installed.
 PACKAGE = r"(?:src|-packages)/(ctsne/)"
 
+#: On the board in place of the number of a case: before the first one, and after the last.
+STARTING, FINISHED = -1, -2
+
 #: Seconds a worker may take to import what it needs and to prepare its folder.
 START_LIMIT = 300.0
 
@@ -158,7 +161,7 @@ class Worker:
             )
         )
         self.board = Board(self.folder / "board")
-        self.board.write(-1, START_LIMIT, 0, 0)
+        self.board.write(STARTING, START_LIMIT, 0, 0)
         self._findings = self._stack.enter_context((self.folder / "findings").open("w+"))
         self._output = self._stack.enter_context((self.folder / "output").open("w+b"))
         command = [sys.executable, FOLDER / "worker.py", attacker, self.folder, seed]
@@ -273,11 +276,12 @@ def run(
                 number, ok, typed = worker.board.read()
                 outcome.ok += ok
                 outcome.typed += typed
-                if code != 0:
+                died = code != 0 or number != FINISHED  # a case may exit with 0
+                if died:
                     note(_death(worker, number, code))
                 worker.close()
                 active.remove(worker)
-                if code != 0 and number >= 0 and time.monotonic() < until:
+                if died and number >= 0 and time.monotonic() < until:
                     active.append(start(number + workers))
     finally:
         for worker in active:

@@ -179,14 +179,16 @@ def _make_job(inputs: Files, folder: Path, name: str) -> Job:
     if process.returncode:
         raise RuntimeError(f"{name} fails undisturbed: {errors}")
     after = read_files(folder / "here")
-    return Job(name, words, file, sweep, inputs, after, seconds, _steps(folder / "here"))
+    steps = int(_count_of(folder / "here").read_text())
+    return Job(name, words, file, sweep, inputs, after, seconds, steps)
 
 
 def _started(
     words: Sequence[str], folder: Path, number: int = 0, step: int = 0
 ) -> subprocess.Popen[str]:
     """Start a command that gets a signal at a step, if these are given."""
-    count = folder.with_name(f"{folder.name}-steps")
+    count = _count_of(folder)
+    count.unlink(missing_ok=True)
     dying = [FOLDER / "dying.py", count, int(number), step]
     return subprocess.Popen(
         [sys.executable, *map(str, dying), *words, "-q"], cwd=folder, env=worker_environment(),
@@ -194,8 +196,9 @@ def _started(
     )  # fmt: skip
 
 
-def _steps(folder: Path) -> int:
-    return int(folder.with_name(f"{folder.name}-steps").read_text())
+def _count_of(folder: Path) -> Path:
+    """Return the file that a command gets as soon as Python runs, and its steps at its end."""
+    return folder.with_name(f"{folder.name}-steps")
 
 
 def disturb(job: Job, kind: str, rng: Rng, folder: Path) -> tuple[str, str]:
@@ -215,7 +218,9 @@ def disturb(job: Job, kind: str, rng: Rng, folder: Path) -> tuple[str, str]:
             return "broken", f"it does not end within {_PATIENCE:g} s"
     try:
         if kind != "kill":
-            _check_end(kind, process.returncode, errors, read_files(folder))
+            files = read_files(folder)
+            running = _count_of(folder).exists() and not _is_complete(job, files)
+            _check_end(kind, process.returncode, errors, files, running=running)
         return _check_output(job, folder), ""
     except Broken as error:
         return "broken", str(error)
@@ -223,10 +228,23 @@ def disturb(job: Job, kind: str, rng: Rng, folder: Path) -> tuple[str, str]:
         shutil.rmtree(folder)
 
 
-def _check_end(kind: str, code: int, errors: str, files: Files) -> None:
-    """Refuse a signal that ends in a traceback, with another exit code, or with parts of files."""
+def _is_complete(job: Job, files: Files) -> bool:
+    """Tell whether a command has done all its work, so that Python ends or is about to."""
+    found, expected = (
+        {name: comparable(name, each) for name, each in some.items()} for some in (files, job.after)
+    )
+    return found == expected
+
+
+def _check_end(kind: str, code: int, errors: str, files: Files, *, running: bool = True) -> None:
+    """Refuse a signal that ends in a traceback, with another exit code, or with parts of files.
+
+    An interrupt may end the process without a word only while ctsne is not ``running``: before
+    Python listens to signals, and after the command has ended.
+    """
     number = SIGNALS[kind]
-    if code not in (0, -number) and not _is_early(errors):
+    silent = {0, -signal.SIGTERM} | (set() if running else {-signal.SIGINT})
+    if code not in silent and not _is_early(errors):
         if code != 128 + number:
             raise Broken(f"exit code {code} after {number.name}\n{errors}")
         lines = 1 if kind == "interrupt" else 0

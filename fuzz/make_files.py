@@ -48,7 +48,7 @@ def make_specimens(folder: Path) -> list[Specimen]:
     start = _bytes(np.save, np.random.default_rng(1).normal(0, 1e-4, (N, 2)))
     cells = (folder / "cells.csv").read_bytes()
     beside = {"cells.csv": cells}
-    config = _CONFIG.encode()
+    config = CONFIG.encode()
     made.append(
         Specimen("start.npy", "start", "start.npy", {"start.npy": start, **beside}, ("start.npy",))
     )
@@ -58,7 +58,8 @@ def make_specimens(folder: Path) -> list[Specimen]:
     return made
 
 
-_CONFIG = """\
+#: Options of ``ctsne embed``.
+CONFIG = """\
 quiet = true
 perplexity = 4
 n_iter = 6

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 import numpy as np
-from harness import Board, finding_of, load
+from harness import FINISHED, Board, finding_of, load
 
 #: Bytes a worker may allocate unless its attacker says otherwise (None: no limit). An absurd
 #: allocation is then a MemoryError, not the end of the machine.
@@ -55,7 +55,7 @@ def work(attacker: ModuleType, folder: Path, seed: int, numbers: range, until: f
                 findings.write(json.dumps(finding_of(error, number)) + "\n")
             else:
                 ok, typed = ok + good, typed + (not good)
-    board.write(-1, attacker.LIMIT, ok, typed)
+    board.write(FINISHED, attacker.LIMIT, ok, typed)
 
 
 if __name__ == "__main__":

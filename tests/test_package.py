@@ -22,6 +22,16 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
     assert done.stdout.split() == []
 
 
+def test_the_program_begins_without_imports() -> None:
+    """Ctrl-C shows a traceback until it has begun."""
+    program = "import sys; old = {*sys.modules}; import ctsne.cli.__main__; "
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", f"{program}print(*sorted({{*sys.modules}} - old))"],
+        check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.stdout.split() == ["ctsne", "ctsne.cli", "ctsne.cli.__main__"]
+
+
 @pytest.mark.parametrize("stage", ["neighbors", "affinity", "layout", "_reference"])
 def test_a_stage_needs_no_scikit_learn(stage: str) -> None:
     program = f"import sys, ctsne.{stage}; print(*(n for n in {HEAVY} if n in sys.modules))"

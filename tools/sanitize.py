@@ -137,12 +137,13 @@ def sanitized(kind: str, folder: Path) -> dict[str, str]:
     """Return the environment for a Python whose native module is instrumented."""
     # The C++ library comes along because the runtime looks for its exceptions at the start.
     preloaded = [library(RUNTIMES[kind]), library("libstdc++.so.6")]
-    reports = f"log_path={folder}/reports/report"
+    # An allocation that is too large raises a MemoryError, as it does without a sanitizer.
+    shared = f"log_path={folder}/reports/report:allocator_may_return_null=1"
     options = {
-        "ASAN_OPTIONS": f"{reports}:allocator_may_return_null=1",
+        "ASAN_OPTIONS": shared,
         "LSAN_OPTIONS": "exitcode=0",  # Python itself leaks; see own_leaks
         # Accesses by other libraries, which are not instrumented, prove nothing.
-        "TSAN_OPTIONS": f"{reports}:ignore_noninstrumented_modules=1:die_after_fork=0",
+        "TSAN_OPTIONS": f"{shared}:ignore_noninstrumented_modules=1:die_after_fork=0",
     }
     return {
         **os.environ,
@@ -174,7 +175,8 @@ def reports_of(folder: Path) -> list[str]:
 
 def own_leaks(text: str) -> str:
     """Keep the leaks of memory that our module took; Python and NumPy never free some of theirs."""
-    return "\n\n".join(part for part in text.split("\n\n") if "/ctsne/_native." in part)
+    ours = (f"{ROOT / 'native'}/", "/ctsne/_native.")
+    return "\n\n".join(part for part in text.split("\n\n") if any(path in part for path in ours))
 
 
 def heading(text: str) -> None:

@@ -8,10 +8,8 @@ many of them, ``ctsne.pl`` draws figures, ``ctsne.report`` writes an interactive
 Everything is loaded at first use, so that importing the package is fast.
 """
 
-from __future__ import annotations
-
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+# Not from typing: until the command line handles Ctrl-C, it shows a traceback of every import.
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from ctsne import affinity, datasets, evaluate, labels, layout, neighbors, pl, report, sweep, tl
@@ -25,11 +23,13 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module 'ctsne' has no attribute {name!r}")
+    from importlib import import_module
+
     if name == "__version__":
-        value: Any = import_module("importlib.metadata").version("ctsne")
+        value: object = import_module("importlib.metadata").version("ctsne")
     elif name == "ConditionalTSNE":
         value = import_module("ctsne.estimator").ConditionalTSNE
     else:

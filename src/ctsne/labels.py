@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne._core.checks import check_count
 from ctsne._core.messages import did_you_mean, label_text, listed, shown
 
 __all__ = ["JOINT", "Labels", "combine_columns", "encode_labels"]
@@ -172,6 +171,8 @@ def encode_labels(labels: object, *, n: int | None = None, argument: str = "labe
     >>> encode_labels([3.0, 1.0, float("nan"), 3.0], n=4).codes.tolist()
     [1, 0, -1, 1]
     """
+    from ctsne._core.checks import check_count  # imported here: loads SciPy, which no help needs
+
     columns = [labels.codes] if isinstance(labels, Labels) else _as_columns(labels, argument)
     length = len(columns[0])
     if n is not None and length != check_count(n, "n", low=0):

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
-import contextlib
+import errno
+import os
 import shutil
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -20,12 +22,14 @@ from ctsne._core.files import file_checksum
 from ctsne._io import (
     Provenance,
     check_key,
+    check_room,
     h5ad_maps,
     input_records,
     read_data,
     read_map,
     write_map,
 )
+from ctsne.affinity.result import KEPT_DIAGNOSTICS
 
 MADE = Provenance("embed", {})
 POSITIONS = np.random.default_rng(3).normal(size=(12, 2)).astype(np.float32)
@@ -232,16 +236,21 @@ def test_the_second_of_two_writers_is_refused(cells: Path) -> None:
 
 def test_writers_wait_for_each_other(cells: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     datasets = {key: read_data(cells) for key in ("one", "two")}
-    copy, barrier = h5ad_maps._copy, threading.Barrier(2)
+    copy, begin = h5ad_maps._copy, threading.Barrier(2)
+    events: list[str] = []
 
-    def both(dataset: Any, temporary: Path) -> None:
-        copy(dataset, temporary)
-        with contextlib.suppress(threading.BrokenBarrierError):
-            barrier.wait(timeout=0.5)  # the other one cannot get here
+    def watched(dataset: Any, temporary: Path) -> None:
+        events.append("in")
+        try:
+            copy(dataset, temporary)
+            time.sleep(0.3)  # time enough for the other one
+        finally:
+            events.append("out")
 
-    monkeypatch.setattr(h5ad_maps, "_copy", both)
+    monkeypatch.setattr(h5ad_maps, "_copy", watched)
 
     def work(key: str) -> Exception | None:
+        begin.wait(30)
         try:
             write_map(
                 cells, POSITIONS, dataset=datasets[key], diagnostics={}, provenance=MADE, key=key
@@ -252,6 +261,7 @@ def test_writers_wait_for_each_other(cells: Path, monkeypatch: pytest.MonkeyPatc
 
     with ThreadPoolExecutor(2) as pool:
         errors = list(pool.map(work, datasets))
+    assert events == ["in", "out", "in", "out"]
     assert errors.count(None) == 1 and "has changed" in str(errors)
     kept = {"one", "two"} & set(anndata.read_h5ad(cells).obsm)
     assert kept == {key for key, error in zip(datasets, errors, strict=True) if error is None}
@@ -297,6 +307,58 @@ for limit in range(0, 80_000, 2_000):
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("source", ["cells.h5ad", "cells.npz"])
+def test_room_is_checked_for_all_that_is_taken(
+    cells: Path, tmp_path: Path, source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    columns = {"text": ["long text" * 20 + str(i) for i in range(12)], "number": np.arange(12)}
+    np.savez(tmp_path / "cells.npz", X=POSITIONS, **columns)
+    pd.DataFrame(columns).to_csv(tmp_path / "labels.csv", index=False)
+    named = {"labels": ["text"], "label_file": tmp_path / "labels.csv"}
+    data = read_data(tmp_path / source, **(named if source == "cells.h5ad" else {}))  # type: ignore[arg-type]
+    checked: list[int] = []
+    monkeypatch.setattr("ctsne._io.maps.check_space", lambda _, needed: checked.append(needed))
+    check_room(tmp_path / "map.h5ad", dataset=data)
+    reserve, taken = h5ad_maps._reserve, []
+
+    def watched(path: Path, size: int) -> None:
+        reserve(path, size)
+        taken.append(path.stat().st_size)
+
+    monkeypatch.setattr(h5ad_maps, "_reserve", watched)
+    diagnostics = dict.fromkeys(KEPT_DIAGNOSTICS, np.ones(12))
+    write_map(
+        tmp_path / "map.h5ad", POSITIONS, dataset=data, diagnostics=diagnostics, provenance=MADE
+    )
+    assert max(taken) <= checked[0] < max(taken) + 100_000
+
+
+@pytest.mark.parametrize("source", ["cells.h5ad", "cells.npz"])
+def test_file_systems_that_cannot_reserve_space(
+    cells: Path, tmp_path: Path, source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    np.savez(tmp_path / "cells.npz", X=POSITIONS)
+    write(tmp_path / "map.h5ad", tmp_path / source)
+    expected = (tmp_path / "map.h5ad").read_bytes()
+
+    def refuse(code: int) -> None:
+        def fail(*_: int) -> None:
+            raise OSError(code, os.strerror(code))
+
+        monkeypatch.setattr(os, "posix_fallocate", fail)
+
+    for code in (errno.EOPNOTSUPP, errno.EINVAL):
+        refuse(code)
+        write(tmp_path / "map.h5ad", tmp_path / source)
+        assert (tmp_path / "map.h5ad").read_bytes() == expected
+    refuse(errno.ENOSPC)
+    with pytest.raises(OSError, match=r"cannot write .*map\.h5ad: No space left on device"):
+        write(tmp_path / "map.h5ad", tmp_path / source)
+    monkeypatch.delattr(os, "posix_fallocate")
+    write(tmp_path / "map.h5ad", tmp_path / source)
+    assert (tmp_path / "map.h5ad").read_bytes() == expected
 
 
 def test_labels_never_take_the_place_of_what_is_there(cells: Path, tmp_path: Path) -> None:

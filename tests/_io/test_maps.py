@@ -135,6 +135,28 @@ def test_bits_and_hostile_text_come_back(
     assert again.where(again.notna(), None).tolist() == texts
 
 
+@pytest.mark.parametrize("place", ["none", "header", "names", "name", "text", "category"])
+def test_a_table_has_the_same_bytes_in_blocks(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ctsne._io.maps._BLOCK", 12)  # two rows at a time
+    odd = {each: each + "\n\r"[each == place] for each in ("header", "names", "name")}
+    text, category = ["\udcff", "é", "\r" if place == "text" else ""], [place, "x", "y"]
+    columns = {odd["header"]: np.arange(3.0), "t": pd.Series(text, dtype=object)}
+    columns["c"] = pd.Categorical(["\r" if each == "category" else each for each in category])
+    names = np.array(["1", odd["names"], "\udcff"])
+    data = Dataset(np.eye(3), (), columns, names, "", (), Path("t.csv"), called=odd["name"])
+    for name in ("m.csv", "m.csv.gz"):
+        write_map(tmp_path / name, np.eye(3), dataset=data, diagnostics={}, provenance=MADE)
+    axes = {f"ctsne_{i + 1}": np.eye(3, dtype=np.float32)[i] for i in range(3)}
+    frame = pd.DataFrame(axes | columns)
+    frame.index = pd.Index(names, dtype=object, name=odd["name"])
+    end = "\n" if place == "none" else "\r\n"
+    expected = frame.to_csv(lineterminator=end).encode("utf-8", "surrogatepass")
+    assert (tmp_path / "m.csv").read_bytes() == expected
+    assert (tmp_path / "m.csv.gz").read_bytes()[10:] == gzip.compress(expected, mtime=0)[10:]
+
+
 def test_a_table_can_be_read_by_anyone(tmp_path: Path, data: Dataset) -> None:
     write(tmp_path / "m.csv.gz", data)
     packed = (tmp_path / "m.csv.gz").read_bytes()

@@ -234,3 +234,10 @@ def test_a_column_named_like_a_feature_must_be_the_same(named: Path, tmp_path: P
     frame.assign(a="text").to_csv(labels)
     with pytest.raises(ValueError, match="both have a column 'a', and they differ"):
         read_data(named, labels=["batch"], label_file=labels)
+
+
+def test_a_label_file_without_columns_is_named(tmp_path: Path) -> None:
+    np.save(tmp_path / "X.npy", np.ones((3, 2)))
+    pd.DataFrame(index=["a", "b", "c"]).to_parquet(tmp_path / "labels.parquet")
+    with pytest.raises(ValueError, match=r"labels\.parquet holds no column of labels"):
+        read_data(tmp_path / "X.npy", labels=["batch"], label_file=tmp_path / "labels.parquet")

@@ -84,6 +84,23 @@ def test_into_the_h5ad(
     assert read_provenance("cells.h5ad").inputs[0].sha256 is None
 
 
+def test_a_link_to_the_h5ad(
+    adata: Any, capsys: pytest.CaptureFixture[str], fail: Callable[..., str], quick: list[str]
+) -> None:
+    Path("link.h5ad").symlink_to("cells.h5ad")
+    before = Path("cells.h5ad").read_bytes()
+    command = ["--labels", "batch", *quick, "-o"]
+    message = fail("embed", "link.h5ad", *command, "./link.h5ad")
+    what = "link.h5ad is a link, which the output would replace; name the file itself"
+    assert f"{what}: -o {Path('cells.h5ad').resolve()}" in message
+    assert "there is no file missing.h5ad" in fail("embed", "missing.h5ad", *command, "link.h5ad")
+    assert Path("link.h5ad").is_symlink() and Path("cells.h5ad").read_bytes() == before
+    assert main(["embed", "cells.h5ad", *command, "link.h5ad"]) == 0
+    said = "ctsne: link.h5ad was a link; it is a file now, and the one it led to is unchanged\n"
+    assert said in capsys.readouterr().err
+    assert not Path("link.h5ad").is_symlink() and Path("cells.h5ad").read_bytes() == before
+
+
 def test_what_the_map_is_made_of_is_not_replaced_by_it(
     adata: Any, run: Callable[..., str], fail: Callable[..., str], quick: list[str]
 ) -> None:

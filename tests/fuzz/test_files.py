@@ -121,6 +121,55 @@ def test_planted_faults_are_found(
     assert found.value.kind == kind
 
 
+def test_a_map_of_tl_that_is_not_finite_is_found(
+    attacker: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ctsne import tl
+
+    def ctsne(adata: Any, *_: Any, **__: Any) -> None:
+        adata.obsm["ctsne"] = np.full((adata.n_obs, 2), np.nan)
+
+    files, case = attacker.files, attacker.folder / "case"
+    (specimen,) = (each for each in _specimens(attacker, "data") if each.main == "full.h5ad")
+    files.write_files(case, specimen.files)
+    monkeypatch.setattr(tl, "ctsne", ctsne)
+    with pytest.raises(attacker.Finding) as found:
+        files.run(files._tl(np.random.default_rng(0), case, specimen), case, [specimen.main])
+    assert found.value.kind == "not finite"
+
+
+@pytest.mark.parametrize(
+    ("text", "fine"),
+    [
+        ("x.csv: line 3 has 5 values", True),
+        ("--perplexity must be below 10, got 30", True),
+        ("column 'batch' has one value only", True),
+        ("cannot write /y/new.csv: no space is left", True),
+        ("values must be numbers", False),
+        ("X contains 3 NaN", False),
+        ("perplexity=30 is too large for 10 points", True),
+        ("--strength must be from 0 to 1", False),
+        ("max.csv: line 3 has 5 values", False),
+        ("the batches differ", False),
+    ],
+)
+def test_messages_name_the_cause(
+    attacker: Any, monkeypatch: pytest.MonkeyPatch, text: str, fine: bool
+) -> None:
+    def main(_: Any) -> int:
+        print(f"ctsne: error: {text}", file=sys.stderr)
+        return 1
+
+    files, case = attacker.files, attacker.folder / "case"
+    monkeypatch.setattr("ctsne.cli.main.main", main)
+    words = ("embed", "/y/x.csv", "--labels", "batch", "--perplexity", "30", "-o", "/y/new.csv")
+    if fine:
+        assert files.run(files.Command(words), case, ["x.csv"]) == "exit code 1"
+    else:
+        with pytest.raises(attacker.Finding, match="does not name the file"):
+            files.run(files.Command(words), case, ["x.csv"])
+
+
 def test_faults_of_commands_are_found(attacker: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from ctsne.cli import main as program
 

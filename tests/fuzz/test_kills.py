@@ -80,7 +80,8 @@ KeyboardInterrupt
     [
         ("interrupt", 130, "ctsne: interrupted\n", {}, True),
         ("interrupt", 0, "", {}, True),
-        ("interrupt", -2, "", {}, True),
+        ("interrupt", -2, "", {}, False),
+        ("interrupt", -2, IMPORT, {}, True),
         ("interrupt", 1, IMPORT, {}, True),
         ("interrupt", 1, IMPORT.replace("<module>", "f"), {}, False),
         ("interrupt", 1, "ctsne: error: x\n", {}, False),
@@ -101,3 +102,9 @@ def test_ends_of_programs(
     else:
         with pytest.raises(kills.Broken):
             kills._check_end(kind, code, errors, files)
+
+
+def test_silence_is_fine_before_and_after_the_work(kills: Any) -> None:
+    kills._check_end("interrupt", -2, "", {}, running=False)
+    job = kills.Job("embed", (), "map.csv", None, OLD, NEW, 1, 1)
+    assert [kills._is_complete(job, files) for files in (OLD, NEW, {})] == [False, True, False]

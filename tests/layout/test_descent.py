@@ -305,6 +305,26 @@ def test_arrays_of_other_libraries_are_copied() -> None:
     np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.parametrize("kind", [np.int32, np.int64])
+def test_read_only_matrices_are_laid_out(kind: Any) -> None:
+    good = similarities(30)
+    matrix = sp.csr_array((good.data, good.indices.astype(kind), good.indptr.astype(kind)))
+    expected = Layout(good, start(30)).gradient()
+    for array in (matrix.data, matrix.indices, matrix.indptr):
+        array.flags.writeable = False
+    np.testing.assert_array_equal(Layout(matrix, start(30)).gradient(), expected)
+
+
+def test_a_matrix_that_changes_later_is_not_followed() -> None:
+    good = similarities(30)
+    matrix = sp.csr_array((good.data, good.indices, good.indptr.astype(np.int64)))
+    layout = Layout(matrix, start(30))
+    expected = layout.gradient()
+    for array in (matrix.data, matrix.indices, matrix.indptr):
+        array[:] = 0
+    np.testing.assert_array_equal(layout.gradient(), expected)
+
+
 def test_arrays_that_change_later_are_not_followed() -> None:
     arrays = np.array([0, 1, 2]), np.array([1, 0], np.int32), np.ones(2, np.float32)
     given = _native.Similarities(*arrays, 1)

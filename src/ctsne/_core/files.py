@@ -11,6 +11,7 @@ import shutil
 import signal
 import stat
 import threading
+import time
 import uuid
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -24,6 +25,8 @@ from ctsne._core.messages import label_text
 SETTINGS, INDEX, COLUMNS, TABLE = "settings.json", "sweep.npz", "columns.feather", "table.csv"
 # Marks a sweep folder while a sweep writes to it.
 _LOCK = ".lock"
+# Seconds that a writer waits for others, at most: any program may hold a lock on a folder.
+_PATIENCE = 10.0
 # The name of a new file begins with that of its target, but names must not be too long.
 _SHOWN_NAME = 50
 # Numbers converted to double precision at a time, so that a checksum needs little memory.
@@ -42,7 +45,8 @@ def replaced_files(*targets: Path) -> Iterator[list[Path]]:
     stays as it is. Files keep their permissions. Raises WriteError for errors of the system.
 
     Of several files that belong together, name those that describe the first after it: a process
-    killed between them leaves none, rather than the description of another file.
+    killed between them leaves none, rather than the description of another file. Two processes that
+    write the same files replace them one after the other.
     """
     modes = [_checked_mode(target) for target in targets]
     parts = [_hidden(target) for target in targets]
@@ -56,7 +60,8 @@ def replaced_files(*targets: Path) -> Iterator[list[Path]]:
         for part, mode in zip(parts, modes, strict=True):
             if mode is not None:
                 part.chmod(mode)
-        with uninterrupted(), _put_aside(targets[1:]):
+        alone = contextlib.nullcontext() if len(targets) == 1 else locked_folder(targets[0].parent)
+        with alone, uninterrupted(), _put_aside(targets[1:]):
             for part, each in zip(parts, targets, strict=True):
                 os.replace(part, each)  # atomic within a folder: never half a file
     except WriteError:
@@ -130,7 +135,7 @@ def uninterrupted() -> Iterator[None]:
             signal.raise_signal(caught[0])
 
 
-def write_file(target: Path, content: bytes) -> None:
+def write_file(target: Path, content: bytes | memoryview) -> None:
     """Write a file, whole or not at all.
 
     Libraries write to memory first: few of them survive a disk that fills up meanwhile.
@@ -156,18 +161,33 @@ def check_space(target: Path, needed: int) -> None:
 
 @contextlib.contextmanager
 def locked_folder(folder: Path) -> Iterator[None]:
-    """Wait until no other process replaces files that belong together in this folder."""
+    """Wait a while until no other process replaces files that belong together in this folder.
+
+    A writer that got no lock goes on: an input that changes meanwhile is found by its checksum.
+    """
     try:
         descriptor = os.open(folder, os.O_RDONLY)
     except OSError:  # a folder may be writable but not readable
         yield
         return
     try:
-        with contextlib.suppress(OSError):  # not every file system has locks
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        end = time.monotonic() + _PATIENCE
+        while _is_taken(descriptor) and time.monotonic() < end:
+            time.sleep(0.05)
         yield
     finally:
         os.close(descriptor)
+
+
+def _is_taken(descriptor: int) -> bool:
+    """Take a lock, or tell that another process has it."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # not every file system has locks
+        return False
+    return False
 
 
 @contextlib.contextmanager
@@ -177,16 +197,12 @@ def sole_writer(folder: Path) -> Iterator[None]:
     Not by a lock on the folder itself: single maps may be written to it meanwhile.
     """
     lock = folder / _LOCK
+    if os.path.lexists(lock) and (lock.is_symlink() or not lock.is_file()):
+        raise ValueError(f"{lock} is not a file of ctsne; remove it")
     descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            busy = os.fstat(descriptor).st_nlink == 0  # the other sweep has just ended
-        except BlockingIOError:
-            busy = True
-        except OSError:  # not every file system has locks
-            busy = False
-        if busy:
+        # Without a name, it is that of a sweep that has just ended.
+        if _is_taken(descriptor) or os.fstat(descriptor).st_nlink == 0:
             raise ValueError(f"another sweep is writing to {folder}; wait until it has ended")
         try:
             yield

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import io
 import json
@@ -91,8 +92,7 @@ def write_h5ad_map(
         else:
             _write_data(temporary, dataset)
         size = sum(each.nbytes for each in (positions, *diagnostics.values()))
-        size += len(provenance.to_json()) + _size_of_new(temporary, dataset.columns)
-        _reserve(temporary, 2 * size)
+        _reserve(temporary, _size_of_map(dataset, size + len(provenance.to_json())))
         with _written(temporary, target) as file:
             _refuse_links(file, dataset.path, key)
             for group in ("obsm", "uns"):
@@ -137,16 +137,35 @@ def _reserve(path: Path, size: int) -> None:
 
     What it does not use, it gives back.
     """
-    size += _MEGABYTE
     with path.open("ab") as file:
-        if hasattr(os, "posix_fallocate"):
-            os.posix_fallocate(file.fileno(), file.tell(), size)
-        else:
-            for _ in range(0, size, _MEGABYTE):
-                file.write(bytes(_MEGABYTE))
+        if hasattr(os, "posix_fallocate"):  # not on macOS
+            try:
+                os.posix_fallocate(file.fileno(), file.tell(), size)
+                return
+            except OSError as error:  # some file systems, and some C libraries, cannot
+                if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL):
+                    raise
+        for start in range(0, size, _MEGABYTE):
+            file.write(bytes(min(_MEGABYTE, size - start)))
 
 
-def data_size(dataset: Dataset) -> int:
+def room_in_h5ad(dataset: Dataset, added: int) -> int:
+    """Return the bytes that a map needs on the disk, ``added`` for positions and diagnostics."""
+    return _data_size(dataset) + _size_of_map(dataset, added)
+
+
+def _size_of_map(dataset: Dataset, added: int) -> int:
+    """Return the bytes that a map, and the columns that its file does not have yet, may take."""
+    present: set[str] = set()
+    if suffix_of(dataset.path) == ".h5ad":
+        with opened(dataset.path) as file:
+            present.update(map(str, file["obs"].attrs.get("column-order", ())))
+    new = [storable(each) for name, each in dataset.columns.items() if name not in present]
+    sizes = [int(each.memory_usage(index=False, deep=True)) for each in new]
+    return 2 * (added + sum(sizes) + _PER_NAME * sum(map(len, new))) + _MEGABYTE
+
+
+def _data_size(dataset: Dataset) -> int:
     """Return the bytes of the data in an .h5ad file, as they are or as they will be."""
     if suffix_of(dataset.path) == ".h5ad":
         return dataset.path.stat().st_size
@@ -155,15 +174,6 @@ def data_size(dataset: Dataset) -> int:
     names = [*dataset.features, *(() if dataset.names is None else dataset.names)]
     text = sum(len(name.encode("utf-8", "replace")) for name in names)
     return sum(int(part.nbytes) for part in parts) + text + _PER_NAME * int(sum(X.shape))
-
-
-def _size_of_new(path: Path, columns: Mapping[str, Any]) -> int:
-    """Return the bytes of the columns that a file does not have yet, at most."""
-    with opened(path, checked=True) as file:
-        present = set(map(str, file["obs"].attrs.get("column-order", ())))
-    new = [storable(each) for name, each in columns.items() if name not in present]
-    sizes = [int(each.memory_usage(index=False, deep=True)) for each in new]
-    return sum(sizes) + _PER_NAME * sum(map(len, new))
 
 
 @contextlib.contextmanager
@@ -245,8 +255,8 @@ def _write_data(temporary: Path, dataset: Dataset) -> None:
         adata = load("anndata").AnnData(dataset.X, obs=obs, var=var)
     empty = io.BytesIO()
     h5py.File(empty, "w").close()
-    temporary.write_bytes(empty.getvalue())
-    _reserve(temporary, data_size(dataset))
+    temporary.write_bytes(empty.getbuffer())
+    _reserve(temporary, _data_size(dataset) + _MEGABYTE)
     with h5py.File(temporary, "r+") as file:
         _write(file, "/", adata)
 

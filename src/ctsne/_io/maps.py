@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
+import contextlib
 import io
 import os
 import re
-from collections.abc import Mapping
+import zlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne._core.files import check_space, locked_folder, replaced_files, write_file
+from ctsne._core.files import check_space, replaced_file, replaced_files, write_file
 from ctsne._core.guards import reading
 from ctsne._core.npz import write_archive
 from ctsne._io.arrays import array_columns, read_arrays, read_npy
 from ctsne._io.dataset import Dataset, Names, plain_array, storable
-from ctsne._io.h5ad_maps import check_key, data_size, free_names, read_h5ad_map, write_h5ad_map
+from ctsne._io.h5ad_maps import check_key, free_names, read_h5ad_map, room_in_h5ad, write_h5ad_map
 from ctsne._io.paths import (
     TEXT_SUFFIXES,
     check_input,
@@ -32,8 +33,11 @@ from ctsne._io.paths import (
 from ctsne._io.provenance import SCHEMA_KEY, Provenance, find_provenance
 from ctsne._io.tables import is_of_map, read_frame, row_names, separator_of, table_columns
 
-# Roughly, for the space that a map needs: bytes per value, and values that are added to a row.
-_BYTES, _ADDED = 8, 8
+# Roughly, for the space that a map needs: bytes per value, values that are added to a row, and
+# bytes of the settings.
+_BYTES, _ADDED, _SETTINGS = 8, 8, 10_000
+# Values of a table that are text at a time, so that writing it needs little memory.
+_BLOCK = 10**6
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +89,8 @@ def write_map(
     elif suffix == ".npy":
         content = io.BytesIO()
         np.save(content, positions)
-        _write_pair(target, content.getvalue(), provenance)
+        with _with_settings(target, provenance) as temporary:
+            temporary.write_bytes(content.getbuffer())
     else:
         axes = {f"{key}_{axis}": column for axis, column in enumerate(positions.T, start=1)}
         columns = axes | added | kept
@@ -96,10 +101,11 @@ def write_map(
 def check_room(target: Path, *, dataset: Dataset) -> None:
     """Refuse a target whose disk is too full for the map, before any work is done."""
     n = dataset.X.shape[0]
-    size = n * _BYTES * (_ADDED + len(dataset.columns))
+    size = n * _BYTES * _ADDED + _SETTINGS
     if suffix_of(target) == ".h5ad":
-        size += data_size(dataset)
-    check_space(target, size)
+        check_space(target, room_in_h5ad(dataset, size))
+    else:
+        check_space(target, size + n * _BYTES * len(dataset.columns))
 
 
 def _write_table(
@@ -113,12 +119,9 @@ def _write_table(
         frame.index = pandas.Index(names, dtype=object, name=called)
     suffix = suffix_of(target)
     if suffix in TEXT_SUFFIXES:
-        text = _as_text(frame, separator_of(target), index=index)
-        text = gzip.compress(text, mtime=0) if suffix[-3:] == ".gz" else text
-        if provenance is None:
-            write_file(target, text)
-        else:
-            _write_pair(target, text, provenance)
+        pair = replaced_file(target) if provenance is None else _with_settings(target, provenance)
+        with pair as temporary:
+            _write_text(temporary, frame, target, index=index)
         return
     table = load("pyarrow").Table.from_pandas(frame, preserve_index=index)
     if provenance is not None:
@@ -129,22 +132,35 @@ def _write_table(
         load("pyarrow.parquet").write_table(table, content)
     else:
         load("pyarrow.feather").write_feather(table, content)
-    write_file(target, content.getvalue())
+    write_file(target, content.getbuffer())
 
 
-def _write_pair(target: Path, content: bytes, provenance: Provenance) -> None:
-    """Write a map and its settings."""
-    files = replaced_files(target, new_sidecar_of(target))
-    with locked_folder(target.parent), files as (temporary, settings):
-        temporary.write_bytes(content)
+@contextlib.contextmanager
+def _with_settings(target: Path, provenance: Provenance) -> Iterator[Path]:
+    """Give a new file that replaces a map at the end, together with its settings."""
+    with replaced_files(target, new_sidecar_of(target)) as (temporary, settings):
+        yield temporary
         settings.write_bytes(provenance.to_file())
 
 
-def _as_text(frame: Any, separator: str, *, index: bool) -> bytes:
-    text: str = frame.to_csv(sep=separator, index=index, lineterminator="\n")
-    if "\r" in text:  # not quoted unless it is part of the line terminator
-        text = frame.to_csv(sep=separator, index=index, lineterminator="\r\n")
-    return text.encode("utf-8", "surrogatepass")
+def _write_text(file: Path, frame: Any, target: Path, *, index: bool) -> None:
+    options = {"sep": separator_of(target), "index": index, "lineterminator": _line_end(frame)}
+    rows = max(1, _BLOCK // frame.shape[1])
+    packer = zlib.compressobj(9, wbits=31) if suffix_of(target).endswith(".gz") else None
+    with file.open("wb") as out:
+        for start in range(0, len(frame), rows):
+            text = frame[start : start + rows].to_csv(header=start == 0, **options)
+            block = text.encode("utf-8", "surrogatepass")
+            out.write(block if packer is None else packer.compress(block))
+        if packer is not None:
+            out.write(packer.flush())
+
+
+def _line_end(frame: Any) -> str:
+    """Return the end of every line: a carriage return is not quoted unless it is part of it."""
+    texts = [frame.columns, frame.index.names, frame.index]
+    texts += [each for _, each in frame.items() if each.dtype.kind == "O"]
+    return "\r\n" if any("\r" in str(text) for part in texts for text in part) else "\n"
 
 
 def read_map(path: str | os.PathLike[str], *, key: str = "ctsne") -> MapFile:

@@ -94,6 +94,8 @@ def _read_label_file(
     sha256 = file_checksum(source)
     with reading(source, "a valid file of labels"):
         columns, n, names, called = _label_columns(source, labels, join_on)
+        if not columns:
+            raise ValueError(f"{source} holds no column of labels")
     X = np.empty((n, 0))
     return Dataset(X, (), columns, names, path=source, called=called, sha256=sha256)
 

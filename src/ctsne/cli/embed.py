@@ -88,7 +88,7 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
     check_outputs([each for each in (target, picture) if each], options, into_input=into_h5ad)
     settings = settings_of(options)
     del settings["color"]  # only the picture depends on it
-    before = _inode(target)
+    before, linked = _inode(target), target.is_symlink()
     try:
         data = read_input(options, console, expect=expect)
         _io.check_key(target, dataset=data.dataset, key=key)
@@ -115,6 +115,8 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
         if _inode(target) != before:  # too late
             state = f"{target} is written"
         raise KeyboardInterrupt(state) from None
+    if linked:
+        console.say(f"{target} was a link; it is a file now, and the one it led to is unchanged")
     if picture is not None:
         if options.dimensions == 3:
             console.say("the picture shows the first two of three dimensions")

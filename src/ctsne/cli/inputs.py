@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -72,6 +73,14 @@ def check_outputs(outputs: Iterable[Path], options: Namespace, into_input: bool 
     for output in filter(Path.exists, outputs):
         for file in filter(output.samefile, files):
             raise ValueError(f"the output would replace the input {file}; name another output")
+        if into_input and _same_link(output, Path(options.input)):
+            what = f"{output} is a link, which the output would replace"
+            raise ValueError(f"{what}; name the file itself: -o {output.resolve()}")
+
+
+def _same_link(one: Path, other: Path) -> bool:
+    linked = one.is_symlink() and other.is_symlink()
+    return linked and os.path.samestat(one.lstat(), other.lstat())
 
 
 def check_other(known: str, other: str | None) -> None:

@@ -189,7 +189,7 @@ def save_picture(figure: Any, path: Path, command: str) -> None:
     with matplotlib.rc_context({"svg.hashsalt": "ctsne"}):
         figure.savefig(content, format=kind, dpi=150, bbox_inches="tight", metadata=metadata)
     pyplot.close(figure)
-    write_file(path, content.getvalue())
+    write_file(path, content.getbuffer())
 
 
 def use_agg() -> None:

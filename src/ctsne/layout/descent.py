@@ -318,11 +318,11 @@ def _check_input(
 
 def _similarities(matrix: sp.csr_array, n_jobs: int, *, copy: bool) -> _native.Similarities:
     """Return similarities with arrays of their own, or for use before the matrix can change."""
-    starts = matrix.indptr.astype(np.int64, copy=False).view()
-    columns = matrix.indices.astype(np.int32, copy=False).view()
-    values = matrix.data.astype(np.float32, copy=False).view()
+    starts = matrix.indptr.astype(np.int64, copy=copy).view()
+    columns = matrix.indices.astype(np.int32, copy=copy).view()
+    values = matrix.data.astype(np.float32, copy=copy).view()
     for array in (starts, columns, values):
-        array.flags.writeable = copy  # what can be written is copied
+        array.flags.writeable = False  # what can be written would be copied once more
     return _native.Similarities(starts, columns, values, n_jobs)
 
 
