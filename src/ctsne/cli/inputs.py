@@ -161,7 +161,7 @@ def _about_counts(dataset: Dataset, layer: str | None) -> str:
         imported = "import scanpy as sc" + ("" if layer is None else "; then leave out --layer")
     elif suffix_of(dataset.path) in TABLE_SUFFIXES:
         how = "table[names] = np.log1p(1e4 * table[names].div(table[names].sum(axis=1), axis=0))"
-        imported = "import numpy as np; a pandas table and the names of its columns to embed"
+        imported = "import numpy as np; table is a pandas data frame, names are its count columns"
     what = f"{dataset.path} looks like raw counts, so the columns with the largest counts"
     return f"{what} dominate the map; normalise them first, in Python: {how} ({imported})"
 
