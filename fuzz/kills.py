@@ -323,14 +323,18 @@ def _check_sweep(job: Job, folder: Path, files: Files) -> None:
 
 
 def comparable(name: str, content: bytes) -> object:
-    """Return the bytes of a file, or for a map of a sweep all but the time that it took."""
-    if not re.search(r"/map-[0-9a-f]+\.npz$", name):
+    """Return the bytes of a file, or of a sweep's maps and index all but the time they took."""
+    if not re.search(r"/(map-[0-9a-f]+|sweep)\.npz$", name):
         return content
     with np.load(io.BytesIO(content)) as arrays:
-        found = {key: (each.dtype.str, each.shape, each.tobytes()) for key, each in arrays.items()}
-        facts = json.loads(str(arrays["facts"]))
-    del facts["seconds"]
-    return {**found, "facts": facts}
+        found: dict[str, object] = {
+            key: (each.dtype.str, each.shape, each.tobytes()) for key, each in arrays.items()
+        }
+        text = "sweep" if name.endswith("/sweep.npz") else "facts"
+        facts = json.loads(str(arrays[text]))
+    for each in facts.get("maps", [facts]):
+        del each["seconds"]
+    return {**found, text: facts}
 
 
 def _is_hidden(name: str) -> bool:

@@ -74,7 +74,7 @@ def test_a_matrix_alone(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="real numbers"):
         read_data(tmp_path / "c.npy")
     np.save(tmp_path / "d.npy", X[:0])
-    with pytest.raises(ValueError, match="holds no data: 0 rows"):
+    with pytest.raises(ValueError, match="holds no data to make a map of: 0 rows"):
         read_data(tmp_path / "d.npy")
 
 

@@ -115,8 +115,9 @@ def check_numbers(data: Dataset) -> Dataset:
     X, path = data.X, data.path
     if X.dtype.kind not in "biuf":
         raise ValueError(f"{path}: the matrix must hold real numbers, got {X.dtype}")
-    if 0 in X.shape:
-        raise ValueError(f"{path} holds no data: {X.shape[0]} rows, {X.shape[1]} features")
+    if X.shape[0] < 2 or X.shape[1] < 1:
+        found = f"{X.shape[0]} rows, {X.shape[1]} features"
+        raise ValueError(f"{path} holds no data to make a map of: {found}")
     sparse = is_sparse(X)
     X = X.tocsr() if sparse else X
     values = X.data if sparse else X

@@ -53,6 +53,7 @@ def make_curve(
     n_jobs: int,
 ) -> Curve:  # fmt: skip
     """Compute the values of parts of the points at all sizes, and reduce them to a curve."""
+    pointwise = bool(pointwise)  # whatever is neither true nor false fails before threads start
 
     def reduced(part: slice) -> tuple[Floats, Floats]:
         found = values(part)
