@@ -226,3 +226,34 @@ def test_a_misspelt_name_suggests_the_right_one(
     arguments: list[str], hint: str, fail: Callable[..., str]
 ) -> None:
     assert hint in fail(*arguments, code=2)
+
+
+def test_an_interrupt_that_a_library_turns_into_an_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def load(*_: object) -> None:
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt as stop:
+            raise ImportError("initialization failed") from stop
+
+    monkeypatch.setattr("ctsne.cli.info.run", load)
+    assert main(["info"]) == 130
+    assert capsys.readouterr().err == "ctsne: interrupted\n"
+
+
+def test_an_interrupt_in_a_callback_is_not_lost() -> None:
+    program = (
+        "import signal, sys, time, weakref; import ctsne.cli.main as command\n"
+        "from ctsne.cli.__main__ import run\n"
+        "class Thing: pass\n"
+        "def main():\n"
+        "    thing = Thing()\n"
+        "    kept = weakref.ref(thing, lambda _: signal.raise_signal(signal.SIGINT))\n"
+        "    del thing\n"
+        "    time.sleep(20)\n"
+        "    return 0\n"
+        "command.main = main; sys.exit(run())"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (130, "ctsne: interrupted\n")

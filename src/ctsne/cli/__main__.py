@@ -19,6 +19,8 @@ def run() -> int:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(number) in before:  # nohup and shells may ignore them
                 signal.signal(number, _end)
+        signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
+        sys.unraisablehook = _again
         from ctsne.cli.main import main
 
         code = main()
@@ -38,6 +40,16 @@ def _end(number: int, _: object) -> None:
         raise _Interrupt
     signal.signal(number, signal.SIG_IGN)
     raise SystemExit(128 + number)
+
+
+def _again(lost: "sys.UnraisableHookArgs") -> None:
+    """Repeat a Ctrl-C that came where Python only prints exceptions, such as in a callback."""
+    import signal
+
+    if isinstance(lost.exc_value, _Interrupt):
+        signal.setitimer(signal.ITIMER_REAL, 0.01)  # not now: this would be lost as well
+    else:
+        sys.__unraisablehook__(lost)
 
 
 if __name__ == "__main__":

@@ -87,13 +87,25 @@ def _run(arguments: list[str]) -> int:
         return 130
     except BrokenPipeError:
         raise
-    except (ImportError, MemoryError, OSError, TypeError, ValueError) as error:
+    except Exception as error:
+        if _was_interrupted(error):
+            console.line("interrupted")
+            return 130
         # A user can cause these. Any other error is a bug and keeps its traceback.
+        if not isinstance(error, ImportError | MemoryError | OSError | TypeError | ValueError):
+            raise
         if options.verbose:
             traceback.print_exc()
         console.error(error)
         return 1
     return 0
+
+
+def _was_interrupted(error: BaseException | None) -> bool:
+    """Tell whether an error was Ctrl-C, which some libraries turn into another while they load."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def parse_options(arguments: list[str]) -> argparse.Namespace:
