@@ -36,7 +36,7 @@ class SweepFolder:
 
 def is_sweep_folder(path: Path) -> bool:
     """Tell whether a folder holds a finished sweep."""
-    return (path / SETTINGS).is_file() and (path / INDEX).is_file()
+    return all((path / name).is_file() for name in (SETTINGS, INDEX, COLUMNS, TABLE))
 
 
 def check_folder(path: Path) -> None:
