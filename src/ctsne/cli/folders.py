@@ -36,7 +36,7 @@ class SweepFolder:
 
 def is_sweep_folder(path: Path) -> bool:
     """Tell whether a folder holds a finished sweep."""
-    return all((path / name).is_file() for name in (SETTINGS, INDEX, COLUMNS, TABLE))
+    return all(file.is_file() for file in files_of(path))
 
 
 def check_folder(path: Path) -> None:
