@@ -206,7 +206,7 @@ struct Kernels {
 };
 
 // The best table for this processor, or the one that the environment variable CTSNE_ISA names.
-// Throws std::invalid_argument if there is no such table or this processor cannot use it.
+// Throws std::invalid_argument if that table does not exist, or if this processor cannot run it.
 const Kernels& kernels();
 
 }  // namespace ctsne

@@ -1,30 +1,14 @@
 from __future__ import annotations
 
-import fcntl
-import hashlib
 import os
 import resource
 import signal
-import time
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import pytest
-import scipy.sparse as sp
 
-from ctsne._core.files import (
-    WriteError,
-    check_space,
-    content_checksum,
-    file_checksum,
-    locked_folder,
-    replaced_file,
-    replaced_files,
-    sole_writer,
-    write_file,
-)
+from ctsne._core.files import WriteError, check_space, replaced_file, replaced_files, write_file
 
 
 def test_takes_the_place_of_the_target(tmp_path: Path) -> None:
@@ -104,53 +88,6 @@ def test_space_is_checked_before_the_work(tmp_path: Path) -> None:
     check_space(tmp_path, 1000)
     with pytest.raises(WriteError, match=r"a\.txt: No space left on device \(about 1000000.* MB"):
         check_space(tmp_path / "a.txt", 10**18)
-
-
-def test_one_sweep_at_a_time(tmp_path: Path) -> None:
-    with sole_writer(tmp_path):
-        with locked_folder(tmp_path):  # other files may be written
-            write_file(tmp_path / "a.txt", b"new")
-        with pytest.raises(ValueError, match="another sweep is writing to"), sole_writer(tmp_path):
-            pass
-    with sole_writer(tmp_path):
-        pass
-    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
-
-
-@pytest.mark.parametrize("kind", ["link", "loose link", "folder", "pipe"])
-def test_a_lock_that_is_not_ours(tmp_path: Path, kind: str) -> None:
-    lock = tmp_path / ".lock"
-    if kind == "folder":
-        lock.mkdir()
-    elif kind == "pipe":
-        os.mkfifo(lock)
-    else:
-        lock.symlink_to("mine")
-        (tmp_path / ("mine" if kind == "link" else "other")).touch()
-    before = sorted(tmp_path.iterdir())
-    message = f"^{lock} is not a file of ctsne; remove it$"
-    with pytest.raises(ValueError, match=message), sole_writer(tmp_path):
-        pass
-    assert sorted(tmp_path.iterdir()) == before
-
-
-@pytest.mark.parametrize("kind", [fcntl.LOCK_SH, fcntl.LOCK_EX])
-def test_no_writer_waits_for_ever(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: int
-) -> None:
-    monkeypatch.setattr("ctsne._core.files._PATIENCE", 0.2)
-    descriptor = os.open(tmp_path, os.O_RDONLY)  # as another program has it
-    try:
-        fcntl.flock(descriptor, kind)
-        begin = time.monotonic()
-        with replaced_files(tmp_path / "a", tmp_path / "a.json") as parts:
-            for part in parts:
-                part.write_text("new")
-        assert time.monotonic() - begin >= 0.2
-        write_file(tmp_path / "b", b"new")  # a single file needs no lock
-    finally:
-        os.close(descriptor)
-    assert {path.name for path in tmp_path.iterdir()} == {"a", "a.json", "b"}
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -233,58 +170,3 @@ def test_a_file_keeps_who_may_read_it(tmp_path: Path, mode: int) -> None:
         temporary.write_text("new")
     assert target.read_text() == "new"
     assert target.stat().st_mode & 0o777 == mode
-
-
-def test_checksum_of_a_file(tmp_path: Path) -> None:
-    content = bytes(range(256)) * 5000
-    (tmp_path / "a").write_bytes(content)
-    assert file_checksum(tmp_path / "a") == hashlib.sha256(content).hexdigest()
-
-
-@pytest.mark.parametrize("block", [2**20, 7])
-def test_the_checksum_depends_on_content_and_not_on_form(
-    block: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    X = np.random.default_rng(0).normal(size=(30, 4)).astype(np.float32)
-    labels = np.array(["b", "a", "b"] * 10)
-    checksum = content_checksum(X, labels)
-    monkeypatch.setattr("ctsne._core.files._BLOCK", block)
-    written = np.array([[float(str(float(value))) for value in row] for row in X])
-    same = [
-        (X, labels),
-        (np.asfortranarray(X), pd.Series(labels)),
-        (written, labels.tolist()),
-        (X, pd.Categorical(labels, categories=["b", "z", "a"])),
-    ]
-    assert {content_checksum(*pair) for pair in same} == {checksum}
-    changed = X.copy()
-    changed[3, 1] += 1
-    other = [
-        (changed, labels),
-        (X[::-1], labels),
-        (X.reshape(-1, 2), labels),
-        (X, np.roll(labels, 1)),
-        (X, np.where(labels == "b", "c", labels)),
-        (X, np.where(labels == "b", None, labels)),
-        (X, None),
-        (X, "b"),
-        (X,),
-        (labels, X),
-        (sp.csr_array(X), labels),
-    ]
-    assert len({content_checksum(*pair) for pair in other} | {checksum}) == len(other) + 1
-
-
-def test_the_checksum_of_sparse_matrices() -> None:
-    X = np.random.default_rng(0).normal(size=(30, 4)).astype(np.float32)
-    X[X < 1] = 0
-    checksum = content_checksum(sp.csr_array(X))
-    halves = np.repeat(X.ravel() / 2, 2), np.tile(np.repeat(np.arange(4), 2), 30)
-    twice = sp.csr_matrix((*halves, np.arange(0, 241, 8)), X.shape)
-    zeros = sp.csr_matrix((X.ravel(), np.tile(np.arange(4), 30), np.arange(0, 121, 4)), X.shape)
-    for same in (sp.csc_matrix(X), sp.csr_matrix(X.astype(np.float64)), twice, zeros):
-        assert content_checksum(same) == checksum
-    assert zeros.nnz == X.size  # not changed
-    assert content_checksum(sp.csr_array(X[:, ::-1])) != checksum
-    wide = sp.csr_matrix(([1.0], ([5], [7])), (10**6, 10**6))  # too large to be dense
-    assert content_checksum(wide) != content_checksum(wide * 2)

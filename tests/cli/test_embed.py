@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import IO, Any
 
 import anndata
 import numpy as np
@@ -494,42 +494,40 @@ def test_ctrl_c_leaves_the_old_output(
     assert capsys.readouterr().err.endswith("ctsne: interrupted: nothing was written\n")
 
 
+def started_run(cells: str) -> tuple[subprocess.Popen[str], IO[str]]:
+    """Start an embed that never ends; return it at iteration 100, with its messages."""
+    endless = ["embed", cells, "--labels", "batch", "-o", "map.csv", "--n-iter", "100000000"]
+    child = subprocess.Popen(
+        [sys.executable, "-P", "-m", "ctsne.cli", *endless, "--perplexity", "8", "--verbose"],
+        stderr=subprocess.PIPE, text=True, env=dict(os.environ),
+    )  # fmt: skip
+    assert child.stderr is not None
+    for line in child.stderr:
+        if "iteration 100:" in line:
+            break
+    return child, child.stderr
+
+
 def test_a_killed_run_leaves_the_old_output(
     cells: str, run: Callable[..., str], quick: list[str]
 ) -> None:
     run("embed", cells, "--labels", "batch", "-o", "map.csv", *quick)
     before = {path.name: path.read_bytes() for path in Path().iterdir()}
-    endless = ["embed", cells, "--labels", "batch", "-o", "map.csv", "--n-iter", "100000000"]
-    child = subprocess.Popen(
-        [sys.executable, "-P", "-m", "ctsne.cli", *endless, "--perplexity", "8", "--verbose"],
-        stderr=subprocess.PIPE, text=True, env=dict(os.environ),
-    )  # fmt: skip
-    assert child.stderr is not None
-    for line in child.stderr:
-        if "iteration 100:" in line:
-            break
+    child, errors = started_run(cells)
     child.send_signal(signal.SIGKILL)
-    child.stderr.close()
+    errors.close()
     assert child.wait(timeout=60) == -signal.SIGKILL
     assert {path.name: path.read_bytes() for path in Path().iterdir()} == before
 
 
 def test_ctrl_c_in_a_process_ends_with_130(cells: str) -> None:
-    endless = ["embed", cells, "--labels", "batch", "-o", "map.csv", "--n-iter", "100000000"]
-    child = subprocess.Popen(
-        [sys.executable, "-P", "-m", "ctsne.cli", *endless, "--perplexity", "8", "--verbose"],
-        stderr=subprocess.PIPE, text=True, env=dict(os.environ),
-    )  # fmt: skip
-    assert child.stderr is not None
-    for line in child.stderr:
-        if "iteration 100:" in line:
-            break
+    child, errors = started_run(cells)
     begin = time.monotonic()
     child.send_signal(signal.SIGINT)
-    rest = child.stderr.read()
+    rest = errors.read()
     assert child.wait(timeout=60) == 130 and time.monotonic() - begin < 30
     assert rest.endswith("ctsne: interrupted: nothing was written\n")
-    child.stderr.close()
+    errors.close()
     assert not Path("map.csv").exists()
 
 
@@ -586,20 +584,12 @@ def test_pipes_are_not_read(
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_other_signals_leave_nothing_behind(cells: str, number: int) -> None:
-    endless = ["embed", cells, "--labels", "batch", "-o", "map.csv", "--n-iter", "100000000"]
-    child = subprocess.Popen(
-        [sys.executable, "-P", "-m", "ctsne.cli", *endless, "--perplexity", "8", "--verbose"],
-        stderr=subprocess.PIPE, text=True, env=dict(os.environ),
-    )  # fmt: skip
-    assert child.stderr is not None
-    for line in child.stderr:
-        if "iteration 100:" in line:
-            break
+    child, errors = started_run(cells)
     child.send_signal(number)
-    rest = child.stderr.read()
+    rest = errors.read()
     assert child.wait(timeout=60) == 128 + number
     assert "Traceback" not in rest and [path.name for path in Path().iterdir()] == [cells]
-    child.stderr.close()
+    errors.close()
 
 
 def test_a_picture_that_cannot_be_written_does_not_cost_the_map(

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from ctsne._core.files import sole_writer
+from ctsne._core.locks import sole_writer
 from ctsne._io import read_columns, read_provenance
 from ctsne.cli import sweep as sweep_command
 from ctsne.cli.main import main, make_parser

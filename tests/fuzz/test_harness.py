@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -64,15 +62,6 @@ FOUND = {
     "crash": 3, "hang": 1, "not finite": 1, "changed input": 1, "exception": 5, "touched file": 1,
     "wrong": 1,
 }  # fmt: skip
-
-
-@pytest.fixture
-def fuzz(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Import a module of the attackers by name, for one test only."""
-    monkeypatch.syspath_prepend(FOLDER)
-    yield importlib.import_module
-    for file in FOLDER.glob("*.py"):
-        sys.modules.pop(file.stem, None)
 
 
 @pytest.mark.parametrize("workers", [1, 2])

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,11 +13,8 @@ FOLDER = Path(__file__).parents[2] / "fuzz"
 
 
 @pytest.fixture
-def kills(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    monkeypatch.syspath_prepend(FOLDER)
-    yield importlib.import_module("kills")
-    for file in FOLDER.glob("*.py"):
-        sys.modules.pop(file.stem, None)
+def kills(fuzz: Any) -> Any:
+    return fuzz("kills")
 
 
 @pytest.mark.slow

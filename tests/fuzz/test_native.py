@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +12,8 @@ FOLDER = Path(__file__).parents[2] / "fuzz"
 
 
 @pytest.fixture
-def native(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    monkeypatch.syspath_prepend(FOLDER)
-    yield importlib.import_module("native")
-    for file in FOLDER.glob("*.py"):
-        sys.modules.pop(file.stem, None)
+def native(fuzz: Any) -> Any:
+    return fuzz("native")
 
 
 def test_every_bound_name_is_called(native: Any, tmp_path: Path) -> None:

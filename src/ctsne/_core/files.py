@@ -1,36 +1,22 @@
-"""Files written whole or not at all, and checksums of files and of their content."""
+"""Files written whole or not at all."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
-import hashlib
 import os
 import shutil
-import signal
 import stat
-import threading
-import time
 import uuid
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
-from ctsne._core.messages import label_text
+from ctsne._core.locks import locked_folder, uninterrupted
 
 # The files of a sweep folder, besides those of its maps.
 SETTINGS, INDEX, COLUMNS, TABLE = "settings.json", "sweep.npz", "columns.feather", "table.csv"
-# Marks a sweep folder while a sweep writes to it.
-_LOCK = ".lock"
-# Seconds that a writer waits for others, at most: any program may hold a lock on a folder.
-_PATIENCE = 10.0
 # The name of a new file begins with that of its target, but names must not be too long.
 _SHOWN_NAME = 50
-# Numbers converted to double precision at a time, so that a checksum needs little memory.
-_BLOCK = 2**20
 
 
 class WriteError(OSError):
@@ -113,28 +99,6 @@ def _checked_mode(target: Path) -> int | None:
     return stat.S_IMODE(target.stat().st_mode) if target.exists() else None
 
 
-@contextlib.contextmanager
-def uninterrupted() -> Iterator[None]:
-    """Hold signals that end the program, such as Ctrl-C, back until the end of the block."""
-    if threading.current_thread() is not threading.main_thread():  # others never get them
-        yield
-        return
-    caught: list[int] = []
-    handlers: dict[int, Any] = {}
-    try:
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            handlers[number] = signal.getsignal(number)
-            if handlers[number] not in (None, signal.SIG_IGN):
-                signal.signal(number, lambda number, _: caught.append(number))
-        yield
-    finally:
-        for changed, handler in handlers.items():
-            if handler is not None:
-                signal.signal(changed, handler)
-        if caught:
-            signal.raise_signal(caught[0])
-
-
 def write_file(target: Path, content: bytes | memoryview) -> None:
     """Write a file, whole or not at all.
 
@@ -157,97 +121,3 @@ def check_space(target: Path, needed: int) -> None:
     if needed > free:
         sizes = f"about {needed / 1e6:.1f} MB are needed, {free / 1e6:.1f} MB are free"
         raise WriteError(f"cannot write {target}: {os.strerror(errno.ENOSPC)} ({sizes})")
-
-
-@contextlib.contextmanager
-def locked_folder(folder: Path) -> Iterator[None]:
-    """Wait a while until no other process replaces files that belong together in this folder.
-
-    A writer that got no lock goes on: an input that changes meanwhile is found by its checksum.
-    """
-    try:
-        descriptor = os.open(folder, os.O_RDONLY)
-    except OSError:  # a folder may be writable but not readable
-        yield
-        return
-    try:
-        end = time.monotonic() + _PATIENCE
-        while _is_taken(descriptor) and time.monotonic() < end:
-            time.sleep(0.05)
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def _is_taken(descriptor: int) -> bool:
-    """Take a lock, or tell that another process has it."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:  # not every file system has locks
-        return False
-    return False
-
-
-@contextlib.contextmanager
-def sole_writer(folder: Path) -> Iterator[None]:
-    """Refuse a second sweep in a folder while the first is at work.
-
-    Not by a lock on the folder itself: single maps may be written to it meanwhile.
-    """
-    lock = folder / _LOCK
-    if os.path.lexists(lock) and (lock.is_symlink() or not lock.is_file()):
-        raise ValueError(f"{lock} is not a file of ctsne; remove it")
-    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
-    try:
-        # Without a name, it is that of a sweep that has just ended.
-        if _is_taken(descriptor) or os.fstat(descriptor).st_nlink == 0:
-            raise ValueError(f"another sweep is writing to {folder}; wait until it has ended")
-        try:
-            yield
-        finally:
-            with uninterrupted():
-                lock.unlink(missing_ok=True)
-    finally:
-        os.close(descriptor)
-
-
-def file_checksum(path: Path) -> str:
-    """Return the SHA-256 of a file's bytes."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def content_checksum(*parts: Any) -> str:
-    """Return the SHA-256 of arrays, sparse matrices, columns and single values, in this order.
-
-    Numbers count by value, whatever their type. Everything else counts as text.
-    """
-    digest = hashlib.sha256()
-    for part in parts:
-        if hasattr(part, "tocsr"):  # sparse; SciPy is not imported here, to keep the help fast
-            matrix = part.tocsr()
-            if not matrix.has_canonical_format or not np.all(matrix.data):
-                matrix = matrix.copy()
-                matrix.sum_duplicates()
-                matrix.eliminate_zeros()
-            digest.update(f"sparse {matrix.shape}".encode())
-            arrays = [matrix.indptr, matrix.indices, matrix.data]
-        else:
-            arrays = [np.asarray(part)]
-        for array in arrays:
-            number = array.dtype.kind in "biuf"
-            digest.update(f"{'number' if number else 'text'} {array.shape}".encode())
-            rows = np.atleast_1d(array)
-            step = max(1, _BLOCK // max(1, rows[:1].size))
-            for start in range(0, len(rows), step):
-                digest.update(_bytes_of(rows[start : start + step], number=number))
-    return digest.hexdigest()
-
-
-def _bytes_of(block: Any, *, number: bool) -> bytes | memoryview:
-    if number:
-        return (np.ascontiguousarray(block, np.float64) + 0.0).data  # -0 becomes 0
-    texts = "\0".join(map(label_text, block.ravel().tolist()))
-    return f"{texts}\0".encode("utf-8", "surrogatepass")

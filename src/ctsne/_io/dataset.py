@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ctsne._core import checks
 from ctsne._core.checks import is_sparse
-from ctsne._core.files import content_checksum
+from ctsne._core.checksums import content_checksum
 from ctsne._core.messages import label_text, listed, unknown
 from ctsne._io.paths import load
 from ctsne.labels import combine_columns, encode_labels

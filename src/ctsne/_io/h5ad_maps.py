@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne._core.checks import is_sparse
-from ctsne._core.files import locked_folder, replaced_file
+from ctsne._core.files import replaced_file
+from ctsne._core.locks import locked_folder
 from ctsne._core.messages import shown, unknown
 from ctsne._io.anndata import is_ours, obs_columns
 from ctsne._io.dataset import Dataset, Names, first_difference, storable

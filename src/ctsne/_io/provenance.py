@@ -11,7 +11,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from ctsne._core.files import SETTINGS, file_checksum, write_file
+from ctsne._core.checksums import file_checksum
+from ctsne._core.files import SETTINGS, write_file
 from ctsne._core.guards import read_text, reason
 from ctsne._core.messages import shown
 from ctsne._io.anndata import is_ours

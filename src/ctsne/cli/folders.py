@@ -8,16 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ctsne._core.files import (
-    COLUMNS,
-    INDEX,
-    SETTINGS,
-    TABLE,
-    check_target,
-    sole_writer,
-    uninterrupted,
-    write_file,
-)
+from ctsne._core.files import COLUMNS, INDEX, SETTINGS, TABLE, check_target, write_file
+from ctsne._core.locks import sole_writer, uninterrupted
 
 if TYPE_CHECKING:
     from ctsne._io import Provenance

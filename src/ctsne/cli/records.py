@@ -6,7 +6,7 @@ from argparse import ArgumentTypeError, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ctsne._core.files import file_checksum
+from ctsne._core.checksums import file_checksum
 from ctsne._core.guards import check_regular
 from ctsne.cli.inputs import HOW_TO_NAME, names_of_files
 from ctsne.cli.main import command_parser

@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 from ctsne._core.checks import check_path
-from ctsne._core.files import INDEX, check_target, content_checksum
+from ctsne._core.checksums import content_checksum
+from ctsne._core.files import INDEX, check_target
 from ctsne._core.guards import reading
 from ctsne._core.messages import shown, warn
 from ctsne._core.npz import read_archive, write_archive
