@@ -257,7 +257,7 @@ class SearchIndex:
                 f"{found} aligned array was given, but the reference has {needed} aligned points"
             )
         given = [("X", X)] if aligned is None else [("X", X), ("aligned", aligned)]
-        checked = []
+        checked: list[NDArray[np.floating]] = []
         for (argument, values), space in zip(given, self._spaces, strict=True):
             points = np.asarray(as_numbers(values, argument=argument))
             columns = space.points.shape[1]
@@ -319,7 +319,7 @@ class SearchIndex:
             return np.zeros(len(labels), np.bool_)
         inside = np.zeros(len(labels), np.bool_)
         if pattern == 0:  # the few combinations are looked up
-            inside = (labels >= 0).all(axis=1)
+            inside |= (labels >= 0).all(axis=1)
         if len(self.table) <= _LISTED_COMBINATIONS:
             few = self._kinds.count(labels, pattern) <= _FEW_COMBINATIONS
             rare = self._counts.count(labels, pattern) * _FEW_POINTS < self.n_points
