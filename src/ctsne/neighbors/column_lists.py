@@ -282,7 +282,7 @@ def select_lists(neighbors: Neighbors, lengths: NDArray[np.integer]) -> Neighbor
     which = (slot >= np.cumsum(kept, axis=1)[:, :, None]).sum(axis=1)
     skipped = np.cumsum(neighbors.lengths - kept, axis=1) - (neighbors.lengths - kept)
     places = slot + np.take_along_axis(skipped, which, axis=1)
-    chosen = replace(
+    return replace(
         neighbors,
         indices=np.ascontiguousarray(np.take_along_axis(neighbors.indices, places, axis=1)),
         distances=np.ascontiguousarray(np.take_along_axis(neighbors.distances, places, axis=1)),
@@ -290,4 +290,3 @@ def select_lists(neighbors: Neighbors, lengths: NDArray[np.integer]) -> Neighbor
         lengths=kept.astype(np.int32),
         unaligned=None,
     )
-    return chosen
