@@ -18,6 +18,7 @@ from ctsne._fit.fitting import Fitting, StageLog
 from ctsne._fit.memory import check_memory
 from ctsne._fit.settings import Parameters, check_settings
 from ctsne.labels import LabelColumns, encode_columns
+from ctsne.labels.columns import listed_columns
 from ctsne.layout import Layout
 from ctsne.methods import is_used
 
@@ -185,7 +186,8 @@ class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMi
         (('blue', 'orange'), 0.6)
         """
         matrix = check_matrix(X)
-        check_same_rows(X, labels)
+        for column in listed_columns(labels):
+            check_same_rows(X, column)
         check_same_rows(X, self.align, argument="align")
         known = None if labels is None else encode_columns(labels, n=matrix.shape[0])
         _check_names(X)
