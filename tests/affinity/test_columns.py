@@ -271,3 +271,16 @@ def test_strengths_that_do_not_fit_are_refused(strength: Any) -> None:
     lists = find_lists(np.eye(4), labels, lengths=np.ones(4, int), patterns=(0, 1, 2, 3))
     with pytest.raises(ValueError, match="strength must"):
         joint_affinities(lists, labels, perplexity=2, strength=strength)
+
+
+def test_lists_of_other_columns_are_refused() -> None:
+    labels = as_columns(np.array([[0, 0], [0, 1], [1, 0], [1, 1]]))
+    lists = find_lists(np.eye(4), labels, lengths=np.ones(4, int), patterns=(0, 1, 2, 3))
+    plain = find_neighbors(np.eye(4), [0, 0, 1, 1], k_same=1, k_other=2)
+    for neighbors, known in ((lists, [0, 0, 1, 1]), (plain, labels)):
+        for method, knob in (
+            (joint_affinities, "strength"), (balanced_affinities, "strength"),
+            (revised_affinities, "beta"),
+        ):  # fmt: skip
+            with pytest.raises(ValueError, match="neighbors has lists for the patterns"):
+                method(neighbors, known, perplexity=2, **{knob: 0.5})
