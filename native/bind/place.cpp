@@ -65,7 +65,7 @@ class PlaceMap {
 
   auto place(Matrix<const int32_t> indices, Matrix<const float> rows, Vector<const int32_t> grid,
              Vector<const float> share, Vector<const float> own, Matrix<const int64_t> ranges,
-             double pull, double push, int steps, bool from_best, int n_jobs) const {
+             double pull, int steps, int n_jobs) const {
     const int64_t count = size_of(indices), length = size_of(indices, 1);
     require(size_of(rows) == count && size_of(rows, 1) == length && length > 0,
             "rows and indices must have the same shape");
@@ -73,7 +73,7 @@ class PlaceMap {
     require_size(share, count);
     require_size(own, count);
     require(size_of(ranges) == count && size_of(ranges, 1) == 2, "one range per point is needed");
-    require(steps >= 0 && pull > 0 && push >= 0, "pull must be positive");
+    require(steps >= 0 && pull > 0, "pull must be positive");
     for (const int32_t index : span_of(indices))
       require(index >= 0 && index < size_of(y_), "an index is outside the map");
     for (const int32_t number : span_of(grid))
@@ -88,8 +88,7 @@ class PlaceMap {
     ctsne::PlaceFields fields = fields_;
     fields.grids = grids_.data(), fields.offset = offset_.data(), fields.axis = axes_;
     ctsne::PlaceOptions options = options_;
-    options.pull = pull, options.push = push, options.steps = steps;
-    options.from_best = from_best;
+    options.pull = pull, options.steps = steps;
     options.longest = 16.0 * static_cast<double>(fields.shape.spacing);
     options.enough = 1e-3 * static_cast<double>(fields.shape.spacing);
     in_slices(0, count, kPointsAtOnce, [&](int64_t begin, int64_t end) {
@@ -145,8 +144,8 @@ void define_place(nb::module_& m) {
            array_arg("y"), array_arg("grids"), "nodes"_a, "spacing"_a, "origin"_a,
            array_arg("offset"), array_arg("summed"), "dof"_a)
       .def("place", &PlaceMap::place, array_arg("indices"), array_arg("rows"), array_arg("grid"),
-           array_arg("share"), array_arg("own"), array_arg("ranges"), "pull"_a, "push"_a,
-           "steps"_a, "from_best"_a, "n_jobs"_a,
+           array_arg("share"), array_arg("own"), array_arg("ranges"), "pull"_a,
+           "steps"_a, "n_jobs"_a,
            "Place points next to their neighbours; return positions and numbers of steps.");
   m.def("project", &project, array_arg("rows"), array_arg("matrix"), "n_jobs"_a,
         "Multiply rows by a matrix; the bits of a row do not depend on the other rows.");

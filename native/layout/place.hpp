@@ -33,7 +33,6 @@ class Near {
     for (int a = 0; a < dims; ++a) places_.axis[a] = column(a);
     places_.weight = column(dims);
     places_.count = padded_;
-    places_.used = length;
   }
 
   const NearPlaces& fill(const float* y, const std::int32_t* indices, const float* row) {

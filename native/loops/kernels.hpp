@@ -100,11 +100,9 @@ struct PlaceFields {
 struct PlaceOptions {
   Tail tail;
   double pull;  // factor on the attraction: the exaggeration
-  double push;  // factor on the potential; 0 takes its logarithm
   double longest, enough;  // longer steps are shortened; a shorter one is the last
   float low[kMaxDims], high[kMaxDims];  // positions stay inside
   std::int32_t steps;                   // at most
-  bool from_best;
 };
 
 // The potential that a new point feels: share times a grid, and own times that of points
@@ -120,7 +118,7 @@ struct NewPoint {
 struct NearPlaces {
   const float* axis[kMaxDims];
   const float* weight;
-  std::int64_t count, used;
+  std::int64_t count;
 };
 
 // Points of a plane map in the order of cells, row by row: cell (r, c) holds points

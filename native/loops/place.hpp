@@ -28,6 +28,9 @@ struct CurveTable {
 };
 static constexpr CurveTable kCurve;
 
+// Far from all points, rounding errors could make a potential negative.
+constexpr double kLeastPotential = 1e-30;
+
 // A function of a position up to second order; the second derivatives row by row, from the
 // diagonal on.
 template <int D>
@@ -175,20 +178,15 @@ static inline Local<D> loss_at(const PlaceFields& fields, const PlaceOptions& op
   if (point.from < point.to)
     add_points<D, kCauchy>(options.tail.dof, fields.axis, point.from, point.to,
                            static_cast<double>(point.own), at, field);
+  // The logarithm of the potential.
   Local<D> loss{};
-  if (options.push > 0) {
-    loss.value = options.push * field.value;
-    for (int a = 0; a < D; ++a) loss.gradient[a] = options.push * field.gradient[a];
-    for (int e = 0; e < Local<D>::kSecond; ++e) loss.second[e] = options.push * field.second[e];
-  } else {
-    const double value = field.value > 1e-30 ? field.value : 1e-30;
-    loss.value = log(value);
-    int entry = 0;
-    for (int a = 0; a < D; ++a) {
-      loss.gradient[a] = field.gradient[a] / value;
-      for (int b = a; b < D; ++b, ++entry)
-        loss.second[entry] = field.second[entry] / value - field.gradient[a] * field.gradient[b] / (value * value);
-    }
+  const double value = field.value > kLeastPotential ? field.value : kLeastPotential;
+  loss.value = log(value);
+  int entry = 0;
+  for (int a = 0; a < D; ++a) {
+    loss.gradient[a] = field.gradient[a] / value;
+    for (int b = a; b < D; ++b, ++entry)
+      loss.second[entry] = field.second[entry] / value - loss.gradient[a] * field.gradient[b] / value;
   }
   *bound = add_attraction<D>(options.tail.dof, near, options.pull, at, loss);
   return loss;
@@ -224,17 +222,6 @@ static int32_t place_in(const PlaceFields& fields, const PlaceOptions& options,
   double bound = 0, tried_bound = 0, shift = 0;
   Local<D> here = loss_at<D, kCauchy>(fields, options, point, near, at, &bound);
   int32_t count = 0;
-  if (options.from_best) {
-    for (int64_t j = 0; j < near.used; ++j) {
-      float there[D];
-      for (int a = 0; a < D; ++a) there[a] = near.axis[a][j];
-      const Local<D> loss = loss_at<D, kCauchy>(fields, options, point, near, there, &tried_bound);
-      if (loss.value < here.value) {
-        here = loss, bound = tried_bound;
-        for (int a = 0; a < D; ++a) at[a] = there[a];
-      }
-    }
-  }
   while (count < options.steps) {
     ++count;
     double step[D], length = 0;

@@ -112,10 +112,9 @@ class RowMaker:
             random = self._from_columns([self._random(c, codes) for c in range(len(self.columns))])
             strength = self._knobs(codes).mean(axis=1, keepdims=True)
             share += strength * (random - share)
-        other = np.ceil(total * share[:, 1:] - 1e-6).astype(np.int32)
-        other = np.minimum(other, max(0, total - 1))
-        same = np.maximum(total - other.sum(axis=1, dtype=np.int32), 1)
-        return np.column_stack([same, other]).astype(np.int32)
+        ends = np.floor(total * np.cumsum(share, axis=1) + 1e-6).astype(np.int32)
+        ends[:, -1] = total
+        return np.diff(np.maximum(ends, 1), axis=1, prepend=0).astype(np.int32)
 
     def weights(
         self, found: Neighbors, codes: Codes, points: NDArray[np.integer], perplexity: float

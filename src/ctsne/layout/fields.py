@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from ctsne.layout.mesh import Mesh, MeshPlan, plan_mesh
 from ctsne.layout.pairs import PairWeights
-from ctsne.layout.repulsion import Repulsion
 
 # The mesh extends beyond the map by this share of its width: new points stay inside.
 BEYOND = 0.1
@@ -24,7 +23,7 @@ MOST_NODES = 2**27
 _READ_PAST = 2
 
 _ARRAYS = ("grids", "offset", "origin", "grid_of", "share", "own", "ranges", "summed")
-_SETTINGS = ("nodes", "spacing", "dof", "push")
+_SETTINGS = ("nodes", "spacing", "dof")
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +47,6 @@ class Fields:
         Points of labels without a grid of their own.
     nodes : tuple of int
     spacing, dof : float
-    push : float
-        Points of the map over its normaliser: the factor on the potential in a point's loss.
     """
 
     grids: NDArray[np.float32]
@@ -63,7 +60,12 @@ class Fields:
     nodes: tuple[int, ...]
     spacing: float
     dof: float
-    push: float
+
+    def renumbered(self, numbers: NDArray[np.integer]) -> Fields:
+        """Return the fields with labels in another order, given their numbers here."""
+        rows = np.append(numbers, -1)
+        names = ("grid_of", "share", "own", "ranges")
+        return replace(self, **{name: getattr(self, name)[rows] for name in names})
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return all arrays by name."""
@@ -89,16 +91,14 @@ def make_fields(
     """
     in_order = y if weights is None else y[weights.order]
     in_order = np.ascontiguousarray(in_order, np.float32)
-    _, normaliser = Repulsion(len(y), dof=dof, weights=weights, n_jobs=n_jobs)(in_order)
     low, high = y.min(axis=0).astype(np.float64), y.max(axis=0).astype(np.float64)
     beyond = BEYOND * float((high - low).max())
     plan, origin = plan_mesh((low - beyond).tolist(), (high + beyond).tolist(), dof)
     potentials = _Potentials(in_order, plan, origin, n_jobs)
     made = _unweighted(potentials) if weights is None else _weighted(potentials, weights)
     return Fields(
-        **made, origin=np.array(origin), nodes=plan.nodes, spacing=plan.spacing, dof=dof,
-        push=len(y) / normaliser,
-    )  # fmt: skip
+        **made, origin=np.array(origin), nodes=plan.nodes, spacing=plan.spacing, dof=dof
+    )
 
 
 class _Potentials:
