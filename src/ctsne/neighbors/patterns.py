@@ -67,7 +67,7 @@ class PatternCounts:
         return total
 
     def _keys(self, codes: Codes, columns: int, equal: int) -> NDArray[np.int64]:
-        """Number combinations of labels, -1 where they do not occur; columns not equal: missing."""
+        """Return numbers of combinations, -1 where none occurs; columns not equal are missing."""
         key = np.zeros(len(codes), np.int64)
         for column, values in enumerate(self._values):
             if not columns >> column & 1:
@@ -88,7 +88,9 @@ def pattern_of(a: Codes, b: Codes) -> NDArray[np.int64]:
     return pattern
 
 
-def fill_patterns(wanted: NDArray[np.int64], has: NDArray[np.int64]) -> NDArray[np.int32]:
+def fill_patterns(
+    wanted: NDArray[np.int64], has: NDArray[np.int64], total: int
+) -> NDArray[np.int32]:
     """Return list lengths such that all rows are equally long.
 
     Where a list has too few candidates, it holds all of them and the first lists with candidates to
@@ -97,9 +99,11 @@ def fill_patterns(wanted: NDArray[np.int64], has: NDArray[np.int64]) -> NDArray[
     Parameters
     ----------
     wanted, has : ndarray of int64, shape (n, P)
-        Wanted lengths, with a constant sum, and the number of candidates of each list.
+        Wanted lengths and the number of candidates of each list.
+    total : int
+        Sum of the wanted lengths of every row. Rows are shorter if one has fewer candidates.
     """
-    total = min(int(wanted[0].sum()), int(has.sum(axis=1).min()))
+    total = int(has.sum(axis=1).min(initial=total))
     lengths = np.minimum(wanted, has)
     for column in range(lengths.shape[1]):
         rest = np.maximum(total - lengths.sum(axis=1), 0)
