@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne._core.components import Projection
-from ctsne._fit.pipeline import listed_labels, weights_of
+from ctsne._fit.pipeline import weights_of
 from ctsne._fit.settings import Settings
 from ctsne.affinity import Diagnostics
 from ctsne.affinity.new_rows import Codes, Column, Floats, NewRows, RowMaker
@@ -52,6 +52,16 @@ class Fitted:
     features: Any  # as neighbours were searched in them, or distances
     projection: Projection | None
     alignment: Alignment
+
+    @property
+    def n_points(self) -> int:
+        """Number of points of the map."""
+        return int(self.features.shape[0])
+
+    @property
+    def uses_labels(self) -> bool:
+        """Whether labels have an effect."""
+        return self.labels is not None
 
 
 def keep_fitted(
@@ -124,6 +134,11 @@ class Reference:
     def n_points(self) -> int:
         """Number of points of the map."""
         return len(self.embedding)
+
+    @property
+    def uses_labels(self) -> bool:
+        """Whether labels have an effect: on the similarities, or on the map."""
+        return len(self.columns) > 0 or len(self.fields.grid_of) > 1
 
     @property
     def patterns(self) -> tuple[int, ...]:
@@ -241,9 +256,7 @@ def _calibrated(reference: Reference, features: Any, n_jobs: int) -> Reference:
     maker = reference.maker(n_jobs)
     codes, moved_points = reference.codes[points], reference.aligned
     aligned = None if moved_points is None else moved_points[points]
-    found = reference._find(
-        maker, features[points], codes, aligned, NEW_PERPLEXITY, points, n_jobs
-    )
+    found = reference._find(maker, features[points], codes, aligned, NEW_PERPLEXITY, points, n_jobs)
     groups = list(found)
     nearest = np.concatenate([each.distances.min(axis=1) for _, each in groups])
     usual = float(np.quantile(nearest, 1 - FAR_SHARE))
@@ -254,9 +267,7 @@ def _calibrated(reference: Reference, features: Any, n_jobs: int) -> Reference:
         weights = maker.weights(neighbors, codes[rows], points[rows], NEW_PERPLEXITY)
         calibrated[NEW_PERPLEXITY] = weights
     scale = max(float(each.distances.max()) for _, each in groups) or 1.0
-    return replace(
-        reference, far_distance=FAR_FACTOR * usual, calibrated=calibrated, scale=scale
-    )
+    return replace(reference, far_distance=FAR_FACTOR * usual, calibrated=calibrated, scale=scale)
 
 
 def numbers_by_size(labels: Labels) -> NDArray[np.int64]:

@@ -8,7 +8,7 @@ of the map that are treated as new.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
 import numpy as np
@@ -150,9 +150,7 @@ class RowMaker:
         """Return the rows of new points with these lists."""
         if self.method == "joint":
             matched = self._matched(found, codes)
-            shares = softmax(
-                self._natural(found) + self._weighed(codes, matched, weights), axis=1
-            )
+            shares = softmax(self._natural(found) + self._weighed(codes, matched, weights), axis=1)
             return self._split(found, shares, perplexity, matched)
         if self.method == "balanced":
             matched = self._matched(found, codes)
@@ -161,6 +159,8 @@ class RowMaker:
         log_weights = None
         if self.method == "revised":
             log_weights = self._revised(codes)
+        else:  # diagnostics expect a list of other labels, here an empty one
+            found = replace(found, patterns=(0, 1), lengths=None)
         rows = Rows(found, log_weights, n_jobs=self.n_jobs)
         target = min(perplexity, found.indices.shape[1])
         weighted = self.method == "revised" and self.bandwidth == "r"

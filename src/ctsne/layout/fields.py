@@ -96,9 +96,7 @@ def make_fields(
     plan, origin = plan_mesh((low - beyond).tolist(), (high + beyond).tolist(), dof)
     potentials = _Potentials(in_order, plan, origin, n_jobs)
     made = _unweighted(potentials) if weights is None else _weighted(potentials, weights)
-    return Fields(
-        **made, origin=np.array(origin), nodes=plan.nodes, spacing=plan.spacing, dof=dof
-    )
+    return Fields(**made, origin=np.array(origin), nodes=plan.nodes, spacing=plan.spacing, dof=dof)
 
 
 class _Potentials:
