@@ -17,7 +17,7 @@ from ctsne._core.messages import value_text, warn
 from ctsne._core.progress import Progress, output_stream
 from ctsne._fit import pipeline
 from ctsne._fit import target as search
-from ctsne._fit.reference import Fitted, keep_alignment, keep_fitted
+from ctsne._fit.preparing import Fitted, keep_alignment, keep_fitted
 from ctsne._fit.settings import Settings
 from ctsne.affinity import Affinities
 from ctsne.affinity.result import kept_diagnostics
