@@ -289,7 +289,7 @@ class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, NewPoints, Ba
         self.mixing_ = mixing
         self.affinities_ = fitting.affinities.matrix
         self.diagnostics_ = replace(fitting.affinities.diagnostics, **fitting.alignment)
-        self._kept = Kept(fitting.fitted)
+        self._kept = Kept(fitting.fitted(self.labels_))
 
     def _keep_map(self, layout: Layout, log: StageLog | None = None) -> None:
         """Keep the positions; if they are not finite, fail and keep the ones before."""

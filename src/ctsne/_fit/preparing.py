@@ -58,21 +58,25 @@ class Fitted:
 
 
 def keep_fitted(
-    settings: Settings, features: Any, projection: Projection | None, alignment: Alignment
-) -> Fitted:
+    settings: Settings, given: Labels | LabelColumns | None, features: Any,
+    projection: Projection | None, alignment: Alignment,
+) -> Fitted:  # fmt: skip
     """Keep what new points need of a fit; features are not copied."""
     effective = settings.conditioned()
-    used: tuple[int, ...] = () if effective.labels is None else (0,)
-    if isinstance(settings.labels, LabelColumns) and effective.labels is not None:
-        kept = effective.labels
-        columns = kept.columns if isinstance(kept, LabelColumns) else (kept,)
-        used = tuple(settings.labels.columns.index(each) for each in columns)
+    kept = _columns_of(effective.labels)
+    used = tuple(_columns_of(given).index(each) for each in kept)  # columns are equal if identical
     return Fitted(
         method=effective.method.name, listed=effective.method.two_lists, metric=settings.metric,
         recall=settings.recall, dof=settings.dof, exaggeration=settings.schedule.exaggeration,
         knob=effective.knob, labels=effective.labels, used=used, weights=weights_of(settings),
         features=features, projection=projection, alignment=alignment,
     )  # fmt: skip
+
+
+def _columns_of(labels: Labels | LabelColumns | None) -> tuple[Labels, ...]:
+    if labels is None:
+        return ()
+    return labels.columns if isinstance(labels, LabelColumns) else (labels,)
 
 
 def keep_alignment(alignment: Alignment) -> Alignment:
