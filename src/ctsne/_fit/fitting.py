@@ -17,10 +17,12 @@ from ctsne._core.messages import value_text, warn
 from ctsne._core.progress import Progress, output_stream
 from ctsne._fit import pipeline
 from ctsne._fit import target as search
+from ctsne._fit.preparing import Fitted, keep_alignment, keep_fitted
 from ctsne._fit.settings import Settings
 from ctsne.affinity import Affinities
 from ctsne.affinity.result import kept_diagnostics
 from ctsne.evaluate import mixing
+from ctsne.labels import LabelColumns, Labels
 from ctsne.layout import Layout
 from ctsne.layout.descent import check_callback
 from ctsne.methods import METHODS
@@ -88,7 +90,7 @@ class Fitting:
         self._neighbors: Neighbors | None = None  # kept for corrections
         self._aligned: Any = None
         self._rng = deepcopy(settings.rng)
-        self._features = pipeline.features_of(matrix, settings)
+        self._features, self._projection = pipeline.projection_of(matrix, settings)
         self._places = matrix if self._features is None else self._features
         if settings.mixing is not None:
             self._find_level()
@@ -130,6 +132,7 @@ class Fitting:
         }
         if self._tried_a_sample:
             self._neighbors, self._aligned = neighbors, aligned.points
+        self._alignment = keep_alignment(aligned)
         del aligned  # similarities and map need the memory
         self.affinities: Affinities = pipeline.affinities_of(neighbors, settings)
         del neighbors
@@ -138,6 +141,11 @@ class Fitting:
         if unmatched is not None:
             warn(unmatched)
         self.layout = pipeline.layout_of(self.affinities.matrix, self._features, settings)
+
+    def fitted(self, given: Labels | LabelColumns | None) -> Fitted:
+        """Return what new points need of the fit, with the labels as they were given."""
+        places, projection = self._places, self._projection
+        return keep_fitted(self.settings, given, places, projection, self._alignment)
 
     def correct(self) -> None:
         """Measure the finished map, and make another one if it missed the requested mixing."""
