@@ -19,6 +19,7 @@ DATA_SUFFIXES = (*TABLE_SUFFIXES, ".npz", ".npy", ".h5ad")
 # .txt is read, but tables with tabs are written as .tsv.
 MAP_SUFFIXES = tuple(suffix for suffix in DATA_SUFFIXES if not suffix.startswith(".txt"))
 PICTURE_SUFFIXES = (".png", ".svg", ".pdf")
+MODEL_SUFFIX = ".ctsne"
 
 # The modules that a format needs, and the extra that installs them.
 _NEEDED = {
