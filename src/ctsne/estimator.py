@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from typing import Any, Self
 
@@ -16,7 +17,9 @@ from ctsne._fit.conditioning import knob_value
 from ctsne._fit.display import fitted_html
 from ctsne._fit.fitting import Fitting, StageLog
 from ctsne._fit.memory import check_memory
+from ctsne._fit.placing import Placement
 from ctsne._fit.settings import Parameters, check_settings
+from ctsne._fit.storing import NOT_KEPT, restore_model, save_model
 from ctsne.labels import encode_labels
 from ctsne.layout import Layout
 from ctsne.methods import is_used
@@ -195,7 +198,7 @@ class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMi
         finally:  # keeps the map even if the callback fails
             self._keep_map(fitting.layout, log)
             validate_data(self, X, skip_check_array=True)  # n_features_in_ and feature_names_in_
-            self.labels_ = known
+            self.labels_, self._origin = known, None
             self._take(fitting)
         if not stopped:
             fitting.correct()
@@ -251,11 +254,57 @@ class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMi
         check_is_fitted(self)
         log = StageLog(self.get_params(deep=False))
         count = check_count(n_iter, "n_iter", low=1)
+        if not hasattr(self, "_layout"):
+            raise ValueError(f"resume cannot continue this run: {NOT_KEPT}")
         try:
             log.run(self._layout, count)
         finally:
             self._keep_map(self._layout, log)
         return self
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a file, to place new points later or elsewhere.
+
+        The file is not a pickle, so it is safe to load one from others. It holds the parameters,
+        the map, labels and diagnostics, and everything that :meth:`place` needs, but not the
+        similarities and the data as they were given. It is about as large as the features (reduced
+        ones if there is a PCA) in memory. Equal models give equal bytes.
+
+        Parameters
+        ----------
+        path : path-like
+            A file whose name ends in ``.ctsne``; replaced if it exists, whole or not at all.
+
+        Notes
+        -----
+        Labels that are text, numbers, booleans or dates keep their type; others become text. A
+        callback and a ``RandomState`` are not stored.
+
+        See Also
+        --------
+        ctsne.load
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import ctsne
+        >>> from ctsne.datasets import make_synthetic
+        >>> data = make_synthetic(300, random_state=0)
+        >>> model = ctsne.ConditionalTSNE(n_iter=100).fit(data.X[:250], labels=data.known[:250])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(Path(folder) / "model.ctsne")
+        ...     again = ctsne.load(Path(folder) / "model.ctsne")
+        ...     again.transform(data.X[250:], data.known[250:]).shape
+        (50, 2)
+        """
+        check_is_fitted(self)
+        save_model(self, path)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "affinities_" and "embedding_" in self.__dict__:
+            raise AttributeError(f"this model has no affinities_: {NOT_KEPT}")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _take(self, fitting: Fitting) -> None:
         """Keep the similarities, and the value that controlled them."""
@@ -298,6 +347,43 @@ class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMi
         if "text/html" in bundle:  # scikit-learn can be set to plain text
             bundle["text/html"] += fitted_html(self)
         return bundle
+
+
+def load(path: str | os.PathLike[str]) -> ConditionalTSNE:
+    """Load a model that :meth:`ConditionalTSNE.save` or ``ctsne embed --model`` wrote.
+
+    It places new points exactly like the model that was saved. Arrays stay in the file and are read
+    when they are needed, so do not change the file while the model is in use; replacing it is fine.
+    Everything in it is checked first. It must not be trusted more than any other data, but it
+    cannot run code.
+
+    Parameters
+    ----------
+    path : path-like
+        A file whose name ends in ``.ctsne``.
+
+    Returns
+    -------
+    ConditionalTSNE
+        A fitted model without ``affinities_``; ``resume`` is not possible.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import ctsne
+    >>> from ctsne.datasets import make_synthetic
+    >>> data = make_synthetic(300, random_state=0)
+    >>> model = ctsne.ConditionalTSNE(n_iter=100).fit(data.X, labels=data.known)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(Path(folder) / "model.ctsne")
+    ...     again = ctsne.load(Path(folder) / "model.ctsne")
+    >>> again.method, again.labels_.names, again.embedding_.shape
+    ('joint', ('blue', 'orange'), (300, 2))
+    """
+    model = ConditionalTSNE()
+    restore_model(model, path)
+    return model
 
 
 def _check_names(X: Any) -> None:

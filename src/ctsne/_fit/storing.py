@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from numbers import Real
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,9 +20,13 @@ from ctsne._fit.reference import Reference, prepared_reference
 from ctsne._fit.settings import DEFAULTS, check_settings
 from ctsne._io.model_values import labels_from, plain_labels, plain_value, value_from
 from ctsne._io.models import WHAT, check_model_output, read_model, write_model
+from ctsne._io.provenance import Provenance
 from ctsne.affinity.result import Diagnostics
-from ctsne.labels import LabelColumns, Labels
+from ctsne.labels import LabelColumns, Labels, encode_columns
 
+NOT_KEPT = "it was loaded from a file, which does not keep the similarities; fit again to get them"
+# The representation of an .h5ad file that a map was made of, as the reader describes it.
+_OF_OBSM = re.compile(r'(?:\d+ columns of )?obsm\["(.*)"\]')
 # Parameters that may be arrays, which are members of the file.
 _ARRAYS = ("align", "init")
 # The diagnostics with one entry per point; the last may be missing.
@@ -30,7 +36,24 @@ _FITTED = ("kl_divergence", "n_iter", "strength", "beta", "mixing", "n_features_
            "feature_names_in", "recall", "alignment", "alignment_scores", "procrustes")  # fmt: skip
 
 
-def save_model(model: Any, path: object) -> None:
+@dataclass(frozen=True)
+class Origin:
+    """Where the data of a model came from, if the command line made it."""
+
+    provenance: Provenance
+    source: str  # the part of the file, in words
+    features: tuple[str, ...] | None  # names of the columns, if the file has them
+
+    def part(self) -> tuple[str | None, str | None]:
+        """Return the representation or the layer of an .h5ad file that the map was made of."""
+        layer = self.provenance.settings.get("layer")
+        if isinstance(layer, str):
+            return None, layer
+        match = _OF_OBSM.match(self.source)
+        return (match[1] if match else "X"), None
+
+
+def save_model(model: Any, path: object, *, origin: Origin | None = None) -> None:
     """Write a fitted estimator to a model file."""
     target = check_model_output(check_path(path, "path"))
     arrays: dict[str, NDArray[Any]] = {"embedding": model.embedding_}
@@ -43,15 +66,49 @@ def save_model(model: Any, path: object) -> None:
         elif name not in ("callback", "random_state") or isinstance(value, Real):
             plain[name] = plain_value(value)
     labels, codes = _stored_labels(model.labels_)
-    diagnostics = {name: getattr(model.diagnostics_, name) for name in _PER_POINT}
-    arrays |= {f"diagnostics/{name}": each for name, each in diagnostics.items() if each is not None}
+    for name in _PER_POINT:
+        values = getattr(model.diagnostics_, name)
+        if values is not None:
+            arrays[f"diagnostics/{name}"] = values
     reference = prepared_reference(model)
     arrays |= codes | {f"reference/{name}": each for name, each in reference.arrays().items()}
     content = {
         "parameters": plain, "labels": labels, "fitted": _fitted_values(model),
-        "reference": reference.settings(),
+        "reference": reference.settings(), "origin": _stored_origin(origin or origin_of(model)),
     }  # fmt: skip
     write_model(target, content, arrays)
+
+
+def origin_of(model: Any) -> Origin | None:
+    """Return where the data of a loaded model came from, if the file says so."""
+    origin: Origin | None = getattr(model, "_origin", None)
+    return origin
+
+
+def _stored_origin(origin: Origin | None) -> dict[str, Any] | None:
+    if origin is None:
+        return None
+    features = None if origin.features is None else list(origin.features)
+    made = origin.provenance.to_dict()
+    return {"provenance": made, "source": origin.source, "features": features}
+
+
+def _restored_origin(plain: Any, d: int) -> Origin | None:
+    if plain is None:
+        return None
+    _check_names(_mapping(plain), ("provenance", "source", "features"), "its origin")
+    made = Provenance.from_json(json.dumps(plain["provenance"]))
+    if not isinstance(plain["source"], str):
+        raise ValueError(f"the source of its data must be text, got {shown(plain['source'])}")
+    return Origin(made, plain["source"], _texts(plain["features"], d))
+
+
+def _texts(names: Any, d: int) -> tuple[str, ...] | None:
+    if names is None:
+        return None
+    if not isinstance(names, list) or [type(name) for name in names] != [str] * d:
+        raise ValueError(f"its names of columns must be {d} texts")
+    return tuple(names)
 
 
 def _fitted_values(model: Any) -> dict[str, Any]:
@@ -83,13 +140,11 @@ def restore_model(model: Any, path: object) -> None:
     source = check_path(path, "path")
     file = read_model(source)
     with reading(source, WHAT):
-        _restore(model, file.content, file.arrays, source)
+        _restore(model, file.content, file.arrays)
 
 
-def _restore(
-    model: Any, content: dict[str, Any], arrays: dict[str, NDArray[Any]], source: Path
-) -> None:
-    parts = ("parameters", "labels", "fitted", "reference")
+def _restore(model: Any, content: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+    parts = ("parameters", "labels", "fitted", "reference", "origin")
     _check_names(content, parts, "its parts")
     given, fitted = _mapping(content["parameters"]), _mapping(content["fitted"])
     _check_names(fitted, _FITTED, "its facts about the fit")
@@ -114,11 +169,8 @@ def _restore(
         raise ValueError(f"it has arrays that models do not have: {listed(arrays, most=3)}")
     reference = Reference.from_parts(stored, _mapping(content["reference"]))
     _check_names(stored, tuple(reference.arrays()), "the arrays of its reference")
-    names = fitted["feature_names_in"]
-    if names is not None and (
-        not isinstance(names, list) or [type(name) for name in names] != [str] * d
-    ):
-        raise ValueError(f"its names of columns must be {d} texts")
+    names = _texts(fitted["feature_names_in"], d)
+    origin = _restored_origin(content["origin"], d)
     model.set_params(**parameters)
     model.embedding_, model.labels_, model.diagnostics_ = embedding, labels, diagnostics
     model.kl_divergence_ = _number(fitted["kl_divergence"], "kl_divergence")
@@ -130,8 +182,7 @@ def _restore(
     model.n_features_in_ = d
     if names is not None:
         model.feature_names_in_ = np.array(names, object)
-    model._reference = reference
-    model._loaded_from = str(source)
+    model._reference, model._origin = reference, origin
 
 
 def _check_parameters(
@@ -168,7 +219,10 @@ def _restored_labels(
         return restored[0]
     if not isinstance(names, list) or [type(name) for name in names] != [str] * len(restored):
         raise ValueError("its label columns must have a name each")
-    return LabelColumns.from_columns(names, restored)
+    labels = encode_columns(dict(zip(names, restored, strict=True)))
+    if isinstance(labels, Labels):
+        raise ValueError("its label column must not have a name")
+    return labels
 
 
 def _restored_diagnostics(

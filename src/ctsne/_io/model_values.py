@@ -107,7 +107,8 @@ def plain_value(value: Any) -> Any:
     """Return a parameter as JSON can hold it: a number per label as pairs, a NumPy number plain."""
     if isinstance(value, Mapping):
         labels = plain_labels(list(value))
-        return {"per label": [[a, plain_value(b)] for a, b in zip(labels, value.values())]}
+        numbers = map(plain_value, value.values())
+        return {"per label": [list(pair) for pair in zip(labels, numbers, strict=True)]}
     if isinstance(value, Real) and not isinstance(value, bool | int | float):
         return value.item() if isinstance(value, np.generic) else float(value)
     if value is None or isinstance(value, str | bool | int | float):

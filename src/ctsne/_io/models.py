@@ -51,14 +51,17 @@ class ModelFile:
     arrays: dict[str, NDArray[Any]]
 
 
-def check_model_output(path: Path) -> Path:
+def check_model_output(path: str | Path) -> Path:
     """Return the path of a model file that can be written, or raise an error."""
     return check_output(path, (MODEL_SUFFIX,))
 
 
-def write_model(
-    path: Path, content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
-) -> None:
+def check_model_input(path: str | Path) -> Path:
+    """Return the path of a model file that exists, or raise an error."""
+    return check_input(path, (MODEL_SUFFIX,))
+
+
+def write_model(path: Path, content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write a model file, whole or not at all; equal models give equal bytes."""
     target = check_model_output(path)
     head = {"format": FORMAT, "version": VERSION, "ctsne": version("ctsne")}
@@ -67,16 +70,19 @@ def write_model(
         sizes = f"{len(text)} bytes, at most {_MOST_TEXT} are possible"
         raise ValueError(f"the names of the labels and columns are too long for {target}: {sizes}")
     check_space(target, len(text) + sum(int(each.nbytes) + 1024 for each in arrays.values()))
-    with replaced_file(target) as temporary, temporary.open("wb") as file:
-        with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-            with archive.open(_new_member(_TEXT, 0), "w", force_zip64=True) as member:
-                member.write(text)
-            for name, array in arrays.items():
-                entry = _new_member(f"{name}.npy", file.tell())
-                with archive.open(entry, "w", force_zip64=True) as member:
-                    # Block by block; the header takes a multiple of 64 bytes.
-                    whole = np.ascontiguousarray(array)
-                    np.lib.format.write_array(member, whole, (1, 0), allow_pickle=False)
+    with (
+        replaced_file(target) as temporary,
+        temporary.open("wb") as file,
+        zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive,
+    ):
+        with archive.open(_new_member(_TEXT, 0), "w", force_zip64=True) as member:
+            member.write(text)
+        for name, array in arrays.items():
+            entry = _new_member(f"{name}.npy", file.tell())
+            with archive.open(entry, "w", force_zip64=True) as member:
+                # Block by block; the header takes a multiple of 64 bytes.
+                whole = np.asarray(array, order="C")
+                np.lib.format.write_array(member, whole, (1, 0), allow_pickle=False)
 
 
 def _new_member(name: str, place: int) -> zipfile.ZipInfo:
@@ -90,15 +96,13 @@ def _new_member(name: str, place: int) -> zipfile.ZipInfo:
 
 def read_model(path: Path) -> ModelFile:
     """Open a model file; its structure and all checksums are checked, what it means is not."""
-    source = check_input(path, (MODEL_SUFFIX,))
+    source = check_model_input(path)
     with reading(source, WHAT), source.open("rb") as file:
         if not zipfile.is_zipfile(file):
             raise ValueError("it is another kind of file, or its end is missing")
         places = _members(file)
         mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        data = {
-            name: (_begin(mapped, entry, end), end) for name, (entry, end) in places.items()
-        }
+        data = {name: (_begin(mapped, entry, end), end) for name, (entry, end) in places.items()}
         for name, (begin, end) in data.items():
             _check_sum(mapped, begin, end, places[name][0])
         content = _parsed(mapped[slice(*data.pop(_TEXT))])
