@@ -13,7 +13,9 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from ctsne import affinity, datasets, evaluate, labels, layout, neighbors, pl, report, sweep, tl
-    from ctsne.estimator import ConditionalTSNE, Placement, load
+    from ctsne._fit.placing import Placement
+    from ctsne.estimator import ConditionalTSNE
+    from ctsne.stored import load
 
     __version__: str
 
@@ -21,6 +23,10 @@ __all__ = [
     "ConditionalTSNE", "Placement", "__version__", "affinity", "datasets", "evaluate", "labels",
     "layout", "load", "neighbors", "pl", "report", "sweep", "tl",
 ]  # fmt: skip
+
+_HOMES = {
+    "ConditionalTSNE": "ctsne.estimator", "Placement": "ctsne._fit.placing", "load": "ctsne.stored",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> object:
@@ -30,8 +36,8 @@ def __getattr__(name: str) -> object:
 
     if name == "__version__":
         value: object = import_module("importlib.metadata").version("ctsne")
-    elif name in ("ConditionalTSNE", "Placement", "load"):
-        value = getattr(import_module("ctsne.estimator"), name)
+    elif name in _HOMES:
+        value = getattr(import_module(_HOMES[name]), name)
     else:
         value = import_module(f"ctsne.{name}")
     globals()[name] = value  # __getattr__ is not called for it again

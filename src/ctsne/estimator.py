@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from typing import Any, Self
 
@@ -11,21 +10,29 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ctsne._core.checks import check_count, check_matrix, check_same_rows
+from ctsne._core.checks import check_count, check_jobs, check_matrix, check_same_rows
 from ctsne._core.messages import shown, warn
+from ctsne._fit import placing
 from ctsne._fit.conditioning import knob_value
 from ctsne._fit.display import fitted_html
 from ctsne._fit.fitting import Fitting, StageLog
 from ctsne._fit.memory import check_memory
 from ctsne._fit.placing import Placement
+from ctsne._fit.reference import NEW_PERPLEXITY, Reference, make_reference
 from ctsne._fit.settings import Parameters, check_settings
-from ctsne._fit.storing import NOT_KEPT, restore_model, save_model
+from ctsne._fit.storing import NOT_KEPT, Saved
 from ctsne.labels import encode_labels
 from ctsne.layout import Layout
 from ctsne.methods import is_used
 
 
-class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class ConditionalTSNE(
+    Parameters,
+    Saved,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    BaseEstimator,  # type: ignore[misc]
+):
     """t-SNE map with known labels factored out.
 
     A label such as a batch, a donor or a known cluster often dominates a t-SNE map. Without its
@@ -262,49 +269,99 @@ class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMi
             self._keep_map(self._layout, log)
         return self
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to a file, to place new points later or elsewhere.
+    def place(
+        self,
+        X: ArrayLike,
+        labels: object = None,
+        *,
+        aligned: ArrayLike | None = None,
+        perplexity: float = NEW_PERPLEXITY,
+    ) -> Placement:
+        """Place new points in the map, which stays as it is, with diagnostics.
 
-        The file is not a pickle, so it is safe to load one from others. It holds the parameters,
-        the map, labels and diagnostics, and everything that :meth:`place` needs, but not the
-        similarities and the data as they were given. It is about as large as the features (reduced
-        ones if there is a PCA) in memory. Equal models give equal bytes.
+        Each new point goes where its nearest points of the map attract it, by the similarities of
+        the method and with its label factored out. New points do not feel each other, so their
+        positions depend neither on their order nor on which of them are placed together.
 
         Parameters
         ----------
-        path : path-like
-            A file whose name ends in ``.ctsne``; replaced if it exists, whole or not at all.
+        X : array-like or sparse matrix, shape (m, d)
+            Features, with the columns of the fit; distances to the points of the map, of shape
+            (m, n), with ``metric="precomputed"``.
+        labels : array-like of shape (m,), optional
+            The labels to factor out. Points without a label, or with a missing one, are placed next
+            to their nearest points of any label; a label that is not in the map differs from all.
+        aligned : array-like, shape (m, d'), optional
+            The new points in the representation that ``align`` was in the fit; only if that was
+            an array.
+        perplexity : float, default=5
+            Effective number of neighbours that determine the position of a new point.
 
-        Notes
-        -----
-        Labels that are text, numbers, booleans or dates keep their type; others become text. A
-        callback and a ``RandomState`` are not stored.
-
-        See Also
-        --------
-        ctsne.load
+        Returns
+        -------
+        Placement
 
         Examples
         --------
-        >>> import tempfile
-        >>> from pathlib import Path
-        >>> import ctsne
+        >>> from ctsne import ConditionalTSNE
         >>> from ctsne.datasets import make_synthetic
         >>> data = make_synthetic(300, random_state=0)
-        >>> model = ctsne.ConditionalTSNE(n_iter=100).fit(data.X[:250], labels=data.known[:250])
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     model.save(Path(folder) / "model.ctsne")
-        ...     again = ctsne.load(Path(folder) / "model.ctsne")
-        ...     again.transform(data.X[250:], data.known[250:]).shape
-        (50, 2)
+        >>> model = ConditionalTSNE(n_iter=100, random_state=0)
+        >>> model = model.fit(data.X[:200], labels=data.known[:200])
+        >>> placed = model.place(data.X[200:], labels=data.known[200:])
+        >>> placed.embedding.shape, placed.far.sum().item()
+        ((100, 2), 0)
         """
         check_is_fitted(self)
-        save_model(self, path)
+        _check_names(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        n_jobs = check_jobs(self.n_jobs)
+        request = placing.check_request(
+            X, labels, aligned, perplexity, fitted=self._fitted, known=self.labels_
+        )
+        reference = self._prepared(n_jobs)
+        return placing.place(reference, request, n_jobs=n_jobs)
 
-    def __getattr__(self, name: str) -> Any:
-        if name == "affinities_" and "embedding_" in self.__dict__:
-            raise AttributeError(f"this model has no affinities_: {NOT_KEPT}")
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+    def transform(
+        self,
+        X: ArrayLike,
+        labels: object = None,
+        *,
+        aligned: ArrayLike | None = None,
+        perplexity: float = NEW_PERPLEXITY,
+    ) -> NDArray[np.float32]:
+        """Place new points in the map, which stays as it is.
+
+        The points of the fit land next to their positions in the map, not on them.
+
+        Parameters
+        ----------
+        X, labels, aligned, perplexity
+            As in :meth:`place`.
+
+        Returns
+        -------
+        ndarray of float32, shape (m, n_components)
+
+        Examples
+        --------
+        >>> from ctsne import ConditionalTSNE
+        >>> from ctsne.datasets import make_synthetic
+        >>> data = make_synthetic(300, random_state=0)
+        >>> model = ConditionalTSNE(n_iter=100, random_state=0)
+        >>> model = model.fit(data.X[:200], labels=data.known[:200])
+        >>> model.transform(data.X[200:], labels=data.known[200:]).shape
+        (100, 2)
+        """
+        return self.place(X, labels, aligned=aligned, perplexity=perplexity).embedding
+
+    def _prepared(self, n_jobs: int) -> Reference:
+        """Return the reference for new points, made the first time."""
+        if self._reference is None:
+            self._reference = make_reference(
+                self._fitted, self.embedding_, self.diagnostics_, n_jobs
+            )
+        return self._reference
 
     def _take(self, fitting: Fitting) -> None:
         """Keep the similarities, and the value that controlled them."""
@@ -318,12 +375,14 @@ class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMi
         self.mixing_ = fitting.mixing
         self.affinities_ = fitting.affinities.matrix
         self.diagnostics_ = replace(fitting.affinities.diagnostics, **fitting.alignment)
+        self._fitted = fitting.fitted
 
     def _keep_map(self, layout: Layout, log: StageLog | None = None) -> None:
         """Keep the positions; if they are not finite, fail and keep the ones before."""
         self.kl_divergence_ = layout.loss()
         self.embedding_ = layout.embedding
         self.n_iter_ = layout.iteration
+        self._reference: Reference | None = None  # made for the first new points
         self._layout = layout
         if log is not None:
             log.stage(f"map: {self.n_iter_} iterations, KL divergence {self.kl_divergence_:.4f}")
@@ -347,43 +406,6 @@ class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMi
         if "text/html" in bundle:  # scikit-learn can be set to plain text
             bundle["text/html"] += fitted_html(self)
         return bundle
-
-
-def load(path: str | os.PathLike[str]) -> ConditionalTSNE:
-    """Load a model that :meth:`ConditionalTSNE.save` or ``ctsne embed --model`` wrote.
-
-    It places new points exactly like the model that was saved. Arrays stay in the file and are read
-    when they are needed, so do not change the file while the model is in use; replacing it is fine.
-    Everything in it is checked first. It must not be trusted more than any other data, but it
-    cannot run code.
-
-    Parameters
-    ----------
-    path : path-like
-        A file whose name ends in ``.ctsne``.
-
-    Returns
-    -------
-    ConditionalTSNE
-        A fitted model without ``affinities_``; ``resume`` is not possible.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> import ctsne
-    >>> from ctsne.datasets import make_synthetic
-    >>> data = make_synthetic(300, random_state=0)
-    >>> model = ctsne.ConditionalTSNE(n_iter=100).fit(data.X, labels=data.known)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     model.save(Path(folder) / "model.ctsne")
-    ...     again = ctsne.load(Path(folder) / "model.ctsne")
-    >>> again.method, again.labels_.names, again.embedding_.shape
-    ('joint', ('blue', 'orange'), (300, 2))
-    """
-    model = ConditionalTSNE()
-    restore_model(model, path)
-    return model
 
 
 def _check_names(X: Any) -> None:

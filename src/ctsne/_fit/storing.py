@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from ctsne._core.checks import MOST_POINTS, as_numbers, check_finite, check_path
 from ctsne._core.guards import reading
@@ -34,6 +36,54 @@ _PER_POINT = ("sigma", "sigma_other", "perplexity", "other_share", "largest_weig
               "matched")  # fmt: skip
 _FITTED = ("kl_divergence", "n_iter", "strength", "beta", "mixing", "n_features_in",
            "feature_names_in", "recall", "alignment", "alignment_scores", "procrustes")  # fmt: skip
+
+
+class Saved:
+    """What an estimator gains from model files."""
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a file, to place new points later or elsewhere.
+
+        The file is not a pickle, so it is safe to load one from others. It holds the parameters,
+        the map, labels and diagnostics, and everything that :meth:`place` needs, but not the
+        similarities and the data as they were given. It is about as large as the features (reduced
+        ones if there is a PCA) in memory. Equal models give equal bytes.
+
+        Parameters
+        ----------
+        path : path-like
+            A file whose name ends in ``.ctsne``; replaced if it exists, whole or not at all.
+
+        Notes
+        -----
+        Labels that are text, numbers, booleans or dates keep their type; others become text. A
+        callback and a ``RandomState`` are not stored.
+
+        See Also
+        --------
+        ctsne.load
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import ctsne
+        >>> from ctsne.datasets import make_synthetic
+        >>> data = make_synthetic(300, random_state=0)
+        >>> model = ctsne.ConditionalTSNE(n_iter=100).fit(data.X[:250], labels=data.known[:250])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(Path(folder) / "model.ctsne")
+        ...     again = ctsne.load(Path(folder) / "model.ctsne")
+        ...     again.transform(data.X[250:], data.known[250:]).shape
+        (50, 2)
+        """
+        check_is_fitted(self)
+        save_model(self, path)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "affinities_" and "embedding_" in self.__dict__:
+            raise AttributeError(f"this model has no affinities_: {NOT_KEPT}")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
 
 @dataclass(frozen=True)

@@ -86,8 +86,8 @@ def _describe(path: str, console: Console) -> None:
     from ctsne._core.messages import listed, value_text
     from ctsne._fit.storing import origin_of
     from ctsne._io.models import check_model_input
-    from ctsne.estimator import load
     from ctsne.methods import METHODS
+    from ctsne.stored import load
 
     source = check_model_input(path)
     model = load(source)

@@ -89,7 +89,7 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
     from ctsne import _io
     from ctsne._fit.storing import origin_of
     from ctsne._io.models import check_model_input
-    from ctsne.estimator import load
+    from ctsne.stored import load
 
     target = _io.check_output(options.output)
     into_h5ad = _io.suffix_of(target) == ".h5ad"
