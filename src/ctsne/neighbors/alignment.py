@@ -165,9 +165,7 @@ def alignment_sample(labels: Labels) -> NDArray[np.int64]:
 
 def take_labels(labels: Labels, rows: NDArray[np.int64]) -> Labels:
     """Return the labels of some points; unused labels keep their codes."""
-    codes = labels.codes[rows]
-    counts = np.bincount(codes[codes >= 0], minlength=labels.n_labels)
-    return Labels(codes, labels.names, counts.astype(labels.counts.dtype))
+    return labels.take(rows)
 
 
 def commuting_share(
