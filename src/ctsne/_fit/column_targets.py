@@ -108,9 +108,7 @@ def next_level(trials: Sequence[Trial], targets: Levels, *, near: float) -> Leve
     return _moved(best, trials, targets, slopes, near=near, longest=LONGEST_STEP * 0.5**since)
 
 
-def correction(
-    made: Sequence[Trial], trials: Sequence[Trial], targets: ArrayLike
-) -> Levels | None:
+def correction(made: Sequence[Trial], trials: Sequence[Trial], targets: ArrayLike) -> Levels | None:
     """Return the levels of a further map of all points, from those made and trials on a sample."""
     wanted = np.asarray(targets, np.float64)
     best = nearest_trial(made, wanted)

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from ctsne._core.checks import check_count
 from ctsne._core.messages import value_text, warn
 from ctsne._core.progress import Progress, output_stream
-from ctsne._fit import pipeline
-from ctsne._fit import column_targets, target
+from ctsne._fit import column_targets, pipeline, target
 from ctsne._fit.settings import Settings
 from ctsne.affinity import Affinities
 from ctsne.affinity.result import kept_diagnostics
@@ -176,7 +175,9 @@ class Fitting:
     def _make_again(self, level: Any) -> bool:
         """Make the map at another level, and return whether it was stopped early."""
         assert self._neighbors is not None
-        self.settings = replace(self._search.at_level(self.settings, level), rng=deepcopy(self._rng))
+        self.settings = replace(
+            self._search.at_level(self.settings, level), rng=deepcopy(self._rng)
+        )
         same, _ = self.settings.method.lengths(self.settings, len(self._neighbors.indices))
         if not np.array_equal(same, self._neighbors.n_same):  # the lists depend on the strength
             self._neighbors = pipeline.neighbors_of(self._places, self.settings, self._aligned)

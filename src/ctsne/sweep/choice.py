@@ -135,9 +135,7 @@ def _excess(group: Sequence[SweptMap], targets: Mapping[str, float]) -> float:
     return min(_mean(group, name) - least for name, least in targets.items())
 
 
-def _purest(
-    groups: Sequence[Sequence[SweptMap]], names: Iterable[str]
-) -> Sequence[SweptMap]:
+def _purest(groups: Sequence[Sequence[SweptMap]], names: Iterable[str]) -> Sequence[SweptMap]:
     """Return the purest group; among equally pure ones, the least mixed."""
     purest = min(groups, key=lambda group: _mean(group, "other_mixing"))
     spread = float(np.std([swept.measures["other_mixing"] for swept in purest]))

@@ -151,7 +151,7 @@ def _check_entry(entry: Any, known: Mapping[str, Any]) -> dict[str, list[Any]]:
 def _listed(name: str, value: Any) -> list[Any]:
     """Return the values of one parameter; a single one is a list of one."""
     if isinstance(value, Mapping) and any(isinstance(x, list | tuple) for x in value.values()):
-        return _products(name, value)
+        return column_products(name, value)
     if name in ("init", "align") and _is_matrix(value):
         return [value]
     if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
@@ -159,7 +159,7 @@ def _listed(name: str, value: Any) -> list[Any]:
     return list(value.tolist()) if isinstance(value, np.ndarray) else list(value)
 
 
-def _products(name: str, values: Mapping[Any, Any]) -> list[dict[Any, Any]]:
+def column_products(name: str, values: Mapping[Any, Any]) -> list[dict[Any, Any]]:
     """Return all combinations of values listed per label column, the weakest first."""
     lists = [x if isinstance(x, list | tuple) else [x] for x in values.values()]
     combined = [dict(zip(values, each, strict=True)) for each in product(*lists)]

@@ -192,7 +192,7 @@ class SweepResult:
         Suggestion
             ``map`` and ``reason``; ``map`` is None if no setting mixes that far.
         """
-        return choose_map(self.candidates(), check_targets(mixing, self.mixings()))
+        return choose_map(self.candidates(), self.targets(mixing))
 
     def best(self, mixing: float | Mapping[str, float] = SUGGESTED_MIXING) -> SweptMap:
         """Return the map that :meth:`suggest` chooses for a target ``mixing``.
@@ -212,21 +212,30 @@ class SweepResult:
         kept (adjusted R_NX) and mixing of the other label (less is better), and not worse in any.
         """
         maps = self._measured()
-        names = [name for name in chosen_by(maps[0].measures) if np.isfinite(maps[0].measures[name])]
+        names = [
+            name for name in chosen_by(maps[0].measures) if np.isfinite(maps[0].measures[name])
+        ]
         sign = np.array([measure_about(name).better for name in names])
         scores = sign * np.array([[swept.measures[name] for name in names] for swept in maps])
         beats = [(scores >= each).all(axis=1) & (scores > each).any(axis=1) for each in scores]
         unbeaten = [swept for swept, by in zip(maps, beats, strict=True) if not by.any()]
-        mixed = self.mixings()
+        mixed = self._mixings()
         return tuple(sorted(unbeaten, key=lambda swept: sum(swept.measures[m] for m in mixed)))
 
-    def mixings(self) -> list[str]:
-        """Return the measures of mixing that can be chosen by: ``mixing``, or one per label column.
+    def targets(self, mixing: float | Mapping[str, float]) -> dict[str, float]:
+        """Return the target of each measure of mixing: ``mixing``, or that of each label column.
 
-        Columns whose mixing cannot be measured, such as those with a single value, are left out.
+        Columns whose mixing cannot be measured, such as those with a single value, have none.
         """
+        targets = check_targets(mixing, self._mixings(measured=False))
+        return {name: targets[name] for name in self._mixings()}
+
+    def _mixings(self, *, measured: bool = True) -> list[str]:
+        """Return the names of the measures of mixing, without those that could not be measured."""
         finished = [swept.measures for swept in self.maps if swept.error is None]
         names = mixings_of(dict.fromkeys(name for measures in finished for name in measures))
+        if not measured:
+            return names or ["mixing"]
         return [name for name in names if any(np.isfinite(each[name]) for each in finished)]
 
     def find(self, **parameters: Any) -> tuple[SweptMap, ...]:
@@ -291,7 +300,7 @@ class SweepResult:
         finished = [swept for swept in self.maps if swept.error is None]
         if not finished:
             raise ValueError("the sweep has no finished map to choose from")
-        mixed = self.mixings()
+        mixed = self._mixings()
         measured = [
             swept for swept in finished if np.isfinite([swept.measures[m] for m in mixed]).all()
         ]
