@@ -225,10 +225,11 @@ class SweepResult:
     def targets(self, mixing: float | Mapping[str, float]) -> dict[str, float]:
         """Return the target of each measure of mixing: ``mixing``, or that of each label column.
 
-        Columns whose mixing cannot be measured, such as those with a single value, have none.
+        Columns whose mixing cannot be measured, such as those with a single value, have none if
+        others can be measured.
         """
         targets = check_targets(mixing, self._mixings(measured=False))
-        return {name: targets[name] for name in self._mixings()}
+        return {name: targets[name] for name in self._mixings() or targets}
 
     def _mixings(self, *, measured: bool = True) -> list[str]:
         """Return the names of the measures of mixing, without those that could not be measured."""
