@@ -21,6 +21,7 @@ const Kernels table = {
     .name = CTSNE_TEXT(CTSNE_ISA),
     .lanes = kLanes,
     .scan = scan,
+    .scan_lanes = scan_lanes,
     .shrink = shrink,
     .nearest = nearest,
     .squared_distance_f32 = squared_distance<float>,

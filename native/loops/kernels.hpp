@@ -137,6 +137,10 @@ struct Kernels {
 
   // Offers the points at positions [begin, end) to every query.
   void (*scan)(const ScanPoints&, std::int64_t begin, std::int64_t end, ScanQuery*, int count);
+  // Offers some points of the blocks [first, first + blocks): to query q those of the lanes set in
+  // lanes[q][block - first].
+  void (*scan_lanes)(const ScanPoints&, std::int64_t first, std::int64_t blocks,
+                     ScanQuery* const* queries, const std::uint16_t* const* lanes, int count);
   // Drops all but about the `keep` nearest candidates of a query.
   void (*shrink)(ScanQuery&);
   // Finds the nearest point for each of `count` rows.
