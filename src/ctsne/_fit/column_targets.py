@@ -95,7 +95,8 @@ def at_level(settings: Settings, level: ArrayLike) -> Settings:
 def nearest_trial(trials: Sequence[Trial], targets: ArrayLike) -> Trial:
     """Return the trial nearest to all targets."""
     # Squares, so that a target that cannot be reached leaves the others their weight.
-    return min(trials, key=lambda trial: float(((trial.mixing - targets) ** 2).sum()))
+    wanted = np.asarray(targets, np.float64)
+    return min(trials, key=lambda trial: float(((trial.mixing - wanted) ** 2).sum()))
 
 
 def next_level(trials: Sequence[Trial], targets: Levels, *, near: float) -> Levels | None:

@@ -51,8 +51,8 @@ _MAIN = (
         "each"),
     Parameter("strength", "--strength", "T...", PerLabel, None,
         "for joint and balanced, instead of --mixing: from 0 (nothing factored out) to 1 "
-        f"(default: {_defaults('strength')}); A=0.5 B=1 sets it for labels A and B, or with several "
-        "columns for columns A and B"),
+        f"(default: {_defaults('strength')}); A=0.5 B=1 sets it for labels A and B, or for columns "
+        "A and B if there are several"),
     Parameter("method", "--method", "NAME", one_of(*METHODS), DEFAULT_METHOD,
         "joint, revised (the paper's), balanced, original, or tsne, which ignores labels"),
     Parameter("beta", "--beta", "B...", PerLabel, None,

@@ -207,8 +207,8 @@ def _report(made: folders.SweepFolder, options: argparse.Namespace, console: Con
             how = "To make this map of all points"
         judge = columns.get("other_mixing", "the picture")
         advice = (
-            f"{value_text(options.mixing)} is a starting point, not a rule: try stronger settings as long as "
-            f"{judge} shows that nothing merges that should stay apart. {how}:"
+            f"{value_text(options.mixing)} is a starting point, not a rule: try stronger settings "
+            f"as long as {judge} shows that nothing merges that should stay apart. {how}:"
         )
         lines.append(f"suggested: {best.title}")
         lines += [textwrap.indent(textwrap.fill(text, 76), "  ")

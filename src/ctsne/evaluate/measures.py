@@ -194,8 +194,8 @@ def evaluate(
         matrix = check_matrix(X)
         check_same_points(matrix.shape[0], n)
         data = data_neighbors(
-            matrix, known if parts is None else parts, k=k, metric=metric, pca=pca, align=align, sample=sample,
-            random_state=random_state, n_jobs=n_jobs,
+            matrix, known if parts is None else parts, k=k, metric=metric, pca=pca, align=align,
+            sample=sample, random_state=random_state, n_jobs=n_jobs,
         )  # fmt: skip
     elif data.n != n or data.k < k:
         raise ValueError(

@@ -146,9 +146,7 @@ def _rows_of(near: NDArray[np.int32]) -> Iterator[_Part]:
         yield rows, near[rows], near[rows] >= 0
 
 
-def _parts(
-    neighbors: Neighbors, *, same: bool
-) -> Iterator[_Part]:
+def _parts(neighbors: Neighbors, *, same: bool) -> Iterator[_Part]:
     """Yield some rows at a time, and a mask of the entries of one list that count."""
     n, length = neighbors.indices.shape
     column = np.arange(length)

@@ -64,7 +64,8 @@ def build_payload(
     order, named = list(columns), None if names is None else list(names)
     facts = {
         "n": n, "sampledFrom": result.sampled_from, "dimensions": dimensions,
-        "known": list(map(order.index, known)), "other": None if other is None else order.index(other),
+        "known": list(map(order.index, known)),
+        "other": None if other is None else order.index(other),
         "missingColor": MISSING, "seedNoise": SEED_NOISE, "columns": column_facts, **about,
         "measures": _measures(present, known, other),
         "names": None if named is None else [short_text(named[row]) for row in rows],

@@ -163,7 +163,7 @@ def column_products(name: str, values: Mapping[Any, Any]) -> list[dict[Any, Any]
     """Return all combinations of values listed per label column, the weakest first."""
     lists = [x if isinstance(x, list | tuple) else [x] for x in values.values()]
     combined = [dict(zip(values, each, strict=True)) for each in product(*lists)]
-    if not all(isinstance(x, Real) and x >= 0 for each in lists for x in each):
+    if not all(isinstance(x, int | float) and x >= 0 for each in lists for x in each):
         return combined  # the estimator refuses these
     if name in ("strength", "odds"):
         return sorted(combined, key=lambda each: sum(each.values()))

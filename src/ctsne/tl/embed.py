@@ -90,8 +90,9 @@ learning_rate, dof, callback, callback_every, n_jobs, verbose
           labels, ``"_other_share"``, ``"_matched"``: diagnostics of every cell, to colour by
         - ``obsp[key_added + "_affinities"]``: with ``store_graph``, the symmetric similarities
         - ``uns[key_added]``: ``"params"`` that affect the map (one number per label or column as
-          arrays ``"label"`` or ``"column"``, and ``"value"``), ``"kl_divergence"``, ``"n_iter"``, ``"recall"``; the fields'
-          names, ``"diagnostics_keys"`` and ``"affinities_key"``; ``"diagnostics"``, their summary;
+          arrays ``"label"`` or ``"column"``, and ``"value"``), ``"kl_divergence"``, ``"n_iter"``,
+          ``"recall"``; the fields' names, ``"diagnostics_keys"`` and ``"affinities_key"``;
+          ``"diagnostics"``, their summary;
           and with ``mixing``, ``"found"``, the strength (or beta) and the mixing of the map, of
           several columns by name
 
