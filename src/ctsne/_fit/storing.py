@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from ctsne._core.checks import MOST_POINTS, as_numbers, check_finite, check_path
 from ctsne._core.guards import reading
 from ctsne._core.messages import listed, shown
+from ctsne._fit.new_points import Kept
 from ctsne._fit.reference import Reference
 from ctsne._fit.settings import DEFAULTS, check_settings
 from ctsne._io.model_values import labels_from, plain_labels, plain_value, value_from
@@ -120,7 +121,7 @@ def save_model(model: Any, path: object, *, origin: Origin | None = None) -> Non
         values = getattr(model.diagnostics_, name)
         if values is not None:
             arrays[f"diagnostics/{name}"] = values
-    reference = prepared_reference(model)
+    reference: Reference = model._reference  # made if no point was placed yet
     arrays |= codes | {f"reference/{name}": each for name, each in reference.arrays().items()}
     content = {
         "parameters": plain, "labels": labels, "fitted": _fitted_values(model),
@@ -232,7 +233,7 @@ def _restore(model: Any, content: dict[str, Any], arrays: dict[str, NDArray[Any]
     model.n_features_in_ = d
     if names is not None:
         model.feature_names_in_ = np.array(names, object)
-    model._reference, model._origin = reference, origin
+    model._kept, model._origin = Kept(None, reference), origin
 
 
 def _check_parameters(

@@ -103,7 +103,7 @@ def embedding(
             shape = Labels(codes, names, np.bincount(codes, minlength=2))
         positions = positions.embedding
     below = None if reference is None else _reference_map(reference, basis)
-    points = check_positions(positions)
+    points = check_positions(positions, least=2 if below is None else 1)
     look = make_look(color, shape, palette, n=len(points), size=size)
     if below is not None:
         look = above_reference(look)
