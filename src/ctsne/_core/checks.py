@@ -370,3 +370,11 @@ def all_identical(X: Any) -> bool:
     if is_sparse(X):
         return not (X.max(axis=0) - X.min(axis=0)).toarray().any()
     return bool((X[1] == X[0]).all() and (X[0] == X).all())
+
+
+def check_names(X: Any) -> None:
+    """Refuse a data frame in which two columns have the same name."""
+    names = list(getattr(X, "columns", ()))
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"X has several columns named {shown(twice)}; rename them")

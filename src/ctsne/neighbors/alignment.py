@@ -152,6 +152,24 @@ def _align(X: _Points, labels: Labels, how: str, *, metric: str, n_jobs: int) ->
     return Alignment(how, moved(points, labels.codes, shifts), shifts=shifts)
 
 
+def shift_to(points: _Floats, known: _Floats, how: str, *, n_jobs: int) -> _Floats:
+    """Return the shift that aligns points of a new label with aligned points that stay in place.
+
+    ``"mean"`` moves their mean to that of the others; any other alignment follows mutual nearest
+    neighbours, as ``"mutual"`` does, but all the way, because only one side moves.
+    """
+    if how == "mean":
+        return np.asarray(known.mean(axis=0) - points.mean(axis=0))
+    codes = np.repeat([0, 1], [len(known), len(points)]).astype(np.int32)
+    sides = Labels(codes, ("known", "new"), np.bincount(codes, minlength=2).astype(np.int64))
+    shift = np.zeros(points.shape[1])
+    for _ in range(ROUNDS):
+        difference, count = _differences(np.concatenate([known, points + shift]), sides, n_jobs)
+        new = codes == 1
+        shift += difference[new].sum(axis=0) / max(1, int(count[new].sum()))
+    return shift
+
+
 def unit_factor(points: _Points, X: _Points, labels: Labels, *, metric: str) -> float:
     """Return the factor that gives a representation the unit of the data.
 
