@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -134,6 +134,9 @@ class Reference:
     scale: float
     far_distance: float
     calibrated: dict[float, list[Floats]]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {each.name: getattr(self, each.name) for each in fields(self)}  # not what is cached
 
     @property
     def n_points(self) -> int:
