@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.checks import check_count
 from ctsne._core.messages import shown
-from ctsne._io.anndata import category_colors, columns_of, is_anndata, map_of
+from ctsne._io.anndata import category_colors, column_names, columns_of, is_anndata, map_of
 from ctsne.pl import figures
 from ctsne.pl.points import add_key, check_positions, draw_points, make_look
 from ctsne.sweep import SweepResult
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 # Inches: the side of a single map and of one among several, and a further line above a panel.
 _SINGLE_SIDE, _SIDE, _TITLE_LINE = 4.8, 3.1, 0.18
+# Inches for a map with its legend, beside others.
+_WIDE = 6.7
 
 
 def embedding(
@@ -34,7 +36,7 @@ def embedding(
     legend: bool = True,
     size: float | None = None,
     ax: Axes | None = None,
-) -> Axes:
+) -> Any:
     """Draw a map as one dot per point, coloured and shaped by label columns.
 
     Dots are drawn in a fixed shuffled order, so that no label hides another; those without a label
@@ -46,7 +48,8 @@ def embedding(
     positions : array-like of shape (n, 2) or (n, 1), or AnnData
         Positions of the points. One column is drawn as a strip, with random heights. For an AnnData
         object, ``basis`` names the map, ``color`` and ``shape`` may name columns of ``obs``, and
-        colours that scanpy has given a column are kept.
+        colours that scanpy has given a column are kept. Several names in ``color`` give one panel
+        for each.
     color : array-like of shape (n,), optional
         A label column, or floats for a colour bar. Whole numbers are labels.
     shape : array-like of shape (n,), optional
@@ -66,7 +69,7 @@ def embedding(
 
     Returns
     -------
-    matplotlib.axes.Axes
+    matplotlib.axes.Axes, or ndarray of them if ``color`` names several columns
 
     Examples
     --------
@@ -77,6 +80,10 @@ def embedding(
     """
     if is_anndata(positions):
         adata: Any = positions
+        names = column_names(adata, color)
+        if len(names) > 1:
+            given = {"shape": shape, "basis": basis, "palette": palette, "legend": legend}
+            return _panels(adata, names, ax, title, size=size, **given)
         positions = map_of(adata, basis)
         palette = category_colors(adata, color) if palette is None else palette
         color, shape = columns_of(adata, color=color, shape=shape)
@@ -96,6 +103,22 @@ def embedding(
         if grid is not None:
             grid.place(*room)
     return ax
+
+
+def _panels(
+    adata: AnnData, names: list[str], ax: object, title: object, **options: Any
+) -> NDArray[np.object_]:
+    """Draw a map once for each column to colour it by."""
+    if ax is not None or title is not None:
+        raise ValueError("several colours have a panel and a title each; leave out ax and title")
+    columns_of(adata, color=names)  # all are checked before the first is drawn
+    figure = figures.load("pyplot").figure(
+        facecolor="white", layout="compressed", figsize=(_WIDE * len(names), _SINGLE_SIDE)
+    )
+    axes = figure.subplots(1, len(names), squeeze=False).ravel()
+    for panel, name in zip(axes, names, strict=True):
+        embedding(adata, name, ax=panel, title=name, **options)
+    return np.array(list(axes), dtype=object)
 
 
 def maps(
