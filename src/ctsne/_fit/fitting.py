@@ -185,8 +185,7 @@ class Fitting:
         self.settings = replace(
             self._search.at_level(self.settings, level), rng=deepcopy(self._rng)
         )
-        same, _ = self.settings.method.lengths(self.settings, len(self._neighbors.indices))
-        if not np.array_equal(same, self._neighbors.n_same):  # the lists depend on the strength
+        if not pipeline.fits(self._neighbors, self.settings):  # lists may depend on the strength
             self._neighbors = pipeline.neighbors_of(self._places, self.settings, self._aligned)
         self.affinities = pipeline.affinities_of(self._neighbors, self.settings)
         self.layout = pipeline.layout_of(self.affinities.matrix, self._features, self.settings)

@@ -69,6 +69,21 @@ class Placement:
     matched: NDArray[np.float32] | None
     largest_weight: NDArray[np.float32]
 
+    def diagnostics(self) -> dict[str, NDArray[Any]]:
+        """Return the diagnostics that there are, by name, to be stored with the positions.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from ctsne import Placement
+        >>> one = np.ones(1, np.float32)
+        >>> placed = Placement(np.zeros((1, 2)), one, one > 2, 2.0, one, None, None, one)
+        >>> list(placed.diagnostics())
+        ['distance', 'far', 'perplexity', 'largest_weight']
+        """
+        values = {name: getattr(self, name) for name in ("distance", "far", *_PER_POINT)}
+        return {name: each for name, each in values.items() if each is not None}
+
 
 _PER_POINT = ("perplexity", "other_share", "matched", "largest_weight")
 

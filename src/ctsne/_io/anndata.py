@@ -103,6 +103,11 @@ def category_colors(adata: Any, column: Any) -> dict[Any, str] | None:
     return dict(zip(categories, colors, strict=True))
 
 
+def column_names(adata: Any, column: Any) -> list[str]:
+    """Return the names of the columns that an argument names; none if it holds labels."""
+    return list(_names(adata, column) or ())
+
+
 def _names(adata: Any, column: Any) -> Sequence[str] | None:
     """Return names of columns, or None if these are labels."""
     if isinstance(column, str):

@@ -20,6 +20,7 @@ from ctsne.neighbors.search import UNALIGNED_POINTS
 Lengths = NDArray[np.int64]
 # With more patterns, lists are half as long, so that rows do not grow without bound.
 _WHOLE_LISTS = 4
+_ROWS_AT_ONCE = 1 << 14
 
 
 def occurring_patterns(labels: LabelColumns) -> tuple[int, ...]:
@@ -232,12 +233,16 @@ def _from_graph(
     filled = fill_patterns(divided(wanted / wanted.sum(axis=1, keepdims=True), total), has, total)
     # The lists of a row follow each other, each sorted by distance, then index.
     order = np.lexsort((column, distance, place, row))
-    slot = np.arange(total)
-    which = (slot >= np.cumsum(filled, axis=1)[:, :, None]).sum(axis=1)
-    skipped = np.cumsum(has - filled, axis=1) - (has - filled)
-    begin = (np.cumsum(degree) - degree)[:, None]
-    chosen = order[begin + slot + np.take_along_axis(skipped, which, axis=1)]
+    chosen = order[(np.cumsum(degree) - degree)[:, None] + _chosen_slots(has, filled)]
     return _with_scale(column[chosen].astype(np.int32), distance[chosen], filled, patterns)
+
+
+def _chosen_slots(lengths: NDArray[np.integer], kept: NDArray[np.integer]) -> NDArray[np.integer]:
+    """Return the places of the first points of every list in rows of lists of given lengths."""
+    slot = np.arange(int(kept[0].sum()))
+    which = (slot >= np.cumsum(kept, axis=1)[:, :, None]).sum(axis=1)
+    skipped = np.cumsum(lengths - kept, axis=1) - (lengths - kept)
+    return np.asarray(slot + np.take_along_axis(skipped, which, axis=1))
 
 
 def _with_scale(
@@ -278,16 +283,18 @@ def select_lists(neighbors: Neighbors, lengths: NDArray[np.integer]) -> Neighbor
         raise ValueError("neighbors has fewer or shorter lists than lengths select")
     if total.min() < 1 or total.min() != total.max():
         raise ValueError("lengths must have the same positive sum for all points")
-    slot = np.arange(int(total[0]))
-    which = (slot >= np.cumsum(kept, axis=1)[:, :, None]).sum(axis=1)
-    skipped = np.cumsum(neighbors.lengths - kept, axis=1) - (neighbors.lengths - kept)
-    places = slot + np.take_along_axis(skipped, which, axis=1)
-    chosen = replace(
+    indices = np.empty((len(kept), int(total[0])), np.int32)
+    distances = np.empty(indices.shape, np.float32)
+    for begin in range(0, len(kept), _ROWS_AT_ONCE):
+        rows = slice(begin, begin + _ROWS_AT_ONCE)
+        places = _chosen_slots(neighbors.lengths[rows], kept[rows])
+        indices[rows] = np.take_along_axis(neighbors.indices[rows], places, axis=1)
+        distances[rows] = np.take_along_axis(neighbors.distances[rows], places, axis=1)
+    return replace(
         neighbors,
-        indices=np.ascontiguousarray(np.take_along_axis(neighbors.indices, places, axis=1)),
-        distances=np.ascontiguousarray(np.take_along_axis(neighbors.distances, places, axis=1)),
+        indices=indices,
+        distances=distances,
         n_same=np.ascontiguousarray(kept[:, 0], np.int32),
         lengths=kept.astype(np.int32),
         unaligned=None,
     )
-    return chosen
