@@ -93,7 +93,7 @@ class Saved:
     def __getattr__(self, name: str) -> Any:
         if name == "affinities_" and "embedding_" in self.__dict__:
             raise AttributeError(f"this model has no affinities_: {NOT_KEPT}")
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return object.__getattribute__(self, name)  # raises the usual error
 
 
 @dataclass(frozen=True)
