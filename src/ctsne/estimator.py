@@ -19,7 +19,7 @@ from ctsne._fit.memory import check_memory
 from ctsne._fit.new_points import Kept, NewPoints
 from ctsne._fit.settings import Parameters, check_settings
 from ctsne._fit.storing import NOT_KEPT, Saved
-from ctsne.labels import LabelColumns, encode_columns
+from ctsne.labels import LabelColumns, Labels, encode_columns
 from ctsne.layout import Layout
 from ctsne.methods import is_used
 
@@ -272,6 +272,18 @@ class ConditionalTSNE(  # type: ignore[misc]
         finally:
             self._keep_map(self._layout, log)
             self._kept = Kept(self._kept.fitted)  # the map has changed
+        return self
+
+    def _adopt(
+        self, matrix: Any, labels: Labels | LabelColumns | None, embedding: NDArray[np.float32]
+    ) -> Self:
+        """Take over a finished map of these points, instead of computing one."""
+        given = self.get_params(deep=False)
+        fitting = Fitting(matrix, check_settings(given, matrix, labels), StageLog(given))
+        self._keep_map(fitting.layout)
+        self.embedding_, self.labels_, self._origin = embedding, labels, None
+        self.n_features_in_ = matrix.shape[1]
+        self._take(fitting)
         return self
 
     def _take(self, fitting: Fitting) -> None:

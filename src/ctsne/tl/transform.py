@@ -19,6 +19,7 @@ from ctsne._io.anndata import (
     CHOSEN_GENES,
     Representation,
     choose_representation,
+    column_names,
     is_anndata,
     is_ours,
     labels_of,
@@ -26,9 +27,10 @@ from ctsne._io.anndata import (
 )
 from ctsne._io.provenance import Provenance
 from ctsne.affinity.result import KEPT_DIAGNOSTICS, PLACED_DIAGNOSTICS
-from ctsne.estimator import ConditionalTSNE, model_of_map
+from ctsne.estimator import ConditionalTSNE
 from ctsne.labels import Labels, combine_columns
 from ctsne.methods import METHODS
+from ctsne.stored import model_of_map
 from ctsne.tl import fields
 from ctsne.tl.embed import check_target
 
@@ -303,9 +305,8 @@ def _labels(adata: Any, found: _Reference, labels: Any) -> tuple[Any, tuple[str,
     if labels is None:
         return None, ()
     column = labels_of(adata, labels)
-    names = (labels,) if isinstance(labels, str) else ()
+    names = tuple(column_names(adata, labels))
     if isinstance(column, dict):
-        names = tuple(column)
         if isinstance(own, Labels) or own is None:  # the map was made of their combinations
             column = combine_columns(list(column.values()))
         else:
