@@ -24,9 +24,7 @@ from ctsne.layout import Layout
 from ctsne.methods import is_used
 
 
-class ConditionalTSNE(  # type: ignore[misc]
-    Parameters, Saved, ClassNamePrefixFeaturesOutMixin, NewPoints, BaseEstimator
-):
+class ConditionalTSNE(Parameters, Saved, ClassNamePrefixFeaturesOutMixin, NewPoints, BaseEstimator):  # type: ignore[misc]
     """t-SNE map with known labels factored out.
 
     A label such as a batch, a donor or a known cluster often dominates a t-SNE map. Without its

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ctsne._core.checks import LARGEST_VALUE, MOST_POINTS, check_choice, check_directions
 from ctsne._core.messages import listed, shown
 from ctsne._core.vocabulary import ALIGNMENTS, BANDWIDTHS, METRICS
-from ctsne._fit.reference import Reference
+from ctsne._fit.reference import NEW_PERPLEXITY, Reference
 from ctsne.labels import LabelColumns, Labels
 from ctsne.layout.repulsion import check_dof
 from ctsne.methods import METHODS
@@ -106,7 +106,7 @@ def checked_reference(
     width = None if metric == "precomputed" else _check_features(left, settings, n, d)
     _check_alignment(left, settings, n, sizes, width)
     _check_fields(left, as_mapping(settings["fields"]), embedding)
-    for number, perplexity in enumerate(_perplexities(settings["perplexities"])):
+    for number, perplexity in enumerate(_perplexities(settings)):
         as_number(perplexity, "perplexity", low=1)
         for place, size in enumerate(sizes):
             take_array(left, f"weights_{number}_{place}", np.float64, (size,))
@@ -118,9 +118,12 @@ def checked_reference(
     return reference
 
 
-def _perplexities(values: Any) -> list[Any]:
-    if not isinstance(values, list) or len(values) > _MOST_PERPLEXITIES:
-        raise ValueError(f"its perplexities must be a short list, got {shown(values)}")
+def _perplexities(settings: Mapping[str, Any]) -> list[Any]:
+    """Return the perplexities for which there are weights, the usual one first."""
+    values = settings["perplexities"]
+    first = [NEW_PERPLEXITY] if settings["method"] in ("joint", "balanced") else []
+    if not isinstance(values, list) or len(values) > _MOST_PERPLEXITIES or values[:1] != first:
+        raise ValueError(f"its perplexities do not fit its method: {shown(values)}")
     return values
 
 
@@ -149,7 +152,7 @@ def check_codes(codes: NDArray[np.int32], n_labels: int) -> None:
 def _check_features(left: Arrays, settings: Mapping[str, Any], n: int, d: int) -> int:
     """Check the features and how new ones are projected, and return their number."""
     features = take_array(left, "features", _FLOATS, (n, None))
-    width = features.shape[1]
+    width = int(features.shape[1])
     if settings["projected"]:
         for name in ("origin", "mean"):
             take_array(left, f"projection_{name}", np.float64, (d,))

@@ -151,7 +151,7 @@ def _begin(mapped: mmap.mmap, entry: zipfile.ZipInfo, end: int) -> int:
         raise ValueError(what)
     if begin + entry.file_size != end or begin % _ALIGNED:
         raise ValueError(f"{what}: its size does not fit")
-    return begin
+    return int(begin)
 
 
 def _check_sum(mapped: mmap.mmap, begin: int, end: int, entry: zipfile.ZipInfo) -> None:
