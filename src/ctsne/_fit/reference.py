@@ -27,7 +27,7 @@ from ctsne.neighbors.exact import unit_rows
 from ctsne.neighbors.queries import SearchIndex
 
 # Perplexity of a new point's row.
-NEW_PERPLEXITY = 5.0
+NEW_PERPLEXITY = 15.0
 # Points of the map that are treated as new ones, to calibrate weights and to know usual distances.
 SAMPLE = 2000
 # A new point is far if its nearest neighbour is this many times farther than all but this share of
@@ -37,7 +37,7 @@ FAR_SHARE = 0.01
 
 _OF_COLUMN = ("codes", "counts", "knob", "share", "matched")
 _OF_PCA = ("origin", "mean", "axes")
-_SETTINGS = ("method", "bandwidth", "metric", "exaggeration", "scale", "far_distance")
+_SETTINGS = ("method", "metric", "exaggeration", "scale", "far_distance")
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,6 @@ class Fitted:
 
     method: str
     two_lists: bool
-    bandwidth: str
     metric: str
     recall: float
     dof: float
@@ -75,7 +74,7 @@ def keep_fitted(
     """Keep what new points need of a fit; features are not copied."""
     return Fitted(
         method=settings.method.name, two_lists=settings.method.two_lists,
-        bandwidth=settings.bandwidth, metric=settings.metric, recall=settings.recall,
+        metric=settings.metric, recall=settings.recall,
         dof=settings.dof, exaggeration=settings.schedule.exaggeration, knob=settings.knob,
         labels=settings.labels, weights=weights_of(settings), features=features,
         projection=projection, alignment=alignment,
@@ -113,7 +112,7 @@ class Reference:
     alignment : Alignment
     fields : Fields
         Their entries per label follow ``codes``.
-    method, bandwidth, metric : str
+    method, metric : str
     exaggeration, scale : float
     far_distance : float
     calibrated : dict of float to list of ndarray
@@ -128,7 +127,6 @@ class Reference:
     fields: Fields
     index: SearchIndex | None
     method: str
-    bandwidth: str
     metric: str
     exaggeration: float
     scale: float
@@ -164,7 +162,7 @@ class Reference:
 
     def maker(self, n_jobs: int) -> RowMaker:
         """Return what makes rows of new points."""
-        return RowMaker(self.method, self.columns, self.patterns, self.bandwidth, n_jobs)
+        return RowMaker(self.method, self.columns, self.patterns, n_jobs)
 
     def rows(
         self, features: Any, codes: Codes, aligned: Any, perplexity: float, n_jobs: int
@@ -313,7 +311,7 @@ def make_reference(
     unknown = Reference(
         embedding=embedding, features=features, columns=columns, projection=fitted.projection,
         alignment=fitted.alignment, fields=fields, index=index,
-        method=fitted.method if columns else "tsne", bandwidth=fitted.bandwidth,
+        method=fitted.method if columns else "tsne",
         metric=fitted.metric, exaggeration=fitted.exaggeration, scale=1.0, far_distance=np.inf,
         calibrated={},
     )  # fmt: skip
