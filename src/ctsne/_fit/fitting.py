@@ -212,8 +212,10 @@ class Fitting:
 
     def _knob_text(self) -> str:
         knob, labels = self.settings.knob, self.settings.labels
-        value = knob if isinstance(labels, LabelColumns) else knob[0]
-        return f"{self.settings.method.knob}={value_text(self._by_column(value))}"
+        name = self.settings.method.knob
+        if isinstance(labels, LabelColumns):
+            return f"{name} {value_text(self._by_column(knob))}"
+        return f"{name}={value_text(knob[0])}"
 
 
 def is_conditioned(model: Any) -> bool:
