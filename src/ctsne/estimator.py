@@ -312,7 +312,7 @@ class ConditionalTSNE(Parameters, Saved, ClassNamePrefixFeaturesOutMixin, NewPoi
         self.mixing_ = mixing
         self.affinities_ = fitting.affinities.matrix
         self.diagnostics_ = replace(fitting.affinities.diagnostics, **fitting.alignment)
-        self._kept = Kept(fitting.fitted)
+        self._kept = Kept(fitting.fitted(self.labels_))
 
     def _keep_map(self, layout: Layout, log: StageLog | None = None) -> None:
         """Keep the positions; if they are not finite, fail and keep the ones before."""
