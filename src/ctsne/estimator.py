@@ -7,22 +7,24 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ctsne._core.checks import check_count, check_matrix, check_same_rows
-from ctsne._core.messages import shown, warn
+from ctsne._core.checks import check_count, check_matrix, check_names, check_same_rows
+from ctsne._core.messages import warn
 from ctsne._fit.conditioning import by_column, knob_value
 from ctsne._fit.display import fitted_html
 from ctsne._fit.fitting import Fitting, StageLog
 from ctsne._fit.memory import check_memory
+from ctsne._fit.new_points import Kept, NewPoints
 from ctsne._fit.settings import Parameters, check_settings
-from ctsne.labels import LabelColumns, encode_columns
+from ctsne._fit.storing import NOT_KEPT, Saved
+from ctsne.labels import LabelColumns, Labels, encode_columns
 from ctsne.layout import Layout
 from ctsne.methods import is_used
 
 
-class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class ConditionalTSNE(Parameters, Saved, ClassNamePrefixFeaturesOutMixin, NewPoints, BaseEstimator):  # type: ignore[misc]
     """t-SNE map with known labels factored out.
 
     A label such as a batch, a donor or a known cluster often dominates a t-SNE map. Without its
@@ -188,7 +190,7 @@ class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMi
         check_same_rows(X, labels)
         check_same_rows(X, self.align, argument="align")
         known = None if labels is None else encode_columns(labels, n=matrix.shape[0])
-        _check_names(X)
+        check_names(X)
         validate_data(BaseEstimator(), X, skip_check_array=True)  # refuses odd column names
         given = self.get_params(deep=False)
         log = StageLog(given)
@@ -205,7 +207,7 @@ class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMi
         finally:  # keeps the map even if the callback fails
             self._keep_map(fitting.layout, log)
             validate_data(self, X, skip_check_array=True)  # n_features_in_ and feature_names_in_
-            self.labels_ = known
+            self.labels_, self._origin = known, None
             self._take(fitting)
         if not stopped:
             fitting.correct()
@@ -261,10 +263,25 @@ class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMi
         check_is_fitted(self)
         log = StageLog(self.get_params(deep=False))
         count = check_count(n_iter, "n_iter", low=1)
+        if not hasattr(self, "_layout"):
+            raise ValueError(f"resume cannot continue this run: {NOT_KEPT}")
         try:
             log.run(self._layout, count)
         finally:
             self._keep_map(self._layout, log)
+            self._kept = Kept(self._kept.fitted)  # the map has changed
+        return self
+
+    def _adopt(
+        self, matrix: Any, labels: Labels | LabelColumns | None, embedding: NDArray[np.float32]
+    ) -> Self:
+        """Take over a finished map of these points, instead of computing one."""
+        given = self.get_params(deep=False)
+        fitting = Fitting(matrix, check_settings(given, matrix, labels), StageLog(given))
+        self._keep_map(fitting.layout)
+        self.embedding_, self.labels_, self._origin = embedding, labels, None
+        self.n_features_in_ = matrix.shape[1]
+        self._take(fitting)
         return self
 
     def _take(self, fitting: Fitting) -> None:
@@ -287,6 +304,7 @@ class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMi
         self.mixing_ = mixing
         self.affinities_ = fitting.affinities.matrix
         self.diagnostics_ = replace(fitting.affinities.diagnostics, **fitting.alignment)
+        self._kept = Kept(fitting.fitted)
 
     def _keep_map(self, layout: Layout, log: StageLog | None = None) -> None:
         """Keep the positions; if they are not finite, fail and keep the ones before."""
@@ -316,11 +334,3 @@ class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMi
         if "text/html" in bundle:  # scikit-learn can be set to plain text
             bundle["text/html"] += fitted_html(self)
         return bundle
-
-
-def _check_names(X: Any) -> None:
-    """Refuse a data frame in which two columns have the same name."""
-    names = list(getattr(X, "columns", ()))
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"X has several columns named {shown(twice)}; rename them")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from ctsne._core.checks import check_path
@@ -85,26 +86,35 @@ def write_report(
     if not isinstance(result, SweepResult):
         kind = type(result).__name__
         raise TypeError(f"result must be the result of ctsne.sweep.sweep, got {kind}")
-    target = check_path(path, "path")
-    check_target(target)
-    if not target.parent.is_dir():
-        raise ValueError(f"path is in a folder that does not exist: {target.parent}")
+    target = check_page(path, "" if title is None else title)
     if hasattr(columns, "items"):  # a data frame has columns, but is not a mapping
         columns = dict(columns.items())
     factored = [known] if isinstance(known, str) or known is None else list(known)
     _check_columns(columns, factored, other)
-    if title is not None and not isinstance(title, str):
-        raise TypeError(f"title must be text, got {type(title).__name__}")
     title = f"Maps without {' and '.join(factored)}" if title is None else title
     about = {"targets": list(result.targets(mixing).items()), "title": title}
     # The commands are kept apart from the facts, because they depend on the page's folder.
-    apart = {"commands": _check_commands(commands, result), "provenance": _plain(provenance)}
+    apart = {
+        "commands": _check_commands(commands, result),
+        "provenance": plain_provenance(provenance),
+    }
     matched = [each.diagnostics["matched"] for each in result.maps if "matched" in each.diagnostics]
     if matched and MATCHED not in columns:  # the same in all maps
         columns = {**columns, MATCHED: matched[0]}
     facts, arrays = build_payload(result, columns, factored, other, names)
     page = build_page(title, {"facts": about | facts, **apart}, arrays)
     write_file(target, page)
+
+
+def check_page(path: object, title: object) -> Path:
+    """Return the file to write, or refuse a place or a title that cannot be used."""
+    target = check_path(path, "path")
+    check_target(target)
+    if not target.parent.is_dir():
+        raise ValueError(f"path is in a folder that does not exist: {target.parent}")
+    if not isinstance(title, str):
+        raise TypeError(f"title must be text, got {type(title).__name__}")
+    return target
 
 
 def _check_columns(columns: object, known: Sequence[object], other: object) -> None:
@@ -135,7 +145,8 @@ def _check_commands(commands: object, result: SweepResult) -> list[str]:
     return list(commands)
 
 
-def _plain(provenance: object) -> dict[str, Any]:
+def plain_provenance(provenance: object) -> dict[str, Any]:
+    """Return the settings behind a page as JSON can hold them."""
     if provenance is not None and not isinstance(provenance, Mapping):
         raise TypeError(f"provenance must be a mapping, got {type(provenance).__name__}")
     try:

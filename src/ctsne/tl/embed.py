@@ -111,7 +111,7 @@ learning_rate, dof, callback, callback_every, n_jobs, verbose
     ('joint', 'batch')
     """
     fields.check_adata(adata)
-    _check_target(adata, key_added, copy=copy)
+    check_target(adata, key_added, copy=copy)
     column = labels_of(adata, labels)
     known = None if column is None else encode_columns(column, n=adata.n_obs)
     if neighbors_key is None:
@@ -158,7 +158,8 @@ learning_rate, dof, callback, callback_every, n_jobs, verbose
     return target if copy else None
 
 
-def _check_target(adata: Any, key: object, *, copy: bool) -> None:
+def check_target(adata: Any, key: object, *, copy: bool) -> None:
+    """Refuse a name whose fields belong to others, and an object that cannot be written to."""
     if not isinstance(key, str) or not key or "/" in key:
         raise ValueError(
             f'key_added must be a name without slashes, like "ctsne", got {shown(key)}'

@@ -16,7 +16,7 @@ from ctsne._core.vocabulary import ALIGN_CHOICES
 from ctsne._fit.fitting import point_diagnostics
 from ctsne._io.anndata import choose_representation, is_anndata
 from ctsne._io.counts import NORMALIZE, looks_like_counts
-from ctsne.affinity.result import KEPT_DIAGNOSTICS
+from ctsne.affinity.result import KEPT_DIAGNOSTICS, PLACED_DIAGNOSTICS
 from ctsne.evaluate import summarize_diagnostics
 from ctsne.labels import LabelColumns, Labels
 from ctsne.methods import METHODS, is_used
@@ -151,7 +151,7 @@ def store_map(target: Any, key: str, model: Any, params: dict[str, Any], graph: 
         summary = {name: value for name, value in summary.items() if "other_share" not in name}
     target.obsm[key] = model.embedding_  # first, because this turns a view into a copy
     # What an earlier map of this name left behind is replaced or removed.
-    for name in KEPT_DIAGNOSTICS:
+    for name in (*KEPT_DIAGNOSTICS, *PLACED_DIAGNOSTICS):
         if name in kept:
             target.obs[f"{key}_{name}"] = kept[name]
         elif f"{key}_{name}" in target.obs:
@@ -177,7 +177,8 @@ def store_map(target: Any, key: str, model: Any, params: dict[str, Any], graph: 
 
 def taken_fields(adata: Any, key: str) -> list[str]:
     """Name what :func:`store_map` would replace."""
-    fields = [("obsm", key), *(("obs", f"{key}_{name}") for name in KEPT_DIAGNOSTICS)]
+    diagnostics = (*KEPT_DIAGNOSTICS, *PLACED_DIAGNOSTICS)
+    fields = [("obsm", key), *(("obs", f"{key}_{name}") for name in diagnostics)]
     fields += [("obsp", f"{key}_affinities"), ("uns", key)]
     return [f'adata.{part}["{name}"]' for part, name in fields if name in getattr(adata, part)]
 
