@@ -107,7 +107,7 @@ def column_weights(labels: LabelColumns, beta: ArrayLike) -> ColumnWeights:
         pair_weights(column, each) for column, each in zip(labels.columns, betas, strict=True)
     )
     low = np.array([each.beta[0] for each in columns])  # one where no two points share a label
-    more = np.array([each.alpha[0] for each in columns]) - low
+    more = np.where(low == 1, 0.0, [each.alpha[0] - each.beta[0] for each in columns])
     missing = np.array([each.n_missing > 0 for each in labels.columns])
     always = np.where(missing, 1.0, low)
     full = (labels.codes >= 0).all(axis=1)
