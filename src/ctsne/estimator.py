@@ -10,19 +10,29 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ctsne._core.checks import check_count, check_matrix, check_same_rows
+from ctsne._core.checks import check_count, check_jobs, check_matrix, check_same_rows
 from ctsne._core.messages import shown, warn
+from ctsne._fit import placing
 from ctsne._fit.conditioning import knob_value
 from ctsne._fit.display import fitted_html
 from ctsne._fit.fitting import Fitting, StageLog
 from ctsne._fit.memory import check_memory
+from ctsne._fit.placing import Placement
+from ctsne._fit.reference import NEW_PERPLEXITY, Reference, make_reference
 from ctsne._fit.settings import Parameters, check_settings
+from ctsne._fit.storing import NOT_KEPT, Saved
 from ctsne.labels import encode_labels
 from ctsne.layout import Layout
 from ctsne.methods import is_used
 
 
-class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class ConditionalTSNE(
+    Parameters,
+    Saved,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    BaseEstimator,  # type: ignore[misc]
+):
     """t-SNE map with known labels factored out.
 
     A label such as a batch, a donor or a known cluster often dominates a t-SNE map. Without its
@@ -195,7 +205,7 @@ class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMi
         finally:  # keeps the map even if the callback fails
             self._keep_map(fitting.layout, log)
             validate_data(self, X, skip_check_array=True)  # n_features_in_ and feature_names_in_
-            self.labels_ = known
+            self.labels_, self._origin = known, None
             self._take(fitting)
         if not stopped:
             fitting.correct()
@@ -251,11 +261,107 @@ class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMi
         check_is_fitted(self)
         log = StageLog(self.get_params(deep=False))
         count = check_count(n_iter, "n_iter", low=1)
+        if not hasattr(self, "_layout"):
+            raise ValueError(f"resume cannot continue this run: {NOT_KEPT}")
         try:
             log.run(self._layout, count)
         finally:
             self._keep_map(self._layout, log)
         return self
+
+    def place(
+        self,
+        X: ArrayLike,
+        labels: object = None,
+        *,
+        aligned: ArrayLike | None = None,
+        perplexity: float = NEW_PERPLEXITY,
+    ) -> Placement:
+        """Place new points in the map, which stays as it is, with diagnostics.
+
+        Each new point goes where its nearest points of the map attract it, by the similarities of
+        the method and with its label factored out. New points do not feel each other, so their
+        positions depend neither on their order nor on which of them are placed together.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix, shape (m, d)
+            Features, with the columns of the fit; distances to the points of the map, of shape
+            (m, n), with ``metric="precomputed"``.
+        labels : array-like of shape (m,), optional
+            The labels to factor out. Points without a label, or with a missing one, are placed next
+            to their nearest points of any label; a label that is not in the map differs from all.
+        aligned : array-like, shape (m, d'), optional
+            The new points in the representation that ``align`` was in the fit; only if that was
+            an array.
+        perplexity : float, default=5
+            Effective number of neighbours that determine the position of a new point.
+
+        Returns
+        -------
+        Placement
+
+        Examples
+        --------
+        >>> from ctsne import ConditionalTSNE
+        >>> from ctsne.datasets import make_synthetic
+        >>> data = make_synthetic(300, random_state=0)
+        >>> model = ConditionalTSNE(n_iter=100, random_state=0)
+        >>> model = model.fit(data.X[:200], labels=data.known[:200])
+        >>> placed = model.place(data.X[200:], labels=data.known[200:])
+        >>> placed.embedding.shape, placed.far.sum().item()
+        ((100, 2), 0)
+        """
+        check_is_fitted(self)
+        _check_names(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        n_jobs = check_jobs(self.n_jobs)
+        request = placing.check_request(
+            X, labels, aligned, perplexity, fitted=self._fitted, known=self.labels_
+        )
+        reference = self._prepared(n_jobs)
+        return placing.place(reference, request, n_jobs=n_jobs)
+
+    def transform(
+        self,
+        X: ArrayLike,
+        labels: object = None,
+        *,
+        aligned: ArrayLike | None = None,
+        perplexity: float = NEW_PERPLEXITY,
+    ) -> NDArray[np.float32]:
+        """Place new points in the map, which stays as it is.
+
+        The points of the fit land next to their positions in the map, not on them.
+
+        Parameters
+        ----------
+        X, labels, aligned, perplexity
+            As in :meth:`place`.
+
+        Returns
+        -------
+        ndarray of float32, shape (m, n_components)
+
+        Examples
+        --------
+        >>> from ctsne import ConditionalTSNE
+        >>> from ctsne.datasets import make_synthetic
+        >>> data = make_synthetic(300, random_state=0)
+        >>> model = ConditionalTSNE(n_iter=100, random_state=0)
+        >>> model = model.fit(data.X[:200], labels=data.known[:200])
+        >>> model.transform(data.X[200:], labels=data.known[200:]).shape
+        (100, 2)
+        """
+        return self.place(X, labels, aligned=aligned, perplexity=perplexity).embedding
+
+    def _prepared(self, n_jobs: int) -> Reference:
+        """Return the reference for new points, made the first time."""
+        if self._reference is None:
+            self._reference = make_reference(
+                self._fitted, self.embedding_, self.diagnostics_, n_jobs
+            )
+        return self._reference
 
     def _take(self, fitting: Fitting) -> None:
         """Keep the similarities, and the value that controlled them."""
@@ -269,12 +375,14 @@ class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMi
         self.mixing_ = fitting.mixing
         self.affinities_ = fitting.affinities.matrix
         self.diagnostics_ = replace(fitting.affinities.diagnostics, **fitting.alignment)
+        self._fitted = fitting.fitted
 
     def _keep_map(self, layout: Layout, log: StageLog | None = None) -> None:
         """Keep the positions; if they are not finite, fail and keep the ones before."""
         self.kl_divergence_ = layout.loss()
         self.embedding_ = layout.embedding
         self.n_iter_ = layout.iteration
+        self._reference: Reference | None = None  # made for the first new points
         self._layout = layout
         if log is not None:
             log.stage(f"map: {self.n_iter_} iterations, KL divergence {self.kl_divergence_:.4f}")

@@ -26,7 +26,7 @@ IDENTIFIER = re.compile(
     r"(^|[\W_])(ids?|index|names?|barcodes?|cell|sample|row|rownames)$", re.IGNORECASE
 )
 _NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
-_OF_MAP = re.compile(r"(.+)_(\d+|perplexity|other_share|matched|largest_weight)")
+_OF_MAP = re.compile(r"(.+)_(\d+|perplexity|other_share|matched|largest_weight|distance|far)")
 # A table with all of these holds a map, whatever its key.
 _COMPANIONS = ("1", "perplexity", "largest_weight")
 # Text that many programs write for missing values; in a column of text it is an ordinary label.

@@ -133,7 +133,7 @@ def joint_affinities(
     matched = matched_share(neighbors, known)
     share = _shares(log_odds, matched, known, strengths)
     lists = _shortened(neighbors, share)
-    result = split_affinities(lists, known, share, perplexity=target, n_jobs=n_jobs)
+    result = split_affinities(lists, share, perplexity=target, n_jobs=n_jobs)
     return replace(result, diagnostics=replace(result.diagnostics, matched=matched))
 
 

@@ -9,7 +9,7 @@ from ctsne._core.checks import check_choice, check_kind, check_number
 from ctsne._core.vocabulary import BANDWIDTHS
 from ctsne.affinity.result import Affinities
 from ctsne.affinity.rows import Rows
-from ctsne.affinity.weights import per_label, same_label_share
+from ctsne.affinity.weights import of_points, per_label, same_label_share
 from ctsne.labels import encode_labels
 from ctsne.neighbors import Neighbors
 
@@ -40,9 +40,8 @@ def tsne_affinities(neighbors: Neighbors, *, perplexity: float, n_jobs: int = 1)
     """
     check_kind(neighbors, Neighbors, "neighbors")
     target = check_number(perplexity, "perplexity", low=1)
-    rows = Rows(neighbors, None, n_jobs=n_jobs)
-    precision, reached = rows.bandwidths(target, weighted=False)
-    return rows.affinities(precision, precision, reached)
+    rows = Rows(neighbors, n_jobs=n_jobs)
+    return rows.affinities(*rows.bandwidths(target, weighted=False))
 
 
 def revised_affinities(
@@ -97,6 +96,6 @@ def revised_affinities(
     log_beta, log_alpha = np.zeros_like(betas), np.zeros_like(betas)
     if rho < 1:  # with a single label, there is nothing to condition on
         log_beta, log_alpha = np.log(betas), np.log1p(-betas * rho) - np.log1p(-rho)
-    rows = Rows(neighbors, known, log_same=log_beta, log_other=log_alpha, n_jobs=n_jobs)
-    precision, reached = rows.bandwidths(target, weighted=bandwidth == "r")
-    return rows.affinities(precision, precision, reached)
+    weights = [of_points(each, known.codes) for each in (log_beta, log_alpha)]
+    rows = Rows(neighbors, np.stack(weights, axis=1), n_jobs=n_jobs)
+    return rows.affinities(*rows.bandwidths(target, weighted=bandwidth == "r"))

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ctsne._core.files import WriteError
+from ctsne._core.files import WriteError, check_space
 from ctsne._core.messages import value_text
 from ctsne._core.vocabulary import NEIGHBORHOOD, measure_title
 from ctsne.cli import options as opt
@@ -19,6 +19,8 @@ from ctsne.cli.options import make_estimator, option, settings_of
 from ctsne.methods import METHODS
 
 if TYPE_CHECKING:
+    from ctsne._fit.storing import Origin
+    from ctsne._io import Provenance
     from ctsne.estimator import ConditionalTSNE
 
 USAGE = "INPUT --labels COLUMN [COLUMN ...] -o OUTPUT [options]"
@@ -49,7 +51,11 @@ examples:
   ctsne embed cells.csv --labels batch --mixing 0.7 -o map.csv --plot map.png
   ctsne embed cells.h5ad --labels donor batch --strength 0.6 -o cells.h5ad
   ctsne embed X.npy --label-file labels.csv --labels batch -o map.npz
+  ctsne embed cells.csv --labels batch -o map.csv --model model.ctsne
   ctsne embed cells.csv --labels batch --method revised --beta 1e-8 -o map.csv"""
+
+# Principal components that features are reduced to, by default.
+_COMPONENTS = 50
 
 
 def add_options(parser: Parser, main: Any) -> None:
@@ -58,6 +64,8 @@ def add_options(parser: Parser, main: Any) -> None:
     opt.add_labels(main)
     option(main, "-o --output OUTPUT", "file to write; overwritten if it exists", required=True)
     option(main, "--plot FILE", "also draw the map (png, pdf or svg)")
+    option(main, "--model FILE", "also keep the model, to place new points with ctsne transform: "
+           "a .ctsne file, about as large as the features", dest="model_file")  # fmt: skip
     option(main, "--color COLUMN...", "columns to colour it by, besides the label factored out")
     opt.add_data(parser, main)
     option(main, "--key KEY", "prefix of new columns; h5ad: key in obsm and uns", default="ctsne")
@@ -74,6 +82,8 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
     """Make the map; with ``expect``, only if the data have this checksum."""
     from ctsne import _io
     from ctsne._fit.fitting import point_diagnostics
+    from ctsne._fit.storing import save_model
+    from ctsne._io.models import check_model_output
     from ctsne.cli.plot import draw_map, plot_command, save_picture, use_agg
 
     key = options.key
@@ -81,11 +91,12 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
     into_h5ad = _io.suffix_of(target) == ".h5ad"
     plot = options.plot
     picture = None if plot is None else _io.check_output(plot, _io.PICTURE_SUFFIXES)
+    kept = None if options.model_file is None else check_model_output(options.model_file)
     if not options.labels and options.method != "tsne":
         raise ValueError("--labels COLUMN is missing: name the label, or add --method tsne")
     if options.color and picture is None:
         raise ValueError("--color needs a picture: add --plot FILE, such as --plot map.png")
-    check_outputs([each for each in (target, picture) if each], options, into_input=into_h5ad)
+    check_outputs([each for each in (target, kept, picture) if each], options, into_input=into_h5ad)
     settings = settings_of(options)
     del settings["color"]  # only the picture depends on it
     before, linked = _inode(target), target.is_symlink()
@@ -93,6 +104,8 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
         data = read_input(options, console, expect=expect)
         _io.check_key(target, dataset=data.dataset, key=key)
         _io.check_room(target, dataset=data.dataset)
+        if kept is not None:
+            check_space(kept, _least_model_size(data))
         if into_h5ad and data.dataset.source.startswith(f'obsm["{key}"]'):
             raise ValueError(f'the map would overwrite its input, obsm["{key}"]; use another --key')
         shown = {} if data.known is None else {data.name: data.known}
@@ -117,6 +130,14 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
         raise KeyboardInterrupt(state) from None
     if linked:
         console.say(f"{target} was a link; it is a file now, and the one it led to is unchanged")
+    if kept is not None:
+        console.stage(f"writing {kept}")
+        try:
+            save_model(model, kept, origin=_origin(data, provenance))
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(f"{target} is written, {kept} is not") from None
+        except (WriteError, ValueError) as error:
+            raise type(error)(f"{error}; the map is in {target}") from error
     if picture is not None:
         if options.dimensions == 3:
             console.say("the picture shows the first two of three dimensions")
@@ -127,6 +148,23 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
         except WriteError as error:
             raise WriteError(f"{error}; the map is in {target}") from error
     _report(model, data, options, settings, console)
+
+
+def _origin(data: Input, provenance: Provenance) -> Origin:
+    """Describe the data of a model, so that new points are read in the same way."""
+    from ctsne._fit.storing import Origin
+    from ctsne._io import suffix_of
+    from ctsne._io.paths import TABLE_SUFFIXES
+
+    dataset = data.dataset
+    named = suffix_of(dataset.path) in (*TABLE_SUFFIXES, ".h5ad")
+    return Origin(provenance, dataset.source, dataset.features if named else None)
+
+
+def _least_model_size(data: Input) -> int:
+    """Return the bytes that a model takes at least: the features in single precision."""
+    n, d = data.X.shape
+    return 4 * n * min(d, _COMPONENTS)
 
 
 def _inode(path: Path) -> int | None:
@@ -189,6 +227,8 @@ def _report(
     n, knob = len(model.embedding_), METHODS[options.method].knob
     value = None if knob is None else getattr(model, f"{knob}_")
     lines = [f"map: {options.output} ({n} points; {_title(model, knob, value)})"]
+    if options.model_file is not None:
+        lines.append(f"model: {options.model_file} (place new points with ctsne transform)")
     if options.plot is not None:
         lines.append(f"picture: {options.plot}")
     for name in ("mixing", "other_mixing"):
@@ -209,7 +249,8 @@ def _report(
     if options.plot is None:
         lines.append(f"next: {plot_command(options.output, 'map.png', key=options.key)}")
     content = {
-        "command": "embed", "output": options.output, "picture": options.plot, "points": n,
+        "command": "embed", "output": options.output, "model": options.model_file,
+        "picture": options.plot, "points": n,
         "settings": settings, "found": {} if knob is None else {knob: value},
         "measures": measures,
     }  # fmt: skip

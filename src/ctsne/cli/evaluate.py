@@ -70,6 +70,9 @@ def run(options: argparse.Namespace, console: Console) -> None:
     made = read_map(source, key=options.key)
     # The data are read as they were read for the map.
     provenance = read_provenance(source, key=options.key)
+    if provenance.command == "transform":
+        what = f"{source} holds points placed in another map, which has its own neighbours"
+        raise ValueError(f"{what}; ctsne evaluate measures maps made by ctsne embed")
     then = options_again(provenance, source, given=options.data)
     check_outputs(outputs, then)
     data = read_input(then, console, expect=provenance.inputs[0].data)

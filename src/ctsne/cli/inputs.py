@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ctsne._io import Dataset, InputRecord
 
 # Options that name a file to read.
-_READ = ("input", "label_file", "init", "data", "config")
+_READ = ("input", "label_file", "init", "data", "config", "model")
 HOW_TO_NAME = "--input FILE for rerun, --data FILE for evaluate"  # a data file that has moved
 joint_name = JOINT.join  # the name of a combination of label columns
 
@@ -188,9 +188,11 @@ def records_of(data: Input, options: Namespace, output: Path) -> list[InputRecor
     return input_records(data.dataset, output, labels, aligned=data.aligned, start=start)
 
 
-def names_of_files(settings: Mapping[str, Any]) -> Iterator[str]:
+def names_of_files(settings: Mapping[str, Any], command: str = "embed") -> Iterator[str]:
     """Yield the options that name a further file, in the order of the records."""
     if settings.get("label_file") is not None:
         yield "label_file"
     if settings.get("init", "pca") not in STARTS:
         yield "init"
+    if command == "transform":
+        yield "model"

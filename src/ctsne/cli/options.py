@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # Options that do not shape the result, or that the settings record elsewhere.
 UNRECORDED = ("command", "run", "config", "help", "jobs", "json", "quiet", "verbose", "input",
-              "output", "plot", "keep")  # fmt: skip
+              "output", "plot", "keep", "model", "model_file")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -131,10 +131,25 @@ def add_labels(group: Any, *, required: bool = False) -> None:
 
 def add_data(parser: Parser, main: Any, *, leave_out: Iterable[str] = ()) -> None:
     """Add how to read INPUT, and the estimator's parameters, the most needed to group ``main``."""
+    add_reading(parser)
+    advanced = parser.add_argument_group("advanced options")
+    for each in PARAMETERS:
+        if each.name not in leave_out:
+            option(main if each in _MAIN else advanced, f"{each.flag} {each.metavar}", each.help,
+                   read=each.read, default=each.default)  # fmt: skip
+
+
+def add_reading(parser: Parser, *, of_model: bool = False) -> None:
+    """Add how to read INPUT: the data of a map, or new points for that of a model."""
     group = parser.add_argument_group("reading INPUT")
+    chosen = "all numeric columns that are not named otherwise"
+    part = "X_pca, else the highly variable genes of X, else X"
+    aligned = "such as X_pca_harmony; replaces --align"
+    if of_model:
+        chosen, part = "those of the model, by name", "as for the model"
+        aligned = "if the model was made with one (default: the same key)"
     option(group, "--features NAME...",
-           'columns to embed, by name or pattern such as "PC*" (default: all numeric columns that '
-           "are not named otherwise)")  # fmt: skip
+           f'columns to embed, by name or pattern such as "PC*" (default: {chosen})')  # fmt: skip
     option(group, "--index COLUMN", "column with the names of the points; not used as a feature")
     option(group, "--label-file FILE",
            "table with the labels, if INPUT does not have them; its rows must be in the order of "
@@ -142,17 +157,11 @@ def add_data(parser: Parser, main: Any, *, leave_out: Iterable[str] = ()) -> Non
     option(group, "--join-on COLUMN",
            "column by which to join the label file to INPUT, such as cell; index joins by row "
            "names, order by position even if identifiers differ")  # fmt: skip
-    option(group, "--use-rep KEY", "h5ad: key in obsm, or X (default: X_pca, else "
-           "the highly variable genes of X, else X)")  # fmt: skip
+    option(group, "--use-rep KEY", f"h5ad: key in obsm, or X (default: {part})")
     option(group, "--layer KEY", "h5ad: layer to use instead")
     option(group, "--align-rep KEY",
-           "h5ad: representation in obsm in which to compare points with different labels, such "
-           "as X_pca_harmony; replaces --align")  # fmt: skip
-    advanced = parser.add_argument_group("advanced options")
-    for each in PARAMETERS:
-        if each.name not in leave_out:
-            option(main if each in _MAIN else advanced, f"{each.flag} {each.metavar}", each.help,
-                   read=each.read, default=each.default)  # fmt: skip
+           "h5ad: representation in obsm in which to compare points with different labels, "
+           f"{aligned}")  # fmt: skip
 
 
 def add_jobs(group: Any) -> None:
