@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from ctsne._core.checks import is_sparse
 from ctsne._core.checksums import content_checksum
 from ctsne._core.guards import reading, require_room
-from ctsne._core.messages import unknown
+from ctsne._core.messages import listed, unknown
 from ctsne._io.anndata import DEFAULT, obs_columns
-from ctsne._io.arrays import read_matrix
+from ctsne._io.arrays import read_arrays, read_matrix
 from ctsne._io.dataset import Dataset, take_rows
 from ctsne._io.hdf5 import opened, read_element
 from ctsne._io.paths import check_input, load, suffix_of
@@ -31,7 +31,7 @@ TABLES = (".parquet", ".feather")
 class Choice:
     """What to read of every shard."""
 
-    # Columns of tables; None is for a matrix. Empty if only labels are needed.
+    # Columns by name; None takes a whole matrix. Empty if only labels are needed.
     features: tuple[str, ...] | None = None
     columns: tuple[str, ...] = ()  # labels
     others: bool = False  # whether all other columns are read too
@@ -78,12 +78,6 @@ def read_blocks(content: Any, choice: Choice, rows: int = BLOCK_ROWS) -> Iterato
             yield _of_frame(content.iloc[start : start + rows], choice, "the data frame")
 
 
-def labels_of(columns: Mapping[str, Any], names: tuple[str, ...]) -> Any:
-    """Return label columns as a model takes them: None, one column, or several by name."""
-    chosen = {name: columns[name] for name in names}
-    return next(iter(chosen.values()), None) if len(chosen) < 2 else chosen
-
-
 def joined(blocks: Sequence[Block]) -> Block:
     """Return several blocks as one, without the names of rows."""
     columns = {
@@ -121,10 +115,9 @@ def check_file(path: Path) -> None:
 
 
 def _of_part(part: Part, choice: Choice, rows: int) -> Iterator[Block]:
-    X = part.X if is_sparse(part.X) else np.asarray(part.X)
+    X: Any = part.X.tocsr() if is_sparse(part.X) else np.asarray(part.X)
     if X.ndim != 2:
         raise ValueError(f"X must be a 2D array, got shape {X.shape}")
-    X = X.tocsr() if is_sparse(X) else X
     for name, column in zip(choice.columns, part.labels, strict=True):
         if len(column) != X.shape[0]:
             raise ValueError(f"{name} has {len(column)} entries, but X has {X.shape[0]} rows")
@@ -207,9 +200,10 @@ def _of_h5ad(path: Path, choice: Choice, rows: int) -> Iterator[Block]:
     with opened(path) as file:
         obs = read_element(file["obs"])
         matrix = matrix_in(file, choice.use_rep, path)
-        if choice.genes != genes_of(file, choice.use_rep):
+        if choice.genes is not None and choice.genes != genes_of(file, choice.use_rep):
             what = f"{path} has other genes than the first file, or in another order"
             raise ValueError(f"{what}; a model needs the same columns everywhere")
+        places = _places(file, choice.features, path) if choice.features else None
         if matrix.shape[0] != len(obs):
             what = f"{matrix.shape[0]} rows, obs has {len(obs)}"
             raise ValueError(f"{path} is damaged: its matrix has {what}")
@@ -223,7 +217,39 @@ def _of_h5ad(path: Path, choice: Choice, rows: int) -> Iterator[Block]:
         require_room(min(rows, matrix.shape[0]) * matrix.shape[1], path)
         if choice.features == ():
             matrix = np.empty((len(obs), 0))
-        yield from _slices(matrix, columns, obs.index.astype(str), rows)
+        for block in _slices(matrix, columns, obs.index.astype(str), rows):
+            yield block if places is None else replace(block, X=block.X[:, places])
+
+
+def _places(file: Any, genes: Sequence[str], path: Path) -> NDArray[np.intp]:
+    """Return where the columns of a model are in an open .h5ad file."""
+    index = read_element(file["var"]).index.astype(str)
+    places: NDArray[np.intp] = index.get_indexer(genes) if index.is_unique else np.array([-1])
+    if (places < 0).any():
+        missing = [gene for gene in genes if gene not in index]
+        what = f"lacks {len(missing)} of the {len(genes)} genes" if missing else "repeats genes"
+        raise ValueError(f"{path} {what} that the model was made from: {listed(missing, most=5)}")
+    return places
+
+
+def columns_in(path: Path) -> list[str]:
+    """Return the names of the columns that a file has; those of an .npy none."""
+    suffix = suffix_of(path)
+    with reading(path, "valid data") if path.is_file() else contextlib.nullcontext():
+        if suffix == ".parquet":
+            return list(load("pyarrow.parquet").read_schema(path).names)
+        if suffix == ".feather":
+            with load("pyarrow").OSFile(str(path)) as file:
+                return list(load("pyarrow.ipc").open_file(file).schema.names)
+        if suffix == ".h5ad":
+            with opened(path) as file:
+                return [str(name) for name in file["obs"]]
+        if suffix == ".npz":
+            return list(read_arrays(path)[0])
+        if suffix == ".zarr":
+            store = load("zarr", extra="dask").open(str(path), mode="r")
+            return list(getattr(store, "array_keys", list)())
+    return []
 
 
 def matrix_in(file: Any, use_rep: str | None, path: Path) -> Any:

@@ -52,6 +52,21 @@ def opened_client(client: Any) -> Iterator[Any]:
         yield own
 
 
+@contextlib.contextmanager
+def connected(address: str | None) -> Iterator[Any]:
+    """Give a client of the scheduler at an address, or None without one."""
+    if address is None:
+        yield None
+        return
+    distributed = load_dask("distributed")
+    try:
+        client = distributed.Client(address, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"no Dask scheduler answers at {address!r:.100}: {error}") from error
+    with client:
+        yield client
+
+
 def run_tasks(client: Any, tasks: Iterable[Any]) -> Iterator[tuple[int, Any]]:
     """Run delayed tasks, a few at a time; yield the number and the result of each as it ends.
 
@@ -60,7 +75,8 @@ def run_tasks(client: Any, tasks: Iterable[Any]) -> Iterator[tuple[int, Any]]:
     """
     distributed = load_dask("distributed")
     done = distributed.as_completed(with_results=True, raise_errors=False, loop=client.loop)
-    numbered, running = iter(enumerate(tasks)), {}
+    numbered = iter(enumerate(tasks))
+    running: dict[Any, int] = {}
 
     def submit() -> None:
         room = _TASKS_PER_THREAD * max(1, sum(client.nthreads().values())) - len(running)

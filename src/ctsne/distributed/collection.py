@@ -6,7 +6,7 @@ import glob
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from ctsne.distributed.blocks import (
     Part,
     check_file,
     genes_of,
+    key_in,
     read_blocks,
     read_frames,
 )
@@ -86,14 +87,18 @@ def open_collection(
     h5ad = isinstance(first, str) and suffix_of(first) == ".h5ad"
     if use_rep is not None and not h5ad:
         raise ValueError(f"use_rep is for .h5ad files, but the collection is {_kind(collection)}")
-    genes = None
+    choice = Choice(None, columns, others, use_rep)
     if h5ad:
         with opened(Path(first)) as file:
-            genes = genes_of(file, use_rep)
-    found = _first_rows(shards, Choice(None, columns, others, use_rep, genes), client)
-    chosen = _features(found, columns, features) if hasattr(found, "columns") else None
-    choice = Choice(chosen, columns, others, use_rep, genes)
-    head = next(read_blocks(found, choice, _HEAD))
+            if features is not None and key_in(file, use_rep) == "X":
+                choice = replace(choice, features=tuple(features))
+            else:
+                choice = replace(choice, genes=genes_of(file, use_rep))
+    found = _first_rows(shards, choice, client)
+    if hasattr(found, "iloc"):
+        choice = replace(choice, features=_features(found, columns, features))
+    matrix = isinstance(found, Part)
+    head = next(read_blocks(found, replace(choice, features=None) if matrix else choice, _HEAD))
     state = ""
     if not isinstance(first, str):  # files are known by their names, and may be corrected
         values = head.X.to_numpy() if hasattr(head.X, "to_numpy") else head.X
@@ -245,8 +250,8 @@ def _of_frame(frame: Any) -> tuple[Shard, ...]:
 # Files
 
 
-def _of_files(files: Any, columns: Sequence[str]) -> tuple[Shard, ...]:
-    """Return a shard for every file; a zarr store has one for some of its chunks."""
+def file_paths(files: Any) -> list[Path]:
+    """Return the files that are named, all of one format that can be read."""
     given = [files] if isinstance(files, str | os.PathLike) else files
     if not isinstance(given, list | tuple) or not all(
         isinstance(each, str | os.PathLike) for each in given
@@ -254,11 +259,19 @@ def _of_files(files: Any, columns: Sequence[str]) -> tuple[Shard, ...]:
         how = "for data in memory, use model.place"
         raise TypeError(f"the collection must be {_WANTED}, got {shown(files)}; {how}")
     paths = [path for each in given for path in _expanded(os.fspath(each))]
+    if not paths:
+        raise ValueError("the collection is empty: name at least one file")
     suffixes = {suffix_of(path) for path in paths}
     if len(suffixes) > 1:
         raise ValueError(f"the files must be of one format, got {', '.join(sorted(suffixes))}")
     for path in paths:
         check_file(path)
+    return paths
+
+
+def _of_files(files: Any, columns: Sequence[str]) -> tuple[Shard, ...]:
+    """Return a shard for every file; a zarr store has one for some of its chunks."""
+    paths = file_paths(files)
     stems = Counter(path.name.removesuffix(path.suffix) for path in paths)
     shards: list[Shard] = []
     for number, path in enumerate(paths):

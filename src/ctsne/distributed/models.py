@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import tempfile
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ctsne._core.checksums import file_checksum
 from ctsne.distributed.cluster import load_dask
+from ctsne.labels import Labels, combine_columns
 
 if TYPE_CHECKING:
     from ctsne.estimator import ConditionalTSNE
@@ -42,7 +44,7 @@ def content_for(client: Any, file: ModelFile) -> Any:
 
 def kept_model(file: ModelFile, content: bytes | None) -> ConditionalTSNE:
     """Return the model, read at the first call in this process; runs on a worker."""
-    from ctsne.estimator import load
+    from ctsne.stored import load
 
     with _lock:  # tasks in other threads wait instead of reading it again
         if file.sha256 not in _kept:
@@ -57,6 +59,18 @@ def kept_model(file: ModelFile, content: bytes | None) -> ConditionalTSNE:
             model.n_jobs = -1  # the threads of this worker, whatever the model was fitted with
             _kept[file.sha256] = model
         return _kept[file.sha256]
+
+
+def labels_for(model: ConditionalTSNE, columns: Sequence[Any]) -> Any:
+    """Return label columns as the model takes them; several may be one that was combined."""
+    if not columns:
+        return None
+    if model.labels_ is None or isinstance(model.labels_, Labels):
+        return columns[0] if len(columns) == 1 else combine_columns(columns)
+    if len(columns) != model.labels_.n_columns:
+        count = f"{model.labels_.n_columns} label columns ({', '.join(model.labels_.names)})"
+        raise ValueError(f"labels: the model has {count}, got {len(columns)}")
+    return dict(zip(model.labels_.names, columns, strict=True))
 
 
 def _stored(file: ModelFile, content: bytes) -> Path:

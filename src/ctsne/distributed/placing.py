@@ -20,7 +20,7 @@ from ctsne._core.guards import reason
 from ctsne._core.locks import sole_writer
 from ctsne._core.messages import listed, shown, warn
 from ctsne._core.progress import Progress
-from ctsne.distributed.blocks import labels_of
+from ctsne._fit.storing import origin_of
 from ctsne.distributed.cluster import load_dask, opened_client, run_tasks
 from ctsne.distributed.collection import Collection, open_collection
 from ctsne.distributed.folder import (
@@ -34,7 +34,7 @@ from ctsne.distributed.folder import (
     remove_parts,
     write_record,
 )
-from ctsne.distributed.models import ModelFile, content_for
+from ctsne.distributed.models import ModelFile, content_for, labels_for
 from ctsne.distributed.shard import Outcome, Task, place_shard
 
 if TYPE_CHECKING:
@@ -145,7 +145,8 @@ def _fitted(model: Any) -> tuple[ConditionalTSNE, Path | None]:
     """Return the model, and the file that it was read from."""
     from sklearn.utils.validation import check_is_fitted
 
-    from ctsne.estimator import ConditionalTSNE, load
+    from ctsne.estimator import ConditionalTSNE
+    from ctsne.stored import load
 
     if isinstance(model, str | os.PathLike):
         return load(model), Path(model)
@@ -157,24 +158,28 @@ def _fitted(model: Any) -> tuple[ConditionalTSNE, Path | None]:
 
 
 def _feature_names(model: ConditionalTSNE) -> list[str] | None:
-    names = getattr(model, "feature_names_in_", None)
-    return None if names is None else [str(name) for name in names]
+    """Return the names of the columns that a model was made from, if it knows them."""
+    origin = origin_of(model)
+    names = getattr(model, "feature_names_in_", None if origin is None else origin.features)
+    return None if names is None or model.metric == "precomputed" else [*map(str, names)]
 
 
 def _check_suits(model: ConditionalTSNE, found: Collection) -> None:
     """Refuse a collection that the model cannot place, before any work starts."""
-    width, wanted = found.head.X.shape[1], model.n_features_in_
-    if width != wanted:
+    if not isinstance(model.align, str):
+        how = "use model.place(..., aligned=...) for each part of the collection"
+        raise ValueError(f"the model compares labels in an array given as align; {how}")
+    X, wanted = found.head.X, model.n_features_in_
+    if X.shape[1] != wanted:
         named = found.choice.features
         which = "" if named is None else f" ({listed(named)})"
-        what = f"the collection has {width} features{which}"
+        what = f"the collection has {X.shape[1]} features{which}"
         raise ValueError(f"{what}, but the model was fitted to {wanted}")
-    X = found.head.X
-    dense = np.asarray(X.todense() if is_sparse(X) else X)
-    usable = np.flatnonzero(np.isfinite(dense).all(axis=1)) if dense.dtype.kind in "biuf" else ()
-    if len(usable):  # bad values are reported with their shard
-        row = found.head.take(usable[:1])
-        model.place(row.X, labels=labels_of(row.columns, found.labels))
+    values = np.asarray(X.todense() if is_sparse(X) else X)
+    if values.dtype.kind in "biuf":  # bad values are reported with their shard
+        row = found.head.take(np.flatnonzero(np.isfinite(values).all(axis=1))[:1])
+        if len(row):
+            model.place(row.X, labels_for(model, [row.columns[name] for name in found.labels]))
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ctsne._core.checks import check_count
 from ctsne._core.messages import shown
-from ctsne.distributed.blocks import Block, Choice, joined, labels_of, named, read_blocks
+from ctsne.distributed.blocks import Block, Choice, joined, named, read_blocks
 from ctsne.distributed.cluster import load_dask, opened_client, run_tasks
 from ctsne.distributed.collection import Collection, column_names, open_collection
 from ctsne.distributed.strata import Key, draw, strata_of
@@ -87,7 +87,8 @@ def fit_sample(
     with opened_client(client) as cluster:
         found = open_collection(collection, cluster, labels=labels, more=strata, use_rep=use_rep)
         sample = _sample(found, n, strata or found.labels, seed, cluster)
-    return model.fit(sample.X, labels=labels_of(sample.columns, found.labels))
+    known = {name: sample.columns[name] for name in found.labels}
+    return model.fit(sample.X, labels=known if len(known) > 1 else next(iter(known.values()), None))
 
 
 def _sample(found: Collection, n: int, strata: tuple[str, ...], seed: int, client: Any) -> Block:

@@ -48,7 +48,7 @@ def allocate(counts: NDArray[np.int64], n: int) -> NDArray[np.int64]:
     share = (n - kept) / rest
     k = int(np.argmax(share * counts[order] >= least[order]))
     wanted = np.maximum(least, share[k] * counts)
-    taken = np.floor(wanted).astype(np.int64)
+    taken: NDArray[np.int64] = np.floor(wanted).astype(np.int64)
     # Fractions are rounded so that the sum is n: up for the largest ones.
     up = np.argsort(taken - wanted, kind="stable")[: n - int(taken.sum())]
     taken[up] += 1
