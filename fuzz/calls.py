@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,14 @@ from ctsne import (
     evaluate,
     labels,
     layout,
+    load,
     neighbors,
     pl,
     report,
     sweep,
     tl,
 )
+from ctsne.methods import METHODS
 
 
 class Call:
@@ -138,6 +141,65 @@ def small_adata() -> Any:
 
 
 @cache
+def small_model(method: str = "joint") -> ConditionalTSNE:
+    data = datasets.make_synthetic(60, random_state=0)
+    model = ConditionalTSNE(method=method, perplexity=5, n_iter=5, n_jobs=1, random_state=0)
+    return model.fit(data.X, labels=data.known)
+
+
+@cache
+def saved_model(folder: Path) -> Path:
+    path = folder / "saved.ctsne"
+    small_model().save(path)
+    return path
+
+
+def _new_points(data: Data) -> tuple[np.ndarray, Any]:
+    """New points for a small model, with known, new and missing labels."""
+    count = int(data.rng.integers(1, 9))
+    names = np.array(["blue", "orange", "green", None], object)[data.rng.integers(4, size=count)]
+    return 3 * data.rng.normal(size=(count, 10)), pick(data.rng, (names, names, None))
+
+
+def _placed(data: Data, name: str) -> Call:
+    model = copy.deepcopy(small_model(pick(data.rng, tuple(METHODS))))
+    X, known = _new_points(data)
+    more = {"n_iter": 3} if name == "extend" else {}
+    return Call(getattr(model, name), X, known, **more)
+
+
+def _transform(data: Data) -> Call:
+    reference, new = _adata_with_map().copy(), data.adata()
+    return Call(
+        tl.transform, new, pick(data.rng, (reference, small_adata_model())),
+        pick(data.rng, (None, "batch")), copy=bool(data.rng.random() < 0.3), n_jobs=1,
+    )  # fmt: skip
+
+
+@cache
+def _adata_with_map() -> Any:
+    adata = small_adata().copy()
+    tl.ctsne(adata, "batch", perplexity=3, n_iter=3, n_jobs=1)
+    return adata
+
+
+@cache
+def small_adata_model() -> ConditionalTSNE:
+    adata = small_adata()
+    model = ConditionalTSNE(perplexity=3, n_iter=3, n_jobs=1, random_state=0)
+    return model.fit(adata.obsm["X_pca"], labels=adata.obs["batch"])
+
+
+def _write_placed(data: Data) -> Call:
+    X, known = _new_points(data)
+    placed = small_model().place(X, known)
+    return Call(
+        report.write_placed, placed, _new_path(data, ".html"), reference=small_model(),
+        columns={"number": np.arange(float(len(X)))},
+    )  # fmt: skip
+
+
+@cache
 def saved_sweep(folder: Path) -> Path:
     path = folder / "saved.npz"
     small_sweep().save(path)
@@ -172,6 +234,9 @@ def _positions(data: Data) -> Any:
 
 
 def _embedding(data: Data) -> Call:
+    if data.rng.random() < 0.2:
+        placed = small_model().place(*_new_points(data))
+        return Call(pl.embedding, placed, reference=pick(data.rng, (small_model(), data.flat)))
     positions, color, shape = _positions(data)
     legend, size = bool(data.rng.random() < 0.8), pick(data.rng, (None, 3.0))
     return Call(pl.embedding, positions, color, shape=shape, legend=legend, size=size)
@@ -246,6 +311,14 @@ def _of_sweep(name: str) -> Callable[[Data], Call]:
 
 
 CALLS: dict[str, Callable[[Data], Call]] = {
+    **{
+        f"ConditionalTSNE.{name}": partial(_placed, name=name)
+        for name in ("place", "transform", "extend")
+    },
+    "ConditionalTSNE.save": lambda data: Call(
+        small_model(pick(data.rng, tuple(METHODS))).save, _new_path(data, ".ctsne")
+    ),
+    "load": lambda data: Call(load, saved_model(data.folder)),
     "datasets.make_synthetic": lambda data: Call(
         datasets.make_synthetic, data.n, random_state=int(data.rng.integers(9))
     ),
@@ -394,6 +467,7 @@ CALLS: dict[str, Callable[[Data], Call]] = {
         tl.recipe_heiter23, data.adata(), n_top_genes=20, n_comps=4,
         copy=bool(data.rng.random() < 0.5),
     ),
+    "tl.transform": _transform,
     "pl.embedding": _embedding,
     "pl.maps": _maps,
     "pl.measures": _measures,
@@ -404,6 +478,7 @@ CALLS: dict[str, Callable[[Data], Call]] = {
     "pl.similarity_profile": lambda data: Call(
         pl.similarity_profile, np.sort(data.rng.random(data.n)), data.rng.random(data.n), data.known
     ),
+    "report.write_placed": _write_placed,
     "report.write_report": lambda data: Call(
         report.write_report, small_sweep(), _new_path(data, ".html"),
         columns={"batch": np.tile(["a", "b"], 20), "number": np.arange(40.0)}, known="batch",

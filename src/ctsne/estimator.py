@@ -317,7 +317,12 @@ class ConditionalTSNE(
         validate_data(self, X, reset=False, skip_check_array=True)
         n_jobs = check_jobs(self.n_jobs)
         request = placing.check_request(
-            X, labels, aligned, perplexity, fitted=self._fitted, known=self.labels_
+            X,
+            labels,
+            aligned,
+            perplexity,
+            fitted=self._reference or self._fitted,
+            known=self.labels_,
         )
         reference = self._prepared(n_jobs)
         return placing.place(reference, request, n_jobs=n_jobs)

@@ -12,10 +12,11 @@ from ctsne._core.checks import (
     check_directions,
     check_matrix,
     check_number,
+    check_same_rows,
     is_sparse,
 )  # fmt: skip
 from ctsne._core.messages import label_text, warn
-from ctsne._fit.reference import Found, Reference
+from ctsne._fit.reference import Fitted, Found, Reference
 from ctsne.labels import Labels, encode_labels
 
 # New points that are worked on at a time: bounds the memory, and changes nothing else.
@@ -72,17 +73,43 @@ class Placement:
 _PER_POINT = ("perplexity", "other_share", "matched", "largest_weight")
 
 
-def check_new_points(X: Any, reference: Reference) -> Any:
-    """Return the matrix of new points, or refuse it."""
+@dataclass(frozen=True, eq=False)
+class Request:
+    """New points as they were checked."""
+
+    matrix: Any
+    codes: NDArray[np.int32]  # -1 where missing, beyond those of the map where new
+    aligned: NDArray[np.floating] | None
+    perplexity: float
+
+
+def check_request(
+    X: Any, labels: Any, aligned: Any, perplexity: Any, *, fitted: Fitted | Reference,
+    known: Labels | None,
+) -> Request:  # fmt: skip
+    """Return new points in the form that :func:`place` takes, or refuse them."""
     matrix = check_matrix(X, least=1)
-    if reference.metric == "cosine":
+    if fitted.metric == "cosine":
         check_directions(matrix)
-    if reference.metric != "precomputed":
-        return matrix
-    if matrix.shape[1] != reference.n_points:
+    if fitted.metric == "precomputed":
+        _check_distances(matrix, fitted.n_points)
+    m = matrix.shape[0]
+    check_same_rows(X, labels)
+    codes = _known_codes(labels, known if fitted.uses_labels else None, m)
+    if labels is None and fitted.uses_labels:
+        warn(
+            "no labels given, so the new points are placed next to their nearest points of any "
+            "label; pass labels=... to factor theirs out"
+        )
+    number = check_number(perplexity, "perplexity", low=1, high=float(fitted.n_points))
+    return Request(matrix, codes, _check_aligned(X, aligned, m, fitted), number)
+
+
+def _check_distances(matrix: Any, n: int) -> None:
+    if matrix.shape[1] != n:
         raise ValueError(
-            f'with metric="precomputed", X must hold the distances of new points to all '
-            f"{reference.n_points} points of the map, one column each, got shape {matrix.shape}"
+            f'with metric="precomputed", X must hold the distances of new points to all {n} points '
+            f"of the map, one column each, got shape {matrix.shape}"
         )
     if matrix.min() < 0:
         must = 'with metric="precomputed", X must hold distances, which are not negative'
@@ -90,10 +117,42 @@ def check_new_points(X: Any, reference: Reference) -> Any:
     if is_sparse(matrix) and not np.diff(matrix.indptr).all():
         first = int(np.flatnonzero(np.diff(matrix.indptr) == 0)[0])
         raise ValueError(f"X has no distances for the new point in row {first}; it needs some")
-    return matrix
 
 
-def known_codes(labels: Any, known: Labels | None, n: int) -> NDArray[np.int32]:
+def _check_aligned(
+    X: Any, aligned: Any, m: int, fitted: Fitted | Reference
+) -> NDArray[np.floating] | None:
+    """Return the new points in the representation that the map was aligned by."""
+    alignment = fitted.alignment
+    if alignment.name != "array":
+        if aligned is not None:
+            raise ValueError(
+                "aligned is only for models that were fitted with an array as align, but this one "
+                f'has align="{alignment.name}"; leave it out'
+            )
+        return None
+    assert alignment.points is not None
+    width = alignment.points.shape[1]
+    if aligned is None:
+        raise ValueError(
+            "the model was fitted with an array as align, so the new points are needed in the same "
+            f"representation: pass aligned=..., an array of shape ({m}, {width})"
+        )
+    check_same_rows(X, aligned, argument="aligned")
+    if is_sparse(aligned):
+        raise TypeError("aligned must be a dense array with a row for each point, got a sparse one")
+    points = check_matrix(aligned, argument="aligned", least=1)
+    if points.shape != (m, width):
+        raise ValueError(
+            f"aligned must have a row for each new point and the columns of the fit, of shape "
+            f"({m}, {width}); got shape {points.shape}"
+        )
+    if fitted.metric == "cosine":
+        check_directions(points, argument="aligned")
+    return np.asarray(points * alignment.factor, alignment.points.dtype)
+
+
+def _known_codes(labels: Any, known: Labels | None, n: int) -> NDArray[np.int32]:
     """Return the codes that new points' labels have in the map; new labels get further codes."""
     if labels is None or known is None:
         return np.full(n, -1, np.int32)
@@ -110,17 +169,9 @@ def known_codes(labels: Any, known: Labels | None, n: int) -> NDArray[np.int32]:
     return np.append(np.array(codes, np.int32), np.int32(-1))[given.codes]
 
 
-def check_new_perplexity(perplexity: Any, reference: Reference) -> float:
-    """Return the perplexity of new points' rows, or refuse it."""
-    most = float(reference.n_points)
-    return check_number(perplexity, "perplexity", low=1, high=most)
-
-
-def place(
-    reference: Reference, matrix: Any, labels: NDArray[np.int32], aligned: Any, *,
-    perplexity: float, n_jobs: int,
-) -> Placement:  # fmt: skip
+def place(reference: Reference, request: Request, *, n_jobs: int) -> Placement:
     """Place checked points, some at a time."""
+    matrix, labels, aligned = request.matrix, request.codes, request.aligned
     m = matrix.shape[0]
     embedding = np.empty((m, reference.embedding.shape[1]), np.float32)
     distance = np.empty(m, np.float32)
@@ -130,7 +181,7 @@ def place(
         features = new_features(reference, matrix[part], n_jobs)
         codes = labels[part, None] if reference.columns else np.zeros((len(features), 0), np.int32)
         near = None if aligned is None else aligned[part]
-        for found in reference.rows(features, codes, near, perplexity, n_jobs):
+        for found in reference.rows(features, codes, near, request.perplexity, n_jobs):
             points = found.points + begin
             embedding[points] = reference.place(found, labels[points], n_jobs)
             distance[points] = found.neighbors.distances.min(axis=1)

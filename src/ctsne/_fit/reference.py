@@ -53,6 +53,16 @@ class Fitted:
     projection: Projection | None
     alignment: Alignment
 
+    @property
+    def n_points(self) -> int:
+        """Number of points of the map."""
+        return int(self.features.shape[0])
+
+    @property
+    def uses_labels(self) -> bool:
+        """Whether labels have an effect."""
+        return self.labels is not None
+
 
 def keep_fitted(
     settings: Settings, features: Any, projection: Projection | None, alignment: Alignment
@@ -124,6 +134,11 @@ class Reference:
     def n_points(self) -> int:
         """Number of points of the map."""
         return len(self.embedding)
+
+    @property
+    def uses_labels(self) -> bool:
+        """Whether labels have an effect: on the similarities, or on the map."""
+        return len(self.columns) > 0 or len(self.fields.grid_of) > 1
 
     @property
     def patterns(self) -> tuple[int, ...]:

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from ctsne._core.checks import MOST_POINTS, as_numbers, check_finite, check_path
 from ctsne._core.guards import reading
 from ctsne._core.messages import listed, shown
-from ctsne._fit.reference import Reference, prepared_reference
+from ctsne._fit.reference import Reference
 from ctsne._fit.settings import DEFAULTS, check_settings
 from ctsne._io.model_values import labels_from, plain_labels, plain_value, value_from
 from ctsne._io.models import WHAT, check_model_output, read_model, write_model

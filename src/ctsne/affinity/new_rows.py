@@ -8,7 +8,7 @@ of the map that are treated as new.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
 import numpy as np
@@ -159,6 +159,8 @@ class RowMaker:
         log_weights = None
         if self.method == "revised":
             log_weights = self._revised(codes)
+        else:  # diagnostics expect a list of other labels, here an empty one
+            found = replace(found, patterns=(0, 1), lengths=None)
         rows = Rows(found, log_weights, n_jobs=self.n_jobs)
         target = min(perplexity, found.indices.shape[1])
         weighted = self.method == "revised" and self.bandwidth == "r"

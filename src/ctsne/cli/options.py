@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # Options that do not shape the result, or that the settings record elsewhere.
 UNRECORDED = ("command", "run", "config", "help", "jobs", "json", "quiet", "verbose", "input",
-              "output", "plot", "keep", "model", "model_file")  # fmt: skip
+              "output", "plot", "page", "keep", "model", "model_file")  # fmt: skip
 
 
 @dataclass(frozen=True)

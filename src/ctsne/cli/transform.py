@@ -24,7 +24,7 @@ from ctsne.labels import Labels, combine_columns
 if TYPE_CHECKING:
     from ctsne._fit.placing import Placement
     from ctsne._fit.storing import Origin
-    from ctsne._io import Dataset, InputRecord
+    from ctsne._io import Dataset, InputRecord, Provenance
     from ctsne.estimator import ConditionalTSNE
 
 USAGE = "MODEL INPUT -o OUTPUT [--labels COLUMN ...] [options]"
@@ -58,6 +58,7 @@ the output:
 examples:
   ctsne embed cells.csv --labels batch -o map.csv --model model.ctsne
   ctsne transform model.ctsne new.csv -o new_map.csv --plot new_map.png
+  ctsne transform model.ctsne new.csv -o new_map.csv --page new_map.html
   ctsne transform model.ctsne new.h5ad --labels donor -o new.h5ad"""
 
 
@@ -70,6 +71,7 @@ def add_options(parser: Parser, main: Any) -> None:
            "the same names, if INPUT has them)")  # fmt: skip
     option(main, "-o --output OUTPUT", "file to write; overwritten if it exists", required=True)
     option(main, "--plot FILE", "also draw the points above the reference (png, pdf or svg)")
+    option(main, "--page FILE", "also write an interactive page of them (html)")
     option(main, "--color COLUMN", "column to colour them by (default: the label)")
     option(main, "--perplexity U", "roughly the number of neighbours that count for each point",
            read=number, default=5.0)  # fmt: skip
@@ -93,13 +95,13 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
 
     target = _io.check_output(options.output)
     into_h5ad = _io.suffix_of(target) == ".h5ad"
-    picture = None
-    if options.plot is not None:
-        picture = _io.check_output(options.plot, _io.PICTURE_SUFFIXES)
-    elif options.color is not None:
+    plot, html = options.plot, options.page
+    picture = None if plot is None else _io.check_output(plot, _io.PICTURE_SUFFIXES)
+    page = None if html is None else _io.check_output(html, (".html",))
+    if options.color is not None and plot is None and html is None:
         raise ValueError("--color needs a picture: add --plot FILE, such as --plot map.png")
     source = check_model_input(options.model)
-    check_outputs([each for each in (target, picture) if each], options, into_input=into_h5ad)
+    check_outputs([each for each in (target, picture, page) if each], options, into_input=into_h5ad)
     console.stage(f"reading {source} and {options.input}")
     checksum = file_checksum(source)
     model = load(source)
@@ -132,13 +134,16 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
         target, placed.embedding, dataset=dataset, diagnostics=placed.diagnostics(),
         provenance=provenance, key=options.key,
     )  # fmt: skip
-    if picture is not None:
-        if color is None and names:
-            color = _one_column(dataset, names)
-        try:
-            _draw(model, placed, color, options.color or joint_name(names), picture, options)
-        except WriteError as error:
-            raise WriteError(f"{error}; the map is in {target}") from error
+    shown = (options.color or joint_name(names), color)
+    if color is None and names:
+        shown = (shown[0], _one_column(dataset, names))
+    try:
+        if picture is not None:
+            _draw(model, placed, *shown, picture, options)
+        if page is not None:
+            _write_page(model, placed, *shown, page, dataset, provenance, options)
+    except WriteError as error:
+        raise WriteError(f"{error}; the map is in {target}") from error
     _report(model, placed, dataset, names, options, settings, console)
 
 
@@ -260,7 +265,7 @@ def _model_record(source: Path, target: Path, checksum: str) -> InputRecord:
 
 
 def _draw(
-    model: ConditionalTSNE, placed: Placement, color: Any, name: str, picture: Path,
+    model: ConditionalTSNE, placed: Placement, name: str, color: Any, picture: Path,
     options: argparse.Namespace,
 ) -> None:  # fmt: skip
     from ctsne import pl
@@ -270,9 +275,29 @@ def _draw(
     flat = replace(placed, embedding=placed.embedding[:, :2])
     title = name if color is not None else None
     ax = pl.embedding(flat, color, reference=model.embedding_[:, :2], title=title)
-    values = {**vars(options), "plot": options.plot}
+    save_picture(ax.figure, picture, _command(options))
+
+
+def _write_page(
+    model: ConditionalTSNE, placed: Placement, name: str, color: Any, page: Path, dataset: Dataset,
+    provenance: Provenance, options: argparse.Namespace,
+) -> None:  # fmt: skip
+    from ctsne.report import write_placed
+
+    columns = ({} if color is None else {name: color}) | dataset.columns
+    made = {**provenance.to_dict(), "command": _command(options)}
+    flat = replace(placed, embedding=placed.embedding[:, :2])
+    write_placed(
+        flat, page, reference=model.embedding_[:, :2], columns=columns, names=dataset.names,
+        title=f"{Path(options.input).name} in the map of {Path(options.model).name}",
+        provenance=made,
+    )  # fmt: skip
+
+
+def _command(options: argparse.Namespace) -> str:
+    """Return the command as one would type it."""
     first = ["transform", options.model, options.input]
-    save_picture(ax.figure, picture, spelled(command_parser("transform"), first, values))
+    return spelled(command_parser("transform"), first, vars(options))
 
 
 def _report(
@@ -284,6 +309,8 @@ def _report(
     lines = [f"map: {options.output} ({n} points placed in the map of {options.model})"]
     if options.plot is not None:
         lines.append(f"picture: {options.plot}")
+    if options.page is not None:
+        lines.append(f"page: {options.page}; open it in a browser")
     counts = {}
     for name, column, own in _label_columns(model, dataset, names):
         counts[name] = _counted(column, own)
@@ -299,7 +326,7 @@ def _report(
         lines.append(f"column {options.key}_far marks them; do not trust their places")
     content = {
         "command": "transform", "output": options.output, "picture": options.plot,
-        "model": options.model, "points": n, "labels": counts, "far": far,
+        "page": options.page, "model": options.model, "points": n, "labels": counts, "far": far,
         "far_distance": placed.far_distance, "settings": settings,
     }  # fmt: skip
     console.result("\n".join(lines), content)

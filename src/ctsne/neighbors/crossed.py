@@ -86,7 +86,7 @@ def _lists(
     for total in np.unique(totals):
         rows = np.flatnonzero(totals == total)
         ends = -(-total * np.cumsum(lengths[rows], axis=1, dtype=np.int64) // wanted)
-        chosen = fill_patterns(np.diff(ends, axis=1, prepend=0), has[rows])
+        chosen = fill_patterns(np.diff(ends, axis=1, prepend=0), has[rows], int(total))
         slot = np.arange(total)
         edges = np.cumsum(chosen, axis=1)
         which = (slot >= edges[:, :, None]).sum(axis=1)  # the list of every slot

@@ -14,6 +14,7 @@ from ctsne._core.messages import shown
 from ctsne._fit.placing import Placement
 from ctsne._io.anndata import category_colors, columns_of, is_anndata, map_of
 from ctsne.estimator import ConditionalTSNE
+from ctsne.labels import Labels
 from ctsne.pl import figures
 from ctsne.pl.points import (
     MOST_DOTS,
@@ -97,7 +98,9 @@ def embedding(
         color, shape = columns_of(adata, color=color, shape=shape)
     elif isinstance(positions, Placement):
         if shape is None and positions.far.any() and len(positions.far) <= MOST_DOTS:
-            shape = np.where(positions.far, "far from the reference", "near the reference")
+            codes = positions.far.astype(np.int32)
+            names = ("near the reference", "far from the reference")
+            shape = Labels(codes, names, np.bincount(codes, minlength=2))
         positions = positions.embedding
     below = None if reference is None else _reference_map(reference, basis)
     points = check_positions(positions)

@@ -23,9 +23,13 @@ _LONGEST_NAME = 40
 
 
 def build_payload(
-    result: SweepResult, columns: Mapping[str, Any], known: str, other: str | None, names: Any
-) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return facts about columns and maps, and packed arrays of the points to show."""
+    result: SweepResult, columns: Mapping[str, Any], known: str, other: str | None, names: Any, *,
+    above: NDArray[np.bool_] | None = None,
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:  # fmt: skip
+    """Return facts about columns and maps, and packed arrays of the points to show.
+
+    Points ``above`` the others are drawn last, and kept if not all points can be shown.
+    """
     shapes = [swept.embedding.shape for swept in result.maps if swept.embedding is not None]
     if not shapes:
         raise ValueError("result has no finished map to show")
@@ -44,7 +48,9 @@ def build_payload(
     first = sorted(read, key=lambda column: column.name != known)
     codes = (column.labels.codes for column in first if column.kind == "labels")
     wanted = np.array([row for each in dominated for row, _ in each["worst"]], np.int64)
-    rows = choose_points(n, codes, wanted)
+    rows = choose_points(n, codes, wanted if above is None else np.flatnonzero(above))
+    if above is not None:
+        rows = rows[np.argsort(above[rows], kind="stable")]
     arrays: dict[str, NDArray[Any]] = {"rows": rows.astype(np.uint32)}
     column_facts = []
     for number, column in enumerate(read):
@@ -61,7 +67,7 @@ def build_payload(
     facts = {
         "n": n, "sampledFrom": result.sampled_from, "dimensions": dimensions,
         "known": order.index(known), "other": None if other is None else order.index(other),
-        "missingColor": MISSING, "seedNoise": SEED_NOISE, "columns": column_facts, **about,
+        "missingColor": MISSING, "missingText": "missing", "seedNoise": SEED_NOISE, "columns": column_facts, **about,
         "measures": _measures(present, known, other),
         "names": None if named is None else [short_text(named[row]) for row in rows],
     }  # fmt: skip

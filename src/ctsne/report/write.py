@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from ctsne._core.checks import check_number, check_path
@@ -81,25 +82,34 @@ def write_report(
     if not isinstance(result, SweepResult):
         kind = type(result).__name__
         raise TypeError(f"result must be the result of ctsne.sweep.sweep, got {kind}")
-    target = check_path(path, "path")
-    check_target(target)
-    if not target.parent.is_dir():
-        raise ValueError(f"path is in a folder that does not exist: {target.parent}")
+    title = f"Maps without {known}" if title is None else title
+    target = check_page(path, title)
     if hasattr(columns, "items"):  # a data frame has columns, but is not a mapping
         columns = dict(columns.items())
     _check_columns(columns, known, other)
-    if title is not None and not isinstance(title, str):
-        raise TypeError(f"title must be text, got {type(title).__name__}")
-    title = f"Maps without {known}" if title is None else title
     about = {"mixing": check_number(mixing, "mixing", low=0, high=1), "title": title}
     # The commands are kept apart from the facts, because they depend on the page's folder.
-    apart = {"commands": _check_commands(commands, result), "provenance": _plain(provenance)}
+    apart = {
+        "commands": _check_commands(commands, result),
+        "provenance": plain_provenance(provenance),
+    }
     matched = [each.diagnostics["matched"] for each in result.maps if "matched" in each.diagnostics]
     if matched and MATCHED not in columns:  # the same in all maps
         columns = {**columns, MATCHED: matched[0]}
     facts, arrays = build_payload(result, columns, known, other, names)
     page = build_page(title, {"facts": about | facts, **apart}, arrays)
     write_file(target, page)
+
+
+def check_page(path: object, title: object) -> Path:
+    """Return the file to write, or refuse a place or a title that cannot be used."""
+    target = check_path(path, "path")
+    check_target(target)
+    if not target.parent.is_dir():
+        raise ValueError(f"path is in a folder that does not exist: {target.parent}")
+    if not isinstance(title, str):
+        raise TypeError(f"title must be text, got {type(title).__name__}")
+    return target
 
 
 def _check_columns(columns: object, known: object, other: object) -> None:
@@ -128,7 +138,8 @@ def _check_commands(commands: object, result: SweepResult) -> list[str]:
     return list(commands)
 
 
-def _plain(provenance: object) -> dict[str, Any]:
+def plain_provenance(provenance: object) -> dict[str, Any]:
+    """Return the settings behind a page as JSON can hold them."""
     if provenance is not None and not isinstance(provenance, Mapping):
         raise TypeError(f"provenance must be a mapping, got {type(provenance).__name__}")
     try:

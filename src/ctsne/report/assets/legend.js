@@ -44,7 +44,7 @@ function showBelow() {
 
 function drawLegend(data, state, column) {
   const facts = data.facts.columns[column];
-  const missing = { code: 0, text: "missing", color: data.facts.missingColor, points: facts.missing };
+  const missing = { code: 0, text: data.facts.missingText, color: data.facts.missingColor, points: facts.missing };
   const entries = [];
   byId("legend-title").textContent = facts.name;
   byId("labels-more").textContent = "";

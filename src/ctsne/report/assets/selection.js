@@ -41,7 +41,7 @@ function countTable(data, column, selected) {
     element("th", "share", { scope: "col" }), element("th", "of all", { scope: "col", title: "share of this label among all points" }));
   table.append(head);
   for (const code of order.slice(0, MOST_ROWS)) {
-    const label = code === 0 ? "missing" : labels[code - 1];
+    const label = code === 0 ? data.facts.missingText : labels[code - 1];
     const row = element("tr");
     row.append(element("td", label, { title: label, dir: "auto" }), element("td", count(inside[code])),
       element("td", percent(inside[code] / selected.length)), element("td", percent(all[code] / data.n)));

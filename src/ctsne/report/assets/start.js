@@ -83,6 +83,7 @@ async function start() {
   const data = readData();
   const { facts } = data;
   const state = makeState(facts);
+  document.body.classList.toggle("placed", facts.placed !== undefined);
   drawAbout(data);
   drawProvenance(data);
   const maps = connectMaps(data, state);
@@ -95,7 +96,8 @@ async function start() {
   connectSettings(data, state);
   connectSuggestion(data, state);
   connectCommand(data, state);
-  const plots = [["left", maps.left.plot], ["right", maps.right.plot], ["course", course(data, state)], ["trade", tradeOff(data, state)]];
+  const right = ["right", maps.right.plot];
+  const plots = facts.placed !== undefined ? [right] : [["left", maps.left.plot], right, ["course", course(data, state)], ["trade", tradeOff(data, state)]];
   const views = [];
   for (const [id, plot] of plots) {
     if (plot === null) continue;
