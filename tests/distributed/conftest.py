@@ -12,7 +12,6 @@ from ctsne import ConditionalTSNE
 from ctsne.datasets import make_synthetic
 
 DATA = make_synthetic(1200, random_state=0)
-NAMES = [f"PC{place}" for place in range(1, DATA.X.shape[1] + 1)]
 
 
 @pytest.fixture(scope="module")
