@@ -155,7 +155,7 @@ def saved_model(folder: Path) -> Path:
 
 
 def _new_points(data: Data) -> tuple[np.ndarray, Any]:
-    """New points for a small model, with known, new and missing labels."""
+    """Return new points for a small model, with known, new and missing labels."""
     count = int(data.rng.integers(1, 9))
     names = np.array(["blue", "orange", "green", None], object)[data.rng.integers(4, size=count)]
     return 3 * data.rng.normal(size=(count, 10)), pick(data.rng, (names, names, None))

@@ -7,31 +7,25 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ctsne._core.checks import check_count, check_jobs, check_matrix, check_same_rows
-from ctsne._core.messages import shown, warn
-from ctsne._fit import placing
-from ctsne._fit.conditioning import knob_value
+from ctsne._core.checks import check_count, check_matrix, check_names, check_same_rows
+from ctsne._core.messages import warn
+from ctsne._fit.conditioning import by_column, knob_value
 from ctsne._fit.display import fitted_html
 from ctsne._fit.fitting import Fitting, StageLog
 from ctsne._fit.memory import check_memory
-from ctsne._fit.placing import Placement
-from ctsne._fit.reference import NEW_PERPLEXITY, Reference, make_reference
+from ctsne._fit.new_points import Kept, NewPoints
 from ctsne._fit.settings import Parameters, check_settings
 from ctsne._fit.storing import NOT_KEPT, Saved
-from ctsne.labels import encode_labels
+from ctsne.labels import LabelColumns, encode_columns
 from ctsne.layout import Layout
 from ctsne.methods import is_used
 
 
-class ConditionalTSNE(
-    Parameters,
-    Saved,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    BaseEstimator,  # type: ignore[misc]
+class ConditionalTSNE(  # type: ignore[misc]
+    Parameters, Saved, ClassNamePrefixFeaturesOutMixin, NewPoints, BaseEstimator
 ):
     """t-SNE map with known labels factored out.
 
@@ -50,7 +44,7 @@ class ConditionalTSNE(
         - ``"balanced"`` gives other labels a fixed share of every neighbourhood.
         - ``"original"`` reduces the repulsion between labels in the map (Kang et al. 2021).
         - ``"tsne"`` ignores the labels.
-    mixing : float, optional
+    mixing : float or mapping of label column to float, optional
         How well the map should mix the labels: 0 not at all, 1 like random labels. It is the share
         of other labels among the 30 nearest neighbours, relative to random labels. The strength (or
         beta) that reaches it is found on a sample of the points; a map that misses the target is
@@ -58,7 +52,9 @@ class ConditionalTSNE(
         the same map.
     strength : float or mapping of label to float, optional
         For ``"joint"`` and ``"balanced"``: how strongly to condition, from 0 (not at all) to 1.
-        The default is 0.6 for ``"joint"`` and 1 for ``"balanced"``.
+        The default is 0.6 for ``"joint"`` and 1 for ``"balanced"``. With several label columns,
+        this and all other numbers per label are one for all columns, or a mapping of column name
+        to number; a column with strength 0 is left out.
     beta : float or mapping of label to float, optional
         The paper's parameter, in (0, 1]; smaller values condition more strongly, 1 not at all: the
         weight of same-label similarities for ``"revised"`` (default 1e-4), and of different-label
@@ -69,6 +65,7 @@ class ConditionalTSNE(
         neighbours in other labels, ``"local"`` lets that shift vary from place to place,
         ``"mean"`` subtracts each label's mean, and ``"auto"`` picks the best of none, mutual and
         mean. An array is a representation with one row per point, for example from Harmony or scVI.
+        With several label columns, their combinations are aligned with each other.
     odds : float or mapping of label to float, optional
         How many times more strongly two points with the same label repel each other in the map than
         two with different labels; at least 1. Works with every method, and replaces the value that
@@ -131,11 +128,12 @@ class ConditionalTSNE(
     diagnostics_ : Diagnostics
         Per point: sigma, effective perplexity, share of weight on other labels, largest weight,
         match in other labels, and whether the perplexity was reached; also recall and alignment.
-    labels_ : Labels or None
+    labels_ : Labels, LabelColumns or None
         The labels as they were read.
     strength_, beta_ : float, mapping of label to float, or None
         The value that was used: given, default, or found for ``mixing``; None if it had no effect.
-    mixing_ : float or None
+        With several label columns, a mapping of column name to float.
+    mixing_ : float, mapping of label column to float, or None
         The mixing of the map, if ``mixing`` was given.
     n_features_in_ : int
         Number of columns of ``X``.
@@ -145,7 +143,11 @@ class ConditionalTSNE(
     Notes
     -----
     Labels are passed as ``labels``, never as ``y``, which supervised methods use to pull classes
-    together. Points with a missing label (None, NaN) are not conditioned. If you interrupt the
+    together. Points with a missing label (None, NaN) are not conditioned. Up to three label columns
+    are factored out together, each with its own strength: two points attract each other by the
+    product of what each column gives. If one column is nested in another, such as donors in
+    technologies, points that differ in the outer column differ in the inner one too, so the inner
+    one is mixed at least as far as the outer. If you interrupt the
     iterations with Ctrl-C, or the callback fails, the current map is kept.
 
     Examples
@@ -167,9 +169,11 @@ class ConditionalTSNE(
             Features; distances of shape (n, n) with ``metric="precomputed"``.
         y : ignored
             For compatibility with scikit-learn.
-        labels : array-like of shape (n,) or (n, c), optional
+        labels : array-like of shape (n,) or (n, c), mapping or list of columns, optional
             The labels to factor out: strings, numbers, booleans or categories; None or NaN where
-            missing. With several columns, each combination of values is a label.
+            missing. Up to three columns, as a data frame, a two-dimensional array, a mapping of
+            name to column or a list of columns, are factored out together; columns without names
+            are called ``"1"``, ``"2"`` and ``"3"``.
 
         Returns
         -------
@@ -187,8 +191,8 @@ class ConditionalTSNE(
         matrix = check_matrix(X)
         check_same_rows(X, labels)
         check_same_rows(X, self.align, argument="align")
-        known = None if labels is None else encode_labels(labels, n=matrix.shape[0])
-        _check_names(X)
+        known = None if labels is None else encode_columns(labels, n=matrix.shape[0])
+        check_names(X)
         validate_data(BaseEstimator(), X, skip_check_array=True)  # refuses odd column names
         given = self.get_params(deep=False)
         log = StageLog(given)
@@ -267,127 +271,36 @@ class ConditionalTSNE(
             log.run(self._layout, count)
         finally:
             self._keep_map(self._layout, log)
+            self._kept = Kept(self._kept.fitted)  # the map has changed
         return self
-
-    def place(
-        self,
-        X: ArrayLike,
-        labels: object = None,
-        *,
-        aligned: ArrayLike | None = None,
-        perplexity: float = NEW_PERPLEXITY,
-    ) -> Placement:
-        """Place new points in the map, which stays as it is, with diagnostics.
-
-        Each new point goes where its nearest points of the map attract it, by the similarities of
-        the method and with its label factored out. New points do not feel each other, so their
-        positions depend neither on their order nor on which of them are placed together.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix, shape (m, d)
-            Features, with the columns of the fit; distances to the points of the map, of shape
-            (m, n), with ``metric="precomputed"``.
-        labels : array-like of shape (m,), optional
-            The labels to factor out. Points without a label, or with a missing one, are placed next
-            to their nearest points of any label; a label that is not in the map differs from all.
-        aligned : array-like, shape (m, d'), optional
-            The new points in the representation that ``align`` was in the fit; only if that was
-            an array.
-        perplexity : float, default=5
-            Effective number of neighbours that determine the position of a new point.
-
-        Returns
-        -------
-        Placement
-
-        Examples
-        --------
-        >>> from ctsne import ConditionalTSNE
-        >>> from ctsne.datasets import make_synthetic
-        >>> data = make_synthetic(300, random_state=0)
-        >>> model = ConditionalTSNE(n_iter=100, random_state=0)
-        >>> model = model.fit(data.X[:200], labels=data.known[:200])
-        >>> placed = model.place(data.X[200:], labels=data.known[200:])
-        >>> placed.embedding.shape, placed.far.sum().item()
-        ((100, 2), 0)
-        """
-        check_is_fitted(self)
-        _check_names(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
-        n_jobs = check_jobs(self.n_jobs)
-        request = placing.check_request(
-            X,
-            labels,
-            aligned,
-            perplexity,
-            fitted=self._reference or self._fitted,
-            known=self.labels_,
-        )
-        reference = self._prepared(n_jobs)
-        return placing.place(reference, request, n_jobs=n_jobs)
-
-    def transform(
-        self,
-        X: ArrayLike,
-        labels: object = None,
-        *,
-        aligned: ArrayLike | None = None,
-        perplexity: float = NEW_PERPLEXITY,
-    ) -> NDArray[np.float32]:
-        """Place new points in the map, which stays as it is.
-
-        The points of the fit land next to their positions in the map, not on them.
-
-        Parameters
-        ----------
-        X, labels, aligned, perplexity
-            As in :meth:`place`.
-
-        Returns
-        -------
-        ndarray of float32, shape (m, n_components)
-
-        Examples
-        --------
-        >>> from ctsne import ConditionalTSNE
-        >>> from ctsne.datasets import make_synthetic
-        >>> data = make_synthetic(300, random_state=0)
-        >>> model = ConditionalTSNE(n_iter=100, random_state=0)
-        >>> model = model.fit(data.X[:200], labels=data.known[:200])
-        >>> model.transform(data.X[200:], labels=data.known[200:]).shape
-        (100, 2)
-        """
-        return self.place(X, labels, aligned=aligned, perplexity=perplexity).embedding
-
-    def _prepared(self, n_jobs: int) -> Reference:
-        """Return the reference for new points, made the first time."""
-        if self._reference is None:
-            self._reference = make_reference(
-                self._fitted, self.embedding_, self.diagnostics_, n_jobs
-            )
-        return self._reference
 
     def _take(self, fitting: Fitting) -> None:
         """Keep the similarities, and the value that controlled them."""
         given, knob = self.get_params(deep=False), fitting.settings.method.knob
-        value = None
+        value: Any = None
+        mixing: Any = fitting.mixing
         if knob is not None and is_used(knob, given):
             found = self.mixing is not None
             value = float(fitting.settings.knob[0]) if found else knob_value(given)
+        if isinstance(self.labels_, LabelColumns):
+            used, method = fitting.settings.labels, fitting.settings.method
+            if value is not None:
+                value = by_column(self.labels_, used, method, fitting.settings.knob)
+            if mixing is not None and used is not None and not isinstance(used, LabelColumns):
+                place = self.labels_.columns.index(used)  # the only one that can be mixed
+                mixing = {self.labels_.names[place]: mixing}
         self.strength_ = value if knob == "strength" else None
         self.beta_ = value if knob == "beta" else None
-        self.mixing_ = fitting.mixing
+        self.mixing_ = mixing
         self.affinities_ = fitting.affinities.matrix
         self.diagnostics_ = replace(fitting.affinities.diagnostics, **fitting.alignment)
-        self._fitted = fitting.fitted
+        self._kept = Kept(fitting.fitted)
 
     def _keep_map(self, layout: Layout, log: StageLog | None = None) -> None:
         """Keep the positions; if they are not finite, fail and keep the ones before."""
         self.kl_divergence_ = layout.loss()
         self.embedding_ = layout.embedding
         self.n_iter_ = layout.iteration
-        self._reference: Reference | None = None  # made for the first new points
         self._layout = layout
         if log is not None:
             log.stage(f"map: {self.n_iter_} iterations, KL divergence {self.kl_divergence_:.4f}")
@@ -411,11 +324,3 @@ class ConditionalTSNE(
         if "text/html" in bundle:  # scikit-learn can be set to plain text
             bundle["text/html"] += fitted_html(self)
         return bundle
-
-
-def _check_names(X: Any) -> None:
-    """Refuse a data frame in which two columns have the same name."""
-    names = list(getattr(X, "columns", ()))
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"X has several columns named {shown(twice)}; rename them")

@@ -26,14 +26,14 @@ def is_sparse(X: Any) -> bool:
     return bool(sp.issparse(X))
 
 
-def check_features(X: ArrayLike, *, argument: str = "X") -> NDArray[np.floating]:
+def check_features(X: ArrayLike, *, argument: str = "X", least: int = 2) -> NDArray[np.floating]:
     """Return dense, finite float32 or float64 features of at least two points, C-contiguous."""
     if is_sparse(X):
         raise TypeError(
             f"{argument} is a sparse matrix; reduce it first, for example with "
             "sklearn.decomposition.PCA(50, svd_solver='arpack') (ConditionalTSNE does so itself)"
         )
-    return np.asarray(check_matrix(X, argument=argument))
+    return np.asarray(check_matrix(X, argument=argument, least=least))
 
 
 def check_matrix(X: Any, *, argument: str = "X", least: int = 2) -> Any:
@@ -370,3 +370,11 @@ def all_identical(X: Any) -> bool:
     if is_sparse(X):
         return not (X.max(axis=0) - X.min(axis=0)).toarray().any()
     return bool((X[1] == X[0]).all() and (X[0] == X).all())
+
+
+def check_names(X: Any) -> None:
+    """Refuse a data frame in which two columns have the same name."""
+    names = list(getattr(X, "columns", ()))
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"X has several columns named {shown(twice)}; rename them")

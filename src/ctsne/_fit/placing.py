@@ -12,10 +12,10 @@ from ctsne._core.checks import (
     check_directions,
     check_matrix,
     check_number,
-    check_same_rows,
     is_sparse,
 )  # fmt: skip
 from ctsne._core.messages import label_text, warn
+from ctsne._fit.moving import Mover
 from ctsne._fit.reference import Fitted, Found, Reference
 from ctsne.labels import Labels, encode_labels
 
@@ -69,6 +69,21 @@ class Placement:
     matched: NDArray[np.float32] | None
     largest_weight: NDArray[np.float32]
 
+    def diagnostics(self) -> dict[str, NDArray[Any]]:
+        """Return the diagnostics that there are, by name, to be stored with the positions.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from ctsne import Placement
+        >>> one = np.ones(1, np.float32)
+        >>> placed = Placement(np.zeros((1, 2)), one, one > 2, 2.0, one, None, None, one)
+        >>> list(placed.diagnostics())
+        ['distance', 'far', 'perplexity', 'largest_weight']
+        """
+        values = {name: getattr(self, name) for name in ("distance", "far", *_PER_POINT)}
+        return {name: each for name, each in values.items() if each is not None}
+
 
 _PER_POINT = ("perplexity", "other_share", "matched", "largest_weight")
 
@@ -84,17 +99,15 @@ class Request:
 
 
 def check_request(
-    X: Any, labels: Any, aligned: Any, perplexity: Any, *, fitted: Fitted | Reference,
+    matrix: Any, labels: Any, aligned: Any, perplexity: Any, *, fitted: Fitted | Reference,
     known: Labels | None,
 ) -> Request:  # fmt: skip
     """Return new points in the form that :func:`place` takes, or refuse them."""
-    matrix = check_matrix(X, least=1)
     if fitted.metric == "cosine":
         check_directions(matrix)
     if fitted.metric == "precomputed":
         _check_distances(matrix, fitted.n_points)
     m = matrix.shape[0]
-    check_same_rows(X, labels)
     codes = _known_codes(labels, known if fitted.uses_labels else None, m)
     if labels is None and fitted.uses_labels:
         warn(
@@ -102,7 +115,7 @@ def check_request(
             "label; pass labels=... to factor theirs out"
         )
     number = check_number(perplexity, "perplexity", low=1, high=float(fitted.n_points))
-    return Request(matrix, codes, _check_aligned(X, aligned, m, fitted), number)
+    return Request(matrix, codes, _check_aligned(aligned, m, fitted), number)
 
 
 def _check_distances(matrix: Any, n: int) -> None:
@@ -119,9 +132,7 @@ def _check_distances(matrix: Any, n: int) -> None:
         raise ValueError(f"X has no distances for the new point in row {first}; it needs some")
 
 
-def _check_aligned(
-    X: Any, aligned: Any, m: int, fitted: Fitted | Reference
-) -> NDArray[np.floating] | None:
+def _check_aligned(aligned: Any, m: int, fitted: Fitted | Reference) -> NDArray[np.floating] | None:
     """Return the new points in the representation that the map was aligned by."""
     alignment = fitted.alignment
     if alignment.name != "array":
@@ -138,7 +149,6 @@ def _check_aligned(
             "the model was fitted with an array as align, so the new points are needed in the same "
             f"representation: pass aligned=..., an array of shape ({m}, {width})"
         )
-    check_same_rows(X, aligned, argument="aligned")
     if is_sparse(aligned):
         raise TypeError("aligned must be a dense array with a row for each point, got a sparse one")
     points = check_matrix(aligned, argument="aligned", least=1)
@@ -171,18 +181,22 @@ def _known_codes(labels: Any, known: Labels | None, n: int) -> NDArray[np.int32]
 
 def place(reference: Reference, request: Request, *, n_jobs: int) -> Placement:
     """Place checked points, some at a time."""
-    matrix, labels, aligned = request.matrix, request.codes, request.aligned
+    matrix, labels = request.matrix, request.codes
     m = matrix.shape[0]
     embedding = np.empty((m, reference.embedding.shape[1]), np.float32)
     distance = np.empty(m, np.float32)
     kept: dict[str, NDArray[np.float32]] = {}
-    for begin in range(0, m, POINTS_AT_ONCE):
-        part = slice(begin, min(m, begin + POINTS_AT_ONCE))
+    mover = Mover(reference, request.aligned, n_jobs)
+    blocks = [slice(begin, min(m, begin + POINTS_AT_ONCE)) for begin in range(0, m, POINTS_AT_ONCE)]
+    for part in blocks if mover.needs_new_labels(labels) else ():
+        mover.collect(new_features(reference, matrix[part], n_jobs), labels[part])
+    for part in blocks:
         features = new_features(reference, matrix[part], n_jobs)
-        codes = labels[part, None] if reference.columns else np.zeros((len(features), 0), np.int32)
-        near = None if aligned is None else aligned[part]
-        for found in reference.rows(features, codes, near, request.perplexity, n_jobs):
-            points = found.points + begin
+        count = features.shape[0]
+        codes = labels[part, None] if reference.columns else np.zeros((count, 0), np.int32)
+        moved = mover.moved(features, labels[part], part)
+        for found in reference.rows(features, codes, moved, request.perplexity, n_jobs):
+            points = found.points + part.start
             embedding[points] = reference.place(found, labels[points], n_jobs)
             distance[points] = found.neighbors.distances.min(axis=1)
             _keep(kept, points, found, m)
@@ -194,8 +208,9 @@ def place(reference: Reference, request: Request, *, n_jobs: int) -> Placement:
         )
     return Placement(
         embedding=embedding, distance=distance, far=far, far_distance=reference.far_distance,
-        **{name: kept.get(name) for name in _PER_POINT},
-    )  # type: ignore[arg-type] # fmt: skip
+        perplexity=kept["perplexity"], other_share=kept.get("other_share"),
+        matched=kept.get("matched"), largest_weight=kept["largest_weight"],
+    )  # fmt: skip
 
 
 def new_features(reference: Reference, matrix: Any, n_jobs: int) -> Any:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +14,8 @@ from ctsne._core.components import Projection
 from ctsne._fit.pipeline import weights_of
 from ctsne._fit.settings import Settings
 from ctsne.affinity import Diagnostics
-from ctsne.affinity.new_rows import Codes, Column, Floats, NewRows, RowMaker
+from ctsne.affinity.new_rows import Codes, Column, NewRows, RowMaker
+from ctsne.affinity.weights import Floats
 from ctsne.labels import Labels
 from ctsne.layout.fields import Fields, make_fields
 from ctsne.layout.pairs import PairWeights
@@ -33,6 +34,10 @@ SAMPLE = 2000
 # the points of the map have theirs.
 FAR_FACTOR = 1.5
 FAR_SHARE = 0.01
+
+_OF_COLUMN = ("codes", "counts", "knob", "share", "matched")
+_OF_PCA = ("origin", "mean", "axes")
+_SETTINGS = ("method", "bandwidth", "metric", "exaggeration", "scale", "far_distance")
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,6 +135,9 @@ class Reference:
     far_distance: float
     calibrated: dict[float, list[Floats]]
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {each.name: getattr(self, each.name) for each in fields(self)}  # not what is cached
+
     @property
     def n_points(self) -> int:
         """Number of points of the map."""
@@ -208,6 +216,68 @@ class Reference:
         self.calibrated[perplexity] = weights
         return weights
 
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return all arrays by name, for a model file."""
+        made: dict[str, Any] = {
+            "embedding": self.embedding, "features": self.features,
+            "shifts": self.alignment.shifts, "aligned": self.alignment.points,
+        }  # fmt: skip
+        for number, column in enumerate(self.columns):
+            made |= {f"column_{number}_{name}": getattr(column, name) for name in _OF_COLUMN}
+        if self.projection is not None:
+            made |= {f"projection_{name}": getattr(self.projection, name) for name in _OF_PCA}
+        made |= {f"field_{name}": each for name, each in self.fields.arrays().items()}
+        if self.index is not None:
+            made |= {f"index_{name}": each for name, each in self.index.arrays().items()}
+        for number, weights in enumerate(self.calibrated.values()):
+            made |= {f"weights_{number}_{c}": each for c, each in enumerate(weights)}
+        return {name: each for name, each in made.items() if each is not None}
+
+    def settings(self) -> dict[str, Any]:
+        """Return all that is not an array, as JSON can hold it."""
+        return {
+            **{name: getattr(self, name) for name in _SETTINGS},
+            "n_columns": len(self.columns), "projected": self.projection is not None,
+            "alignment": self.alignment.name, "factor": self.alignment.factor,
+            "fields": self.fields.settings(), "perplexities": list(self.calibrated),
+        }  # fmt: skip
+
+    @classmethod
+    def from_parts(
+        cls, arrays: Mapping[str, NDArray[Any]], settings: Mapping[str, Any], *, n_jobs: int = -1
+    ) -> Reference:
+        """Return the reference that :meth:`arrays` and :meth:`settings` describe."""
+        columns = tuple(
+            Column(**{name: arrays[f"column_{number}_{name}"] for name in _OF_COLUMN})
+            for number in range(settings["n_columns"])
+        )
+        projection = None
+        if settings["projected"]:
+            projection = Projection(*(arrays[f"projection_{name}"] for name in _OF_PCA))
+        alignment = Alignment(
+            settings["alignment"], arrays.get("aligned"), shifts=arrays.get("shifts"),
+            factor=settings["factor"],
+        )  # fmt: skip
+        embedding, features = arrays["embedding"], arrays.get("features")
+        index = None
+        if features is not None:
+            codes = _stacked(columns, len(embedding))
+            aligned = aligned_points(features, codes, alignment, settings["metric"])
+            index = SearchIndex.from_arrays(
+                features, codes, _named(arrays, "index_"), aligned=aligned,
+                metric=settings["metric"], n_jobs=n_jobs,
+            )  # fmt: skip
+        calibrated = {
+            float(perplexity): [arrays[f"weights_{number}_{c}"] for c in range(len(columns))]
+            for number, perplexity in enumerate(settings["perplexities"])
+        }
+        return cls(
+            embedding=embedding, features=features, columns=columns, projection=projection,
+            alignment=alignment, index=index, calibrated=calibrated,
+            fields=Fields.from_parts(_named(arrays, "field_"), settings["fields"]),
+            **{name: settings[name] for name in _SETTINGS},
+        )  # fmt: skip
+
     @cached_property
     def aligned(self) -> NDArray[np.floating] | None:
         """The points of the map among which other labels are searched; None: the features."""
@@ -285,6 +355,12 @@ def aligned_points(
         return alignment.points
     points = unit_rows(features) if metric == "cosine" else features
     return moved(points, codes[:, 0], alignment.shifts)
+
+
+def _named(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
+    return {
+        name.removeprefix(prefix): each for name, each in arrays.items() if name.startswith(prefix)
+    }
 
 
 def _stacked(columns: tuple[Column, ...], n: int) -> Codes:

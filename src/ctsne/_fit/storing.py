@@ -15,9 +15,19 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ctsne._core.checks import MOST_POINTS, as_numbers, check_finite, check_path
+from ctsne._core.checks import as_numbers, check_jobs, check_path
 from ctsne._core.guards import reading
 from ctsne._core.messages import listed, shown
+from ctsne._fit.checked import (
+    as_count,
+    as_mapping,
+    as_number,
+    check_codes,
+    check_names,
+    checked_reference,
+    take_array,
+)
+from ctsne._fit.new_points import Kept
 from ctsne._fit.reference import Reference
 from ctsne._fit.settings import DEFAULTS, check_settings
 from ctsne._io.model_values import labels_from, plain_labels, plain_value, value_from
@@ -83,7 +93,7 @@ class Saved:
     def __getattr__(self, name: str) -> Any:
         if name == "affinities_" and "embedding_" in self.__dict__:
             raise AttributeError(f"this model has no affinities_: {NOT_KEPT}")
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return object.__getattribute__(self, name)  # raises the usual error
 
 
 @dataclass(frozen=True)
@@ -106,7 +116,7 @@ class Origin:
 def save_model(model: Any, path: object, *, origin: Origin | None = None) -> None:
     """Write a fitted estimator to a model file."""
     target = check_model_output(check_path(path, "path"))
-    arrays: dict[str, NDArray[Any]] = {"embedding": model.embedding_}
+    arrays: dict[str, NDArray[Any]] = {}
     parameters = model.get_params(deep=False)
     _check_parameters(parameters, len(model.embedding_), model.n_features_in_, model.labels_)
     plain = {}
@@ -120,7 +130,7 @@ def save_model(model: Any, path: object, *, origin: Origin | None = None) -> Non
         values = getattr(model.diagnostics_, name)
         if values is not None:
             arrays[f"diagnostics/{name}"] = values
-    reference = prepared_reference(model)
+    reference: Reference = model._reference  # made if no point was placed yet
     arrays |= codes | {f"reference/{name}": each for name, each in reference.arrays().items()}
     content = {
         "parameters": plain, "labels": labels, "fitted": _fitted_values(model),
@@ -146,7 +156,7 @@ def _stored_origin(origin: Origin | None) -> dict[str, Any] | None:
 def _restored_origin(plain: Any, d: int) -> Origin | None:
     if plain is None:
         return None
-    _check_names(_mapping(plain), ("provenance", "source", "features"), "its origin")
+    check_names(as_mapping(plain), ("provenance", "source", "features"), "its origin")
     made = Provenance.from_json(json.dumps(plain["provenance"]))
     if not isinstance(plain["source"], str):
         raise ValueError(f"the source of its data must be text, got {shown(plain['source'])}")
@@ -195,44 +205,41 @@ def restore_model(model: Any, path: object) -> None:
 
 def _restore(model: Any, content: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
     parts = ("parameters", "labels", "fitted", "reference", "origin")
-    _check_names(content, parts, "its parts")
-    given, fitted = _mapping(content["parameters"]), _mapping(content["fitted"])
-    _check_names(fitted, _FITTED, "its facts about the fit")
-    embedding = _taken(arrays, "embedding", np.float32, None)
-    n = len(embedding)
-    if embedding.ndim != 2 or not (2 <= n <= MOST_POINTS and 1 <= embedding.shape[1] <= 3):
-        raise ValueError(f"its map has the shape {embedding.shape}")
-    check_finite(embedding, argument="its map")
+    check_names(content, parts, "its parts")
+    given, fitted = as_mapping(content["parameters"]), as_mapping(content["fitted"])
+    check_names(fitted, _FITTED, "its facts about the fit")
+    stored = {name.partition("/")[2]: arrays.pop(name)
+              for name in list(arrays) if name.startswith("reference/")}  # fmt: skip
+    n = len(np.atleast_1d(stored.get("embedding", ())))
+    as_count(n, "number of points", low=2)
     labels = _restored_labels(content["labels"], arrays, n)
     parameters = {**DEFAULTS, **{name: value_from(value) for name, value in given.items()}}
     for name in [each for each in _ARRAYS if f"parameters/{each}" in arrays]:
         parameters[name] = arrays.pop(f"parameters/{name}")
-    _check_names(parameters, tuple(DEFAULTS), "its parameters")
-    d = _whole(fitted["n_features_in"], "n_features_in", low=1)
+    check_names(parameters, tuple(DEFAULTS), "its parameters")
+    d = as_count(fitted["n_features_in"], "n_features_in", low=1)
     _check_parameters(parameters, n, d, labels)
-    if parameters["n_components"] != embedding.shape[1]:
-        raise ValueError("its map has another number of dimensions than its parameters")
     diagnostics = _restored_diagnostics(fitted, arrays, n)
-    stored = {name.partition("/")[2]: arrays.pop(name)
-              for name in list(arrays) if name.startswith("reference/")}  # fmt: skip
     if arrays:
         raise ValueError(f"it has arrays that models do not have: {listed(arrays, most=3)}")
-    reference = Reference.from_parts(stored, _mapping(content["reference"]))
-    _check_names(stored, tuple(reference.arrays()), "the arrays of its reference")
+    reference = checked_reference(
+        stored, content["reference"], d=d, dimensions=parameters["n_components"], labels=labels,
+        metric=parameters["metric"], n_jobs=check_jobs(parameters["n_jobs"]),
+    )  # fmt: skip
     names = _texts(fitted["feature_names_in"], d)
     origin = _restored_origin(content["origin"], d)
     model.set_params(**parameters)
-    model.embedding_, model.labels_, model.diagnostics_ = embedding, labels, diagnostics
-    model.kl_divergence_ = _number(fitted["kl_divergence"], "kl_divergence")
-    model.n_iter_ = _whole(fitted["n_iter"], "n_iter", low=0)
+    model.embedding_, model.labels_, model.diagnostics_ = reference.embedding, labels, diagnostics
+    model.kl_divergence_ = as_number(fitted["kl_divergence"], "kl_divergence")
+    model.n_iter_ = as_count(fitted["n_iter"], "n_iter", low=0)
     for name in ("strength", "beta", "mixing"):
         setattr(model, f"{name}_", _knob(fitted[name], name))
     if fitted["procrustes"] is not None:
-        model.procrustes_ = _number(fitted["procrustes"], "procrustes")
+        model.procrustes_ = as_number(fitted["procrustes"], "procrustes")
     model.n_features_in_ = d
     if names is not None:
         model.feature_names_in_ = np.array(names, object)
-    model._reference, model._origin = reference, origin
+    model._kept, model._origin = Kept(None, reference), origin
 
 
 def _check_parameters(
@@ -250,16 +257,15 @@ def _restored_labels(
 ) -> Labels | LabelColumns | None:
     if plain is None:
         return None
-    _check_names(_mapping(plain), ("names", "columns"), "its labels")
+    check_names(as_mapping(plain), ("names", "columns"), "its labels")
     columns = plain["columns"]
     if not isinstance(columns, list) or not columns:
         raise ValueError(f"its label columns must be a list, got {shown(columns)}")
     restored = []
     for place, values in enumerate(columns):
         names = labels_from(values)
-        codes = _taken(arrays, f"labels/{place}", np.int32, (n,))
-        if codes.min() < -1 or codes.max() >= len(names):
-            raise ValueError("its labels have codes out of range")
+        codes = take_array(arrays, f"labels/{place}", np.int32, (n,))
+        check_codes(codes, len(names))
         counts = np.bincount(codes[codes >= 0], minlength=len(names)).astype(np.int64)
         if len(names) and counts.min() == 0:
             raise ValueError("it has labels without points")
@@ -284,54 +290,17 @@ def _restored_diagnostics(
         if name == "matched" and key not in arrays:
             continue
         dtype = np.bool_ if name == "reached" else np.float64
-        found[name] = _taken(arrays, key, dtype, (n,))
-        if np.isnan(found[name].min()):
-            raise ValueError(f"its diagnostic {name} has missing values")
-    scores = _mapping(fitted["alignment_scores"])
+        infinite = name.startswith("sigma")  # all neighbours have the same weight
+        found[name] = take_array(arrays, key, dtype, (n,), infinite=infinite)
+    scores = as_mapping(fitted["alignment_scores"])
     if not isinstance(fitted["alignment"], str):
         raise ValueError("its alignment must be a name")
     return Diagnostics(
-        **found, recall=_number(fitted["recall"], "recall"), alignment=fitted["alignment"],
-        alignment_scores={name: _number(each, "a score") for name, each in scores.items()},
+        **found, recall=as_number(fitted["recall"], "recall"), alignment=fitted["alignment"],
+        alignment_scores={name: as_number(each, "a score") for name, each in scores.items()},
     )  # fmt: skip
-
-
-def _taken(
-    arrays: dict[str, NDArray[Any]], name: str, dtype: Any, shape: tuple[int, ...] | None
-) -> NDArray[Any]:
-    """Take an array out; refuse a missing one and one of another type or shape."""
-    if name not in arrays:
-        raise ValueError(f"its array {name} is missing")
-    array = arrays.pop(name)
-    if array.dtype != dtype or (shape is not None and array.shape != shape):
-        raise ValueError(f"its array {name} is {array.dtype} of shape {array.shape}")
-    return array
-
-
-def _check_names(found: Mapping[str, Any], wanted: tuple[str, ...], what: str) -> None:
-    if set(found) != set(wanted):
-        different = sorted(set(found) ^ set(wanted))
-        raise ValueError(f"{what} are not those of a model: {listed(different, most=3)}")
-
-
-def _mapping(value: Any) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise ValueError(f"it has {shown(value)} instead of names with values")
-    return value
-
-
-def _number(value: Any, what: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError(f"its {what} must be a number, got {shown(value)}")
-    return float(value)
-
-
-def _whole(value: Any, what: str, *, low: int) -> int:
-    if type(value) is not int or not low <= value <= MOST_POINTS:
-        raise ValueError(f"its {what} must be a whole number of at least {low}, got {shown(value)}")
-    return value
 
 
 def _knob(plain: Any, what: str) -> Any:
     value = value_from(plain)
-    return value if value is None or isinstance(value, dict) else _number(value, what)
+    return value if value is None or isinstance(value, dict) else as_number(value, what)

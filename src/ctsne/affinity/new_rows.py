@@ -8,7 +8,7 @@ of the map that are treated as new.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
@@ -160,7 +160,7 @@ class RowMaker:
         if self.method == "revised":
             log_weights = self._revised(codes)
         else:  # diagnostics expect a list of other labels, here an empty one
-            found = replace(found, patterns=(0, 1), lengths=None)
+            found = Neighbors(found.indices, found.distances, found.n_same, found.scale)
         rows = Rows(found, log_weights, n_jobs=self.n_jobs)
         target = min(perplexity, found.indices.shape[1])
         weighted = self.method == "revised" and self.bandwidth == "r"

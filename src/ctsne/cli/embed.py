@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from ctsne._core.files import WriteError, check_space
 from ctsne._core.messages import value_text
-from ctsne._core.vocabulary import NEIGHBORHOOD, measure_title
+from ctsne._core.vocabulary import NEIGHBORHOOD
 from ctsne.cli import options as opt
-from ctsne.cli.console import Console
+from ctsne.cli.console import Console, titles_of
 from ctsne.cli.inputs import Input, check_outputs, read_input, records_of
 from ctsne.cli.main import Parser
 from ctsne.cli.options import make_estimator, option, settings_of
@@ -32,7 +32,11 @@ INPUT has one row per point: numeric columns to embed, and columns of labels.
 With --labels batch, similar points from different batches lie together, and
 structure that the batches share becomes visible. --mixing 0.7 asks for 70 % of
 random mixing; without it, the map has a medium strength. ctsne sweep compares
-strengths."""
+strengths.
+
+With --labels donor batch, both columns are factored out, as strongly as each
+needs: --mixing donor=0.7 batch=0.5. --combine takes every combination of donor
+and batch as one label instead."""
 
 EPILOG = """\
 the output:
@@ -49,7 +53,8 @@ the output:
 examples:
   ctsne embed cells.csv --labels batch -o map.csv
   ctsne embed cells.csv --labels batch --mixing 0.7 -o map.csv --plot map.png
-  ctsne embed cells.h5ad --labels donor batch --strength 0.6 -o cells.h5ad
+  ctsne embed cells.h5ad --labels donor batch --strength donor=0.5 batch=0.8 \\
+      -o cells.h5ad
   ctsne embed X.npy --label-file labels.csv --labels batch -o map.npz
   ctsne embed cells.csv --labels batch -o map.csv --model model.ctsne
   ctsne embed cells.csv --labels batch --method revised --beta 1e-8 -o map.csv"""
@@ -66,7 +71,7 @@ def add_options(parser: Parser, main: Any) -> None:
     option(main, "--plot FILE", "also draw the map (png, pdf or svg)")
     option(main, "--model FILE", "also keep the model, to place new points with ctsne transform: "
            "a .ctsne file, about as large as the features", dest="model_file")  # fmt: skip
-    option(main, "--color COLUMN...", "columns to colour it by, besides the label factored out")
+    option(main, "--color COLUMN...", "columns to colour it by, besides those factored out")
     opt.add_data(parser, main)
     option(main, "--key KEY", "prefix of new columns; h5ad: key in obsm and uns", default="ctsne")
     opt.add_messages(parser)
@@ -108,8 +113,8 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
             check_space(kept, _least_model_size(data))
         if into_h5ad and data.dataset.source.startswith(f'obsm["{key}"]'):
             raise ValueError(f'the map would overwrite its input, obsm["{key}"]; use another --key')
-        shown = {} if data.known is None else {data.name: data.known}
-        shown |= {name: _color(data, name) for name in options.color or ()}
+        shown = {name: _color(data, name) for name in options.color or ()}
+        shown = data.factored | shown
         model = prepared(
             data, {**settings, "jobs": options.jobs}, console, callback=console.log(options.n_iter),
             verbose=0 if console.quiet else 1 + console.verbose,
@@ -231,9 +236,9 @@ def _report(
         lines.append(f"model: {options.model_file} (place new points with ctsne transform)")
     if options.plot is not None:
         lines.append(f"picture: {options.plot}")
-    for name in ("mixing", "other_mixing"):
-        if measures.get(name) is not None:
-            title = measure_title(name, known=data.name, other=options.other or "")
+    names = list(data.factored) or [""]
+    for name, title in titles_of(names, options.other).items():
+        if measures.get(name) is not None and name != "adjusted_rnx":
             lines.append(f"{title}: {measures[name]:.2f} of random")
     kept, technical = ("adjusted_rnx", "adjusted R_NX") if options.labels else ("rnx", "R_NX")
     if measures.get(kept) is not None:
@@ -259,7 +264,9 @@ def _report(
 
 def _title(model: ConditionalTSNE, knob: str | None, value: Any) -> str:
     """Return the method and the value of its knob, if it used one, in a few words."""
-    if model.labels_ is None or model.labels_.n_labels < 2:  # there was nothing to factor out
+    from ctsne._fit.fitting import is_conditioned
+
+    if not is_conditioned(model):  # there was nothing to factor out
         return METHODS["tsne"].title
     title = METHODS[model.method].title
     return title if value is None else f"{title}, {knob} {value_text(value)}"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ctsne._core.vocabulary import ALIGN_CHOICES, BANDWIDTHS, METRICS, STARTS
-from ctsne.cli.values import PerLabel, jobs, npy, number, one_of, seed, whole
+from ctsne.cli.values import PerLabel, Texts, jobs, npy, number, one_of, seed, whole
 from ctsne.methods import DEFAULT_METHOD, KNOBS, METHODS, is_used, users_of
 
 if TYPE_CHECKING:
@@ -45,12 +45,14 @@ def _defaults(knob: str) -> str:
 
 
 _MAIN = (
-    Parameter("mixing", "--mixing", "SHARE", number, None,
+    Parameter("mixing", "--mixing", "SHARE...", PerLabel, None,
         "how far to mix the label: 0 is not at all, 1 is as much as random labels; finds the "
-        "strength or beta that reaches it"),
+        "strength or beta that reaches it; with several columns, donor=0.7 batch=0.5 sets it for "
+        "each"),
     Parameter("strength", "--strength", "T...", PerLabel, None,
         "for joint and balanced, instead of --mixing: from 0 (nothing factored out) to 1 "
-        f"(default: {_defaults('strength')}); A=0.5 B=1 sets it for labels A and B"),
+        f"(default: {_defaults('strength')}); A=0.5 B=1 sets it for labels A and B, or for columns "
+        "A and B if there are several"),
     Parameter("method", "--method", "NAME", one_of(*METHODS), DEFAULT_METHOD,
         "joint, revised (the paper's), balanced, original, or tsne, which ignores labels"),
     Parameter("beta", "--beta", "B...", PerLabel, None,
@@ -117,15 +119,18 @@ def option(
         help = f"{help} (default: {' '.join(map(short, values))})"
     if last.endswith("..."):
         more["nargs"] = "+"
-    more["action" if read is PerLabel else "type"] = read
+    together = isinstance(read, type) and issubclass(read, Texts)
+    more["action" if together else "type"] = read
     group.add_argument(*(flags or ["input"]), metavar=last.removesuffix("..."), help=help,
                        default=default, **more)  # fmt: skip
 
 
 def add_labels(group: Any, *, required: bool = False) -> None:
     """Add the label to factor out, and the label to look for."""
-    option(group, "--labels COLUMN...", "known label to factor out; several columns are combined",
-           required=required)  # fmt: skip
+    option(group, "--labels COLUMN...", "known label to factor out, or up to three of them, each "
+           "with a strength of its own", required=required)  # fmt: skip
+    option(group, "--combine", "treat several --labels as one: each combination of their values is "
+           "a label")  # fmt: skip
     option(group, "--other COLUMN", "label you hope to see; measured, and not used as a feature")
 
 
@@ -246,10 +251,14 @@ def spelled(
             continue
         words.append(action.option_strings[0])
         if isinstance(value, Mapping):
-            words += [f"{key}={short(each)}" for key, each in value.items()]
+            words += [f"{key}={_joined(each)}" for key, each in value.items()]
         elif action.nargs != 0:
             words += map(short, value if isinstance(value, list | tuple) else [value])
     return shlex.join(words)
+
+
+def _joined(value: object) -> str:
+    return ",".join(map(short, value if isinstance(value, list) else [value]))
 
 
 def short(value: object) -> str:

@@ -46,6 +46,8 @@ def checked_settings(provenance: Provenance, output: Path) -> dict[str, Any]:
         except ArgumentTypeError as error:
             what = f"the settings stored in {output} cannot be read"
             raise ValueError(f"{what}: {name} {error}") from None
+    if "combine" in values and "combine" not in provenance.settings:
+        values["combine"] = len(values["labels"] or ()) > 1  # several columns were always combined
     if len(provenance.inputs) != 1 + len(list(names_of_files(values, provenance.command))):
         raise ValueError(f"the settings stored in {output} do not name all files it was made from")
     return values
@@ -105,7 +107,8 @@ def changed_file(provenance: Provenance, output: Path, again: Namespace) -> str:
 
 def check_work(again: Namespace, output: Path) -> None:
     """Refuse a record that asks for more iterations than anyone would wait for."""
-    from ctsne._fit.target import MOST_CORRECTIONS, MOST_WHOLE_TRIALS
+    from ctsne._fit import column_targets, target
+    from ctsne.cli.inputs import label_names
     from ctsne.cli.sweep import make_grid
 
     if not hasattr(again, "n_iter"):
@@ -116,7 +119,9 @@ def check_work(again: Namespace, output: Path) -> None:
         swept = [value for entry in make_grid(again) for value in entry.values()]
         maps += sum(len(value) for value in swept if isinstance(value, list))
     elif again.mixing is not None:
-        maps += MOST_WHOLE_TRIALS + MOST_CORRECTIONS
+        several = len(label_names(vars(again))) > 1
+        trials = (column_targets if several else target).MOST_WHOLE_TRIALS
+        maps += trials + target.MOST_CORRECTIONS
         search = " (as many as a search for --mixing may make)"
     if maps * max(again.n_iter, _LEAST) <= _MOST_ITERATIONS:
         return

@@ -169,7 +169,8 @@ def _read(
         options.input, labels=options.labels or (), label_file=options.label_file, use_rep=use_rep,
         layer=layer, features=features, index=options.index, join_on=options.join_on, fewest=1,
     )  # fmt: skip
-    named = suffix in TABLE_SUFFIXES or suffix == ".h5ad"
+    # Columns of a representation have numbers instead of names.
+    named = suffix in TABLE_SUFFIXES or (suffix == ".h5ad" and "obsm[" not in dataset.source)
     if wanted is not None and named and options.features is None:
         dataset = _in_order(dataset, wanted, options)
     d = dataset.X.shape[1]

@@ -79,7 +79,7 @@ class Fields:
     def from_parts(cls, arrays: Mapping[str, NDArray[Any]], settings: Mapping[str, Any]) -> Fields:
         """Return the fields that :meth:`arrays` and :meth:`settings` describe."""
         rest = {**settings, "nodes": tuple(settings["nodes"])}
-        return cls(**{name: arrays[name] for name in _ARRAYS}, **rest)
+        return cls(**{**{name: arrays[name] for name in _ARRAYS}, **rest})
 
 
 def make_fields(

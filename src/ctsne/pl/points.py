@@ -155,9 +155,11 @@ def add_key(ax: Axes, look: Look, *, height: float | None = None) -> tuple[float
     return bar + wide + 0.1, high
 
 
-def check_positions(positions: ArrayLike, *, argument: str = "positions") -> NDArray[np.floating]:
+def check_positions(
+    positions: ArrayLike, *, argument: str = "positions", least: int = 2
+) -> NDArray[np.floating]:
     """Return finite positions in the plane; one column becomes a strip."""
-    points = check_features(positions, argument=argument)
+    points = check_features(positions, argument=argument, least=least)
     if points.shape[1] == 1:
         length = float(np.ptp(points)) or 1.0
         height = np.random.default_rng(0).uniform(-_STRIP / 2, _STRIP / 2, len(points)) * length

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from ctsne._core.checks import check_features, check_kind
 from ctsne._core.files import write_file
 from ctsne._core.messages import label_text, shown
-from ctsne._core.vocabulary import CHOSEN_BY, SUGGESTED_MIXING
+from ctsne._core.vocabulary import CHOSEN_BY
 from ctsne._fit.placing import Placement
 from ctsne._fit.settings import DEFAULTS
 from ctsne.estimator import ConditionalTSNE
@@ -100,12 +100,12 @@ def write_placed(
     texts = _names(names, n, m)
     facts, arrays = build_payload(
         SweepResult((made,), tuple(points), dict(DEFAULTS)), shown_columns,
-        next(iter(shown_columns)), None, texts, above=np.arange(n + m) >= n,
+        [next(iter(shown_columns))], None, texts, above=np.arange(n + m) >= n,
     )  # fmt: skip
     facts["maps"][0]["title"] = "Placed points above the reference"
     about = {"points": m, "reference": n, "far": int(placed.far.sum()),
              "limit": float(placed.far_distance)}  # fmt: skip
-    facts |= {"title": title, "mixing": SUGGESTED_MIXING, "placed": about}
+    facts |= {"title": title, "targets": [], "placed": about}
     facts |= {"missingText": "reference", "missingColor": REFERENCE}
     apart = {"commands": [""], "provenance": plain_provenance(provenance)}
     write_file(target, build_page(title, {"facts": facts, **apart}, arrays))

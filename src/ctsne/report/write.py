@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ctsne._core.checks import check_number, check_path
+from ctsne._core.checks import check_path
 from ctsne._core.files import check_target, write_file
 from ctsne._core.messages import did_you_mean, listed, shown
 from ctsne._core.vocabulary import SUGGESTED_MIXING
@@ -22,8 +22,9 @@ MATCHED = "matched under other labels"
 
 
 def write_report(
-    result: SweepResult, path: str | os.PathLike[str], *, columns: Mapping[str, Any], known: str,
-    other: str | None = None, mixing: float = SUGGESTED_MIXING, names: Any = None,
+    result: SweepResult, path: str | os.PathLike[str], *, columns: Mapping[str, Any],
+    known: str | Sequence[str], other: str | None = None,
+    mixing: float | Mapping[str, float] = SUGGESTED_MIXING, names: Any = None,
     title: str | None = None, commands: Sequence[str] | None = None,
     provenance: Mapping[str, Any] | None = None,
 ) -> None:  # fmt: skip
@@ -45,10 +46,13 @@ def write_report(
         Columns to colour by, such as ``adata.obs``. Numbers with more than 30 values become a
         colour scale, everything else is a label. A column with more than 1,000 labels, other than
         ``known`` and ``other``, gives no colours but is shown for the point under the pointer.
-    known, other : str
-        The column that was factored out and, optional, the column to look for in the maps.
-    mixing : float, default=0.5
-        Mixing that the suggested map must reach; readers can change it on the page.
+    known : str or list of str
+        The columns that were factored out.
+    other : str, optional
+        The column to look for in the maps.
+    mixing : float or mapping of column to float, default=0.5
+        Mixing that the suggested map must reach, in every column or in each its own; readers can
+        change it on the page.
     names : array-like of length n, optional
         Names of the points; by default their row numbers, from 0.
     title : str, optional
@@ -82,12 +86,13 @@ def write_report(
     if not isinstance(result, SweepResult):
         kind = type(result).__name__
         raise TypeError(f"result must be the result of ctsne.sweep.sweep, got {kind}")
-    title = f"Maps without {known}" if title is None else title
-    target = check_page(path, title)
+    target = check_page(path, "" if title is None else title)
     if hasattr(columns, "items"):  # a data frame has columns, but is not a mapping
         columns = dict(columns.items())
-    _check_columns(columns, known, other)
-    about = {"mixing": check_number(mixing, "mixing", low=0, high=1), "title": title}
+    factored = [known] if isinstance(known, str) or known is None else list(known)
+    _check_columns(columns, factored, other)
+    title = f"Maps without {' and '.join(factored)}" if title is None else title
+    about = {"targets": list(result.targets(mixing).items()), "title": title}
     # The commands are kept apart from the facts, because they depend on the page's folder.
     apart = {
         "commands": _check_commands(commands, result),
@@ -96,7 +101,7 @@ def write_report(
     matched = [each.diagnostics["matched"] for each in result.maps if "matched" in each.diagnostics]
     if matched and MATCHED not in columns:  # the same in all maps
         columns = {**columns, MATCHED: matched[0]}
-    facts, arrays = build_payload(result, columns, known, other, names)
+    facts, arrays = build_payload(result, columns, factored, other, names)
     page = build_page(title, {"facts": about | facts, **apart}, arrays)
     write_file(target, page)
 
@@ -112,13 +117,15 @@ def check_page(path: object, title: object) -> Path:
     return target
 
 
-def _check_columns(columns: object, known: object, other: object) -> None:
+def _check_columns(columns: object, known: Sequence[object], other: object) -> None:
     if not isinstance(columns, Mapping):
         raise TypeError(f"columns must be a mapping from names, got {type(columns).__name__}")
     for name in columns:
         if not isinstance(name, str):
             raise TypeError(f"names of columns must be text, got {shown(name)}")
-    for argument, name in (("known", known), ("other", other)):
+    if not known:
+        raise ValueError("known must name at least one of the columns, got an empty list")
+    for argument, name in (*(("known", each) for each in known), ("other", other)):
         if name not in columns and (name is not None or argument == "known"):
             raise ValueError(
                 f"{argument} must be one of the columns ({listed(columns)}), got "

@@ -18,7 +18,7 @@ function connectSelection(data, state) {
     if (some) say(`${count(selected.length)} ${selected.length === 1 ? "point" : "points"} selected`);
   });
   state.watch(["selected", "column"], ({ selected, column }) => {
-    const shown = selected.length === 0 ? [] : [...new Set([column, facts.known])];
+    const shown = selected.length === 0 ? [] : [...new Set([column, ...facts.known])];
     const tables = shown.filter((place) => facts.columns[place].kind === "labels").map((place) => countTable(data, place, selected));
     byId("selection-tables").replaceChildren(...tables);
   });

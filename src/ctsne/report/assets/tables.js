@@ -4,13 +4,13 @@ function drawAbout(data) {
   const { facts, n } = data;
   byId("title").textContent = facts.title;
   const finished = facts.maps.filter(({ error }) => error === null).length;
-  const { name, all } = facts.columns[facts.known];
+  const factored = facts.known.map((place) => `${facts.columns[place].name} (${count(facts.columns[place].all)} labels)`).join(", ");
   const sampled = facts.sampledFrom === null ? "" : `, a random sample of ${count(facts.sampledFrom)} (--all-points maps all of them)`;
   const { placed } = facts;
   const parts = placed !== undefined ? [
     `${count(placed.points)} points placed in a map of ${count(placed.reference)} (grey)`,
     `${count(placed.far)} are far from the reference: none of its points is closer than ${number(placed.limit)}, so their places mean little`,
-  ] : [`${count(finished)} ${finished === 1 ? "map" : "maps"} of ${count(facts.n)} points${sampled}`, `factored out: ${name} (${count(all)} labels)`];
+  ] : [`${count(finished)} ${finished === 1 ? "map" : "maps"} of ${count(facts.n)} points${sampled}`, `factored out: ${factored}`];
   const whole = facts.columns.every((column) => column.kind !== "labels" || column.labels.length === column.all);
   const rare = whole ? "with every label among them" : "without some rare labels";
   if (n < facts.n) parts.push(`${count(n)} of ${count(facts.n)} points are shown, chosen at random ${rare}; measures are not limited to those shown`);
@@ -29,7 +29,7 @@ function drawAbout(data) {
 
 function connectTitles(data, state) {
   const { facts } = data;
-  const main = facts.measures.filter(({ key }) => key in MEASURE_COLORS);
+  const main = facts.measures.filter(({ chosen }) => chosen);
   const line = (map) => main.map((measure) => `${measure.name} ${measured(facts.maps[map], measure)}`).join(" · ");
   const { reference } = facts;
   byId("left-title").textContent = `${facts.maps[reference].title} (for comparison)`;
