@@ -169,9 +169,7 @@ def _check_alignment(
     if named and (width is None or not sizes):
         raise ValueError("its reference is aligned, but has no features or labels")
     if ("shifts" in left) + ("aligned" in left) != named:
-        raise ValueError(
-            "its reference has shifts or aligned points if and only if aligned"
-        )
+        raise ValueError("its reference has shifts or aligned points if and only if aligned")
     if "shifts" in left:
         take_array(left, "shifts", _FLOATS, (sizes[0] if sizes else 0, width))
     if "aligned" in left:

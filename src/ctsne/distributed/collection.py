@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ctsne._core.checksums import content_checksum
+from ctsne._core.guards import reason
 from ctsne._core.messages import listed, shown, unknown, warn
 from ctsne._io.hdf5 import opened
 from ctsne._io.paths import suffix_of
@@ -302,17 +303,14 @@ def _of_zarr(path: Path, output: str, columns: Sequence[str]) -> list[Shard]:
     dask_array, zarr = load_dask("dask.array"), load_dask("zarr")
     try:
         store = zarr.open(str(path), mode="r")
-        group = hasattr(store, "array_keys")
-        for name in ("X", *columns) if group else columns:
-            known = list(store.array_keys()) if group else []
-            if name not in known:
-                raise ValueError(unknown(name, known, what="array", where=str(path)))
-        X = dask_array.from_zarr(store["X"] if group else store)
-        labels = [dask_array.from_zarr(store[name]) for name in columns]
-    except ValueError:
-        raise
+        known = sorted(store.array_keys()) if hasattr(store, "array_keys") else None
     except Exception as error:  # of the many that zarr raises for a damaged store
-        raise ValueError(f"{path} is not a valid zarr store: {error}") from error
+        raise ValueError(f"{path} is not a valid zarr store: {reason(error)}") from error
+    for name in columns if known is None else ("X", *columns):
+        if known is None or name not in known:
+            raise ValueError(unknown(name, known or [], what="array", where=str(path)))
+    X = dask_array.from_zarr(store if known is None else store["X"])
+    labels = [dask_array.from_zarr(store[name]) for name in columns]
     rows = X.chunks[0][0] if X.ndim else 1
     joined = X.rechunk({0: -(-_SHARD_ROWS // rows) * rows}) if X.ndim == 2 else X
     return [

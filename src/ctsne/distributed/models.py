@@ -15,6 +15,8 @@ from ctsne.distributed.cluster import load_dask
 from ctsne.labels import Labels, combine_columns
 
 if TYPE_CHECKING:
+    from ctsne._fit.placing import Placement
+    from ctsne.distributed.blocks import Block
     from ctsne.estimator import ConditionalTSNE
 
 # The last model that this process used, by the checksum of its file.
@@ -59,6 +61,14 @@ def kept_model(file: ModelFile, content: bytes | None) -> ConditionalTSNE:
             model.n_jobs = -1  # the threads of this worker, whatever the model was fitted with
             _kept[file.sha256] = model
         return _kept[file.sha256]
+
+
+def place_block(model: ConditionalTSNE, block: Block, labels: Sequence[str]) -> Placement:
+    """Place some rows."""
+    X, known = block.X, labels_for(model, [block.columns[name] for name in labels])
+    if hasattr(X, "iloc") and not hasattr(model, "feature_names_in_"):
+        X = X.to_numpy()  # scikit-learn warns of names that a model does not know
+    return model.place(X, labels=known)
 
 
 def labels_for(model: ConditionalTSNE, columns: Sequence[Any]) -> Any:

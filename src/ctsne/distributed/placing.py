@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 import uuid
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -34,7 +35,7 @@ from ctsne.distributed.folder import (
     remove_parts,
     write_record,
 )
-from ctsne.distributed.models import ModelFile, content_for, labels_for
+from ctsne.distributed.models import ModelFile, content_for, place_block
 from ctsne.distributed.shard import Outcome, Task, place_shard
 
 if TYPE_CHECKING:
@@ -179,7 +180,9 @@ def _check_suits(model: ConditionalTSNE, found: Collection) -> None:
     if values.dtype.kind in "biuf":  # bad values are reported with their shard
         row = found.head.take(np.flatnonzero(np.isfinite(values).all(axis=1))[:1])
         if len(row):
-            model.place(row.X, labels_for(model, [row.columns[name] for name in found.labels]))
+            with warnings.catch_warnings():  # the shards give them too
+                warnings.simplefilter("ignore")
+                place_block(model, row, found.labels)
 
 
 @contextmanager

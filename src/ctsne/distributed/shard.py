@@ -17,7 +17,7 @@ from ctsne._io.dataset import storable
 from ctsne._io.paths import load
 from ctsne.distributed.blocks import Block, Choice, named, read_blocks
 from ctsne.distributed.folder import Written, finished, mark
-from ctsne.distributed.models import ModelFile, kept_model, labels_for
+from ctsne.distributed.models import ModelFile, kept_model, place_block
 
 KEY = "ctsne"
 # What is stored of every point besides its position.
@@ -94,9 +94,7 @@ def _write(content: Any, task: Task, model: bytes | None, target: Path) -> Writt
 
 def _placed(block: Block, task: Task, model: bytes | None) -> tuple[Any, int]:
     """Return positions, diagnostics and columns of a block as a table, and how many are far."""
-    own = kept_model(task.model, model)
-    labels = labels_for(own, [block.columns[name] for name in task.labels])
-    placement = own.place(block.X, labels=labels)
+    placement = place_block(kept_model(task.model, model), block, task.labels)
     columns: dict[str, Any] = {
         f"{KEY}_{axis}": values for axis, values in enumerate(placement.embedding.T, start=1)
     }
