@@ -64,6 +64,18 @@ class Data:
         self.strength = float(rng.random())
 
     @property
+    def columns(self) -> labels.LabelColumns:
+        """Two label columns, the second with gaps at times."""
+        second = [None if self.rng.random() < 0.1 else name for name in self.other]
+        return labels.encode_columns({"one": self.known, "two": second})
+
+    def lists(self) -> tuple[Any, dict[str, Any]]:
+        """Return label columns, and the lengths and patterns of their lists."""
+        columns = self.columns
+        patterns = neighbors.occurring_patterns(columns)
+        return columns, {"lengths": np.full(len(patterns), 2), "patterns": patterns}
+
+    @property
     def distances(self) -> np.ndarray:
         return inputs.distances(self.rng, self.X)
 
@@ -242,6 +254,43 @@ def _embedding(data: Data) -> Call:
     return Call(pl.embedding, positions, color, shape=shape, legend=legend, size=size)
 
 
+def _find_lists(data: Data) -> Call:
+    columns, lists = data.lists()
+    aligned = pick(data.rng, (None, None, data.flat))
+    return Call(neighbors.find_lists, data.X, columns, aligned=aligned, n_jobs=1, **lists)
+
+
+def _found_lists(data: Data) -> tuple[Any, Any]:
+    columns, lists = data.lists()
+    return columns, neighbors.find_lists(data.X, columns, n_jobs=1, **lists)
+
+
+def _select_lists(data: Data) -> Call:
+    _, found = _found_lists(data)
+    return Call(neighbors.select_lists, found, np.minimum(found.lengths, 1))
+
+
+def _read_lists(data: Data) -> Call:
+    columns, lists = data.lists()
+    return Call(neighbors.read_lists, data.distances, columns, **lists)
+
+
+def _matched_shares(data: Data) -> Call:
+    columns, found = _found_lists(data)
+    return Call(neighbors.matched_shares, found, columns)
+
+
+def _per_column(data: Data) -> Call:
+    value = pick(data.rng, (0.5, {"one": 0.1, "two": 0.2}))
+    return Call(data.columns.per_column, value, argument="strength")
+
+
+def _encode_columns(data: Data) -> Call:
+    one, two = inputs.labels(data.rng, data.n, broken=0), data.other
+    given = pick(data.rng, ({"one": one, "two": two}, [list(data.known), list(two)], one))
+    return Call(labels.encode_columns, given, n=data.n)
+
+
 def _maps(data: Data) -> Call:
     if data.rng.random() < 0.2:
         return Call(pl.maps, small_sweep())
@@ -325,6 +374,23 @@ CALLS: dict[str, Callable[[Data], Call]] = {
     "labels.encode_labels": lambda data: Call(
         labels.encode_labels, inputs.labels(data.rng, data.n), n=data.n
     ),
+    "labels.Labels.take": lambda data: Call(data.labels.take, np.arange(3)),
+    "labels.encode_columns": _encode_columns,
+    "labels.LabelColumns.describe": lambda data: Call(data.columns.describe),
+    "labels.LabelColumns.nested": lambda data: Call(data.columns.nested),
+    "labels.LabelColumns.take": lambda data: Call(data.columns.take, np.arange(3)),
+    "labels.LabelColumns.keep": lambda data: Call(data.columns.keep, [0]),
+    "labels.LabelColumns.per_column": _per_column,
+    "neighbors.occurring_patterns": lambda data: Call(neighbors.occurring_patterns, data.columns),
+    "neighbors.find_lists": _find_lists,
+    "neighbors.select_lists": _select_lists,
+    "neighbors.read_lists": _read_lists,
+    "neighbors.matched_shares": _matched_shares,
+    "layout.column_weights": lambda data: Call(layout.column_weights, data.columns, 0.1),
+    "layout.ColumnWeights.mean_log_weight": lambda data: Call(
+        layout.column_weights(data.columns, 0.1).mean_log_weight, data.affinities().matrix
+    ),
+    "sweep.SweepResult.targets": lambda data: Call(small_sweep().targets, data.strength),
     "labels.combine_columns": lambda data: Call(labels.combine_columns, [data.known, data.other]),
     "labels.Labels.describe": lambda data: Call(data.labels.describe),
     "labels.Labels.per_label": lambda data: Call(

@@ -41,6 +41,7 @@ _ALSO = {
     "config": ["cells.csv", *(f"--{key}" for key in _KEYS), *(k.replace("-", "_") for k in _KEYS)],
     "start": ["init"],
     "map": ["embedding holds values"],
+    "model": ["cells.csv", "new.npy"],
 }
 _WRITTEN = 6  # times as often
 _UNDAMAGED = 0.02

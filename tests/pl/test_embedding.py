@@ -308,7 +308,7 @@ def test_placed_points_lie_above_a_grey_reference() -> None:
 
 def test_a_reference_of_any_kind() -> None:
     data = make_synthetic(60, random_state=0)
-    model = ConditionalTSNE(perplexity=5, n_iter=5, random_state=0).fit(data.X)
+    model = ConditionalTSNE(method="tsne", perplexity=5, n_iter=5).fit(data.X)
     adata = anndata.AnnData(data.X)
     adata.obsm["ctsne"] = model.embedding_
     for reference in (model, adata, model.embedding_):

@@ -31,6 +31,8 @@ Levels = NDArray[np.float64]
 MOST_TRIALS, MOST_WHOLE_TRIALS = 9, 21
 # How far a level may move from the best trial; halved after each trial that came no nearer.
 LONGEST_STEP = 0.5
+# How far a level moves at least that has not passed its target.
+SHORTEST_STEP = 0.15
 # A trial this far away counts for the slopes with weight exp(-1/2).
 SLOPE_REACH = 0.3
 # How much the usual slopes count against those of trials: mixing varies by about .02 for no
@@ -93,20 +95,51 @@ def at_level(settings: Settings, level: ArrayLike) -> Settings:
 
 
 def nearest_trial(trials: Sequence[Trial], targets: ArrayLike) -> Trial:
-    """Return the trial nearest to all targets."""
-    # Squares, so that a target that cannot be reached leaves the others their weight.
+    """Return the trial nearest to all targets that its levels can come nearer to."""
     wanted = np.asarray(targets, np.float64)
-    return min(trials, key=lambda trial: float(((trial.mixing - wanted) ** 2).sum()))
+
+    def distances(trial: Trial) -> tuple[float, float]:
+        squares = (trial.mixing - wanted) ** 2
+        return float(squares[~_stuck(trial, wanted)].sum()), float(squares.sum())
+
+    return min(trials, key=distances)
+
+
+def _stuck(trial: Trial, targets: Levels) -> NDArray[np.bool_]:
+    """Return the columns at the end of their levels that would have to go beyond it.
+
+    They do not count when trials are compared, so that they do not pull the others away from their
+    targets: a nested column may be mixed too far by the outer one alone.
+    """
+    gap = targets - trial.mixing
+    return np.asarray(((trial.level == 0) & (gap < 0)) | ((trial.level == 1) & (gap > 0)))
 
 
 def next_level(trials: Sequence[Trial], targets: Levels, *, near: float) -> Levels | None:
     """Return the levels to try next; None if all are near enough or none can come nearer."""
     if not trials:
         return np.full(len(targets), 0.5)
-    best = nearest_trial(trials, targets)
-    since = len(trials) - 1 - next(i for i, each in enumerate(trials) if each is best)
-    slopes = fitted_slopes(trials, best.level, _usual_slopes(len(targets)))
-    return _moved(best, trials, targets, slopes, near=near, longest=LONGEST_STEP * 0.5**since)
+    levels = np.array([each.level for each in trials])
+    gaps = targets - np.array([each.mixing for each in trials])
+    # Columns that were always on one side of their target go on towards it, to the end of their
+    # levels if need be, and meanwhile do not count.
+    above, below = (gaps < -near).all(axis=0), (gaps > near).all(axis=0)
+    counted, pushed = np.flatnonzero(~(above | below)), np.flatnonzero(above | below)
+    best = int((gaps[:, counted] ** 2).sum(axis=1).argmin()) if len(counted) else len(trials) - 1
+    slopes = fitted_slopes(trials, levels[best], _usual_slopes(len(targets)))
+    level = levels[best].copy()
+    for place in pushed:
+        last = levels[:, place].argmin() if above[place] else levels[:, place].argmax()
+        step = gaps[last, place] / slopes[place, place]
+        level[place] = levels[last, place] + np.sign(step) * max(SHORTEST_STEP, abs(step))
+    level = np.clip(level, 0.0, 1.0)
+    further = slopes[np.ix_(counted, pushed)] @ (level - levels[best])[pushed]
+    longest = LONGEST_STEP * 0.5 ** (len(trials) - 1 - best)
+    if (level != levels[best]).any() or (np.abs(gaps[best, counted]) > near).any():
+        level[counted] += _step(
+            slopes[np.ix_(counted, counted)], gaps[best, counted] - further, longest
+        )
+    return _unless_tried(level, trials)
 
 
 def correction(made: Sequence[Trial], trials: Sequence[Trial], targets: ArrayLike) -> Levels | None:
@@ -115,25 +148,23 @@ def correction(made: Sequence[Trial], trials: Sequence[Trial], targets: ArrayLik
     best = nearest_trial(made, wanted)
     usual = fitted_slopes(trials, best.level, _usual_slopes(len(wanted)))
     slopes = fitted_slopes(made, best.level, target.SLOPE_GAIN * usual)
-    longest = target.LONGEST_MOVE
-    return _moved(best, made, wanted, slopes, near=target.NEAR_ENOUGH, longest=longest)
-
-
-def _moved(
-    best: Trial, trials: Sequence[Trial], targets: Levels, slopes: Levels, *, near: float,
-    longest: float,
-) -> Levels | None:  # fmt: skip
-    """Return the levels at which the slopes meet the targets, not too far from a trial."""
-    gap = targets - best.mixing
-    stuck = ((best.level == 0) & (gap < 0)) | ((best.level == 1) & (gap > 0))
-    free = np.flatnonzero(~stuck)
-    if (np.abs(gap[free]) <= near).all():
+    gap = wanted - best.mixing
+    free = np.flatnonzero(~_stuck(best, wanted))
+    if (np.abs(gap[free]) <= target.NEAR_ENOUGH).all():
         return None
-    part = slopes[np.ix_(free, free)]
-    damped = part.T @ part + DAMPING * np.eye(len(free))
-    move = np.linalg.solve(damped, part.T @ gap[free])
     level = best.level.copy()
-    level[free] = np.clip(level[free] + np.clip(move, -longest, longest), 0.0, 1.0)
+    level[free] += _step(slopes[np.ix_(free, free)], gap[free], target.LONGEST_MOVE)
+    return _unless_tried(level, made)
+
+
+def _step(slopes: Levels, gap: Levels, longest: float) -> Levels:
+    """Return how far to move levels to close a gap by the slopes."""
+    damped = slopes.T @ slopes + DAMPING * np.eye(len(gap))
+    return np.clip(np.linalg.solve(damped, slopes.T @ gap), -longest, longest)
+
+
+def _unless_tried(level: Levels, trials: Sequence[Trial]) -> Levels | None:
+    level = np.clip(level, 0.0, 1.0)
     if any(np.abs(level - each.level).max() < target.LEAST_STEP for each in trials):
         return None
     return level

@@ -19,7 +19,7 @@ from ctsne._core.vocabulary import NEIGHBORHOOD
 from ctsne._fit.pipeline import affinities_of, alignment_of, layout_of, neighbors_of
 from ctsne._fit.settings import Settings
 from ctsne.evaluate import mixing, mixing_by_label
-from ctsne.neighbors.alignment import take_labels
+from ctsne.labels import Labels
 
 # Up to SEARCH_POINTS, trials use all points; otherwise a third of them, between these two numbers.
 # Perplexity and neighbourhoods shrink by the same share, so that a neighbourhood in the sample is a
@@ -136,7 +136,7 @@ def _of_sample(settings: Settings, rows: NDArray[np.int64]) -> Settings:
         if not isinstance(value := getattr(settings, name), str)
     }
     return replace(
-        settings, labels=take_labels(settings.labels, rows), schedule=replace(schedule, **rates),
+        settings, labels=settings.labels.take(rows), schedule=replace(schedule, **rates),
         perplexity=_fewer_neighbors(settings.perplexity, settings, rows), **arrays,
     )  # fmt: skip
 
@@ -149,7 +149,7 @@ def _fewer_neighbors(count: float, settings: Settings, rows: NDArray[np.int64]) 
 
 def at_level(settings: Settings, level: float) -> Settings:
     """Return the settings with the knob at a level of conditioning."""
-    assert settings.labels is not None
+    assert isinstance(settings.labels, Labels)
     value = settings.method.knob_at(level)
     return replace(settings, knob=np.full(settings.labels.n_labels, value))
 

@@ -168,7 +168,7 @@ def _origin(data: Input, provenance: Provenance) -> Origin:
 
 def _least_model_size(data: Input) -> int:
     """Return the bytes that a model takes at least: the features in single precision."""
-    n, d = data.X.shape
+    n, d = map(int, data.X.shape)
     return 4 * n * min(d, _COMPONENTS)
 
 

@@ -6,6 +6,7 @@ import json
 import shutil
 import uuid
 from argparse import Namespace
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -80,8 +81,10 @@ def run(options: Namespace, console: Console) -> None:
     before = _content(made, key)
     target, expect = Path(again.output), provenance.inputs[0].data
     with console.without_results():
-        repeat = {"sweep": _repeat_sweep, "transform": transform.make}
-        repeat.get(provenance.command, embed.make)(again, console, expect=expect)
+        repeat: dict[str, Callable[..., None]] = {
+            "embed": embed.make, "sweep": _repeat_sweep, "transform": transform.make,
+        }  # fmt: skip
+        repeat[provenance.command](again, console, expect=expect)
     if changed:  # reported last: changed content is an error, which matters more
         console.warn(changed)
     identical = before == _content(target, key)

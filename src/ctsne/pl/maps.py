@@ -107,8 +107,8 @@ def embedding(
     elif isinstance(positions, Placement):
         if shape is None and positions.far.any() and len(positions.far) <= MOST_DOTS:
             codes = positions.far.astype(np.int32)
-            names = ("near the reference", "far from the reference")
-            shape = Labels(codes, names, np.bincount(codes, minlength=2))
+            near = ("near the reference", "far from the reference")
+            shape = Labels(codes, near, np.bincount(codes, minlength=2))
         positions = positions.embedding
     below = None if reference is None else _reference_map(reference, basis)
     points = check_positions(positions, least=2 if below is None else 1)

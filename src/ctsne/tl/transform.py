@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ctsne._core.checks import check_matrix
+from ctsne._core.checks import check_choice, check_matrix
+from ctsne._core.guards import reason
 from ctsne._core.messages import listed, shown, unknown
 from ctsne._core.vocabulary import ALIGN_CHOICES
 from ctsne._fit.placing import Placement
+from ctsne._fit.reference import NEW_PERPLEXITY
 from ctsne._fit.settings import DEFAULTS
 from ctsne._fit.storing import origin_of
 from ctsne._io.anndata import (
     CHOSEN_GENES,
     Representation,
     choose_representation,
+    column_names,
     is_anndata,
     is_ours,
     labels_of,
@@ -57,7 +60,7 @@ class _Reference:
 def transform(
     adata: AnnData, reference: ConditionalTSNE | AnnData, labels: object = None, *,
     use_rep: str | None = None, layer: str | None = None, align: object = None,
-    basis: str = "ctsne", key_added: str = "ctsne", perplexity: float = 5,
+    basis: str = "ctsne", key_added: str = "ctsne", perplexity: float = NEW_PERPLEXITY,
     n_jobs: int | None = -1, copy: bool = False,
 ) -> AnnData | None:  # fmt: skip
     """Place new cells in a finished map, without moving it.
@@ -87,7 +90,7 @@ def transform(
         The map of ``reference``, if that is an AnnData object.
     key_added : str, default="ctsne"
         Name of the positions and prefix of the fields that belong to them.
-    perplexity : float, default=5
+    perplexity : float, default=15
         Effective number of neighbours per new cell.
     n_jobs : int, default=-1
         Number of threads; does not change the result.
@@ -168,36 +171,21 @@ def _of_adata(adata: Any, basis: str) -> _Reference:
     if not is_ours(entry):
         how = "pass a fitted model, or make the map with ctsne.tl.ctsne"
         raise ValueError(f"reference.obsm[{basis!r}] was not made by ctsne; {how}")
-    stored = _command_line(entry) if "provenance" in entry else dict(entry.get("params", {}))
-    if "neighbors_key" in stored:
-        raise ValueError(
-            f"the map {basis!r} was made from a graph (neighbors_key), which says nothing about "
-            "new cells; make a map from features, or from distances with ConditionalTSNE"
-        )
-    parameters = {name: stored[name] for name in DEFAULTS if name in stored}
-    for name, value in parameters.items():
-        if isinstance(value, Mapping):
-            parameters[name] = _by_name(value)
-        elif isinstance(value, np.generic):
-            parameters[name] = value.item()
-    parameters["pca"] = None if stored.get("pca") == "none" else stored.get("pca", "auto")
-    parameters["init"] = "pca"  # the map is made already
+    try:
+        stored = _command_line(entry) if "provenance" in entry else dict(entry.get("params", {}))
+        parameters, names = _parameters(stored, entry.get("found", {}))
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        if isinstance(error, ValueError):
+            raise ValueError(f"reference, map {basis!r}: {error}") from error
+        raise ValueError(f"reference.uns[{key!r}] is damaged: {reason(error)}") from error
     align = parameters.get("align", "none")
     named = align if isinstance(align, str) and align not in ALIGN_CHOICES else None
-    if align == "array":
-        raise ValueError(f"the map {basis!r} was aligned with an array that is not stored; {_SAVE}")
     if named is not None:
         parameters["align"] = fields.find_alignment(adata, named)
-    if parameters.pop("mixing", None) is not None:
-        knob = METHODS[parameters.get("method", DEFAULTS["method"])].knob
-        if knob not in entry.get("found", {}):
-            raise ValueError(f"the {knob} found for the mixing of {basis!r} is not stored; {_SAVE}")
-        found = entry["found"][knob]
-        parameters[knob] = _by_name(found) if isinstance(found, Mapping) else float(found)
     chosen = _stored_features(adata, stored)
-    names = stored.get("labels", ())
-    names = (names,) if isinstance(names, str) else tuple(map(str, names))
     column = labels_of(adata, list(names)) if names else None
+    if isinstance(column, dict) and stored.get("combine"):
+        column = combine_columns(list(column.values()))
     if column is None and parameters.get("method", DEFAULTS["method"]) != "tsne":
         raise ValueError(f"the labels of the map {basis!r} were given as an array; {_SAVE}")
     model = model_of_map(parameters, chosen.matrix, column, positions)
@@ -205,6 +193,36 @@ def _of_adata(adata: Any, basis: str) -> _Reference:
         model, use_rep=chosen.key, layer=stored.get("layer"), n_pcs=stored.get("n_pcs"),
         genes=None if chosen.key in adata.obsm else chosen.features, labels=names, align=named,
     )  # fmt: skip
+
+
+def _parameters(
+    stored: Mapping[str, Any], found: Mapping[str, Any]
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return the parameters of the estimator and the names of the label columns."""
+    if "neighbors_key" in stored:
+        raise ValueError(
+            "it was made from a graph (neighbors_key), which says nothing about new cells; make a "
+            "map from features, or from distances with ConditionalTSNE"
+        )
+    parameters = {name: stored[name] for name in DEFAULTS if name in stored}
+    for name, value in parameters.items():
+        if isinstance(value, Mapping) and "value" in value:
+            parameters[name] = _by_name(value)
+        elif isinstance(value, np.generic):
+            parameters[name] = value.item()
+    parameters["pca"] = None if stored.get("pca") == "none" else parameters.get("pca", "auto")
+    parameters["init"] = "pca"  # the map is made already
+    if isinstance(parameters.get("align"), str) and parameters["align"] == "array":
+        raise ValueError(f"it was aligned with an array that is not stored; {_SAVE}")
+    method = check_choice(parameters.get("method", DEFAULTS["method"]), "method", tuple(METHODS))
+    if parameters.pop("mixing", None) is not None:
+        knob = METHODS[method].knob or ""
+        if knob not in found:
+            raise ValueError(f"the {knob} that was found for its mixing is not stored; {_SAVE}")
+        value = found[knob]
+        parameters[knob] = _by_name(value) if isinstance(value, Mapping) else float(value)
+    names = stored.get("labels", ())
+    return parameters, (names,) if isinstance(names, str) else tuple(map(str, names))
 
 
 def _stored_features(adata: Any, stored: Mapping[str, Any]) -> Representation:
@@ -233,6 +251,7 @@ def _command_line(entry: Any) -> dict[str, Any]:
         raise ValueError(f"the map was made of some of the features (--features); {_SAVE}")
     stored = {name: value for name, value in settings.items() if value is not None}
     stored["n_components"] = stored.pop("dimensions", 2)
+    stored.setdefault("combine", True)  # as in records of earlier versions
     if "align_rep" in stored:
         stored["align"] = stored.pop("align_rep")
     return stored
@@ -303,9 +322,8 @@ def _labels(adata: Any, found: _Reference, labels: Any) -> tuple[Any, tuple[str,
     if labels is None:
         return None, ()
     column = labels_of(adata, labels)
-    names = (labels,) if isinstance(labels, str) else ()
+    names = tuple(column_names(adata, labels))
     if isinstance(column, dict):
-        names = tuple(column)
         if isinstance(own, Labels) or own is None:  # the map was made of their combinations
             column = combine_columns(list(column.values()))
         else:
