@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Self
 
@@ -10,7 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ctsne._core.checks import check_count, check_matrix, check_names, check_same_rows
+from ctsne._core.checks import (
+    check_count,
+    check_finite,
+    check_matrix,
+    check_names,
+    check_same_rows,
+)
 from ctsne._core.messages import warn
 from ctsne._fit.conditioning import by_column, knob_value
 from ctsne._fit.display import fitted_html
@@ -18,13 +26,14 @@ from ctsne._fit.fitting import Fitting, StageLog
 from ctsne._fit.memory import check_memory
 from ctsne._fit.new_points import Kept, NewPoints
 from ctsne._fit.settings import Parameters, check_settings
-from ctsne.labels import LabelColumns, encode_columns
+from ctsne._fit.storing import NOT_KEPT, Saved
+from ctsne.labels import LabelColumns, Labels, encode_columns
 from ctsne.labels.columns import listed_columns
 from ctsne.layout import Layout
 from ctsne.methods import is_used
 
 
-class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, NewPoints, BaseEstimator):  # type: ignore[misc]
+class ConditionalTSNE(Parameters, Saved, ClassNamePrefixFeaturesOutMixin, NewPoints, BaseEstimator):  # type: ignore[misc]
     """t-SNE map with known labels factored out.
 
     A label such as a batch, a donor or a known cluster often dominates a t-SNE map. Without its
@@ -208,7 +217,7 @@ class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, NewPoints, Ba
         finally:  # keeps the map even if the callback fails
             self._keep_map(fitting.layout, log)
             validate_data(self, X, skip_check_array=True)  # n_features_in_ and feature_names_in_
-            self.labels_ = known
+            self.labels_, self._origin = known, None
             self._take(fitting)
         if not stopped:
             fitting.correct()
@@ -264,11 +273,25 @@ class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, NewPoints, Ba
         check_is_fitted(self)
         log = StageLog(self.get_params(deep=False))
         count = check_count(n_iter, "n_iter", low=1)
+        if not hasattr(self, "_layout"):
+            raise ValueError(f"resume cannot continue this run: {NOT_KEPT}")
         try:
             log.run(self._layout, count)
         finally:
             self._keep_map(self._layout, log)
             self._kept = Kept(self._kept.fitted)  # the map has changed
+        return self
+
+    def _adopt(
+        self, matrix: Any, labels: Labels | LabelColumns | None, embedding: NDArray[np.float32]
+    ) -> Self:
+        """Take over a finished map of these points, instead of computing one."""
+        given = self.get_params(deep=False)
+        fitting = Fitting(matrix, check_settings(given, matrix, labels), StageLog(given))
+        self._keep_map(fitting.layout)
+        self.embedding_, self.labels_, self._origin = embedding, labels, None
+        self.n_features_in_ = matrix.shape[1]
+        self._take(fitting)
         return self
 
     def _take(self, fitting: Fitting) -> None:
@@ -321,3 +344,22 @@ class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, NewPoints, Ba
         if "text/html" in bundle:  # scikit-learn can be set to plain text
             bundle["text/html"] += fitted_html(self)
         return bundle
+
+
+def model_of_map(
+    parameters: Mapping[str, Any], matrix: Any, labels: Any, positions: Any
+) -> ConditionalTSNE:
+    """Return the model of a finished map, given its parameters, checked features and labels.
+
+    Neighbours and similarities are computed again, the map is not.
+    """
+    model = ConditionalTSNE(**parameters)
+    known = None if labels is None else encode_columns(labels, n=matrix.shape[0])
+    embedding = np.ascontiguousarray(positions, np.float32)
+    if embedding.shape != (matrix.shape[0], model.n_components):
+        wanted = f"({matrix.shape[0]}, {model.n_components})"
+        raise ValueError(f"the map must have the shape {wanted}, got {embedding.shape}")
+    check_finite(embedding, argument="the map")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # they were shown when the map was made
+        return model._adopt(matrix, known, embedding)

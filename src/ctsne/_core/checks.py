@@ -26,14 +26,14 @@ def is_sparse(X: Any) -> bool:
     return bool(sp.issparse(X))
 
 
-def check_features(X: ArrayLike, *, argument: str = "X") -> NDArray[np.floating]:
+def check_features(X: ArrayLike, *, argument: str = "X", least: int = 2) -> NDArray[np.floating]:
     """Return dense, finite float32 or float64 features of at least two points, C-contiguous."""
     if is_sparse(X):
         raise TypeError(
             f"{argument} is a sparse matrix; reduce it first, for example with "
             "sklearn.decomposition.PCA(50, svd_solver='arpack') (ConditionalTSNE does so itself)"
         )
-    return np.asarray(check_matrix(X, argument=argument))
+    return np.asarray(check_matrix(X, argument=argument, least=least))
 
 
 def check_matrix(X: Any, *, argument: str = "X", least: int = 2) -> Any:

@@ -78,6 +78,8 @@ class Diagnostics:
 
 # Stored with maps, in files, sweeps and AnnData: sixteen bytes per point.
 KEPT_DIAGNOSTICS = ("perplexity", "other_share", "matched", "largest_weight")
+# Stored besides those with points placed in a map.
+PLACED_DIAGNOSTICS = ("distance", "far")
 _OF_LABELS = ("other_share", "matched")
 # A neighbour with more than this share of a point's weight dominates it.
 DOMINATED = 0.5
