@@ -6,6 +6,7 @@
 #include "loops/layers.hpp"
 #include "loops/mesh.hpp"
 #include "loops/near.hpp"
+#include "loops/place.hpp"
 #include "loops/repulsion.hpp"
 #include "loops/rows.hpp"
 #include "loops/scan.hpp"
@@ -37,6 +38,8 @@ const Kernels table = {
     .repel_near = repel_near,
     .spread = spread,
     .gather = gather,
+    .place = place,
+    .project = project,
     .transform_rows = transform_rows,
     .convolve_columns = convolve_columns,
     .restore_rows = restore_rows,

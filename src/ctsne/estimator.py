@@ -7,22 +7,23 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ctsne._core.checks import check_count, check_matrix, check_same_rows
-from ctsne._core.messages import shown, warn
+from ctsne._core.checks import check_count, check_matrix, check_names, check_same_rows
+from ctsne._core.messages import warn
 from ctsne._fit.conditioning import knob_value
 from ctsne._fit.display import fitted_html
 from ctsne._fit.fitting import Fitting, StageLog
 from ctsne._fit.memory import check_memory
+from ctsne._fit.new_points import Kept, NewPoints
 from ctsne._fit.settings import Parameters, check_settings
 from ctsne.labels import encode_labels
 from ctsne.layout import Layout
 from ctsne.methods import is_used
 
 
-class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, NewPoints, BaseEstimator):  # type: ignore[misc]
     """t-SNE map with known labels factored out.
 
     A label such as a batch, a donor or a known cluster often dominates a t-SNE map. Without its
@@ -178,7 +179,7 @@ class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMi
         check_same_rows(X, labels)
         check_same_rows(X, self.align, argument="align")
         known = None if labels is None else encode_labels(labels, n=matrix.shape[0])
-        _check_names(X)
+        check_names(X)
         validate_data(BaseEstimator(), X, skip_check_array=True)  # refuses odd column names
         given = self.get_params(deep=False)
         log = StageLog(given)
@@ -255,6 +256,7 @@ class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMi
             log.run(self._layout, count)
         finally:
             self._keep_map(self._layout, log)
+            self._kept = Kept(self._kept.fitted)  # the map has changed
         return self
 
     def _take(self, fitting: Fitting) -> None:
@@ -269,6 +271,7 @@ class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMi
         self.mixing_ = fitting.mixing
         self.affinities_ = fitting.affinities.matrix
         self.diagnostics_ = replace(fitting.affinities.diagnostics, **fitting.alignment)
+        self._kept = Kept(fitting.fitted)
 
     def _keep_map(self, layout: Layout, log: StageLog | None = None) -> None:
         """Keep the positions; if they are not finite, fail and keep the ones before."""
@@ -298,11 +301,3 @@ class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMi
         if "text/html" in bundle:  # scikit-learn can be set to plain text
             bundle["text/html"] += fitted_html(self)
         return bundle
-
-
-def _check_names(X: Any) -> None:
-    """Refuse a data frame in which two columns have the same name."""
-    names = list(getattr(X, "columns", ()))
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"X has several columns named {shown(twice)}; rename them")

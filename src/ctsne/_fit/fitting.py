@@ -17,6 +17,7 @@ from ctsne._core.messages import value_text, warn
 from ctsne._core.progress import Progress, output_stream
 from ctsne._fit import pipeline
 from ctsne._fit import target as search
+from ctsne._fit.reference import Fitted, keep_alignment, keep_fitted
 from ctsne._fit.settings import Settings
 from ctsne.affinity import Affinities
 from ctsne.affinity.result import kept_diagnostics
@@ -88,7 +89,7 @@ class Fitting:
         self._neighbors: Neighbors | None = None  # kept for corrections
         self._aligned: Any = None
         self._rng = deepcopy(settings.rng)
-        self._features = pipeline.features_of(matrix, settings)
+        self._features, self._projection = pipeline.projection_of(matrix, settings)
         self._places = matrix if self._features is None else self._features
         if settings.mixing is not None:
             self._find_level()
@@ -130,6 +131,7 @@ class Fitting:
         }
         if self._tried_a_sample:
             self._neighbors, self._aligned = neighbors, aligned.points
+        self._alignment = keep_alignment(aligned)
         del aligned  # similarities and map need the memory
         self.affinities: Affinities = pipeline.affinities_of(neighbors, settings)
         del neighbors
@@ -138,6 +140,11 @@ class Fitting:
         if unmatched is not None:
             warn(unmatched)
         self.layout = pipeline.layout_of(self.affinities.matrix, self._features, settings)
+
+    @property
+    def fitted(self) -> Fitted:
+        """What new points need of the fit."""
+        return keep_fitted(self.settings, self._places, self._projection, self._alignment)
 
     def correct(self) -> None:
         """Measure the finished map, and make another one if it missed the requested mixing."""

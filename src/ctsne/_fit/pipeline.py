@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.checks import is_sparse
-from ctsne._core.components import reduced_features
+from ctsne._core.components import Projection, projected_features, reduced_features
 from ctsne._core.messages import shown
 from ctsne._fit.settings import Settings
 from ctsne.affinity import Affinities
@@ -37,6 +37,16 @@ def features_of(matrix: Any, settings: Settings) -> NDArray[np.floating] | None:
         return None
     n_jobs = settings.n_jobs
     return reduced_features(matrix, metric=settings.metric, pca=settings.pca, n_jobs=n_jobs)
+
+
+def projection_of(
+    matrix: Any, settings: Settings
+) -> tuple[NDArray[np.floating] | None, Projection | None]:
+    """Return the features in which neighbours are searched, and how new ones get there."""
+    if settings.metric == "precomputed":
+        return None, None
+    n_jobs = settings.n_jobs
+    return projected_features(matrix, metric=settings.metric, pca=settings.pca, n_jobs=n_jobs)
 
 
 def listed_labels(settings: Settings) -> Labels | None:

@@ -1,0 +1,217 @@
+"""New points in a finished map."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ctsne._core.checks import (
+    check_directions,
+    check_matrix,
+    check_number,
+    is_sparse,
+)  # fmt: skip
+from ctsne._core.messages import label_text, warn
+from ctsne._fit.moving import Mover
+from ctsne._fit.reference import Fitted, Found, Reference
+from ctsne.labels import Labels, encode_labels
+
+# New points that are worked on at a time: bounds the memory, and changes nothing else.
+POINTS_AT_ONCE = 2**14
+
+
+@dataclass(frozen=True, eq=False)
+class Placement:
+    """New points in a finished map, with diagnostics; each array has one entry per point.
+
+    Attributes
+    ----------
+    embedding : ndarray of float32, shape (m, n_components)
+        Their positions.
+    distance : ndarray of float32
+        Distance to the nearest point of the map, in the data.
+    far : ndarray of bool
+        Whether the point has no neighbour closer than ``far_distance``. A map places even such
+        points somewhere, but their position means little.
+    far_distance : float
+        1.5 times the distance within which 99 % of the points of the map have a neighbour.
+    perplexity : ndarray of float32
+        Effective perplexity of the point's similarities.
+    other_share : ndarray of float32 or None
+        Share of their weight on points of other labels; None if they do not use labels.
+    matched : ndarray of float32 or None
+        How well the points near it that have its label are matched by points of other labels; NaN
+        for labels that are not in the map.
+    largest_weight : ndarray of float32
+        The largest similarity. If it is near one, one neighbour decides the position.
+
+    Examples
+    --------
+    >>> from ctsne import ConditionalTSNE
+    >>> from ctsne.datasets import make_synthetic
+    >>> data = make_synthetic(300, random_state=0)
+    >>> model = ConditionalTSNE(n_iter=100, random_state=0)
+    >>> model = model.fit(data.X[:200], labels=data.known[:200])
+    >>> placed = model.place(data.X[200:], labels=data.known[200:])
+    >>> placed.embedding.shape, placed.far.sum().item()
+    ((100, 2), 0)
+    """
+
+    embedding: NDArray[np.float32]
+    distance: NDArray[np.float32]
+    far: NDArray[np.bool_]
+    far_distance: float
+    perplexity: NDArray[np.float32]
+    other_share: NDArray[np.float32] | None
+    matched: NDArray[np.float32] | None
+    largest_weight: NDArray[np.float32]
+
+
+_PER_POINT = ("perplexity", "other_share", "matched", "largest_weight")
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """New points as they were checked."""
+
+    matrix: Any
+    codes: NDArray[np.int32]  # -1 where missing, beyond those of the map where new
+    aligned: NDArray[np.floating] | None
+    perplexity: float
+
+
+def check_request(
+    matrix: Any, labels: Any, aligned: Any, perplexity: Any, *, fitted: Fitted | Reference,
+    known: Labels | None,
+) -> Request:  # fmt: skip
+    """Return new points in the form that :func:`place` takes, or refuse them."""
+    if fitted.metric == "cosine":
+        check_directions(matrix)
+    if fitted.metric == "precomputed":
+        _check_distances(matrix, fitted.n_points)
+    m = matrix.shape[0]
+    codes = _known_codes(labels, known if fitted.uses_labels else None, m)
+    if labels is None and fitted.uses_labels:
+        warn(
+            "no labels given, so the new points are placed next to their nearest points of any "
+            "label; pass labels=... to factor theirs out"
+        )
+    number = check_number(perplexity, "perplexity", low=1, high=float(fitted.n_points))
+    return Request(matrix, codes, _check_aligned(aligned, m, fitted), number)
+
+
+def _check_distances(matrix: Any, n: int) -> None:
+    if matrix.shape[1] != n:
+        raise ValueError(
+            f'with metric="precomputed", X must hold the distances of new points to all {n} points '
+            f"of the map, one column each, got shape {matrix.shape}"
+        )
+    if matrix.min() < 0:
+        must = 'with metric="precomputed", X must hold distances, which are not negative'
+        raise ValueError(f"{must}, got {matrix.min()}; turn similarities into distances first")
+    if is_sparse(matrix) and not np.diff(matrix.indptr).all():
+        first = int(np.flatnonzero(np.diff(matrix.indptr) == 0)[0])
+        raise ValueError(f"X has no distances for the new point in row {first}; it needs some")
+
+
+def _check_aligned(aligned: Any, m: int, fitted: Fitted | Reference) -> NDArray[np.floating] | None:
+    """Return the new points in the representation that the map was aligned by."""
+    alignment = fitted.alignment
+    if alignment.name != "array":
+        if aligned is not None:
+            raise ValueError(
+                "aligned is only for models that were fitted with an array as align, but this one "
+                f'has align="{alignment.name}"; leave it out'
+            )
+        return None
+    assert alignment.points is not None
+    width = alignment.points.shape[1]
+    if aligned is None:
+        raise ValueError(
+            "the model was fitted with an array as align, so the new points are needed in the same "
+            f"representation: pass aligned=..., an array of shape ({m}, {width})"
+        )
+    if is_sparse(aligned):
+        raise TypeError("aligned must be a dense array with a row for each point, got a sparse one")
+    points = check_matrix(aligned, argument="aligned", least=1)
+    if points.shape != (m, width):
+        raise ValueError(
+            f"aligned must have a row for each new point and the columns of the fit, of shape "
+            f"({m}, {width}); got shape {points.shape}"
+        )
+    if fitted.metric == "cosine":
+        check_directions(points, argument="aligned")
+    return np.asarray(points * alignment.factor, alignment.points.dtype)
+
+
+def _known_codes(labels: Any, known: Labels | None, n: int) -> NDArray[np.int32]:
+    """Return the codes that new points' labels have in the map; new labels get further codes."""
+    if labels is None or known is None:
+        return np.full(n, -1, np.int32)
+    given = labels if isinstance(labels, Labels) else encode_labels(labels, n=n)
+    by_value = {name: code for code, name in enumerate(known.names)}
+    by_text: dict[str, list[int]] = {}
+    for code, name in enumerate(known.names):
+        by_text.setdefault(label_text(name), []).append(code)
+    codes, unseen = [], known.n_labels
+    for name in given.names:
+        found = [by_value[name]] if name in by_value else by_text.get(label_text(name), [])
+        codes.append(found[0] if len(found) == 1 else unseen)
+        unseen += len(found) != 1
+    return np.append(np.array(codes, np.int32), np.int32(-1))[given.codes]
+
+
+def place(reference: Reference, request: Request, *, n_jobs: int) -> Placement:
+    """Place checked points, some at a time."""
+    matrix, labels = request.matrix, request.codes
+    m = matrix.shape[0]
+    embedding = np.empty((m, reference.embedding.shape[1]), np.float32)
+    distance = np.empty(m, np.float32)
+    kept: dict[str, NDArray[np.float32]] = {}
+    mover = Mover(reference, request.aligned, n_jobs)
+    blocks = [slice(begin, min(m, begin + POINTS_AT_ONCE)) for begin in range(0, m, POINTS_AT_ONCE)]
+    for part in blocks if mover.needs_new_labels(labels) else ():
+        mover.collect(new_features(reference, matrix[part], n_jobs), labels[part])
+    for part in blocks:
+        features = new_features(reference, matrix[part], n_jobs)
+        count = features.shape[0]
+        codes = labels[part, None] if reference.columns else np.zeros((count, 0), np.int32)
+        moved = mover.moved(features, labels[part], part)
+        for found in reference.rows(features, codes, moved, request.perplexity, n_jobs):
+            points = found.points + part.start
+            embedding[points] = reference.place(found, labels[points], n_jobs)
+            distance[points] = found.neighbors.distances.min(axis=1)
+            _keep(kept, points, found, m)
+    far = distance > reference.far_distance
+    if far.any():
+        warn(
+            f"{int(far.sum())} of {m} new points have no neighbour in the map closer than "
+            f"{reference.far_distance:.3g}; their positions mean little (see 'far' of place)"
+        )
+    return Placement(
+        embedding=embedding, distance=distance, far=far, far_distance=reference.far_distance,
+        perplexity=kept["perplexity"], other_share=kept.get("other_share"),
+        matched=kept.get("matched"), largest_weight=kept["largest_weight"],
+    )  # fmt: skip
+
+
+def new_features(reference: Reference, matrix: Any, n_jobs: int) -> Any:
+    """Return new points in the space in which neighbours are searched."""
+    if reference.features is None:
+        return matrix
+    if reference.projection is not None:
+        return reference.projection(matrix, n_jobs=n_jobs)
+    dense = matrix.toarray() if is_sparse(matrix) else matrix
+    return np.ascontiguousarray(dense, reference.features.dtype)
+
+
+def _keep(
+    kept: dict[str, NDArray[np.float32]], points: NDArray[np.int64], found: Found, m: int
+) -> None:
+    for name in _PER_POINT:
+        values = getattr(found.rows, name)
+        if values is not None:
+            kept.setdefault(name, np.empty(m, np.float32))[points] = values
