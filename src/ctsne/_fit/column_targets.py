@@ -29,7 +29,7 @@ Levels = NDArray[np.float64]
 
 # Trials on a sample, and on all points: half as many again as for one column.
 MOST_TRIALS, MOST_WHOLE_TRIALS = 9, 21
-# How far a level may move from the best trial; halved after each trial that came no nearer.
+# How far a level may move from the best trial.
 LONGEST_STEP = 0.5
 # How far a level moves at least that has not passed its target.
 SHORTEST_STEP = 0.15
@@ -134,11 +134,12 @@ def next_level(trials: Sequence[Trial], targets: Levels, *, near: float) -> Leve
         level[place] = levels[last, place] + np.sign(step) * max(SHORTEST_STEP, abs(step))
     level = np.clip(level, 0.0, 1.0)
     further = slopes[np.ix_(counted, pushed)] @ (level - levels[best])[pushed]
-    longest = LONGEST_STEP * 0.5 ** (len(trials) - 1 - best)
+    longest = LONGEST_STEP
+    if best < len(trials) - 1:  # the last one led away: half as far
+        longest = 0.5 * float(np.abs(levels[-1] - levels[best]).max())
     if (level != levels[best]).any() or (np.abs(gaps[best, counted]) > near).any():
-        level[counted] += _step(
-            slopes[np.ix_(counted, counted)], gaps[best, counted] - further, longest
-        )
+        gap = gaps[best, counted] - further
+        level[counted] += _step(slopes[np.ix_(counted, counted)], gap, longest)
     return _unless_tried(level, trials)
 
 

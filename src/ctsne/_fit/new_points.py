@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, cast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ctsne._core.checks import check_jobs, check_matrix, check_names, check_same_rows
-from ctsne._fit import placing
+from ctsne._core.checks import (
+    check_count,
+    check_jobs,
+    check_matrix,
+    check_names,
+    check_same_rows,
+)  # fmt: skip
+from ctsne._fit import extending, placing
 from ctsne._fit.placing import Placement
 from ctsne._fit.preparing import Fitted, make_reference
 from ctsne._fit.reference import NEW_PERPLEXITY, Reference
+from ctsne.evaluate import mixing
+from ctsne.labels import Labels
 
 
 @dataclass
@@ -36,7 +44,12 @@ class NewPoints(TransformerMixin):  # type: ignore[misc]
     embedding_: NDArray[np.float32]
     diagnostics_: Any
     labels_: Any
+    metric: str
+    mixing_: Any
+    n_iter_: int
     _kept: Kept
+    _keep_map: Callable[..., None]
+    _take: Callable[..., None]
 
     def place(
         self,
@@ -116,6 +129,69 @@ class NewPoints(TransformerMixin):  # type: ignore[misc]
         (100, 2)
         """
         return self.place(X, labels, aligned=aligned, perplexity=perplexity).embedding
+
+    def extend(
+        self,
+        X: ArrayLike,
+        labels: object = None,
+        *,
+        aligned: ArrayLike | None = None,
+        n_iter: int = 250,
+    ) -> Self:
+        """Take new points into the map, and run it on with all points free.
+
+        The new points are placed first. Then the similarities of all points are computed with the
+        settings of the fit and the strength (or beta) it found, and the map is continued without
+        early exaggeration, so that it stays recognisable.
+
+        Parameters
+        ----------
+        X, labels, aligned
+            As in :meth:`place`.
+        n_iter : int, default=250
+            Number of iterations.
+
+        Returns
+        -------
+        ConditionalTSNE
+            With the points of the map first in ``embedding_``, and the new ones after them.
+            ``procrustes_`` says how much the former have moved, from 0 (not at all, apart from
+            position, turn and scale) to 1.
+
+        Examples
+        --------
+        >>> from ctsne import ConditionalTSNE
+        >>> from ctsne.datasets import make_synthetic
+        >>> data = make_synthetic(300, random_state=0)
+        >>> model = ConditionalTSNE(n_iter=400, random_state=0)
+        >>> model = model.fit(data.X[:200], labels=data.known[:200])
+        >>> model = model.extend(data.X[200:], labels=data.known[200:], n_iter=50)
+        >>> model.embedding_.shape, model.procrustes_ < 0.1
+        ((300, 2), True)
+        """
+        check_is_fitted(self)
+        extending.check_extendable(self.metric)
+        count = check_count(n_iter, "n_iter", low=1)
+        request, n_jobs = _request(self, X, labels, aligned, NEW_PERPLEXITY)
+        reference = prepared_reference(self)
+        placed = placing.place(reference, request, shifts={}, n_jobs=n_jobs)
+        before, done, mixed = self.embedding_, self.n_iter_, self.mixing_ is not None
+        fitting, known, log = extending.start_extended(
+            self, reference, request, labels, placed, count, n_jobs
+        )
+        try:
+            log.run(fitting.layout, count)
+        finally:  # keeps the map even if the callback fails
+            self._keep_map(fitting.layout, log)
+            self.n_iter_ += done
+            self.labels_ = known
+            self._take(fitting)
+            fitted = replace(fitting.fitted(known), projection=reference.projection)
+            self._kept = Kept(fitted)
+            self.procrustes_ = extending.moved_distance(before, self.embedding_[: len(before)])
+        if mixed and isinstance(known, Labels):
+            self.mixing_ = mixing(self.embedding_, known, n_jobs=n_jobs)
+        return self
 
     @property
     def _reference(self) -> Reference:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from math import ceil
 
@@ -102,21 +103,23 @@ def joint_column_shares(
     targets = np.array(
         [joint_share(shares[:, c], column, strengths[c]) for c, column in enumerate(labels.columns)]
     )
-    weights = solve_weights(log_weights, differs, labels, targets)
+    inner = {pair[0] for pair in labels.nested()}
+    weights = solve_weights(log_weights, differs, labels, targets, inner=inner)
     return softmax(log_weights + weights @ differs, axis=1)
 
 
 def solve_weights(
-    log_weights: Floats, differs: NDArray[np.bool_], labels: LabelColumns, targets: Floats
-) -> Floats:
+    log_weights: Floats, differs: NDArray[np.bool_], labels: LabelColumns, targets: Floats, *,
+    inner: Collection[int] = (),
+) -> Floats:  # fmt: skip
     """Solve for the log weight of every column that makes its mean share a target.
 
     ``log_weights`` holds one row per point or per sampled point. The share of a column is its mean
-    over the points that have a label in it. A nested column differs wherever its outer one does,
-    so its share may be above its target without any weight; then it gets none.
+    over the points that have a label in it. Columns nested in others are ``inner``: they differ
+    wherever the outer column does, so their share may be above its target without any weight. Then
+    they get none, instead of a negative one.
     """
     labelled = np.array([np.count_nonzero(each.codes >= 0) for each in labels.columns])
-    inner = {pair[0] for pair in labels.nested()}
     free = np.ones(len(targets), bool)
     while True:
         weights = np.zeros(len(targets))

@@ -42,6 +42,13 @@ def occurring_patterns(labels: LabelColumns) -> tuple[int, ...]:
     return (0, *(pattern for pattern in others if counts.count(table, pattern).any()))
 
 
+def alike_counts(labels: LabelColumns) -> NDArray[np.int64]:
+    """Count the other points that differ in nothing from those of each combination of labels."""
+    labelled = labels.combined.codes >= 0
+    counts = PatternCounts(labels.codes).count(_combinations(labels), 0) - 1
+    return counts if labelled.all() else counts[1:]  # points without any label come first
+
+
 def _combinations(labels: LabelColumns) -> NDArray[np.int32]:
     """Return the labels of one point of each combination."""
     _, first = np.unique(labels.combined.codes, return_index=True)
@@ -105,11 +112,9 @@ def divided(shares: NDArray[np.float64], total: int) -> Lengths:
     lengths = np.ceil(total * shares - 1e-6).astype(np.int64)
     lengths[:, 0] = np.minimum(lengths[:, 0], 1)
     rows = np.arange(len(lengths))
-    for _ in range(lengths.shape[1]):  # too much by rounding: less for the longest list
+    for _ in range(lengths.shape[1]):  # too much by rounding: one less for the longest list
         longest = lengths[:, 1:].argmax(axis=1) + 1
-        lengths[rows, longest] -= np.maximum(lengths.sum(axis=1) - total, 0).clip(
-            0, lengths[rows, longest]
-        )
+        lengths[rows, longest] -= lengths.sum(axis=1) > total
     lengths[:, 0] += total - lengths.sum(axis=1)
     return lengths
 
