@@ -27,7 +27,7 @@ from common import arguments_of, save, say, show, table
 
 TYPES, BATCHES = 12, 8
 HEADER = (
-    "points", "blocks", "workers", "seconds", "points/s per worker", "µs/point",
+    "points", "blocks", "workers", "seconds", "points/s per worker", "CPU µs/point",
     "peak MiB per worker", "MB written", "equal bits",
 )  # fmt: skip
 # Blocks that are also placed in this process.
@@ -73,17 +73,17 @@ def made(arguments: Any) -> tuple[Any, Any]:
     return X, batch
 
 
-def watch(peaks: dict[int, float], stop: threading.Event) -> None:
-    """Note the largest memory of every worker process."""
+def watch(peaks: dict[int, float], seconds: dict[int, float], stop: threading.Event) -> None:
+    """Note the largest memory and the processor time of every worker process."""
     import psutil
 
     while not stop.wait(0.2):
         for process in psutil.Process().children(recursive=True):
             try:
                 if "spawn_main" in " ".join(process.cmdline()):
-                    peaks[process.pid] = max(
-                        peaks.get(process.pid, 0.0), process.memory_info().rss / 2**20
-                    )
+                    pid, used = process.pid, process.cpu_times()
+                    peaks[pid] = max(peaks.get(pid, 0.0), process.memory_info().rss / 2**20)
+                    seconds[pid] = used.user + used.system
             except psutil.Error:
                 continue
 
@@ -133,10 +133,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         model.save(file)
         result["model_megabytes"] = file.stat().st_size / 1e6
         peaks: dict[int, float] = {}
+        used: dict[int, float] = {}
         killed: list[int] = []
         stop = threading.Event()
         threads = [
-            threading.Thread(target=watch, args=(peaks, stop)),
+            threading.Thread(target=watch, args=(peaks, used, stop)),
             threading.Thread(
                 target=kill_later, args=(client, out, max(1, X.numblocks[0] // 4), killed),
                 daemon=True,
@@ -144,6 +145,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         ]  # fmt: skip
         for thread in threads:
             thread.start()
+        time.sleep(1)
+        before = sum(used.values())
         begin = time.perf_counter()
         placed = place(file, X, out, labels=batch)
         seconds = time.perf_counter() - begin
@@ -157,6 +160,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             "points": placed.n_points, "blocks": len(placed.files), "workers": arguments.workers,
             "seconds": seconds, "far": placed.n_far, "killed": len(killed),
             "per_second_per_worker": placed.n_points / seconds / arguments.workers,
+            "cpu_microseconds": 1e6 * (sum(used.values()) - before) / placed.n_points,
             "peak_mebibytes": max(peaks.values()),
             "written_megabytes": sum(path.stat().st_size for path in placed.files) / 1e6,
             "compared": COMPARED, "equal": equal,
@@ -179,7 +183,7 @@ def format_table(results: Sequence[dict[str, Any]]) -> str:
         [
             f"{r['points']:,}", str(r["blocks"]), str(r["workers"]), show(r["seconds"], 0),
             f"{r['per_second_per_worker']:,.0f}",
-            show(1e6 / r["per_second_per_worker"], 1), show(r["peak_mebibytes"], 0),
+            show(r["cpu_microseconds"], 1), show(r["peak_mebibytes"], 0),
             show(r["written_megabytes"], 0), f"{r['equal']} of {r['compared']}",
         ]
         for r in results
