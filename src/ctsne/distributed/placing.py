@@ -8,7 +8,7 @@ import uuid
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +36,7 @@ from ctsne.distributed.folder import (
     write_record,
 )
 from ctsne.distributed.models import ModelFile, content_for, place_block
+from ctsne.distributed.new_labels import estimate_shifts
 from ctsne.distributed.shard import Outcome, Task, place_shard
 
 if TYPE_CHECKING:
@@ -130,9 +131,12 @@ def place(
                 remove_parts(folder)
                 with _stored(fitted, path, folder) as stored:
                     record = _record(file_checksum(stored), found)
-                    check_same(folder, record)
+                    shifts = check_same(folder, record)
                     if path is None:
                         os.replace(stored, folder / MODEL)
+                if shifts is None:
+                    shifts = estimate_shifts(fitted, found, cluster)
+                record = replace(record, shifts=shifts)
                 write_record(folder, record)
                 where = folder / MODEL if path is None else path
                 file = ModelFile(str(where.absolute()), record.model)
@@ -211,7 +215,7 @@ def _run(
     """Place all shards that are not finished."""
     tasks = [
         Task(shard.name, str((folder / output).absolute()), record.token(output, shard.state),
-             found.choice, found.labels, file)
+             found.choice, found.labels, file, record.shifts)
         for shard, output in zip(found.shards, record.shards, strict=True)
     ]  # fmt: skip
     done = {

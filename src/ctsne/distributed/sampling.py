@@ -86,29 +86,32 @@ def fit_sample(
     model = ConditionalTSNE(random_state=0) if estimator is None else clone(estimator)
     with opened_client(client) as cluster:
         found = open_collection(collection, cluster, labels=labels, more=strata, use_rep=use_rep)
-        sample = _sample(found, n, strata or found.labels, seed, cluster)
+        strata = strata or found.labels
+        counts = count_rows(found, strata, cluster)
+        sample = take_sample(found, counts, n, strata, seed, cluster)
     known = {name: sample.columns[name] for name in found.labels}
     return model.fit(sample.X, labels=known if len(known) > 1 else next(iter(known.values()), None))
 
 
-def _sample(found: Collection, n: int, strata: tuple[str, ...], seed: int, client: Any) -> Block:
-    """Return the sample, in the order of the collection."""
-    delayed = load_dask("dask").delayed
-    count = delayed(_count, pure=False)
-    take = delayed(_take, pure=False)
-    counts = _all(
-        client, [count(shard.counted, found.choice, strata, shard.name) for shard in found.shards]
-    )
-    wanted = _wanted(counts, n, seed)
-    blocks: list[Block] = _all(
-        client,
-        [
-            take(shard.content, found.choice, strata, own, shard.name)
-            for shard, own in zip(found.shards, wanted, strict=True)
-            if own
-        ],
-    )
-    return joined(blocks)
+def count_rows(found: Collection, strata: tuple[str, ...], client: Any) -> list[dict[Key, int]]:
+    """Return how many rows each shard has of every stratum."""
+    count = load_dask("dask").delayed(_count, pure=False)
+    tasks = [count(shard.counted, found.choice, strata, shard.name) for shard in found.shards]
+    return _all(client, tasks)
+
+
+def take_sample(
+    found: Collection, counts: list[dict[Key, int]], n: int, strata: tuple[str, ...], seed: int,
+    client: Any,
+) -> Block:  # fmt: skip
+    """Return a sample of the rows that are counted, in the order of the collection."""
+    take = load_dask("dask").delayed(_take, pure=False)
+    tasks = [
+        take(shard.content, found.choice, strata, own, shard.name)
+        for shard, own in zip(found.shards, _wanted(counts, n, seed), strict=True)
+        if own
+    ]
+    return joined(_all(client, tasks))
 
 
 def _all(client: Any, tasks: list[Any]) -> list[Any]:
