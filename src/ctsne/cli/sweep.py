@@ -206,9 +206,8 @@ def _report(made: folders.SweepFolder, options: argparse.Namespace, console: Con
         if result.sampled_from:
             how = "To make this map of all points"
         judge = columns.get("other_mixing", "the picture")
-        wanted = f"{options.mixing:g} is"
-        if isinstance(options.mixing, Mapping):
-            wanted = "These targets are"
+        each = isinstance(options.mixing, Mapping)
+        wanted = "These targets are" if each else f"{options.mixing:g} is"
         advice = (
             f"{wanted} a starting point, not a rule: try stronger settings as long as {judge} "
             f"shows that nothing merges that should stay apart. {how}:"
