@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from typing import Any
 
@@ -172,3 +173,18 @@ def test_what_is_refused(parameters: dict[str, Any], message: str) -> None:
         warnings.simplefilter("error")
         with pytest.raises(ValueError, match=message):
             fitted(BOTH, **parameters)
+
+
+def test_columns_with_other_row_names_are_refused() -> None:
+    table = pd.DataFrame(X, index=[f"cell{i}" for i in range(N)])
+    moved = pd.Series(BATCH, index=table.index[::-1])
+    for labels in ({"batch": moved, "donor": DONOR}, [DONOR, moved], moved.to_frame()):
+        with pytest.raises(ValueError, match="labels and X have different row names"):
+            fitted(labels, table)
+
+
+def test_models_survive_a_pickle() -> None:
+    model = fitted(BOTH, n_iter=30)
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copy.resume(20).embedding_, model.resume(20).embedding_)
+    assert copy.labels_.names == ("batch", "donor") and copy.strength_ == model.strength_

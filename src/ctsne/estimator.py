@@ -20,6 +20,7 @@ from ctsne._fit.new_points import Kept, NewPoints
 from ctsne._fit.settings import Parameters, check_settings
 from ctsne._fit.storing import NOT_KEPT, Saved
 from ctsne.labels import LabelColumns, Labels, encode_columns
+from ctsne.labels.columns import listed_columns
 from ctsne.layout import Layout
 from ctsne.methods import is_used
 
@@ -187,7 +188,8 @@ class ConditionalTSNE(Parameters, Saved, ClassNamePrefixFeaturesOutMixin, NewPoi
         (('blue', 'orange'), 0.6)
         """
         matrix = check_matrix(X)
-        check_same_rows(X, labels)
+        for column in listed_columns(labels):
+            check_same_rows(X, column)
         check_same_rows(X, self.align, argument="align")
         known = None if labels is None else encode_columns(labels, n=matrix.shape[0])
         check_names(X)

@@ -159,8 +159,8 @@ def test_weights_of_all_columns_are_solved_together(codes: Codes, seed: int, par
         return np.array([shares[labels.codes[:, c] >= 0, c].mean() for c in range(len(differs))])
 
     targets = means(rng.normal(size=labels.n_columns) * 2)  # can be reached
-    weights = solve_weights(log_weights, differs, labels, targets)
     inner = {pair[0] for pair in labels.nested()}
+    weights = solve_weights(log_weights, differs, labels, targets, inner=inner)
     for c, (reached, target) in enumerate(zip(means(weights), targets, strict=True)):
         if c in inner and weights[c] == 0:
             assert reached >= target - 1e-9
@@ -170,6 +170,8 @@ def test_weights_of_all_columns_are_solved_together(codes: Codes, seed: int, par
         log_weights, patterns, labels.codes.astype(np.int64), targets
     )
     np.testing.assert_allclose(means(weights), means(expected), atol=1e-6)
+    free = solve_weights(log_weights, differs, labels, targets)
+    np.testing.assert_allclose(means(free), targets, atol=1e-8)
     unreachable = np.where(np.arange(labels.n_columns) == 0, 1.5, targets)
     assert np.isfinite(solve_weights(log_weights, differs, labels, unreachable)).all()
 
@@ -240,9 +242,45 @@ def test_every_column_reaches_its_share() -> None:
         assert result.diagnostics.reached.all()
 
 
+@pytest.mark.parametrize("nested", [False, True])
+def test_shares_among_aligned_points_start_from_those_without(nested: bool) -> None:
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 3, size=(300, 2))
+    X = rng.normal(size=(300, 4))
+    shifted = X.copy()
+    shifted[:, :2] += 2 * codes
+    if nested:
+        codes[:, 1] += 3 * codes[:, 0]
+    labels = as_columns(codes)
+    patterns = occurring_patterns(labels)
+    lists = {"lengths": np.full(len(patterns), 20), "patterns": patterns}
+    plain = find_lists(shifted, labels, **lists)  # type: ignore[arg-type]
+    moved = find_lists(shifted, labels, aligned=X, **lists)  # type: ignore[arg-type]
+    shares = [
+        formulas.of_columns(
+            np.exp(natural_log_shares(each, labels, perplexity=20, n_jobs=1)), patterns, 2
+        ).mean(axis=0)
+        for each in (plain, moved)
+    ]
+    np.testing.assert_allclose(shares[0], shares[1], atol=1e-6)
+
+
 @pytest.mark.parametrize("strength", [np.ones(3), -0.1, 1.1, np.nan])
 def test_strengths_that_do_not_fit_are_refused(strength: Any) -> None:
     labels = as_columns(np.array([[0, 0], [0, 1], [1, 0], [1, 1]]))
     lists = find_lists(np.eye(4), labels, lengths=np.ones(4, int), patterns=(0, 1, 2, 3))
     with pytest.raises(ValueError, match="strength must"):
         joint_affinities(lists, labels, perplexity=2, strength=strength)
+
+
+def test_lists_of_other_columns_are_refused() -> None:
+    labels = as_columns(np.array([[0, 0], [0, 1], [1, 0], [1, 1]]))
+    lists = find_lists(np.eye(4), labels, lengths=np.ones(4, int), patterns=(0, 1, 2, 3))
+    plain = find_neighbors(np.eye(4), [0, 0, 1, 1], k_same=1, k_other=2)
+    for neighbors, known in ((lists, [0, 0, 1, 1]), (plain, labels)):
+        for method, knob in (
+            (joint_affinities, "strength"), (balanced_affinities, "strength"),
+            (revised_affinities, "beta"),
+        ):  # fmt: skip
+            with pytest.raises(ValueError, match="neighbors has lists for the patterns"):
+                method(neighbors, known, perplexity=2, **{knob: 0.5})
