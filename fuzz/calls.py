@@ -17,6 +17,7 @@ from ctsne import (
     ConditionalTSNE,
     affinity,
     datasets,
+    distributed,
     evaluate,
     labels,
     layout,
@@ -62,6 +63,18 @@ class Data:
         self.k = int(rng.integers(1, max(2, n // 3)))
         self.perplexity = float(rng.uniform(1, max(1.5, n / 4)))
         self.strength = float(rng.random())
+
+    @property
+    def columns(self) -> labels.LabelColumns:
+        """Two label columns, the second with gaps at times."""
+        second = [None if self.rng.random() < 0.1 else name for name in self.other]
+        return labels.encode_columns({"one": self.known, "two": second})
+
+    def lists(self) -> tuple[Any, dict[str, Any]]:
+        """Return label columns, and the lengths and patterns of their lists."""
+        columns = self.columns
+        patterns = neighbors.occurring_patterns(columns)
+        return columns, {"lengths": np.full(len(patterns), 2), "patterns": patterns}
 
     @property
     def distances(self) -> np.ndarray:
@@ -173,12 +186,14 @@ def _transform(data: Data) -> Call:
     return Call(
         tl.transform, new, pick(data.rng, (reference, small_adata_model())),
         pick(data.rng, (None, "batch")), copy=bool(data.rng.random() < 0.3), n_jobs=1,
+        key_added="placed",
     )  # fmt: skip
 
 
 @cache
 def _adata_with_map() -> Any:
     adata = small_adata().copy()
+    del adata.obs["ctsne_other_share"]
     tl.ctsne(adata, "batch", perplexity=3, n_iter=3, n_jobs=1)
     return adata
 
@@ -196,6 +211,43 @@ def _write_placed(data: Data) -> Call:
     return Call(
         report.write_placed, placed, _new_path(data, ".html"), reference=small_model(),
         columns={"number": np.arange(float(len(X)))},
+    )  # fmt: skip
+
+
+@cache
+def _client() -> Any:
+    """Start a cluster in this process, which is then the current one."""
+    import distributed
+
+    client = distributed.Client(
+        processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None
+    )
+    client.map(abs, range(8), pure=False)[-1].result()  # starts its threads
+    return client
+
+
+def _fit_sample(data: Data) -> Call:
+    import dask.array
+
+    _client()
+    made = datasets.make_synthetic(60, random_state=0)
+    parts = dask.array.from_array(made.X, chunks=(25, 10))
+    return Call(
+        distributed.fit_sample, parts, 30, labels=made.known, estimator=data.estimator(),
+        random_state=int(data.rng.integers(9)),
+    )  # fmt: skip
+
+
+def _place(data: Data) -> Call:
+    import dask.array
+
+    _client()
+    X = 3 * data.rng.normal(size=(20, 10))
+    parts = dask.array.from_array(X, chunks=(8, 10))
+    names = np.array(["blue", "green", None], object)[data.rng.integers(3, size=20)]
+    return Call(
+        distributed.place, small_model(), parts, _new_path(data, ""), progress=False,
+        labels=pick(data.rng, (names, None)),
     )  # fmt: skip
 
 
@@ -240,6 +292,43 @@ def _embedding(data: Data) -> Call:
     positions, color, shape = _positions(data)
     legend, size = bool(data.rng.random() < 0.8), pick(data.rng, (None, 3.0))
     return Call(pl.embedding, positions, color, shape=shape, legend=legend, size=size)
+
+
+def _find_lists(data: Data) -> Call:
+    columns, lists = data.lists()
+    aligned = pick(data.rng, (None, None, data.flat))
+    return Call(neighbors.find_lists, data.X, columns, aligned=aligned, n_jobs=1, **lists)
+
+
+def _found_lists(data: Data) -> tuple[Any, Any]:
+    columns, lists = data.lists()
+    return columns, neighbors.find_lists(data.X, columns, n_jobs=1, **lists)
+
+
+def _select_lists(data: Data) -> Call:
+    _, found = _found_lists(data)
+    return Call(neighbors.select_lists, found, np.minimum(found.lengths, 1))
+
+
+def _read_lists(data: Data) -> Call:
+    columns, lists = data.lists()
+    return Call(neighbors.read_lists, data.distances, columns, **lists)
+
+
+def _matched_shares(data: Data) -> Call:
+    columns, found = _found_lists(data)
+    return Call(neighbors.matched_shares, found, columns)
+
+
+def _per_column(data: Data) -> Call:
+    value = pick(data.rng, (0.5, {"one": 0.1, "two": 0.2}))
+    return Call(data.columns.per_column, value, argument="strength")
+
+
+def _encode_columns(data: Data) -> Call:
+    one, two = inputs.labels(data.rng, data.n, broken=0), data.other
+    given = pick(data.rng, ({"one": one, "two": two}, [list(data.known), list(two)], one))
+    return Call(labels.encode_columns, given, n=data.n)
 
 
 def _maps(data: Data) -> Call:
@@ -318,6 +407,8 @@ CALLS: dict[str, Callable[[Data], Call]] = {
     "ConditionalTSNE.save": lambda data: Call(
         small_model(pick(data.rng, tuple(METHODS))).save, _new_path(data, ".ctsne")
     ),
+    "distributed.fit_sample": _fit_sample,
+    "distributed.place": _place,
     "load": lambda data: Call(load, saved_model(data.folder)),
     "datasets.make_synthetic": lambda data: Call(
         datasets.make_synthetic, data.n, random_state=int(data.rng.integers(9))
@@ -325,6 +416,23 @@ CALLS: dict[str, Callable[[Data], Call]] = {
     "labels.encode_labels": lambda data: Call(
         labels.encode_labels, inputs.labels(data.rng, data.n), n=data.n
     ),
+    "labels.Labels.take": lambda data: Call(data.labels.take, np.arange(3)),
+    "labels.encode_columns": _encode_columns,
+    "labels.LabelColumns.describe": lambda data: Call(data.columns.describe),
+    "labels.LabelColumns.nested": lambda data: Call(data.columns.nested),
+    "labels.LabelColumns.take": lambda data: Call(data.columns.take, np.arange(3)),
+    "labels.LabelColumns.keep": lambda data: Call(data.columns.keep, [0]),
+    "labels.LabelColumns.per_column": _per_column,
+    "neighbors.occurring_patterns": lambda data: Call(neighbors.occurring_patterns, data.columns),
+    "neighbors.find_lists": _find_lists,
+    "neighbors.select_lists": _select_lists,
+    "neighbors.read_lists": _read_lists,
+    "neighbors.matched_shares": _matched_shares,
+    "layout.column_weights": lambda data: Call(layout.column_weights, data.columns, 0.1),
+    "layout.ColumnWeights.mean_log_weight": lambda data: Call(
+        layout.column_weights(data.columns, 0.1).mean_log_weight, data.affinities().matrix
+    ),
+    "sweep.SweepResult.targets": lambda data: Call(small_sweep().targets, data.strength),
     "labels.combine_columns": lambda data: Call(labels.combine_columns, [data.known, data.other]),
     "labels.Labels.describe": lambda data: Call(data.labels.describe),
     "labels.Labels.per_label": lambda data: Call(

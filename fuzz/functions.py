@@ -25,6 +25,7 @@ LIMIT = 60.0
 #: Calls that take long, and how often they are made compared with the others.
 RARE = {
     "ConditionalTSNE": 0.5,
+    "distributed": 0.02,
     "sweep.sweep": 0.5,
     "tl": 0.2,
     "pl": 0.2,
@@ -35,8 +36,9 @@ RARE = {
 #: Keywords that make a call slow or noisy, and the name of an argument for messages.
 EXCLUDED = ("n_iter", "verbose", "progress", "argument")
 
-#: Measures are NaN where they mean nothing: without labels, or with too few points.
-MAY_BE_NAN = ("evaluate.", "sweep.", "tl.evaluate", "tl.sweep")
+#: Measures are NaN where they mean nothing: without labels, or with too few points; so is the match
+#: of a new point whose label is not in the map.
+MAY_BE_NAN = ("ConditionalTSNE.place", "evaluate.", "sweep.", "tl.evaluate", "tl.sweep")
 
 
 def public_names() -> set[str]:

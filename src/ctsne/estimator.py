@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Self
 
@@ -10,7 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ctsne._core.checks import check_count, check_matrix, check_names, check_same_rows
+from ctsne._core.checks import (
+    check_count,
+    check_finite,
+    check_matrix,
+    check_names,
+    check_same_rows,
+)
 from ctsne._core.messages import warn
 from ctsne._fit.conditioning import by_column, knob_value
 from ctsne._fit.display import fitted_html
@@ -306,7 +314,7 @@ class ConditionalTSNE(Parameters, Saved, ClassNamePrefixFeaturesOutMixin, NewPoi
         self.mixing_ = mixing
         self.affinities_ = fitting.affinities.matrix
         self.diagnostics_ = replace(fitting.affinities.diagnostics, **fitting.alignment)
-        self._kept = Kept(fitting.fitted)
+        self._kept = Kept(fitting.fitted(self.labels_))
 
     def _keep_map(self, layout: Layout, log: StageLog | None = None) -> None:
         """Keep the positions; if they are not finite, fail and keep the ones before."""
@@ -336,3 +344,22 @@ class ConditionalTSNE(Parameters, Saved, ClassNamePrefixFeaturesOutMixin, NewPoi
         if "text/html" in bundle:  # scikit-learn can be set to plain text
             bundle["text/html"] += fitted_html(self)
         return bundle
+
+
+def model_of_map(
+    parameters: Mapping[str, Any], matrix: Any, labels: Any, positions: Any
+) -> ConditionalTSNE:
+    """Return the model of a finished map, given its parameters, checked features and labels.
+
+    Neighbours and similarities are computed again, the map is not.
+    """
+    model = ConditionalTSNE(**parameters)
+    known = None if labels is None else encode_columns(labels, n=matrix.shape[0])
+    embedding = np.ascontiguousarray(positions, np.float32)
+    if embedding.shape != (matrix.shape[0], model.n_components):
+        wanted = f"({matrix.shape[0]}, {model.n_components})"
+        raise ValueError(f"the map must have the shape {wanted}, got {embedding.shape}")
+    check_finite(embedding, argument="the map")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # they were shown when the map was made
+        return model._adopt(matrix, known, embedding)

@@ -1,18 +1,11 @@
-"""Models without a fit: from files, and from maps that are stored with their settings."""
+"""``ctsne.load``: models from files."""
 
 from __future__ import annotations
 
 import os
-import warnings
-from collections.abc import Mapping
-from typing import Any
 
-import numpy as np
-
-from ctsne._core.checks import check_finite
 from ctsne._fit.storing import restore_model
 from ctsne.estimator import ConditionalTSNE
-from ctsne.labels import encode_columns
 
 
 def load(path: str | os.PathLike[str]) -> ConditionalTSNE:
@@ -50,22 +43,3 @@ def load(path: str | os.PathLike[str]) -> ConditionalTSNE:
     model = ConditionalTSNE()
     restore_model(model, path)
     return model
-
-
-def model_of_map(
-    parameters: Mapping[str, Any], matrix: Any, labels: Any, positions: Any
-) -> ConditionalTSNE:
-    """Return the model of a finished map, given its parameters, checked features and labels.
-
-    Neighbours and similarities are computed again, the map is not.
-    """
-    model = ConditionalTSNE(**parameters)
-    known = None if labels is None else encode_columns(labels, n=matrix.shape[0])
-    embedding = np.ascontiguousarray(positions, np.float32)
-    if embedding.shape != (matrix.shape[0], model.n_components):
-        wanted = f"({matrix.shape[0]}, {model.n_components})"
-        raise ValueError(f"the map must have the shape {wanted}, got {embedding.shape}")
-    check_finite(embedding, argument="the map")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # they were shown when the map was made
-        return model._adopt(matrix, known, embedding)

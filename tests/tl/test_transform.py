@@ -100,7 +100,7 @@ def test_every_way_to_make_a_map(halves: tuple[Any, Any], options: dict[str, Any
     # Cells of the map land near themselves.
     own = tl.transform(made, made, key_added="again", copy=True)
     off = np.linalg.norm(own.obsm["again"] - made.obsm["ctsne"], axis=1)
-    assert np.median(off) < 0.2 * np.ptp(made.obsm["ctsne"])
+    assert np.median(off) < 0.3 * np.ptp(made.obsm["ctsne"])
 
 
 def test_genes_are_found_by_name(halves: tuple[Any, Any]) -> None:

@@ -9,18 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne._core.checks import LARGEST_VALUE, MOST_POINTS, check_choice, check_directions
+from ctsne._core.checks import LARGEST_VALUE, MOST_POINTS, check_directions
 from ctsne._core.messages import listed, shown
-from ctsne._core.vocabulary import ALIGNMENTS, BANDWIDTHS, METRICS
-from ctsne._fit.reference import NEW_PERPLEXITY, Reference
+from ctsne._fit.parts import reference_arrays, reference_from_parts, reference_settings
+from ctsne._fit.reference import Reference
 from ctsne.labels import LabelColumns, Labels
-from ctsne.layout.repulsion import check_dof
-from ctsne.methods import METHODS
 
 Arrays = dict[str, NDArray[Any]]
-_FLOATS = (np.float32, np.float64)
-# Perplexities for which weights may be stored.
-_MOST_PERPLEXITIES = 100
 
 
 def take_array(
@@ -75,142 +70,34 @@ def as_count(value: Any, what: str, *, low: int, high: int = MOST_POINTS) -> int
     return value
 
 
-_SETTINGS = ("method", "bandwidth", "metric", "exaggeration", "scale", "far_distance", "n_columns",
-             "projected", "alignment", "factor", "fields", "perplexities")  # fmt: skip
-
-
 def checked_reference(
     arrays: Mapping[str, NDArray[Any]], settings: Any, *, d: int, dimensions: int,
     labels: Labels | LabelColumns | None, metric: str, n_jobs: int,
 ) -> Reference:  # fmt: skip
-    """Return the reference of a file, with every array and setting checked against the others."""
-    left = dict(arrays)
-    check_names(as_mapping(settings), _SETTINGS, "the settings of its reference")
-    check_choice(settings["method"], "method", tuple(METHODS))
-    check_choice(settings["bandwidth"], "bandwidth", BANDWIDTHS)
-    if check_choice(settings["metric"], "metric", METRICS) != metric:
-        raise ValueError("its reference has another metric than its parameters")
-    check_choice(settings["alignment"], "alignment", (*ALIGNMENTS, "array"))
-    for name in ("exaggeration", "scale", "factor"):
-        as_number(settings[name], name, positive=True)
-    as_number(settings["far_distance"], "far_distance", low=0)
-    if not isinstance(settings["projected"], bool):
-        raise ValueError(f"projected must be true or false, got {shown(settings['projected'])}")
-    embedding = take_array(left, "embedding", np.float32, (None, dimensions))
-    n = as_count(len(embedding), "number of points", low=2)
+    """Return the reference of a file, which must fit the other parts of the model."""
+    reference = reference_from_parts(arrays, as_mapping(settings), n_jobs=n_jobs)
+    check_names(arrays, tuple(reference_arrays(reference)), "the arrays of its reference")
+    if reference_settings(reference) != settings:
+        raise ValueError("the settings of its reference are not those of a model")
+    if reference.metric != metric or reference.embedding.shape[1] != dimensions:
+        raise ValueError("its reference has another metric or map than its parameters")
+    features = reference.features
+    width = reference.n_points if features is None else features.shape[1]
+    if reference.projection is not None:
+        width = len(reference.projection.axes)
+    if width != d:
+        raise ValueError(f"its reference has {width} features instead of {d}")
+    if metric == "cosine":
+        check_directions(features, argument="its array features")
     columns = (labels,) if isinstance(labels, Labels) else labels.columns if labels else ()
-    count = as_count(settings["n_columns"], "n_columns", low=0, high=len(columns))
-    if (settings["method"] == "tsne") != (count == 0):
-        raise ValueError("its reference has label columns that its method does not use")
-    sizes = [_check_column(left, number, n) for number in range(count)]
-    width = None if metric == "precomputed" else _check_features(left, settings, n, d)
-    _check_alignment(left, settings, n, sizes, width)
-    _check_fields(left, as_mapping(settings["fields"]), embedding)
-    for number, perplexity in enumerate(_perplexities(settings)):
-        as_number(perplexity, "perplexity", low=1)
-        for place, size in enumerate(sizes):
-            take_array(left, f"weights_{number}_{place}", np.float64, (size,))
-    unknown = [name for name in left if not name.startswith("index_")]
-    if unknown or (left and metric == "precomputed"):
-        raise ValueError(f"its reference has other arrays: {listed(unknown or left, most=3)}")
-    reference = Reference.from_parts(arrays, settings, n_jobs=n_jobs)
-    check_names(arrays, tuple(reference.arrays()), "the arrays of its reference")
+    for place, column in zip(reference.used, reference.columns, strict=True):
+        same = 0 <= place < len(columns) and np.array_equal(columns[place].codes, column.codes)
+        if not same:
+            raise ValueError("its reference has other labels than the map")
     return reference
-
-
-def _perplexities(settings: Mapping[str, Any]) -> list[Any]:
-    """Return the perplexities for which there are weights, the usual one first."""
-    values = settings["perplexities"]
-    first = [NEW_PERPLEXITY] if settings["method"] in ("joint", "balanced") else []
-    if not isinstance(values, list) or len(values) > _MOST_PERPLEXITIES or values[:1] != first:
-        raise ValueError(f"its perplexities do not fit its method: {shown(values)}")
-    return values
-
-
-def _check_column(left: Arrays, number: int, n: int) -> int:
-    """Check a label column of the reference, and return its number of labels."""
-    name = f"column_{number}"
-    counts = take_array(left, f"{name}_counts", np.int64, (None,))
-    codes = take_array(left, f"{name}_codes", np.int32, (n,))
-    check_codes(codes, len(counts))
-    if not np.array_equal(np.bincount(codes[codes >= 0], minlength=len(counts)), counts):
-        raise ValueError(f"its array {name}_counts does not count its codes")
-    knob = take_array(left, f"{name}_knob", np.float64, (len(counts),))
-    shares = [take_array(left, f"{name}_{part}", np.float64, (n,)) for part in ("share", "matched")]
-    for part in (knob, *shares):
-        if part.size and not (part.min() >= 0 and part.max() <= 1 + 1e-6):
-            raise ValueError(f"its arrays of {name} must lie between 0 and 1")
-    return len(counts)
 
 
 def check_codes(codes: NDArray[np.int32], n_labels: int) -> None:
     """Refuse codes that are neither labels nor missing."""
     if codes.min() < -1 or codes.max() >= n_labels:
         raise ValueError("its labels have codes out of range")
-
-
-def _check_features(left: Arrays, settings: Mapping[str, Any], n: int, d: int) -> int:
-    """Check the features and how new ones are projected, and return their number."""
-    features = take_array(left, "features", _FLOATS, (n, None))
-    width = int(features.shape[1])
-    if settings["projected"]:
-        for name in ("origin", "mean"):
-            take_array(left, f"projection_{name}", np.float64, (d,))
-        take_array(left, "projection_axes", np.float64, (d, width))
-    elif width != d:
-        raise ValueError(f"its features have {width} columns instead of {d}")
-    if settings["metric"] == "cosine":
-        check_directions(features, argument="its array features")
-    return width
-
-
-def _check_alignment(
-    left: Arrays, settings: Mapping[str, Any], n: int, sizes: list[int], width: int | None
-) -> None:
-    """Check shifts of labels, or aligned points."""
-    named = settings["alignment"] != "none"
-    if named and (width is None or not sizes):
-        raise ValueError("its reference is aligned, but has no features or labels")
-    if ("shifts" in left) + ("aligned" in left) != named:
-        raise ValueError("its reference has shifts or aligned points if and only if aligned")
-    if "shifts" in left:
-        take_array(left, "shifts", _FLOATS, (sizes[0] if sizes else 0, width))
-    if "aligned" in left:
-        aligned = take_array(left, "aligned", _FLOATS, (n, None))
-        if aligned.shape[1] == 0:
-            raise ValueError("its aligned points have no columns")
-        if settings["metric"] == "cosine":
-            check_directions(aligned, argument="its array aligned")
-
-
-def _check_fields(left: Arrays, settings: dict[str, Any], embedding: NDArray[np.float32]) -> None:
-    """Check the potentials of the map: the mesh must cover it, and numbers must exist."""
-    check_names(settings, ("nodes", "spacing", "dof"), "the settings of its fields")
-    dimensions = embedding.shape[1]
-    nodes = settings["nodes"]
-    if not isinstance(nodes, list) or len(nodes) != dimensions:
-        raise ValueError(f"its mesh must have {dimensions} numbers of nodes, got {shown(nodes)}")
-    for each in nodes:
-        as_count(each, "number of nodes", low=1)
-    spacing = as_number(settings["spacing"], "spacing", positive=True)
-    check_dof(settings["dof"])
-    grids = take_array(left, "field_grids", np.float32, (None,) * (1 + dimensions))
-    origin = take_array(left, "field_origin", np.float64, (dimensions,))
-    take_array(left, "field_offset", np.float64, (len(grids),))
-    if any(size < count for size, count in zip(grids.shape[1:], nodes, strict=True)):
-        raise ValueError("its grids have fewer nodes than they declare")
-    end = origin + spacing * np.array(nodes, np.float64)
-    if not ((embedding >= origin) & (embedding <= end)).all():
-        raise ValueError("its mesh does not cover the map")
-    grid_of = take_array(left, "field_grid_of", np.int32, (None,))
-    labels = len(grid_of)
-    if not labels or grid_of.min() < 0 or grid_of.max() >= len(grids):
-        raise ValueError("its array field_grid_of names a grid that does not exist")
-    for name in ("share", "own"):
-        take_array(left, f"field_{name}", np.float32, (labels,))
-    ranges = take_array(left, "field_ranges", np.int64, (labels, 2))
-    summed = take_array(left, "field_summed", np.float32, (dimensions, None))
-    if not (ranges >= 0).all() or not (ranges[:, 0] <= ranges[:, 1]).all():
-        raise ValueError("its array field_ranges holds ranges that end before they begin")
-    if ranges.max() > summed.shape[1]:
-        raise ValueError("its array field_ranges holds ranges past the end")

@@ -28,6 +28,7 @@ from ctsne._fit.checked import (
     take_array,
 )
 from ctsne._fit.new_points import Kept
+from ctsne._fit.parts import reference_arrays, reference_settings
 from ctsne._fit.reference import Reference
 from ctsne._fit.settings import DEFAULTS, check_settings
 from ctsne._io.model_values import labels_from, plain_labels, plain_value, value_from
@@ -131,10 +132,12 @@ def save_model(model: Any, path: object, *, origin: Origin | None = None) -> Non
         if values is not None:
             arrays[f"diagnostics/{name}"] = values
     reference: Reference = model._reference  # made if no point was placed yet
-    arrays |= codes | {f"reference/{name}": each for name, each in reference.arrays().items()}
+    parts = reference_arrays(reference)
+    arrays |= codes | {f"reference/{name}": each for name, each in parts.items()}
     content = {
         "parameters": plain, "labels": labels, "fitted": _fitted_values(model),
-        "reference": reference.settings(), "origin": _stored_origin(origin or origin_of(model)),
+        "reference": reference_settings(reference),
+        "origin": _stored_origin(origin or origin_of(model)),
     }  # fmt: skip
     write_model(target, content, arrays)
 

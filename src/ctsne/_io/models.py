@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import math
@@ -10,7 +11,7 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -53,12 +54,23 @@ class ModelFile:
 
 def check_model_output(path: str | Path) -> Path:
     """Return the path of a model file that can be written, or raise an error."""
-    return check_output(path, (MODEL_SUFFIX,))
+    with _in_one_line():
+        return check_output(path, (MODEL_SUFFIX,))
 
 
 def check_model_input(path: str | Path) -> Path:
     """Return the path of a model file that exists, or raise an error."""
-    return check_input(path, (MODEL_SUFFIX,))
+    with _in_one_line():
+        return check_input(path, (MODEL_SUFFIX,))
+
+
+@contextlib.contextmanager
+def _in_one_line() -> Iterator[None]:
+    """Turn a message about a path with line breaks into a message of one line."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(" ".join(str(error).split())) from None
 
 
 def write_model(path: Path, content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:

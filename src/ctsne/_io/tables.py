@@ -62,7 +62,7 @@ def read_table(
     if names is not None and called is None and suffix_of(path) in TEXT_SUFFIXES:
         notes.append("row names: the first column, which has no name")
     if features is None:
-        chosen = _numeric_columns(frame, {*labels, join_on}, notes, doubts)
+        chosen = numeric_columns(frame, {*labels, join_on}, notes, doubts)
     else:
         chosen = _named(frame, labels, features, path)
     if not chosen:
@@ -257,7 +257,7 @@ def _named(frame: Any, labels: Sequence[str], features: Sequence[str], path: Pat
     return chosen
 
 
-def _numeric_columns(
+def numeric_columns(
     frame: Any, kept: Collection[str | None], notes: list[str], doubts: list[str]
 ) -> list[str]:
     """Return the columns that are features; add notes and warnings about the others."""

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from scipy.special import expit, log_softmax, logsumexp, softmax
 
 from ctsne.affinity.balanced import solve_weight
-from ctsne.affinity.joint import LEAST_MATCHED
 from ctsne.affinity.rows import Rows
-from ctsne.affinity.weights import Floats
+from ctsne.affinity.weights import LEAST_MATCHED, Floats
 from ctsne.neighbors import Neighbors
 from ctsne.neighbors.matching import SMOOTHED
 
@@ -99,13 +98,14 @@ class RowMaker:
     @property
     def calibrated(self) -> bool:
         """Whether rows need weights from :meth:`weights`."""
-        return self.method in ("joint", "balanced")
+        return bool(self.columns) and self.method in ("joint", "balanced")
 
     def lengths(self, codes: Codes, perplexity: float, n: int) -> NDArray[np.int32]:
         """Return the wanted lengths of all lists of new points among ``n`` points."""
         lists = len(self.patterns)
         if self.method == "joint":
-            return np.full((len(codes), lists), min(ceil(_JOINT_LIST * perplexity), n), np.int32)
+            each = ceil(_JOINT_LIST * perplexity / (1 if lists <= 4 else 2))
+            return np.full((len(codes), lists), min(each, n), np.int32)
         total = min(ceil(_LISTS * perplexity), n)
         share = np.full((len(codes), lists), 1 / lists)
         if self.method == "balanced":
@@ -116,9 +116,7 @@ class RowMaker:
         ends[:, -1] = total
         return np.diff(np.maximum(ends, 1), axis=1, prepend=0).astype(np.int32)
 
-    def weights(
-        self, found: Neighbors, codes: Codes, points: NDArray[np.integer], perplexity: float
-    ) -> list[Floats]:
+    def weights(self, found: Neighbors, codes: Codes, points: NDArray[np.integer]) -> list[Floats]:
         """Calibrate the log weights per label of each column, on points of the map.
 
         ``found`` holds the lists of these points, without the points themselves. Their mean share

@@ -38,7 +38,7 @@ _EXTRAS = {
     "plot": ("pictures", ("matplotlib",)),
     "report": ("interactive pages", ("bokeh",)),
     "scanpy": ("ctsne.tl on AnnData", ("anndata", "scanpy", "skmisc")),
-    "dask": ("sweeps on a cluster", ("distributed",)),
+    "dask": ("sweeps and placing on a cluster", ("dask", "distributed", "zarr")),
 }
 
 

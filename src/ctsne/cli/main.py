@@ -16,7 +16,9 @@ from ctsne.cli.values import apply_config, suggested
 
 # In the order of the help. Each is a module of this package with the texts USAGE, HELP, DESCRIPTION
 # and EPILOG and the functions ``add_options`` and ``run``.
-COMMANDS = ("embed", "transform", "sweep", "report", "evaluate", "plot", "rerun", "demo", "info")
+COMMANDS = (
+    "embed", "transform", "place", "sweep", "report", "evaluate", "plot", "rerun", "demo", "info",
+)  # fmt: skip
 
 _DESCRIPTION = """\
 Embed high-dimensional data in a map that leaves out what you already know.

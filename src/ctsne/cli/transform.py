@@ -32,7 +32,7 @@ HELP = "place new points in the map of a model"
 DESCRIPTION = """\
 Place new points in a map that is finished, without moving it.
 
-MODEL is a file written by ctsne embed --model, or by model.save in Python.
+MODEL is a file written by ctsne embed --model FILE, or by model.save in Python.
 INPUT holds the new points, with the same columns as the data of the model. Each
 point lands among its nearest neighbours in the reference, the points that the
 map was made of; it does not matter which other points come with it."""
@@ -56,7 +56,6 @@ the output:
     ctsne_largest_weight  near 1: its place depends on a single neighbour
 
 examples:
-  ctsne embed cells.csv --labels batch -o map.csv --model model.ctsne
   ctsne transform model.ctsne new.csv -o new_map.csv --plot new_map.png
   ctsne transform model.ctsne new.csv -o new_map.csv --page new_map.html
   ctsne transform model.ctsne new.h5ad --labels donor -o new.h5ad"""
@@ -74,7 +73,7 @@ def add_options(parser: Parser, main: Any) -> None:
     option(main, "--page FILE", "also write an interactive page of them (html)")
     option(main, "--color COLUMN", "column to colour them by (default: the label)")
     option(main, "--perplexity U", "roughly the number of neighbours that count for each point",
-           read=number, default=5.0)  # fmt: skip
+           read=number, default=15.0)  # fmt: skip
     opt.add_jobs(main)
     opt.add_reading(parser, of_model=True)
     option(main, "--key KEY", "prefix of new columns; h5ad: key in obsm and uns", default="ctsne")

@@ -14,6 +14,7 @@ from ctsne._core.guards import reason
 from ctsne._core.messages import listed, shown, unknown
 from ctsne._core.vocabulary import ALIGN_CHOICES
 from ctsne._fit.placing import Placement
+from ctsne._fit.reference import NEW_PERPLEXITY
 from ctsne._fit.settings import DEFAULTS
 from ctsne._fit.storing import origin_of
 from ctsne._io.anndata import (
@@ -28,10 +29,9 @@ from ctsne._io.anndata import (
 )
 from ctsne._io.provenance import Provenance
 from ctsne.affinity.result import KEPT_DIAGNOSTICS, PLACED_DIAGNOSTICS
-from ctsne.estimator import ConditionalTSNE
+from ctsne.estimator import ConditionalTSNE, model_of_map
 from ctsne.labels import Labels, combine_columns
 from ctsne.methods import METHODS
-from ctsne.stored import model_of_map
 from ctsne.tl import fields
 from ctsne.tl.embed import check_target
 
@@ -60,7 +60,7 @@ class _Reference:
 def transform(
     adata: AnnData, reference: ConditionalTSNE | AnnData, labels: object = None, *,
     use_rep: str | None = None, layer: str | None = None, align: object = None,
-    basis: str = "ctsne", key_added: str = "ctsne", perplexity: float = 5,
+    basis: str = "ctsne", key_added: str = "ctsne", perplexity: float = NEW_PERPLEXITY,
     n_jobs: int | None = -1, copy: bool = False,
 ) -> AnnData | None:  # fmt: skip
     """Place new cells in a finished map, without moving it.
@@ -90,7 +90,7 @@ def transform(
         The map of ``reference``, if that is an AnnData object.
     key_added : str, default="ctsne"
         Name of the positions and prefix of the fields that belong to them.
-    perplexity : float, default=5
+    perplexity : float, default=15
         Effective number of neighbours per new cell.
     n_jobs : int, default=-1
         Number of threads; does not change the result.
