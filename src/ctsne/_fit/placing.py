@@ -115,7 +115,9 @@ def check_request(
         _check_distances(matrix, fitted.n_points)
     m = matrix.shape[0]
     codes, names = check_new_labels(labels, known, fitted.used, m)
-    number = check_number(perplexity, "perplexity", low=1)
+    number = fitted.perplexity
+    if perplexity is not None:
+        number = check_number(perplexity, "perplexity", low=1)
     number = min(number, max(1.0, LARGEST_SHARE * fitted.n_points))
     near = _check_aligned(aligned, m, fitted)
     if labels is None and fitted.used:
