@@ -73,8 +73,8 @@ def add_options(parser: Parser, main: Any) -> None:
     option(main, "--plot FILE", "also draw the points above the reference (png, pdf or svg)")
     option(main, "--page FILE", "also write an interactive page of them (html)")
     option(main, "--color COLUMN", "column to colour them by (default: the label)")
-    option(main, "--perplexity U", "roughly the number of neighbours that count for each point",
-           read=number, default=15.0)  # fmt: skip
+    option(main, "--perplexity U", "roughly the number of neighbours that count for each point "
+           "(default: half of the model's, at most 15)", read=number)  # fmt: skip
     opt.add_jobs(main)
     opt.add_reading(parser, of_model=True)
     option(main, "--key KEY", "prefix of new columns; h5ad: key in obsm and uns", default="ctsne")
