@@ -67,10 +67,14 @@ def long_lists(patterns: tuple[int, ...], length: int) -> Lengths:
     return np.full(len(patterns), each)
 
 
-def equal_lists(patterns: tuple[int, ...], total: int) -> Lengths:
-    """Return lists that share a row equally."""
-    lists = len(patterns)
-    return total // lists + (np.arange(lists) < total % lists)
+def paper_lists(patterns: tuple[int, ...], perplexity: float) -> Lengths:
+    """Return the list lengths of the paper's methods: each 1.5 times the perplexity.
+
+    Strong weights leave the points that differ in all columns only: they must be enough for the
+    perplexity by themselves.
+    """
+    total = ceil(3 * check_number(perplexity, "perplexity", low=0))
+    return np.full(len(patterns), (total + 1) // 2)
 
 
 def balanced_lists(

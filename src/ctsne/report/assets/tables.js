@@ -23,7 +23,7 @@ function drawAbout(data) {
     meanings.push(element("dt", "largest weight"),
       element("dd", "The largest share of a point's similarity on a single neighbour. Near 1, this neighbour alone decides where the point lies."));
   } else {
-    meanings.push(element("dt", "distance to the reference"),
+    meanings.push(element("dt", "distance to map"),
       element("dd", `How far a placed point is, in the data, from the nearest of the points that the map was made of. Beyond ${number(placed.limit)} it is called far.`));
   }
   byId("meanings").replaceChildren(...meanings);
