@@ -53,6 +53,9 @@ class SearchIndex:
     The pattern of two points is the bit mask of the label columns in which both have a label and
     these differ. Each list holds the nearest points of one pattern.
 
+    Cells and budgets are made when a list first needs them. Besides the points, up to two copies of
+    them in single precision are kept, and as many of the aligned points.
+
     Parameters
     ----------
     X : array-like, shape (n, d)
