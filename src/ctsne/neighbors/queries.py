@@ -254,10 +254,10 @@ class SearchIndex:
 
     def _check_queries(self, X: ArrayLike, aligned: ArrayLike | None) -> list[NDArray[np.floating]]:
         if (aligned is None) != (len(self._spaces) == 1):
-            found = "no" if aligned is None else "an"
-            needed = "an" if aligned is None else "no"
             raise ValueError(
-                f"{found} aligned array was given, but the reference has {needed} aligned points"
+                "the reference has aligned points, so the queries need aligned=..."
+                if aligned is None
+                else "the reference has no aligned points, so leave out aligned"
             )
         given = [("X", X)] if aligned is None else [("X", X), ("aligned", aligned)]
         checked: list[NDArray[np.floating]] = []
