@@ -133,8 +133,8 @@ def test_some_points_and_some_columns() -> None:
 
 def test_values_per_column() -> None:
     found = encoded({"donor": DONOR, "batch": BATCH})
-    assert found.per_column(0.5, argument="strength") == (0.5, 0.5)
-    assert found.per_column({"batch": 1, "donor": 0}, argument="strength") == (0, 1)
+    assert found.per_column(0.5, argument="strength").tolist() == [0.5, 0.5]
+    assert found.per_column({"batch": 1, "donor": 0}, argument="strength").tolist() == [0, 1]
     with pytest.raises(ValueError, match=r"strength must give a number for every .* 'batch'"):
         found.per_column({"donor": 1}, argument="strength")
     with pytest.raises(ValueError, match=r"beta names 'donr', .* did you mean 'donor'"):

@@ -21,6 +21,9 @@ TRIED_ALIGNMENTS = ("none", "mutual", "mean")
 ALIGN_CHOICES = (*ALIGNMENTS, "auto")
 # The default size of a neighbourhood.
 NEIGHBORHOOD = 30
+# Length of a row of ``joint`` in units of the perplexity. Short rows keep the neighbourhood as a
+# whole and mix further, longer ones keep more of the very nearest.
+JOINT_LENGTH = 5 / 3
 # Enough for a standard error below .003 in R_NX and the Laplacian score.
 MEASURED_POINTS = 5000
 # The default target, as a share of random mixing. A starting point, not a rule.

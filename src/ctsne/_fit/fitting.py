@@ -17,11 +17,12 @@ from ctsne._core.messages import value_text, warn
 from ctsne._core.progress import Progress, output_stream
 from ctsne._fit import pipeline
 from ctsne._fit import target as search
-from ctsne._fit.reference import Fitted, keep_alignment, keep_fitted
+from ctsne._fit.preparing import Fitted, keep_alignment, keep_fitted
 from ctsne._fit.settings import Settings
 from ctsne.affinity import Affinities
 from ctsne.affinity.result import kept_diagnostics
 from ctsne.evaluate import mixing
+from ctsne.labels import LabelColumns, Labels
 from ctsne.layout import Layout
 from ctsne.layout.descent import check_callback
 from ctsne.methods import METHODS
@@ -141,10 +142,10 @@ class Fitting:
             warn(unmatched)
         self.layout = pipeline.layout_of(self.affinities.matrix, self._features, settings)
 
-    @property
-    def fitted(self) -> Fitted:
-        """What new points need of the fit."""
-        return keep_fitted(self.settings, self._places, self._projection, self._alignment)
+    def fitted(self, given: Labels | LabelColumns | None) -> Fitted:
+        """Return what new points need of the fit, with the labels as they were given."""
+        places, projection = self._places, self._projection
+        return keep_fitted(self.settings, given, places, projection, self._alignment)
 
     def correct(self) -> None:
         """Measure the finished map, and make another one if it missed the requested mixing."""

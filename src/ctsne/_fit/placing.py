@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,10 +15,13 @@ from ctsne._core.checks import (
     check_number,
     is_sparse,
 )  # fmt: skip
-from ctsne._core.messages import label_text, warn
+from ctsne._core.messages import warn
 from ctsne._fit.moving import Mover
-from ctsne._fit.reference import Fitted, Found, Reference
-from ctsne.labels import Labels, encode_labels
+from ctsne._fit.new_labels import check_new_labels
+from ctsne._fit.preparing import Fitted
+from ctsne._fit.reference import LARGEST_SHARE, Found, Reference
+from ctsne.affinity.new_rows import Codes
+from ctsne.labels import LabelColumns, Labels
 
 # New points that are worked on at a time: bounds the memory, and changes nothing else.
 POINTS_AT_ONCE = 2**14
@@ -69,6 +73,22 @@ class Placement:
     matched: NDArray[np.float32] | None
     largest_weight: NDArray[np.float32]
 
+    def diagnostics(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays other than ``embedding``, without those that the method has not.
+
+        Examples
+        --------
+        >>> from ctsne import ConditionalTSNE
+        >>> from ctsne.datasets import make_synthetic
+        >>> data = make_synthetic(300, random_state=0)
+        >>> model = ConditionalTSNE(method="tsne", n_iter=100, random_state=0).fit(data.X[:200])
+        >>> list(model.place(data.X[200:]).diagnostics())
+        ['distance', 'far', 'perplexity', 'largest_weight']
+        """
+        names = ("distance", "far", *_PER_POINT)
+        values = {name: getattr(self, name) for name in names}
+        return {name: each for name, each in values.items() if each is not None}
+
 
 _PER_POINT = ("perplexity", "other_share", "matched", "largest_weight")
 
@@ -78,14 +98,15 @@ class Request:
     """New points as they were checked."""
 
     matrix: Any
-    codes: NDArray[np.int32]  # -1 where missing, beyond those of the map where new
+    codes: Codes  # labels of all columns: -1 where missing, beyond those of the map where new
+    names: tuple[Any, ...]  # of new labels, if there is one column
     aligned: NDArray[np.floating] | None
     perplexity: float
 
 
 def check_request(
     matrix: Any, labels: Any, aligned: Any, perplexity: Any, *, fitted: Fitted | Reference,
-    known: Labels | None,
+    known: Labels | LabelColumns | None,
 ) -> Request:  # fmt: skip
     """Return new points in the form that :func:`place` takes, or refuse them."""
     if fitted.metric == "cosine":
@@ -93,14 +114,18 @@ def check_request(
     if fitted.metric == "precomputed":
         _check_distances(matrix, fitted.n_points)
     m = matrix.shape[0]
-    codes = _known_codes(labels, known if fitted.uses_labels else None, m)
-    if labels is None and fitted.uses_labels:
+    codes, names = check_new_labels(labels, known, fitted.used, m)
+    number = fitted.perplexity
+    if perplexity is not None:
+        number = check_number(perplexity, "perplexity", low=1)
+    number = min(number, max(1.0, LARGEST_SHARE * fitted.n_points))
+    near = _check_aligned(aligned, m, fitted)
+    if labels is None and fitted.used:
         warn(
             "no labels given, so the new points are placed next to their nearest points of any "
             "label; pass labels=... to factor theirs out"
         )
-    number = check_number(perplexity, "perplexity", low=1, high=float(fitted.n_points))
-    return Request(matrix, codes, _check_aligned(aligned, m, fitted), number)
+    return Request(matrix, codes, names, near, number)
 
 
 def _check_distances(matrix: Any, n: int) -> None:
@@ -147,42 +172,24 @@ def _check_aligned(aligned: Any, m: int, fitted: Fitted | Reference) -> NDArray[
     return np.asarray(points * alignment.factor, alignment.points.dtype)
 
 
-def _known_codes(labels: Any, known: Labels | None, n: int) -> NDArray[np.int32]:
-    """Return the codes that new points' labels have in the map; new labels get further codes."""
-    if labels is None or known is None:
-        return np.full(n, -1, np.int32)
-    given = labels if isinstance(labels, Labels) else encode_labels(labels, n=n)
-    by_value = {name: code for code, name in enumerate(known.names)}
-    by_text: dict[str, list[int]] = {}
-    for code, name in enumerate(known.names):
-        by_text.setdefault(label_text(name), []).append(code)
-    codes, unseen = [], known.n_labels
-    for name in given.names:
-        found = [by_value[name]] if name in by_value else by_text.get(label_text(name), [])
-        codes.append(found[0] if len(found) == 1 else unseen)
-        unseen += len(found) != 1
-    return np.append(np.array(codes, np.int32), np.int32(-1))[given.codes]
-
-
-def place(reference: Reference, request: Request, *, n_jobs: int) -> Placement:
+def place(
+    reference: Reference, request: Request, *, shifts: Mapping[Any, Any], n_jobs: int
+) -> Placement:
     """Place checked points, some at a time."""
-    matrix, labels = request.matrix, request.codes
+    matrix, codes = request.matrix, request.codes
     m = matrix.shape[0]
     embedding = np.empty((m, reference.embedding.shape[1]), np.float32)
     distance = np.empty(m, np.float32)
     kept: dict[str, NDArray[np.float32]] = {}
-    mover = Mover(reference, request.aligned, n_jobs)
-    blocks = [slice(begin, min(m, begin + POINTS_AT_ONCE)) for begin in range(0, m, POINTS_AT_ONCE)]
-    for part in blocks if mover.needs_new_labels(labels) else ():
-        mover.collect(new_features(reference, matrix[part], n_jobs), labels[part])
-    for part in blocks:
+    combined = reference.combinations(codes)
+    mover = collected_shifts(reference, request, combined, shifts, n_jobs)
+    for part in _blocks(m):
         features = new_features(reference, matrix[part], n_jobs)
-        count = features.shape[0]
-        codes = labels[part, None] if reference.columns else np.zeros((count, 0), np.int32)
-        moved = mover.moved(features, labels[part], part)
-        for found in reference.rows(features, codes, moved, request.perplexity, n_jobs):
+        moved = mover.moved(features, codes[part], combined[part], part)
+        for found in reference.rows(features, codes[part], moved, request.perplexity, n_jobs):
             points = found.points + part.start
-            embedding[points] = reference.place(found, labels[points], n_jobs)
+            placed = reference.place(found, codes[points], combined[points], n_jobs)
+            embedding[points] = placed
             distance[points] = found.neighbors.distances.min(axis=1)
             _keep(kept, points, found, m)
     far = distance > reference.far_distance
@@ -196,6 +203,27 @@ def place(reference: Reference, request: Request, *, n_jobs: int) -> Placement:
         perplexity=kept["perplexity"], other_share=kept.get("other_share"),
         matched=kept.get("matched"), largest_weight=kept["largest_weight"],
     )  # fmt: skip
+
+
+def _blocks(m: int) -> list[slice]:
+    return [slice(begin, min(m, begin + POINTS_AT_ONCE)) for begin in range(0, m, POINTS_AT_ONCE)]
+
+
+def collected_shifts(
+    reference: Reference, request: Request, combined: Codes, shifts: Mapping[Any, Any], n_jobs: int
+) -> Mover:
+    """Return what moves new points, after a look at all points of new labels."""
+    first = len(reference.columns[0].counts) if reference.columns else 0
+    known = {
+        first + number: np.asarray(shifts[name], np.float64)
+        for number, name in enumerate(request.names)
+        if name in shifts
+    }
+    mover = Mover(reference, request.aligned, known, n_jobs)
+    if mover.needs_new_labels(combined):
+        for part in _blocks(request.matrix.shape[0]):
+            mover.collect(new_features(reference, request.matrix[part], n_jobs), combined[part])
+    return mover
 
 
 def new_features(reference: Reference, matrix: Any, n_jobs: int) -> Any:

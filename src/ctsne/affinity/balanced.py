@@ -9,10 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import entr, expit
 
 from ctsne._core.checks import check_kind, check_number
+from ctsne.affinity.columns import balanced_columns
 from ctsne.affinity.result import Affinities
 from ctsne.affinity.rows import Rows
 from ctsne.affinity.weights import Floats, of_points, per_label, random_share  # fmt: skip
-from ctsne.labels import Labels, encode_labels
+from ctsne.labels import LabelColumns, Labels, encode_columns
 from ctsne.neighbors import Neighbors
 
 # exp(700) is about the largest finite weight.
@@ -31,11 +32,13 @@ def balanced_affinities(
     ----------
     neighbors : Neighbors
         With the lengths of :func:`ctsne.neighbors.balanced_lengths`.
-    labels : array-like of length n or Labels
+    labels : array-like of length n, Labels or LabelColumns
+        With several columns, ``neighbors`` must hold a list for each pattern of columns that
+        differ, as from :func:`ctsne.neighbors.find_lists`.
     perplexity : float
         Of the mixture.
-    strength : float or ndarray of shape (n_labels,)
-        In [0, 1], one for all labels or one per label.
+    strength : float or ndarray of shape (n_labels,) or (n_columns,)
+        In [0, 1], one for all labels, or one per label or per label column.
     n_jobs : int
 
     Returns
@@ -55,7 +58,11 @@ def balanced_affinities(
     """
     check_kind(neighbors, Neighbors, "neighbors")
     target = check_number(perplexity, "perplexity", low=1)
-    known = encode_labels(labels, n=len(neighbors.indices))
+    known = encode_columns(labels, n=len(neighbors.indices))
+    if isinstance(known, LabelColumns):
+        return balanced_columns(
+            neighbors, known, perplexity=target, strength=strength, n_jobs=n_jobs
+        )
     strengths = per_label(strength, "strength", known, open_low=False)
     natural = expit(natural_log_odds(neighbors, known, n_jobs=n_jobs))
     share = natural + of_points(strengths, known.codes) * (random_share(known) - natural)

@@ -16,15 +16,18 @@ from numpy.typing import NDArray
 from scipy.special import expit, log_softmax, logsumexp, softmax
 
 from ctsne.affinity.balanced import solve_weight
-from ctsne.affinity.joint import LEAST_MATCHED
 from ctsne.affinity.rows import Rows
-from ctsne.affinity.weights import Floats
+from ctsne.affinity.weights import LEAST_MATCHED, Floats
 from ctsne.neighbors import Neighbors
 from ctsne.neighbors.matching import SMOOTHED
 
 Codes = NDArray[np.int32]
 # Length of each list of ``joint`` in units of the perplexity, and of all lists of other methods.
 _JOINT_LIST, _LISTS = 5 / 3, 3.0
+# How far the shares of ``revised`` and ``balanced`` move a row from its natural shares, at most.
+NAMING = 0.5
+# The perplexity of points of new labels, relative to that of others.
+ALONE = 2.0
 # Coordinates of a weight for each column are solved in turn, at most this often.
 _ROUNDS = 50
 
@@ -86,26 +89,25 @@ class RowMaker:
         Empty for ``"tsne"``.
     patterns : tuple of int
         The lists of the fit; see :class:`ctsne.neighbors.Neighbors`.
-    bandwidth : str
     n_jobs : int
     """
 
     method: str
     columns: Sequence[Column]
     patterns: tuple[int, ...]
-    bandwidth: str
     n_jobs: int
 
     @property
     def calibrated(self) -> bool:
         """Whether rows need weights from :meth:`weights`."""
-        return self.method in ("joint", "balanced")
+        return bool(self.columns) and self.method in ("joint", "balanced")
 
     def lengths(self, codes: Codes, perplexity: float, n: int) -> NDArray[np.int32]:
         """Return the wanted lengths of all lists of new points among ``n`` points."""
         lists = len(self.patterns)
         if self.method == "joint":
-            return np.full((len(codes), lists), min(ceil(_JOINT_LIST * perplexity), n), np.int32)
+            each = ceil(_JOINT_LIST * perplexity / (1 if lists <= 4 else 2))
+            return np.full((len(codes), lists), min(each, n), np.int32)
         total = min(ceil(_LISTS * perplexity), n)
         share = np.full((len(codes), lists), 1 / lists)
         if self.method == "balanced":
@@ -116,9 +118,7 @@ class RowMaker:
         ends[:, -1] = total
         return np.diff(np.maximum(ends, 1), axis=1, prepend=0).astype(np.int32)
 
-    def weights(
-        self, found: Neighbors, codes: Codes, points: NDArray[np.integer], perplexity: float
-    ) -> list[Floats]:
+    def weights(self, found: Neighbors, codes: Codes, points: NDArray[np.integer]) -> list[Floats]:
         """Calibrate the log weights per label of each column, on points of the map.
 
         ``found`` holds the lists of these points, without the points themselves. Their mean share
@@ -148,24 +148,32 @@ class RowMaker:
         self, found: Neighbors, codes: Codes, weights: Sequence[Floats], perplexity: float
     ) -> NewRows:
         """Return the rows of new points with these lists."""
+        if not self.columns:
+            return self._plain(found, perplexity)
+        natural, matched = self._natural(found), self._matched(found, codes)
         if self.method == "joint":
-            matched = self._matched(found, codes)
-            shares = softmax(self._natural(found) + self._weighed(codes, matched, weights), axis=1)
-            return self._split(found, shares, perplexity, matched)
-        if self.method == "balanced":
-            matched = self._matched(found, codes)
-            shares = self._balanced(self._natural(found), codes, weights)
-            return self._split(found, shares, perplexity, matched)
-        log_weights = None
-        if self.method == "revised":
-            log_weights = self._revised(codes)
-        else:  # diagnostics expect a list of other labels, here an empty one
-            found = Neighbors(found.indices, found.distances, found.n_same, found.scale)
-        rows = Rows(found, log_weights, n_jobs=self.n_jobs)
+            shares = softmax(natural + self._weighed(codes, matched, weights), axis=1)
+        else:
+            plain = softmax(natural, axis=1)
+            if self.method == "balanced":
+                shares = self._balanced(natural, codes, weights)
+            else:
+                shares = softmax(natural + self._revised(codes), axis=1)
+            # A point of the fit has half of its weight from points that name it, which are like
+            # those that name its neighbours. For a new point the similarities without conditioning
+            # stand in for them, and all the more if its surroundings are hardly named at all.
+            trust = NAMING * np.nan_to_num(matched.min(axis=1, keepdims=True), nan=2.0)
+            shares = plain + trust * (shares - plain)
+        return self._split(found, shares, perplexity, matched)
+
+    def _plain(self, found: Neighbors, perplexity: float) -> NewRows:
+        """Return the rows of t-SNE."""
+        # Diagnostics expect a list of other labels, here an empty one.
+        found = Neighbors(found.indices, found.distances, found.n_same, found.scale)
+        rows = Rows(found, n_jobs=self.n_jobs)
         target = min(perplexity, found.indices.shape[1])
-        weighted = self.method == "revised" and self.bandwidth == "r"
-        precisions, reached = rows.bandwidths(target, weighted=weighted)
-        return self._finished(found, codes, rows.similarities(precisions, reached))
+        made, diagnostics, _ = rows.similarities(*rows.bandwidths(target, weighted=False))
+        return NewRows(made, diagnostics.perplexity, diagnostics.largest_weight, None, None)
 
     def _split(
         self, found: Neighbors, shares: Floats, perplexity: float, matched: Floats
@@ -176,7 +184,9 @@ class RowMaker:
         # A row whose weight is all on lists that it does not have: the lists that it has.
         shares = np.where(total > 0, shares, found.lengths)
         shares /= shares.sum(axis=1, keepdims=True)
-        perplexities = np.clip(shares * perplexity, 1.0, np.maximum(found.lengths, 1))
+        # Without points of the own label, those of others are less reliable one by one.
+        total = np.where(found.lengths[:, :1] > 0, perplexity, ALONE * perplexity)
+        perplexities = np.clip(shares * total, 1.0, np.maximum(found.lengths, 1))
         rows = Rows(found, n_jobs=self.n_jobs)
         precisions, reached = rows.split_bandwidths(perplexities)
         made, diagnostics, _ = rows.similarities(precisions, reached, shares=shares)
@@ -184,13 +194,6 @@ class RowMaker:
             made, diagnostics.perplexity, diagnostics.largest_weight, diagnostics.other_share,
             matched.min(axis=1),
         )  # fmt: skip
-
-    def _finished(self, found: Neighbors, codes: Codes, made: tuple) -> NewRows:  # type: ignore[type-arg]
-        rows, diagnostics, _ = made
-        share = matched = None
-        if self.columns:
-            share, matched = diagnostics.other_share, self._matched(found, codes).min(axis=1)
-        return NewRows(rows, diagnostics.perplexity, diagnostics.largest_weight, share, matched)
 
     def _natural(self, found: Neighbors) -> Floats:
         """Return the log weight of every list without conditioning, as in the fit."""

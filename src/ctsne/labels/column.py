@@ -118,7 +118,7 @@ class Labels:
         [0.1, 0.5]
         """
         if not isinstance(value, Mapping):
-            return np.full(self.n_labels, _number(value, argument))
+            return np.full(self.n_labels, as_number(value, argument))
         key_of = self._keys_by_code(value, argument)
         absent = [name for code, name in enumerate(self.names) if code not in key_of]
         if absent:
@@ -127,7 +127,7 @@ class Labels:
                 f"{listed(absent, most=_SHOWN)}; the column has {self.describe()}"
             )
         keys = [key_of[code] for code in range(self.n_labels)]
-        return np.array([_number(value[key], f"{argument}[{shown(key)}]") for key in keys])
+        return np.array([as_number(value[key], f"{argument}[{shown(key)}]") for key in keys])
 
     def _keys_by_code(self, mapping: Mapping[Any, float], argument: str) -> dict[int, Any]:
         by_value = {name: code for code, name in enumerate(self.names)}
@@ -375,12 +375,13 @@ def _plain(value: object) -> object:
     return value.item() if isinstance(value, np.generic) and not dated else value
 
 
-def _number(value: object, argument: str) -> float:
+def as_number(value: object, argument: str, *, each: str = "label") -> float:
+    """Return a finite number; the message says what a mapping would have a number for."""
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value.item()
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(
-            f"{argument} must be a number, or a mapping from each label to a number, "
+            f"{argument} must be a number, or a mapping from each {each} to a number, "
             f"got {type(value).__name__} {shown(value, 40)}"
         )
     try:

@@ -14,6 +14,7 @@ from ctsne._core.messages import did_you_mean, label_text, listed, shown
 from ctsne.labels.column import (
     Labels,
     as_columns,
+    as_number,
     encode_labels,
     is_categorical,
     is_polars,
@@ -144,31 +145,35 @@ class LabelColumns:
             return columns[0]
         return _joined(tuple(self.names[place] for place in places), columns)
 
-    def per_column(self, value: float | Mapping[Any, Any], *, argument: str) -> tuple[Any, ...]:
-        """Spread a parameter over the columns: one value for all, or one for each by its name.
+    def per_column(
+        self, value: float | Mapping[Any, float], *, argument: str
+    ) -> NDArray[np.float64]:
+        """Spread a parameter over the columns: one number for all, or one for each by its name.
 
         Examples
         --------
         >>> from ctsne.labels import encode_columns
         >>> labels = encode_columns({"donor": [1, 2, 2], "batch": ["a", "b", "b"]})
-        >>> labels.per_column({"batch": 0.5, "donor": 1}, argument="strength")
-        (1, 0.5)
+        >>> labels.per_column({"batch": 0.5, "donor": 1}, argument="strength").tolist()
+        [1.0, 0.5]
         """
         if not isinstance(value, Mapping):
-            return (value,) * self.n_columns
-        by_name = {label_text(key): number for key, number in value.items()}
-        for name in by_name:
+            return np.full(self.n_columns, as_number(value, argument, each="label column"))
+        key_of = {label_text(key): key for key in value}
+        for name in key_of:
             if name not in self.names:
                 hint = did_you_mean(name, self.names)
+                known = listed(self.names)
                 raise ValueError(
-                    f"{argument} names {shown(name)}, not one of the label columns "
-                    f"({listed(self.names)}){hint}"
+                    f"{argument} names {shown(name)}, not one of the label columns ({known}){hint}"
                 )
-        absent = [name for name in self.names if name not in by_name]
+        absent = [name for name in self.names if name not in key_of]
         if absent:
             wanted = "must give a number for every label column"
             raise ValueError(f"{argument} {wanted}, but has none for {listed(absent)}")
-        return tuple(by_name[name] for name in self.names)
+        keys = [key_of[name] for name in self.names]
+        each = [as_number(value[key], f"{argument}[{shown(key)}]") for key in keys]
+        return np.array(each)
 
 
 def encode_columns(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,7 +23,6 @@ MOST_NODES = 2**27
 _READ_PAST = 2
 
 _ARRAYS = ("grids", "offset", "origin", "grid_of", "share", "own", "ranges", "summed")
-_SETTINGS = ("nodes", "spacing", "dof")
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,13 +72,7 @@ class Fields:
 
     def settings(self) -> dict[str, Any]:
         """Return all other values by name."""
-        return {name: getattr(self, name) for name in _SETTINGS}
-
-    @classmethod
-    def from_parts(cls, arrays: Mapping[str, NDArray[Any]], settings: Mapping[str, Any]) -> Fields:
-        """Return the fields that :meth:`arrays` and :meth:`settings` describe."""
-        rest = {**settings, "nodes": tuple(settings["nodes"])}
-        return cls(**{**{name: arrays[name] for name in _ARRAYS}, **rest})
+        return {"nodes": list(self.nodes), "spacing": self.spacing, "dof": self.dof}
 
 
 def make_fields(
@@ -89,14 +82,53 @@ def make_fields(
 
     Entries per label follow the numbers of ``weights``: the largest label comes first.
     """
-    in_order = y if weights is None else y[weights.order]
-    in_order = np.ascontiguousarray(in_order, np.float32)
+    potentials = _potentials(y if weights is None else y[weights.order], dof, n_jobs)
+    made = _unweighted(potentials) if weights is None else _weighted(potentials, weights)
+    return potentials.fields(**made)
+
+
+def make_column_fields(
+    y: NDArray[np.float32], codes: NDArray[np.int32], table: NDArray[np.int32],
+    alpha: NDArray[np.float64], beta: NDArray[np.float64], *, dof: float, n_jobs: int,
+) -> Fields:  # fmt: skip
+    """Compute the potentials of a map that several label columns condition.
+
+    Parameters
+    ----------
+    y : ndarray of float32, shape (n, dims)
+    codes : ndarray of int32, shape (n, C)
+        Labels of the points in every column, -1 where missing.
+    table : ndarray of int32, shape (g, C)
+        The combinations of labels that get a field each, in this order. If there are too many, all
+        points of the map act alike on them.
+    alpha, beta : ndarray of float64, shape (C,)
+        The factor of each column on pairs with the same label, and with different ones.
+    dof : float
+    n_jobs : int
+    """
+    potentials = _potentials(y, dof, n_jobs)
+    if (1 + len(table)) * potentials.size > MOST_NODES:
+        table = table[:0]
+    grids = [potentials.of(0, len(y))]
+    for labels in table:
+        both = (codes >= 0) & (labels >= 0)
+        factors = np.where(both, np.where(codes == labels, alpha, beta), 1.0)
+        grids.append(potentials.of(0, len(y), factors.prod(axis=1).astype(np.float32)))
+    count = len(table) + 1
+    numbers = np.append(np.arange(1, count), 0).astype(np.int32)  # the last: all alike
+    return potentials.fields(
+        grids=np.stack([grid for grid, _ in grids]),
+        offset=np.array([offset for _, offset in grids]), grid_of=numbers,
+        share=np.ones(count, np.float32), own=np.zeros(count, np.float32),
+        ranges=np.zeros((count, 2), np.int64), summed=np.zeros((y.shape[1], 0), np.float32),
+    )  # fmt: skip
+
+
+def _potentials(y: NDArray[np.float32], dof: float, n_jobs: int) -> _Potentials:
     low, high = y.min(axis=0).astype(np.float64), y.max(axis=0).astype(np.float64)
     beyond = BEYOND * float((high - low).max())
     plan, origin = plan_mesh((low - beyond).tolist(), (high + beyond).tolist(), dof)
-    potentials = _Potentials(in_order, plan, origin, n_jobs)
-    made = _unweighted(potentials) if weights is None else _weighted(potentials, weights)
-    return Fields(**made, origin=np.array(origin), nodes=plan.nodes, spacing=plan.spacing, dof=dof)
+    return _Potentials(np.ascontiguousarray(y, np.float32), plan, origin, n_jobs)
 
 
 class _Potentials:
@@ -111,6 +143,14 @@ class _Potentials:
         self._origin = origin
         shape = (*plan.nodes[:-1], plan.nodes[-1] + _READ_PAST)
         self._empty: Callable[[], NDArray[np.float32]] = lambda: np.zeros(shape, np.float32)
+
+    def fields(self, **made: NDArray[Any]) -> Fields:
+        """Return fields on the mesh of these potentials."""
+        plan = self._mesh.plan
+        return Fields(
+            **made, origin=np.array(self._origin), nodes=plan.nodes, spacing=plan.spacing,
+            dof=plan.dof,
+        )  # fmt: skip
 
     def of(
         self, begin: int, end: int, charge: NDArray[np.float32] | None = None

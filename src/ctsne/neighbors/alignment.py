@@ -8,7 +8,7 @@ the list of the same label always uses the data as they are.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ctsne._core.checks import as_numbers, check_choice, check_directions, check_matrix, is_sparse
 from ctsne._core.vocabulary import ALIGN_CHOICES, TRIED_ALIGNMENTS
-from ctsne.labels import Labels
+from ctsne.labels import LabelColumns, Labels
 from ctsne.neighbors.exact import unit_rows
 from ctsne.neighbors.search import find_neighbors
 
@@ -36,6 +36,7 @@ SAME_UNIT = 2.0
 _Points = NDArray[np.floating]
 _Floats = NDArray[np.float64]
 _Codes = NDArray[np.int32]
+_AnyLabels = TypeVar("_AnyLabels", Labels, LabelColumns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,7 +198,7 @@ def alignment_sample(labels: Labels) -> NDArray[np.int64]:
     return np.sort(np.random.default_rng(0).permutation(n)[:SAMPLE])
 
 
-def take_labels(labels: Labels, rows: NDArray[np.int64]) -> Labels:
+def take_labels(labels: _AnyLabels, rows: NDArray[np.int64]) -> _AnyLabels:
     """Return the labels of some points; unused labels keep their codes."""
     return labels.take(rows)
 
