@@ -244,7 +244,7 @@ class SearchIndex:
                 if f"order_{name}" in arrays:
                     order = stored_array(arrays, f"order_{name}", np.uint32, (index.n_points,))
                     bounds = stored_array(arrays, f"bounds_{name}", np.int64, (None,))
-                    space.restore(division, order, bounds, index._n_jobs)
+                    space.restore(division, order, bounds)
         return index
 
     def __reduce__(self) -> Any:
