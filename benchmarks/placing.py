@@ -50,7 +50,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             say(f"{name} ...")
             given = {
                 "folder": str(folder), "sizes": sizes, "chunk": arguments.chunk,
-                "perplexity": arguments.perplexity, "jobs": arguments.jobs, **options,
+                "perplexity": arguments.perplexity, "new_perplexity": arguments.new_perplexity,
+                "jobs": arguments.jobs, **options,
             }  # fmt: skip
             if task == "ctsne":
                 given["iterations"] = arguments.iterations
@@ -70,6 +71,7 @@ def parse(argv: Sequence[str] | None) -> Any:
         d=(50, "columns"),
         labels=(8, "batches"),
         perplexity=(30.0, "perplexity of the map"),
+        new_perplexity=(15.0, "perplexity of new points, in both programs"),
         iterations=(750, "iterations of the map"),
         chunk=(100_000, "new points per call of transform"),
         jobs=(2, "threads"),

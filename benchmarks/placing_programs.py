@@ -22,8 +22,8 @@ Place = Callable[[NDArray[np.float32], NDArray[np.int32]], NDArray[np.floating]]
 
 
 def ctsne(
-    clock: Clock, *, folder: str, sizes: list[int], chunk: int, perplexity: float, jobs: int,
-    method: str, iterations: int,
+    clock: Clock, *, folder: str, sizes: list[int], chunk: int, perplexity: float,
+    new_perplexity: float, jobs: int, method: str, iterations: int,
 ) -> dict[str, Any]:  # fmt: skip
     """Make a map and place points in it; the plain map is kept for the other program."""
     from ctsne import ConditionalTSNE
@@ -39,15 +39,17 @@ def ctsne(
         np.save(Path(folder) / "map.npy", model.embedding_)
 
     def place(X: NDArray[np.float32], labels: NDArray[np.int32]) -> NDArray[np.floating]:
-        return model.transform(X, labels=labels if labelled else None)
+        known = labels if labelled else None
+        return model.transform(X, labels=known, perplexity=new_perplexity)
 
     return _measured(clock, data, model.embedding_, place, sizes, chunk)
 
 
 def opentsne(
-    clock: Clock, *, folder: str, sizes: list[int], chunk: int, perplexity: float, jobs: int
-) -> dict[str, Any]:
-    """Place points in the same plain map with openTSNE's defaults."""
+    clock: Clock, *, folder: str, sizes: list[int], chunk: int, perplexity: float,
+    new_perplexity: float, jobs: int,
+) -> dict[str, Any]:  # fmt: skip
+    """Place points in the same plain map with openTSNE's defaults, except for the perplexity."""
     from openTSNE import TSNEEmbedding
     from openTSNE.affinity import PerplexityBasedNN
 
@@ -59,7 +61,7 @@ def opentsne(
     )
 
     def place(X: NDArray[np.float32], labels: NDArray[np.int32]) -> NDArray[np.floating]:
-        return np.asarray(embedding.transform(X))
+        return np.asarray(embedding.transform(X, perplexity=new_perplexity))
 
     return _measured(clock, data, positions, place, sizes, chunk)
 

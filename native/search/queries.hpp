@@ -133,7 +133,10 @@ class QuerySearch {
       const std::int64_t q = members_[m], dims = ref_.points.dims;
       float* row = rows_.data() + static_cast<std::int64_t>(m) * dims;
       ref_.scaling.apply(queries_.original.data() + q * dims, row);
-      group_.add(row, 0, out_.wanted[q] + kSpare);
+      const std::int32_t keep = out_.wanted[q] + kSpare;
+      group_.add(row, 0, keep);
+      // Which of many ties stay must not depend on the longest list of all queries.
+      group_[static_cast<int>(m)].capacity = QueryGroup::capacity_for(keep);
     }
   }
 
@@ -318,10 +321,11 @@ void find_queries(const QueryReference<Real>& reference, const Queries<Real>& qu
                   const ListOutput& out) {
   // Enough queries at a time that several visit the same cell, few enough that their lists stay in
   // the cache.
-  constexpr std::int64_t kLeast = 64, kMost = 2048, kEntries = 1 << 19;
+  constexpr std::int64_t kLeast = 64, kEntries = 1 << 19;
   const std::int64_t longest = *std::max_element(out.wanted.begin(), out.wanted.end());
+  const std::int64_t enough = std::clamp<std::int64_t>(2 * reference.cells.count(), 2048, 8192);
   const std::int64_t size = std::clamp((end - begin) / (2 * workers) + 1, kLeast,
-                                       std::clamp(kEntries / longest, kLeast, kMost));
+                                       std::clamp(kEntries / longest, kLeast, enough));
   workers = useful(workers, (end - begin + size - 1) / size);
   std::vector<QuerySearch<Real>> searches(static_cast<std::size_t>(workers),
                                           {reference, queries, budget, size, out});

@@ -41,17 +41,26 @@ class Space:
     def cells(self, division: int, n_jobs: int) -> _native.QueryCells:
         """Return the cells of a division, made at the first use."""
         if division not in self._cells:
-            order, bounds = self._divided(division, n_jobs)
+            order, bounds = self.made.get(division) or self._divided(division, n_jobs)
             if division != ALL:
                 self.made[division] = order, bounds
             self._arrange(division, order, bounds, n_jobs)
         return self._cells[division]
 
-    def restore(
-        self, division: int, order: NDArray[np.uint32], bounds: NDArray[np.int64], n_jobs: int
-    ) -> None:
-        """Take over cells that were made before; they are checked."""
-        self._arrange(division, order, bounds, n_jobs)
+    def restore(self, division: int, order: NDArray[np.uint32], bounds: NDArray[np.int64]) -> None:
+        """Take over cells that were made before, to be arranged at the first use."""
+        n = len(self.points)
+        if len(order) != n or order.max() >= n or (np.bincount(order, minlength=n) != 1).any():
+            raise ValueError("the order of a search index must name every point once")
+        ends = bounds[[0, -1]].tolist() if len(bounds) > 1 else []
+        if ends != [0, n] or (bounds[1:] <= bounds[:-1]).any():
+            raise ValueError("the cells of a search index must hold all points, and none be empty")
+        rises = np.diff(self._combinations[order])
+        inside = np.ones(n - 1, np.bool_)
+        inside[bounds[1:-1] - 1] = False
+        wrong = rises[inside] != 0 if division == INSIDE else rises[inside] < 0
+        if wrong.any() or (division == INSIDE and (rises < 0).any()):
+            raise ValueError("the cells of a search index must be sorted by label")
         self.made[division] = order, bounds
 
     def _arrange(

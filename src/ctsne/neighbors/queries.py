@@ -53,6 +53,9 @@ class SearchIndex:
     The pattern of two points is the bit mask of the label columns in which both have a label and
     these differ. Each list holds the nearest points of one pattern.
 
+    Cells and budgets are made when a list first needs them. Besides the points, up to two copies of
+    them in single precision are kept, and as many of the aligned points.
+
     Parameters
     ----------
     X : array-like, shape (n, d)
@@ -241,7 +244,7 @@ class SearchIndex:
                 if f"order_{name}" in arrays:
                     order = stored_array(arrays, f"order_{name}", np.uint32, (index.n_points,))
                     bounds = stored_array(arrays, f"bounds_{name}", np.int64, (None,))
-                    space.restore(division, order, bounds, index._n_jobs)
+                    space.restore(division, order, bounds)
         return index
 
     def __reduce__(self) -> Any:
@@ -251,10 +254,10 @@ class SearchIndex:
 
     def _check_queries(self, X: ArrayLike, aligned: ArrayLike | None) -> list[NDArray[np.floating]]:
         if (aligned is None) != (len(self._spaces) == 1):
-            found = "no" if aligned is None else "an"
-            needed = "an" if aligned is None else "no"
             raise ValueError(
-                f"{found} aligned array was given, but the reference has {needed} aligned points"
+                "the reference has aligned points, so the queries need aligned=..."
+                if aligned is None
+                else "the reference has no aligned points, so leave out aligned"
             )
         given = [("X", X)] if aligned is None else [("X", X), ("aligned", aligned)]
         checked: list[NDArray[np.floating]] = []
