@@ -132,7 +132,7 @@ def find_alignment(adata: Any, align: Any) -> Any:
     return np.asarray(adata.obsm[align])
 
 
-def store_map(target: Any, key: str, model: Any, params: dict[str, Any], graph: bool) -> None:
+def store_map(target: Any, key: str, model: Any, params: dict[str, Any]) -> None:
     """Write the map of a fitted estimator and its diagnostics."""
     diagnostics = model.diagnostics_
     kept, summary = point_diagnostics(model), summarize_diagnostics(diagnostics)
@@ -145,7 +145,6 @@ def store_map(target: Any, key: str, model: Any, params: dict[str, Any], graph: 
             target.obs[f"{key}_{name}"] = kept[name]
         elif f"{key}_{name}" in target.obs:
             del target.obs[f"{key}_{name}"]
-    target.obsp.pop(f"{key}_affinities", None)
     entry = {
         "params": params,
         "kl_divergence": float(model.kl_divergence_),
@@ -154,9 +153,6 @@ def store_map(target: Any, key: str, model: Any, params: dict[str, Any], graph: 
         "diagnostics_keys": {name: f"{key}_{name}" for name in kept},
         "diagnostics": summary,
     }
-    if graph:
-        entry["affinities_key"] = f"{key}_affinities"
-        target.obsp[f"{key}_affinities"] = sp.csr_matrix(model.affinities_)
     knob = METHODS[model.method].knob
     if knob is not None and model.mixing_ is not None:
         value = float(getattr(model, f"{knob}_"))
@@ -167,7 +163,7 @@ def store_map(target: Any, key: str, model: Any, params: dict[str, Any], graph: 
 def taken_fields(adata: Any, key: str) -> list[str]:
     """Name what :func:`store_map` would replace."""
     fields = [("obsm", key), *(("obs", f"{key}_{name}") for name in KEPT_DIAGNOSTICS)]
-    fields += [("obsp", f"{key}_affinities"), ("uns", key)]
+    fields.append(("uns", key))
     return [f'adata.{part}["{name}"]' for part, name in fields if name in getattr(adata, part)]
 
 
