@@ -116,7 +116,7 @@ def measure(embedding: NDArray[np.floating], data: Columns) -> dict[str, float]:
         name: laplacian(found, labels, k=K) / expected_laplacian(labels)
         for name, labels in {**{name: data[name] for name in KNOWN}, "both": product(data)}.items()
     }
-    kept = adjusted_rnx(found, data["X"], product(data), k=K, sample=MEASURED, n_jobs=1)
+    kept = adjusted_rnx(found, data["X"], product(data), k=K, n_jobs=1)
     return {
         **{f"mixing_{name}": value for name, value in mixing.items()},
         "rnx": float(kept),
