@@ -21,10 +21,12 @@ from common import (
     difference,
     load,
     number,
+    picture,
     table,
     write,
     write_section,
 )
+from held_out_picture import DATASET, NEW, draw
 from numpy.typing import NDArray
 from real import parallel
 
@@ -207,6 +209,15 @@ def report(measured: pd.DataFrame, output: Path) -> None:
         "only one, and every method is t-SNE. Types that the reference does not have are left out.",
         tables["unseen"],
         verdicts["unseen"],
+        f"`joint` on {DATASET}: above, a map of two studies and {NEW}, the third, placed on it. "
+        "Below, all three fitted together, turned to match. Colours are the cell types.",
+        picture(
+            output,
+            "held_out",
+            draw(),
+            "Four maps of pancreas cells: a reference of two studies, the third study placed on "
+            "it, all studies fitted together, and the third study in that map",
+        ),
     )
 
 
