@@ -139,7 +139,7 @@ def measure(
     rows = zip(near, in_data, wanted, strict=True)
     shared = np.array([np.isin(found, true[kept]).sum() for found, true, kept in rows])
     chance = K**2 / in_data.shape[1]
-    return Measures(*votes, float(((shared - chance) / (K - chance)).mean()))
+    return Measures(*map(np.nanmean, right), float(((shared - chance) / (K - chance)).mean()))
 
 
 def _order(
@@ -156,11 +156,17 @@ def _order(
 
 def _right(
     reference: NDArray[np.integer], own: NDArray[np.integer], order: NDArray[np.integer]
-) -> NDArray[np.bool_]:
-    """Return whether the most frequent label of the nearest points is one's own."""
+) -> NDArray[np.floating]:
+    """Return whether the most frequent label of the nearest points is one's own: 0 or 1.
+
+    NaN for points without a label, without a labelled neighbour, or of a type that the reference
+    does not have.
+    """
     near = reference[order[:, :VOTERS]]
     votes = (near[:, :, None] == near[:, None, :]).sum(2) * (near >= 0)
-    return near[np.arange(len(near)), votes.argmax(1)] == own
+    winner = near[np.arange(len(near)), votes.argmax(1)]
+    counted = (own >= 0) & (winner >= 0) & np.isin(own, reference)
+    return np.where(counted, winner == own, np.nan)
 
 
 def report(measured: pd.DataFrame, output: Path) -> None:

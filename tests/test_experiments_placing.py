@@ -109,7 +109,11 @@ def test_every_point_is_fitted_once_unless_its_label_is_left_out(small: Data, un
     assert set(small.known[out]) <= {names[counts.argmin()]}
 
 
-def test_measures_of_fitted_points_are_those_of_the_package(small: Data) -> None:
+@pytest.mark.parametrize("missing", [0, 280])
+def test_measures_of_fitted_points_are_those_of_the_package(small: Data, missing: int) -> None:
+    hidden = small.hidden.astype(object)
+    hidden[np.random.default_rng(0).permutation(len(hidden))[:missing]] = None
+    small = replace(small, hidden=hidden)
     positions = small.X[:, :2].astype(np.float32)
     every = np.ones(len(positions), np.bool_)
     found = held_out.measure(small, positions, every, every)
