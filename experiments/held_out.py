@@ -123,12 +123,7 @@ def measure(
     own = np.where(fitted[chosen], np.searchsorted(reference, chosen), -1)
     in_map = _order(positions[reference], positions[chosen], own)
     in_data = _order(data.X[reference], data.X[chosen], own)
-    # A type that the reference does not have cannot be found.
-    there = np.isin(hidden[chosen], hidden[reference]) & (hidden[chosen] >= 0)
-    votes = [
-        _right(hidden[reference], hidden[chosen], order)[there].mean()
-        for order in (in_map, in_data)
-    ]
+    right = [_right(hidden[reference], hidden[chosen], order) for order in (in_map, in_data)]
     # As the adjusted R_NX: as many of the same and of other labels as the map has.
     near = in_map[:, :K]
     same = known[reference][near] == known[chosen, None]
