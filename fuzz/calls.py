@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +17,18 @@ from ctsne import (
     ConditionalTSNE,
     affinity,
     datasets,
+    distributed,
     evaluate,
     labels,
     layout,
+    load,
     neighbors,
     pl,
     report,
     sweep,
     tl,
 )
+from ctsne.methods import METHODS
 
 
 class Call:
@@ -59,6 +63,18 @@ class Data:
         self.k = int(rng.integers(1, max(2, n // 3)))
         self.perplexity = float(rng.uniform(1, max(1.5, n / 4)))
         self.strength = float(rng.random())
+
+    @property
+    def columns(self) -> labels.LabelColumns:
+        """Two label columns, the second with gaps at times."""
+        second = [None if self.rng.random() < 0.1 else name for name in self.other]
+        return labels.encode_columns({"one": self.known, "two": second})
+
+    def lists(self) -> tuple[Any, dict[str, Any]]:
+        """Return label columns, and the lengths and patterns of their lists."""
+        columns = self.columns
+        patterns = neighbors.occurring_patterns(columns)
+        return columns, {"lengths": np.full(len(patterns), 2), "patterns": patterns}
 
     @property
     def distances(self) -> np.ndarray:
@@ -138,6 +154,104 @@ def small_adata() -> Any:
 
 
 @cache
+def small_model(method: str = "joint") -> ConditionalTSNE:
+    data = datasets.make_synthetic(60, random_state=0)
+    model = ConditionalTSNE(method=method, perplexity=5, n_iter=5, n_jobs=1, random_state=0)
+    return model.fit(data.X, labels=data.known)
+
+
+@cache
+def saved_model(folder: Path) -> Path:
+    path = folder / "saved.ctsne"
+    small_model().save(path)
+    return path
+
+
+def _new_points(data: Data) -> tuple[np.ndarray, Any]:
+    """Return new points for a small model, with known, new and missing labels."""
+    count = int(data.rng.integers(1, 9))
+    names = np.array(["blue", "orange", "green", None], object)[data.rng.integers(4, size=count)]
+    return 3 * data.rng.normal(size=(count, 10)), pick(data.rng, (names, names, None))
+
+
+def _placed(data: Data, name: str) -> Call:
+    model = copy.deepcopy(small_model(pick(data.rng, tuple(METHODS))))
+    X, known = _new_points(data)
+    more = {"n_iter": 3} if name == "extend" else {}
+    return Call(getattr(model, name), X, known, **more)
+
+
+def _transform(data: Data) -> Call:
+    reference, new = _adata_with_map().copy(), data.adata()
+    return Call(
+        tl.transform, new, pick(data.rng, (reference, small_adata_model())),
+        pick(data.rng, (None, "batch")), copy=bool(data.rng.random() < 0.3), n_jobs=1,
+        key_added="placed",
+    )  # fmt: skip
+
+
+@cache
+def _adata_with_map() -> Any:
+    adata = small_adata().copy()
+    del adata.obs["ctsne_other_share"]
+    tl.ctsne(adata, "batch", perplexity=3, n_iter=3, n_jobs=1)
+    return adata
+
+
+@cache
+def small_adata_model() -> ConditionalTSNE:
+    adata = small_adata()
+    model = ConditionalTSNE(perplexity=3, n_iter=3, n_jobs=1, random_state=0)
+    return model.fit(adata.obsm["X_pca"], labels=adata.obs["batch"])
+
+
+def _write_placed(data: Data) -> Call:
+    X, known = _new_points(data)
+    placed = small_model().place(X, known)
+    return Call(
+        report.write_placed, placed, _new_path(data, ".html"), reference=small_model(),
+        columns={"number": np.arange(float(len(X)))},
+    )  # fmt: skip
+
+
+@cache
+def _client() -> Any:
+    """Start a cluster in this process, which is then the current one."""
+    import distributed
+
+    client = distributed.Client(
+        processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None
+    )
+    client.map(abs, range(8), pure=False)[-1].result()  # starts its threads
+    return client
+
+
+def _fit_sample(data: Data) -> Call:
+    import dask.array
+
+    _client()
+    made = datasets.make_synthetic(60, random_state=0)
+    parts = dask.array.from_array(made.X, chunks=(25, 10))
+    return Call(
+        distributed.fit_sample, parts, 30, labels=made.known, estimator=data.estimator(),
+        random_state=int(data.rng.integers(9)),
+    )  # fmt: skip
+
+
+def _place(data: Data) -> Call:
+    import dask.array
+
+    _client()
+    X = 3 * data.rng.normal(size=(20, 10))
+    parts = dask.array.from_array(X, chunks=(8, 10))
+    names = np.array(["blue", "green", None], object)[data.rng.integers(3, size=20)]
+    return Call(
+        distributed.place, small_model(), parts, _new_path(data, ""), progress=False,
+        labels=pick(data.rng, (names, None)),
+    )  # fmt: skip
+
+
+@cache
 def saved_sweep(folder: Path) -> Path:
     path = folder / "saved.npz"
     small_sweep().save(path)
@@ -172,9 +286,49 @@ def _positions(data: Data) -> Any:
 
 
 def _embedding(data: Data) -> Call:
+    if data.rng.random() < 0.2:
+        placed = small_model().place(*_new_points(data))
+        return Call(pl.embedding, placed, reference=pick(data.rng, (small_model(), data.flat)))
     positions, color, shape = _positions(data)
     legend, size = bool(data.rng.random() < 0.8), pick(data.rng, (None, 3.0))
     return Call(pl.embedding, positions, color, shape=shape, legend=legend, size=size)
+
+
+def _find_lists(data: Data) -> Call:
+    columns, lists = data.lists()
+    aligned = pick(data.rng, (None, None, data.flat))
+    return Call(neighbors.find_lists, data.X, columns, aligned=aligned, n_jobs=1, **lists)
+
+
+def _found_lists(data: Data) -> tuple[Any, Any]:
+    columns, lists = data.lists()
+    return columns, neighbors.find_lists(data.X, columns, n_jobs=1, **lists)
+
+
+def _select_lists(data: Data) -> Call:
+    _, found = _found_lists(data)
+    return Call(neighbors.select_lists, found, np.minimum(found.lengths, 1))
+
+
+def _read_lists(data: Data) -> Call:
+    columns, lists = data.lists()
+    return Call(neighbors.read_lists, data.distances, columns, **lists)
+
+
+def _matched_shares(data: Data) -> Call:
+    columns, found = _found_lists(data)
+    return Call(neighbors.matched_shares, found, columns)
+
+
+def _per_column(data: Data) -> Call:
+    value = pick(data.rng, (0.5, {"one": 0.1, "two": 0.2}))
+    return Call(data.columns.per_column, value, argument="strength")
+
+
+def _encode_columns(data: Data) -> Call:
+    one, two = inputs.labels(data.rng, data.n, broken=0), data.other
+    given = pick(data.rng, ({"one": one, "two": two}, [list(data.known), list(two)], one))
+    return Call(labels.encode_columns, given, n=data.n)
 
 
 def _maps(data: Data) -> Call:
@@ -246,12 +400,39 @@ def _of_sweep(name: str) -> Callable[[Data], Call]:
 
 
 CALLS: dict[str, Callable[[Data], Call]] = {
+    **{
+        f"ConditionalTSNE.{name}": partial(_placed, name=name)
+        for name in ("place", "transform", "extend")
+    },
+    "ConditionalTSNE.save": lambda data: Call(
+        small_model(pick(data.rng, tuple(METHODS))).save, _new_path(data, ".ctsne")
+    ),
+    "distributed.fit_sample": _fit_sample,
+    "distributed.place": _place,
+    "load": lambda data: Call(load, saved_model(data.folder)),
     "datasets.make_synthetic": lambda data: Call(
         datasets.make_synthetic, data.n, random_state=int(data.rng.integers(9))
     ),
     "labels.encode_labels": lambda data: Call(
         labels.encode_labels, inputs.labels(data.rng, data.n), n=data.n
     ),
+    "labels.Labels.take": lambda data: Call(data.labels.take, np.arange(3)),
+    "labels.encode_columns": _encode_columns,
+    "labels.LabelColumns.describe": lambda data: Call(data.columns.describe),
+    "labels.LabelColumns.nested": lambda data: Call(data.columns.nested),
+    "labels.LabelColumns.take": lambda data: Call(data.columns.take, np.arange(3)),
+    "labels.LabelColumns.keep": lambda data: Call(data.columns.keep, [0]),
+    "labels.LabelColumns.per_column": _per_column,
+    "neighbors.occurring_patterns": lambda data: Call(neighbors.occurring_patterns, data.columns),
+    "neighbors.find_lists": _find_lists,
+    "neighbors.select_lists": _select_lists,
+    "neighbors.read_lists": _read_lists,
+    "neighbors.matched_shares": _matched_shares,
+    "layout.column_weights": lambda data: Call(layout.column_weights, data.columns, 0.1),
+    "layout.ColumnWeights.mean_log_weight": lambda data: Call(
+        layout.column_weights(data.columns, 0.1).mean_log_weight, data.affinities().matrix
+    ),
+    "sweep.SweepResult.targets": lambda data: Call(small_sweep().targets, data.strength),
     "labels.combine_columns": lambda data: Call(labels.combine_columns, [data.known, data.other]),
     "labels.Labels.describe": lambda data: Call(data.labels.describe),
     "labels.Labels.per_label": lambda data: Call(
@@ -394,6 +575,7 @@ CALLS: dict[str, Callable[[Data], Call]] = {
         tl.recipe_heiter23, data.adata(), n_top_genes=20, n_comps=4,
         copy=bool(data.rng.random() < 0.5),
     ),
+    "tl.transform": _transform,
     "pl.embedding": _embedding,
     "pl.maps": _maps,
     "pl.measures": _measures,
@@ -404,6 +586,7 @@ CALLS: dict[str, Callable[[Data], Call]] = {
     "pl.similarity_profile": lambda data: Call(
         pl.similarity_profile, np.sort(data.rng.random(data.n)), data.rng.random(data.n), data.known
     ),
+    "report.write_placed": _write_placed,
     "report.write_report": lambda data: Call(
         report.write_report, small_sweep(), _new_path(data, ".html"),
         columns={"batch": np.tile(["a", "b"], 20), "number": np.arange(40.0)}, known="batch",

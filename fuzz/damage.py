@@ -14,6 +14,7 @@ from typing import Any
 
 from damage_formats import hurt_arrow_file, hurt_npy_file, hurt_npz_file
 from damage_hdf5 import hurt_hdf5_file
+from damage_models import hurt_model_file
 from damage_text import Rng, hurt_bytes, hurt_json_file, hurt_text_file, hurt_toml_file, pick
 
 
@@ -49,7 +50,7 @@ def _own_damage(path: Path) -> Callable[[Rng, Path, Path], str] | None:
     own: dict[str, Callable[[Rng, Path, Path], str]] = {
         ".h5ad": hurt_hdf5_file, ".npz": hurt_npz_file, ".npy": hurt_npy_file,
         ".parquet": hurt_arrow_file, ".feather": hurt_arrow_file, ".json": hurt_json_file,
-        ".toml": hurt_toml_file,
+        ".toml": hurt_toml_file, ".ctsne": hurt_model_file,
     }  # fmt: skip
     return own.get(path.suffix)
 

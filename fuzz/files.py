@@ -29,7 +29,9 @@ LIMIT = 20.0
 
 #: How often each role is attacked, in percent.
 SHARES = {
-    "data": 40, "labels": 12, "map": 26, "sweep": 12, "saved sweep": 4, "config": 3, "start": 3,
+    "data": 34, "labels": 10, "map": 24, "sweep": 11, "model": 10, "placed": 2,
+    "saved sweep": 3, "config": 3,
+    "start": 3,
 }  # fmt: skip
 _KEYS = re.findall(r"^([a-z_-]+) =", CONFIG, re.M)
 #: Words by which a message may name the cause too: the parameter that a file is for, or that it
@@ -40,6 +42,7 @@ _ALSO = {
     "config": ["cells.csv", *(f"--{key}" for key in _KEYS), *(k.replace("-", "_") for k in _KEYS)],
     "start": ["init"],
     "map": ["embedding holds values"],
+    "model": ["cells.csv", "new.npy"],
 }
 _WRITTEN = 6  # times as often
 _UNDAMAGED = 0.02
@@ -374,6 +377,35 @@ def _report(_: Rng, case: Path, specimen: Specimen) -> Todo:
     return Command(words, lambda name: name == "new.html")
 
 
+def _load_model(_: Rng, case: Path, specimen: Specimen) -> Todo:
+    """Load a model and place points with it; what is loaded must work, or be refused."""
+
+    def load() -> Any:
+        import ctsne
+
+        model = ctsne.load(case / specimen.main)
+        X, labels = np.load(case / "new.npy"), np.array(["a", "b", "new", None] * 10, object)
+        try:
+            placed = model.place(X, labels)
+        except (ValueError, TypeError) as error:  # of a model, which has no file to name
+            raise type(error)(f"{specimen.main}: {error}") from None
+        if not np.isfinite(placed.embedding).all():
+            raise Finding("a loaded model places points at infinity", "not finite")
+        return model
+
+    return load
+
+
+def _transform(_: Rng, case: Path, specimen: Specimen) -> Todo:
+    data = "cells.csv" if specimen.main == "made.ctsne" else "new.npy"
+    words = ("transform", case / specimen.main, case / data, "-o", case / "new.csv", "-q")
+    return Command(words, lambda name: name in ("new.csv", "new.csv.json"), case / "new.csv")
+
+
+def _info(_: Rng, case: Path, specimen: Specimen) -> Todo:
+    return Command(("info", case / specimen.main, "-q"))
+
+
 #: The operations of each role and how often each is chosen. Readers are a hundred times as fast as
 #: commands, which mostly repeat what a reader does.
 OPERATIONS: dict[str, dict[Callable[[Rng, Path, Specimen], Todo], int]] = {
@@ -382,8 +414,10 @@ OPERATIONS: dict[str, dict[Callable[[Rng, Path, Specimen], Todo], int]] = {
     "map": {_read_map: 60, _read_provenance: 31, _evaluate: 3, _rerun: 2, _embed_over: 3, _plot: 1},
     "sweep": {_load_sweep: 44, _read_folder: 30, _read_provenance: 13, _resume: 9, _report: 2,
               _rerun: 1, _plot: 1},
+    "model": {_load_model: 95, _transform: 4, _info: 1},
+    "placed": {_read_map: 60, _read_provenance: 30, _rerun: 5, _plot: 1},
     "saved sweep": {_load_sweep: 1},
     "config": {_embed_with: 1},
     "start": {_embed_from: 1},
 }  # fmt: skip
-_WRITERS = (_embed, _embed_over, _resume)
+_WRITERS = (_embed, _embed_over, _resume, _transform)

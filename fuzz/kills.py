@@ -134,6 +134,12 @@ COMMANDS: dict[str, tuple[list[str], str | None, str | None]] = {
     **{f"embed to {suffix}": ([*_EMBED, f"map{suffix}"], f"map{suffix}", None) for suffix in MAPS},
     "embed in place": (["embed", "cells.h5ad", *_EMBED[2:], "cells.h5ad"], "cells.h5ad", None),
     "embed and plot": ([*_EMBED, "map.csv", "--plot", "map.pdf"], "map.csv", None),
+    "embed and model": ([*_EMBED, "map.csv", "--model", "map.ctsne"], "map.csv", None),
+    "transform": (["transform", "made.ctsne", "cells.csv", "-o", "map.csv"], "map.csv", None),
+    "transform and page": (
+        ["transform", "made.ctsne", "cells.csv", "-o", "map.csv", "--page", "map.html"],
+        "map.csv", None,
+    ),
     "sweep": ([*_SWEEP, "-o", "fresh"], None, "fresh"),
     "sweep resumed": ([*_SWEEP, "-o", "begun"], None, "begun"),
     "sweep extended": ([*_SWEEP, "-o", "finished"], None, "finished"),
@@ -158,7 +164,19 @@ def _make_inputs(folder: Path, chosen: list[str]) -> None:
     wanted = {COMMANDS[name][1] for name in chosen}
     for name in {f"map{suffix}" for suffix in MAPS} & wanted | {"made.csv", "cells.h5ad"}:
         run_command(*older, folder / name, *(["--key", "older"] if name == "cells.h5ad" else []))
-    for name in ("page.html", "map.png", "map.pdf", "maps.svg", "table.csv", "demo.png"):
+    made = ["embed", folder / "cells.csv", "--labels", "batch", *MAP, "-o", folder / "made.csv"]
+    run_command(*made, "--model", folder / "made.ctsne")
+    run_command(*older, folder / "made.csv")
+    for name in (
+        "page.html",
+        "map.html",
+        "map.ctsne",
+        "map.png",
+        "map.pdf",
+        "maps.svg",
+        "table.csv",
+        "demo.png",
+    ):
         (folder / name).write_bytes(b"an older file")
     for name, strengths in {"finished": ["0.3"], "begun": ["0.3", "0.6"]}.items():
         words = ["sweep", folder / "cells.csv", *_SWEEP[2:-3], "--strengths", *strengths]
@@ -268,7 +286,7 @@ def _is_early(errors: str) -> bool:
 def _check_output(job: Job, folder: Path) -> str:
     """Return what a command has left; refuse what is neither old nor new."""
     files = {name: each for name, each in read_files(folder).items() if not _is_hidden(name)}
-    written = {job.file, f"{job.file}.json", "map.pdf"}
+    written = {job.file, f"{job.file}.json", "map.pdf", "map.ctsne", "map.html"}
     # Without its settings, a table has lost them, and a sweep is one that can be continued.
     may_miss = {f"{job.file}.json", f"{job.sweep}/settings.json"}
     for name in sorted({*files, *job.before, *job.after}):

@@ -10,7 +10,7 @@ import contextlib
 import io
 import shutil
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ class Specimen:
     """A folder of valid files."""
 
     name: str
-    role: str  # data, labels, start, config, map, sweep or saved sweep
+    role: str  # data, labels, start, config, map, placed, sweep, saved sweep or model
     main: str  # the file or folder that an operation is given
     files: dict[str, bytes]  # by path relative to the folder
     hurt: tuple[str, ...]  # those that may be damaged, the usual victim first
@@ -44,7 +44,7 @@ def make_specimens(folder: Path) -> list[Specimen]:
     """Make all specimens with ctsne itself and with the libraries that users have."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    made = [*_data(folder), *_labels(folder), *_maps(folder), *_sweeps(folder)]
+    made = [*_data(folder), *_labels(folder), *_maps(folder), *_sweeps(folder), *_models(folder)]
     start = _bytes(np.save, np.random.default_rng(1).normal(0, 1e-4, (N, 2)))
     cells = (folder / "cells.csv").read_bytes()
     beside = {"cells.csv": cells}
@@ -215,6 +215,41 @@ def _sweeps(folder: Path) -> Iterator[Specimen]:
     yield Specimen(SWEEP, "sweep", SWEEP, files, tuple(files))
     load_sweep(folder / SWEEP).save(folder / "saved.npz")
     yield _one(folder, "saved.npz", (folder / "saved.npz").read_bytes(), "saved sweep")
+
+
+#: Small models of every kind, by name.
+MODELS: dict[str, dict[str, Any]] = {
+    "joint": {}, "mutual": {"method": "balanced", "align": "mutual"},
+    "local": {"method": "revised", "align": "local"}, "original": {"method": "original"},
+    "line": {"n_components": 1, "odds": 3.0}, "plain": {"method": "tsne", "n_components": 3},
+    "cosine": {"metric": "cosine", "align": "mean", "dof": 0.7},
+    "reduced": {"pca": 2}, "distances": {"metric": "precomputed", "init": "random"},
+}  # fmt: skip
+
+
+def _models(folder: Path) -> Iterator[Specimen]:
+    from ctsne import ConditionalTSNE
+
+    table = frame()
+    X = table.filter(like="PC").to_numpy(np.float64)
+    beside = {"new.npy": _bytes(np.save, X + 0.1), "cells.csv": (folder / "cells.csv").read_bytes()}
+    for name, given in MODELS.items():
+        model = ConditionalTSNE(perplexity=4, n_iter=6, n_jobs=1, random_state=0, **given)
+        apart = np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))
+        data = apart if name == "distances" else X
+        model.fit(data, labels=table["batch"])
+        model.save(folder / f"{name}.ctsne")
+        files = {f"{name}.ctsne": (folder / f"{name}.ctsne").read_bytes(), **beside}
+        files["new.npy"] = _bytes(np.save, data + 0.1)
+        yield Specimen(f"{name}.ctsne", "model", f"{name}.ctsne", files, (f"{name}.ctsne",))
+    words = ["embed", folder / "cells.csv", "--labels", "batch", "-o", folder / "map.csv", *QUICK]
+    run_command(*words, "--model", folder / "made.ctsne")
+    files = {"made.ctsne": (folder / "made.ctsne").read_bytes(), **beside}
+    yield Specimen("made.ctsne", "model", "made.ctsne", files, ("made.ctsne",))
+    run_command(
+        "transform", folder / "made.ctsne", folder / "cells.csv", "-o", folder / "placed.csv"
+    )
+    yield replace(_with_map(folder, "placed.csv", "cells.csv", "made.ctsne"), role="placed")
 
 
 def run_command(*words: object) -> None:

@@ -130,26 +130,27 @@ class World:
 
     @cached_property
     def neighbors(self) -> tuple[NDArray[np.int32], NDArray[np.float32], NDArray[np.int32]]:
-        """Neighbours of all points with their distances, and how many have the same label."""
+        """Neighbours of all points with their distances, and the lengths of their lists."""
         k = int(self.rng.integers(1, min(self.n, 12)))
         keys = self.rng.random((self.n, self.n)) + 2 * np.eye(self.n)
         indices = np.argsort(keys, axis=1)[:, :k].astype(np.int32)
         distances = np.sort(self.rng.random((self.n, k))).round(1).astype(np.float32)
-        return indices, distances, self.rng.integers(0, k + 1, self.n).astype(np.int32)
+        lists = int(self.rng.integers(1, 9))
+        lengths = self.rng.multinomial(k, self.rng.dirichlet(np.ones(lists)), size=self.n)
+        return indices, distances, lengths.astype(np.int32)
 
     def row_arguments(self) -> dict[str, Any]:
-        _, distances, n_same = self.neighbors
-        weights = self.rng.choice([0.0, -3.0, -70.0, -700.0], (2, self.n))
+        _, distances, lengths = self.neighbors
         return {
             "distances": self.give(distances),
-            "n_same": self.give(n_same),
-            "log_same": self.give(weights[0]),
-            "log_other": self.give(weights[1]),
+            "lengths": self.give(lengths),
+            "log_weights": self.give(self.rng.choice([0.0, -3.0, -70.0, -700.0], lengths.shape)),
             "n_jobs": self.n_jobs,
         }
 
-    def per_point(self, low: float, high: float) -> NDArray[np.float64]:
-        return self.give(np.exp(self.rng.uniform(np.log(low), np.log(high), self.n)))
+    def per_list(self, low: float, high: float) -> NDArray[np.float64]:
+        shape = self.neighbors[2].shape
+        return self.give(np.exp(self.rng.uniform(np.log(low), np.log(high), shape)))
 
     # Stage 3
 
@@ -339,13 +340,13 @@ CALLS: dict[str, Callable[[World], Call]] = {
         },
     ),
     "ConditionalRows.find_split_bandwidths": lambda w: (
-        _rows(w), {"same_perplexity": w.per_point(0.1, 9), "other_perplexity": w.per_point(0.1, 9)},
+        _rows(w), {"perplexities": w.per_list(0.1, 9)},
     ),
     "ConditionalRows.fill": lambda w: (
         _rows(w),
         {
-            "same_precision": w.per_point(1e-6, 1e6), "other_precision": w.per_point(1e-6, 1e6),
-            "other_share": w.give(w.rng.random(w.n)) if w.rng.random() < 0.5 else None,
+            "precisions": w.per_list(1e-6, 1e6),
+            "shares": w.per_list(0.01, 0.2) if w.rng.random() < 0.5 else None,
             "begin": 0, "end": w.n,
         },
     ),

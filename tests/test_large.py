@@ -109,11 +109,10 @@ def test_rows_beyond_32_bits(untouched: Callable[..., Any]) -> None:
     results = []
     for d in (distances, last):
         m = len(d)
-        zero = np.zeros(m)
-        rows = _native.ConditionalRows(d, np.full(m, length, np.int32), zero, zero, 2)
+        rows = _native.ConditionalRows(d, np.full((m, 1), length, np.int32), np.zeros((m, 1)), 2)
         last_two = {"begin": m - 2, "end": m}
         precision, reached = rows.find_bandwidths(50.0, False, 1.0, **last_two)
-        found = rows.fill(precision, precision, **last_two)
+        found = rows.fill(precision[:, None], **last_two)
         results.append([part[-2:] for part in (precision, reached, *found)])
     for large, small in zip(*results, strict=True):
         np.testing.assert_array_equal(large, small)

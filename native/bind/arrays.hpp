@@ -137,5 +137,6 @@ void define_search(nb::module_& m);
 void define_similarity(nb::module_& m);
 void define_layout(nb::module_& m);
 void define_mesh(nb::module_& m);
+void define_place(nb::module_& m);
 
 }  // namespace ctsne_python

@@ -18,4 +18,5 @@ NB_MODULE(_native, m) {
   ctsne_python::define_similarity(m);
   ctsne_python::define_layout(m);
   ctsne_python::define_mesh(m);
+  ctsne_python::define_place(m);
 }

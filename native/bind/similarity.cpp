@@ -15,25 +15,29 @@ namespace ctsne_python {
 
 namespace {
 
-// Distances of every point's neighbours, and the log weights of its two lists; see ctsne::Rows.
+// Distances of every point's neighbours, and the log weights of its lists; see ctsne::Rows.
 class ConditionalRows {
  public:
-  ConditionalRows(Matrix<const float> distances, Vector<const int32_t> n_same,
-                  Vector<const double> log_same, Vector<const double> log_other, int n_jobs)
+  ConditionalRows(Matrix<const float> distances, Matrix<const int32_t> lengths,
+                  Matrix<const double> log_weights, int n_jobs)
       : distances_(std::move(distances)),
-        n_same_(copy_of(n_same)),
-        log_same_(std::move(log_same)),
-        log_other_(std::move(log_other)),
+        lists_(size_of(lengths, 1)),
+        lengths_(lengths.data(), lengths.data() + lengths.size()),
+        log_weights_(std::move(log_weights)),
         n_jobs_(checked_jobs(n_jobs)) {
-    require(count() > 0 && length() > 0, "there are no neighbours");
-    require_size(n_same, count());
-    require_size(log_same_, count());
-    require_size(log_other_, count());
-    for (const int32_t same : n_same_)
-      require(same >= 0 && same <= length(), "n_same is outside the row");
-    for (const auto& weights : {log_same_, log_other_})
-      for (int64_t i = 0; i < count(); ++i)
-        require(std::abs(weights(i)) <= kLargestLogWeight, "a log weight is too large");
+    require(count() > 0 && length() > 0 && lists_ > 0, "there are no neighbours");
+    require(size_of(lengths) == count(), "one row of lengths per point is needed");
+    require_lists(log_weights_);
+    for (int64_t i = 0; i < count(); ++i) {
+      int64_t total = 0;
+      for (int64_t m = 0; m < lists_; ++m) {
+        const int32_t own = lengths_[static_cast<std::size_t>(i * lists_ + m)];
+        require(own >= 0 && own <= length(), "a length is outside the row");
+        require(std::abs(log_weights_(i, m)) <= kLargestLogWeight, "a log weight is too large");
+        total += own;
+      }
+      require(total == length(), "the lengths of the lists must add up to the row");
+    }
   }
 
   auto find_bandwidths(double perplexity, bool weighted, double wide, int64_t begin,
@@ -49,35 +53,30 @@ class ConditionalRows {
     return std::make_tuple(precision, reached);
   }
 
-  auto find_split_bandwidths(Vector<const double> same_perplexity,
-                             Vector<const double> other_perplexity) const {
-    require_size(same_perplexity, count());
-    require_size(other_perplexity, count());
-    auto same = empty<double>(count()), other = empty<double>(count());
+  auto find_split_bandwidths(Matrix<const double> perplexities) const {
+    require_lists(perplexities);
+    auto precisions = empty<double>(count(), lists_);
     auto reached = empty<bool>(count());
     in_rows(0, {}, [&](const ctsne::Rows& rows) {
-      ctsne::find_split_bandwidths(rows, span_of(same_perplexity), span_of(other_perplexity),
-                                   n_jobs_, same.data(), other.data(), reached.data());
+      ctsne::find_split_bandwidths(rows, span_of(perplexities), n_jobs_, precisions.data(),
+                                   reached.data());
     });
-    return std::make_tuple(same, other, reached);
+    return std::make_tuple(precisions, reached);
   }
 
-  auto fill(Vector<const double> same_precision, Vector<const double> other_precision,
-            std::optional<Vector<const double>> other_share, int64_t begin,
-            std::optional<int64_t> end) const {
-    require_size(same_precision, count());
-    require_size(other_precision, count());
-    if (other_share) require_size(*other_share, count());
+  auto fill(Matrix<const double> precisions, std::optional<Matrix<const double>> shares,
+            int64_t begin, std::optional<int64_t> end) const {
+    require_lists(precisions);
+    if (shares) require_lists(*shares);
     auto out = empty<float>(count(), length());
-    auto perplexity = empty<double>(count()), share = empty<double>(count());
-    auto largest = empty<double>(count()), log_odds = empty<double>(count());
-    const auto given = other_share ? span_of(*other_share) : std::span<const double>();
+    auto perplexity = empty<double>(count()), largest = empty<double>(count());
+    auto share = empty<double>(count(), lists_), log_weights = empty<double>(count(), lists_);
+    const auto given = shares ? span_of(*shares) : std::span<const double>();
     in_rows(begin, end, [&](const ctsne::Rows& rows) {
-      ctsne::fill_rows(rows, span_of(same_precision), span_of(other_precision), given, n_jobs_,
-                       out.data(),
-                       {perplexity.data(), share.data(), largest.data(), log_odds.data()});
+      ctsne::fill_rows(rows, span_of(precisions), given, n_jobs_, out.data(),
+                       {perplexity.data(), share.data(), largest.data(), log_weights.data()});
     });
-    return std::make_tuple(out, perplexity, share, largest, log_odds);
+    return std::make_tuple(out, perplexity, share, largest, log_weights);
   }
 
  private:
@@ -87,6 +86,11 @@ class ConditionalRows {
   int64_t count() const { return size_of(distances_); }
   int64_t length() const { return size_of(distances_, 1); }
 
+  void require_lists(const Matrix<const double>& array) const {
+    require(size_of(array) == count() && size_of(array, 1) == lists_,
+            "one row per point with one entry per list is needed");
+  }
+
   // Calls work(rows) for slices of the rows that take some hundredths of a second each.
   template <class Work>
   void in_rows(int64_t begin, std::optional<int64_t> given_end, Work&& work) const {
@@ -95,14 +99,15 @@ class ConditionalRows {
     require(0 <= begin && begin < end && end <= count(), "the rows are outside the data");
     const int64_t step = std::max<int64_t>(64, kEntriesAtOnce / length());
     in_slices(begin, end, step, [&](int64_t first, int64_t last) {
-      work(ctsne::Rows{span_of(distances_), n_same_, span_of(log_same_), span_of(log_other_),
-                       length(), first, last});
+      work(ctsne::Rows{span_of(distances_), lengths_, span_of(log_weights_), length(), lists_,
+                       first, last});
     });
   }
 
   Matrix<const float> distances_;
-  std::vector<int32_t> n_same_;
-  Vector<const double> log_same_, log_other_;
+  int64_t lists_;
+  std::vector<int32_t> lengths_;
+  Matrix<const double> log_weights_;
   int n_jobs_;
 };
 
@@ -152,22 +157,19 @@ void define_similarity(nb::module_& m) {
   using namespace nb::literals;
   nb::class_<ConditionalRows>(m, "ConditionalRows",
                               "Neighbours of all points, with a log weight for each list.")
-      .def(nb::init<Matrix<const float>, Vector<const int32_t>, Vector<const double>,
-                    Vector<const double>, int>(),
-           array_arg("distances"), array_arg("n_same"), array_arg("log_same"),
-           array_arg("log_other"), "n_jobs"_a)
+      .def(nb::init<Matrix<const float>, Matrix<const int32_t>, Matrix<const double>, int>(),
+           array_arg("distances"), array_arg("lengths"), array_arg("log_weights"), "n_jobs"_a)
       .def("find_bandwidths", &ConditionalRows::find_bandwidths, "perplexity"_a, "weighted"_a,
            "wide"_a, "begin"_a = 0, "end"_a = nb::none(),
            "Return the precision of each row, and whether it has the perplexity.")
       .def("find_split_bandwidths", &ConditionalRows::find_split_bandwidths,
-           array_arg("same_perplexity"), array_arg("other_perplexity"),
-           "Return the precisions of both lists of each row, and whether they have the "
+           array_arg("perplexities"),
+           "Return the precisions of the lists of each row, and whether they have the "
            "perplexities.")
-      .def("fill", &ConditionalRows::fill, array_arg("same_precision"),
-           array_arg("other_precision"), array_arg("other_share").none() = nb::none(),
-           "begin"_a = 0, "end"_a = nb::none(),
-           "Return the rows, their perplexities, shares of other labels, largest weights and log "
-           "odds of other labels.");
+      .def("fill", &ConditionalRows::fill, array_arg("precisions"),
+           array_arg("shares").none() = nb::none(), "begin"_a = 0, "end"_a = nb::none(),
+           "Return the rows, their perplexities, the shares of their lists, largest weights, and "
+           "the log weights of their lists before normalising.");
   m.def("symmetrize", symmetrize, array_arg("indices"), array_arg("rows"), "entries_at_once"_a,
         "n_jobs"_a, "Return row starts, columns and values of the symmetric matrix.");
 }

@@ -6,6 +6,7 @@
 #include "loops/layers.hpp"
 #include "loops/mesh.hpp"
 #include "loops/near.hpp"
+#include "loops/place.hpp"
 #include "loops/repulsion.hpp"
 #include "loops/rows.hpp"
 #include "loops/scan.hpp"
@@ -21,6 +22,7 @@ const Kernels table = {
     .name = CTSNE_TEXT(CTSNE_ISA),
     .lanes = kLanes,
     .scan = scan,
+    .scan_lanes = scan_lanes,
     .shrink = shrink,
     .nearest = nearest,
     .squared_distance_f32 = squared_distance<float>,
@@ -36,6 +38,8 @@ const Kernels table = {
     .repel_near = repel_near,
     .spread = spread,
     .gather = gather,
+    .place = place,
+    .project = project,
     .transform_rows = transform_rows,
     .convolve_columns = convolve_columns,
     .restore_rows = restore_rows,

@@ -89,6 +89,38 @@ struct MeshShape {
   std::int64_t size;  // floats per mesh, if several follow each other
 };
 
+// What acts on new points in a finished map: potentials on grids, and points summed exactly.
+struct PlaceFields {
+  MeshShape shape;
+  const float* grids;        // one after the other, shape.size floats each
+  const double* offset;      // of each grid: added to what is read from it
+  const float* const* axis;  // positions of the points summed exactly, one array per axis
+};
+
+struct PlaceOptions {
+  Tail tail;
+  double pull;  // factor on the attraction: the exaggeration
+  double longest, enough;  // longer steps are shortened; a shorter one is the last
+  float low[kMaxDims], high[kMaxDims];  // positions stay inside
+  std::int32_t steps;                   // at most
+};
+
+// The potential that a new point feels: share times a grid, and own times that of points
+// [from, to).
+struct NewPoint {
+  std::int64_t grid;
+  float share, own;
+  std::int64_t from, to;
+};
+
+// Positions and weights of a new point's neighbours. Arrays are filled up to a multiple of eight
+// with weights of zero.
+struct NearPlaces {
+  const float* axis[kMaxDims];
+  const float* weight;
+  std::int64_t count;
+};
+
 // Points of a plane map in the order of cells, row by row: cell (r, c) holds points
 // [start[columns r + c], start[columns r + c + 1]). All arrays except `start` can be read
 // kMostLanes past the last point.
@@ -137,6 +169,10 @@ struct Kernels {
 
   // Offers the points at positions [begin, end) to every query.
   void (*scan)(const ScanPoints&, std::int64_t begin, std::int64_t end, ScanQuery*, int count);
+  // Offers some points of the blocks [first, first + blocks): to query q those of the lanes set in
+  // lanes[q][block - first].
+  void (*scan_lanes)(const ScanPoints&, std::int64_t first, std::int64_t blocks,
+                     ScanQuery* const* queries, const std::uint16_t* const* lanes, int count);
   // Drops all but about the `keep` nearest candidates of a query.
   void (*shrink)(ScanQuery&);
   // Finds the nearest point for each of `count` rows.
@@ -185,6 +221,13 @@ struct Kernels {
   double (*gather)(const MeshShape&, const float* grid, const float* y, std::int64_t begin,
                    std::int64_t end, double offset, float coefficient, const float* target_charge,
                    float* force);
+
+  // Moves a new point from its start to the minimum of its loss; returns the number of steps.
+  std::int32_t (*place)(const PlaceFields&, const PlaceOptions&, const NewPoint&, const NearPlaces&,
+                        float* at);
+  // Multiplies rows by a matrix with `width` columns; the bits of a row depend on no other row.
+  void (*project)(const double* rows, std::int64_t count, std::int64_t columns,
+                  const double* matrix, std::int64_t width, double* out);
 
   // The convolution of a plane mesh in three steps: transform 2 * lanes rows of the grid, multiply
   // `lanes` columns of the spectrum by the kernel, and transform 2 * lanes rows back.

@@ -76,18 +76,20 @@ static void shrink(ScanQuery& query) {
   query.limit = tied ? low : high;
 }
 
-template <int Q>
-static inline void scan_block(const ScanPoints& points, int64_t block, unsigned lanes,
-                              ScanQuery* queries) {
+// Offers the lanes lanes_of(q) of a block to each query.
+template <int Q, class QueryAt, class LanesOf>
+static inline void scan_block(const ScanPoints& points, int64_t block, QueryAt query_at,
+                              LanesOf lanes_of) {
   const float* x[Q];
-  for (int q = 0; q < Q; ++q) x[q] = queries[q].x;
+  for (int q = 0; q < Q; ++q) x[q] = query_at(q).x;
   Floats sum[Q][kBlockVectors];
   block_distances<Q>(points.packed + block * points.dims * kBlock, points.dims, x, sum);
   const auto first = static_cast<uint32_t>(block * kBlock);
   for (int q = 0; q < Q; ++q) {
-    ScanQuery& query = queries[q];
+    ScanQuery& query = query_at(q);
     for (int v = 0; v < kBlockVectors; ++v) {
-      unsigned mask = mask_at_most(sum[q][v], Floats{} + query.limit) & (lanes >> (v * kLanes));
+      unsigned mask =
+          mask_at_most(sum[q][v], Floats{} + query.limit) & (lanes_of(q) >> (v * kLanes));
       if (!mask) continue;
       if (points.codes) mask &= ~mask_equal(points.codes + first + v * kLanes, query.code);
       append(query, sum[q][v], mask, first + static_cast<uint32_t>(v * kLanes));
@@ -110,12 +112,40 @@ static void scan(const ScanPoints& points, int64_t begin, int64_t end, ScanQuery
                  int count) {
   const int64_t first = begin / kBlock, last = (end + kBlock - 1) / kBlock;
   int q = 0;
+  const auto query_at = [&](int k) -> ScanQuery& { return queries[q + k]; };
   for (; q + kTile <= count; q += kTile)
-    for (int64_t block = first; block < last; ++block)
-      scan_block<kTile>(points, block, lanes_between(block, begin, end), queries + q);
+    for (int64_t block = first; block < last; ++block) {
+      const unsigned lanes = lanes_between(block, begin, end);
+      scan_block<kTile>(points, block, query_at, [=](int) { return lanes; });
+    }
   for (; q < count; ++q)
-    for (int64_t block = first; block < last; ++block)
-      scan_block<1>(points, block, lanes_between(block, begin, end), queries + q);
+    for (int64_t block = first; block < last; ++block) {
+      const unsigned lanes = lanes_between(block, begin, end);
+      scan_block<1>(points, block, query_at, [=](int) { return lanes; });
+    }
+}
+
+template <int Q>
+static inline void scan_tile(const ScanPoints& points, int64_t first, int64_t blocks,
+                             ScanQuery* const* queries, const uint16_t* const* lanes) {
+  for (int64_t block = 0; block < blocks; ++block) {
+    unsigned any = 0;
+    for (int q = 0; q < Q; ++q) any |= lanes[q][block];
+    if (!any) continue;
+    scan_block<Q>(
+        points, first + block, [&](int q) -> ScanQuery& { return *queries[q]; },
+        [&](int q) -> unsigned { return lanes[q][block]; });
+  }
+}
+
+static void scan_lanes(const ScanPoints& points, int64_t first, int64_t blocks,
+                       ScanQuery* const* queries, const uint16_t* const* lanes, int count) {
+  int q = 0;
+  for (; q + kTile <= count; q += kTile)
+    scan_tile<kTile>(points, first, blocks, queries + q, lanes + q);
+  for (; q + kTile / 2 <= count; q += kTile / 2)
+    scan_tile<kTile / 2>(points, first, blocks, queries + q, lanes + q);
+  for (; q < count; ++q) scan_tile<1>(points, first, blocks, queries + q, lanes + q);
 }
 
 // Finds the nearest point for `Q` rows; the first of equally near ones.

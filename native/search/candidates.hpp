@@ -64,10 +64,10 @@ class LabelRanges {
 
 enum class List { same, other };
 
-// Where one of the two lists of every point goes: row by id, `offset` entries into the row.
+// Where one list of every point, or of every query, goes: `offset` entries into its row.
 struct ListOutput {
-  std::span<const std::int32_t> wanted;  // length of the list, by id
-  std::span<const std::int32_t> offset;  // by id, or empty for none
+  std::span<const std::int32_t> wanted;  // length of the list, by row
+  std::span<const std::int32_t> offset;  // by row, or empty for none
   std::int64_t row_length;
   std::int32_t* indices;
   float* distances;
@@ -93,10 +93,10 @@ class QueryGroup {
  public:
   static constexpr int kQueries = 64;
 
-  explicit QueryGroup(std::int32_t most)
-      : capacity_(2 * (most + kSpare) + 4 * kBlock), queries_(kQueries) {
+  explicit QueryGroup(std::int32_t most, std::size_t queries = kQueries)
+      : capacity_(2 * (most + kSpare) + 4 * kBlock), queries_(queries) {
     // The scan writes whole vectors: room for one more past the end.
-    const std::size_t room = static_cast<std::size_t>(kQueries) * capacity_ + kBlock;
+    const std::size_t room = queries * static_cast<std::size_t>(capacity_) + kBlock;
     d2_.resize(room);
     at_.resize(room);
   }
@@ -131,30 +131,43 @@ class QueryGroup {
   int count_ = 0;
 };
 
+// Whose list is written: a row of the data, or any other point.
+template <class Real>
+struct ListTarget {
+  const Real* x;     // in the coordinates of the data
+  std::int64_t own;  // id of the point that is left out, -1 for none
+  std::int64_t row;  // of the output
+};
+
 // Orders the candidates of a query by distance in double precision, then by id, and writes them.
 template <class Real>
 class ListWriter {
  public:
-  // Where single precision leaves a doubt, the exact search scans the ranges again.
-  void write(const SearchPoints<Real>& points, ScanQuery& query, std::int64_t position,
-             std::span<const Range> ranges, bool with_codes, bool exact, const ListOutput& out) {
-    const std::int64_t id = points.ids[position];
-    const std::int32_t wanted = out.wanted[id];
+  // Where single precision leaves a doubt, the exact search considers all candidates again:
+  // each(visit) calls visit(position) for every one.
+  template <class Each>
+  void write(const SearchPoints<Real>& points, ScanQuery& query, const ListTarget<Real>& target,
+             bool exact, Each&& each, const ListOutput& out) {
+    const std::int32_t wanted = out.wanted[target.row];
     kernels().shrink(query);
     candidates_.clear();
     for (std::int32_t k = 0; k < query.filled; ++k)
       fetch(row(points, points.ids[query.at[k]]), points.dims);
     for (std::int32_t k = 0; k < query.filled; ++k)
-      add(points, id, points.ids[query.at[k]], std::numeric_limits<double>::infinity());
+      add(points, target, points.ids[query.at[k]], std::numeric_limits<double>::infinity());
     order(wanted);
     if (exact) {
       const double farthest = candidates_[wanted - 1].d2;
       if (!is_complete(query, points, std::sqrt(farthest) / points.scale)) {
-        search(points, query, id, ranges, with_codes, farthest);
+        // In double precision: for ties, and for points that are close together compared with the
+        // extent of the data.
+        candidates_.clear();
+        each([&](std::int64_t at) { add(points, target, points.ids[at], farthest); });
         order(wanted);
       }
     }
-    const std::int64_t to = id * out.row_length + (out.offset.empty() ? 0 : out.offset[id]);
+    const std::int64_t to =
+        target.row * out.row_length + (out.offset.empty() ? 0 : out.offset[target.row]);
     for (std::int32_t k = 0; k < wanted; ++k) {
       out.indices[to + k] = static_cast<std::int32_t>(candidates_[k].id);
       out.distances[to + k] = static_cast<float>(std::sqrt(candidates_[k].d2));
@@ -179,9 +192,10 @@ class ListWriter {
       __builtin_prefetch(row + dim);
   }
 
-  void add(const SearchPoints<Real>& points, std::int64_t from, std::uint32_t id, double limit) {
-    if (id == from) return;  // a point is not its own neighbour
-    const double d2 = squared_distance(row(points, from), row(points, id), points.dims);
+  void add(const SearchPoints<Real>& points, const ListTarget<Real>& target, std::uint32_t id,
+           double limit) {
+    if (id == target.own) return;  // a point is not its own neighbour
+    const double d2 = squared_distance(target.x, row(points, id), points.dims);
     if (d2 <= limit) candidates_.push_back({d2, id});
   }
 
@@ -209,16 +223,6 @@ class ListWriter {
     const double underflow = 1e-18;
     return std::sqrt(query.limit) >
            moved * (1 + kRounding * static_cast<double>(points.dims + 4)) + underflow;
-  }
-
-  // Collects all points of the ranges up to a distance, in double precision: for ties, and for
-  // points that are close together compared with the extent of the data.
-  void search(const SearchPoints<Real>& points, const ScanQuery& query, std::int64_t id,
-              std::span<const Range> ranges, bool with_codes, double limit) {
-    candidates_.clear();
-    for (const Range range : ranges)
-      for (std::int64_t at = range.begin; at < range.end; ++at)
-        if (!with_codes || points.codes[at] != query.code) add(points, id, points.ids[at], limit);
   }
 
   std::vector<Candidate> candidates_;
@@ -253,7 +257,7 @@ class Searcher {
         if (group_[q].filled + kSpare < group_[q].keep)
           short_.push_back(members_[q]);
         else
-          writer_.write(points_, group_[q], members_[q], ranges, with_codes, exact_, out_);
+          write(group_[q], members_[q], ranges, with_codes);
       }
     }
   }
@@ -269,6 +273,18 @@ class Searcher {
   }
 
  private:
+  void write(ScanQuery& query, std::int64_t position, std::span<const Range> ranges,
+             bool with_codes) {
+    const std::int64_t id = points_.ids[position];
+    const auto each = [&](auto&& visit) {
+      for (const Range range : ranges)
+        for (std::int64_t at = range.begin; at < range.end; ++at)
+          if (!with_codes || points_.codes[at] != query.code) visit(at);
+    };
+    const ListTarget<Real> target{points_.original.data() + id * points_.dims, id, id};
+    writer_.write(points_, query, target, exact_, each, out_);
+  }
+
   const SearchPoints<Real>& points_;
   const ListOutput& out_;
   bool exact_;

@@ -137,8 +137,8 @@ class CellMaker {
   std::vector<Part> parts_;
 };
 
-// Writes the mean of each cell's rows; rows come in the order of the cells.
-inline void cell_centres(const float* sorted, std::int64_t dims,
+// Writes the mean of each cell's rows, which come packed in the order of the cells.
+inline void cell_centres(const float* packed, std::int64_t dims,
                          std::span<const std::int64_t> bounds, int workers, float* centres) {
   const auto cells = static_cast<std::int64_t>(bounds.size()) - 1;
   parallel_blocks(cells, 64, workers, [&](int, std::int64_t first, std::int64_t last) {
@@ -147,7 +147,8 @@ inline void cell_centres(const float* sorted, std::int64_t dims,
       std::fill(sum.begin(), sum.end(), 0.0);
       for (std::int64_t at = bounds[c]; at < bounds[c + 1]; ++at)
         for (std::int64_t dim = 0; dim < dims; ++dim)
-          sum[dim] += static_cast<double>(sorted[at * dims + dim]);
+          sum[dim] += static_cast<double>(
+              packed[(at / kBlock * dims + dim) * kBlock + at % kBlock]);
       const auto count = static_cast<double>(bounds[c + 1] - bounds[c]);
       for (std::int64_t dim = 0; dim < dims; ++dim)
         centres[c * dims + dim] = static_cast<float>(sum[dim] / count);

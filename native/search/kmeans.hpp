@@ -62,7 +62,7 @@ class KMeans {
 
   void assign(int workers) {
     packed_.resize(static_cast<std::size_t>(blocks_of(k_) * kBlock * dims_));
-    const auto centre = [&](std::int64_t c) { return centres_.data() + c * dims_; };
+    const auto centre = [&](std::int64_t c, float*) { return centres_.data() + c * dims_; };
     pack_blocks(k_, dims_, 1, centre, packed_.data());
     const ScanPoints centres{packed_.data(), nullptr, k_, dims_};
     const auto count = static_cast<std::int64_t>(sample_.size());

@@ -17,16 +17,29 @@
 
 namespace ctsne {
 
-// The neighbours of all points. Row i holds first n_same[i] points that do not have another label,
-// with log weight log_same[i], then points that do, with log_other[i]. Unlabelled neighbours belong
-// to the first list: where points of the own label have almost no weight, an unlabelled one in the
-// second list would dominate the row.
+// The neighbours of all points. Row i holds `lists` lists one after the other, of lengths
+// lengths[i * lists + m], each with one log weight. The first list holds the points that differ in
+// no label; the others those that do, one list per pattern of differing columns. Unlabelled
+// neighbours belong to the first list: where points of the own label have almost no weight, an
+// unlabelled one in another list would dominate the row.
 struct Rows {
   std::span<const float> distances;
-  std::span<const std::int32_t> n_same;
-  std::span<const double> log_same, log_other;
+  std::span<const std::int32_t> lengths;
+  std::span<const double> log_weights;
   std::int64_t length;      // neighbours per row
+  std::int64_t lists;       // lists per row
   std::int64_t begin, end;  // the rows to compute
+
+  // Calls work(m, first, size) for the lists of a row that hold points.
+  template <class Work>
+  void for_lists(std::int64_t i, Work&& work) const {
+    std::int64_t first = 0;
+    for (std::int64_t m = 0; m < lists; ++m) {
+      const std::int64_t size = lengths[i * lists + m];
+      if (size > 0) work(m, first, size);
+      first += size;
+    }
+  }
 };
 
 constexpr std::int64_t kRowsAtOnce = 64;
@@ -53,8 +66,10 @@ struct RowScratch {
     for (std::int64_t k = 0; k < rows.length; ++k) {
       const double d = distances[k];
       d2[k] = (d - nearest) * (d + nearest);
-      log_weight[k] = k < rows.n_same[i] ? rows.log_same[i] : rows.log_other[i];
     }
+    rows.for_lists(i, [&](std::int64_t m, std::int64_t first, std::int64_t size) {
+      std::fill_n(log_weight.begin() + first, size, rows.log_weights[i * rows.lists + m]);
+    });
   }
 };
 
@@ -81,10 +96,9 @@ inline void find_bandwidths(const Rows& rows, double perplexity, Target which, d
   });
 }
 
-// Calibrates the two lists of every row separately, each to its own perplexity.
-inline void find_split_bandwidths(const Rows& rows, std::span<const double> same_perplexity,
-                                  std::span<const double> other_perplexity, int workers,
-                                  double* same_precision, double* other_precision, bool* reached) {
+// Calibrates the lists of every row separately, each to its own perplexity.
+inline void find_split_bandwidths(const Rows& rows, std::span<const double> perplexities,
+                                  int workers, double* precisions, bool* reached) {
   workers = useful(workers, (rows.end - rows.begin + kRowsAtOnce - 1) / kRowsAtOnce);
   std::vector<RowScratch> scratch(static_cast<std::size_t>(workers), RowScratch(rows.length));
   for_rows(rows, workers, [&](int worker, std::int64_t begin, std::int64_t end) {
@@ -92,82 +106,74 @@ inline void find_split_bandwidths(const Rows& rows, std::span<const double> same
     for (std::int64_t i = begin; i < end; ++i) {
       row.load(rows, i);
       const std::span<const double> d2(row.d2), zero(row.zero);
-      const auto n_same = static_cast<std::size_t>(rows.n_same[i]);
-      const std::size_t n_other = d2.size() - n_same;
-      Bandwidth same{0.0, true}, other{0.0, true};
-      if (n_same)
-        same =
-            RowSolver(d2.first(n_same), zero.first(n_same)).monotone(std::log(same_perplexity[i]));
-      if (n_other)
-        other = RowSolver(d2.last(n_other), zero.first(n_other))
-                    .monotone(std::log(other_perplexity[i]));
-      same_precision[i] = same.precision;
-      other_precision[i] = other.precision;
-      reached[i] = same.reached && other.reached;
+      std::fill_n(precisions + i * rows.lists, rows.lists, 0.0);
+      reached[i] = true;
+      rows.for_lists(i, [&](std::int64_t m, std::int64_t first, std::int64_t size) {
+        const std::int64_t place = i * rows.lists + m;
+        const Bandwidth found =
+            RowSolver(d2.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(size)),
+                      zero.first(static_cast<std::size_t>(size)))
+                .monotone(std::log(perplexities[place]));
+        precisions[place] = found.precision;
+        reached[i] = reached[i] && found.reached;
+      });
     }
   });
 }
 
 struct RowReport {
-  double* perplexity;
-  double* other_share;
-  double* largest;
-  double* log_odds;  // log of (weight on other labels / weight on the rest)
+  double* perplexity;   // per row
+  double* shares;       // of the weight on each list
+  double* largest;      // per row
+  double* log_weights;  // log weight of each list before normalising
 };
 
-// Computes the rows r_{.|i}. With `share` (one per point), the two lists are normalised separately
-// and mixed, with that share of the weight on other labels; without, the row is one softmax.
-inline void fill_rows(const Rows& rows, std::span<const double> same_precision,
-                      std::span<const double> other_precision, std::span<const double> share,
-                      int workers, float* out, RowReport report) {
+// Computes the rows r_{.|i}. With `shares` (one per list), the lists are normalised separately and
+// mixed; the first has what the others leave. Without, the row is one softmax.
+inline void fill_rows(const Rows& rows, std::span<const double> precisions,
+                      std::span<const double> shares, int workers, float* out, RowReport report) {
   workers = useful(workers, (rows.end - rows.begin + kRowsAtOnce - 1) / kRowsAtOnce);
   std::vector<RowScratch> scratch(static_cast<std::size_t>(workers), RowScratch(rows.length));
   const Kernels& kernel = kernels();
   for_rows(rows, workers, [&](int worker, std::int64_t begin, std::int64_t end) {
     RowScratch& row = scratch[worker];
-    const double never = -std::numeric_limits<double>::infinity();
     for (std::int64_t i = begin; i < end; ++i) {
       row.load(rows, i);
-      const std::int64_t n_same = rows.n_same[i], n_other = rows.length - n_same;
-      const double* other_d2 = row.d2.data() + n_same;
-      const double* other_weight = row.log_weight.data() + n_same;
-      double log_same = never, log_other = never;  // log weight of each list before normalising
-      if (n_same) {
-        const RowSums sums =
-            kernel.row_sums(row.d2.data(), row.log_weight.data(), n_same, same_precision[i]);
-        log_same = sums.peak + std::log(sums.total);
+      const std::int64_t at = i * rows.lists;
+      double* const log_weights = report.log_weights + at;
+      std::fill_n(log_weights, rows.lists, -std::numeric_limits<double>::infinity());
+      double peak = -std::numeric_limits<double>::infinity(), others = 0;
+      rows.for_lists(i, [&](std::int64_t m, std::int64_t first, std::int64_t size) {
+        const RowSums sums = kernel.row_sums(row.d2.data() + first, row.log_weight.data() + first,
+                                             size, precisions[at + m]);
+        log_weights[m] = sums.peak + std::log(sums.total);
+        peak = std::max(peak, log_weights[m]);
+      });
+      double total = 0;
+      for (std::int64_t m = 0; m < rows.lists; ++m) {
+        total += std::exp(log_weights[m] - peak);
+        if (m > 0 && !shares.empty()) others += shares[at + m];
       }
-      if (n_other) {
-        const RowSums sums = kernel.row_sums(other_d2, other_weight, n_other, other_precision[i]);
-        log_other = sums.peak + std::log(sums.total);
-      }
-      double total_same, total_other;  // to subtract from the exponents of each list
-      if (share.empty()) {
-        const double peak = std::max(log_same, log_other);
-        total_same = total_other =
-            peak + std::log(std::exp(log_same - peak) + std::exp(log_other - peak));
-      } else {
-        total_same = log_same - std::log1p(-share[i]);
-        total_other = log_other - std::log(share[i]);
-      }
-      if (n_same)
-        kernel.row_exp(row.d2.data(), row.log_weight.data(), n_same, same_precision[i], total_same,
-                       row.out.data());
-      if (n_other)
-        kernel.row_exp(other_d2, other_weight, n_other, other_precision[i], total_other,
-                       row.out.data() + n_same);
-      double entropy = 0, on_other = 0, largest = 0;
-      for (std::int64_t k = 0; k < rows.length; ++k) {
-        const double r = row.out[k];
-        if (r > 0) entropy -= r * std::log(r);
-        if (k >= n_same) on_other += r;
-        largest = std::max(largest, r);
-        out[i * rows.length + k] = static_cast<float>(r);
-      }
+      total = peak + std::log(total);
+      double entropy = 0, largest = 0;
+      std::fill_n(report.shares + at, rows.lists, 0.0);
+      rows.for_lists(i, [&](std::int64_t m, std::int64_t first, std::int64_t size) {
+        double subtract = total;  // from the exponents of the list
+        if (!shares.empty())
+          subtract = log_weights[m] -
+                     (m > 0 ? std::log(shares[at + m]) : std::log1p(-std::min(1.0, others)));
+        kernel.row_exp(row.d2.data() + first, row.log_weight.data() + first, size,
+                       precisions[at + m], subtract, row.out.data() + first);
+        for (std::int64_t k = first; k < first + size; ++k) {
+          const double r = row.out[k];
+          if (r > 0) entropy -= r * std::log(r);
+          report.shares[at + m] += r;
+          largest = std::max(largest, r);
+          out[i * rows.length + k] = static_cast<float>(r);
+        }
+      });
       report.perplexity[i] = std::exp(entropy);
-      report.other_share[i] = on_other;
       report.largest[i] = largest;
-      report.log_odds[i] = log_other - log_same;
     }
   });
 }

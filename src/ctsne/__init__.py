@@ -1,9 +1,9 @@
 """Conditional t-SNE: maps of your data with known labels factored out.
 
-:class:`ConditionalTSNE` runs the whole pipeline. Its stages are ``ctsne.neighbors``,
-``ctsne.affinity`` and ``ctsne.layout``. ``ctsne.evaluate`` measures maps, ``ctsne.sweep`` compares
-many of them, ``ctsne.pl`` draws figures, ``ctsne.report`` writes an interactive page, and
-``ctsne.tl`` works on AnnData objects.
+:class:`ConditionalTSNE` runs the whole pipeline, and :func:`load` reads a model that it saved. Its
+stages are ``ctsne.neighbors``, ``ctsne.affinity`` and ``ctsne.layout``. ``ctsne.evaluate`` measures
+maps, ``ctsne.sweep`` compares many of them, ``ctsne.pl`` draws figures, ``ctsne.report`` writes an
+interactive page, ``ctsne.tl`` works on AnnData objects, and ``ctsne.distributed`` on a cluster.
 
 Everything is loaded at first use, so that importing the package is fast.
 """
@@ -12,15 +12,33 @@ Everything is loaded at first use, so that importing the package is fast.
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from ctsne import affinity, datasets, evaluate, labels, layout, neighbors, pl, report, sweep, tl
+    from ctsne import (
+        affinity,
+        datasets,
+        distributed,
+        evaluate,
+        labels,
+        layout,
+        neighbors,
+        pl,
+        report,
+        sweep,
+        tl,
+    )
+    from ctsne._fit.placing import Placement
     from ctsne.estimator import ConditionalTSNE
+    from ctsne.stored import load
 
     __version__: str
 
 __all__ = [
-    "ConditionalTSNE", "__version__", "affinity", "datasets", "evaluate", "labels", "layout",
-    "neighbors", "pl", "report", "sweep", "tl",
+    "ConditionalTSNE", "Placement", "__version__", "affinity", "datasets", "distributed", "evaluate",
+    "labels", "layout", "load", "neighbors", "pl", "report", "sweep", "tl",
 ]  # fmt: skip
+
+_HOMES = {
+    "ConditionalTSNE": "ctsne.estimator", "Placement": "ctsne._fit.placing", "load": "ctsne.stored",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> object:
@@ -30,8 +48,8 @@ def __getattr__(name: str) -> object:
 
     if name == "__version__":
         value: object = import_module("importlib.metadata").version("ctsne")
-    elif name == "ConditionalTSNE":
-        value = import_module("ctsne.estimator").ConditionalTSNE
+    elif name in _HOMES:
+        value = getattr(import_module(_HOMES[name]), name)
     else:
         value = import_module(f"ctsne.{name}")
     globals()[name] = value  # __getattr__ is not called for it again

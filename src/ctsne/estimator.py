@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ctsne._core.checks import check_count, check_matrix, check_same_rows
-from ctsne._core.messages import shown, warn
-from ctsne._fit.conditioning import knob_value
+from ctsne._core.checks import (
+    check_count,
+    check_finite,
+    check_matrix,
+    check_names,
+    check_same_rows,
+)
+from ctsne._core.messages import warn
+from ctsne._fit.conditioning import by_column, knob_value
 from ctsne._fit.display import fitted_html
 from ctsne._fit.fitting import Fitting, StageLog
 from ctsne._fit.memory import check_memory
+from ctsne._fit.new_points import Kept, NewPoints
 from ctsne._fit.settings import Parameters, check_settings
-from ctsne.labels import encode_labels
+from ctsne._fit.storing import NOT_KEPT, Saved
+from ctsne.labels import LabelColumns, Labels, encode_columns
+from ctsne.labels.columns import listed_columns
 from ctsne.layout import Layout
 from ctsne.methods import is_used
 
 
-class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class ConditionalTSNE(Parameters, Saved, ClassNamePrefixFeaturesOutMixin, NewPoints, BaseEstimator):  # type: ignore[misc]
     """t-SNE map with known labels factored out.
 
     A label such as a batch, a donor or a known cluster often dominates a t-SNE map. Without its
@@ -40,7 +51,7 @@ class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMi
         - ``"balanced"`` gives other labels a fixed share of every neighbourhood.
         - ``"original"`` reduces the repulsion between labels in the map (Kang et al. 2021).
         - ``"tsne"`` ignores the labels.
-    mixing : float, optional
+    mixing : float or mapping of label column to float, optional
         How well the map should mix the labels: 0 not at all, 1 like random labels. It is the share
         of other labels among the 30 nearest neighbours, relative to random labels. The strength (or
         beta) that reaches it is found on a sample of the points; a map that misses the target is
@@ -48,7 +59,9 @@ class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMi
         the same map.
     strength : float or mapping of label to float, optional
         For ``"joint"`` and ``"balanced"``: how strongly to condition, from 0 (not at all) to 1.
-        The default is 0.6 for ``"joint"`` and 1 for ``"balanced"``.
+        The default is 0.6 for ``"joint"`` and 1 for ``"balanced"``. With several label columns,
+        this and all other numbers per label are one for all columns, or a mapping of column name
+        to number; a column with strength 0 is left out.
     beta : float or mapping of label to float, optional
         The paper's parameter, in (0, 1]; smaller values condition more strongly, 1 not at all: the
         weight of same-label similarities for ``"revised"`` (default 1e-4), and of different-label
@@ -59,6 +72,7 @@ class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMi
         neighbours in other labels, ``"local"`` lets that shift vary from place to place,
         ``"mean"`` subtracts each label's mean, and ``"auto"`` picks the best of none, mutual and
         mean. An array is a representation with one row per point, for example from Harmony or scVI.
+        With several label columns, their combinations are aligned with each other.
     odds : float or mapping of label to float, optional
         How many times more strongly two points with the same label repel each other in the map than
         two with different labels; at least 1. Works with every method, and replaces the value that
@@ -121,11 +135,12 @@ class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMi
     diagnostics_ : Diagnostics
         Per point: sigma, effective perplexity, share of weight on other labels, largest weight,
         match in other labels, and whether the perplexity was reached; also recall and alignment.
-    labels_ : Labels or None
+    labels_ : Labels, LabelColumns or None
         The labels as they were read.
     strength_, beta_ : float, mapping of label to float, or None
         The value that was used: given, default, or found for ``mixing``; None if it had no effect.
-    mixing_ : float or None
+        With several label columns, a mapping of column name to float.
+    mixing_ : float, mapping of label column to float, or None
         The mixing of the map, if ``mixing`` was given.
     n_features_in_ : int
         Number of columns of ``X``.
@@ -135,7 +150,11 @@ class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMi
     Notes
     -----
     Labels are passed as ``labels``, never as ``y``, which supervised methods use to pull classes
-    together. Points with a missing label (None, NaN) are not conditioned. If you interrupt the
+    together. Points with a missing label (None, NaN) are not conditioned. Up to three label columns
+    are factored out together, each with its own strength: two points attract each other by the
+    product of what each column gives. If one column is nested in another, such as donors in
+    technologies, points that differ in the outer column differ in the inner one too, so the inner
+    one is mixed at least as far as the outer. If you interrupt the
     iterations with Ctrl-C, or the callback fails, the current map is kept.
 
     Examples
@@ -157,9 +176,11 @@ class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMi
             Features; distances of shape (n, n) with ``metric="precomputed"``.
         y : ignored
             For compatibility with scikit-learn.
-        labels : array-like of shape (n,) or (n, c), optional
+        labels : array-like of shape (n,) or (n, c), mapping or list of columns, optional
             The labels to factor out: strings, numbers, booleans or categories; None or NaN where
-            missing. With several columns, each combination of values is a label.
+            missing. Up to three columns, as a data frame, a two-dimensional array, a mapping of
+            name to column or a list of columns, are factored out together; columns without names
+            are called ``"1"``, ``"2"`` and ``"3"``.
 
         Returns
         -------
@@ -175,10 +196,11 @@ class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMi
         (('blue', 'orange'), 0.6)
         """
         matrix = check_matrix(X)
-        check_same_rows(X, labels)
+        for column in listed_columns(labels):
+            check_same_rows(X, column)
         check_same_rows(X, self.align, argument="align")
-        known = None if labels is None else encode_labels(labels, n=matrix.shape[0])
-        _check_names(X)
+        known = None if labels is None else encode_columns(labels, n=matrix.shape[0])
+        check_names(X)
         validate_data(BaseEstimator(), X, skip_check_array=True)  # refuses odd column names
         given = self.get_params(deep=False)
         log = StageLog(given)
@@ -195,7 +217,7 @@ class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMi
         finally:  # keeps the map even if the callback fails
             self._keep_map(fitting.layout, log)
             validate_data(self, X, skip_check_array=True)  # n_features_in_ and feature_names_in_
-            self.labels_ = known
+            self.labels_, self._origin = known, None
             self._take(fitting)
         if not stopped:
             fitting.correct()
@@ -251,24 +273,48 @@ class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMi
         check_is_fitted(self)
         log = StageLog(self.get_params(deep=False))
         count = check_count(n_iter, "n_iter", low=1)
+        if not hasattr(self, "_layout"):
+            raise ValueError(f"resume cannot continue this run: {NOT_KEPT}")
         try:
             log.run(self._layout, count)
         finally:
             self._keep_map(self._layout, log)
+            self._kept = Kept(self._kept.fitted)  # the map has changed
+        return self
+
+    def _adopt(
+        self, matrix: Any, labels: Labels | LabelColumns | None, embedding: NDArray[np.float32]
+    ) -> Self:
+        """Take over a finished map of these points, instead of computing one."""
+        given = self.get_params(deep=False)
+        fitting = Fitting(matrix, check_settings(given, matrix, labels), StageLog(given))
+        self._keep_map(fitting.layout)
+        self.embedding_, self.labels_, self._origin = embedding, labels, None
+        self.n_features_in_ = matrix.shape[1]
+        self._take(fitting)
         return self
 
     def _take(self, fitting: Fitting) -> None:
         """Keep the similarities, and the value that controlled them."""
         given, knob = self.get_params(deep=False), fitting.settings.method.knob
-        value = None
+        value: Any = None
+        mixing: Any = fitting.mixing
         if knob is not None and is_used(knob, given):
             found = self.mixing is not None
             value = float(fitting.settings.knob[0]) if found else knob_value(given)
+        if isinstance(self.labels_, LabelColumns):
+            used, method = fitting.settings.labels, fitting.settings.method
+            if value is not None:
+                value = by_column(self.labels_, used, method, fitting.settings.knob)
+            if mixing is not None and used is not None and not isinstance(used, LabelColumns):
+                place = self.labels_.columns.index(used)  # the only one that can be mixed
+                mixing = {self.labels_.names[place]: mixing}
         self.strength_ = value if knob == "strength" else None
         self.beta_ = value if knob == "beta" else None
-        self.mixing_ = fitting.mixing
+        self.mixing_ = mixing
         self.affinities_ = fitting.affinities.matrix
         self.diagnostics_ = replace(fitting.affinities.diagnostics, **fitting.alignment)
+        self._kept = Kept(fitting.fitted(self.labels_))
 
     def _keep_map(self, layout: Layout, log: StageLog | None = None) -> None:
         """Keep the positions; if they are not finite, fail and keep the ones before."""
@@ -300,9 +346,20 @@ class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMi
         return bundle
 
 
-def _check_names(X: Any) -> None:
-    """Refuse a data frame in which two columns have the same name."""
-    names = list(getattr(X, "columns", ()))
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"X has several columns named {shown(twice)}; rename them")
+def model_of_map(
+    parameters: Mapping[str, Any], matrix: Any, labels: Any, positions: Any
+) -> ConditionalTSNE:
+    """Return the model of a finished map, given its parameters, checked features and labels.
+
+    Neighbours and similarities are computed again, the map is not.
+    """
+    model = ConditionalTSNE(**parameters)
+    known = None if labels is None else encode_columns(labels, n=matrix.shape[0])
+    embedding = np.ascontiguousarray(positions, np.float32)
+    if embedding.shape != (matrix.shape[0], model.n_components):
+        wanted = f"({matrix.shape[0]}, {model.n_components})"
+        raise ValueError(f"the map must have the shape {wanted}, got {embedding.shape}")
+    check_finite(embedding, argument="the map")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # they were shown when the map was made
+        return model._adopt(matrix, known, embedding)

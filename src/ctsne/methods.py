@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from math import ceil, log10
 from typing import TYPE_CHECKING, Any
 
+from ctsne._core.vocabulary import JOINT_LENGTH
+
 # The stages are imported where they are called: help texts need this table, but no numerics.
 if TYPE_CHECKING:
     import numpy as np
@@ -16,10 +18,6 @@ if TYPE_CHECKING:
     from ctsne.neighbors import Neighbors
 
     Lengths = tuple[NDArray[np.int32], NDArray[np.int32]]
-
-# Length of a row of ``joint`` in units of the perplexity. Short rows keep the neighbourhood as a
-# whole and mix further, longer ones keep more of the very nearest.
-JOINT_LENGTH = 5 / 3
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -38,8 +36,10 @@ class Method:
     row_length: float = 3
     uses: tuple[str, ...] = ()  # parameters that some other methods ignore, apart from the knob
     lengths: Callable[[Any, int], Lengths]  # of both lists, from settings and number of points
+    # With several label columns: wanted lengths of the lists, from settings and their patterns.
+    column_lengths: Callable[[Any, tuple[int, ...]], NDArray[np.int64]]
     affinities: Callable[[Neighbors, Any], Affinities]
-    # The weight per label of differently labelled pairs in the map.
+    # The weight of differently labelled pairs in the map, per label or per label column.
     beta_low: Callable[[Any], NDArray[np.float64]] | None = None
 
     def knob_at(self, level: float) -> float:
@@ -70,6 +70,24 @@ def _joint_lengths(settings: Any, n: int) -> Lengths:
 
     # Each list is as long as a row: how much of it is used depends on the point.
     return half_lengths(settings.labels, n, 2 * ceil(JOINT_LENGTH * settings.perplexity))
+
+
+def _equal_lists(settings: Any, patterns: tuple[int, ...]) -> NDArray[np.int64]:
+    from ctsne.neighbors.column_lists import equal_lists
+
+    return equal_lists(patterns, ceil(3 * settings.perplexity))
+
+
+def _balanced_lists(settings: Any, patterns: tuple[int, ...]) -> NDArray[np.int64]:
+    from ctsne.neighbors.column_lists import balanced_lists
+
+    return balanced_lists(settings.labels, patterns, settings.perplexity, settings.knob)
+
+
+def _joint_lists(settings: Any, patterns: tuple[int, ...]) -> NDArray[np.int64]:
+    from ctsne.neighbors.column_lists import long_lists
+
+    return long_lists(patterns, ceil(JOINT_LENGTH * settings.perplexity))
 
 
 def _common(settings: Any) -> dict[str, Any]:
@@ -106,7 +124,7 @@ def _joint(neighbors: Neighbors, settings: Any) -> Affinities:
 def _joint_below(settings: Any) -> NDArray[np.float64]:
     from ctsne.affinity import beta_from_odds, joint_odds
 
-    return beta_from_odds(settings.labels, joint_odds(settings.knob))
+    return beta_from_odds(settings.labels, joint_odds(settings.knob))  # per label or column
 
 
 _STRENGTHS = tuple(round(0.1 * step, 1) for step in range(11))
@@ -116,7 +134,8 @@ _TABLE = (
         name="joint", title="joint", knob="strength", default=0.6,
         grid=_STRENGTHS, short_grid=_STRENGTHS[::2],
         two_lists=True, list_length=2 * JOINT_LENGTH, row_length=JOINT_LENGTH, uses=("align",),
-        lengths=_joint_lengths, affinities=_joint, beta_low=_joint_below,
+        lengths=_joint_lengths, column_lengths=_joint_lists,
+        affinities=_joint, beta_low=_joint_below,
     ),
     Method(
         name="revised", title="revised", knob="beta", default=1e-4,
@@ -125,23 +144,23 @@ _TABLE = (
               1e-20, 1e-30),
         short_grid=(1, 1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8, 1e-12, 1e-20),
         two_lists=True, uses=("align", "bandwidth"),
-        lengths=_paper_lengths, affinities=_revised,
+        lengths=_paper_lengths, column_lengths=_equal_lists, affinities=_revised,
     ),
     Method(
         name="balanced", title="balanced", knob="strength", default=1.0,
         grid=_STRENGTHS, short_grid=_STRENGTHS[::2], two_lists=True, uses=("align",),
-        lengths=_balanced_lengths, affinities=_balanced,
+        lengths=_balanced_lengths, column_lengths=_balanced_lists, affinities=_balanced,
     ),
     Method(
         name="original", title="original", knob="beta", default=0.1,
         grid=(1, 0.8, 0.6, 0.4, 0.3, 0.2, 0.1, 0.06, 0.03, 1e-2, 1e-3, 1e-4, 1e-8),
         short_grid=(1, 0.6, 0.3, 0.1, 0.03, 1e-2, 1e-3, 1e-4),
-        two_lists=False, lengths=_paper_lengths, affinities=_plain,
+        two_lists=False, lengths=_paper_lengths, column_lengths=_equal_lists, affinities=_plain,
         beta_low=lambda settings: settings.knob,
     ),
     Method(
         name="tsne", title="t-SNE", knob=None, default=1.0, grid=(1.0,), short_grid=(1.0,),
-        two_lists=False, lengths=_paper_lengths, affinities=_plain,
+        two_lists=False, lengths=_paper_lengths, column_lengths=_equal_lists, affinities=_plain,
     ),
 )  # fmt: skip
 METHODS = {method.name: method for method in _TABLE}

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ctsne import _native
 from ctsne import _reference as formulas
+from ctsne._core.vocabulary import JOINT_LENGTH
 from ctsne.affinity import (
     Affinities,
     balanced_affinities,
@@ -28,10 +29,9 @@ from ctsne.affinity import (
     revised_affinities,
     tsne_affinities,
 )
-from ctsne.affinity.joint import LEVEL_POWER, REACH
+from ctsne.affinity.weights import LEVEL_POWER, REACH
 from ctsne.labels import Labels, encode_labels
 from ctsne.layout import pair_weights
-from ctsne.methods import JOINT_LENGTH
 from ctsne.neighbors import (
     Neighbors,
     balanced_lengths,

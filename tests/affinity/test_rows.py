@@ -34,13 +34,9 @@ def weighted(
     distances: Any, n_same: int, log_weights: tuple[float, float], u: float, scale: float
 ) -> tuple[tuple[float, bool], tuple[float, bool], Floats, Floats]:
     """Bandwidth of point 0 here and in the reference, with the row's squares and weights."""
-    neighbors, labels = star(distances, n_same)
+    neighbors, _ = star(distances, n_same)
     neighbors = Neighbors(neighbors.indices, neighbors.distances, neighbors.n_same, scale)
-    # One entry per label, in the order of their names.
-    own = int(labels.names.index("own"))
-    log_same, log_other = np.zeros(2), np.zeros(2)
-    log_same[own], log_other[own] = log_weights
-    rows = Rows(neighbors, labels, log_same=log_same, log_other=log_other, n_jobs=1)
+    rows = Rows(neighbors, np.tile(log_weights, (len(distances) + 1, 1)), n_jobs=1)
     precision, reached = rows.bandwidths(u, weighted=True)
     d2 = neighbors.distances[0].astype(np.float64) ** 2
     weights = np.where(np.arange(len(d2)) < n_same, *log_weights)
@@ -167,26 +163,71 @@ def test_scale_of_the_data_does_not_matter() -> None:
         )
 
 
-def test_log_odds() -> None:
-    neighbors, labels = star([1.0, 1.0, 1.0], 2)
-    rows = Rows(neighbors, labels, n_jobs=1)
-    odds = rows.log_odds(np.full(4, 0.7))
-    np.testing.assert_allclose(odds, np.log(0.5))
-    for n_same, expected in ((0, np.inf), (3, -np.inf)):
-        neighbors, labels = star([1.0, 1.0, 1.0], n_same)
-        assert (Rows(neighbors, labels, n_jobs=1).log_odds(np.ones(4)) == expected).all()
+def test_weights_of_lists() -> None:
+    neighbors, _ = star([1.0, 1.0, 1.0], 2)
+    weights = Rows(neighbors, n_jobs=1).list_weights(np.full(4, 0.7))
+    np.testing.assert_allclose(weights[:, 1] - weights[:, 0], np.log(0.5))
+    for n_same, empty in ((0, 0), (3, 1)):
+        neighbors, _ = star([1.0, 1.0, 1.0], n_same)
+        weights = Rows(neighbors, n_jobs=1).list_weights(np.ones(4))
+        assert (weights[:, empty] == -np.inf).all() and np.isfinite(weights[:, 1 - empty]).all()
+
+
+@given(st.integers(1, 40), st.integers(1, 8), st.integers(0, 2**32), st.booleans())
+def test_rows_of_several_lists(k: int, lists: int, seed: int, mixed: bool) -> None:
+    rng = np.random.default_rng(seed)
+    n = 5
+    lengths = rng.multinomial(k, rng.dirichlet(np.ones(lists)), size=n).astype(np.int32)
+    distances = rng.random((n, k)).astype(np.float32)
+    weights, precisions = rng.normal(size=(n, lists)), rng.exponential(5, size=(n, lists))
+    shares = np.where(lengths > 0, rng.random((n, lists)), 0)
+    shares /= shares.sum(axis=1, keepdims=True)
+    perplexities = rng.uniform(1, 1 + k, size=(n, lists))
+    native = _native.ConditionalRows(distances, lengths, weights, 2)
+    if not mixed:
+        precisions, _ = native.find_split_bandwidths(perplexities)
+    rows, perplexity, found, largest, logs = native.fill(precisions, shares if mixed else None)
+    for i in range(n):
+        d2 = distances[i].astype(np.float64) ** 2
+        d2 -= d2.min()
+        which = np.repeat(np.arange(lists), lengths[i])
+        unnormalised = np.exp(weights[i, which] - precisions[i, which] * d2)
+        totals = np.bincount(which, unnormalised, minlength=lists)
+        np.testing.assert_allclose(np.exp(logs[i]), totals, rtol=1e-9)
+        expected = unnormalised / totals.sum()
+        if mixed:
+            expected = unnormalised / totals[which] * shares[i, which]
+        else:
+            for m in np.flatnonzero(lengths[i]):
+                alone = formulas.solve_precision(
+                    d2[which == m], np.zeros(lengths[i, m]), perplexities[i, m]
+                )
+                part = unnormalised[which == m]
+                part /= part.sum()
+                wanted = np.exp(-alone[0] * (d2[which == m] - d2[which == m].min()))
+                np.testing.assert_allclose(part, wanted / wanted.sum(), atol=1e-5)
+        np.testing.assert_allclose(rows[i], expected, rtol=1e-5, atol=1e-12)
+        np.testing.assert_allclose(found[i], np.bincount(which, expected, minlength=lists))
+        assert largest[i] == pytest.approx(expected.max())
+        assert perplexity[i] == pytest.approx(formulas.perplexity(expected))
 
 
 def test_native_rows_refuse_what_does_not_fit() -> None:
-    distances, zero = np.ones((3, 2), np.float32), np.zeros(3)
-    for n_same in ([0, 1, 3], [0, -1, 2], [0, 1]):
-        with pytest.raises(ValueError, match=r"outside the row|one entry per point"):
-            _native.ConditionalRows(distances, np.array(n_same, np.int32), zero, zero, 1)
-    rows = _native.ConditionalRows(distances, np.ones(3, np.int32), zero, zero, 1)
-    with pytest.raises(ValueError, match="one entry per point"):
-        rows.fill(zero, zero[:2])
-    with pytest.raises(ValueError, match="one entry per point"):
-        rows.find_split_bandwidths(zero, zero[:2])
+    distances, zero = np.ones((3, 2), np.float32), np.zeros((3, 2))
+    for lengths in (
+        [[0, 2], [1, 1], [3, -1]], [[0, 2], [-1, 3], [2, 0]], [[0, 2], [1, 0], [2, 0]],
+        [[0, 2], [1, 1]], [[], [], []], [[2, 0, 0]] * 3,
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=r"outside the row|add up|per point|no neighbours"):
+            _native.ConditionalRows(distances, np.array(lengths, np.int32), zero, 1)
+    rows = _native.ConditionalRows(distances, np.ones((3, 2), np.int32), zero, 1)
+    for wrong in (zero[:2], np.zeros((3, 1))):
+        with pytest.raises(ValueError, match="one entry per list"):
+            rows.fill(wrong)
+        with pytest.raises(ValueError, match="one entry per list"):
+            rows.fill(zero, wrong)
+        with pytest.raises(ValueError, match="one entry per list"):
+            rows.find_split_bandwidths(wrong)
     for begin, end in ((-1, 3), (2, 2), (0, 4)):
         with pytest.raises(ValueError, match="rows are outside"):
             rows.find_bandwidths(1.5, False, 1.0, begin, end)
@@ -198,7 +239,7 @@ def test_native_rows_refuse_what_does_not_fit() -> None:
 def test_the_search_for_a_bandwidth_ends(weight: float, distance: float, perplexity: float) -> None:
     distances = np.linspace(0, min(distance, 1) or 1, 9, dtype=np.float32)[None]
     distances[0, 3] = distance
-    given = distances, np.array([7], np.int32), np.array([weight]), np.array([-70.0]), 1
+    given = distances, np.array([[7, 2]], np.int32), np.array([[weight, -70.0]]), 1
     if not abs(weight) <= 1e6:
         with pytest.raises(ValueError, match="log weight is too large"):
             _native.ConditionalRows(*given)
@@ -210,7 +251,7 @@ def test_the_search_for_a_bandwidth_ends(weight: float, distance: float, perplex
 def test_more_workers_than_work() -> None:
     rows = np.ones((3, 2), np.float32)
     results = [
-        _native.ConditionalRows(rows, np.ones(3, np.int32), np.zeros(3), np.zeros(3), n_jobs)
+        _native.ConditionalRows(rows, np.ones((3, 2), np.int32), np.zeros((3, 2)), n_jobs)
         .find_bandwidths(1.5, True, 1.0)[0].tolist()
         for n_jobs in (1, 2**31 - 1)
     ]  # fmt: skip

@@ -164,7 +164,8 @@ def test_a_column_with_the_name_of_the_combination(
     cells: str, frame: pd.DataFrame, fail: Callable[..., str], quick: list[str]
 ) -> None:
     frame.assign(**{"batch | type": "x"}).to_csv(cells, index=False)
-    message = fail("embed", cells, "--labels", "batch", "type", "-o", "map.csv", *quick)
+    command = ["embed", cells, "--labels", "batch", "type", "--combine", "-o", "map.csv"]
+    message = fail(*command, *quick)
     assert "has a column 'batch | type', the name of the combination of --labels" in message
 
 

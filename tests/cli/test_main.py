@@ -212,7 +212,7 @@ def test_the_path_to_a_decision_can_be_typed() -> None:
     ("arguments", "hint"),
     [
         (["embde", "x.csv"], "unknown command 'embde'; did you mean embed?"),
-        (["xyz"], "available: embed, sweep"),
+        (["xyz"], "available: embed, transform"),
         (["embed", "x.csv", "--lables", "a"], "unknown option --lables; did you mean --labels?"),
         (["embed", "x.csv", "--strenght=1"], "unknown option --strenght; did you mean --strength?"),
         (["embed", "x.csv", "--label", "a"], "did you mean --labels?"),

@@ -65,7 +65,7 @@ def test_numbers_for_labels(texts: list[str], value: object) -> None:
     [
         (["much"], "must be a number, got 'much'"),
         (["auto"], "must be a number, got 'auto'"),
-        (["a=1", "0.5"], "label=number per label, got '0.5'"),
+        (["a=1", "0.5"], "label=number per label or column, got '0.5'"),
         (["a=1", "a=2"], "names the label 'a' twice"),
         (["a=x"], "must be a number, got 'x'"),
         (["=1"], "label=number"),

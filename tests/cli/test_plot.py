@@ -59,7 +59,7 @@ def test_positions_alone_are_drawn_without_colour(
     assert main(["embed", cells, "--labels", "batch", "type", "-o", "map.npy", *quick]) == 0
     assert main(["plot", "map.npy", "-o", "map.png"]) == 0
     told = capsys.readouterr().err
-    assert "map.npy has no column 'batch | type' to colour by; choose one with --color" in told
+    assert "map.npy has no column 'batch' to colour by; choose one with --color" in told
     assert Path("map.png").read_bytes().startswith(STARTS[".png"])
 
 

@@ -115,7 +115,7 @@ def test_json(
             ["cells.csv", "-o", "page.html"],
             "--labels COLUMN is missing: the label to factor out of cells.csv",
         ),
-        (["cells.csv", "--labels", "batch", "-o", "page.pdf"], "must end in one of .html"),
+        (["cells.csv", "--labels", "batch", "-o", "page.pdf"], "must end in .html"),
         (["cells.csv", "--labels", "batch", "-o", "p.html", "--keep", "."], "holds other files"),
         (
             ["cells.csv", "--labels", "batch", "--dimensions", "3", "-o", "page.html"],

@@ -19,8 +19,8 @@ from ctsne.neighbors.alignment import (
     ROUNDS,
     align_points,
     alignment_sample,
+    choose_alignment,
     commuting_share,
-    rescaled_points,
     take_labels,
 )
 
@@ -381,7 +381,8 @@ def test_approximate_lists_of_the_same_label_never_see_it(
 def test_a_representation_in_another_unit_is_rescaled(factor: float, alike: bool) -> None:
     rng = np.random.default_rng(0)
     X, labels = rng.normal(size=(80, 4)), encode_labels(np.arange(80) % 3)
-    points = rescaled_points(factor * X, X, labels, metric="euclidean")
-    np.testing.assert_allclose(points, factor * X if alike else X, rtol=1e-6)
-    angles = rescaled_points(factor * X, X, labels, metric="cosine")
-    np.testing.assert_array_equal(angles, factor * X)
+    found = choose_alignment(X, labels, factor * X, metric="euclidean", n_jobs=1)
+    np.testing.assert_allclose(found.points, factor * X if alike else X, rtol=1e-6)
+    assert found.factor == pytest.approx(1 if alike else 1 / factor, rel=1e-6)
+    angles = choose_alignment(X, labels, factor * X, metric="cosine", n_jobs=1)
+    np.testing.assert_array_equal(angles.points, factor * X)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+import anndata
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -12,9 +13,10 @@ import pytest
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.markers import MarkerStyle
 
-from ctsne import pl
+from ctsne import ConditionalTSNE, Placement, pl
+from ctsne.datasets import make_synthetic
 from ctsne.pl.palette import MISSING
-from ctsne.pl.points import MOST_DOTS
+from ctsne.pl.points import MOST_DOTS, REFERENCE
 
 
 def made_up(n: int = 40) -> np.ndarray:
@@ -281,3 +283,53 @@ def test_bad_input_is_refused_before_anything_is_drawn(
     with pytest.raises(error, match=message):
         pl.embedding(**{"positions": np.zeros((4, 2)), **arguments})
     assert not plt.get_fignums()
+
+
+# Points placed in a map
+
+
+def placement(n: int = 6, far: int = 0) -> Placement:
+    positions = made_up(n).astype(np.float32)
+    values = np.linspace(0, 1, n, dtype=np.float32)
+    return Placement(positions, values, np.arange(n) < far, 0.5, values, None, None, values)
+
+
+def test_placed_points_lie_above_a_grey_reference() -> None:
+    reference, placed = made_up(), placement()
+    ax = pl.embedding(placed, list("aabbab"), reference=reference)
+    below, above = ax.collections
+    assert len(below.get_offsets()) == 40 and len(above.get_offsets()) == 6
+    assert {to_hex(face) for face in below.get_facecolors()} == {REFERENCE.lower()}
+    assert legend_of(ax) == ["a", "b", "reference"]
+    (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+    whole = np.concatenate([reference, placed.embedding])
+    assert (whole > [left, bottom]).all() and (whole < [right, top]).all()
+
+
+def test_a_reference_of_any_kind() -> None:
+    data = make_synthetic(60, random_state=0)
+    model = ConditionalTSNE(method="tsne", perplexity=5, n_iter=5).fit(data.X)
+    adata = anndata.AnnData(data.X)
+    adata.obsm["ctsne"] = model.embedding_
+    for reference in (model, adata, model.embedding_):
+        ax = pl.embedding(placement().embedding, reference=reference)
+        assert len(ax.collections[0].get_offsets()) == 60
+        assert legend_of(ax) == ["placed", "reference"]
+    with pytest.raises(ValueError, match="not fitted"):
+        pl.embedding(placement(), reference=ConditionalTSNE())
+    with pytest.raises(ValueError, match="reference must have 2 columns"):
+        pl.embedding(placement(), reference=np.zeros((4, 5)))
+
+
+def test_far_points_have_their_own_marker() -> None:
+    ax = pl.embedding(placement(far=2), reference=made_up())
+    assert legend_of(ax) == ["near the reference", "far from the reference", "reference"]
+    shapes = {path.vertices.shape for path in ax.collections[1].get_paths()}
+    assert len(shapes) == 2
+
+
+def test_one_placed_point_can_be_drawn() -> None:
+    ax = pl.embedding(placement(1), reference=made_up())
+    assert len(ax.collections[1].get_offsets()) == 1
+    with pytest.raises(ValueError, match="sample"):
+        pl.embedding(placement(1).embedding)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -151,3 +152,36 @@ def test_refuses(result: SweepResult) -> None:
     with pytest.raises(TypeError, match="values must be a mapping"):
         pl.measures([0, 1], "mixing")
     assert not plt.get_fignums()
+
+
+def of_columns(result: SweepResult) -> SweepResult:
+    """Return a sweep whose mixing is known for two columns, one after the other the least."""
+    maps = []
+    for place, swept in enumerate(result.maps):
+        mixed = swept.measures["mixing"]
+        by_column = {"mixing (a)": mixed, "mixing (b)": mixed + 0.1 * (-1) ** place}
+        maps.append(replace(swept, measures={**swept.measures, **by_column}))
+    return replace(result, maps=tuple(maps))
+
+
+def test_the_trade_off_of_several_columns() -> None:
+    swept = of_columns(run({"method": "joint", "strength": [0, 0.5, 1]}))
+    a, b = (np.array(measured(swept, f"mixing ({name})")) for name in "ab")
+    for column, wanted, title in (
+        (None, np.minimum(a, b), "mixing of the least mixed column"),
+        ("a", a, "mixing of a"),
+        ("b", b, "mixing of b"),
+    ):
+        ax = pl.trade_off(swept, column=column)
+        assert ax.get_xlabel() == title
+        assert_allclose(ax.lines[0].get_xdata(), wanted)
+    with pytest.raises(ValueError, match="column: no label column 'c' in the sweep"):
+        pl.trade_off(swept, column="c")
+    with pytest.raises(ValueError, match="no label column 'a'"):
+        pl.trade_off(run({"method": "joint", "strength": [0]}), column="a")
+
+
+def test_the_measure_of_one_column() -> None:
+    swept = of_columns(run({"method": "joint", "strength": [0, 1]}))
+    ax = pl.measures(swept, "mixing (a)")
+    assert ax.get_ylabel() == "mixing of a" and "random labels" in legend(ax)

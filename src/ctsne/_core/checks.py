@@ -26,18 +26,18 @@ def is_sparse(X: Any) -> bool:
     return bool(sp.issparse(X))
 
 
-def check_features(X: ArrayLike, *, argument: str = "X") -> NDArray[np.floating]:
+def check_features(X: ArrayLike, *, argument: str = "X", least: int = 2) -> NDArray[np.floating]:
     """Return dense, finite float32 or float64 features of at least two points, C-contiguous."""
     if is_sparse(X):
         raise TypeError(
             f"{argument} is a sparse matrix; reduce it first, for example with "
             "sklearn.decomposition.PCA(50, svd_solver='arpack') (ConditionalTSNE does so itself)"
         )
-    return np.asarray(check_matrix(X, argument=argument))
+    return np.asarray(check_matrix(X, argument=argument, least=least))
 
 
-def check_matrix(X: Any, *, argument: str = "X") -> Any:
-    """Return finite float32 or float64 values of at least two points, C-contiguous or CSR."""
+def check_matrix(X: Any, *, argument: str = "X", least: int = 2) -> Any:
+    """Return finite float32 or float64 values of some points, C-contiguous or CSR."""
     if hasattr(X, "obsm") and hasattr(X, "obs"):
         raise TypeError(
             f"{argument} is an AnnData object; use ctsne.tl, for example ctsne.tl.ctsne(adata, "
@@ -49,7 +49,7 @@ def check_matrix(X: Any, *, argument: str = "X") -> Any:
     if n > MOST_POINTS:  # before anything is copied
         raise ValueError(f"{argument} has {n} rows, at most {MOST_POINTS} work; take a sample")
     matrix = as_numbers(X, argument=argument)
-    _check_shape(matrix.shape, argument)
+    _check_shape(matrix.shape, argument, least)
     check_finite(matrix, argument=argument, columns=getattr(X, "columns", None))
     _check_scale(matrix, argument)
     return matrix
@@ -192,14 +192,14 @@ def _place(position: int, shape: tuple[int, ...], columns: Any) -> str:
     return f"row {row}, column {column if columns is None else repr(columns[column])}"
 
 
-def _check_shape(shape: tuple[int, ...], argument: str) -> None:
+def _check_shape(shape: tuple[int, ...], argument: str, least_rows: int) -> None:
     if len(shape) != 2:
         hint = f"{argument}.reshape(len({argument}), -1)" if len(shape) else "a row for each point"
         raise ValueError(
             f"{argument} must be a 2D array with a row for each point and a column for each "
             f"feature, got a {len(shape)}D array of shape {shape}. Reshape your data: {hint}"
         )
-    for count, what, least in ((shape[0], "sample(s)", 2), (shape[1], "feature(s)", 1)):
+    for count, what, least in ((shape[0], "sample(s)", least_rows), (shape[1], "feature(s)", 1)):
         if count < least:
             raise ValueError(
                 f"{argument} has {count} {what} (shape={shape}) while a minimum of {least} is "
@@ -370,3 +370,11 @@ def all_identical(X: Any) -> bool:
     if is_sparse(X):
         return not (X.max(axis=0) - X.min(axis=0)).toarray().any()
     return bool((X[1] == X[0]).all() and (X[0] == X).all())
+
+
+def check_names(X: Any) -> None:
+    """Refuse a data frame in which two columns have the same name."""
+    names = list(getattr(X, "columns", ()))
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"X has several columns named {shown(twice)}; rename them")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from inspect import signature
 from typing import Any
 
@@ -13,6 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
+import ctsne._native as _native
 from ctsne._core.checks import all_identical, check_choice, check_count, is_sparse
 from ctsne._core.jobs import limit_blas_here, one_blas_thread
 from ctsne._core.messages import shown
@@ -59,13 +61,41 @@ def reduced_features(
     matrix: Any, *, metric: str, pca: int | str | None = "auto", n_jobs: int
 ) -> NDArray[np.floating]:
     """Return dense features: as given, or their leading principal components."""
-    k = n_reduced(matrix.shape, pca)
+    return projected_features(matrix, metric=metric, pca=pca, n_jobs=n_jobs)[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """Principal axes, and the point that is subtracted first, as a row and a small rest."""
+
+    origin: _Array
+    mean: _Array
+    axes: _Array
+
+    def __call__(self, matrix: Any, *, n_jobs: int) -> _Array:
+        """Return the features of new points; the bits of a row do not depend on the others."""
+        if not is_sparse(matrix):
+            centred: _Array = matrix - self.origin
+            centred -= self.mean
+            return _native.project(centred, self.axes, n_jobs)
+        offset = _native.project((self.origin + self.mean)[None], self.axes, n_jobs)
+        # SciPy adds up the entries of each row in their order.
+        return np.asarray(matrix @ self.axes - offset)
+
+
+def projected_features(
+    matrix: Any, *, metric: str, pca: int | str | None = "auto", n_jobs: int
+) -> tuple[NDArray[np.floating], Projection | None]:
+    """Return dense features, and how they were reduced; None if they are as given."""
+    k, d = n_reduced(matrix.shape, pca), matrix.shape[1]
     if k is None:
-        return np.ascontiguousarray(matrix.toarray()) if is_sparse(matrix) else np.asarray(matrix)
-    if metric != "cosine" and all_identical(matrix):
-        return np.zeros((matrix.shape[0], 1))  # there are no components
+        dense = np.ascontiguousarray(matrix.toarray()) if is_sparse(matrix) else np.asarray(matrix)
+        return dense, None
+    if metric != "cosine" and all_identical(matrix):  # there are no components
+        nothing = Projection(np.zeros(d), np.zeros(d), np.zeros((d, 1)))
+        return np.zeros((matrix.shape[0], 1)), nothing
     # Angles are measured from the origin, so for them the data must not be centred.
-    return principal_components(matrix, k, centred=metric != "cosine", n_jobs=n_jobs)
+    return _principal_components(matrix, k, centred=metric != "cosine", n_jobs=n_jobs)
 
 
 def principal_components(X: Any, k: int, *, centred: bool = True, n_jobs: int) -> _Array:
@@ -74,11 +104,18 @@ def principal_components(X: Any, k: int, *, centred: bool = True, n_jobs: int) -
     Sums run over fixed blocks of rows and are added in order, so ``n_jobs`` does not change them.
     The largest coefficient of every component is positive.
     """
+    return _principal_components(X, k, centred=centred, n_jobs=n_jobs)[0]
+
+
+def _principal_components(
+    X: Any, k: int, *, centred: bool, n_jobs: int
+) -> tuple[_Array, Projection]:
     with one_blas_thread(), ThreadPoolExecutor(n_jobs, initializer=limit_blas_here) as pool:
         rows = _Rows(X, pool, n_jobs, centred=centred)
         axes = _leading_axes(rows, k)
         largest = np.abs(axes).argmax(axis=0)
-        return rows.times(axes * np.sign(axes[largest, np.arange(k)]))
+        axes = np.ascontiguousarray(axes * np.sign(axes[largest, np.arange(k)]))
+        return rows.times(axes), Projection(rows.origin, rows.mean, axes)
 
 
 def _leading_axes(rows: _Rows, k: int) -> _Array:
@@ -160,18 +197,18 @@ class _Rows:
         self._X, self._pool, self._n_jobs = X, pool, n_jobs
         entries = X.nnz if self.sparse and d > _MOST_SOLVED else n * d
         self._step = max(_FEWEST_ROWS, _BLOCK_ENTRIES * n // max(1, entries))
-        self._origin = self._mean = np.zeros(d)
+        self.origin = self.mean = np.zeros(d)
         if centred and self.sparse:
-            self._mean = np.asarray(X.mean(axis=0, dtype=np.float64)).reshape(d)
+            self.mean = np.asarray(X.mean(axis=0, dtype=np.float64)).reshape(d)
         elif centred:  # relative to one row: far from the origin a mean would lose digits
-            self._origin = X[0].astype(np.float64)
-            self._mean = sum(self._in_order(lambda a, b: self.dense(a, b).sum(axis=0))) / n
+            self.origin = X[0].astype(np.float64)
+            self.mean = sum(self._in_order(lambda a, b: self.dense(a, b).sum(axis=0))) / n
 
     def times(self, right: _Array) -> _Array:
         """Return the product with a matrix that has one row per column."""
         if not self.sparse:
             return np.concatenate(list(self._in_order(lambda a, b: self.dense(a, b) @ right)))
-        offset = self._mean @ right
+        offset = self.mean @ right
         parts = self._in_order(lambda a, b: self._sparse(a, b) @ right - offset)
         return np.concatenate(list(parts))
 
@@ -180,7 +217,7 @@ class _Rows:
         rows = self._sparse if self.sparse else self.dense
         total = sum(self._in_order(lambda a, b: rows(a, b).T @ left[a:b]))
         if self.sparse:
-            total -= np.multiply.outer(self._mean, left.sum(axis=0))
+            total -= np.multiply.outer(self.mean, left.sum(axis=0))
         return np.asarray(total)
 
     def squared(self) -> _Array:
@@ -205,6 +242,6 @@ class _Rows:
     def dense(self, begin: int, end: int) -> _Array:
         """Return dense, centred rows."""
         rows = self._sparse(begin, end).toarray() if self.sparse else self._X[begin:end]
-        centred: _Array = rows - self._origin
-        centred -= self._mean
+        centred: _Array = rows - self.origin
+        centred -= self.mean
         return centred

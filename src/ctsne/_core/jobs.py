@@ -39,8 +39,9 @@ def usable_cpus() -> int:
     backend, _ = get_active_backend()
     worker_process = multiprocessing.parent_process() is not None
     among_threads = backend.nesting_level > 0 and not worker_process
-    unshared = worker_process and not _OMP_NUM_THREADS.isdigit()
-    return 1 if among_threads or unshared or _in_dask_task() else cpus
+    tasks = _tasks_in_dask_worker()
+    unshared = (worker_process or tasks) and not _OMP_NUM_THREADS.isdigit()
+    return 1 if among_threads or unshared else max(1, cpus // max(1, tasks))
 
 
 def threads_for(n_jobs: int | None) -> int:
@@ -61,12 +62,13 @@ def workers_for(n_jobs: int | None) -> int:
     return min(int(joblib.effective_n_jobs(n_jobs)), most)
 
 
-def _in_dask_task() -> bool:
+def _tasks_in_dask_worker() -> int:
+    """Return how many tasks run at once in this Dask worker; 0 outside of workers."""
     distributed: Any = sys.modules.get("distributed")
     try:
-        return distributed is not None and distributed.get_worker() is not None
+        return 0 if distributed is None else int(distributed.get_worker().state.nthreads)
     except ValueError:  # not inside a worker
-        return False
+        return 0
 
 
 @contextmanager

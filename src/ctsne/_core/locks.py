@@ -72,8 +72,8 @@ def _is_taken(descriptor: int) -> bool:
 
 
 @contextlib.contextmanager
-def sole_writer(folder: Path) -> Iterator[None]:
-    """Refuse a second sweep in a folder while the first is at work.
+def sole_writer(folder: Path, what: str = "sweep") -> Iterator[None]:
+    """Refuse a second sweep in a folder, or ``what`` else, while the first is at work.
 
     Not by a lock on the folder itself: single maps may be written to it meanwhile.
     """
@@ -84,7 +84,7 @@ def sole_writer(folder: Path) -> Iterator[None]:
     try:
         # Without a name, it is that of a sweep that has just ended.
         if _is_taken(descriptor) or os.fstat(descriptor).st_nlink == 0:
-            raise ValueError(f"another sweep is writing to {folder}; wait until it has ended")
+            raise ValueError(f"another {what} is writing to {folder}; wait until it has ended")
         try:
             yield
         finally:

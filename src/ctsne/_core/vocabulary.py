@@ -5,6 +5,7 @@ This module is light, because the command line's help reads it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 STARTS = ("pca", "random", "spectral")
@@ -21,6 +22,9 @@ TRIED_ALIGNMENTS = ("none", "mutual", "mean")
 ALIGN_CHOICES = (*ALIGNMENTS, "auto")
 # The default size of a neighbourhood.
 NEIGHBORHOOD = 30
+# Length of a row of ``joint`` in units of the perplexity. Short rows keep the neighbourhood as a
+# whole and mix further, longer ones keep more of the very nearest.
+JOINT_LENGTH = 5 / 3
 # Enough for a standard error below .003 in R_NX and the Laplacian score.
 MEASURED_POINTS = 5000
 # The default target, as a share of random mixing. A starting point, not a rule.
@@ -139,6 +143,53 @@ MEASURES: dict[str, Measure] = {
 CHOSEN_BY = ("mixing", "adjusted_rnx", "other_mixing")
 
 
+def of_column(name: str, column: str) -> str:
+    """Return the name of a measure of one of several columns that were factored out.
+
+    Examples
+    --------
+    >>> from ctsne._core.vocabulary import of_column
+    >>> of_column("mixing", "donor")
+    'mixing (donor)'
+    """
+    return f"{name} ({column})"
+
+
+def split_measure(name: str) -> tuple[str, str | None]:
+    """Return a measure and the column it is of, the opposite of :func:`of_column`."""
+    base, found, column = name.partition(" (")
+    if found and base in MEASURES and column.endswith(")"):
+        return base, column[:-1]
+    return name, None
+
+
+def chosen_by(measures: Iterable[str]) -> list[str]:
+    """Return which of some measures to choose by: of several columns, the mixing of each.
+
+    Examples
+    --------
+    >>> from ctsne._core.vocabulary import chosen_by
+    >>> chosen_by(["mixing", "mixing (donor)", "mixing (stim)", "rnx", "adjusted_rnx"])
+    ['mixing (donor)', 'mixing (stim)', 'adjusted_rnx']
+    """
+    present = list(measures)
+    chosen: list[str] = []
+    for name in CHOSEN_BY:
+        columns = [each for each in present if each != name and split_measure(each)[0] == name]
+        chosen += columns or [each for each in (name,) if each in present]
+    return chosen
+
+
+def mixings_of(measures: Iterable[str]) -> list[str]:
+    """Return the measures that a target mixing is compared with: one per column."""
+    return [name for name in chosen_by(measures) if split_measure(name)[0] == "mixing"]
+
+
+def measure_about(name: str) -> Measure:
+    """Return the description of a measure, whether of all labels or of one column."""
+    return MEASURES[split_measure(name)[0]]
+
+
 def measure_title(name: str, known: str = "the label", other: str = "the other label") -> str:
     """Return what a measure is called, with the names of the label columns.
 
@@ -148,6 +199,7 @@ def measure_title(name: str, known: str = "the label", other: str = "the other l
     >>> measure_title("mixing", known="batch"), measure_title("seconds_taken")
     ('mixing of batch', 'seconds taken')
     """
-    if name not in MEASURES:
+    base, column = split_measure(name)
+    if base not in MEASURES:
         return name.replace("_", " ")
-    return MEASURES[name].title.format(known=known, other=other)
+    return MEASURES[base].title.format(known=known if column is None else column, other=other)

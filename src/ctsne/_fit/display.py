@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ctsne._core.messages import value_text
-from ctsne._fit.fitting import point_diagnostics
+from ctsne._fit.fitting import is_conditioned, point_diagnostics
 from ctsne.affinity.result import DOMINATED
+from ctsne.labels import LabelColumns
 from ctsne.methods import METHODS, is_used
 
 LEFT = "text-align:left;vertical-align:top"
@@ -45,12 +46,8 @@ def fitted_html(model: Any) -> str:
         return ""
     n, dimensions = model.embedding_.shape
     space = {1: "one dimension", 2: "two dimensions", 3: "three dimensions"}[dimensions]
-    facts = [
-        ("map", f"{n:,} points in {space}"),
-        ("method", _setting(model)),
-        ("labels", "none" if model.labels_ is None else model.labels_.describe()),
-    ]
-    if model.mixing_ is not None:
+    facts = [("map", f"{n:,} points in {space}"), ("method", _setting(model)), *_labels(model)]
+    if model.mixing_ is not None and not isinstance(model.mixing_, Mapping):
         facts.append(("mixing", f"{model.mixing_:.2f} of random"))
     loss = f"KL divergence {model.kl_divergence_:.4f}"
     facts.append(("layout", f"{model.n_iter_} iterations, {loss}"))
@@ -65,6 +62,24 @@ def fitted_html(model: Any) -> str:
     return facts_table(facts)
 
 
+def _labels(model: Any) -> list[tuple[str, str]]:
+    """Describe the labels: each column with its strength, and its mixing if that was requested."""
+    labels = model.labels_
+    if not isinstance(labels, LabelColumns):
+        return [("labels", "none" if labels is None else labels.describe())]
+    facts = []
+    knob = METHODS[model.method].knob or ""
+    values, mixed = getattr(model, f"{knob}_", None) or {}, model.mixing_ or {}
+    for name, column in zip(labels.names, labels.columns, strict=True):
+        words = [column.describe()]
+        if name in values:
+            words.append(f"{knob} {value_text(values[name])}")
+        if name in mixed:
+            words.append(f"mixing {mixed[name]:.2f} of random")
+        facts.append((f"label {name}", "; ".join(words)))
+    return facts
+
+
 def dominated_text(largest_weight: NDArray[np.floating]) -> str:
     """Count the points that are dominated by one neighbour."""
     number = int(np.count_nonzero(largest_weight > DOMINATED))
@@ -76,12 +91,13 @@ def _setting(model: Any) -> str:
     method = METHODS[model.method]
     values = {name: getattr(model, name) for name in ("odds", "beta_low")}
     below = [f"{name} {value_text(value)}" for name, value in values.items() if value is not None]
-    labelled = model.labels_ is not None and model.labels_.n_labels > 1
-    if not labelled or (method.knob is None and not below):
+    if not is_conditioned(model) or (method.knob is None and not below):
         return "t-SNE: nothing is factored out"
     words = [method.title]
     if method.knob is not None and is_used(method.knob, model.get_params(deep=False)):
-        found = f" (found for mixing {model.mixing:g})" if model.mixing is not None else ""
+        found = ""
+        if model.mixing is not None:
+            found = f" (found for mixing {value_text(model.mixing)})"
         words.append(f"{method.knob} {value_text(getattr(model, f'{method.knob}_'))}{found}")
     if model.diagnostics_.alignment != "none":
         words.append(f"align {model.diagnostics_.alignment}")

@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 from ctsne._core.checks import check_count
 from ctsne._core.messages import value_text, warn
 from ctsne._core.progress import Progress, output_stream
-from ctsne._fit import pipeline
-from ctsne._fit import target as search
+from ctsne._fit import column_targets, pipeline, target
+from ctsne._fit.preparing import Fitted, keep_alignment, keep_fitted
 from ctsne._fit.settings import Settings
 from ctsne.affinity import Affinities
 from ctsne.affinity.result import kept_diagnostics
 from ctsne.evaluate import mixing
+from ctsne.labels import LabelColumns, Labels
 from ctsne.layout import Layout
 from ctsne.layout.descent import check_callback
 from ctsne.methods import METHODS
@@ -81,21 +82,25 @@ class Fitting:
 
     def __init__(self, matrix: Any, settings: Settings, log: StageLog) -> None:
         self.settings = settings
-        self.mixing: float | None = None
+        self.mixing: float | dict[str, float] | None = None
         self._log = log
-        self._trials: tuple[search.Trial, ...] = ()
+        # How a mixing is searched; both modules have the same functions.
+        self._search: Any = target
+        if isinstance(settings.labels, LabelColumns):
+            self._search = column_targets
+        self._trials: tuple[Any, ...] = ()
         self._tried_a_sample = False
         self._neighbors: Neighbors | None = None  # kept for corrections
         self._aligned: Any = None
         self._rng = deepcopy(settings.rng)
-        self._features = pipeline.features_of(matrix, settings)
+        self._features, self._projection = pipeline.projection_of(matrix, settings)
         self._places = matrix if self._features is None else self._features
         if settings.mixing is not None:
             self._find_level()
         self._make()
 
     def _find_level(self) -> None:
-        settings, places = self.settings, self._places
+        settings, places, search = self.settings, self._places, self._search
         rows = search.searched_points(settings)
         steps = search.most_trials(settings, rows) * settings.n_iter
         bar = self._log.bar(steps, f"trials on {len(rows):,} points")
@@ -106,13 +111,13 @@ class Fitting:
         if not self._trials:
             why = "hardly any point is labelled, so the mixing cannot be measured"
             warn(f"{why}: nothing is conditioned")
-            self.settings = replace(search.at_level(settings, 0.0), mixing=None)
+            none = 0.0 * np.asarray(settings.mixing)
+            self.settings = replace(search.at_level(settings, none), mixing=None)
             return
-        assert settings.mixing is not None
         self._found = found = search.nearest_trial(self._trials, settings.mixing)
         self._tried_a_sample = len(rows) < places.shape[0]
         self.settings = search.at_level(settings, found.level)
-        reached = f"{len(rows):,} points to {found.mixing:.2f} of random"
+        reached = f"{len(rows):,} points to {self._mixing_text(found)} of random"
         self._log.stage(f"mixing: {self._knob_text()} mixes {reached}")
 
     def _make(self) -> None:
@@ -130,6 +135,7 @@ class Fitting:
         }
         if self._tried_a_sample:
             self._neighbors, self._aligned = neighbors, aligned.points
+        self._alignment = keep_alignment(aligned)
         del aligned  # similarities and map need the memory
         self.affinities: Affinities = pipeline.affinities_of(neighbors, settings)
         del neighbors
@@ -139,9 +145,14 @@ class Fitting:
             warn(unmatched)
         self.layout = pipeline.layout_of(self.affinities.matrix, self._features, settings)
 
+    def fitted(self, given: Labels | LabelColumns | None) -> Fitted:
+        """Return what new points need of the fit, with the labels as they were given."""
+        places, projection = self._places, self._projection
+        return keep_fitted(self.settings, given, places, projection, self._alignment)
+
     def correct(self) -> None:
         """Measure the finished map, and make another one if it missed the requested mixing."""
-        target = self.settings.mixing
+        target, search = self.settings.mixing, self._search
         if target is None:
             return
         made = [search.Trial(self._found.level, self._measured())]
@@ -161,32 +172,61 @@ class Fitting:
                 break
         self._neighbors = self._aligned = None
         reached = search.nearest_trial(made, target)
-        self.mixing = reached.mixing
-        self._log.stage(f"mixing: {self.mixing:.2f} of random with {self._knob_text()}")
-        missed = search.why_missed(self.layout.embedding, self.settings, reached, self._knob_text())
-        if missed is not None:
-            warn(missed)
+        self.mixing = self._by_column(reached.mixing)
+        knob = self._knob_text()
+        self._log.stage(f"mixing: {self._mixing_text(reached)} of random with {knob}")
+        missed = search.why_missed(self.layout.embedding, self.settings, reached, knob)
+        for message in [missed] if isinstance(missed, str) else missed or ():
+            warn(message)
 
-    def _make_again(self, level: float) -> bool:
+    def _make_again(self, level: Any) -> bool:
         """Make the map at another level, and return whether it was stopped early."""
         assert self._neighbors is not None
-        self.settings = replace(search.at_level(self.settings, level), rng=deepcopy(self._rng))
-        same, _ = self.settings.method.lengths(self.settings, len(self._neighbors.indices))
-        if not np.array_equal(same, self._neighbors.n_same):  # the lists depend on the strength
+        self.settings = replace(
+            self._search.at_level(self.settings, level), rng=deepcopy(self._rng)
+        )
+        if not pipeline.fits(self._neighbors, self.settings):  # lists may depend on the strength
             self._neighbors = pipeline.neighbors_of(self._places, self.settings, self._aligned)
         self.affinities = pipeline.affinities_of(self._neighbors, self.settings)
         self.layout = pipeline.layout_of(self.affinities.matrix, self._features, self.settings)
         return self._log.run(self.layout, self.settings.n_iter, "corrected map")
 
-    def _measured(self) -> float:
-        return mixing(self.layout.embedding, self.settings.labels, n_jobs=self.settings.n_jobs)
+    def _measured(self) -> Any:
+        settings = self.settings
+        if isinstance(settings.labels, LabelColumns):
+            return column_targets.measured(self.layout.embedding, settings)
+        return mixing(self.layout.embedding, settings.labels, n_jobs=settings.n_jobs)
+
+    def _by_column(self, values: Any) -> Any:
+        """Return one value, or those of several columns by name."""
+        labels = self.settings.labels
+        if not isinstance(labels, LabelColumns):
+            return values
+        return dict(zip(labels.names, map(float, values), strict=True))
+
+    def _mixing_text(self, trial: Any) -> str:
+        mixed = self._by_column(trial.mixing)
+        if not isinstance(mixed, dict):
+            return f"{mixed:.2f}"
+        return ", ".join(f"{name} {value:.2f}" for name, value in mixed.items())
 
     def _knob_text(self) -> str:
-        return f"{self.settings.method.knob}={value_text(self.settings.knob[0])}"
+        knob, labels = self.settings.knob, self.settings.labels
+        name = self.settings.method.knob
+        if isinstance(labels, LabelColumns):
+            return f"{name} {value_text(self._by_column(knob))}"
+        return f"{name}={value_text(knob[0])}"
+
+
+def is_conditioned(model: Any) -> bool:
+    """Return whether a fitted model had labels to factor out."""
+    labels = model.labels_
+    if isinstance(labels, LabelColumns):
+        return any(column.n_labels > 1 for column in labels.columns)
+    return labels is not None and labels.n_labels > 1
 
 
 def point_diagnostics(model: Any) -> dict[str, NDArray[np.float32]]:
     """Return the diagnostics per point that are kept with the map of a fitted model."""
-    labelled = model.labels_ is not None and model.labels_.n_labels > 1
-    know_labels = labelled and METHODS[model.method].two_lists
+    know_labels = is_conditioned(model) and METHODS[model.method].two_lists
     return kept_diagnostics(model.diagnostics_, know_labels=know_labels)

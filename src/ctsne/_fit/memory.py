@@ -12,6 +12,7 @@ from ctsne._core.checks import is_sparse
 from ctsne._core.components import n_reduced
 from ctsne._core.memory import free_memory, in_words
 from ctsne._fit.settings import Settings
+from ctsne.labels import LabelColumns
 from ctsne.layout.mesh import MOST_NODES, SPACING
 from ctsne.layout.repulsion import LARGE_LABEL
 
@@ -19,6 +20,9 @@ from ctsne.layout.repulsion import LARGE_LABEL
 ANY_FIT = 64 * 2**20
 POINT = 250  # positions, gains, forces, diagnostics, orders
 NEIGHBOR = ENTRY = 8  # index and distance, or similarity
+# With several label columns: weights and shares per point and list, and copies of the points that
+# are divided into cells twice.
+LISTED, QUERY_COPIES = 80, 4
 # On top, per stored similarity: while the matrix is made, in the layout, where pair weights are
 # computed for a block of similarities at a time, and for a spectral start.
 MAKING_ENTRY, PACKED_ENTRY, SPECTRAL_ENTRY = 16, 14, 36
@@ -49,8 +53,14 @@ class MapMemory:
 
 def map_memory(shape: tuple[int, int], settings: Settings, *, sparse: bool = False) -> MapMemory:
     """Estimate the memory of a map, from above."""
-    (n, columns), method = shape, settings.method
-    lists = NEIGHBOR * n * min(ceil(method.list_length * settings.perplexity), n - 1)
+    (n, columns), method, labels = shape, settings.method, settings.labels
+    per_row, per_point, copied = method.list_length, POINT, 0
+    if isinstance(labels, LabelColumns) and method.two_lists:
+        # Lists longer than their part of a row are kept for four patterns, or eight by half.
+        per_row *= 2 if per_row > method.row_length else 1
+        per_point += LISTED * 2**labels.n_columns
+        copied = QUERY_COPIES
+    lists = NEIGHBOR * n * min(ceil(per_row * settings.perplexity), n - 1)
     entries = SYMMETRY * n * min(ceil(method.row_length * settings.perplexity), n - 1)
     copies, features = 0, 0
     if settings.metric != "precomputed":
@@ -59,19 +69,22 @@ def map_memory(shape: tuple[int, int], settings: Settings, *, sparse: bool = Fal
         features = 8 * n * columns if reduced or sparse else 0
         # In single precision: prepared, ordered and twice packed; unit rows; aligned points.
         aligned = not np.array_equal(settings.align, "none")
-        copies = 4 + 4 * (settings.metric == "cosine") + 5 * aligned
+        copies = 4 + copied + 4 * (settings.metric == "cosine") + 5 * aligned
     working, node = PACKED_ENTRY * entries, MESH_NODE
     below = method.beta_low is not None or settings.beta_low is not None
-    if below and settings.labels is not None:
+    if below and labels is not None:
         working = max(working, WEIGHED_ENTRY * min(entries, WEIGHED_AT_ONCE))
-        node += LABEL_NODE * int(np.count_nonzero(settings.labels.counts > LARGE_LABEL))
+        parts = labels.columns if isinstance(labels, LabelColumns) else (labels,)
+        node += LABEL_NODE * sum(int((each.counts > LARGE_LABEL).sum()) for each in parts)
+        if isinstance(labels, LabelColumns):
+            node += LABEL_NODE * int((labels.combined.counts > LARGE_LABEL).sum())
     if np.array_equal(settings.init, "spectral"):
         working = max(working, SPECTRAL_ENTRY * entries)
     dims = settings.n_components
     width = MAP_WIDTH[dims] * n ** (1 / dims)
     mesh = node * min(MOST_NODES, max(64.0, 2 * width / SPACING) ** dims)
     kept = 0 if settings.mixing is None else lists  # for a correction of the mixing
-    fixed = ANY_FIT + POINT * n + features
+    fixed = ANY_FIT + per_point * n + features
     return MapMemory(
         search=int(fixed + lists + 4 * copies * n * columns),
         similarities=int(fixed + lists + (ENTRY + MAKING_ENTRY) * entries),

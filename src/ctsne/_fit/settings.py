@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from ctsne._core.checks import (
 from ctsne._core.components import check_components
 from ctsne._core.vocabulary import BANDWIDTHS, METRICS, STARTS
 from ctsne._fit import conditioning
-from ctsne.labels import Labels
+from ctsne.labels import LabelColumns, Labels
 from ctsne.layout import Schedule
 from ctsne.layout.descent import Callback
 from ctsne.layout.repulsion import check_dof
@@ -44,7 +44,7 @@ class Parameters:
 
     n_components: int = 2
     method: str = DEFAULT_METHOD
-    mixing: float | None = None
+    mixing: PerLabel = None
     strength: PerLabel = None
     beta: PerLabel = None
     align: str | ArrayLike = "none"
@@ -79,10 +79,12 @@ class Settings:
     """The estimator's parameters in the form that the stages take."""
 
     method: Method
+    # With several label columns, one entry per column instead of one per label.
     knob: NDArray[np.float64]  # strength or beta per label
     beta_low: NDArray[np.float64] | None  # requested conditioning of the map per label
     align: str | NDArray[np.floating]
-    mixing: float | None  # to find the knob for
+    # To find the knob for; an array with one entry per column if there are several.
+    mixing: Any
     bandwidth: str
     perplexity: float
     metric: str
@@ -95,13 +97,41 @@ class Settings:
     dof: float
     n_jobs: int
     rng: np.random.Generator
-    labels: Labels | None
+    labels: Labels | LabelColumns | None
     warnings: list[str] = field(default_factory=list)
+
+    def conditioned(self) -> Settings:
+        """Return the settings without label columns that have no effect, such as strength 0."""
+        labels = self.labels
+        if not isinstance(labels, LabelColumns):
+            return self
+        effect = np.zeros(labels.n_columns, bool)
+        if self.method.two_lists or (self.method.knob is not None and self.beta_low is None):
+            effect |= self.knob != (0 if self.method.knob == "strength" else 1)
+        if self.beta_low is not None:
+            effect |= self.beta_low != 1
+        places = np.flatnonzero(effect).tolist()
+        if len(places) == labels.n_columns:
+            return self
+        if not places:
+            none = np.empty(0)
+            return replace(
+                self, method=METHODS["tsne"], labels=None, knob=none, beta_low=None, align="none"
+            )
+        knob, beta_low = (
+            None if values is None else conditioning.of_columns(values, labels, places)
+            for values in (self.knob if len(self.knob) else None, self.beta_low)
+        )
+        kept = labels.keep(places)
+        return replace(
+            self, labels=kept, knob=np.empty(0) if knob is None else knob, beta_low=beta_low
+        )
 
 
 def check_settings(
-    given: Mapping[str, Any], X: Any, labels: Labels | None, *, y_given: bool = False
-) -> Settings:
+    given: Mapping[str, Any], X: Any, labels: Labels | LabelColumns | None, *,
+    y_given: bool = False,
+) -> Settings:  # fmt: skip
     """Check every parameter of an estimator against checked data; the result holds warnings."""
     n = X.shape[0]
     warnings: list[str] = []
@@ -115,7 +145,7 @@ def check_settings(
     if (X.max() == 0) if metric == "precomputed" else all_identical(X):
         warnings.append("all points of X are identical: their positions in the map mean nothing.")
     n_components = check_count(given["n_components"], "n_components", low=1, high=3)
-    mixing = conditioning.check_mixing(given, method)
+    mixing = conditioning.check_mixing(given, method, labels)
     knobs = conditioning.check_knobs(given, labels)
     beta_low = conditioning.check_below(given, labels)
     align = check_align(given["align"], n, metric)
@@ -124,6 +154,14 @@ def check_settings(
     if used is None:
         method, mixing = METHODS["tsne"], None
     knob = knobs.get(method.knob or "", np.empty(0))
+    if isinstance(labels, LabelColumns) and used is not None and used is not labels:
+        places = conditioning.usable_places(labels)
+        knob = conditioning.of_columns(knob, labels, places) if len(knob) else knob
+        if beta_low is not None:
+            beta_low = conditioning.of_columns(beta_low, labels, places)
+        if mixing is not None:
+            each = np.asarray(mixing)[places]
+            mixing = each if len(each) > 1 else float(each[0])
     small = None
     if used is not None and method.two_lists:
         small = conditioning.small_labels_warning(used, method, perplexity, knob)

@@ -19,7 +19,7 @@ from ctsne._core.vocabulary import NEIGHBORHOOD
 from ctsne._fit.pipeline import affinities_of, alignment_of, layout_of, neighbors_of
 from ctsne._fit.settings import Settings
 from ctsne.evaluate import mixing, mixing_by_label
-from ctsne.neighbors.alignment import take_labels
+from ctsne.labels import Labels
 
 # Up to SEARCH_POINTS, trials use all points; otherwise a third of them, between these two numbers.
 # Perplexity and neighbourhoods shrink by the same share, so that a neighbourhood in the sample is a
@@ -77,34 +77,48 @@ def find_level(
 
     ``step`` is called after each iteration. There are no trials if mixing cannot be measured.
     """
-    assert settings.labels is not None and settings.mixing is not None
-    part, k = settings, NEIGHBORHOOD
-    sampled = len(rows) < settings.labels.n_points
-    if sampled:
-        features, part = features[rows], _of_sample(settings, rows)
-        k = round(_fewer_neighbors(NEIGHBORHOOD, settings, rows))
-    aligned = alignment_of(features, part).points
-    places = None if settings.metric == "precomputed" else features
-    near = SAMPLE_NEAR_ENOUGH if sampled else NEAR_ENOUGH
+    assert settings.mixing is not None
+    tried = TriedPoints(features, settings, rows)
     trials: list[Trial] = []
     while len(trials) < most_trials(settings, rows):
-        level = next_level(trials, settings.mixing, near=near)
-        if level is None and sampled and len(trials) == 1:
+        level = next_level(trials, settings.mixing, near=tried.near)
+        if level is None and tried.sampled and len(trials) == 1:
             level = trials[0].level + SLOPE_STEP  # a correction needs the slope
         if level is None:
             break
-        # Every trial draws the same random numbers as the map of all points.
-        tried = replace(at_level(part, level), rng=copy.deepcopy(settings.rng))
-        neighbors = neighbors_of(features, tried, aligned)
-        layout = layout_of(affinities_of(neighbors, tried).matrix, places, tried)
-        for _ in range(settings.n_iter):
-            layout.advance(1)
-            step()
-        reached = mixing(layout.embedding, part.labels, k=k, n_jobs=settings.n_jobs)
+        embedding = tried.mapped(at_level(tried.settings, level), step)
+        reached = mixing(embedding, tried.settings.labels, k=tried.k, n_jobs=settings.n_jobs)
         if not np.isfinite(reached):
             return ()
         trials.append(Trial(level, reached))
     return tuple(trials)
+
+
+class TriedPoints:
+    """The points that trials map, all or a sample, with the settings for their number."""
+
+    def __init__(self, features: Any, settings: Settings, rows: NDArray[np.int64]) -> None:
+        assert settings.labels is not None
+        self.settings, self.k = settings, NEIGHBORHOOD
+        self.sampled = len(rows) < settings.labels.n_points
+        if self.sampled:
+            features, self.settings = features[rows], _of_sample(settings, rows)
+            self.k = round(_fewer_neighbors(NEIGHBORHOOD, settings, rows))
+        self.near = SAMPLE_NEAR_ENOUGH if self.sampled else NEAR_ENOUGH
+        self._features = features
+        self._aligned = alignment_of(features, self.settings).points
+
+    def mapped(self, settings: Settings, step: Callable[[], object]) -> NDArray[np.float32]:
+        """Map the points with these settings."""
+        # Every trial draws the same random numbers as the map of all points.
+        tried = replace(settings, rng=copy.deepcopy(settings.rng))
+        neighbors = neighbors_of(self._features, tried, self._aligned)
+        places = None if settings.metric == "precomputed" else self._features
+        layout = layout_of(affinities_of(neighbors, tried).matrix, places, tried)
+        for _ in range(settings.n_iter):
+            layout.advance(1)
+            step()
+        return layout.embedding
 
 
 def _of_sample(settings: Settings, rows: NDArray[np.int64]) -> Settings:
@@ -122,7 +136,7 @@ def _of_sample(settings: Settings, rows: NDArray[np.int64]) -> Settings:
         if not isinstance(value := getattr(settings, name), str)
     }
     return replace(
-        settings, labels=take_labels(settings.labels, rows), schedule=replace(schedule, **rates),
+        settings, labels=settings.labels.take(rows), schedule=replace(schedule, **rates),
         perplexity=_fewer_neighbors(settings.perplexity, settings, rows), **arrays,
     )  # fmt: skip
 
@@ -135,7 +149,7 @@ def _fewer_neighbors(count: float, settings: Settings, rows: NDArray[np.int64]) 
 
 def at_level(settings: Settings, level: float) -> Settings:
     """Return the settings with the knob at a level of conditioning."""
-    assert settings.labels is not None
+    assert isinstance(settings.labels, Labels)
     value = settings.method.knob_at(level)
     return replace(settings, knob=np.full(settings.labels.n_labels, value))
 

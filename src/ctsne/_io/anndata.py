@@ -64,16 +64,31 @@ def column_of(adata: Any, column: Any, *, argument: str) -> Any:
     if names is None:
         check_same_rows(adata.obs, column, argument=argument)
         return column
+    columns = _named_columns(adata, names, argument)
+    if len(columns) == 1:
+        return columns[0]
+    text = combine_columns(columns)
+    return type(columns[0])(text, index=adata.obs.index, name=JOINT.join(names))
+
+
+def labels_of(adata: Any, labels: Any) -> Any:
+    """Return what to factor out: a column, several as a mapping from names, or given labels."""
+    names = None if labels is None else _names(adata, labels)
+    if names is None or len(names) == 1:
+        return None if labels is None else column_of(adata, labels, argument="labels")
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise ValueError(f"labels names the column {shown(twice[0])} twice; name it once")
+    return dict(zip(names, _named_columns(adata, names, "labels"), strict=True))
+
+
+def _named_columns(adata: Any, names: Sequence[str], argument: str) -> list[Any]:
     for name in names:
         if name not in adata.obs:
             known = [str(each) for each in adata.obs.columns]
             message = unknown(name, known, what="column", where="adata.obs")
             raise ValueError(f"{argument}: {message}")
-    columns = [adata.obs[name] for name in names]
-    if len(columns) == 1:
-        return columns[0]
-    text = combine_columns(columns)
-    return type(columns[0])(text, index=adata.obs.index, name=JOINT.join(names))
+    return [adata.obs[name] for name in names]
 
 
 def columns_of(adata: Any, **columns: Any) -> list[Any]:
@@ -106,6 +121,11 @@ def category_colors(adata: Any, column: Any) -> dict[Any, str] | None:
     if not colors or len(colors) != len(categories):
         return None
     return dict(zip(categories, colors, strict=True))
+
+
+def column_names(adata: Any, column: Any) -> list[str]:
+    """Return the names of the columns that an argument names; none if it holds labels."""
+    return list(_names(adata, column) or ())
 
 
 def _names(adata: Any, column: Any) -> Sequence[str] | None:

@@ -110,12 +110,12 @@ def checked_sparse(X: Any, path: object) -> Any:
     return X
 
 
-def check_numbers(data: Dataset) -> Dataset:
+def check_numbers(data: Dataset, *, fewest: int = 2) -> Dataset:
     """Return the data with real, finite features, sparse ones as checked CSR; refuse others."""
     X, path = data.X, data.path
     if X.dtype.kind not in "biuf":
         raise ValueError(f"{path}: the matrix must hold real numbers, got {X.dtype}")
-    if X.shape[0] < 2 or X.shape[1] < 1:
+    if X.shape[0] < fewest or X.shape[1] < 1:
         found = f"{X.shape[0]} rows, {X.shape[1]} features"
         raise ValueError(f"{path} holds no data to make a map of: {found}")
     sparse = is_sparse(X)

@@ -74,9 +74,12 @@ def _refuse_links(file: Any, path: Path, key: str) -> None:
 
 
 def _diagnostics_of(key: str) -> list[str]:
-    from ctsne.affinity.result import KEPT_DIAGNOSTICS  # imported here: loads the native core
+    from ctsne.affinity.result import (  # imported here: loads the native core
+        KEPT_DIAGNOSTICS,
+        PLACED_DIAGNOSTICS,
+    )
 
-    return [f"{key}_{name}" for name in KEPT_DIAGNOSTICS]
+    return [f"{key}_{name}" for name in (*KEPT_DIAGNOSTICS, *PLACED_DIAGNOSTICS)]
 
 
 def write_h5ad_map(

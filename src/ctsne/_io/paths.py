@@ -19,6 +19,7 @@ DATA_SUFFIXES = (*TABLE_SUFFIXES, ".npz", ".npy", ".h5ad")
 # .txt is read, but tables with tabs are written as .tsv.
 MAP_SUFFIXES = tuple(suffix for suffix in DATA_SUFFIXES if not suffix.startswith(".txt"))
 PICTURE_SUFFIXES = (".png", ".svg", ".pdf")
+MODEL_SUFFIX = ".ctsne"
 
 # The modules that a format needs, and the extra that installs them.
 _NEEDED = {
@@ -71,8 +72,7 @@ def check_input(path: str | os.PathLike[str], suffixes: Sequence[str] = DATA_SUF
         raise ValueError(f"there is no file {source}{stdin or _missing_hint(source)}")
     check_regular(source)
     if suffix_of(source) not in suffixes:
-        known = ", ".join(suffixes)
-        raise ValueError(f"cannot read {source}: the name must end in one of {known}")
+        raise ValueError(f"cannot read {source}: the name must end in {_one_of(suffixes)}")
     if not os.access(source, os.R_OK):
         raise ValueError(f"cannot read {source}: permission denied")
     return source
@@ -100,7 +100,7 @@ def check_output(path: str | os.PathLike[str], suffixes: Sequence[str] = MAP_SUF
     check_target(target)
     why = ""
     if suffix not in suffixes:
-        why = f"its name must end in one of {', '.join(suffixes)}"
+        why = f"its name must end in {_one_of(suffixes)}"
     elif not target.parent.is_dir():
         why = f"there is no folder {target.parent}; create it first"
     elif not os.access(folder, os.W_OK):
@@ -113,6 +113,10 @@ def check_output(path: str | os.PathLike[str], suffixes: Sequence[str] = MAP_SUF
     for module in modules:
         load(module, extra=extra)
     return target
+
+
+def _one_of(suffixes: Sequence[str]) -> str:
+    return suffixes[0] if len(suffixes) == 1 else f"one of {', '.join(suffixes)}"
 
 
 def _may_replace(sidecar: Path) -> bool:

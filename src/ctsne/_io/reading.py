@@ -47,7 +47,7 @@ def read_data(
     path: str | os.PathLike[str], *, labels: Sequence[str] = (),
     label_file: str | os.PathLike[str] | None = None, use_rep: str | None = None,
     layer: str | None = None, features: Sequence[str] | None = None, index: str | None = None,
-    join_on: str | None = None,
+    join_on: str | None = None, fewest: int = 2,
 ) -> Dataset:  # fmt: skip
     """Read data from a file; its suffix says which format it has.
 
@@ -59,6 +59,8 @@ def read_data(
     its column ``join_on``, matched with the column of the same name in the data, or else with the
     row names; ``"index"`` joins by the row names of both files. By default, and with ``"order"``,
     rows are joined by order; the default refuses files with identifiers in a different order.
+
+    Data with fewer than ``fewest`` rows are refused: a map needs two, placing points in it one.
     """
     source = check_input(path)
     suffix = suffix_of(source)
@@ -82,7 +84,7 @@ def read_data(
             data = read_h5ad(source, labels, elsewhere, use_rep, layer).select(features)
         else:
             data = arrays.read_matrix(source, labels, elsewhere).select(features)
-        data = replace(check_numbers(data), sha256=sha256)
+        data = replace(check_numbers(data, fewest=fewest), sha256=sha256)
     return data if extra is None else _joined(data, extra, labels, join_on)
 
 

@@ -26,7 +26,7 @@ IDENTIFIER = re.compile(
     r"(^|[\W_])(ids?|index|names?|barcodes?|cell|sample|row|rownames)$", re.IGNORECASE
 )
 _NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
-_OF_MAP = re.compile(r"(.+)_(\d+|perplexity|other_share|matched|largest_weight)")
+_OF_MAP = re.compile(r"(.+)_(\d+|perplexity|other_share|matched|largest_weight|distance|far)")
 # A table with all of these holds a map, whatever its key.
 _COMPANIONS = ("1", "perplexity", "largest_weight")
 # Text that many programs write for missing values; in a column of text it is an ordinary label.
@@ -62,7 +62,7 @@ def read_table(
     if names is not None and called is None and suffix_of(path) in TEXT_SUFFIXES:
         notes.append("row names: the first column, which has no name")
     if features is None:
-        chosen = _numeric_columns(frame, {*labels, join_on}, notes, doubts)
+        chosen = numeric_columns(frame, {*labels, join_on}, notes, doubts)
     else:
         chosen = _named(frame, labels, features, path)
     if not chosen:
@@ -257,7 +257,7 @@ def _named(frame: Any, labels: Sequence[str], features: Sequence[str], path: Pat
     return chosen
 
 
-def _numeric_columns(
+def numeric_columns(
     frame: Any, kept: Collection[str | None], notes: list[str], doubts: list[str]
 ) -> list[str]:
     """Return the columns that are features; add notes and warnings about the others."""

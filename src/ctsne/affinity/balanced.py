@@ -9,10 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import entr, expit
 
 from ctsne._core.checks import check_kind, check_number
+from ctsne.affinity.columns import balanced_columns
 from ctsne.affinity.result import Affinities
 from ctsne.affinity.rows import Rows
 from ctsne.affinity.weights import Floats, of_points, per_label, random_share  # fmt: skip
-from ctsne.labels import Labels, encode_labels
+from ctsne.labels import LabelColumns, Labels, encode_columns
 from ctsne.neighbors import Neighbors
 
 # exp(700) is about the largest finite weight.
@@ -31,11 +32,13 @@ def balanced_affinities(
     ----------
     neighbors : Neighbors
         With the lengths of :func:`ctsne.neighbors.balanced_lengths`.
-    labels : array-like of length n or Labels
+    labels : array-like of length n, Labels or LabelColumns
+        With several columns, ``neighbors`` must hold a list for each pattern of columns that
+        differ, as from :func:`ctsne.neighbors.find_lists`.
     perplexity : float
         Of the mixture.
-    strength : float or ndarray of shape (n_labels,)
-        In [0, 1], one for all labels or one per label.
+    strength : float or ndarray of shape (n_labels,) or (n_columns,)
+        In [0, 1], one for all labels, or one per label or per label column.
     n_jobs : int
 
     Returns
@@ -55,25 +58,29 @@ def balanced_affinities(
     """
     check_kind(neighbors, Neighbors, "neighbors")
     target = check_number(perplexity, "perplexity", low=1)
-    known = encode_labels(labels, n=len(neighbors.indices))
+    known = encode_columns(labels, n=len(neighbors.indices))
+    if isinstance(known, LabelColumns):
+        return balanced_columns(
+            neighbors, known, perplexity=target, strength=strength, n_jobs=n_jobs
+        )
     strengths = per_label(strength, "strength", known, open_low=False)
     natural = expit(natural_log_odds(neighbors, known, n_jobs=n_jobs))
     share = natural + of_points(strengths, known.codes) * (random_share(known) - natural)
-    return split_affinities(neighbors, known, share, perplexity=target, n_jobs=n_jobs)
+    return split_affinities(neighbors, share, perplexity=target, n_jobs=n_jobs)
 
 
 def split_affinities(
-    neighbors: Neighbors, labels: Labels, share: Floats, *, perplexity: float, n_jobs: int
+    neighbors: Neighbors, share: Floats, *, perplexity: float, n_jobs: int
 ) -> Affinities:
     """Calibrate both lists of every row separately and mix them by the share of other labels."""
-    rows = Rows(neighbors, labels, n_jobs=n_jobs)
+    rows = Rows(neighbors, n_jobs=n_jobs)
     n_same = neighbors.n_same
     n_other = neighbors.indices.shape[1] - n_same
     share = np.where(n_other == 0, 0.0, share)
     share = np.where(n_same == 0, 1.0, share)
-    same, other = _split_perplexity(perplexity, share, n_same, n_other)
-    same_precision, other_precision, reached = rows.split_bandwidths(same, other)
-    result = rows.affinities(same_precision, other_precision, reached, other_share=share)
+    perplexities = np.stack(_split_perplexity(perplexity, share, n_same, n_other), axis=1)
+    shares = np.stack([1 - share, share], axis=1)
+    result = rows.affinities(*rows.split_bandwidths(perplexities), shares=shares)
     # Only the mixture counts: one list may miss its perplexity if the other makes up for it.
     reached = np.abs(np.log(result.diagnostics.perplexity / perplexity)) < 1e-5
     return replace(result, diagnostics=replace(result.diagnostics, reached=reached))
@@ -137,6 +144,7 @@ def solve_weight(log_odds: Floats, target: float) -> float:
 
 
 def _log_odds(neighbors: Neighbors, n_jobs: int) -> Floats:
-    rows = Rows(neighbors, None, n_jobs=n_jobs)
+    rows = Rows(neighbors, n_jobs=n_jobs)
     precision, _ = rows.bandwidths(max(1.0, neighbors.indices.shape[1] / 2), weighted=False)
-    return rows.log_odds(precision)
+    log_weights = rows.list_weights(precision)
+    return np.asarray(log_weights[:, 1] - log_weights[:, 0])

@@ -10,28 +10,23 @@ from scipy.special import expit
 
 from ctsne._core.checks import check_kind, check_number
 from ctsne.affinity.balanced import natural_log_odds, solve_weight, split_affinities
+from ctsne.affinity.columns import joint_columns
 from ctsne.affinity.result import Affinities
 from ctsne.affinity.weights import (
+    LEAST_MATCHED,
     Floats,
     check_numbers,
+    joint_share,
     of_points,
     per_label,
-    random_share,
     same_label_share,
 )  # fmt: skip
-from ctsne.labels import Labels, encode_labels
+from ctsne.labels import LabelColumns, Labels, encode_columns
 from ctsne.neighbors import Neighbors, matched_share, select_neighbors
 
-# Constants of the method, the same for all data; experiments/RESULTS.md explains their values.
-# In the similarities: strength 1 moves the mean weight on other labels this far towards that of a
-# random draw, as a power of the strength.
-REACH = 0.65
-LEVEL_POWER = 0.75
-# In the map: the odds grow to 10 to the power of ODDS_DECADES, as another power of the strength.
+# In the map: the odds grow to 10 to the power of ODDS_DECADES, as a power of the strength.
 ODDS_DECADES = 2.0
 ODDS_POWER = 2.0
-# The odds of a point towards other labels are multiplied by how well it is matched, at least this.
-LEAST_MATCHED = 0.02
 _NEGLIGIBLE = 1e-6
 
 
@@ -58,7 +53,7 @@ def joint_odds(strength: ArrayLike) -> Floats:
     return np.asarray(10.0 ** (ODDS_DECADES * strengths**ODDS_POWER))
 
 
-def beta_from_odds(labels: Labels, odds: ArrayLike) -> Floats:
+def beta_from_odds(labels: Labels | LabelColumns, odds: ArrayLike) -> Floats:
     """Return the weight of differently labelled pairs in the map, the paper's beta, for odds.
 
     The same odds give a different beta for every number of labels, because the mean weight of all
@@ -66,8 +61,8 @@ def beta_from_odds(labels: Labels, odds: ArrayLike) -> Floats:
 
     Parameters
     ----------
-    labels : Labels
-    odds : float or ndarray of shape (n_labels,)
+    labels : Labels or LabelColumns
+    odds : float or ndarray of shape (n_labels,) or (n_columns,)
         1 or more.
 
     Returns
@@ -81,8 +76,11 @@ def beta_from_odds(labels: Labels, odds: ArrayLike) -> Floats:
     >>> beta_from_odds(encode_labels(["a", "b"] * 500), 19.0).round(3).item()
     0.1
     """
-    check_kind(labels, Labels, "labels")
-    rho = same_label_share(labels)
+    if isinstance(labels, LabelColumns):
+        rho: Floats | float = np.array([same_label_share(each) for each in labels.columns])
+    else:
+        check_kind(labels, Labels, "labels")
+        rho = same_label_share(labels)
     above = check_numbers(odds, "odds", low=1, high=np.inf) - 1
     return np.asarray(1 / (1 + rho * above))  # exactly 1 for odds of 1
 
@@ -102,11 +100,13 @@ def joint_affinities(
     ----------
     neighbors : Neighbors
         With the lengths of :func:`ctsne.neighbors.half_lengths`; half of each row is used.
-    labels : array-like of length n or Labels
+    labels : array-like of length n, Labels or LabelColumns
+        With several columns, ``neighbors`` must hold a list for each pattern of columns that
+        differ, as from :func:`ctsne.neighbors.find_lists`.
     perplexity : float
-    strength : float or ndarray of shape (n_labels,)
-        In [0, 1], one for all labels or one per label. The weight of each strength is solved as if
-        all labels had it.
+    strength : float or ndarray of shape (n_labels,) or (n_columns,)
+        In [0, 1], one for all labels, or one per label or per label column. The weight of each
+        strength is solved as if all labels had it; those of all columns are solved together.
     n_jobs : int
 
     Returns
@@ -127,13 +127,15 @@ def joint_affinities(
     """
     check_kind(neighbors, Neighbors, "neighbors")
     target = check_number(perplexity, "perplexity", low=1)
-    known = encode_labels(labels, n=len(neighbors.indices))
+    known = encode_columns(labels, n=len(neighbors.indices))
+    if isinstance(known, LabelColumns):
+        return joint_columns(neighbors, known, perplexity=target, strength=strength, n_jobs=n_jobs)
     strengths = per_label(strength, "strength", known, open_low=False)
     log_odds = natural_log_odds(neighbors, known, n_jobs=n_jobs)
     matched = matched_share(neighbors, known)
     share = _shares(log_odds, matched, known, strengths)
     lists = _shortened(neighbors, share)
-    result = split_affinities(lists, known, share, perplexity=target, n_jobs=n_jobs)
+    result = split_affinities(lists, share, perplexity=target, n_jobs=n_jobs)
     return replace(result, diagnostics=replace(result.diagnostics, matched=matched))
 
 
@@ -142,12 +144,10 @@ def _shares(log_odds: Floats, matched: Floats, labels: Labels, strengths: Floats
     labelled = labels.codes >= 0
     if not labelled.any():
         return np.zeros(len(log_odds))
-    natural = float(expit(log_odds[labelled]).mean())
-    random = float(random_share(labels)[labelled].mean())
+    levels, level_of = np.unique(strengths, return_inverse=True)
+    targets = joint_share(expit(log_odds), labels, levels)
     # Points without counterparts keep to their own label, instead of being forced into others.
     log_odds = log_odds + np.log(np.maximum(matched, LEAST_MATCHED))
-    levels, level_of = np.unique(strengths, return_inverse=True)
-    targets = natural + REACH * levels**LEVEL_POWER * (random - natural)
     weights = np.array([solve_weight(log_odds[labelled], target) for target in targets])
     share = expit(log_odds + of_points(weights[level_of], labels.codes))
     return np.where(labelled, share, 0.0)

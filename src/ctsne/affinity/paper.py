@@ -7,10 +7,11 @@ from numpy.typing import ArrayLike
 
 from ctsne._core.checks import check_choice, check_kind, check_number
 from ctsne._core.vocabulary import BANDWIDTHS
+from ctsne.affinity.columns import revised_columns
 from ctsne.affinity.result import Affinities
 from ctsne.affinity.rows import Rows
-from ctsne.affinity.weights import per_label, same_label_share
-from ctsne.labels import encode_labels
+from ctsne.affinity.weights import of_points, per_label, revised_weights
+from ctsne.labels import LabelColumns, encode_columns
 from ctsne.neighbors import Neighbors
 
 
@@ -40,9 +41,8 @@ def tsne_affinities(neighbors: Neighbors, *, perplexity: float, n_jobs: int = 1)
     """
     check_kind(neighbors, Neighbors, "neighbors")
     target = check_number(perplexity, "perplexity", low=1)
-    rows = Rows(neighbors, None, n_jobs=n_jobs)
-    precision, reached = rows.bandwidths(target, weighted=False)
-    return rows.affinities(precision, precision, reached)
+    rows = Rows(neighbors, n_jobs=n_jobs)
+    return rows.affinities(*rows.bandwidths(target, weighted=False))
 
 
 def revised_affinities(
@@ -61,10 +61,13 @@ def revised_affinities(
     Parameters
     ----------
     neighbors : Neighbors
-    labels : array-like of length n or Labels
+    labels : array-like of length n, Labels or LabelColumns
+        With several columns, ``neighbors`` must hold a list for each pattern of columns that
+        differ, as from :func:`ctsne.neighbors.find_lists`; the weights of all columns are
+        multiplied.
     perplexity : float
-    beta : float or ndarray of shape (n_labels,)
-        In (0, 1], one for all labels or one per label. alpha follows from it.
+    beta : float or ndarray of shape (n_labels,) or (n_columns,)
+        In (0, 1], one for all labels, or one per label or per label column. alpha follows from it.
     bandwidth : {"r", "p"}
         Whether the final ``r`` or the unconditioned ``p`` has the perplexity. For ``r`` several
         bandwidths can fit; this chooses the same one as the authors' program: starting from a
@@ -91,12 +94,12 @@ def revised_affinities(
     check_choice(bandwidth, "bandwidth", BANDWIDTHS)
     check_kind(neighbors, Neighbors, "neighbors")
     target = check_number(perplexity, "perplexity", low=1)
-    known = encode_labels(labels, n=len(neighbors.indices))
+    known = encode_columns(labels, n=len(neighbors.indices))
+    if isinstance(known, LabelColumns):
+        return revised_columns(
+            neighbors, known, perplexity=target, beta=beta, bandwidth=bandwidth, n_jobs=n_jobs
+        )
     betas = per_label(beta, "beta", known, open_low=True)
-    rho = same_label_share(known)
-    log_beta, log_alpha = np.zeros_like(betas), np.zeros_like(betas)
-    if rho < 1:  # with a single label, there is nothing to condition on
-        log_beta, log_alpha = np.log(betas), np.log1p(-betas * rho) - np.log1p(-rho)
-    rows = Rows(neighbors, known, log_same=log_beta, log_other=log_alpha, n_jobs=n_jobs)
-    precision, reached = rows.bandwidths(target, weighted=bandwidth == "r")
-    return rows.affinities(precision, precision, reached)
+    weights = [of_points(each, known.codes) for each in revised_weights(known, betas)]
+    rows = Rows(neighbors, np.stack(weights, axis=1), n_jobs=n_jobs)
+    return rows.affinities(*rows.bandwidths(target, weighted=bandwidth == "r"))

@@ -46,6 +46,11 @@ class Diagnostics:
         How points of other labels were aligned: the name of an alignment, or ``"array"``.
     alignment_scores : dict of str to float
         How well each alignment commutes, if one was chosen from several.
+    column_shares, column_matched : dict of str to ndarray
+        With several label columns, by the name of each: the share of the row's weight on points
+        that differ in it, and how well the point is matched by such points. ``other_share`` is
+        then the weight on points that differ in any column, ``matched`` the smallest of all
+        columns. Empty otherwise.
 
     Examples
     --------
@@ -67,10 +72,14 @@ class Diagnostics:
     matched: NDArray[np.float64] | None = None
     alignment: str = "none"
     alignment_scores: Mapping[str, float] = field(default_factory=dict)
+    column_shares: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    column_matched: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
 
 
 # Stored with maps, in files, sweeps and AnnData: sixteen bytes per point.
 KEPT_DIAGNOSTICS = ("perplexity", "other_share", "matched", "largest_weight")
+# Stored besides those with points placed in a map.
+PLACED_DIAGNOSTICS = ("distance", "far")
 _OF_LABELS = ("other_share", "matched")
 # A neighbour with more than this share of a point's weight dominates it.
 DOMINATED = 0.5

@@ -1,4 +1,4 @@
-"""Rows of similarities: bandwidths by perplexity and weights by label, on the native kernels."""
+"""Rows of similarities: bandwidths by perplexity and weights by list, on the native kernels."""
 
 from __future__ import annotations
 
@@ -8,37 +8,25 @@ from numpy.typing import NDArray
 import ctsne._native as _native
 from ctsne._core.checks import check_jobs
 from ctsne.affinity.result import Affinities, Diagnostics, symmetric_matrix
-from ctsne.affinity.weights import Floats, of_points
-from ctsne.labels import Labels
+from ctsne.affinity.weights import Floats
 from ctsne.neighbors import Neighbors
 
 
 class Rows:
-    """The neighbours of all points with a log weight for each pair.
+    """The neighbours of all points with a log weight for each list of each row.
 
-    ``log_same`` and ``log_other`` are log weights per label of the row: of neighbours with the same
-    label or none, and with another label. They default to zero, and are zero for unlabelled points.
+    ``log_weights`` has shape (n, P), one column per list of ``neighbors``; zero by default.
     """
 
     def __init__(
-        self,
-        neighbors: Neighbors,
-        labels: Labels | None,
-        *,
-        log_same: Floats | None = None,
-        log_other: Floats | None = None,
-        n_jobs: int,
+        self, neighbors: Neighbors, log_weights: Floats | None = None, *, n_jobs: int
     ) -> None:
-        n = len(neighbors.indices)
-        codes = np.full(n, -1, np.int32) if labels is None else labels.codes
-        same, other = (
-            np.zeros(n) if weights is None else of_points(weights, codes)
-            for weights in (log_same, log_other)
-        )
+        lengths = np.ascontiguousarray(neighbors.lengths, np.int32)
+        weights = np.zeros(lengths.shape) if log_weights is None else log_weights
         self._neighbors = neighbors
         self._n_jobs = check_jobs(n_jobs)
         self._native = _native.ConditionalRows(
-            neighbors.distances, neighbors.n_same, same, other, self._n_jobs
+            neighbors.distances, lengths, np.ascontiguousarray(weights), self._n_jobs
         )
 
     def bandwidths(self, perplexity: float, *, weighted: bool) -> tuple[Floats, NDArray[np.bool_]]:
@@ -46,40 +34,52 @@ class Rows:
         wide = self._neighbors.scale**-2
         return self._native.find_bandwidths(float(perplexity), weighted=weighted, wide=wide)
 
-    def split_bandwidths(
-        self, same: Floats, other: Floats
-    ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-        """Return the precisions of both lists of each row, calibrated to a perplexity each."""
-        return self._native.find_split_bandwidths(same, other)
+    def split_bandwidths(self, perplexities: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+        """Return the precisions of the lists of each row, calibrated to a perplexity each."""
+        return self._native.find_split_bandwidths(np.ascontiguousarray(perplexities))
 
-    def log_odds(self, precision: Floats) -> Floats:
-        """Return the logarithm of each row's weight on other labels over the rest of it."""
-        *_, log_odds = self._native.fill(precision, precision)
-        return log_odds
+    def list_weights(self, precision: Floats) -> Floats:
+        """Return the logarithm of the weight of every list, for one precision per row."""
+        *_, log_weights = self._native.fill(self._per_list(precision))
+        return log_weights
 
-    def affinities(
-        self,
-        same_precision: Floats,
-        other_precision: Floats,
-        reached: NDArray[np.bool_],
-        *,
-        other_share: Floats | None = None,
-    ) -> Affinities:
-        """Compute the rows, with both lists mixed by ``other_share`` if given, and symmetrise."""
-        rows, perplexity, share, largest, _ = self._native.fill(
-            same_precision, other_precision, other_share
-        )
+    def similarities(
+        self, precisions: Floats, reached: NDArray[np.bool_], *, shares: Floats | None = None
+    ) -> tuple[NDArray[np.float32], Diagnostics, Floats]:
+        """Compute the conditional rows, their diagnostics, and the share of every list.
+
+        ``precisions`` has one entry per row or per list. With ``shares``, of shape (n, P), the
+        lists are normalised separately and mixed by them.
+        """
+        precisions = self._per_list(precisions)
+        given = None if shares is None else np.ascontiguousarray(shares)
+        rows, perplexity, found, largest, _ = self._native.fill(precisions, given)
+        # Of several lists of other labels, the one with most weight.
+        most = found[:, 1:].argmax(axis=1) + 1 if found.shape[1] > 2 else np.ones(len(rows), int)
         diagnostics = Diagnostics(
-            sigma=_sigma(same_precision),
-            sigma_other=_sigma(other_precision),
+            sigma=_sigma(precisions[:, 0]),
+            sigma_other=_sigma(np.take_along_axis(precisions, most[:, None], axis=1)[:, 0]),
             perplexity=perplexity,
-            other_share=share,
+            other_share=found[:, 1:].sum(axis=1),
             largest_weight=largest,
             reached=reached,
             recall=self._neighbors.recall,
         )
-        matrix = symmetric_matrix(self._neighbors.indices, rows, self._n_jobs)
-        return Affinities(matrix, diagnostics)
+        return rows, diagnostics, found
+
+    def affinities(
+        self, precisions: Floats, reached: NDArray[np.bool_], *, shares: Floats | None = None
+    ) -> Affinities:
+        """Compute the rows as in `similarities`, and symmetrise them."""
+        rows, diagnostics, _ = self.similarities(precisions, reached, shares=shares)
+        return Affinities(
+            symmetric_matrix(self._neighbors.indices, rows, self._n_jobs), diagnostics
+        )
+
+    def _per_list(self, precisions: Floats) -> Floats:
+        if precisions.ndim == 1:
+            precisions = np.repeat(precisions[:, None], self._neighbors.lengths.shape[1], axis=1)
+        return np.ascontiguousarray(precisions)
 
 
 def _sigma(precision: Floats) -> Floats:

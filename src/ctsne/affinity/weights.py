@@ -1,4 +1,4 @@
-"""Shared by the methods: shares of same-label pairs, and numbers per label."""
+"""Shared by the methods: their constants, weights and shares by label, and numbers per label."""
 
 from __future__ import annotations
 
@@ -9,6 +9,14 @@ from ctsne._core.checks import as_numbers, check_kind, check_number, is_sparse
 from ctsne.labels import Labels
 
 Floats = NDArray[np.float64]
+
+# Constants of ``joint``, the same for all data; experiments/RESULTS.md explains their values.
+# In the similarities: strength 1 moves the mean weight on other labels this far towards that of a
+# random draw, as a power of the strength.
+REACH = 0.65
+LEVEL_POWER = 0.75
+# The odds of a point towards other labels are multiplied by how well it is matched, at least this.
+LEAST_MATCHED = 0.02
 
 
 def same_label_share(labels: Labels) -> float:
@@ -42,6 +50,23 @@ def random_share(labels: Labels) -> Floats:
     check_kind(labels, Labels, "labels")
     share = (labels.counts.sum() - labels.counts) / max(1, labels.n_points - 1)
     return of_points(share, labels.codes)
+
+
+def joint_share(share: Floats, labels: Labels, strength: ArrayLike) -> Floats:
+    """Return the mean share of other labels that ``joint`` aims at, from the natural shares."""
+    labelled = labels.codes >= 0
+    natural = float(share[labelled].mean())
+    random = float(random_share(labels)[labelled].mean())
+    reach = REACH * np.asarray(strength, np.float64) ** LEVEL_POWER
+    return np.asarray(natural + reach * (random - natural))
+
+
+def revised_weights(labels: Labels, betas: Floats) -> tuple[Floats, Floats]:
+    """Return log beta and log alpha per label, the weights of same and other labels."""
+    rho = same_label_share(labels)
+    if rho == 1:  # with a single label, there is nothing to condition on
+        return np.zeros_like(betas), np.zeros_like(betas)
+    return np.log(betas), np.log1p(-betas * rho) - np.log1p(-rho)
 
 
 def of_points(of_labels: ArrayLike, codes: NDArray[np.int32]) -> Floats:

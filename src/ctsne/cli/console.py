@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ctsne._core.progress import clock
-from ctsne._core.vocabulary import CHOSEN_BY, MEASURES, measure_title
+from ctsne._core.vocabulary import CHOSEN_BY, MEASURES, chosen_by, measure_title, of_column
 
 # Seconds between progress lines in a log file, where lines cannot be redrawn.
 _LOGGED_EVERY = 30.0
@@ -178,10 +178,13 @@ def definitions(titles: Mapping[str, str]) -> str:
     return "\n".join(lines)
 
 
-def titles_of(known: str, other: str | None) -> dict[str, str]:
+def titles_of(known: str | Sequence[str], other: str | None) -> dict[str, str]:
     """Return the titles of the measures to choose a map by, with the names of the labels."""
-    names = [name for name in CHOSEN_BY if other is not None or name != "other_mixing"]
-    return {name: measure_title(name, known=known, other=other or "") for name in names}
+    present = [name for name in CHOSEN_BY if other is not None or name != "other_mixing"]
+    name = known if isinstance(known, str) else known[0]
+    if not isinstance(known, str) and len(known) > 1:
+        present += [of_column("mixing", column) for column in known]
+    return {each: measure_title(each, known=name, other=other or "") for each in chosen_by(present)}
 
 
 def plain(value: Any) -> Any:

@@ -8,17 +8,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ctsne._core.files import WriteError
+from ctsne._core.files import WriteError, check_space
 from ctsne._core.messages import value_text
-from ctsne._core.vocabulary import NEIGHBORHOOD, measure_title
+from ctsne._core.vocabulary import NEIGHBORHOOD
 from ctsne.cli import options as opt
-from ctsne.cli.console import Console
+from ctsne.cli.console import Console, titles_of
 from ctsne.cli.inputs import Input, check_outputs, read_input, records_of
 from ctsne.cli.main import Parser
 from ctsne.cli.options import make_estimator, option, settings_of
 from ctsne.methods import METHODS
 
 if TYPE_CHECKING:
+    from ctsne._fit.storing import Origin
+    from ctsne._io import Provenance
     from ctsne.estimator import ConditionalTSNE
 
 USAGE = "INPUT --labels COLUMN [COLUMN ...] -o OUTPUT [options]"
@@ -30,7 +32,11 @@ INPUT has one row per point: numeric columns to embed, and columns of labels.
 With --labels batch, similar points from different batches lie together, and
 structure that the batches share becomes visible. --mixing 0.7 asks for 70 % of
 random mixing; without it, the map has a medium strength. ctsne sweep compares
-strengths."""
+strengths.
+
+With --labels donor batch, both columns are factored out, as strongly as each
+needs: --mixing donor=0.7 batch=0.5. --combine takes every combination of donor
+and batch as one label instead."""
 
 EPILOG = """\
 the output:
@@ -47,9 +53,14 @@ the output:
 examples:
   ctsne embed cells.csv --labels batch -o map.csv
   ctsne embed cells.csv --labels batch --mixing 0.7 -o map.csv --plot map.png
-  ctsne embed cells.h5ad --labels donor batch --strength 0.6 -o cells.h5ad
+  ctsne embed cells.h5ad --labels donor batch --strength donor=0.5 batch=0.8 \\
+      -o cells.h5ad
   ctsne embed X.npy --label-file labels.csv --labels batch -o map.npz
+  ctsne embed cells.csv --labels batch -o map.csv --model model.ctsne
   ctsne embed cells.csv --labels batch --method revised --beta 1e-8 -o map.csv"""
+
+# Principal components that features are reduced to, by default.
+_COMPONENTS = 50
 
 
 def add_options(parser: Parser, main: Any) -> None:
@@ -58,7 +69,9 @@ def add_options(parser: Parser, main: Any) -> None:
     opt.add_labels(main)
     option(main, "-o --output OUTPUT", "file to write; overwritten if it exists", required=True)
     option(main, "--plot FILE", "also draw the map (png, pdf or svg)")
-    option(main, "--color COLUMN...", "columns to colour it by, besides the label factored out")
+    option(main, "--model FILE", "also keep the model, to place new points with ctsne transform: "
+           "a .ctsne file, about as large as the features", dest="model_file")  # fmt: skip
+    option(main, "--color COLUMN...", "columns to colour it by, besides those factored out")
     opt.add_data(parser, main)
     option(main, "--key KEY", "prefix of new columns; h5ad: key in obsm and uns", default="ctsne")
     opt.add_messages(parser)
@@ -74,6 +87,8 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
     """Make the map; with ``expect``, only if the data have this checksum."""
     from ctsne import _io
     from ctsne._fit.fitting import point_diagnostics
+    from ctsne._fit.storing import save_model
+    from ctsne._io.models import check_model_output
     from ctsne.cli.plot import draw_map, plot_command, save_picture, use_agg
 
     key = options.key
@@ -81,11 +96,12 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
     into_h5ad = _io.suffix_of(target) == ".h5ad"
     plot = options.plot
     picture = None if plot is None else _io.check_output(plot, _io.PICTURE_SUFFIXES)
+    kept = None if options.model_file is None else check_model_output(options.model_file)
     if not options.labels and options.method != "tsne":
         raise ValueError("--labels COLUMN is missing: name the label, or add --method tsne")
     if options.color and picture is None:
         raise ValueError("--color needs a picture: add --plot FILE, such as --plot map.png")
-    check_outputs([each for each in (target, picture) if each], options, into_input=into_h5ad)
+    check_outputs([each for each in (target, kept, picture) if each], options, into_input=into_h5ad)
     settings = settings_of(options)
     del settings["color"]  # only the picture depends on it
     before, linked = _inode(target), target.is_symlink()
@@ -93,10 +109,12 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
         data = read_input(options, console, expect=expect)
         _io.check_key(target, dataset=data.dataset, key=key)
         _io.check_room(target, dataset=data.dataset)
+        if kept is not None:
+            check_space(kept, _least_model_size(data))
         if into_h5ad and data.dataset.source.startswith(f'obsm["{key}"]'):
             raise ValueError(f'the map would overwrite its input, obsm["{key}"]; use another --key')
-        shown = {} if data.known is None else {data.name: data.known}
-        shown |= {name: _color(data, name) for name in options.color or ()}
+        shown = {name: _color(data, name) for name in options.color or ()}
+        shown = data.factored | shown
         model = prepared(
             data, {**settings, "jobs": options.jobs}, console, callback=console.log(options.n_iter),
             verbose=0 if console.quiet else 1 + console.verbose,
@@ -117,6 +135,14 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
         raise KeyboardInterrupt(state) from None
     if linked:
         console.say(f"{target} was a link; it is a file now, and the one it led to is unchanged")
+    if kept is not None:
+        console.stage(f"writing {kept}")
+        try:
+            save_model(model, kept, origin=_origin(data, provenance))
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(f"{target} is written, {kept} is not") from None
+        except (WriteError, ValueError) as error:
+            raise type(error)(f"{error}; the map is in {target}") from error
     if picture is not None:
         if options.dimensions == 3:
             console.say("the picture shows the first two of three dimensions")
@@ -127,6 +153,23 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
         except WriteError as error:
             raise WriteError(f"{error}; the map is in {target}") from error
     _report(model, data, options, settings, console)
+
+
+def _origin(data: Input, provenance: Provenance) -> Origin:
+    """Describe the data of a model, so that new points are read in the same way."""
+    from ctsne._fit.storing import Origin
+    from ctsne._io import suffix_of
+    from ctsne._io.paths import TABLE_SUFFIXES
+
+    dataset = data.dataset
+    named = suffix_of(dataset.path) in (*TABLE_SUFFIXES, ".h5ad")
+    return Origin(provenance, dataset.source, dataset.features if named else None)
+
+
+def _least_model_size(data: Input) -> int:
+    """Return the bytes that a model takes at least: the features in single precision."""
+    n, d = map(int, data.X.shape)
+    return 4 * n * min(d, _COMPONENTS)
 
 
 def _inode(path: Path) -> int | None:
@@ -189,11 +232,13 @@ def _report(
     n, knob = len(model.embedding_), METHODS[options.method].knob
     value = None if knob is None else getattr(model, f"{knob}_")
     lines = [f"map: {options.output} ({n} points; {_title(model, knob, value)})"]
+    if options.model_file is not None:
+        lines.append(f"model: {options.model_file} (place new points with ctsne transform)")
     if options.plot is not None:
         lines.append(f"picture: {options.plot}")
-    for name in ("mixing", "other_mixing"):
-        if measures.get(name) is not None:
-            title = measure_title(name, known=data.name, other=options.other or "")
+    names = list(data.factored) or [""]
+    for name, title in titles_of(names, options.other).items():
+        if measures.get(name) is not None and name != "adjusted_rnx":
             lines.append(f"{title}: {measures[name]:.2f} of random")
     kept, technical = ("adjusted_rnx", "adjusted R_NX") if options.labels else ("rnx", "R_NX")
     if measures.get(kept) is not None:
@@ -209,7 +254,8 @@ def _report(
     if options.plot is None:
         lines.append(f"next: {plot_command(options.output, 'map.png', key=options.key)}")
     content = {
-        "command": "embed", "output": options.output, "picture": options.plot, "points": n,
+        "command": "embed", "output": options.output, "model": options.model_file,
+        "picture": options.plot, "points": n,
         "settings": settings, "found": {} if knob is None else {knob: value},
         "measures": measures,
     }  # fmt: skip
@@ -218,7 +264,9 @@ def _report(
 
 def _title(model: ConditionalTSNE, knob: str | None, value: Any) -> str:
     """Return the method and the value of its knob, if it used one, in a few words."""
-    if model.labels_ is None or model.labels_.n_labels < 2:  # there was nothing to factor out
+    from ctsne._fit.fitting import is_conditioned
+
+    if not is_conditioned(model):  # there was nothing to factor out
         return METHODS["tsne"].title
     title = METHODS[model.method].title
     return title if value is None else f"{title}, {knob} {value_text(value)}"

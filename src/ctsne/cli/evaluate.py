@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from ctsne._core.vocabulary import MEASURED_POINTS, MEASURES, NEIGHBORHOOD
 from ctsne.cli.console import Console, aligned, definitions
-from ctsne.cli.inputs import Input, check_other, check_outputs, joint_name, read_input
+from ctsne.cli.inputs import (
+    Input,
+    as_labels,
+    check_names,
+    check_other,
+    check_outputs,
+    read_input,
+)
 from ctsne.cli.main import Parser
 from ctsne.cli.options import add_jobs, add_key, add_messages, make_estimator, option
 from ctsne.cli.records import options_again
@@ -48,7 +55,8 @@ def add_options(parser: Parser, main: Any) -> None:
     """Add the options of the command."""
     option(main, "MAP", "file written by ctsne embed")
     option(main, "--data FILE", "data file, if it is no longer where embed read it")
-    option(main, "--labels COLUMN...", "label that should be mixed (default: the one factored out)")
+    option(main, "--labels COLUMN...",
+           "labels that should be mixed (default: those factored out)")  # fmt: skip
     option(main, "--other COLUMN", "label that should be visible in the map")
     option(main, "-k --k N...", "sizes of the neighbourhoods", read=whole, default=[NEIGHBORHOOD])
     option(main, "--sample N", "measure at most N points", read=whole, default=MEASURED_POINTS)
@@ -70,6 +78,9 @@ def run(options: argparse.Namespace, console: Console) -> None:
     made = read_map(source, key=options.key)
     # The data are read as they were read for the map.
     provenance = read_provenance(source, key=options.key)
+    if provenance.command == "transform":
+        what = f"{source} holds points placed in another map, which has its own neighbours"
+        raise ValueError(f"{what}; ctsne evaluate measures maps made by ctsne embed")
     then = options_again(provenance, source, given=options.data)
     check_outputs(outputs, then)
     data = read_input(then, console, expect=provenance.inputs[0].data)
@@ -98,10 +109,12 @@ def _table(
 
     from ctsne.evaluate import evaluate
 
-    known, name = data.known, data.name
+    factored = data.factored
     if options.labels:
-        known, name = data.labels(options.labels), joint_name(options.labels)
-    check_other(name, options.other)
+        check_names(options.labels)
+        factored = {name: data.column(name) for name in options.labels}
+    check_other(list(factored), options.other)
+    known = as_labels(factored)
     other: Any = None if options.other is None else data.column(options.other)
     # Without their own names, so that the table shows those given here.
     known, other = (each.rename(None) if hasattr(each, "rename") else each
@@ -114,6 +127,8 @@ def _table(
         for k in options.k
     ]  # fmt: skip
     table = pd.concat(tables, ignore_index=True).drop_duplicates(["measure", "label", "k"])
-    names = {"labels": name, "other": options.other}
+    names = {"other": options.other}
+    if len(factored) == 1:
+        names["labels"] = next(iter(factored))
     table["label"] = [names.get(label, label) for label in table["label"]]
     return table

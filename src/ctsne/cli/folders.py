@@ -72,15 +72,16 @@ def map_files(path: Path) -> set[str]:
 def check_same_data(path: Path, provenance: Provenance) -> None:
     """Refuse a folder with a sweep of other data or labels; else its maps are kept and reused."""
     from ctsne._io import read_provenance
+    from ctsne.cli.inputs import label_names
 
     if not (path / SETTINGS).is_file():
         return
     before = read_provenance(path)
-    labels = before.settings.get("labels")
+    labels = label_names(before.settings)
     same = before.inputs and before.inputs[0].data == provenance.inputs[0].data
     what = "" if same else "other data or features"
-    if labels != provenance.settings.get("labels"):
-        what = f"other labels ({', '.join(map(str, labels or ()))})"
+    if labels != label_names(provenance.settings):
+        what = f"other labels ({', '.join(map(str, labels))})"
     if what:
         raise ValueError(f"{path} holds a sweep of {what}; choose another folder")
 

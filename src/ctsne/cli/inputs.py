@@ -13,13 +13,13 @@ import numpy as np
 
 from ctsne._core.vocabulary import STARTS
 from ctsne.cli.console import Console
-from ctsne.labels import JOINT, combine_columns, encode_labels
+from ctsne.labels import JOINT, encode_labels
 
 if TYPE_CHECKING:
     from ctsne._io import Dataset, InputRecord
 
 # Options that name a file to read.
-_READ = ("input", "label_file", "init", "data", "config")
+_READ = ("input", "label_file", "init", "data", "config", "model")
 HOW_TO_NAME = "--input FILE for rerun, --data FILE for evaluate"  # a data file that has moved
 joint_name = JOINT.join  # the name of a combination of label columns
 
@@ -29,8 +29,7 @@ class Input:
     """The data of a command."""
 
     dataset: Dataset
-    known: Any  # the label to factor out
-    name: str  # its name: the joined names of several columns
+    factored: dict[str, Any]  # the label to factor out by its name, or several columns
     aligned: Any = None  # the representation in which other labels are compared, if one was named
     sampled: int = 0  # the number of all points if these are a sample
 
@@ -38,6 +37,11 @@ class Input:
     def X(self) -> Any:
         """The features that the map is made of."""
         return self.dataset.X
+
+    @property
+    def known(self) -> Any:
+        """What to factor out, as the estimator takes it: a column, several by name, or None."""
+        return as_labels(self.factored)
 
     def sample(self, size: int) -> Input:
         """Return a random sample of the points, or all of them if there are no more."""
@@ -47,23 +51,40 @@ class Input:
         if n <= size:
             return self
         rows = np.sort(np.random.default_rng(0).permutation(n)[:size])
-        known = None if self.known is None else take_rows(self.known, rows)
+        factored = {name: take_rows(each, rows) for name, each in self.factored.items()}
         aligned = None if self.aligned is None else self.aligned[rows]
-        return Input(self.dataset.take(rows), known, self.name, aligned, sampled=n)
+        return Input(self.dataset.take(rows), factored, aligned, sampled=n)
 
     def column(self, name: str) -> Any:
         """Return a column or feature by name; the combination factored out has a name too."""
-        return self.known if name == self.name else self.dataset.column(name)
-
-    def labels(self, names: Sequence[str]) -> Any:
-        """Return a column, or the combination of several; features are allowed."""
-        columns = [self.column(name) for name in names]
-        return columns[0] if len(columns) == 1 else combine_columns(columns)
+        return self.factored[name] if name in self.factored else self.dataset.column(name)
 
     def columns(self) -> dict[str, Any]:
         """Return all columns, the label factored out first."""
-        own = {} if self.known is None else {self.name: self.known}
-        return own | self.dataset.columns
+        return self.factored | self.dataset.columns
+
+
+def as_labels(columns: Mapping[str, Any]) -> Any:
+    """Return label columns as the estimator takes them: one by itself, several by name."""
+    if len(columns) > 1:
+        return dict(columns)
+    return next(iter(columns.values()), None)
+
+
+def label_names(settings: Mapping[str, Any]) -> list[str]:
+    """Return the names of what a command factors out: of each column, or of their combination.
+
+    Records from before several columns were factored out separately do not say which.
+    """
+    labels = list(settings.get("labels") or ())
+    return [joint_name(labels)] if len(labels) > 1 and settings.get("combine", True) else labels
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Refuse a label column that is named twice."""
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise ValueError(f"--labels names {twice[0]!r:.60} twice; name each column once")
 
 
 def check_outputs(outputs: Iterable[Path], options: Namespace, into_input: bool = False) -> None:
@@ -83,9 +104,9 @@ def _same_link(one: Path, other: Path) -> bool:
     return linked and os.path.samestat(one.lstat(), other.lstat())
 
 
-def check_other(known: str, other: str | None) -> None:
+def check_other(known: Sequence[str], other: str | None) -> None:
     """Refuse the label factored out as the label to look for."""
-    if known == other:
+    if other in known:
         how = "name another column, or leave --other out"
         raise ValueError(f"--other: {other!r:.60} is already the label to factor out; {how}")
 
@@ -98,18 +119,20 @@ def read_input(options: Namespace, console: Console, *, expect: str | None = Non
 
     console.stage(f"reading {options.input}")
     labels = list(options.labels or ())
-    name = joint_name(labels)
+    names = label_names(vars(options))
     if expect is None:  # a map may be repeated as it was made
-        check_other(name, options.other)
+        check_names(labels)
+        check_other(names, options.other)
     named = labels if options.other is None else [*labels, options.other]
     dataset = read_data(
         options.input, labels=named, label_file=options.label_file, use_rep=options.use_rep,
         layer=options.layer, features=options.features, index=options.index,
         join_on=options.join_on,
     )  # fmt: skip
-    known = dataset.labels(labels) if labels else None
-    if len(labels) > 1 and name in dataset.columns:
-        what = f"a column {name!r:.60}, the name of the combination of --labels"
+    parts = [[name] for name in names] if names == labels else [labels]
+    factored = {name: dataset.labels(part) for name, part in zip(names, parts, strict=True)}
+    if names != labels and names[0] in dataset.columns:
+        what = f"a column {names[0]!r:.60}, the name of the combination of --labels"
         raise ValueError(f"{options.input} has {what}; rename that column")
     aligned = None if options.align_rep is None else _aligned(options)
     if expect is not None and dataset.checksum(labels, aligned) != expect:
@@ -121,14 +144,14 @@ def read_input(options: Namespace, console: Console, *, expect: str | None = Non
         tell(f'other labels are compared in obsm["{options.align_rep}"]')
     if suffix_of(dataset.path) in TABLE_SUFFIXES:
         tell(f"features: {folded(dataset.features)}")
-    note, warning = ("", "") if known is None else _about_labels(known, name)
-    for each in filter(None, (*dataset.notes, note)):
+    about = [_about_labels(column, name) for name, column in factored.items()]
+    for each in filter(None, (*dataset.notes, *(note for note, _ in about))):
         tell(each)
     if expect is None:
         counts = "" if options.metric == "precomputed" else _about_counts(dataset, options.layer)
-        for each in filter(None, (*dataset.warnings, warning, counts)):
+        for each in filter(None, (*dataset.warnings, *(text for _, text in about), counts)):
             console.warn(each)
-    return Input(dataset, known, name, aligned)
+    return Input(dataset, factored, aligned)
 
 
 def _aligned(options: Namespace) -> Any:
@@ -188,9 +211,11 @@ def records_of(data: Input, options: Namespace, output: Path) -> list[InputRecor
     return input_records(data.dataset, output, labels, aligned=data.aligned, start=start)
 
 
-def names_of_files(settings: Mapping[str, Any]) -> Iterator[str]:
+def names_of_files(settings: Mapping[str, Any], command: str = "embed") -> Iterator[str]:
     """Yield the options that name a further file, in the order of the records."""
     if settings.get("label_file") is not None:
         yield "label_file"
     if settings.get("init", "pca") not in STARTS:
         yield "init"
+    if command == "transform":
+        yield "model"

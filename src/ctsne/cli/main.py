@@ -16,7 +16,9 @@ from ctsne.cli.values import apply_config, suggested
 
 # In the order of the help. Each is a module of this package with the texts USAGE, HELP, DESCRIPTION
 # and EPILOG and the functions ``add_options`` and ``run``.
-COMMANDS = ("embed", "sweep", "report", "evaluate", "plot", "rerun", "demo", "info")
+COMMANDS = (
+    "embed", "transform", "place", "sweep", "report", "evaluate", "plot", "rerun", "demo", "info",
+)  # fmt: skip
 
 _DESCRIPTION = """\
 Embed high-dimensional data in a map that leaves out what you already know.
@@ -31,6 +33,10 @@ from a file to a decision:
   ctsne report sweep -o page.html                 look at them, choose one
   ctsne embed data.csv --labels batch --method joint --strength 0.6 -o map.csv
   ctsne plot map.csv --color celltype -o map.png
+
+new points later:
+  ctsne embed data.csv --labels batch -o map.csv --model model.ctsne
+  ctsne transform model.ctsne new.csv -o new_map.csv
 
 examples:
   ctsne demo              six maps of synthetic data: a table and a picture

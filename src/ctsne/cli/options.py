@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ctsne._core.vocabulary import ALIGN_CHOICES, BANDWIDTHS, METRICS, STARTS
-from ctsne.cli.values import PerLabel, jobs, npy, number, one_of, seed, whole
+from ctsne.cli.values import PerLabel, Texts, jobs, npy, number, one_of, seed, whole
 from ctsne.methods import DEFAULT_METHOD, KNOBS, METHODS, is_used, users_of
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # Options that do not shape the result, or that the settings record elsewhere.
 UNRECORDED = ("command", "run", "config", "help", "jobs", "json", "quiet", "verbose", "input",
-              "output", "plot", "keep")  # fmt: skip
+              "output", "plot", "page", "keep", "model", "model_file")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -45,12 +45,14 @@ def _defaults(knob: str) -> str:
 
 
 _MAIN = (
-    Parameter("mixing", "--mixing", "SHARE", number, None,
+    Parameter("mixing", "--mixing", "SHARE...", PerLabel, None,
         "how far to mix the label: 0 is not at all, 1 is as much as random labels; finds the "
-        "strength or beta that reaches it"),
+        "strength or beta that reaches it; with several columns, donor=0.7 batch=0.5 sets it for "
+        "each"),
     Parameter("strength", "--strength", "T...", PerLabel, None,
         "for joint and balanced, instead of --mixing: from 0 (nothing factored out) to 1 "
-        f"(default: {_defaults('strength')}); A=0.5 B=1 sets it for labels A and B"),
+        f"(default: {_defaults('strength')}); A=0.5 B=1 sets it for labels A and B, or for columns "
+        "A and B if there are several"),
     Parameter("method", "--method", "NAME", one_of(*METHODS), DEFAULT_METHOD,
         "joint, revised (the paper's), balanced, original, or tsne, which ignores labels"),
     Parameter("beta", "--beta", "B...", PerLabel, None,
@@ -117,24 +119,42 @@ def option(
         help = f"{help} (default: {' '.join(map(short, values))})"
     if last.endswith("..."):
         more["nargs"] = "+"
-    more["action" if read is PerLabel else "type"] = read
+    together = isinstance(read, type) and issubclass(read, Texts)
+    more["action" if together else "type"] = read
     group.add_argument(*(flags or ["input"]), metavar=last.removesuffix("..."), help=help,
                        default=default, **more)  # fmt: skip
 
 
 def add_labels(group: Any, *, required: bool = False) -> None:
     """Add the label to factor out, and the label to look for."""
-    option(group, "--labels COLUMN...", "known label to factor out; several columns are combined",
-           required=required)  # fmt: skip
+    option(group, "--labels COLUMN...", "known label to factor out, or up to three of them, each "
+           "with a strength of its own", required=required)  # fmt: skip
+    option(group, "--combine", "treat several --labels as one: each combination of their values is "
+           "a label")  # fmt: skip
     option(group, "--other COLUMN", "label you hope to see; measured, and not used as a feature")
 
 
 def add_data(parser: Parser, main: Any, *, leave_out: Iterable[str] = ()) -> None:
     """Add how to read INPUT, and the estimator's parameters, the most needed to group ``main``."""
+    add_reading(parser)
+    advanced = parser.add_argument_group("advanced options")
+    for each in PARAMETERS:
+        if each.name not in leave_out:
+            option(main if each in _MAIN else advanced, f"{each.flag} {each.metavar}", each.help,
+                   read=each.read, default=each.default)  # fmt: skip
+
+
+def add_reading(parser: Parser, *, of_model: bool = False) -> None:
+    """Add how to read INPUT: the data of a map, or new points for that of a model."""
     group = parser.add_argument_group("reading INPUT")
+    chosen = "all numeric columns that are not named otherwise"
+    part = "X_pca, else the highly variable genes of X, else X"
+    aligned = "such as X_pca_harmony; replaces --align"
+    if of_model:
+        chosen, part = "those of the model, by name", "as for the model"
+        aligned = "if the model was made with one (default: the same key)"
     option(group, "--features NAME...",
-           'columns to embed, by name or pattern such as "PC*" (default: all numeric columns that '
-           "are not named otherwise)")  # fmt: skip
+           f'columns to embed, by name or pattern such as "PC*" (default: {chosen})')  # fmt: skip
     option(group, "--index COLUMN", "column with the names of the points; not used as a feature")
     option(group, "--label-file FILE",
            "table with the labels, if INPUT does not have them; its rows must be in the order of "
@@ -142,17 +162,11 @@ def add_data(parser: Parser, main: Any, *, leave_out: Iterable[str] = ()) -> Non
     option(group, "--join-on COLUMN",
            "column by which to join the label file to INPUT, such as cell; index joins by row "
            "names, order by position even if identifiers differ")  # fmt: skip
-    option(group, "--use-rep KEY", "h5ad: key in obsm, or X (default: X_pca, else "
-           "the highly variable genes of X, else X)")  # fmt: skip
+    option(group, "--use-rep KEY", f"h5ad: key in obsm, or X (default: {part})")
     option(group, "--layer KEY", "h5ad: layer to use instead")
     option(group, "--align-rep KEY",
-           "h5ad: representation in obsm in which to compare points with different labels, such "
-           "as X_pca_harmony; replaces --align")  # fmt: skip
-    advanced = parser.add_argument_group("advanced options")
-    for each in PARAMETERS:
-        if each.name not in leave_out:
-            option(main if each in _MAIN else advanced, f"{each.flag} {each.metavar}", each.help,
-                   read=each.read, default=each.default)  # fmt: skip
+           "h5ad: representation in obsm in which to compare points with different labels, "
+           f"{aligned}")  # fmt: skip
 
 
 def add_jobs(group: Any) -> None:
@@ -237,10 +251,14 @@ def spelled(
             continue
         words.append(action.option_strings[0])
         if isinstance(value, Mapping):
-            words += [f"{key}={short(each)}" for key, each in value.items()]
+            words += [f"{key}={_joined(each)}" for key, each in value.items()]
         elif action.nargs != 0:
             words += map(short, value if isinstance(value, list | tuple) else [value])
     return shlex.join(words)
+
+
+def _joined(value: object) -> str:
+    return ",".join(map(short, value if isinstance(value, list) else [value]))
 
 
 def short(value: object) -> str:

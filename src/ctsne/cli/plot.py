@@ -10,10 +10,10 @@ from typing import Any
 
 from ctsne._core.files import write_file
 from ctsne._core.messages import unknown
-from ctsne._core.vocabulary import CHOSEN_BY, measure_title
+from ctsne._core.vocabulary import chosen_by, measure_title
 from ctsne.cli.console import Console
 from ctsne.cli.folders import SweepFolder, read_folder
-from ctsne.cli.inputs import check_outputs, joint_name
+from ctsne.cli.inputs import check_outputs, label_names
 from ctsne.cli.main import Parser, command_parser
 from ctsne.cli.options import add_key, add_messages, option, settings_of, spelled
 from ctsne.cli.values import one_of
@@ -50,7 +50,7 @@ def add_options(parser: Parser, main: Any) -> None:
     option(main, "MAP_OR_SWEEP", "file written by ctsne embed, or folder written by ctsne sweep")
     option(main, "-o --output FILE", "picture to write (png, pdf or svg)", required=True)
     option(main, "--color COLUMN...",
-           "columns to colour by, one panel each (default: the label factored out)")  # fmt: skip
+           "columns to colour by, one panel each (default: the labels factored out)")  # fmt: skip
     option(main, "--shape COLUMN", "column with at most ten labels, drawn as marker shapes")
     option(main, "--kind KIND", "for a sweep: maps, measures or trade-off",
            read=one_of("maps", "measures", "trade-off"), default="maps")  # fmt: skip
@@ -82,13 +82,15 @@ def _map_figure(source: Path, options: argparse.Namespace, console: Console) -> 
         raise ValueError(f"--kind {options.kind} is for the folder of a sweep; {source} is a map")
     made = read_map(source, key=options.key)
     columns = dict(made.columns)
-    labels = [] if made.provenance is None else list(made.provenance.settings.get("labels") or ())
-    known = joint_name(labels)
-    if len(labels) > 1 and columns.keys() >= set(labels):
-        columns[known] = combine_columns([columns[name] for name in labels])
-    if labels and not options.color and known not in columns:  # positions alone, or another name
-        console.say(f"{source} has no column {known!r:.60} to colour by; choose one with --color")
-    colors = options.color or [name for name in [known] if name in columns]
+    settings = {} if made.provenance is None else made.provenance.settings
+    labels, known = list(settings.get("labels") or ()), label_names(settings)
+    if known != labels and columns.keys() >= set(labels):
+        columns[known[0]] = combine_columns([columns[name] for name in labels])
+    absent = [name for name in known if name not in columns]  # positions alone, or other names
+    if absent and not options.color:
+        what = f"no column {absent[0]!r:.60} to colour by"
+        console.say(f"{source} has {what}; choose one with --color")
+    colors = options.color or [name for name in known if name in columns]
     shown = {name: _pick(columns, name, source) for name in colors}
     return draw_map(made.embedding, shown, shape=_pick(columns, options.shape, source))
 
@@ -127,22 +129,22 @@ def _sweep_figure(source: Path, options: argparse.Namespace, _: Console) -> Any:
     from ctsne import pl
 
     sweep = read_folder(source)
-    known = joint_name(sweep.provenance.settings["labels"])
-    colors = options.color or [known]
+    known = label_names(sweep.provenance.settings)
+    colors = options.color or known[:1]
     if len(colors) > 1:
         raise ValueError("the maps of a sweep are drawn in one colour scheme: give one --color")
     color, shape = (_pick(sweep.columns, name, source) for name in (colors[0], options.shape))
     if options.kind == "measures":
         return _measures(sweep, known)
     if options.kind == "trade-off":
-        xlabel, ylabel = measure_title("mixing", known=known), measure_title("adjusted_rnx")
-        return pl.trade_off(sweep.result, xlabel=xlabel, ylabel=ylabel).figure
+        xlabel = None if len(known) > 1 else measure_title("mixing", known=known[0])
+        return pl.trade_off(sweep.result, xlabel=xlabel).figure
     made = {each.title: each.embedding for each in sweep.result.maps}
     maps = {title: each[:, :2] for title, each in made.items() if each is not None}
     return pl.maps(maps, color, shape=shape)[0].figure
 
 
-def _measures(sweep: SweepFolder, known: str) -> Any:
+def _measures(sweep: SweepFolder, known: list[str]) -> Any:
     """Draw a row for each measure, a column for each parameter that sets the strength."""
     from matplotlib import pyplot
 
@@ -151,14 +153,14 @@ def _measures(sweep: SweepFolder, known: str) -> Any:
     lines = [line for line in sweep.result.lines() if line.steering is not None]
     if not lines:
         raise ValueError("the sweep has no maps that differ in strength, so nothing to draw over")
-    names = [name for name in CHOSEN_BY if name in lines[0].maps[0].measures]
+    names = chosen_by(lines[0].maps[0].measures)
     parameters = list(dict.fromkeys(line.steering or "" for line in lines))
     size = (4.8 * len(parameters), 3.2 * len(names))
     figure = pyplot.figure(facecolor="white", layout="constrained", figsize=size)
     axes = figure.subplots(len(names), len(parameters), squeeze=False)
     other = sweep.provenance.settings["other"] or ""
     for row, name in zip(axes, names, strict=True):
-        title = measure_title(name, known=known, other=other)
+        title = measure_title(name, known=known[0], other=other)
         for ax, parameter in zip(row, parameters, strict=True):
             pl.measures(sweep.result, name, over=parameter, ylabel=title, ax=ax)
         low = min(0.0, *(each.measures[name] for line in lines for each in line.maps))

@@ -26,7 +26,7 @@ _LONGEST = 500
 
 def checked_settings(provenance: Provenance, output: Path) -> dict[str, Any]:
     """Return all settings of a command, each read as an option of the command line would be."""
-    if provenance.command not in ("embed", "sweep"):
+    if provenance.command not in ("embed", "sweep", "transform"):
         raise ValueError(f"{output} was made by an unknown command, {provenance.command!r:.40}")
     options = command_parser(provenance.command).options()
     actions = {each.dest: each for each in options if each.dest not in UNRECORDED}
@@ -46,7 +46,9 @@ def checked_settings(provenance: Provenance, output: Path) -> dict[str, Any]:
         except ArgumentTypeError as error:
             what = f"the settings stored in {output} cannot be read"
             raise ValueError(f"{what}: {name} {error}") from None
-    if len(provenance.inputs) != 1 + len(list(names_of_files(values))):
+    if "combine" in values and "combine" not in provenance.settings:
+        values["combine"] = len(values["labels"] or ()) > 1  # several columns were always combined
+    if len(provenance.inputs) != 1 + len(list(names_of_files(values, provenance.command))):
         raise ValueError(f"the settings stored in {output} do not name all files it was made from")
     return values
 
@@ -64,7 +66,7 @@ def options_again(provenance: Provenance, output: Path, *, given: str | None = N
     values["input"] = _find_input(data.file, output, given, how)
     if given is None and data.data is None:
         _check_same(data, values["input"], output, how)
-    for name, record in zip(names_of_files(values), more, strict=True):
+    for name, record in zip(names_of_files(values, provenance.command), more, strict=True):
         values[name] = _find_input(record.file, output)
         _check_same(record, values[name], output, "; make a new output from the one you have")
     return Namespace(**values)
@@ -105,16 +107,21 @@ def changed_file(provenance: Provenance, output: Path, again: Namespace) -> str:
 
 def check_work(again: Namespace, output: Path) -> None:
     """Refuse a record that asks for more iterations than anyone would wait for."""
-    from ctsne._fit.target import MOST_CORRECTIONS, MOST_WHOLE_TRIALS
+    from ctsne._fit import column_targets, target
+    from ctsne.cli.inputs import label_names
     from ctsne.cli.sweep import make_grid
 
+    if not hasattr(again, "n_iter"):
+        return  # placing points takes no iterations of a map
     maps, command, search = 1, "embed", ""
     if hasattr(again, "methods"):
         command = "sweep"
         swept = [value for entry in make_grid(again) for value in entry.values()]
         maps += sum(len(value) for value in swept if isinstance(value, list))
     elif again.mixing is not None:
-        maps += MOST_WHOLE_TRIALS + MOST_CORRECTIONS
+        several = len(label_names(vars(again))) > 1
+        trials = (column_targets if several else target).MOST_WHOLE_TRIALS
+        maps += trials + target.MOST_CORRECTIONS
         search = " (as many as a search for --mixing may make)"
     if maps * max(again.n_iter, _LEAST) <= _MOST_ITERATIONS:
         return

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ctsne._core.files import check_space
 from ctsne.cli.console import Console
 from ctsne.cli.folders import SweepFolder, check_folder, files_of, read_folder, write_folder
-from ctsne.cli.inputs import check_outputs, joint_name, names_of_files
+from ctsne.cli.inputs import check_outputs, label_names, names_of_files
 from ctsne.cli.main import Parser, command_parser
 from ctsne.cli.options import add_labels, add_messages, option, spelled
 from ctsne.cli.sweep import add_sweep_options, embed_command, run_sweep, suggestion
@@ -136,7 +136,7 @@ def _write(
     note = "  # from its own start, so it may differ" if settings["path"] else ""
     made["command"] = spelled(command_parser("report"), ["report", options.input], vars(options))
     write_report(
-        sweep.result, target, columns=sweep.columns, known=joint_name(settings["labels"]),
+        sweep.result, target, columns=sweep.columns, known=label_names(settings),
         other=settings["other"], mixing=settings["mixing"], names=sweep.names, title=options.title,
         commands=[embed_command(each, data, given) + note for each in sweep.result.maps],
         provenance=made,

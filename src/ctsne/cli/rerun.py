@@ -6,10 +6,11 @@ import json
 import shutil
 import uuid
 from argparse import Namespace
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ctsne.cli import embed, sweep
+from ctsne.cli import embed, sweep, transform
 from ctsne.cli.console import Console
 from ctsne.cli.folders import check_folder, is_sweep_folder, move_folder
 from ctsne.cli.main import Parser, command_parser
@@ -20,10 +21,10 @@ if TYPE_CHECKING:
     from ctsne._io import Provenance
 
 USAGE = "OUTPUT [options]"
-HELP = "repeat a map or a sweep from the settings stored with it"
+HELP = "repeat a map, placed points or a sweep from the settings stored with it"
 DESCRIPTION = """\
-Repeat a map or a sweep with the settings stored with it, and report whether
-the result is identical."""
+Repeat a map, placed points or a sweep with the settings stored with it, and
+report whether the result is identical."""
 
 EPILOG = """\
 The input is looked for where it was, relative to the output, and must have the
@@ -39,7 +40,9 @@ examples:
 
 def add_options(parser: Parser, main: Any) -> None:
     """Add the options of the command."""
-    main.add_argument("made", metavar="OUTPUT", help="a map, or the folder of a sweep")
+    main.add_argument(
+        "made", metavar="OUTPUT", help="a map, points placed in one, or a sweep folder"
+    )
     option(main, "-o --output NEW", "where to write (default: replace OUTPUT)")
     option(main, "--input FILE", "the data, if they have moved")
     add_key(main)
@@ -78,8 +81,10 @@ def run(options: Namespace, console: Console) -> None:
     before = _content(made, key)
     target, expect = Path(again.output), provenance.inputs[0].data
     with console.without_results():
-        repeat = _repeat_sweep if provenance.command == "sweep" else embed.make
-        repeat(again, console, expect=expect)
+        repeat: dict[str, Callable[..., None]] = {
+            "embed": embed.make, "sweep": _repeat_sweep, "transform": transform.make,
+        }  # fmt: skip
+        repeat[provenance.command](again, console, expect=expect)
     if changed:  # reported last: changed content is an error, which matters more
         console.warn(changed)
     identical = before == _content(target, key)

@@ -11,15 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ctsne._core.files import TABLE
-from ctsne._core.vocabulary import MEASURED_POINTS, NEIGHBORHOOD, SUGGESTED_MIXING
+from ctsne._core.messages import value_text
+from ctsne._core.vocabulary import MEASURED_POINTS, NEIGHBORHOOD, SUGGESTED_MIXING, mixings_of
 from ctsne.cli import folders
 from ctsne.cli import options as opt
 from ctsne.cli.console import Console, aligned, definitions, titles_of
 from ctsne.cli.embed import prepared
-from ctsne.cli.inputs import check_outputs, joint_name, read_input, records_of
+from ctsne.cli.inputs import check_outputs, label_names, read_input, records_of
 from ctsne.cli.main import Parser, command_parser
 from ctsne.cli.options import option, settings_of, spelled
-from ctsne.cli.values import number, one_of, whole
+from ctsne.cli.values import PerColumn, PerLabel, one_of, whole
 from ctsne.methods import METHODS, SWEPT_METHODS, is_used, swept_grid
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ examples:
   ctsne sweep cells.h5ad --labels batch --other celltype --mixing 0.7 -o sweep
   ctsne sweep cells.csv --labels batch --methods balanced --strengths 0 .5 1 \\
       -o sweep
+  ctsne sweep cells.csv --labels donor batch --mixing donor=0.7 batch=0.5 -o two
   ctsne sweep cells.csv --labels batch --path -o quick     several times faster"""
 
 
@@ -79,12 +81,14 @@ def add_sweep_options(parser: Parser, main: Any) -> None:
            "joint, revised, balanced or original, in addition to t-SNE",
            read=one_of(*METHODS), default=list(SWEPT_METHODS))  # fmt: skip
     option(main, "--strengths T...",
-           "for joint and balanced, from 0 to 1 (default: .2 .4 .6 .8 1)", read=number)  # fmt: skip
+           "for joint and balanced, from 0 to 1 (default: .2 .4 .6 .8 1); with several columns "
+           "donor=.3,.6 batch=.5,1 tries all combinations", read=PerColumn)  # fmt: skip
     option(main, "--betas B...",
            "for revised and original, from 1 down (default: from 1 to 1e-20 for revised, to 1e-4 "
-           "for original)", read=number)  # fmt: skip
-    option(main, "--mixing SHARE", "mixing that the suggested map should reach, from 0 to 1",
-           read=number, default=SUGGESTED_MIXING)  # fmt: skip
+           "for original); likewise", read=PerColumn)  # fmt: skip
+    option(main, "--mixing SHARE...",
+           "mixing that the suggested map should reach, from 0 to 1; with several columns for "
+           "all, or donor=0.7 batch=0.5", read=PerLabel, default=SUGGESTED_MIXING)  # fmt: skip
     option(main, "--all-points", f"use all points, not only a random sample of {SWEPT_POINTS:,}")
     option(main, "--path", "start each map from the next weaker one: much faster, for a first look")
     measures = parser.add_argument_group("measures")
@@ -113,8 +117,7 @@ def run_sweep(
     from ctsne._io import Provenance, current_versions
     from ctsne.sweep import sweep
 
-    if not 0 <= options.mixing <= 1:
-        raise ValueError(f"--mixing must be a number from 0 to 1, got {options.mixing:g}")
+    _check_mixing(options)
     given = read_input(options, console, expect=expect)
     data = given if options.all_points else given.sample(SWEPT_POINTS)
     if data.sampled:
@@ -156,6 +159,16 @@ def run_sweep(
     return folders.SweepFolder(result, data.columns(), data.dataset.names, provenance)
 
 
+def _check_mixing(options: argparse.Namespace) -> None:
+    """Refuse a target for the suggestion that no label or column has."""
+    from ctsne.sweep.choice import check_targets
+
+    if not isinstance(options.mixing, Mapping) and not 0 <= options.mixing <= 1:
+        raise ValueError(f"--mixing must be a number from 0 to 1, got {options.mixing:g}")
+    names = label_names(vars(options))
+    check_targets(options.mixing, mixings_of(titles_of(names, None)))
+
+
 def _knob(parameters: Mapping[str, Any]) -> str:
     """Return the parameter that sets the strength of a method."""
     return METHODS[parameters["method"]].knob or ""
@@ -163,11 +176,15 @@ def _knob(parameters: Mapping[str, Any]) -> str:
 
 def make_grid(options: argparse.Namespace) -> list[dict[str, Any]]:
     """Return the settings of all maps: t-SNE, then each method from weak to strong."""
+    from ctsne.sweep.grid import column_products
+
     grid = swept_grid(*dict.fromkeys(["tsne", *options.methods]), short=True)
     for entry in grid:
         knob = _knob(entry)
         given = {"strength": options.strengths, "beta": options.betas}.get(knob)
-        if given:
+        if isinstance(given, Mapping):
+            entry[knob] = column_products(knob, given)
+        elif given:
             entry[knob] = sorted(set(given), reverse=knob == "beta")
     return grid
 
@@ -179,8 +196,7 @@ def _report(made: folders.SweepFolder, options: argparse.Namespace, console: Con
     suggested = suggestion(result, options.mixing)
     best = suggested.map
     command = None
-    known = joint_name(options.labels)
-    columns = titles_of(known, options.other)
+    columns = titles_of(label_names(vars(options)), options.other)
     lines = [_table_text(result, columns, best), ""]
     if best is None:
         lines += [f"suggested: none, because {suggested.reason}", "  try a lower --mixing"]
@@ -191,8 +207,8 @@ def _report(made: folders.SweepFolder, options: argparse.Namespace, console: Con
             how = "To make this map of all points"
         judge = columns.get("other_mixing", "the picture")
         advice = (
-            f"{options.mixing:g} is a starting point, not a rule: try stronger settings as long as "
-            f"{judge} shows that nothing merges that should stay apart. {how}:"
+            f"{value_text(options.mixing)} is a starting point, not a rule: try stronger settings "
+            f"as long as {judge} shows that nothing merges that should stay apart. {how}:"
         )
         lines.append(f"suggested: {best.title}")
         lines += [textwrap.indent(textwrap.fill(text, 76), "  ")
@@ -201,7 +217,7 @@ def _report(made: folders.SweepFolder, options: argparse.Namespace, console: Con
     lines += ["", f"look at the maps: ctsne report {folder} -o page.html",
               f"all measures: {Path(folder) / TABLE}"]  # fmt: skip
     content = {
-        "command": "sweep", "output": folder, "points": len(made.columns[known]),
+        "command": "sweep", "output": folder, "points": _n_points(result),
         "settings": settings, "maps": [_facts(swept) for swept in result.maps],
         "suggested": None if best is None else {**_facts(best), "command": command},
         "reason": suggested.reason,
@@ -209,7 +225,11 @@ def _report(made: folders.SweepFolder, options: argparse.Namespace, console: Con
     console.result("\n".join(lines), content)
 
 
-def suggestion(result: SweepResult, mixing: float) -> Suggestion:
+def _n_points(result: SweepResult) -> int:
+    return next(len(each.embedding) for each in result.maps if each.embedding is not None)
+
+
+def suggestion(result: SweepResult, mixing: float | Mapping[str, float]) -> Suggestion:
     """Return the map that the sweep suggests, with the reason."""
     from ctsne.sweep import Suggestion
 
@@ -229,7 +249,7 @@ def _table_text(result: SweepResult, columns: Mapping[str, str], best: SweptMap 
     rows: list[list[object]] = []
     for swept in result.maps:
         strength = swept.parameters.get(_knob(swept.parameters))
-        setting = "-" if strength is None else f"{strength:g}"
+        setting = "-" if strength is None else value_text(strength)
         mark = "<- suggested" if swept is best else swept.error or ""
         values = map(swept.measures.get, columns)
         rows.append([swept.parameters["method"], setting, *values, mark])

@@ -91,22 +91,58 @@ def per_label(texts: Sequence[str]) -> float | dict[str, float]:
     for text in texts:
         label, _, value = text.rpartition("=")
         if not label:
-            raise ArgumentTypeError(f"must be a number, or label=number per label, got {text!r}")
+            what = "must be a number, or label=number per label or column"
+            raise ArgumentTypeError(f"{what}, got {text!r}")
         if label in values:
             raise ArgumentTypeError(f"names the label {label!r} twice")
         values[label] = number(value)
     return values
 
 
-class PerLabel(argparse.Action):
-    """Store one number, or one for each label."""
+def per_column(texts: Sequence[str]) -> list[float] | dict[str, list[float]]:
+    """Read numbers for all label columns, or ``column=number,number`` for each column."""
+    if not any("=" in text for text in texts):
+        return [number(text) for text in texts]
+    values: dict[str, list[float]] = {}
+    for text in texts:
+        column, _, numbers = text.rpartition("=")
+        if not column:
+            raise ArgumentTypeError(f"must be numbers, or column=number,... each, got {text!r}")
+        if column in values:
+            raise ArgumentTypeError(f"names the column {column!r} twice")
+        values[column] = [number(each) for each in numbers.split(",")]
+    return values
+
+
+class Texts(argparse.Action):
+    """Store what is read from all texts after an option together."""
+
+    def read(self, texts: Sequence[str]) -> Any:
+        """Return the value of the option."""
+        raise NotImplementedError
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option: Any = None) -> None:
         """Read the texts after the option."""
         try:
-            setattr(namespace, self.dest, per_label(values))
+            setattr(namespace, self.dest, self.read(values))
         except ArgumentTypeError as error:
             raise argparse.ArgumentError(self, str(error)) from None
+
+
+class PerLabel(Texts):
+    """Store one number, or one for each label or label column."""
+
+    def read(self, texts: Sequence[str]) -> float | dict[str, float]:
+        """Return a number, or numbers by name."""
+        return per_label(texts)
+
+
+class PerColumn(Texts):
+    """Store numbers to try, for all label columns together or for each."""
+
+    def read(self, texts: Sequence[str]) -> list[float] | dict[str, list[float]]:
+        """Return numbers, or lists of numbers by column."""
+        return per_column(texts)
 
 
 def apply_config(commands: Mapping[str, Parser], command: str, arguments: Sequence[str]) -> None:
@@ -165,13 +201,19 @@ def value_of(action: argparse.Action, value: Any) -> Any:
         if isinstance(value, dict):
             return per_label([f"{label}={_text(each)}" for label, each in value.items()])
         return per_label([_text(value)])
-    read: Any = action.type or str
+    if isinstance(action, PerColumn) and isinstance(value, dict):
+        return per_column([f"{column}={_listed(each)}" for column, each in value.items()])
+    read: Any = action.type or (number if isinstance(action, PerColumn) else str)
     if action.nargs != "+":
         return read(_text(value))
     values = value if isinstance(value, list) else [value]
     if not values:
         raise ArgumentTypeError("must have at least one value, got an empty list")
     return [read(_text(each)) for each in values]
+
+
+def _listed(values: Any) -> str:
+    return ",".join(map(_text, values if isinstance(values, list) else [values]))
 
 
 def _text(value: Any) -> str:

@@ -10,15 +10,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.checks import check_features, check_kind, check_matrix
-from ctsne._core.vocabulary import MEASURED_POINTS, NEIGHBORHOOD
+from ctsne._core.vocabulary import MEASURED_POINTS, NEIGHBORHOOD, of_column, split_measure
 from ctsne.affinity.result import Diagnostics
 from ctsne.evaluate.labels_nearby import expected_lisi, knn_accuracy, lisi
 from ctsne.evaluate.mixing import expected_laplacian, laplacian, mixing
-from ctsne.evaluate.neighbors_in_data import DataNeighbors, check_same_points, data_neighbors
-from ctsne.evaluate.neighbors_in_map import nearest, search_map
+from ctsne.evaluate.neighbors_in_data import (
+    DataNeighbors,
+    check_same_points,
+    data_neighbors,
+    read_labels,
+)
+from ctsne.evaluate.neighbors_in_map import MapNeighbors, nearest, search_map
 from ctsne.evaluate.rnx import adjusted_jaccard, adjusted_rnx, ranked_curve
 from ctsne.evaluate.sampling import check_k, sample_points
-from ctsne.labels import Labels, encode_labels
+from ctsne.labels import JOINT, LabelColumns, Labels, encode_labels
 from ctsne.neighbors.lists import available
 
 if TYPE_CHECKING:
@@ -54,7 +59,9 @@ def measure_map(
     dict of str to float
         ``rnx``; with labels also ``mixing``, ``adjusted_rnx``, ``aligned_rnx`` (if ``data`` has an
         alignment), ``adjusted_jaccard``, ``laplacian`` and ``ilisi``; with ``other`` also
-        ``other_mixing``, ``other_laplacian``, ``other_clisi`` and ``other_knn_accuracy``.
+        ``other_mixing``, ``other_laplacian``, ``other_clisi`` and ``other_knn_accuracy``. With
+        several columns these are of their combination; ``mixing (donor)``, ``laplacian (donor)``
+        and ``ilisi (donor)`` are of the column ``donor`` alone, and so for each.
         nan if a measure cannot be taken, such as the neighbours kept if ``data`` is a graph.
 
     Examples
@@ -93,12 +100,28 @@ def measure_map(
         measures["laplacian"] = float(laplacian(found, data.labels, k=k))
         if perplexity >= 1:  # fewer than five points have no such neighbourhood
             measures["ilisi"] = float(lisi(found, data.labels, perplexity=perplexity))
+    if data.columns is not None:
+        measures |= _by_column(found, data.columns, k, perplexity)
     if hidden is not None:
         measures["other_mixing"] = mixing(nearest(found, k), hidden)
         measures["other_laplacian"] = float(laplacian(found, hidden, k=k))
         if perplexity >= 1:
             measures["other_clisi"] = float(lisi(found, hidden, perplexity=perplexity))
         measures["other_knn_accuracy"] = float(knn_accuracy(found, hidden, k=k))
+    return measures
+
+
+def _by_column(
+    found: MapNeighbors, columns: LabelColumns, k: int, perplexity: float
+) -> dict[str, float]:
+    """Measure how each of several columns is mixed."""
+    measures: dict[str, float] = {}
+    for name, labels in zip(columns.names, columns.columns, strict=True):
+        measures[of_column("mixing", name)] = mixing(nearest(found, k), labels)
+        measures[of_column("laplacian", name)] = float(laplacian(found, labels, k=k))
+        if perplexity >= 1:
+            lisi_of_column = float(lisi(found, labels, perplexity=perplexity))
+            measures[of_column("ilisi", name)] = lisi_of_column
     return measures
 
 
@@ -120,9 +143,9 @@ def evaluate(
         Positions in the map.
     X : array-like or sparse matrix of shape (n, d)
         The data: features, or distances with ``metric="precomputed"``.
-    labels : array-like of shape (n,) or (n, c), optional
+    labels : array-like of shape (n,) or (n, c), mapping of name to column, optional
         The label that was factored out. Neighbourhoods are adjusted for it. With several columns,
-        each combination of their values is a label.
+        they are adjusted for each combination of values, and the mixing of each column is measured.
     other : array-like of shape (n,) or (n, c), optional
         A label that should be visible in the map.
     k : int, default=30
@@ -142,7 +165,8 @@ def evaluate(
         and "other"), if it is about one; ``k``; ``value``; ``expected``, the value for a random map
         or random labels, if known; ``points``, how many were measured. The measures are those of
         :func:`ctsne.evaluate.measure_map`, and the area under the R_NX curve at up to 500 points.
-        Measures of ``other`` lose their prefix ``other_``: ``label`` tells them apart.
+        Measures of ``other`` lose their prefix ``other_``, and those of one of several columns
+        their suffix: ``label`` tells them apart.
 
     Examples
     --------
@@ -160,7 +184,7 @@ def evaluate(
     positions = check_features(embedding, argument="embedding")
     n = len(positions)
     k = check_k(k, n=n)
-    known = None if labels is None else encode_labels(labels, n=n)
+    known, parts = (None, None) if labels is None else read_labels(labels, n)
     hidden = None if other is None else encode_labels(other, n=n, argument="other")
     if diagnostics is not None:
         check_kind(diagnostics, Diagnostics, "diagnostics")
@@ -170,8 +194,8 @@ def evaluate(
         matrix = check_matrix(X)
         check_same_points(matrix.shape[0], n)
         data = data_neighbors(
-            matrix, known, k=k, metric=metric, pca=pca, align=align, sample=sample,
-            random_state=random_state, n_jobs=n_jobs,
+            matrix, known if parts is None else parts, k=k, metric=metric, pca=pca, align=align,
+            sample=sample, random_state=random_state, n_jobs=n_jobs,
         )  # fmt: skip
     elif data.n != n or data.k < k:
         raise ValueError(
@@ -179,11 +203,18 @@ def evaluate(
         )
     elif not np.array_equal(_codes(data.labels), _codes(known)):
         raise ValueError("data must have been searched with the same labels")
-    columns = {"": (known, _name(labels, "labels")), "other_": (hidden, _name(other, "other"))}
+    data = replace(data, columns=parts)
+    name = _name(labels, "labels") if parts is None else JOINT.join(parts.names)
+    columns = {"": (known, name), "other_": (hidden, _name(other, "other"))}
+    by_column = {} if parts is None else dict(zip(parts.names, parts.columns, strict=True))
     rows: list[tuple[object, ...]] = []
     for name, value in measure_map(positions, data, other=hidden, k=k, n_jobs=n_jobs).items():
-        short = name.removeprefix("other_")
-        column, label = columns[name.removesuffix(short)]
+        base, label = split_measure(name)
+        short = base.removeprefix("other_")
+        if label is None:
+            column, label = columns[base.removesuffix(short)]
+        else:
+            column = by_column[label]
         size, expected = k, _EXPECTED.get(short, np.nan)
         if short == "laplacian":
             expected = expected_laplacian(column)

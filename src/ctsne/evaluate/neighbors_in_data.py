@@ -22,7 +22,7 @@ from ctsne.evaluate.neighbors_in_map import (
     search_map,
 )
 from ctsne.evaluate.sampling import Points, check_k, sample_points
-from ctsne.labels import Labels, encode_labels
+from ctsne.labels import LabelColumns, Labels, combine_columns, encode_columns, encode_labels
 from ctsne.neighbors import Neighbors, find_neighbors, neighbors_from_distances
 from ctsne.neighbors.alignment import Alignment, check_align, choose_alignment
 from ctsne.neighbors.lists import different_labels
@@ -37,7 +37,8 @@ class DataNeighbors:
     points, n
         As in :class:`ctsne.evaluate.MapNeighbors`.
     labels : Labels or None
-        The labels that neighbourhoods are adjusted for.
+        The labels that neighbourhoods are adjusted for: of several columns, each combination of
+        their values.
     k : int
         The largest neighbourhood that can be measured.
     indices, distances, n_same : ndarray of int32, float32, int32
@@ -49,6 +50,8 @@ class DataNeighbors:
     alignment, aligned : str, ndarray of int32 or None
         How points with other labels were aligned (``"none"`` if they were not), and the lists in
         which they are the nearest in the aligned data.
+    columns : LabelColumns or None
+        The columns, if there are several; the mixing of each is measured.
 
     Examples
     --------
@@ -70,6 +73,7 @@ class DataNeighbors:
     features: NDArray[np.floating] | None = None
     alignment: str = "none"
     aligned: NDArray[np.int32] | None = None
+    columns: LabelColumns | None = None
 
     @property
     def complete(self) -> bool:
@@ -99,7 +103,7 @@ class DataNeighbors:
         """Merge both lists into one, for measures that ignore labels."""
         order = np.lexsort((self.indices, self.distances), axis=1)[:, : self.k]
         return replace(
-            self, labels=None, alignment="none", aligned=None,
+            self, labels=None, alignment="none", aligned=None, columns=None,
             indices=np.take_along_axis(self.indices, order, axis=1),
             distances=np.take_along_axis(self.distances, order, axis=1),
             n_same=np.full(len(self.points), self.k, np.int32),
@@ -118,8 +122,8 @@ def data_neighbors(
     X : array-like or sparse matrix, shape (n, d)
         Features; with ``metric="precomputed"`` distances. A sparse graph of distances does not
         hold all neighbourhoods (``complete`` is False): only mixing can be measured.
-    labels : array-like of shape (n,) or (n, c), optional
-        The labels to adjust for.
+    labels : array-like of shape (n,) or (n, c), mapping of name to column, optional
+        The labels to adjust for. Several columns are adjusted for as their combination.
     k : int, default=30
         Largest neighbourhood to measure, from 1 to n - 2.
     metric, pca, align
@@ -145,15 +149,24 @@ def data_neighbors(
     n = matrix.shape[0]
     k = check_k(k, n=n)
     check_choice(metric, "metric", METRICS)
-    known = None if labels is None else encode_labels(labels, n=n)
+    known, columns = (None, None) if labels is None else read_labels(labels, n)
     how = check_align(align, n, metric)
     features = reference_features(matrix, metric=metric, pca=pca, n_jobs=n_jobs)
     points = sample_points(n, sample, random_state)
-    data = search_data(DataNeighbors(points, n, known, k, metric=metric, features=features), n_jobs)
+    data = DataNeighbors(points, n, known, k, metric=metric, features=features, columns=columns)
+    data = search_data(data, n_jobs)
     if known is None or known.n_labels < 2 or features is None:
         return data
     moved = choose_alignment(features, known, how, metric=metric, n_jobs=n_jobs)
     return search_aligned(data, moved, n_jobs)
+
+
+def read_labels(labels: object, n: int) -> tuple[Labels, LabelColumns | None]:
+    """Return the labels to adjust for, and the columns they combine if there are several."""
+    found = encode_columns(labels, n=n)
+    if isinstance(found, Labels):
+        return found, None
+    return encode_labels(combine_columns(found.columns)), found
 
 
 def reference_features(

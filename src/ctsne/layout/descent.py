@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 import ctsne._native as _native
 from ctsne._core.checks import as_numbers, check_count, check_finite, check_jobs, check_kind
 from ctsne._core.messages import shown, warn
+from ctsne.layout.columns import ColumnRepulsion, ColumnWeights
 from ctsne.layout.pairs import PairWeights
 from ctsne.layout.repulsion import REMEDY, Extent, Repulsion, check_dof
 
@@ -89,8 +90,8 @@ class Layout:
     start : array, shape (n, dims)
         Positions to start from, in one to three dimensions.
     schedule : Schedule
-    weights : PairWeights, optional
-        Low-dimensional conditioning.
+    weights : PairWeights or ColumnWeights, optional
+        Low-dimensional conditioning, on one label column or on several.
     dof : float
         Degrees of freedom of the map's kernel; t-SNE uses 1.
     n_jobs : int
@@ -119,7 +120,7 @@ class Layout:
         start: NDArray[np.floating],
         schedule: Schedule | None = None,
         *,
-        weights: PairWeights | None = None,
+        weights: PairWeights | ColumnWeights | None = None,
         dof: float = 1.0,
         n_jobs: int = 1,
     ) -> None:
@@ -133,7 +134,8 @@ class Layout:
         self._order = np.arange(n)
         self._groups: NDArray[np.integer] | None = None
         if weights is not None:
-            check_kind(weights, PairWeights, "weights")
+            if not isinstance(weights, ColumnWeights):
+                check_kind(weights, PairWeights, "weights")
             if len(weights.codes) != n:
                 raise ValueError(f"weights must be those of {n} points, got {len(weights.codes)}")
             self._constant -= weights.mean_log_weight(matrix)
@@ -141,7 +143,11 @@ class Layout:
             sizes = np.diff(weights.bounds, append=n)
             self._groups = np.repeat(np.arange(len(weights.bounds)), sizes)
         dof = check_dof(dof)
-        self._repulsion = Repulsion(n, dof=dof, weights=weights, n_jobs=self._n_jobs)
+        self._repulsion = (
+            ColumnRepulsion(n, weights, dof=dof, n_jobs=self._n_jobs)
+            if isinstance(weights, ColumnWeights)
+            else Repulsion(n, dof=dof, weights=weights, n_jobs=self._n_jobs)
+        )
         self._extent: Extent | None = None
         y = np.array(start[self._order], np.float32, order="C")
         # A large matrix is kept as given until it is packed for the last time.

@@ -72,6 +72,8 @@ def _across_labels(n: int, weights: PairWeights) -> list[_Channel]:
     label the difference to alpha is left to add. Pairs with unlabelled points have weight one.
     """
     m = weights.n_labelled
+    if (weights.beta == 0).all() and m == n:
+        return []  # only pairs inside labels count
     if np.ptp(weights.beta) == 0:
         channels = [_Channel((0, m), (0, m), float(weights.beta[0]))]
     else:
@@ -146,7 +148,7 @@ class Repulsion:
         width = max(b - a for a, b in zip(low, high, strict=True))
         if not all(map(math.isfinite, (*low, *high))) or width > _WIDEST:
             raise ValueError(f"the map is {abs(width):g} wide, too wide for any forces; {REMEDY}")
-        force, normaliser = self._sum(y, low, high)
+        force, normaliser = self.sums(y, low, high)
         if not 0 < normaliser < math.inf:
             raise ValueError(
                 f"the points of the map are so far apart ({width:g}) that the sum of their kernel "
@@ -154,9 +156,10 @@ class Repulsion:
             )
         return force, normaliser
 
-    def _sum(
+    def sums(
         self, y: NDArray[np.float32], low: Sequence[float], high: Sequence[float]
     ) -> tuple[NDArray[np.float32], float]:
+        """Compute forces and normaliser of a map between two corners, whatever they are."""
         view = _View(y, self._n_jobs, *plan_mesh(low, high, self._dof))
         force = np.zeros_like(y)
         way = None
@@ -167,7 +170,7 @@ class Repulsion:
             normaliser = self._grouped.add(way, y, force)
             normaliser += self._add_exactly(range(way.n_single), view, force)
             return force, normaliser
-        normaliser = sum(self._add(channel, view, force) for channel in self._channels)
+        normaliser = sum((self._add(channel, view, force) for channel in self._channels), 0.0)
         if len(self._own):
             normaliser += self._add_inside_labels(view, force)
         return force, normaliser

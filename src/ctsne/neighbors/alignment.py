@@ -7,8 +7,8 @@ the list of the same label always uses the data as they are.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ctsne._core.checks import as_numbers, check_choice, check_directions, check_matrix, is_sparse
 from ctsne._core.vocabulary import ALIGN_CHOICES, TRIED_ALIGNMENTS
-from ctsne.labels import Labels
+from ctsne.labels import LabelColumns, Labels
 from ctsne.neighbors.exact import unit_rows
 from ctsne.neighbors.search import find_neighbors
 
@@ -36,6 +36,7 @@ SAME_UNIT = 2.0
 _Points = NDArray[np.floating]
 _Floats = NDArray[np.float64]
 _Codes = NDArray[np.int32]
+_AnyLabels = TypeVar("_AnyLabels", Labels, LabelColumns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,11 +51,17 @@ class Alignment:
         The aligned points; None if the data are used as given.
     scores : dict of str to float
         The commuting share of each alignment tried, if ``"auto"`` chose one.
+    shifts : ndarray of shape (n_labels, d) or None
+        The shift of each label, if all its points move alike.
+    factor : float
+        By which a given representation was multiplied.
     """
 
     name: str
     points: _Points | None
     scores: dict[str, float] = field(default_factory=dict)
+    shifts: _Floats | None = None
+    factor: float = 1.0
 
 
 def check_align(align: Any, n: int, metric: str) -> str | _Points:
@@ -92,16 +99,19 @@ def choose_alignment(
     if labels is None or (isinstance(how, str) and how == "none"):
         return Alignment("none", None)
     if not isinstance(how, str):
-        return Alignment("array", rescaled_points(how, X, labels, metric=metric))
+        factor = unit_factor(how, X, labels, metric=metric)
+        points = how if factor == 1 else np.asarray(how * factor, how.dtype)
+        return Alignment("array", points, factor=factor)
     if how != "auto":
-        return Alignment(how, align_points(X, labels, how, metric=metric, n_jobs=n_jobs))
-    best, points, scores = "none", None, {}
+        return _align(X, labels, how, metric=metric, n_jobs=n_jobs)
+    best, scores = Alignment("none", None), {}
     for name in TRIED_ALIGNMENTS:
-        moved = align_points(X, labels, name, metric=metric, n_jobs=n_jobs)
+        tried = _align(X, labels, name, metric=metric, n_jobs=n_jobs)
+        moved = X if tried.points is None else tried.points
         scores[name] = commuting_share(X, moved, labels, metric=metric, n_jobs=n_jobs)
         if scores[name] >= max(scores.values()):
-            best, points = name, None if name == "none" else moved
-    return Alignment(best, points, scores)
+            best = tried
+    return replace(best, scores=scores)
 
 
 def align_points(
@@ -124,26 +134,51 @@ def align_points(
     >>> align_points(X, encode_labels(list("aaabbb")), "mean").ravel().tolist()
     [2.5, 3.5, 4.5, 2.5, 3.5, 4.5]
     """
+    aligned = _align(X, labels, how, metric=metric, n_jobs=n_jobs).points
+    return X if aligned is None else aligned
+
+
+def _align(X: _Points, labels: Labels, how: str, *, metric: str, n_jobs: int) -> Alignment:
     if how == "none" or labels.n_labels < 2:
-        return X
+        return Alignment(how, None)
     points = unit_rows(X) if metric == "cosine" else X
-    if how == "mean":
-        return _moved(points, labels, _to_common_mean(points, labels))
     rows = alignment_sample(labels)
-    part, known = points[rows], take_labels(labels, rows)
-    if how == "mutual":
-        return _moved(points, labels, _mutual_shifts(part, known, n_jobs))
-    return _moved_locally(points, labels.codes, rows, _local_moves(part, known, n_jobs), n_jobs)
+    if how == "local":
+        moves = _local_moves(points[rows], take_labels(labels, rows), n_jobs)
+        return Alignment(how, _moved_locally(points, labels.codes, rows, moves, n_jobs))
+    if how == "mean":
+        shifts = _to_common_mean(points, labels)
+    else:
+        shifts = _mutual_shifts(points[rows], take_labels(labels, rows), n_jobs)
+    return Alignment(how, moved(points, labels.codes, shifts), shifts=shifts)
 
 
-def rescaled_points(points: _Points, X: _Points, labels: Labels, *, metric: str) -> _Points:
-    """Rescale a representation that has another unit than the data.
+def shift_to(points: _Floats, known: _Floats, how: str, *, n_jobs: int) -> _Floats:
+    """Return the shift that aligns points of a new label with aligned points that stay in place.
+
+    ``"mean"`` moves their mean to that of the others; any other alignment follows mutual nearest
+    neighbours, as ``"mutual"`` does, but all the way, because only one side moves.
+    """
+    if how == "mean":
+        return np.asarray(known.mean(axis=0) - points.mean(axis=0))
+    codes = np.repeat([0, 1], [len(known), len(points)]).astype(np.int32)
+    sides = Labels(codes, ("known", "new"), np.bincount(codes, minlength=2).astype(np.int64))
+    shift = np.zeros(points.shape[1])
+    for _ in range(ROUNDS):
+        difference, count = _differences(np.concatenate([known, points + shift]), sides, n_jobs)
+        new = codes == 1
+        shift += difference[new].sum(axis=0) / max(1, int(count[new].sum()))
+    return shift
+
+
+def unit_factor(points: _Points, X: _Points, labels: Labels, *, metric: str) -> float:
+    """Return the factor that gives a representation the unit of the data.
 
     Distances to other labels, in the representation, are compared with those to the same label, in
     the data. If distances inside labels differ by a factor of two or more, the units differ.
     """
     if metric == "cosine":  # angles have no unit
-        return points
+        return 1.0
     rows = np.sort(np.random.default_rng(0).permutation(len(X))[:SCORE_ROWS])
     typical = []
     for each in (X, points):
@@ -151,8 +186,8 @@ def rescaled_points(points: _Points, X: _Points, labels: Labels, *, metric: str)
         own = np.arange(found.indices.shape[1]) < found.n_same[:, None]
         typical.append(float(np.median(found.distances[own])) if own.any() else 0.0)
     if min(typical) == 0 or 1 / SAME_UNIT < typical[0] / typical[1] < SAME_UNIT:
-        return points
-    return np.asarray(points * (typical[0] / typical[1]), points.dtype)
+        return 1.0
+    return typical[0] / typical[1]
 
 
 def alignment_sample(labels: Labels) -> NDArray[np.int64]:
@@ -163,11 +198,9 @@ def alignment_sample(labels: Labels) -> NDArray[np.int64]:
     return np.sort(np.random.default_rng(0).permutation(n)[:SAMPLE])
 
 
-def take_labels(labels: Labels, rows: NDArray[np.int64]) -> Labels:
+def take_labels(labels: _AnyLabels, rows: NDArray[np.int64]) -> _AnyLabels:
     """Return the labels of some points; unused labels keep their codes."""
-    codes = labels.codes[rows]
-    counts = np.bincount(codes[codes >= 0], minlength=labels.n_labels)
-    return Labels(codes, labels.names, counts.astype(labels.counts.dtype))
+    return labels.take(rows)
 
 
 def commuting_share(
@@ -240,10 +273,10 @@ def _label_sums(values: NDArray[Any], labels: Labels) -> _Floats:
     return np.asarray(members @ values.astype(np.float64, copy=False))
 
 
-def _moved(points: _Points, labels: Labels, shifts: _Floats) -> _Points:
+def moved(points: _Points, codes: _Codes, shifts: _Floats) -> _Points:
     """Move every label by its shift, but not unlabelled points."""
     padded = np.vstack([shifts, np.zeros(points.shape[1])]).astype(points.dtype)
-    return np.asarray(points + padded[labels.codes])  # a missing label, -1, takes the zeros
+    return np.asarray(points + padded[codes])  # a missing label, -1, takes the zeros
 
 
 def _differences(points: _Points, labels: Labels, n_jobs: int) -> tuple[_Floats, NDArray[np.int64]]:
@@ -259,7 +292,7 @@ def _mutual_shifts(points: _Points, labels: Labels, n_jobs: int) -> _Floats:
     shifts = np.zeros((labels.n_labels, points.shape[1]))
     start = points.astype(np.float64)
     for _ in range(ROUNDS):
-        difference, count = _differences(_moved(start, labels, shifts), labels, n_jobs)
+        difference, count = _differences(moved(start, labels.codes, shifts), labels, n_jobs)
         pairs = _label_sums(count[:, None], labels)
         shifts += 0.5 * _label_sums(difference, labels) / np.maximum(pairs, 1)
     return shifts
@@ -281,13 +314,13 @@ def _moved_locally(
     points: _Points, codes: _Codes, rows: NDArray[np.int64], moves: _Floats, n_jobs: int
 ) -> _Points:
     """Move points outside the sample as the sampled points near them."""
-    moved = points.astype(np.float64)
-    moved[rows] += moves
+    places = points.astype(np.float64)
+    places[rows] += moves
     rest = np.setdiff1d(np.arange(len(points)), rows)
     if len(rest):
         known, asked = codes[rows], codes[rest]
-        moved[rest] += _smoothed(moves, points[rows], known, points[rest], asked, n_jobs)
-    return moved.astype(points.dtype)
+        places[rest] += _smoothed(moves, points[rows], known, points[rest], asked, n_jobs)
+    return places.astype(points.dtype)
 
 
 def _smoothed(

@@ -137,11 +137,11 @@ def _search(
         hits, entries = trial.count_found(lists, other=other)
         return entries > 0 and hits >= goal * entries
 
-    budget = _least(is_enough, int(lengths.max()) + CELL_SIZE, len(ids))
+    budget = least(is_enough, int(lengths.max()) + CELL_SIZE, len(ids))
     cells.find(lists, np.flatnonzero(wanted[ids]), other, budget)
 
 
-def _least(is_enough: Callable[[int], bool], low: int, high: int) -> int:
+def least(is_enough: Callable[[int], bool], low: int, high: int) -> int:
     """Find about the least number from ``low`` to ``high`` that is enough; ``high`` always is."""
     enough = low
     while enough < high and not is_enough(enough):

@@ -105,14 +105,23 @@ def _by_label(points: NDArray[np.floating], labels: Labels | None, n_jobs: int) 
     order = np.argsort(np.where(codes < 0, len(counts), codes), kind="stable").astype(np.uint32)
     bounds = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     original: Any = points
-    scaled, scale = _centred_and_scaled(points)
+    scaled, scaling = centred_and_scaled(points)
+    scale = scaling.scale
     arranged = _native.SearchPoints(original, scaled, order, codes, scale=scale, n_jobs=n_jobs)
     return Searched(arranged, bounds, scale)
 
 
-def _centred_and_scaled(X: NDArray[np.floating]) -> tuple[NDArray[np.float32], float]:
-    """Return float32 data whose digits hold the differences, and the scale they were divided by."""
-    first = X[0].astype(np.float64)  # subtracted first, so that identical points become zeros
+class Scaling(NamedTuple):
+    """How points were centred and scaled: less ``first``, less ``mean``, divided by ``scale``."""
+
+    first: NDArray[np.float64]  # subtracted first, so that identical points become zeros
+    mean: NDArray[np.float64]
+    scale: float
+
+
+def centred_and_scaled(X: NDArray[np.floating]) -> tuple[NDArray[np.float32], Scaling]:
+    """Return float32 data whose digits hold the differences, and how they were scaled."""
+    first = X[0].astype(np.float64)
     step = max(1, _NUMBERS_AT_ONCE // X.shape[1])
 
     def centred() -> Iterator[tuple[slice, NDArray[np.float64]]]:
@@ -125,4 +134,4 @@ def _centred_and_scaled(X: NDArray[np.floating]) -> tuple[NDArray[np.float32], f
     scaled = np.empty(X.shape, np.float32)
     for part, values in centred():
         scaled[part] = (values - mean) / scale
-    return scaled, scale
+    return scaled, Scaling(first, mean, scale)

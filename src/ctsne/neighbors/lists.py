@@ -1,8 +1,8 @@
-"""The two lists of neighbours of every point, their lengths, and selections from them."""
+"""The lists of neighbours of every point, their lengths, and selections from them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import ceil
 
 import numpy as np
@@ -16,16 +16,19 @@ Lengths = tuple[NDArray[np.int32], NDArray[np.int32]]
 
 @dataclass(frozen=True, eq=False)
 class Neighbors:
-    """Neighbours of ``n`` points in two lists, ``K`` per point.
+    """Neighbours of ``n`` points in two or more lists, ``K`` per point.
 
     Row ``i`` holds first the ``n_same[i]`` nearest points that do *not* have a different label
-    (the same one, or none), then the nearest points that do. Each list is sorted by distance.
+    (the same one, or none), then the nearest points that do. With several label columns, the
+    latter are in one list for every pattern of columns that differ. Each list is sorted by
+    distance.
 
     Attributes
     ----------
     indices : ndarray of int32, shape (n, K)
     distances : ndarray of float32, shape (n, K)
     n_same : ndarray of int32, shape (n,)
+        Length of the first list.
     scale : float
         Half-width of the data, in units of distance: the largest absolute coordinate around the
         mean (1 for cosine distances), or the largest distance if there are no coordinates.
@@ -36,6 +39,11 @@ class Neighbors:
     unaligned : Unaligned or None
         If the second list was searched among aligned points: the neighbours of some points without
         alignment.
+    patterns : tuple of int
+        Which columns differ in each list, as a bit mask: 1 for the first column, 2 for the second,
+        4 for the third. The first list has pattern 0.
+    lengths : ndarray of int32, shape (n, P)
+        Lengths of all lists.
 
     Examples
     --------
@@ -53,6 +61,13 @@ class Neighbors:
     scale: float
     recall: float = 1.0
     unaligned: Unaligned | None = None
+    patterns: tuple[int, ...] = (0, 1)
+    lengths: NDArray[np.int32] = field(default=None)  # type: ignore[arg-type]
+
+    def __post_init__(self) -> None:
+        if self.lengths is None:
+            other = self.indices.shape[1] - self.n_same
+            object.__setattr__(self, "lengths", np.stack([self.n_same, other], axis=1))
 
 
 @dataclass(frozen=True, eq=False)

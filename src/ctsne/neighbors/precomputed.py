@@ -45,7 +45,7 @@ def neighbors_from_distances(
     """
     if is_sparse(distances):
         raise TypeError("distances is a sparse matrix; use neighbors_from_graph")
-    matrix = _check_square(distances, "distances")
+    matrix = check_square(distances, "distances")
     n = len(matrix)
     known = None if labels is None else encode_labels(labels, n=n)
     same, other = fill_lists(*check_lengths(k_same, k_other, n), *available(known, n))
@@ -54,8 +54,8 @@ def neighbors_from_distances(
     for i, row in enumerate(matrix):
         differs = different_labels(known, points[i], points)
         lists = points[~differs & (points != i)], points[differs]
-        indices[i, : same[i]] = _nearest(row, lists[0], same[i])
-        indices[i, same[i] :] = _nearest(row, lists[1], other[i])
+        indices[i, : same[i]] = nearest(row, lists[0], same[i])
+        indices[i, same[i] :] = nearest(row, lists[1], other[i])
     return _with_scale(indices, np.take_along_axis(matrix, indices, axis=1), same)
 
 
@@ -94,7 +94,7 @@ def neighbors_from_graph(
         raise TypeError(
             "graph must be a sparse matrix; use neighbors_from_distances for a dense one"
         )
-    edges = _check_square(graph, "graph").tocoo()
+    edges = check_square(graph, "graph").tocoo()
     n = edges.shape[0]
     known = None if labels is None else encode_labels(labels, n=n)
     wanted, total = check_lengths(k_same, k_other, n)
@@ -119,7 +119,8 @@ def neighbors_from_graph(
     return _with_scale(column[chosen].astype(np.int32), distance[chosen], same)
 
 
-def _check_square(distances: Any, argument: str) -> Any:
+def check_square(distances: Any, argument: str) -> Any:
+    """Return a square matrix without negative entries, or refuse it."""
     matrix = check_matrix(distances, argument=argument)
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"{argument} must be square, got a matrix of shape {matrix.shape}")
@@ -128,7 +129,7 @@ def _check_square(distances: Any, argument: str) -> Any:
     return matrix
 
 
-def _nearest(
+def nearest(
     distances: NDArray[np.floating], points: NDArray[np.int64], k: int
 ) -> NDArray[np.int64]:
     """Return the k nearest of some points, given in rising order."""

@@ -7,12 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from ctsne._core.checks import check_count
 from ctsne._core.messages import shown
-from ctsne._io.anndata import category_colors, columns_of, is_anndata, map_of
+from ctsne._fit.placing import Placement
+from ctsne._io.anndata import category_colors, column_names, columns_of, is_anndata, map_of
+from ctsne.estimator import ConditionalTSNE
+from ctsne.labels import Labels
 from ctsne.pl import figures
-from ctsne.pl.points import add_key, check_positions, draw_points, make_look
+from ctsne.pl.points import (
+    MOST_DOTS,
+    above_reference,
+    add_key,
+    check_positions,
+    draw_points,
+    make_look,
+)
 from ctsne.sweep import SweepResult
 
 if TYPE_CHECKING:
@@ -21,20 +32,23 @@ if TYPE_CHECKING:
 
 # Inches: the side of a single map and of one among several, and a further line above a panel.
 _SINGLE_SIDE, _SIDE, _TITLE_LINE = 4.8, 3.1, 0.18
+# Inches for a map with its legend, beside others.
+_WIDE = 6.7
 
 
 def embedding(
-    positions: ArrayLike | AnnData,
+    positions: ArrayLike | Placement | AnnData,
     color: object = None,
     *,
     shape: object = None,
+    reference: object = None,
     basis: str = "ctsne",
     palette: Mapping[Any, Any] | None = None,
     title: str | None = None,
     legend: bool = True,
     size: float | None = None,
     ax: Axes | None = None,
-) -> Axes:
+) -> Any:
     """Draw a map as one dot per point, coloured and shaped by label columns.
 
     Dots are drawn in a fixed shuffled order, so that no label hides another; those without a label
@@ -43,15 +57,20 @@ def embedding(
 
     Parameters
     ----------
-    positions : array-like of shape (n, 2) or (n, 1), or AnnData
-        Positions of the points. One column is drawn as a strip, with random heights. For an AnnData
-        object, ``basis`` names the map, ``color`` and ``shape`` may name columns of ``obs``, and
-        colours that scanpy has given a column are kept.
+    positions : array-like of shape (n, 2) or (n, 1), Placement or AnnData
+        Positions of the points, or points placed by :meth:`ctsne.ConditionalTSNE.place`, of which
+        those far from the reference have a marker of their own. One column is drawn as a strip,
+        with random heights. For an AnnData object, ``basis`` names the map, ``color`` and ``shape``
+        may name columns of ``obs``, and colours that scanpy has given a column are kept. Several
+        names in ``color`` give one panel for each.
     color : array-like of shape (n,), optional
         A label column, or floats for a colour bar. Whole numbers are labels.
     shape : array-like of shape (n,), optional
         A second label column with at most ten labels. If both columns have names, as those of
         pandas do or as ``{"batch": column}`` gives, they head the legend.
+    reference : ConditionalTSNE, AnnData or array-like, optional
+        The map in which the points were placed, drawn below them in light grey: a fitted model, an
+        AnnData object with the map ``basis``, or positions.
     basis : str, default="ctsne"
         The map of an AnnData object: ``obsm[basis]``, or ``obsm["X_" + basis]``.
     palette : mapping of label to colour, optional
@@ -66,7 +85,7 @@ def embedding(
 
     Returns
     -------
-    matplotlib.axes.Axes
+    matplotlib.axes.Axes, or ndarray of them if ``color`` names several columns
 
     Examples
     --------
@@ -77,18 +96,32 @@ def embedding(
     """
     if is_anndata(positions):
         adata: Any = positions
+        names = column_names(adata, color)
+        if len(names) > 1:
+            given = {"shape": shape, "basis": basis, "palette": palette, "legend": legend,
+                     "reference": reference}  # fmt: skip
+            return _panels(adata, names, ax, title, size=size, **given)
         positions = map_of(adata, basis)
         palette = category_colors(adata, color) if palette is None else palette
         color, shape = columns_of(adata, color=color, shape=shape)
-    points = check_positions(positions)
+    elif isinstance(positions, Placement):
+        if shape is None and positions.far.any() and len(positions.far) <= MOST_DOTS:
+            codes = positions.far.astype(np.int32)
+            near = ("near the reference", "far from the reference")
+            shape = Labels(codes, near, np.bincount(codes, minlength=2))
+        positions = positions.embedding
+    below = None if reference is None else _reference_map(reference, basis)
+    points = check_positions(positions, least=2 if below is None else 1)
     look = make_look(color, shape, palette, n=len(points), size=size)
+    if below is not None:
+        look = above_reference(look)
     grid = None
     if ax is None:
         header = 0.14 if title is None else figures.HEADER
         grid = figures.PanelGrid(1, 1, _SINGLE_SIDE, header)
         (ax,) = grid.panels
     figures.check_axes(ax)
-    draw_points(ax, points, look)
+    draw_points(ax, points, look, below=below)
     if title is not None:
         figures.set_title(ax, title)
     if legend:
@@ -96,6 +129,32 @@ def embedding(
         if grid is not None:
             grid.place(*room)
     return ax
+
+
+def _reference_map(reference: Any, basis: str) -> NDArray[np.floating]:
+    """Return the positions of a fitted model, of an AnnData object, or as given."""
+    if is_anndata(reference):
+        reference = map_of(reference, basis)
+    elif isinstance(reference, ConditionalTSNE):
+        check_is_fitted(reference)
+        reference = reference.embedding_
+    return check_positions(reference, argument="reference")
+
+
+def _panels(
+    adata: AnnData, names: list[str], ax: object, title: object, **options: Any
+) -> NDArray[np.object_]:
+    """Draw a map once for each column to colour it by."""
+    if ax is not None or title is not None:
+        raise ValueError("several colours have a panel and a title each; leave out ax and title")
+    columns_of(adata, color=names)  # all are checked before the first is drawn
+    figure = figures.load("pyplot").figure(
+        facecolor="white", layout="compressed", figsize=(_WIDE * len(names), _SINGLE_SIDE)
+    )
+    axes = figure.subplots(1, len(names), squeeze=False).ravel()
+    for panel, name in zip(axes, names, strict=True):
+        embedding(adata, name, ax=panel, title=name, **options)
+    return np.array(list(axes), dtype=object)
 
 
 def maps(

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.checks import as_numbers, check_finite, check_number
 from ctsne._core.messages import shown, unknown
-from ctsne._core.vocabulary import measure_title
+from ctsne._core.vocabulary import measure_title, mixings_of, of_column, split_measure
 from ctsne.labels import encode_labels
 from ctsne.pl import figures
 from ctsne.pl.figures import Entry
@@ -88,7 +88,7 @@ def measures(
         values = {name: curve.values for name, curve in drawn.items()}
         xlabel = next(iter(drawn.values())).steering if xlabel is None else xlabel
         ylabel = measure_title(str(measure)) if ylabel is None else ylabel
-        if expected is None and measure in ("mixing", "other_mixing"):
+        if expected is None and split_measure(str(measure))[0] in ("mixing", "other_mixing"):
             expected = 1.0
     curves = _check_curves(values, argument="values")
     settings = _check_strengths(strength, curves)
@@ -112,6 +112,7 @@ def trade_off(
     x: Mapping[Any, ArrayLike] | SweepResult,
     y: Mapping[Any, ArrayLike] | str = "adjusted_rnx",
     *,
+    column: str | None = None,
     xlabel: str | None = None,
     ylabel: str | None = None,
     ax: Axes | None = None,
@@ -126,6 +127,9 @@ def trade_off(
     x, y : mapping of name to array-like of shape (s,)
         The two measures at each setting, the weakest first. Or ``x`` is a SweepResult, whose mixing
         is drawn, and ``y`` the name of a measure in its table; several seeds give their mean.
+    column : str, optional
+        For a sweep with several label columns: the one whose mixing is drawn; by default that of
+        the least mixed column of every map.
     xlabel, ylabel, ax
         As in :func:`ctsne.pl.measures`.
 
@@ -142,10 +146,11 @@ def trade_off(
     ['joint']
     """
     if isinstance(x, SweepResult):
-        xlabel = measure_title("mixing") if xlabel is None else xlabel
+        title, mixing = _swept_mixing(x, column)
+        xlabel = title if xlabel is None else xlabel
         ylabel = measure_title(str(y)) if ylabel is None else ylabel
-        mixing, kept = _swept_curves(x, "mixing"), _swept_curves(x, y)
-        x = {name: _mean_of_seeds(curve.values) for name, curve in mixing.items()}
+        kept = _swept_curves(x, y)
+        x = {name: _mean_of_seeds(values) for name, values in mixing.items()}
         y = {name: _mean_of_seeds(curve.values) for name, curve in kept.items()}
     across, along = _check_curves(x, argument="x"), _check_curves(y, argument="y")
     if set(across) != set(along):
@@ -168,6 +173,25 @@ def trade_off(
     entries = list(styles.values())
     figures.finish_chart(ax, xlabel=xlabel, ylabel=ylabel, grid="both", entries=entries, widen=own)
     return ax
+
+
+def _swept_mixing(result: SweepResult, column: object) -> tuple[str, _Arrays]:
+    """Return the mixing along each line of a sweep: of the label, one column or the least mixed."""
+    present = dict.fromkeys(name for swept in result.maps for name in swept.measures)
+    names = mixings_of(present) or ["mixing"]
+    columns = [each for each in (split_measure(name)[1] for name in names) if each is not None]
+    title = "mixing of the least mixed column" if columns else measure_title("mixing")
+    if column is not None:
+        if column not in columns:
+            message = unknown(column, columns, what="label column", where="the sweep")
+            raise ValueError(f"column: {message}")
+        names = [of_column("mixing", str(column))]
+        title = measure_title(names[0])
+    first, *more = (_swept_curves(result, name) for name in names)
+    mixing = {line: curve.values for line, curve in first.items()}
+    for curves in more:
+        mixing = {line: np.fmin(values, curves[line].values) for line, values in mixing.items()}
+    return title, mixing
 
 
 def _check_curves(curves: Any, *, argument: str) -> _Arrays:
@@ -243,7 +267,9 @@ def _over(curves: dict[str, _SweptCurve], over: object) -> dict[str, _SweptCurve
     drawn = {name: curve for name, curve in curves.items() if curve.steering == chosen}
     for name, curve in drawn.items():
         if any(isinstance(setting, str) for setting in curve.settings):
-            raise ValueError(f"{name} has one {chosen} per label; draw pl.trade_off instead")
+            raise ValueError(
+                f"{name} has one {chosen} per label or column; draw pl.trade_off instead"
+            )
     return drawn
 
 

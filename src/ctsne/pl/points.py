@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 PLAIN = "#0072B2"
+# The points of a map in which others were placed; lighter than those without a label.
+REFERENCE = "#DADADA"
 # Each marker with the factor that makes it look as large as a circle.
 MARKERS = {
     "o": 1.0, "s": 0.85, "^": 1.08, "D": 0.7, "v": 1.08,
@@ -130,6 +132,12 @@ def _color_scale(present: NDArray[np.float64]) -> Any:
     return load("cm").ScalarMappable(load("colors").Normalize(low, high), "viridis")
 
 
+def above_reference(look: Look) -> Look:
+    """Return the look of placed points, whose legend also explains the reference below them."""
+    placed = [] if look.entries or look.scale is not None else [Entry("placed", PLAIN)]
+    return replace(look, entries=[*look.entries, *placed, Entry("reference", REFERENCE)])
+
+
 def add_key(ax: Axes, look: Look, *, height: float | None = None) -> tuple[float, float]:
     """Put legend and colour bar to the right of a panel; return their size in inches."""
     bar, dpi = 0.0, ax.figure.dpi
@@ -147,9 +155,11 @@ def add_key(ax: Axes, look: Look, *, height: float | None = None) -> tuple[float
     return bar + wide + 0.1, high
 
 
-def check_positions(positions: ArrayLike, *, argument: str = "positions") -> NDArray[np.floating]:
+def check_positions(
+    positions: ArrayLike, *, argument: str = "positions", least: int = 2
+) -> NDArray[np.floating]:
     """Return finite positions in the plane; one column becomes a strip."""
-    points = check_features(positions, argument=argument)
+    points = check_features(positions, argument=argument, least=least)
     if points.shape[1] == 1:
         length = float(np.ptp(points)) or 1.0
         height = np.random.default_rng(0).uniform(-_STRIP / 2, _STRIP / 2, len(points)) * length
@@ -161,20 +171,34 @@ def check_positions(positions: ArrayLike, *, argument: str = "positions") -> NDA
     return points
 
 
-def draw_points(ax: Axes, points: NDArray[np.floating], look: Look) -> None:
-    """Draw one map into a square frame with equal units and no ticks."""
-    low, high = points.min(axis=0), points.max(axis=0)
+def draw_points(
+    ax: Axes, points: NDArray[np.floating], look: Look, *, below: NDArray[np.floating] | None = None
+) -> None:
+    """Draw one map into a square frame with equal units and no ticks, above a reference if any."""
+    whole = points if below is None else np.concatenate([below, points])
+    low, high = whole.min(axis=0), whole.max(axis=0)
     # float64, because the sum of two large float32 numbers may overflow.
     middle = (low.astype(np.float64) + high) / 2
     half = 0.54 * max(float((high - low).max()), 1e-12)
     box = (middle[0] - half, middle[0] + half, middle[1] - half, middle[1] + half)
+    if below is not None:
+        _draw(ax, below, _reference_look(len(below)), box)
+    _draw(ax, points, look, box)
+    ax.set(xlim=box[:2], ylim=box[2:], aspect="equal", xticks=[], yticks=[], xlabel="", ylabel="")
+    for spine in ax.spines.values():
+        spine.set(color=figures.RULE, linewidth=0.8)
+
+
+def _draw(ax: Axes, points: NDArray[np.floating], look: Look, box: Any) -> None:
     if look.size is None and len(points) > MOST_DOTS:
         _draw_density(ax, points, look, box)
     else:
         _draw_dots(ax, points, look)
-    ax.set(xlim=box[:2], ylim=box[2:], aspect="equal", xticks=[], yticks=[], xlabel="", ylabel="")
-    for spine in ax.spines.values():
-        spine.set(color=figures.RULE, linewidth=0.8)
+
+
+def _reference_look(n: int) -> Look:
+    rgb = np.tile(load("colors").to_rgb(REFERENCE), (n, 1))
+    return Look(rgb, np.zeros(n, bool), None, [], None)
 
 
 def _draw_dots(ax: Axes, points: NDArray[np.floating], look: Look) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne._core.vocabulary import CHOSEN_BY, MEASURES, measure_title
+from ctsne._core.vocabulary import chosen_by, measure_about, measure_title
 from ctsne.pl.palette import MISSING
 from ctsne.report.columns import MOST_LABELS, read_column, short_text
 from ctsne.report.maps import dominated_points, packed_map, sweep_facts
@@ -17,15 +17,19 @@ from ctsne.sweep.choice import SEED_NOISE
 
 # As many as browsers move smoothly.
 MOST_POINTS = 50_000
-_SHOWN_MEASURES = (*CHOSEN_BY, "perplexity_median", "other_share_mean")
+_FURTHER_MEASURES = ("perplexity_median", "other_share_mean")
 # Longer names of columns are cut in those of measures, which share a line.
 _LONGEST_NAME = 40
 
 
 def build_payload(
-    result: SweepResult, columns: Mapping[str, Any], known: str, other: str | None, names: Any
-) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return facts about columns and maps, and packed arrays of the points to show."""
+    result: SweepResult, columns: Mapping[str, Any], known: list[str], other: str | None,
+    names: Any, *, above: NDArray[np.bool_] | None = None,
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:  # fmt: skip
+    """Return facts about columns and maps, and packed arrays of the points to show.
+
+    Points ``above`` the others are drawn last, and kept if not all points can be shown.
+    """
     shapes = [swept.embedding.shape for swept in result.maps if swept.embedding is not None]
     if not shapes:
         raise ValueError("result has no finished map to show")
@@ -33,7 +37,7 @@ def build_payload(
     if dimensions > 2:
         raise ValueError(f"result has maps of {dimensions} dimensions; a page needs n_components=2")
     read = [
-        read_column(name, values, n=n, as_labels=name in (known, other))
+        read_column(name, values, n=n, as_labels=name in (*known, other))
         for name, values in columns.items()
     ]
     if isinstance(names, str | bytes) or not (names is None or hasattr(names, "__len__")):
@@ -41,10 +45,12 @@ def build_payload(
     if names is not None and len(names) != n:
         raise ValueError(f"names has {len(names)} entries but the maps have {n} points")
     dominated = [dominated_points(swept) for swept in result.maps]
-    first = sorted(read, key=lambda column: column.name != known)
+    first = sorted(read, key=lambda column: column.name not in known)
     codes = (column.labels.codes for column in first if column.kind == "labels")
     wanted = np.array([row for each in dominated for row, _ in each["worst"]], np.int64)
-    rows = choose_points(n, codes, wanted)
+    rows = choose_points(n, codes, wanted if above is None else np.flatnonzero(above))
+    if above is not None:
+        rows = rows[np.argsort(above[rows], kind="stable")]
     arrays: dict[str, NDArray[Any]] = {"rows": rows.astype(np.uint32)}
     column_facts = []
     for number, column in enumerate(read):
@@ -56,12 +62,14 @@ def build_payload(
             highest, packed = packed_map(swept, rows)
             arrays.update((f"map-{number}-{name}", values) for name, values in packed.items())
             about["maps"][number] |= {"highest": highest, "dominated": dominated[number]}
-    present = {name for each in about["maps"] for name in each["measures"]}
+    present = dict.fromkeys(name for each in about["maps"] for name in each["measures"])
     order, named = list(columns), None if names is None else list(names)
     facts = {
         "n": n, "sampledFrom": result.sampled_from, "dimensions": dimensions,
-        "known": order.index(known), "other": None if other is None else order.index(other),
-        "missingColor": MISSING, "seedNoise": SEED_NOISE, "columns": column_facts, **about,
+        "known": list(map(order.index, known)),
+        "other": None if other is None else order.index(other),
+        "missingColor": MISSING, "missingText": "missing", "seedNoise": SEED_NOISE,
+        "columns": column_facts, **about,
         "measures": _measures(present, known, other),
         "names": None if named is None else [short_text(named[row]) for row in rows],
     }  # fmt: skip
@@ -90,11 +98,19 @@ def choose_points(
     return order[~rest | taken]
 
 
-def _measures(present: set[str], known: str, other: str | None) -> list[dict[str, Any]]:
-    """Describe the measures that some map has."""
-    labels = [short_text(name, _LONGEST_NAME) for name in (known, other or "the other label")]
-    return [
-        {"key": key, "name": measure_title(key, *labels), "digits": m.digits, "meaning": m.meaning}
-        for key, m in MEASURES.items()
-        if key in _SHOWN_MEASURES and key in present
-    ]
+def _measures(present: Iterable[str], known: list[str], other: str | None) -> list[dict[str, Any]]:
+    """Describe the measures that some map has, those to choose by first."""
+    labels = [short_text(name, _LONGEST_NAME) for name in (known[0], other or "the other label")]
+    there = list(present)
+    chosen = chosen_by(there)
+    described = []
+    for key in (*chosen, *(name for name in _FURTHER_MEASURES if name in there)):
+        about, name = (
+            measure_about(key),
+            short_text(measure_title(key, *labels), _LONGEST_NAME + 20),
+        )
+        described.append({
+            "key": key, "name": name, "digits": about.digits, "meaning": about.meaning,
+            "chosen": key in chosen,
+        })  # fmt: skip
+    return described

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from ctsne._core.checks import check_number, check_path
+from ctsne._core.checks import check_path
 from ctsne._core.files import check_target, write_file
 from ctsne._core.messages import did_you_mean, listed, shown
 from ctsne._core.vocabulary import SUGGESTED_MIXING
@@ -21,8 +22,9 @@ MATCHED = "matched under other labels"
 
 
 def write_report(
-    result: SweepResult, path: str | os.PathLike[str], *, columns: Mapping[str, Any], known: str,
-    other: str | None = None, mixing: float = SUGGESTED_MIXING, names: Any = None,
+    result: SweepResult, path: str | os.PathLike[str], *, columns: Mapping[str, Any],
+    known: str | Sequence[str], other: str | None = None,
+    mixing: float | Mapping[str, float] = SUGGESTED_MIXING, names: Any = None,
     title: str | None = None, commands: Sequence[str] | None = None,
     provenance: Mapping[str, Any] | None = None,
 ) -> None:  # fmt: skip
@@ -44,10 +46,13 @@ def write_report(
         Columns to colour by, such as ``adata.obs``. Numbers with more than 30 values become a
         colour scale, everything else is a label. A column with more than 1,000 labels, other than
         ``known`` and ``other``, gives no colours but is shown for the point under the pointer.
-    known, other : str
-        The column that was factored out and, optional, the column to look for in the maps.
-    mixing : float, default=0.5
-        Mixing that the suggested map must reach; readers can change it on the page.
+    known : str or list of str
+        The columns that were factored out.
+    other : str, optional
+        The column to look for in the maps.
+    mixing : float or mapping of column to float, default=0.5
+        Mixing that the suggested map must reach, in every column or in each its own; readers can
+        change it on the page.
     names : array-like of length n, optional
         Names of the points; by default their row numbers, from 0.
     title : str, optional
@@ -81,34 +86,46 @@ def write_report(
     if not isinstance(result, SweepResult):
         kind = type(result).__name__
         raise TypeError(f"result must be the result of ctsne.sweep.sweep, got {kind}")
-    target = check_path(path, "path")
-    check_target(target)
-    if not target.parent.is_dir():
-        raise ValueError(f"path is in a folder that does not exist: {target.parent}")
+    target = check_page(path, "" if title is None else title)
     if hasattr(columns, "items"):  # a data frame has columns, but is not a mapping
         columns = dict(columns.items())
-    _check_columns(columns, known, other)
-    if title is not None and not isinstance(title, str):
-        raise TypeError(f"title must be text, got {type(title).__name__}")
-    title = f"Maps without {known}" if title is None else title
-    about = {"mixing": check_number(mixing, "mixing", low=0, high=1), "title": title}
+    factored = [known] if isinstance(known, str) or known is None else list(known)
+    _check_columns(columns, factored, other)
+    title = f"Maps without {' and '.join(factored)}" if title is None else title
+    about = {"targets": list(result.targets(mixing).items()), "title": title}
     # The commands are kept apart from the facts, because they depend on the page's folder.
-    apart = {"commands": _check_commands(commands, result), "provenance": _plain(provenance)}
+    apart = {
+        "commands": _check_commands(commands, result),
+        "provenance": plain_provenance(provenance),
+    }
     matched = [each.diagnostics["matched"] for each in result.maps if "matched" in each.diagnostics]
     if matched and MATCHED not in columns:  # the same in all maps
         columns = {**columns, MATCHED: matched[0]}
-    facts, arrays = build_payload(result, columns, known, other, names)
+    facts, arrays = build_payload(result, columns, factored, other, names)
     page = build_page(title, {"facts": about | facts, **apart}, arrays)
     write_file(target, page)
 
 
-def _check_columns(columns: object, known: object, other: object) -> None:
+def check_page(path: object, title: object) -> Path:
+    """Return the file to write, or refuse a place or a title that cannot be used."""
+    target = check_path(path, "path")
+    check_target(target)
+    if not target.parent.is_dir():
+        raise ValueError(f"path is in a folder that does not exist: {target.parent}")
+    if not isinstance(title, str):
+        raise TypeError(f"title must be text, got {type(title).__name__}")
+    return target
+
+
+def _check_columns(columns: object, known: Sequence[object], other: object) -> None:
     if not isinstance(columns, Mapping):
         raise TypeError(f"columns must be a mapping from names, got {type(columns).__name__}")
     for name in columns:
         if not isinstance(name, str):
             raise TypeError(f"names of columns must be text, got {shown(name)}")
-    for argument, name in (("known", known), ("other", other)):
+    if not known:
+        raise ValueError("known must name at least one of the columns, got an empty list")
+    for argument, name in (*(("known", each) for each in known), ("other", other)):
         if name not in columns and (name is not None or argument == "known"):
             raise ValueError(
                 f"{argument} must be one of the columns ({listed(columns)}), got "
@@ -128,7 +145,8 @@ def _check_commands(commands: object, result: SweepResult) -> list[str]:
     return list(commands)
 
 
-def _plain(provenance: object) -> dict[str, Any]:
+def plain_provenance(provenance: object) -> dict[str, Any]:
+    """Return the settings behind a page as JSON can hold them."""
     if provenance is not None and not isinstance(provenance, Mapping):
         raise TypeError(f"provenance must be a mapping, got {type(provenance).__name__}")
     try:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ctsne._core.vocabulary import CHOSEN_BY, MEASURES, measure_title
+from ctsne._core.vocabulary import chosen_by, measure_about, measure_title
 from ctsne._fit.display import LEFT, NUMBER, dominated_text, escaped, facts_table, shortened
 
 if TYPE_CHECKING:
@@ -22,10 +22,9 @@ def swept_map_html(swept: SweptMap) -> str:
     if swept.alignment != "none":
         scores = ", ".join(f"{name} {score:.2f}" for name, score in swept.alignment_scores.items())
         facts.append(("alignment", swept.alignment + (f" (scores: {scores})" if scores else "")))
-    for name in CHOSEN_BY:
-        if name in swept.measures:
-            meaning = MEASURES[name].meaning.partition(". ")[0]  # its first sentence
-            facts.append((measure_title(name), f"{swept.measures[name]:.2f} ({meaning})"))
+    for name in chosen_by(swept.measures):
+        meaning = measure_about(name).meaning.partition(". ")[0]  # its first sentence
+        facts.append((measure_title(name), f"{swept.measures[name]:.2f} ({meaning})"))
     if "largest_weight" in swept.diagnostics:
         facts.append(("dominated", dominated_text(swept.diagnostics["largest_weight"])))
     return facts_table(facts)
@@ -34,10 +33,10 @@ def swept_map_html(swept: SweptMap) -> str:
 def sweep_html(result: SweepResult) -> str:
     """Show the table of a sweep with the suggested map marked."""
     suggested, text = _suggestion(result)
-    measures = [name for name in CHOSEN_BY if any(name in swept.measures for swept in result.maps)]
-    meanings = {name: html.escape(MEASURES[name].meaning) for name in measures}
+    measures = chosen_by(dict.fromkeys(name for swept in result.maps for name in swept.measures))
+    meanings = {name: html.escape(measure_about(name).meaning) for name in measures}
     head = "".join(
-        f'<th title="{meaning}" style="{NUMBER}">{measure_title(name)}</th>'
+        f'<th title="{meaning}" style="{NUMBER}">{escaped(measure_title(name))}</th>'
         for name, meaning in meanings.items()
     )
     rows = "".join(_row(swept, measures, chosen=swept is suggested) for swept in result.maps)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -149,11 +150,24 @@ def _check_entry(entry: Any, known: Mapping[str, Any]) -> dict[str, list[Any]]:
 
 def _listed(name: str, value: Any) -> list[Any]:
     """Return the values of one parameter; a single one is a list of one."""
+    if isinstance(value, Mapping) and any(isinstance(x, list | tuple) for x in value.values()):
+        return column_products(name, value)
     if name in ("init", "align") and _is_matrix(value):
         return [value]
     if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
         return [value]
     return list(value.tolist()) if isinstance(value, np.ndarray) else list(value)
+
+
+def column_products(name: str, values: Mapping[Any, Any]) -> list[dict[Any, Any]]:
+    """Return all combinations of values listed per label column, the weakest first."""
+    lists = [x if isinstance(x, list | tuple) else [x] for x in values.values()]
+    combined = [dict(zip(values, each, strict=True)) for each in product(*lists)]
+    if not all(isinstance(x, int | float) and x >= 0 for each in lists for x in each):
+        return combined  # the estimator refuses these
+    if name in ("strength", "odds"):
+        return sorted(combined, key=lambda each: sum(each.values()))
+    return sorted(combined, key=lambda each: -math.prod(each.values()))
 
 
 def _is_matrix(value: Any) -> bool:

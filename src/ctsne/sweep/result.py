@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne._core.checks import check_number, check_path
+from ctsne._core.checks import check_path
 from ctsne._core.messages import did_you_mean, value_text
-from ctsne._core.vocabulary import CHOSEN_BY, MEASURES, SUGGESTED_MIXING
+from ctsne._core.vocabulary import SUGGESTED_MIXING, chosen_by, measure_about, mixings_of
 from ctsne.layout import align
 from ctsne.methods import METHODS, is_used
-from ctsne.sweep.choice import Suggestion, choose_map
+from ctsne.sweep.choice import Suggestion, check_targets, choose_map
 from ctsne.sweep.display import sweep_html, swept_map_html
 from ctsne.sweep.grid import GridPoint, grouped_lines, plain_value
 
@@ -69,7 +69,7 @@ class SweptMap:
     def __repr__(self) -> str:
         if self.error is not None:
             return f"SweptMap({self.title}: {self.error})"
-        shown = [f"{name} {self.measures[name]:.2f}" for name in CHOSEN_BY if name in self.measures]
+        shown = [f"{name} {self.measures[name]:.2f}" for name in chosen_by(self.measures)]
         return f"SweptMap({self.title}: {', '.join(shown)})"
 
     def _repr_html_(self) -> str:
@@ -155,7 +155,8 @@ class SweepResult:
         """One row per map: its parameters, its measures, seconds and error.
 
         Every parameter that the grid names has a column, which is empty for methods that ignore it.
-        :func:`ctsne.evaluate.measure_map` lists the measures.
+        :func:`ctsne.evaluate.measure_map` lists the measures; of several label columns, each has
+        its own ``mixing (name)``.
         """
         try:
             import pandas as pd
@@ -170,7 +171,7 @@ class SweepResult:
             rows.append({**used, **swept.measures, "seconds": swept.seconds, "error": swept.error})
         return pd.DataFrame(rows, columns=[*varied, *measured, "seconds", "error"])
 
-    def suggest(self, mixing: float = SUGGESTED_MIXING) -> Suggestion:
+    def suggest(self, mixing: float | Mapping[str, float] = SUGGESTED_MIXING) -> Suggestion:
         """Suggest a map by its measures, with the reason.
 
         With an ``other`` label: of the maps that mix far enough and that no other map beats in both
@@ -182,18 +183,19 @@ class SweepResult:
 
         Parameters
         ----------
-        mixing : float, default=0.5
-            Target as a share of random mixing, in [0, 1].
+        mixing : float or mapping of column to float, default=0.5
+            Target as a share of random mixing, in [0, 1]. With several label columns, every column
+            must reach it, or each its own target.
 
         Returns
         -------
         Suggestion
             ``map`` and ``reason``; ``map`` is None if no setting mixes that far.
         """
-        return choose_map(self.candidates(), check_number(mixing, "mixing", low=0, high=1))
+        return choose_map(self.candidates(), self.targets(mixing))
 
-    def best(self, mixing: float = SUGGESTED_MIXING) -> SweptMap:
-        """Return the map that :meth:`suggest` chooses for a target ``mixing`` from 0 to 1.
+    def best(self, mixing: float | Mapping[str, float] = SUGGESTED_MIXING) -> SweptMap:
+        """Return the map that :meth:`suggest` chooses for a target ``mixing``.
 
         Raises ValueError if no setting mixes the label that far; the message says how far they do.
         """
@@ -206,16 +208,36 @@ class SweepResult:
     def front(self) -> tuple[SweptMap, ...]:
         """Return the maps that no other map beats, the least mixed first.
 
-        Another map beats one if it is better in one of mixing, neighbours kept (adjusted R_NX) and
-        mixing of the other label (less is better), and not worse in any.
+        Another map beats one if it is better in one of mixing (of each label column), neighbours
+        kept (adjusted R_NX) and mixing of the other label (less is better), and not worse in any.
         """
         maps = self._measured()
-        names = [name for name in CHOSEN_BY if np.isfinite(maps[0].measures.get(name, np.nan))]
-        sign = np.array([MEASURES[name].better for name in names])
+        names = [
+            name for name in chosen_by(maps[0].measures) if np.isfinite(maps[0].measures[name])
+        ]
+        sign = np.array([measure_about(name).better for name in names])
         scores = sign * np.array([[swept.measures[name] for name in names] for swept in maps])
         beats = [(scores >= each).all(axis=1) & (scores > each).any(axis=1) for each in scores]
         unbeaten = [swept for swept, by in zip(maps, beats, strict=True) if not by.any()]
-        return tuple(sorted(unbeaten, key=lambda swept: swept.measures["mixing"]))
+        mixed = self._mixings()
+        return tuple(sorted(unbeaten, key=lambda swept: sum(swept.measures[m] for m in mixed)))
+
+    def targets(self, mixing: float | Mapping[str, float]) -> dict[str, float]:
+        """Return the target of each measure of mixing: ``mixing``, or that of each label column.
+
+        Columns whose mixing cannot be measured, such as those with a single value, have none if
+        others can be measured.
+        """
+        targets = check_targets(mixing, self._mixings(measured=False))
+        return {name: targets[name] for name in self._mixings() or targets}
+
+    def _mixings(self, *, measured: bool = True) -> list[str]:
+        """Return the names of the measures of mixing, without those that could not be measured."""
+        finished = [swept.measures for swept in self.maps if swept.error is None]
+        names = mixings_of(dict.fromkeys(name for measures in finished for name in measures))
+        if not measured:
+            return names or ["mixing"]
+        return [name for name in names if any(np.isfinite(each[name]) for each in finished)]
 
     def find(self, **parameters: Any) -> tuple[SweptMap, ...]:
         """Return the maps with these parameters: ``find(method="joint")``; () if there are none."""
@@ -279,8 +301,11 @@ class SweepResult:
         finished = [swept for swept in self.maps if swept.error is None]
         if not finished:
             raise ValueError("the sweep has no finished map to choose from")
-        measured = [swept for swept in finished if np.isfinite(swept.measures["mixing"])]
-        if not measured:
+        mixed = self._mixings()
+        measured = [
+            swept for swept in finished if np.isfinite([swept.measures[m] for m in mixed]).all()
+        ]
+        if not mixed or not measured:
             raise ValueError(
                 "there is nothing to choose by: the mixing of the labels cannot be measured if all "
                 "points have the same label, or hardly any point has one"

@@ -26,8 +26,9 @@ from ctsne._fit.pipeline import features_of
 from ctsne._fit.settings import DEFAULTS, Settings, check_settings
 from ctsne.affinity.result import KEPT_DIAGNOSTICS
 from ctsne.evaluate import DataNeighbors
+from ctsne.evaluate.neighbors_in_data import read_labels
 from ctsne.evaluate.sampling import check_k, sample_points
-from ctsne.labels import Labels, encode_labels
+from ctsne.labels import LabelColumns, Labels, encode_columns, encode_labels
 from ctsne.layout import start_positions
 from ctsne.neighbors.search import is_approximate
 from ctsne.sweep.grid import Grid, GridPoint, default_grid, expand_grid, grouped_lines
@@ -58,12 +59,14 @@ def sweep(
     ----------
     X : array-like or sparse matrix, shape (n, d)
         Features; with ``metric="precomputed"`` a full matrix of distances.
-    labels : array-like of shape (n,) or (n, c)
-        The label to factor out.
+    labels : array-like of shape (n,) or (n, c), mapping of name to column
+        The label to factor out, or up to three columns; the mixing of each is measured.
     grid : mapping or list of mappings, optional
         For every parameter of the estimator to vary, its values or a single one. All combinations
         are computed; of several mappings, those of each. By default t-SNE, ``"joint"`` and the
-        paper's ``"revised"`` from weak to strong.
+        paper's ``"revised"`` from weak to strong. With several label columns, a number is for all
+        of them, and ``{"strength": {"donor": [0.3, 0.6], "batch": [0.5, 1]}}`` makes the maps of
+        all four combinations.
     other, k, sample
         As in :func:`ctsne.evaluate.evaluate`; ``k`` is less than 30 if there are few points.
     estimator : ConditionalTSNE, optional
@@ -108,7 +111,7 @@ def sweep(
     n = matrix.shape[0]
     if labels is None:
         raise ValueError("labels must be the labels to factor out; a sweep measures their mixing")
-    known = encode_labels(labels, n=n)
+    known = encode_columns(labels, n=n)
     hidden = None if other is None else encode_labels(other, n=n, argument="other")
     points = expand_grid(default_grid() if grid is None else grid, base)
     settings = _check_points(points, base, matrix, known)
@@ -125,7 +128,8 @@ def sweep(
             place = open_folder(folder)
             writer.enter_context(sole_writer(place))
             approximate = is_approximate(n, settings[0].recall)
-            searched = shared_lengths(n, settings, k) if approximate else ()
+            shares = approximate and isinstance(known, Labels)
+            searched = shared_lengths(n, settings, k) if shares else ()
             kept = map_files(place, points, base, matrix, known, searched)
             new = sum(not file.exists() for file in kept)
             numbers = base["n_components"] + len(KEPT_DIAGNOSTICS)
@@ -133,7 +137,10 @@ def sweep(
             files[:] = kept
         features = features_of(matrix, settings[0])
         places = matrix if features is None else features
-        data = DataNeighbors(measured, n, known, k, metric=base["metric"], features=places)
+        adjusted, columns = read_labels(known, n)
+        data = DataNeighbors(
+            measured, n, adjusted, k, metric=base["metric"], features=places, columns=columns
+        )
         lists = shared_neighbors(settings, data)
         settings = _with_starts(settings, features, max(1, check_jobs(n_jobs) // workers))
         steps = [
@@ -196,7 +203,7 @@ def _base(estimator: ConditionalTSNE | None, n_jobs: Any, repeatable: bool) -> d
 
 
 def _check_points(
-    points: list[GridPoint], base: Mapping[str, Any], matrix: Any, known: Labels
+    points: list[GridPoint], base: Mapping[str, Any], matrix: Any, known: Labels | LabelColumns
 ) -> list[Settings]:
     """Check every setting against the data before any of them is computed."""
     if base["metric"] == "precomputed" and is_sparse(matrix):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ctsne._fit.pipeline import alignment_of, listed_labels, search_neighbors
+from ctsne._fit.pipeline import alignment_of, listed_labels, neighbors_of, search_neighbors
 from ctsne._fit.settings import Settings
 from ctsne.evaluate.neighbors_in_data import DataNeighbors, search_aligned, search_data
 from ctsne.neighbors import Neighbors, merge_neighbors, select_neighbors
@@ -24,6 +24,8 @@ class SharedLists:
 
 def shared_neighbors(settings: Sequence[Settings], data: DataNeighbors) -> list[SharedLists]:
     """Search once per alignment, for lists that contain those of every setting."""
+    if data.columns is not None:
+        return _lists_of_columns(settings, data)
     same, other = shared_lengths(data.n, settings, data.k)
     exact = search_data(data, settings[0].n_jobs)  # measures never depend on the recall
     found: dict[str, SharedLists] = {}
@@ -35,6 +37,24 @@ def shared_neighbors(settings: Sequence[Settings], data: DataNeighbors) -> list[
             measured = replace(search_aligned(exact, moved, each.n_jobs), features=None)
             # Workers may be other processes, and do not need the points again.
             found[key] = SharedLists(lists, replace(moved, points=None), measured)
+    return [found[key] for key in keys]
+
+
+def _lists_of_columns(settings: Sequence[Settings], data: DataNeighbors) -> list[SharedLists]:
+    """Search once for all settings with the same lists, which depend on the columns they use."""
+    exact = search_data(data, settings[0].n_jobs)
+    found: dict[str, SharedLists] = {}
+    keys = []
+    for each in settings:
+        # The strength decides which columns are left out, and in ``balanced`` the lengths.
+        lengths = each.knob if each.method.name == "balanced" else each.knob == each.method.grid[0]
+        listed = (each.method.name, lengths.tolist()) if listed_labels(each) is not None else None
+        keys.append(repr((plain_value(each.align), listed, each.perplexity, each.recall)))
+        if keys[-1] not in found:
+            moved = alignment_of(data.features, each)
+            lists = neighbors_of(data.features, each, moved.points)
+            measured = replace(search_aligned(exact, moved, each.n_jobs), features=None)
+            found[keys[-1]] = SharedLists(lists, replace(moved, points=None), measured)
     return [found[key] for key in keys]
 
 
@@ -52,6 +72,8 @@ def shared_lengths(n: int, settings: Sequence[Settings], k: int) -> tuple[int, i
 
 def lists_for(settings: Settings, shared: SharedLists) -> Neighbors:
     """Return the lists that a search for this setting would find (if the search is exact)."""
+    if shared.data.columns is not None:
+        return shared.neighbors
     same, other = settings.method.lengths(settings, len(shared.neighbors.indices))
     if listed_labels(settings) is None:
         return merge_neighbors(shared.neighbors, int(same[0] + other[0]))

@@ -23,7 +23,7 @@ from ctsne._core.files import INDEX, check_target
 from ctsne._core.guards import reading
 from ctsne._core.messages import shown, warn
 from ctsne._core.npz import read_archive, write_archive
-from ctsne.labels import Labels
+from ctsne.labels import LabelColumns, Labels
 from ctsne.sweep.grid import GridPoint, identity
 from ctsne.sweep.result import SweepResult, SweptMap, aligned_maps
 from ctsne.sweep.stored import check_facts, check_positions, check_sweep
@@ -51,11 +51,14 @@ def open_folder(folder: str | os.PathLike[str]) -> Path:
 
 
 def map_files(
-    folder: Path, points: list[GridPoint], base: Mapping[str, Any], matrix: Any, labels: Labels,
-    searched: tuple[int, ...],
+    folder: Path, points: list[GridPoint], base: Mapping[str, Any], matrix: Any,
+    labels: Labels | LabelColumns, searched: tuple[int, ...],
 ) -> list[Path]:  # fmt: skip
     """Name the file of each map by everything it depends on, such as the length of lists."""
-    checksum = content_checksum(matrix, labels.codes, repr(labels.names))
+    names: object = labels.names
+    if isinstance(labels, LabelColumns):
+        names = list(zip(labels.names, (each.names for each in labels.columns), strict=True))
+    checksum = content_checksum(matrix, labels.codes, repr(names))
     common = [_FORMAT, version("ctsne"), checksum, list(searched)]
     each = [identity({**base, **point.parameters}) for point in points]
     return [_map_file(folder, [*common, parameters]) for parameters in each]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne._core.vocabulary import CHOSEN_BY
+from ctsne._core.vocabulary import chosen_by
 from ctsne._fit.settings import DEFAULTS
 from ctsne.affinity.result import KEPT_DIAGNOSTICS
 from ctsne.methods import METHODS
@@ -52,7 +52,7 @@ def check_sweep(
     for parameters in (estimator, *(swept.parameters for swept in maps)):
         _require(set(parameters) <= known, "names of parameters", "be those of the estimator")
         valid = all(map(_is_value, parameters.values()))
-        _require(valid, "values of parameters", "be numbers, text, arrays, or numbers by label")
+        _require(valid, "values of parameters", "be numbers, text, arrays, or numbers by name")
         method = parameters.get("method", estimator["method"])
         _require(method in METHODS, "method", f"be one of {', '.join(METHODS)}")
     for point in points:
@@ -66,7 +66,7 @@ def check_sweep(
     _require(texts, "errors", "be text")
     shapes = {each.embedding.shape for each in finished if each.embedding is not None}
     _require(len(shapes) <= 1, "maps", "have the same shape")
-    measured = [tuple(name for name in CHOSEN_BY if name in each.measures) for each in finished]
+    measured = [tuple(chosen_by(each.measures)) for each in finished]
     mixed = all("mixing" in each.measures for each in finished)
     _require(mixed and len(set(measured)) <= 1, "measures", "be the same for all maps")
     whole = isinstance(sampled_from, int) and not isinstance(sampled_from, bool)
@@ -89,7 +89,7 @@ def _are_numbers(values: object) -> bool:
 
 
 def _is_value(value: object) -> bool:
-    """Return whether a parameter can have this value: one for all labels, or one for each."""
+    """Return whether a parameter can have this value: one for all, or one per label or column."""
     if isinstance(value, dict):
         return all(map(_is_number, value.values()))
     return value is None or isinstance(value, str | int | float | np.ndarray)

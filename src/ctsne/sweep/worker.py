@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ctsne._core.checks import check_jobs
 from ctsne._core.progress import Progress
 from ctsne._fit.pipeline import affinities_of, layout_of, listed_labels, weights_of
 from ctsne._fit.settings import Settings
@@ -69,15 +71,16 @@ class Outcome:
 class Watch:
     """Collect outcomes from all threads, and stop them; a copy in another process does nothing."""
 
-    def __init__(self, progress: Progress | None = None) -> None:
+    def __init__(self, progress: Progress | None = None, *, elsewhere: bool = False) -> None:
+        self.elsewhere = elsewhere
         self.outcomes: dict[int, Outcome] = {}
         self.stopped = False
         self._progress = progress
         self._working = 0
         self._change = threading.Condition()
 
-    def __reduce__(self) -> tuple[type[Watch], tuple[()]]:
-        return Watch, ()
+    def __reduce__(self) -> tuple[Callable[[], Watch], tuple[()]]:
+        return _watch_elsewhere, ()
 
     def __enter__(self) -> None:
         with self._change:
@@ -103,6 +106,10 @@ class Watch:
             self._change.wait_for(lambda: self._working == 0)
 
 
+def _watch_elsewhere() -> Watch:
+    return Watch(elsewhere=True)
+
+
 class _Stopped(Exception):
     """The sweep was stopped before this map was finished."""
 
@@ -114,6 +121,8 @@ def run_line(steps: list[Step], watch: Watch) -> list[Outcome]:
     last: Path | None = None
     with watch:
         for step in steps:
+            if watch.elsewhere:  # perhaps on another machine: threads are this worker's share
+                step = replace(step, settings=replace(step.settings, n_jobs=check_jobs(-1)))
             if step.file is not None and last is not None:  # the map it actually starts from
                 step = replace(step, file=file_after(step.file, last))
             try:

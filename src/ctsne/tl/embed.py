@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ctsne._core.messages import shown
-from ctsne._io.anndata import columns_of, is_ours
+from ctsne._io.anndata import is_ours, labels_of
 from ctsne.estimator import ConditionalTSNE
-from ctsne.labels import encode_labels
+from ctsne.labels import encode_columns
 from ctsne.layout.descent import Callback
 from ctsne.methods import METHODS
 from ctsne.tl import fields
@@ -25,7 +25,8 @@ def ctsne(
     adata: AnnData, labels: object, *, use_rep: str | None = None, n_pcs: int | None = None,
     layer: str | None = None, neighbors_key: str | None = None, key_added: str = "ctsne",
     store_graph: bool = False, random_state: int | np.random.RandomState | None = 0,
-    copy: bool = False, n_components: int = 2, method: str = "joint", mixing: float | None = None,
+    copy: bool = False, n_components: int = 2, method: str = "joint",
+    mixing: float | Mapping[str, float] | None = None,
     strength: float | Mapping[Any, float] | None = None,
     beta: float | Mapping[Any, float] | None = None, align: str | ArrayLike = "none",
     odds: float | Mapping[Any, float] | None = None,
@@ -46,8 +47,9 @@ def ctsne(
     adata : AnnData
         Cells in rows, in memory or backed by a file. A view becomes a copy, as with scanpy.
     labels : str, list of str, array-like of length n_obs, or None
-        What to factor out: a column of ``adata.obs``, several columns (each combination of their
-        values is a label), or the labels themselves. Missing labels condition nothing.
+        What to factor out: a column of ``adata.obs``, two or three columns, each with a strength
+        (or mixing) of its own if a mapping such as ``strength={"donor": 0.5, "batch": 0.8}`` is
+        given, or the labels themselves. Missing labels condition nothing.
     use_rep : str, optional
         The features: a key of ``adata.obsm``, or ``"X"`` for all genes. By default
         ``adata.obsm["X_pca"]`` if present, else the genes of ``X`` that
@@ -96,10 +98,11 @@ learning_rate, dof, callback, callback_every, n_jobs, verbose
           perplexity, as distances ``sqrt(1 - 2 log(connectivity))``, which rank neighbours as the
           conditioned graph does. For ``method="original"`` and ``"tsne"`` this is the graph of
           t-SNE, because they do not condition the similarities
-        - ``uns[key_added]``: ``"params"`` that affect the map (one number per label as arrays
-          ``"label"`` and ``"value"``), ``"kl_divergence"``, ``"n_iter"``, ``"recall"``; the fields'
-          names, ``"diagnostics_keys"``; ``"diagnostics"``, their summary; and with ``mixing``,
-          ``"found"``, the strength (or beta) and the mixing of the map
+        - ``uns[key_added]``: ``"params"`` that affect the map (one number per label or column as
+          arrays ``"label"`` or ``"column"``, and ``"value"``), ``"kl_divergence"``, ``"n_iter"``,
+          ``"recall"``; the fields' names, ``"diagnostics_keys"``; ``"diagnostics"``, their summary;
+          and with ``mixing``, ``"found"``, the strength (or beta) and the mixing of the map, of
+          several columns by name
 
     Examples
     --------
@@ -116,9 +119,9 @@ learning_rate, dof, callback, callback_every, n_jobs, verbose
     ('joint', 'batch')
     """
     fields.check_adata(adata)
-    _check_target(adata, key_added, copy=copy, graph=store_graph)
-    (column,) = columns_of(adata, labels=labels)
-    known = None if column is None else encode_labels(column, n=adata.n_obs)
+    check_target(adata, key_added, copy=copy, graph=store_graph)
+    column = labels_of(adata, labels)
+    known = None if column is None else encode_columns(column, n=adata.n_obs)
     if neighbors_key is None:
         if metric == "precomputed":
             raise ValueError('for metric="precomputed", name a graph with neighbors_key')
@@ -166,7 +169,8 @@ learning_rate, dof, callback, callback_every, n_jobs, verbose
     return target if copy else None
 
 
-def _check_target(adata: Any, key: object, *, copy: bool, graph: bool) -> None:
+def check_target(adata: Any, key: object, *, copy: bool, graph: bool = False) -> None:
+    """Refuse a name whose fields belong to others, and an object that cannot be written to."""
     if not isinstance(key, str) or not key or "/" in key:
         raise ValueError(
             f'key_added must be a name without slashes, like "ctsne", got {shown(key)}'

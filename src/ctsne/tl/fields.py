@@ -16,9 +16,9 @@ from ctsne._core.vocabulary import ALIGN_CHOICES
 from ctsne._fit.fitting import point_diagnostics
 from ctsne._io.anndata import choose_representation, is_anndata
 from ctsne._io.counts import NORMALIZE, looks_like_counts
-from ctsne.affinity.result import KEPT_DIAGNOSTICS
+from ctsne.affinity.result import KEPT_DIAGNOSTICS, PLACED_DIAGNOSTICS
 from ctsne.evaluate import summarize_diagnostics
-from ctsne.labels import Labels
+from ctsne.labels import LabelColumns, Labels
 from ctsne.methods import METHODS, is_used
 from ctsne.neighbors.lists import different_labels
 
@@ -84,7 +84,9 @@ def warn_of_counts(source: Source) -> None:
     )
 
 
-def find_graph(adata: Any, key: object, labels: Labels | None, perplexity: float) -> Source:
+def find_graph(
+    adata: Any, key: object, labels: Labels | LabelColumns | None, perplexity: float
+) -> Source:
     """Find the distances of a graph made by scanpy or bbknn, with enough neighbours for a map."""
     entries = {name: entry for name, entry in adata.uns.items() if isinstance(entry, Mapping)}
     graphs = [name for name in entries if name == "neighbors" or "distances_key" in entries[name]]
@@ -108,16 +110,25 @@ def find_graph(adata: Any, key: object, labels: Labels | None, perplexity: float
             f"{place}; scanpy.pp.neighbors(adata, n_neighbors={int(np.ceil(3 * perplexity)) + 1}) "
             f"finds enough, or lower the perplexity to a third of {least}"
         )
-    if labels is not None and labels.n_labels > 1:
-        others = np.bincount(row[different_labels(labels, row, column)], minlength=adata.n_obs)
-        lonely = int(((others == 0) & (labels.codes >= 0)).sum())
+    for what, known in _named_labels(labels):
+        if known.n_labels < 2:
+            continue
+        others = np.bincount(row[different_labels(known, row, column)], minlength=adata.n_obs)
+        lonely = int(((others == 0) & (known.codes >= 0)).sum())
         if lonely:
             warn(
-                f"{lonely} of {adata.n_obs} points have no neighbour with another label in "
-                f"{place}, so labels cannot be mixed there; leave neighbors_key out to search such "
-                "neighbours, or use a graph made label by label, as bbknn does"
+                f"{lonely} of {adata.n_obs} points have no neighbour with another {what} in "
+                f"{place}, so {what}s cannot be mixed there; leave neighbors_key out to search "
+                f"such neighbours, or use a graph made {what} by {what}, as bbknn does"
             )
     return Source(graph, "auto", {"neighbors_key": key})
+
+
+def _named_labels(labels: Labels | LabelColumns | None) -> list[tuple[str, Labels]]:
+    """Return each label column with what to call its values."""
+    if isinstance(labels, LabelColumns):
+        return list(zip(labels.names, labels.columns, strict=True))
+    return [] if labels is None else [("label", labels)]
 
 
 def find_alignment(adata: Any, align: Any) -> Any:
@@ -140,7 +151,7 @@ def store_map(target: Any, key: str, model: Any, params: dict[str, Any]) -> None
         summary = {name: value for name, value in summary.items() if "other_share" not in name}
     target.obsm[key] = model.embedding_  # first, because this turns a view into a copy
     # What an earlier map of this name left behind is replaced or removed.
-    for name in KEPT_DIAGNOSTICS:
+    for name in (*KEPT_DIAGNOSTICS, *PLACED_DIAGNOSTICS):
         if name in kept:
             target.obs[f"{key}_{name}"] = kept[name]
         elif f"{key}_{name}" in target.obs:
@@ -155,37 +166,39 @@ def store_map(target: Any, key: str, model: Any, params: dict[str, Any]) -> None
     }
     knob = METHODS[model.method].knob
     if knob is not None and model.mixing_ is not None:
-        value = float(getattr(model, f"{knob}_"))
-        entry["found"] = {knob: value, "mixing": float(model.mixing_)}
+        found = {knob: getattr(model, f"{knob}_"), "mixing": model.mixing_}
+        entry["found"] = {name: _plain(value, key="column") for name, value in found.items()}
     target.uns[key] = entry
 
 
 def taken_fields(adata: Any, key: str) -> list[str]:
     """Name what :func:`store_map` would replace."""
-    fields = [("obsm", key), *(("obs", f"{key}_{name}") for name in KEPT_DIAGNOSTICS)]
-    fields.append(("uns", key))
+    diagnostics = (*KEPT_DIAGNOSTICS, *PLACED_DIAGNOSTICS)
+    fields = [("obsm", key), *(("obs", f"{key}_{name}") for name in diagnostics), ("uns", key)]
     return [f'adata.{part}["{name}"]' for part, name in fields if name in getattr(adata, part)]
 
 
 def kept_params(model: Any) -> dict[str, Any]:
     """Return the parameters that the map depends on, in a form that files can hold."""
     params = model.get_params(deep=False)
-    plain = {name: _plain(value) for name, value in params.items() if is_used(name, params)}
+    key = "column" if isinstance(model.labels_, LabelColumns) else "label"
+    used = {name: value for name, value in params.items() if is_used(name, params)}
+    plain = {name: _plain(value, key=key) for name, value in used.items()}
     plain["pca"] = "none" if model.pca is None else model.pca
     left_out = [*_NOT_KEPT, *["pca"] * (model.metric == "precomputed" or model.pca == "auto")]
     # Older files of AnnData cannot hold None.
     return {name: x for name, x in plain.items() if name not in left_out and x is not None}
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, *, key: str) -> Any:
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, np.random.RandomState):
         return None  # its state has changed since
     if isinstance(value, Mapping):
         # Two arrays, because names of groups in a file cannot hold every label.
-        labels = np.array([str(label) for label in value], dtype=object)
-        return {"label": labels, "value": np.array(list(value.values()), dtype=np.float64)}
+        names = np.array([str(name) for name in value], dtype=object)
+        return {key: names, "value": np.array(list(value.values()), dtype=np.float64)}
     if isinstance(value, numbers.Real):
         return int(value) if isinstance(value, numbers.Integral) else float(value)
     return "array"  # a start or an alignment with a row per point

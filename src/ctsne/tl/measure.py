@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from ctsne._core.vocabulary import FEATURE_METRICS, MEASURED_POINTS, NEIGHBORHOOD
-from ctsne._io.anndata import columns_of, map_of
+from ctsne._io.anndata import columns_of, labels_of, map_of
 from ctsne.estimator import ConditionalTSNE
 from ctsne.evaluate import evaluate as evaluate_arrays
 from ctsne.sweep import SweepResult
@@ -39,7 +39,8 @@ def evaluate(
     adata : AnnData
     labels, other : str, list of str or array-like of length n_obs, optional
         The label that was factored out, which neighbourhoods are adjusted for, and the label to
-        look for in the map: a column of ``adata.obs``, several, or the labels themselves. By
+        look for in the map: a column of ``adata.obs``, several, or the labels themselves. The
+        mixing of each of several ``labels`` is measured, besides that of their combination. By
         default ``labels`` are the columns that a map of :func:`ctsne.tl.ctsne` was made with.
     basis : str, default="ctsne"
         The map: ``adata.obsm[basis]``, or ``adata.obsm["X_" + basis]``.
@@ -72,7 +73,7 @@ def evaluate(
     if labels is None:
         names = [str(name) for name in np.ravel(_params(adata, basis).get("labels", []))]
         labels = names if names and set(names) <= set(adata.obs) else None
-    known, hidden = columns_of(adata, labels=labels, other=other)
+    known, (hidden,) = labels_of(adata, labels), columns_of(adata, other=other)
     data, made_with = _compared_with(adata, basis, use_rep, n_pcs, layer)
     if metric is not None:
         made_with["metric"] = metric
@@ -158,7 +159,7 @@ def sweep(
     >>> tl.ctsne(adata, "batch", perplexity=20, n_iter=300, **best.parameters)
     """
     check_adata(adata)
-    known, hidden = columns_of(adata, labels=labels, other=other)
+    known, (hidden,) = labels_of(adata, labels), columns_of(adata, other=other)
     source = find_features(adata, use_rep, n_pcs, layer)
     warn_of_counts(source)
     if n_pcs is not None:

@@ -1,7 +1,8 @@
 // The measures over the strength, and the cost of mixing.
 
 const LINE_COLORS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00"];
-const MEASURE_COLORS = { mixing: "#0072B2", adjusted_rnx: "#D55E00", other_mixing: "#009E73" };
+const MEASURE_COLORS = { adjusted_rnx: "#D55E00", other_mixing: "#009E73" };
+const MIXING_COLORS = ["#0072B2", "#56B4E9", "#CC79A7"]; // of the label, or of up to three columns
 const SUGGESTED = "#B0007A";
 
 function makeChart(options) {
@@ -47,7 +48,7 @@ function onNearest(chart, dotsOf, choose) {
 
 function tradeOff(data, state) {
   const { facts } = data;
-  const dot = (map) => ({ map, x: facts.maps[map].measures.mixing, y: facts.maps[map].measures.adjusted_rnx });
+  const dot = (map) => ({ map, x: leastMixing(facts, map), y: facts.maps[map].measures.adjusted_rnx });
   const isDrawn = ({ x, y }) => x !== undefined && y !== undefined;
   const all = facts.lines.flatMap((line) => line.maps).map(dot).filter(isDrawn);
   const key = byId("trade-key");
@@ -64,7 +65,7 @@ function tradeOff(data, state) {
   const nameOf = (key) => facts.measures.find((measure) => measure.key === key).name;
   const chart = makeChart({
     x_range: new Range1d(span(all.map(({ x }) => x))), y_range: new Range1d(span(all.map(({ y }) => y))),
-    x_axis_label: `${nameOf("mixing")} (1: as random labels)`, y_axis_label: nameOf("adjusted_rnx"),
+    x_axis_label: `${facts.targets.length > 1 ? "mixing of the least mixed column" : nameOf("mixing")} (1: as random labels)`, y_axis_label: nameOf("adjusted_rnx"),
   });
   const target = new Span({ dimension: "height", line_dash: "dashed", line_color: SUGGESTED, line_alpha: 0.7 });
   chart.add_layout(target);
@@ -91,9 +92,10 @@ function tradeOff(data, state) {
   const markCurrent = mark({ size: 17, line_color: INK, line_width: 2.5 });
   key.append(keyItem(SUGGESTED, "suggested", "diamond"), keyItem(null, "shown on the right", "ring"));
   state.watch(["map"], ({ map }) => markCurrent(map));
-  state.watch(["suggested", "share"], ({ suggested, share }) => {
+  state.watch(["suggested", "targets"], ({ suggested, targets }) => {
     markSuggested(suggested);
-    target.location = share;
+    target.location = targets[0];
+    target.visible = targets.every((each) => each === targets[0]);
   });
   onNearest(chart, () => all, (map) => state.set({ map }));
   return chart;
@@ -105,13 +107,15 @@ function tradeOff(data, state) {
 function course(data, state) {
   const { facts } = data;
   const { Range1d, ColumnDataSource, Span, FixedTicker } = Bokeh;
-  const drawn = facts.measures.filter(({ key }) => key in MEASURE_COLORS);
+  const drawn = facts.measures.filter(({ chosen }) => chosen);
+  const mixings = drawn.filter(({ key }) => !(key in MEASURE_COLORS));
   const chart = makeChart({ x_range: new Range1d({ start: 0, end: 1 }), y_range: new Range1d({ start: 0, end: 1 }) });
   const now = new Span({ dimension: "height", line_color: INK, line_width: 2, line_alpha: 0.6 });
   chart.add_layout(now);
-  const sources = drawn.map(({ key, name }) => {
+  const sources = drawn.map((measure) => {
+    const { key, name } = measure;
     const source = new ColumnDataSource({ data: { x: [], y: [] } });
-    const color = MEASURE_COLORS[key];
+    const color = MEASURE_COLORS[key] ?? MIXING_COLORS[mixings.indexOf(measure) % MIXING_COLORS.length];
     chart.line({ x: { field: "x" }, y: { field: "y" }, source, line_color: color, line_width: 1.5 });
     dots(chart, source, { fill_color: color });
     byId("course-key").append(keyItem(color, name));

@@ -54,7 +54,7 @@ function readData() {
     labelOf(column, point) {
       const { kind, labels, low, high } = facts.columns[column];
       const code = this.codes(column)[point];
-      if (code === 0) return "missing";
+      if (code === 0) return facts.missingText;
       const share = (code - 1) / 65534;
       return kind === "numbers" ? number(low * (1 - share) + high * share, 4) : labels[code - 1];
     },

@@ -11,7 +11,7 @@ function connectLegend(data, state) {
     select.append(option);
   });
   select.addEventListener("change", () => state.set({ column: Number(select.value), pressed: new Set() }));
-  for (const [role, place] of [["known", facts.known], ["other", facts.other]]) {
+  for (const [role, place] of [...facts.known.map((each) => ["known", each]), ["other", facts.other]]) {
     if (place === null) continue;
     const { name } = facts.columns[place];
     const button = element("button", `${role}: ${name}`, { type: "button", title: name });
@@ -44,7 +44,7 @@ function showBelow() {
 
 function drawLegend(data, state, column) {
   const facts = data.facts.columns[column];
-  const missing = { code: 0, text: "missing", color: data.facts.missingColor, points: facts.missing };
+  const missing = { code: 0, text: data.facts.missingText, color: data.facts.missingColor, points: facts.missing };
   const entries = [];
   byId("legend-title").textContent = facts.name;
   byId("labels-more").textContent = "";

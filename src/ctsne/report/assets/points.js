@@ -95,7 +95,7 @@ function connectDominated(data, state) {
     byId("dominated-select").hidden = worst.length === 0;
     byId("dominated-select").onclick = () => lookAt({ selected: worst.map(({ point }) => point), pressed: new Set() });
     byId("dominated").replaceChildren(...worst.map(({ point, weight }) => {
-      const label = data.labelOf(facts.known, point);
+      const label = facts.known.map((column) => data.labelOf(column, point)).join(" | ");
       const button = element("button", `${data.nameOf(point)}`, { type: "button", title: `${data.nameOf(point)}, ${label}` });
       button.addEventListener("click", () => lookAt({ pinned: point, point }));
       const item = element("li");

@@ -18,7 +18,7 @@ function connectSelection(data, state) {
     if (some) say(`${count(selected.length)} ${selected.length === 1 ? "point" : "points"} selected`);
   });
   state.watch(["selected", "column"], ({ selected, column }) => {
-    const shown = selected.length === 0 ? [] : [...new Set([column, facts.known])];
+    const shown = selected.length === 0 ? [] : [...new Set([column, ...facts.known])];
     const tables = shown.filter((place) => facts.columns[place].kind === "labels").map((place) => countTable(data, place, selected));
     byId("selection-tables").replaceChildren(...tables);
   });
@@ -41,7 +41,7 @@ function countTable(data, column, selected) {
     element("th", "share", { scope: "col" }), element("th", "of all", { scope: "col", title: "share of this label among all points" }));
   table.append(head);
   for (const code of order.slice(0, MOST_ROWS)) {
-    const label = code === 0 ? "missing" : labels[code - 1];
+    const label = code === 0 ? data.facts.missingText : labels[code - 1];
     const row = element("tr");
     row.append(element("td", label, { title: label, dir: "auto" }), element("td", count(inside[code])),
       element("td", percent(inside[code] / selected.length)), element("td", percent(all[code] / data.n)));

@@ -52,30 +52,54 @@ function connectSettingsControls(data, state) {
 
 function connectSuggestion(data, state) {
   const { facts } = data;
-  const share = byId("share");
+  const several = facts.targets.length > 1;
+  const inputs = targetInputs(data, state.values.targets);
   const apart = facts.measures.find(({ key }) => key === "other_mixing");
   const judge = apart === undefined ? "nothing merges" : `“${apart.name}” stays low and nothing merges`;
-  share.value = state.values.share;
   byId("suggestion").hidden = facts.choices.length === 0;
-  share.addEventListener("input", () => {
-    const value = Number(share.value);
-    if (share.value === "" || value < 0 || value > 1) return;
-    const { map: suggested, reason } = suggest(facts, value);
-    state.set({ share: value, suggested, reason });
-  });
+  inputs.forEach((input) => input.addEventListener("input", () => {
+    const targets = inputs.map(({ value }) => Number(value));
+    if (inputs.some(({ value }) => value === "") || targets.some((value) => value < 0 || value > 1)) return;
+    const { map: suggested, reason } = suggest(facts, targets);
+    state.set({ targets, suggested, reason });
+  }));
   byId("go").addEventListener("click", () => state.set({ map: state.values.suggested }));
-  state.watch(["suggested", "share"], ({ suggested, reason, share: wanted }) => {
+  state.watch(["suggested", "targets"], ({ suggested, reason, targets }) => {
     byId("go").disabled = suggested === null;
     const advice = byId("start-not-rule");
     advice.hidden = suggested === null || facts.maps[suggested].plain;
-    advice.textContent = `${wanted} is a starting point, not a rule: try stronger settings as long as ${judge} that should stay apart.`;
+    advice.textContent = `${[...new Set(targets)].join(" and ")} ${several ? "mixing " : ""}is a starting point, not a rule: try stronger settings as long as ${judge} that should stay apart.`;
     const words = byId("suggested");
     if (suggested === null) {
       words.textContent = `${reason}.`;
       return;
     }
     const { title, measures } = facts.maps[suggested];
-    words.replaceChildren(element("strong", title), ` (${measures.mixing.toFixed(2)}): ${reason}.`);
+    const reached = facts.targets.map(([key]) => measures[key].toFixed(2)).join(" and ");
+    words.replaceChildren(element("strong", title), ` (${reached}): ${reason}.`);
+  });
+}
+
+// One field for the label, or one for each column.
+
+function targetInputs(data, targets) {
+  const { facts } = data;
+  const first = byId("share");
+  return facts.targets.map(([key], place) => {
+    let input = first;
+    if (facts.targets.length > 1) {
+      const { name } = facts.measures.find((measure) => measure.key === key);
+      if (place > 0) {
+        input = first.cloneNode();
+        input.id = `share-${place}`;
+        byId("suggested").before(input);
+      }
+      input.setAttribute("aria-label", name);
+      input.title = name;
+      input.after(` ${name.replace(/^mixing of /, "of ")} `);
+    }
+    input.value = targets[place];
+    return input;
   });
 }
 
@@ -83,6 +107,7 @@ async function start() {
   const data = readData();
   const { facts } = data;
   const state = makeState(facts);
+  document.body.classList.toggle("placed", facts.placed !== undefined);
   drawAbout(data);
   drawProvenance(data);
   const maps = connectMaps(data, state);
@@ -95,7 +120,8 @@ async function start() {
   connectSettings(data, state);
   connectSuggestion(data, state);
   connectCommand(data, state);
-  const plots = [["left", maps.left.plot], ["right", maps.right.plot], ["course", course(data, state)], ["trade", tradeOff(data, state)]];
+  const right = ["right", maps.right.plot];
+  const plots = facts.placed !== undefined ? [right] : [["left", maps.left.plot], right, ["course", course(data, state)], ["trade", tradeOff(data, state)]];
   const views = [];
   for (const [id, plot] of plots) {
     if (plot === null) continue;
@@ -112,7 +138,7 @@ async function start() {
     positions: (side) => structuredClone(maps[side].positions()),
     highlighted: (side) => maps[side].highlighted(),
     view: (side) => maps[side].view(),
-    suggest: (share) => suggest(facts, share).map,
+    suggest: (share) => suggest(facts, facts.targets.map((_, place) => (Array.isArray(share) ? share[place] : share))).map,
   });
 }
 

@@ -2,15 +2,16 @@
 
 function makeState(facts) {
   const listeners = [];
-  const { map: suggested, reason } = suggest(facts, facts.mixing);
+  const targets = facts.targets.map(([, target]) => target);
+  const { map: suggested, reason } = suggest(facts, targets);
   const values = {
     map: suggested ?? mostMixed(facts) ?? facts.lines.at(-1).maps.at(-1), // the one on the right
-    column: facts.known, // the colours
+    column: facts.known[0], // the colours
     selected: [], // points
     pressed: new Set(), // codes in the legend that make up the selection
     point: null, // under the pointer, or found by the search
     pinned: null, // clicked or found by the search; shown when no point is under the pointer
-    share: facts.mixing, // mixing that a suggestion must reach
+    targets, // mixing that a suggestion must reach: of the label, or of each column
     suggested, // a map, or null
     reason, // why this map, or why none
   };
@@ -31,32 +32,37 @@ function makeState(facts) {
 // The map to take, and the reason: the same rule as SweepResult.suggest (sweep/choice.py).
 // Measures are means over seeds, if there are several.
 
-function suggest(facts, share) {
+function suggest(facts, targets) {
   const measure = (map, key) => facts.maps[map].measures[key];
   const mean = (group, key) => group.reduce((sum, map) => sum + measure(map, key), 0) / group.length;
   const first = (list, value) => list.reduce((best, each) => (value(each) > value(best) ? each : best));
-  const taken = (group, reason) => ({
-    map: first(group.filter((map) => measure(map, "mixing") >= share), (map) => measure(map, "adjusted_rnx")), reason,
-  });
+  const mixings = facts.targets.map(([key]) => key);
+  const excess = (group) => Math.min(...mixings.map((key, place) => mean(group, key) - targets[place]));
+  const total = (group) => mixings.reduce((sum, key) => sum + mean(group, key), 0);
+  const taken = (group, reason) => {
+    const enough = group.filter((map) => excess([map]) >= 0);
+    return { map: first(enough.length > 0 ? enough : group, (map) => measure(map, "adjusted_rnx")), reason };
+  };
   const groups = facts.choices.flat();
-  const reaching = groups.filter((group) => mean(group, "mixing") >= share);
+  const reaching = groups.filter((group) => excess(group) >= 0);
   const plain = reaching.find((group) => facts.maps[group[0]].plain);
   if (plain !== undefined) return taken(plain, "already mixes that far, so there is nothing to factor out");
   if (reaching.length === 0) {
-    const most = groups.length === 0 ? null : first(groups, (group) => mean(group, "mixing"));
-    const reached = most === null ? "" : `: the most is ${mean(most, "mixing").toFixed(2)}, with ${facts.maps[most[0]].title}`;
+    const most = groups.length === 0 ? null : first(groups, excess);
+    const values = () => mixings.map((key) => mean(most, key).toFixed(2)).join(" and ");
+    const reached = most === null ? "" : `: the ${mixings.length > 1 ? "nearest" : "most"} is ${values()}, with ${facts.maps[most[0]].title}`;
     return { map: null, reason: `no setting mixes that far${reached}` };
   }
   if (reaching.every((group) => measure(group[0], "other_mixing") !== undefined)) {
-    const beaten = (group) => groups.some((other) =>
-      mean(other, "mixing") > mean(group, "mixing") && mean(other, "adjusted_rnx") > mean(group, "adjusted_rnx"));
+    const compared = [...mixings, "adjusted_rnx"];
+    const beaten = (group) => groups.some((other) => compared.every((key) => mean(other, key) > mean(group, key)));
     const front = reaching.filter((group) => !beaten(group));
     const purest = first(front, (group) => -mean(group, "other_mixing"));
     const middle = mean(purest, "other_mixing");
     const spread = Math.sqrt(purest.reduce((sum, map) => sum + (measure(map, "other_mixing") - middle) ** 2, 0) / purest.length);
     const alike = front.filter((group) => mean(group, "other_mixing") <= middle + Math.max(facts.seedNoise, spread));
     const label = facts.other === null ? "the label to look for" : facts.columns[facts.other].name;
-    return taken(first(alike, (group) => -mean(group, "mixing")),
+    return taken(first(alike, (group) => -total(group)),
       `keeps ${label} purest among the maps that reach it and are not beaten by another`);
   }
   const weakest = facts.choices.map((line) => line.find((group) => reaching.includes(group))).filter((group) => group !== undefined);
@@ -66,7 +72,14 @@ function suggest(facts, share) {
 
 function mostMixed(facts) {
   const maps = facts.choices.flat(2);
-  return maps.reduce((best, map) => (facts.maps[map].measures.mixing > facts.maps[best].measures.mixing ? map : best), maps[0]);
+  return maps.reduce((best, map) => (leastMixing(facts, map) > leastMixing(facts, best) ? map : best), maps[0]);
+}
+
+// The mixing of the label; of several columns, that of the least mixed one.
+
+function leastMixing(facts, map) {
+  const { measures } = facts.maps[map];
+  return facts.targets.map(([key]) => measures[key]).reduce((least, value) => (value < least ? value : least));
 }
 
 function lineOf(facts, map) {

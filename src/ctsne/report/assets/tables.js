@@ -4,23 +4,32 @@ function drawAbout(data) {
   const { facts, n } = data;
   byId("title").textContent = facts.title;
   const finished = facts.maps.filter(({ error }) => error === null).length;
-  const { name, all } = facts.columns[facts.known];
+  const factored = facts.known.map((place) => `${facts.columns[place].name} (${count(facts.columns[place].all)} labels)`).join(", ");
   const sampled = facts.sampledFrom === null ? "" : `, a random sample of ${count(facts.sampledFrom)} (--all-points maps all of them)`;
-  const parts = [`${count(finished)} ${finished === 1 ? "map" : "maps"} of ${count(facts.n)} points${sampled}`, `factored out: ${name} (${count(all)} labels)`];
+  const { placed } = facts;
+  const parts = placed !== undefined ? [
+    `${count(placed.points)} points placed in a map of ${count(placed.reference)} (grey)`,
+    `${count(placed.far)} are far from the reference: none of its points is closer than ${number(placed.limit)}, so their places mean little`,
+  ] : [`${count(finished)} ${finished === 1 ? "map" : "maps"} of ${count(facts.n)} points${sampled}`, `factored out: ${factored}`];
   const whole = facts.columns.every((column) => column.kind !== "labels" || column.labels.length === column.all);
   const rare = whole ? "with every label among them" : "without some rare labels";
   if (n < facts.n) parts.push(`${count(n)} of ${count(facts.n)} points are shown, chosen at random ${rare}; measures are not limited to those shown`);
   if (facts.dimensions === 1) parts.push("the maps have one dimension: heights are random and have no meaning");
   byId("about").textContent = `${parts.join(" · ")}.`;
   const meanings = facts.measures.flatMap((measure) => [element("dt", measure.name), element("dd", measure.meaning)]);
-  meanings.push(element("dt", "largest weight"),
-    element("dd", "The largest share of a point's similarity on a single neighbour. Near 1, this neighbour alone decides where the point lies."));
+  if (placed === undefined) {
+    meanings.push(element("dt", "largest weight"),
+      element("dd", "The largest share of a point's similarity on a single neighbour. Near 1, this neighbour alone decides where the point lies."));
+  } else {
+    meanings.push(element("dt", "distance to the reference"),
+      element("dd", `How far a placed point is, in the data, from the nearest of the points that the map was made of. Beyond ${number(placed.limit)} it is called far.`));
+  }
   byId("meanings").replaceChildren(...meanings);
 }
 
 function connectTitles(data, state) {
   const { facts } = data;
-  const main = facts.measures.filter(({ key }) => key in MEASURE_COLORS);
+  const main = facts.measures.filter(({ chosen }) => chosen);
   const line = (map) => main.map((measure) => `${measure.name} ${measured(facts.maps[map], measure)}`).join(" · ");
   const { reference } = facts;
   byId("left-title").textContent = `${facts.maps[reference].title} (for comparison)`;

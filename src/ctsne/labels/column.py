@@ -1,4 +1,4 @@
-"""Label columns of any kind as integer codes, label names and counts."""
+"""One label column of any kind as integer codes, label names and counts."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne._core.messages import did_you_mean, label_text, listed, shown
-
-__all__ = ["JOINT", "Labels", "combine_columns", "encode_labels"]
 
 # Separates the values of several columns in the name of their combination.
 JOINT = " | "
@@ -65,6 +63,20 @@ class Labels:
         """Number of points without a label."""
         return self.n_points - int(self.counts.sum())
 
+    def take(self, rows: NDArray[np.integer]) -> Labels:
+        """Return the labels of some points; unused labels keep their codes.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from ctsne.labels import encode_labels
+        >>> encode_labels(["b", "a", None, "b"]).take(np.array([0, 2])).counts.tolist()
+        [0, 1]
+        """
+        codes = self.codes[rows]
+        counts = np.bincount(codes[codes >= 0], minlength=self.n_labels)
+        return Labels(codes, self.names, counts.astype(self.counts.dtype))
+
     def describe(self) -> str:
         """Summarize the column: number of labels, the first few with their counts, missing entries.
 
@@ -106,7 +118,7 @@ class Labels:
         [0.1, 0.5]
         """
         if not isinstance(value, Mapping):
-            return np.full(self.n_labels, _number(value, argument))
+            return np.full(self.n_labels, as_number(value, argument))
         key_of = self._keys_by_code(value, argument)
         absent = [name for code, name in enumerate(self.names) if code not in key_of]
         if absent:
@@ -115,7 +127,7 @@ class Labels:
                 f"{listed(absent, most=_SHOWN)}; the column has {self.describe()}"
             )
         keys = [key_of[code] for code in range(self.n_labels)]
-        return np.array([_number(value[key], f"{argument}[{shown(key)}]") for key in keys])
+        return np.array([as_number(value[key], f"{argument}[{shown(key)}]") for key in keys])
 
     def _keys_by_code(self, mapping: Mapping[Any, float], argument: str) -> dict[int, Any]:
         by_value = {name: code for code, name in enumerate(self.names)}
@@ -173,7 +185,7 @@ def encode_labels(labels: object, *, n: int | None = None, argument: str = "labe
     """
     from ctsne._core.checks import check_count  # imported here: loads SciPy, which no help needs
 
-    columns = [labels.codes] if isinstance(labels, Labels) else _as_columns(labels, argument)
+    columns = [labels.codes] if isinstance(labels, Labels) else as_columns(labels, argument)
     length = len(columns[0])
     if n is not None and length != check_count(n, "n", low=0):
         wanted = f"one entry for each of the {n} points, in the same order"
@@ -213,18 +225,24 @@ def combine_columns(columns: Sequence[Any], *, argument: str = "labels") -> NDAr
     codes = np.stack([labels.codes for labels in encoded], axis=1)
     present: NDArray[np.bool_] = np.all(codes >= 0, axis=1)
     found, inverse = np.unique(codes[present], axis=0, return_inverse=True)
-    names = [list(map(label_text, labels.names)) for labels in encoded]
-    parts = [[each[code] for each, code in zip(names, row, strict=True)] for row in found]
-    texts = [JOINT.join(part) for part in parts]
-    if len(set(texts)) < len({tuple(part) for part in parts}):
-        # Values that contain the separator: quotes separate ("a | b", "c") from ("a", "b | c").
-        texts = [JOINT.join(map(repr, part)) for part in parts]
+    texts = joint_names([labels.names for labels in encoded], found)
     result: NDArray[np.object_] = np.full(len(present), None, np.object_)
     result[present] = np.array([*texts, None], np.object_)[inverse.reshape(-1)]
     return result
 
 
-def _as_columns(labels: Any, argument: str) -> list[Any]:
+def joint_names(names: Sequence[Sequence[object]], rows: NDArray[np.integer]) -> list[str]:
+    """Name combinations of labels, given as rows of one code per column."""
+    written = [list(map(label_text, each)) for each in names]
+    parts = [[each[code] for each, code in zip(written, row, strict=True)] for row in rows]
+    texts = [JOINT.join(part) for part in parts]
+    if len(set(texts)) < len({tuple(part) for part in parts}):
+        # Values that contain the separator: quotes separate ("a | b", "c") from ("a", "b | c").
+        texts = [JOINT.join(map(repr, part)) for part in parts]
+    return texts
+
+
+def as_columns(labels: Any, argument: str) -> list[Any]:
     """Return one or more columns: lists, one-dimensional arrays, pandas or polars columns."""
     wanted = "give one label per point, as a list, an array or a column of a data frame"
     if hasattr(labels, "columns"):
@@ -233,7 +251,7 @@ def _as_columns(labels: Any, argument: str) -> list[Any]:
         if hasattr(labels, "iloc"):  # two columns may have the same name
             return [labels.iloc[:, place] for place in range(len(labels.columns))]
         return [labels[name] for name in labels.columns]
-    if hasattr(labels, "isna") or _is_polars(labels) or _is_categorical(labels):
+    if hasattr(labels, "isna") or is_polars(labels) or is_categorical(labels):
         return [labels]
     array = labels
     if isinstance(labels, Sequence) and not isinstance(labels, str | bytes):
@@ -254,11 +272,13 @@ def _as_columns(labels: Any, argument: str) -> list[Any]:
     return [array] if array.ndim == 1 else list(array.T)
 
 
-def _is_polars(labels: object) -> bool:
+def is_polars(labels: object) -> bool:
+    """Return whether this is a polars column."""
     return hasattr(labels, "is_null") and hasattr(labels, "drop_nulls")
 
 
-def _is_categorical(labels: object) -> bool:
+def is_categorical(labels: object) -> bool:
+    """Return whether this is a pandas categorical."""
     return hasattr(labels, "categories") and hasattr(labels, "codes")
 
 
@@ -267,7 +287,7 @@ def _encode(column: Any, argument: str) -> _Encoded:
         return _encode_objects(column, argument)
     if isinstance(column, np.ndarray):
         return _encode_array(column, argument)
-    if _is_polars(column):
+    if is_polars(column):
         # Without the nulls: with them, integers would become floats and lose digits.
         present, values = ~column.is_null().to_numpy(), column.drop_nulls()
         # The user chose an enum's order; that of a polars categorical is the order of appearance.
@@ -276,7 +296,7 @@ def _encode(column: Any, argument: str) -> _Encoded:
             return _spread(present, _encode_categories(values.to_physical().to_numpy(), categories))
         return _spread(present, _encode_array(values.to_numpy(), argument))
     column = getattr(column, "cat", column)
-    if _is_categorical(column):
+    if is_categorical(column):
         return _encode_categories(np.asarray(column.codes), list(column.categories))
     present = ~np.asarray(column.isna())
     return _spread(present, _encode_array(column[present].to_numpy(), argument))
@@ -355,12 +375,13 @@ def _plain(value: object) -> object:
     return value.item() if isinstance(value, np.generic) and not dated else value
 
 
-def _number(value: object, argument: str) -> float:
+def as_number(value: object, argument: str, *, each: str = "label") -> float:
+    """Return a finite number; the message says what a mapping would have a number for."""
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value.item()
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(
-            f"{argument} must be a number, or a mapping from each label to a number, "
+            f"{argument} must be a number, or a mapping from each {each} to a number, "
             f"got {type(value).__name__} {shown(value, 40)}"
         )
     try:

@@ -1,0 +1,99 @@
+"""A finished map that takes in new points and moves on, all points free."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import procrustes
+
+from ctsne._core.messages import warn
+from ctsne._fit.fitting import Fitting, StageLog
+from ctsne._fit.memory import check_memory
+from ctsne._fit.new_labels import check_new_labels
+from ctsne._fit.placing import Placement, Request, new_features
+from ctsne._fit.reference import Reference
+from ctsne._fit.settings import check_settings
+from ctsne.labels import LabelColumns, Labels, encode_columns
+
+
+def check_extendable(metric: str) -> None:
+    """Refuse a map of distances."""
+    if metric == "precomputed":
+        raise ValueError(
+            'extend needs features, but metric="precomputed" has only distances to the points of '
+            "the map, not those between new points; fit a new map, or use place"
+        )
+
+
+def start_extended(
+    model: Any, reference: Reference, request: Request, labels: Any, placed: Placement, n_iter: int,
+    n_jobs: int,
+) -> tuple[Fitting, Labels | LabelColumns | None, StageLog]:  # fmt: skip
+    """Return a map of all points where they are, ready to run, and the labels of all points."""
+    assert reference.features is not None
+    new = new_features(reference, request.matrix, n_jobs)
+    features = np.concatenate([reference.features, new.astype(reference.features.dtype)])
+    known = _all_labels(model.labels_, labels, len(new))
+    given = model.get_params(deep=False)
+    given |= {
+        "mixing": None, "pca": None, "n_iter": n_iter, "early_exaggeration_iter": 0,
+        "init": np.concatenate([reference.embedding, placed.embedding]),
+        "align": _alignment(reference, request),
+    }  # fmt: skip
+    for knob, value in (("strength", model.strength_), ("beta", model.beta_)):
+        given[knob] = _for_new_labels(value, known)
+    for knob in ("odds", "beta_low"):
+        given[knob] = _for_new_labels(given[knob], known)
+    log = StageLog(given)
+    settings = check_settings(given, features, known)
+    for message in settings.warnings:
+        warn(message)
+    log.stage(f"memory: {check_memory(features, settings)}")
+    return Fitting(features, settings, log), known, log
+
+
+def moved_distance(before: NDArray[np.float32], after: NDArray[np.float32]) -> float:
+    """Return the Procrustes distance of two maps: 0 if they differ by position, turn and scale."""
+    if not (np.ptp(before, axis=0).any() and np.ptp(after, axis=0).any()):
+        return 0.0
+    return float(procrustes(before.astype(np.float64), after.astype(np.float64))[2])
+
+
+def _alignment(reference: Reference, request: Request) -> Any:
+    alignment = reference.alignment
+    if alignment.name != "array":
+        return alignment.name
+    assert alignment.points is not None and request.aligned is not None
+    return np.concatenate([alignment.points, request.aligned])
+
+
+def _all_labels(
+    known: Labels | LabelColumns | None, given: Any, m: int
+) -> Labels | LabelColumns | None:
+    """Return the labels of all points, those of the map first."""
+    if known is None:
+        return None
+    several = isinstance(known, LabelColumns)
+    columns = known.columns if isinstance(known, LabelColumns) else (known,)
+    joined = []
+    for place, column in enumerate(columns):
+        codes, names = check_new_labels(given, known, (place,), m)
+        every = np.concatenate([column.codes, codes[:, 0]])
+        counts = np.bincount(every[every >= 0], minlength=column.n_labels + len(names))
+        joined.append(Labels(every, (*column.names, *names), counts.astype(np.int64)))
+    if not several:
+        return joined[0]
+    assert isinstance(known, LabelColumns)
+    return encode_columns(dict(zip(known.names, joined, strict=True)))
+
+
+def _for_new_labels(value: Any, labels: Labels | LabelColumns | None) -> Any:
+    """Give labels that a mapping does not name the mean of the others."""
+    if not isinstance(value, Mapping) or not isinstance(labels, Labels):
+        return value
+    named = labels.names[: len(value)]  # new labels come after those of the fit
+    mean = float(np.mean([float(number) for number in value.values()]))
+    return {**value, **{name: mean for name in labels.names if name not in named}}

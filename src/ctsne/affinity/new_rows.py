@@ -1,0 +1,288 @@
+"""Similarities of new points to the points of a finished map, by the method of the fit.
+
+A new point has a row of its own, which is not symmetrised: nothing in the map changes for it. Its
+lists are shorter than those of the fit, so weights on other labels are calibrated anew, on points
+of the map that are treated as new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, log_softmax, logsumexp, softmax
+
+from ctsne.affinity.balanced import solve_weight
+from ctsne.affinity.rows import Rows
+from ctsne.affinity.weights import LEAST_MATCHED, Floats
+from ctsne.neighbors import Neighbors
+from ctsne.neighbors.matching import SMOOTHED
+
+Codes = NDArray[np.int32]
+# Length of each list of ``joint`` in units of the perplexity, and of all lists of other methods.
+_JOINT_LIST, _LISTS = 5 / 3, 3.0
+# How far the shares of ``revised`` and ``balanced`` move a row from its natural shares, at most.
+NAMING = 0.5
+# Coordinates of a weight for each column are solved in turn, at most this often.
+_ROUNDS = 50
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One label column of the map, as the method conditions on it.
+
+    Attributes
+    ----------
+    codes : ndarray of int32, shape (n,)
+    counts : ndarray of int64, shape (L,)
+    knob : ndarray of float64, shape (L,)
+        Strength or beta per label.
+    share : ndarray of float64, shape (n,)
+        Share of other labels in the rows of the fit.
+    matched : ndarray of float64, shape (n,)
+        How well the points of the map are matched.
+    """
+
+    codes: Codes
+    counts: NDArray[np.int64]
+    knob: Floats
+    share: Floats
+    matched: Floats
+
+    def known(self, codes: Codes) -> NDArray[np.bool_]:
+        """Return which codes are labels of the map: neither missing nor new."""
+        return (codes >= 0) & (codes < len(self.counts))
+
+    def of_label(self, values: Floats, codes: Codes) -> Floats:
+        """Return the value of each label; zero for missing and new labels."""
+        return np.where(self.known(codes), np.append(values, 0.0)[self._place(codes)], 0.0)
+
+    def _place(self, codes: Codes) -> Codes:
+        return np.where(self.known(codes), codes, len(self.counts))
+
+
+@dataclass(frozen=True, eq=False)
+class NewRows:
+    """Rows of new points, and their diagnostics; see :class:`ctsne.affinity.Diagnostics`."""
+
+    rows: NDArray[np.float32]
+    perplexity: Floats
+    largest_weight: Floats
+    other_share: Floats | None
+    matched: Floats | None
+
+
+@dataclass(frozen=True, eq=False)
+class RowMaker:
+    """Makes the rows of new points.
+
+    Attributes
+    ----------
+    method : str
+        ``"joint"``, ``"revised"``, ``"balanced"``, or ``"tsne"`` for similarities without labels.
+    columns : sequence of Column
+        Empty for ``"tsne"``.
+    patterns : tuple of int
+        The lists of the fit; see :class:`ctsne.neighbors.Neighbors`.
+    n_jobs : int
+    """
+
+    method: str
+    columns: Sequence[Column]
+    patterns: tuple[int, ...]
+    n_jobs: int
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether rows need weights from :meth:`weights`."""
+        return bool(self.columns) and self.method in ("joint", "balanced")
+
+    def lengths(self, codes: Codes, perplexity: float, n: int) -> NDArray[np.int32]:
+        """Return the wanted lengths of all lists of new points among ``n`` points."""
+        lists = len(self.patterns)
+        if self.method == "joint":
+            each = ceil(_JOINT_LIST * perplexity / (1 if lists <= 4 else 2))
+            return np.full((len(codes), lists), min(each, n), np.int32)
+        total = min(ceil(_LISTS * perplexity), n)
+        share = np.full((len(codes), lists), 1 / lists)
+        if self.method == "balanced":
+            random = self._from_columns([self._random(c, codes) for c in range(len(self.columns))])
+            strength = self._knobs(codes).mean(axis=1, keepdims=True)
+            share += strength * (random - share)
+        ends = np.floor(total * np.cumsum(share, axis=1) + 1e-6).astype(np.int32)
+        ends[:, -1] = total
+        return np.diff(np.maximum(ends, 1), axis=1, prepend=0).astype(np.int32)
+
+    def weights(self, found: Neighbors, codes: Codes, points: NDArray[np.integer]) -> list[Floats]:
+        """Calibrate the log weights per label of each column, on points of the map.
+
+        ``found`` holds the lists of these points, without the points themselves. Their mean share
+        of other labels becomes that of the fit, for all labels with the same strength together.
+        """
+        natural = self._natural(found)
+        weights = [np.zeros(len(column.counts)) for column in self.columns]
+        matched = self._matched(found, codes)
+        for _ in range(_ROUNDS if len(self.columns) > 1 else 1):
+            before = [each.copy() for each in weights]
+            for c, column in enumerate(self.columns):
+                log_odds = self._log_odds(natural, codes, matched, weights, c)
+                target = column.share[points]
+                for level in np.unique(column.knob):
+                    labels = column.knob == level
+                    of_level = column.known(codes[:, c])
+                    of_level &= np.append(labels, False)[codes[:, c]]
+                    if of_level.any():
+                        wanted = self._unconditioned(c, codes, target, level)[of_level].mean()
+                        weights[c][labels] = solve_weight(log_odds[of_level], float(wanted))
+            change = max(np.abs(a - b).max() for a, b in zip(before, weights, strict=True))
+            if change < 1e-6:
+                break
+        return weights
+
+    def rows(
+        self, found: Neighbors, codes: Codes, weights: Sequence[Floats], perplexity: float
+    ) -> NewRows:
+        """Return the rows of new points with these lists."""
+        if not self.columns:
+            return self._plain(found, perplexity)
+        natural, matched = self._natural(found), self._matched(found, codes)
+        if self.method == "joint":
+            shares = softmax(natural + self._weighed(codes, matched, weights), axis=1)
+        else:
+            plain = softmax(natural, axis=1)
+            if self.method == "balanced":
+                shares = self._balanced(natural, codes, weights)
+            else:
+                shares = softmax(natural + self._revised(codes), axis=1)
+            # A point of the fit has half of its weight from points that name it, which are like
+            # those that name its neighbours. For a new point the similarities without conditioning
+            # stand in for them, and all the more if its surroundings are hardly named at all.
+            trust = NAMING * np.nan_to_num(matched.min(axis=1, keepdims=True), nan=2.0)
+            shares = plain + trust * (shares - plain)
+        return self._split(found, shares, perplexity, matched)
+
+    def _plain(self, found: Neighbors, perplexity: float) -> NewRows:
+        """Return the rows of t-SNE."""
+        # Diagnostics expect a list of other labels, here an empty one.
+        found = Neighbors(found.indices, found.distances, found.n_same, found.scale)
+        rows = Rows(found, n_jobs=self.n_jobs)
+        target = min(perplexity, found.indices.shape[1])
+        made, diagnostics, _ = rows.similarities(*rows.bandwidths(target, weighted=False))
+        return NewRows(made, diagnostics.perplexity, diagnostics.largest_weight, None, None)
+
+    def _split(
+        self, found: Neighbors, shares: Floats, perplexity: float, matched: Floats
+    ) -> NewRows:
+        """Calibrate the lists separately, each to its share of the perplexity."""
+        shares = np.where(found.lengths > 0, shares, 0.0)
+        total = shares.sum(axis=1, keepdims=True)
+        # A row whose weight is all on lists that it does not have: the lists that it has.
+        shares = np.where(total > 0, shares, found.lengths)
+        shares /= shares.sum(axis=1, keepdims=True)
+        perplexities = np.clip(shares * perplexity, 1.0, np.maximum(found.lengths, 1))
+        rows = Rows(found, n_jobs=self.n_jobs)
+        precisions, reached = rows.split_bandwidths(perplexities)
+        made, diagnostics, _ = rows.similarities(precisions, reached, shares=shares)
+        return NewRows(
+            made, diagnostics.perplexity, diagnostics.largest_weight, diagnostics.other_share,
+            matched.min(axis=1),
+        )  # fmt: skip
+
+    def _natural(self, found: Neighbors) -> Floats:
+        """Return the log weight of every list without conditioning, as in the fit."""
+        rows = Rows(found, n_jobs=self.n_jobs)
+        precision, _ = rows.bandwidths(max(1.0, found.indices.shape[1] / 2), weighted=False)
+        return log_softmax(rows.list_weights(precision), axis=1)
+
+    def _matched(self, found: Neighbors, codes: Codes) -> Floats:
+        """Return how well the nearest points with the same labels are matched, per column."""
+        near = found.indices[:, :SMOOTHED]
+        first = np.arange(near.shape[1]) < found.lengths[:, :1]
+        out = np.ones(codes.shape)
+        for c, column in enumerate(self.columns):
+            alike = first & (column.codes[near] == codes[:, c : c + 1])
+            count = alike.sum(axis=1)
+            total = np.where(alike, column.matched[near], 0.0).sum(axis=1)
+            mean = total / np.maximum(count, 1)
+            out[:, c] = np.where(codes[:, c] < 0, 1.0, np.where(count > 0, mean, np.nan))
+        return out
+
+    def _differs(self, c: int) -> NDArray[np.bool_]:
+        """Return the lists whose points differ in a column."""
+        return (np.array(self.patterns) >> c & 1).astype(bool)
+
+    def _weighed(self, codes: Codes, matched: Floats, weights: Sequence[Floats]) -> Floats:
+        """Return the log factor of ``joint`` on every list."""
+        out = np.zeros((len(codes), len(self.patterns)))
+        for c, column in enumerate(self.columns):
+            known = column.known(codes[:, c])
+            log_matched = np.log(np.maximum(np.nan_to_num(matched[:, c], nan=1.0), LEAST_MATCHED))
+            factor = np.where(known, log_matched + column.of_label(weights[c], codes[:, c]), 0.0)
+            out += np.where(self._differs(c), factor[:, None], 0.0)
+        return out
+
+    def _log_odds(
+        self, natural: Floats, codes: Codes, matched: Floats, weights: Sequence[Floats], c: int
+    ) -> Floats:
+        """Return the log odds of a difference in a column, without the weight of that column."""
+        others = [np.zeros_like(each) if k == c else each for k, each in enumerate(weights)]
+        total = natural
+        if self.method == "joint":
+            total = natural + self._weighed(codes, matched, others)
+        differs = self._differs(c)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            odds = logsumexp(total[:, differs], axis=1) - logsumexp(total[:, ~differs], axis=1)
+        return np.clip(np.nan_to_num(odds), -700.0, 700.0)
+
+    def _unconditioned(self, c: int, codes: Codes, share: Floats, level: float) -> Floats:
+        """Return the share that the weight must reach: in ``balanced``, before the strength."""
+        if self.method == "joint" or level == 1:
+            return share
+        return (share - level * self._random(c, codes)) / (1 - level)
+
+    def _balanced(self, natural: Floats, codes: Codes, weights: Sequence[Floats]) -> Floats:
+        shares, knobs = [], self._knobs(codes)
+        for c, column in enumerate(self.columns):
+            log_odds = self._log_odds(natural, codes, np.ones(codes.shape), weights, c)
+            plain = expit(log_odds + column.of_label(weights[c], codes[:, c]))
+            mixed = plain + knobs[:, c] * (self._random(c, codes) - plain)
+            # A new label differs from all, whatever the strength.
+            mixed = np.where(codes[:, c] >= len(column.counts), plain, mixed)
+            shares.append(np.where(codes[:, c] < 0, 0.0, mixed))
+        return self._from_columns(shares)
+
+    def _from_columns(self, shares: Sequence[Floats]) -> Floats:
+        """Return the share of every list, if columns were independent."""
+        out = np.ones((len(shares[0]), len(self.patterns)))
+        for c, share in enumerate(shares):
+            out *= np.where(self._differs(c), share[:, None], 1 - share[:, None])
+        return out / np.maximum(out.sum(axis=1, keepdims=True), 1e-300)
+
+    def _random(self, c: int, codes: Codes) -> Floats:
+        """Return the share of other labels among random points of the map."""
+        column = self.columns[c]
+        labelled, n = column.counts.sum(), len(column.codes)
+        known = column.of_label((labelled - column.counts) / n, codes[:, c])
+        return np.where(codes[:, c] >= len(column.counts), labelled / n, known)
+
+    def _knobs(self, codes: Codes) -> Floats:
+        each = [column.of_label(column.knob, codes[:, c]) for c, column in enumerate(self.columns)]
+        return np.stack(each, axis=1)
+
+    def _revised(self, codes: Codes) -> Floats:
+        """Return the log weight of every list: beta in columns alike, alpha in others."""
+        out = np.zeros((len(codes), len(self.patterns)))
+        for c, column in enumerate(self.columns):
+            counts = column.counts.astype(np.float64)
+            labelled = counts.sum()
+            rho = (counts * (counts - 1)).sum() / max(1.0, labelled * (labelled - 1))
+            if rho >= 1:
+                continue
+            log_beta = column.of_label(np.log(column.knob), codes[:, c])
+            alpha = np.log1p(-column.knob * rho) - np.log1p(-rho)
+            log_alpha = column.of_label(alpha, codes[:, c])
+            out += np.where(self._differs(c), log_alpha[:, None], log_beta[:, None])
+        return out

@@ -1,0 +1,133 @@
+"""``ctsne place``: place the points of many files in a finished map, on a Dask cluster."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from ctsne.cli import options as opt
+from ctsne.cli.console import Console
+from ctsne.cli.main import Parser
+from ctsne.cli.options import option
+
+if TYPE_CHECKING:
+    from ctsne.distributed import PlacedShards
+    from ctsne.estimator import ConditionalTSNE
+
+USAGE = "MODEL FILE [FILE ...] -o FOLDER [--labels COLUMN ...] [options]"
+HELP = "place the points of many files in the map of a model, on a cluster"
+DESCRIPTION = """\
+Place the points of many files in a map that is finished, without moving it.
+
+Like ctsne transform, but for more points than fit in memory, or than one
+machine can place in time. Every file is placed by a worker of a Dask cluster
+and written to a Parquet file of its own. Without --scheduler, there is one
+worker process for each core of this machine."""
+
+EPILOG = """\
+the files:
+  parquet, feather, h5ad, npy, npz, or zarr stores; all of one format, by name
+  or as a pattern in quotes.
+
+the output:
+  FOLDER has a Parquet file for each input file, with the columns of ctsne
+  transform; pandas and Dask read the folder as one table. Each is complete or
+  absent. If the run is interrupted, or a file had to be corrected, run the same
+  command again: finished files are kept. Another model or other files need
+  another folder.
+
+examples:
+  ctsne place model.ctsne 'cells/*.parquet' -o maps --labels batch
+  ctsne place model.ctsne 'cells/*.h5ad' -o maps --use-rep X_scVI
+  ctsne place model.ctsne cells.zarr -o maps --scheduler tcp://10.0.0.1:8786"""
+
+
+def add_options(parser: Parser, main: Any) -> None:
+    """Add the options of the command."""
+    main.add_argument("model", metavar="MODEL", help="file with the model")
+    option(main, "FILE...", "files with the points, or patterns in quotes")
+    option(main, "-o --output FOLDER", "folder to write to, made if it does not exist",
+           required=True)  # fmt: skip
+    option(main, "--labels COLUMN...",
+           "label columns, one for each that the model factored out (default: those of the same "
+           "names, if the first file has them)")  # fmt: skip
+    option(main, "--use-rep KEY", "h5ad: key in obsm, or X for all genes (default: that of the "
+           "model, else X_pca, else X)")  # fmt: skip
+    option(main, "--scheduler ADDRESS", "Dask scheduler, such as tcp://10.0.0.1:8786, whose "
+           "workers see the files and FOLDER")  # fmt: skip
+    opt.add_messages(parser)
+
+
+def run(options: argparse.Namespace, console: Console) -> None:
+    """Place the points."""
+    from ctsne.distributed import place
+    from ctsne.distributed.cluster import connected
+    from ctsne.stored import load
+
+    console.stage(f"reading {options.model}")
+    model = load(options.model)
+    labels = options.labels or _usual_labels(model, options, console)
+    use_rep = options.use_rep or _usual_rep(model, options)
+    console.stage("starting workers" if options.scheduler is None else "connecting")
+    with connected(options.scheduler) as client:
+        placed = place(
+            options.model, options.input, options.output, labels=labels, use_rep=use_rep,
+            client=client, progress=not console.quiet,
+        )  # fmt: skip
+    _report(placed, options, labels, console)
+
+
+def _usual_labels(
+    model: ConditionalTSNE, options: argparse.Namespace, console: Console
+) -> list[str] | None:
+    """Return the label columns of the model, if the first file has them."""
+    from ctsne._fit.storing import origin_of
+    from ctsne.distributed.blocks import columns_in
+    from ctsne.distributed.collection import file_paths
+
+    origin = origin_of(model)
+    known = [] if origin is None else list(origin.provenance.settings.get("labels") or ())
+    if model.labels_ is None or not known:
+        return None
+    first = file_paths(options.input)[0]
+    if {*known} <= {*columns_in(first)}:
+        console.say(f"labels: {' and '.join(known)}, as in the model")
+        return known
+    what = f"{first} has no column {' and '.join(known)!r:.60}"
+    console.say(f"{what}: the points are placed without labels; --labels names a column")
+    return None
+
+
+def _usual_rep(model: ConditionalTSNE, options: argparse.Namespace) -> str | None:
+    """Return the representation that the model was made from, for .h5ad files."""
+    from ctsne._fit.storing import origin_of
+    from ctsne._io import suffix_of
+    from ctsne.distributed.collection import file_paths
+
+    origin = origin_of(model)
+    if origin is None or suffix_of(file_paths(options.input)[0]) != ".h5ad":
+        return None
+    use_rep, layer = origin.part()
+    if layer is not None:
+        what = f"{options.model} was made from layers[{layer!r:.60}]"
+        raise ValueError(f"{what}, which is not read from many files; name a --use-rep")
+    return use_rep
+
+
+def _report(
+    placed: PlacedShards, options: argparse.Namespace, labels: list[str] | None, console: Console
+) -> None:
+    n, far = placed.n_points, placed.n_far
+    count = f"{len(placed.files)} file{'' if len(placed.files) == 1 else 's'}"
+    lines = [f"maps: {options.output} ({count}, {n} points placed in the map of {options.model})"]
+    if placed.n_found:
+        lines.append(f"files of an earlier run: {placed.n_found}")
+    lines.append(f"far from the reference: {far} of {n}")
+    if far:
+        lines.append("column ctsne_far marks them; do not trust their places")
+    content = {
+        "command": "place", "output": options.output, "model": options.model, "labels": labels,
+        "files": [str(each) for each in placed.files], "points": n, "far": far,
+        "found": placed.n_found,
+    }  # fmt: skip
+    console.result("\n".join(lines), content)

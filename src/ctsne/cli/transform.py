@@ -1,0 +1,359 @@
+"""``ctsne transform``: place the points of a file in a map that is finished."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ctsne._core.checksums import file_checksum
+from ctsne._core.files import WriteError
+from ctsne._core.messages import listed
+from ctsne.cli import options as opt
+from ctsne.cli.console import Console
+from ctsne.cli.inputs import HOW_TO_NAME, check_outputs, joint_name
+from ctsne.cli.main import Parser, command_parser
+from ctsne.cli.options import option, settings_of, spelled
+from ctsne.cli.values import number
+from ctsne.labels import Labels, combine_columns
+
+if TYPE_CHECKING:
+    from ctsne._fit.placing import Placement
+    from ctsne._fit.storing import Origin
+    from ctsne._io import Dataset, InputRecord, Provenance
+    from ctsne.estimator import ConditionalTSNE
+
+USAGE = "MODEL INPUT -o OUTPUT [--labels COLUMN ...] [options]"
+HELP = "place new points in the map of a model"
+DESCRIPTION = """\
+Place new points in a map that is finished, without moving it.
+
+MODEL is a file written by ctsne embed --model FILE, or by model.save in Python.
+INPUT holds the new points, with the same columns as the data of the model. Each
+point lands among its nearest neighbours in the reference, the points that the
+map was made of; it does not matter which other points come with it."""
+
+EPILOG = """\
+the labels:
+  Columns with the names of the model's labels are used if INPUT has them;
+  --labels names others. A label that the model does not know has no points of
+  its own in the reference; a point without a label is placed without
+  conditioning.
+
+the output:
+  OUTPUT holds the positions (ctsne_1, ctsne_2), the other columns of INPUT and
+  diagnostics, in the formats of ctsne embed. A map places every point
+  somewhere, so look at the first two:
+    ctsne_distance        distance to the nearest reference point
+    ctsne_far             no reference point is close: do not trust its place
+    ctsne_perplexity      effective number of neighbours of the point
+    ctsne_other_share     share of its similarity that goes to other labels
+    ctsne_matched         near 0: no counterpart under other labels
+    ctsne_largest_weight  near 1: its place depends on a single neighbour
+
+examples:
+  ctsne transform model.ctsne new.csv -o new_map.csv --plot new_map.png
+  ctsne transform model.ctsne new.csv -o new_map.csv --page new_map.html
+  ctsne transform model.ctsne new.h5ad --labels donor -o new.h5ad"""
+
+
+def add_options(parser: Parser, main: Any) -> None:
+    """Add the options of the command."""
+    main.add_argument("model", metavar="MODEL", help="file with the model")
+    option(main, "INPUT", "file with the new points")
+    option(main, "--labels COLUMN...",
+           "label columns of INPUT, one for each that the model factored out (default: those of "
+           "the same names, if INPUT has them)")  # fmt: skip
+    option(main, "-o --output OUTPUT", "file to write; overwritten if it exists", required=True)
+    option(main, "--plot FILE", "also draw the points above the reference (png, pdf or svg)")
+    option(main, "--page FILE", "also write an interactive page of them (html)")
+    option(main, "--color COLUMN", "column to colour them by (default: the label)")
+    option(main, "--perplexity U", "roughly the number of neighbours that count for each point",
+           read=number, default=15.0)  # fmt: skip
+    opt.add_jobs(main)
+    opt.add_reading(parser, of_model=True)
+    option(main, "--key KEY", "prefix of new columns; h5ad: key in obsm and uns", default="ctsne")
+    opt.add_messages(parser)
+
+
+def run(options: argparse.Namespace, console: Console) -> None:
+    """Place the points from options of the command line."""
+    make(options, console)
+
+
+def make(options: argparse.Namespace, console: Console, *, expect: str | None = None) -> None:
+    """Place the points; with ``expect``, only if the data have this checksum."""
+    from ctsne import _io
+    from ctsne._fit.storing import origin_of
+    from ctsne._io.models import check_model_input
+    from ctsne.stored import load
+
+    target = _io.check_output(options.output)
+    into_h5ad = _io.suffix_of(target) == ".h5ad"
+    plot, html = options.plot, options.page
+    picture = None if plot is None else _io.check_output(plot, _io.PICTURE_SUFFIXES)
+    page = None if html is None else _io.check_output(html, (".html",))
+    if options.color is not None and plot is None and html is None:
+        raise ValueError("--color needs a picture: add --plot FILE, such as --plot map.png")
+    source = check_model_input(options.model)
+    check_outputs([each for each in (target, picture, page) if each], options, into_input=into_h5ad)
+    console.stage(f"reading {source} and {options.input}")
+    checksum = file_checksum(source)
+    model = load(source)
+    origin = origin_of(model)
+    tell = console.say if expect is None else console.detail  # reported the first time
+    dataset = _read(model, origin, options, tell)
+    _io.check_key(target, dataset=dataset, key=options.key)
+    _io.check_room(target, dataset=dataset)
+    names = options.labels = _label_names(model, origin, dataset, options, tell)
+    aligned = _aligned(model, origin, options)
+    found = dataset.checksum(names, aligned)
+    if expect is not None and found != expect:
+        how = f"Name the original file ({HOW_TO_NAME}), or make a new output from this one"
+        raise ValueError(f"{options.input} has changed: its numbers or labels differ. {how}")
+    color = None if options.color is None else dataset.column(options.color)
+    settings = settings_of(options)
+    del settings["color"]  # only the picture depends on it
+    console.stage(f"placing {dataset.X.shape[0]} points")
+    model.set_params(n_jobs=options.jobs)
+    placed = model.place(
+        dataset.X, _labels(model, dataset, names), aligned=aligned, perplexity=options.perplexity
+    )
+    records = [
+        *_io.input_records(dataset, target, names, aligned=aligned),
+        _model_record(source, target, checksum),
+    ]
+    console.stage(f"writing {target}")
+    provenance = _io.Provenance("transform", settings, records, _io.current_versions())
+    _io.write_map(
+        target, placed.embedding, dataset=dataset, diagnostics=placed.diagnostics(),
+        provenance=provenance, key=options.key,
+    )  # fmt: skip
+    shown = (options.color or joint_name(names), color)
+    if color is None and names:
+        shown = (shown[0], _one_column(dataset, names))
+    try:
+        if picture is not None:
+            _draw(model, placed, *shown, picture, options)
+        if page is not None:
+            _write_page(model, placed, *shown, page, dataset, provenance, options)
+    except WriteError as error:
+        raise WriteError(f"{error}; the map is in {target}") from error
+    _report(model, placed, dataset, names, options, settings, console)
+
+
+def _read(
+    model: ConditionalTSNE, origin: Origin | None, options: argparse.Namespace,
+    tell: Callable[[str], None],
+) -> Dataset:  # fmt: skip
+    """Read the new points, with the columns of the model in its order."""
+    from ctsne._io import read_data, suffix_of
+    from ctsne._io.paths import TABLE_SUFFIXES
+
+    suffix = suffix_of(options.input)
+    features = options.features
+    wanted = getattr(model, "feature_names_in_", None)
+    wanted = origin.features if wanted is None and origin is not None else wanted
+    wanted = None if wanted is None or model.metric == "precomputed" else [*map(str, wanted)]
+    use_rep, layer = options.use_rep, options.layer
+    if suffix == ".h5ad" and use_rep is None and layer is None and origin is not None:
+        use_rep, layer = origin.part()
+    if suffix in TABLE_SUFFIXES and features is None:
+        features = wanted
+    dataset = read_data(
+        options.input, labels=options.labels or (), label_file=options.label_file, use_rep=use_rep,
+        layer=layer, features=features, index=options.index, join_on=options.join_on, fewest=1,
+    )  # fmt: skip
+    # Columns of a representation have numbers instead of names.
+    named = suffix in TABLE_SUFFIXES or (suffix == ".h5ad" and "obsm[" not in dataset.source)
+    if wanted is not None and named and options.features is None:
+        dataset = _in_order(dataset, wanted, options)
+    d = dataset.X.shape[1]
+    if d != model.n_features_in_:
+        what = f"{options.input} has {d} columns ({dataset.source})"
+        how = "choose the same ones with --features or --use-rep"
+        if model.metric == "precomputed":
+            how = "they must be the distances to all points of the reference"
+        raise ValueError(f"{what}, but the model was made from {model.n_features_in_}; {how}")
+    tell(f"read {dataset.X.shape[0]} points from {options.input}: {dataset.source}")
+    for note in dataset.notes:
+        tell(note)
+    return dataset
+
+
+def _in_order(dataset: Dataset, wanted: list[str], options: argparse.Namespace) -> Dataset:
+    """Return the data with the model's columns in its order; refuse if some are missing."""
+    if list(dataset.features) == wanted:
+        return dataset
+    place = {name: column for column, name in enumerate(dataset.features)}
+    missing = [name for name in wanted if name not in place]
+    if missing:
+        count = f"{len(missing)} of the {len(wanted)} columns that the model was made from"
+        raise ValueError(f"{options.input} lacks {count}: {listed(missing, most=5)}")
+    columns = [place[name] for name in wanted]
+    return replace(dataset, X=dataset.X[:, columns], features=tuple(wanted))
+
+
+def _label_names(
+    model: ConditionalTSNE, origin: Origin | None, dataset: Dataset, options: argparse.Namespace,
+    tell: Callable[[str], None],
+) -> list[str]:  # fmt: skip
+    """Return the label columns to use: those named, or those of the model."""
+    if model.labels_ is None:
+        if options.labels:
+            raise ValueError(f"{options.model} factored no label out; leave out --labels")
+        return []
+    known = [] if origin is None else list(origin.provenance.settings.get("labels") or ())
+    if options.labels:
+        count = len(known) or (1 if isinstance(model.labels_, Labels) else model.labels_.n_columns)
+        if len(options.labels) != count:
+            names = f" ({' '.join(known)})" if known else ""
+            has = f"{count} label column{'s' * (count > 1)}{names}"
+            raise ValueError(f"--labels: the model has {has}, got {len(options.labels)}")
+        return list(options.labels)
+    if known and all(name in dataset.columns for name in known):
+        tell(f"labels: {' and '.join(known)}, as in the model")
+        return known
+    how = "the points are placed without labels; --labels names a column"
+    what = f"{options.input} has no column {joint_name(known)!r:.60}" if known else "no labels"
+    tell(f"{what}: {how}")
+    return []
+
+
+def _labels(model: ConditionalTSNE, dataset: Dataset, names: list[str]) -> Any:
+    """Return the labels of the new points as the model takes them."""
+    if not names:
+        return None
+    if model.labels_ is None or isinstance(model.labels_, Labels):
+        return _one_column(dataset, names)
+    return {own: dataset.column(name) for own, name in zip(model.labels_.names, names, strict=True)}
+
+
+def _one_column(dataset: Dataset, names: list[str]) -> Any:
+    columns = [dataset.column(name) for name in names]
+    return columns[0] if len(columns) == 1 else combine_columns(columns)
+
+
+def _aligned(model: ConditionalTSNE, origin: Origin | None, options: argparse.Namespace) -> Any:
+    """Read the representation in which other labels are compared, if the model needs one."""
+    from ctsne._io import read_data, suffix_of
+
+    key = options.align_rep
+    if isinstance(model.align, str):
+        if key is not None:
+            raise ValueError("--align-rep: the model was made without one; leave it out")
+        return None
+    if key is None and origin is not None:
+        key = origin.provenance.settings.get("align_rep")
+    if key is None or suffix_of(Path(options.input)) != ".h5ad":
+        what = "compares labels in a representation given as an array"
+        how = "INPUT must be an .h5ad with it, named by --align-rep; in Python, use place(aligned=)"
+        raise ValueError(f"{options.model} {what}; {how}")
+    options.align_rep = key
+    return read_data(options.input, use_rep=key, fewest=1).X
+
+
+def _model_record(source: Path, target: Path, checksum: str) -> InputRecord:
+    from ctsne._io import InputRecord
+    from ctsne._io.provenance import relative_path
+
+    return InputRecord(relative_path(source, target), checksum)
+
+
+def _draw(
+    model: ConditionalTSNE, placed: Placement, name: str, color: Any, picture: Path,
+    options: argparse.Namespace,
+) -> None:  # fmt: skip
+    from ctsne import pl
+    from ctsne.cli.plot import save_picture, use_agg
+
+    use_agg()
+    flat = replace(placed, embedding=placed.embedding[:, :2])
+    title = name if color is not None else None
+    ax = pl.embedding(flat, color, reference=model.embedding_[:, :2], title=title)
+    save_picture(ax.figure, picture, _command(options))
+
+
+def _write_page(
+    model: ConditionalTSNE, placed: Placement, name: str, color: Any, page: Path, dataset: Dataset,
+    provenance: Provenance, options: argparse.Namespace,
+) -> None:  # fmt: skip
+    from ctsne.report import write_placed
+
+    columns = ({} if color is None else {name: color}) | dataset.columns
+    made = {**provenance.to_dict(), "command": _command(options)}
+    flat = replace(placed, embedding=placed.embedding[:, :2])
+    write_placed(
+        flat, page, reference=model.embedding_[:, :2], columns=columns, names=dataset.names,
+        title=f"{Path(options.input).name} in the map of {Path(options.model).name}",
+        provenance=made,
+    )  # fmt: skip
+
+
+def _command(options: argparse.Namespace) -> str:
+    """Return the command as one would type it."""
+    first = ["transform", options.model, options.input]
+    return spelled(command_parser("transform"), first, vars(options))
+
+
+def _report(
+    model: ConditionalTSNE, placed: Placement, dataset: Dataset, names: list[str],
+    options: argparse.Namespace, settings: dict[str, Any], console: Console,
+) -> None:  # fmt: skip
+    """Print what was placed, and how much of it to trust."""
+    n, far = len(placed.embedding), int(np.count_nonzero(placed.far))
+    lines = [f"map: {options.output} ({n} points placed in the map of {options.model})"]
+    if options.plot is not None:
+        lines.append(f"picture: {options.plot}")
+    if options.page is not None:
+        lines.append(f"page: {options.page}; open it in a browser")
+    counts = {}
+    for name, column, own in _label_columns(model, dataset, names):
+        counts[name] = _counted(column, own)
+        known, unseen, missing = (counts[name][each] for each in ("known", "unseen", "missing"))
+        new = f" ({listed(counts[name]['unseen labels'], most=3)})" if unseen else ""
+        lines.append(f"{name}: {known} known, {unseen} new to the model{new}, {missing} missing")
+        if unseen and not known:
+            some = f"only labels such as {listed(own.names, most=3)}"
+            console.warn(f"the model knows no label of {name!r:.60}, {some}: the right column?")
+    where = f"no reference point closer than {placed.far_distance:.3g}"
+    lines.append(f"far from the reference: {far} of {n} ({where})")
+    if far:
+        lines.append(f"column {options.key}_far marks them; do not trust their places")
+    content = {
+        "command": "transform", "output": options.output, "picture": options.plot,
+        "page": options.page, "model": options.model, "points": n, "labels": counts, "far": far,
+        "far_distance": placed.far_distance, "settings": settings,
+    }  # fmt: skip
+    console.result("\n".join(lines), content)
+
+
+def _label_columns(
+    model: ConditionalTSNE, dataset: Dataset, names: list[str]
+) -> list[tuple[str, Any, Labels]]:
+    """Return name and values of each label column, and what the model has for it."""
+    if not names or model.labels_ is None:
+        return []
+    if isinstance(model.labels_, Labels):
+        return [(joint_name(names), _one_column(dataset, names), model.labels_)]
+    columns = [dataset.column(name) for name in names]
+    return list(zip(names, columns, model.labels_.columns, strict=True))
+
+
+def _counted(column: Any, own: Labels) -> dict[str, Any]:
+    """Count points with labels that the model knows, does not know, and without one."""
+    from ctsne._core.messages import label_text
+    from ctsne.labels import encode_labels
+
+    new = encode_labels(column)
+    texts = set(map(label_text, own.names))
+    unseen = [code for code, name in enumerate(new.names) if label_text(name) not in texts]
+    count = int(new.counts[unseen].sum())
+    return {
+        "known": new.n_points - new.n_missing - count, "unseen": count, "missing": new.n_missing,
+        "unseen labels": [label_text(new.names[code]) for code in unseen],
+    }  # fmt: skip

@@ -1,0 +1,97 @@
+"""The Dask cluster: a client that is given or made, and tasks that run on its workers."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator
+from importlib import import_module
+from itertools import islice
+from typing import Any
+
+from ctsne._core.jobs import usable_cpus
+from ctsne._core.messages import shown
+
+# Tasks given to the cluster at a time, per thread of its workers: one that runs, and one whose
+# input is read meanwhile. More would keep more shards in memory.
+_TASKS_PER_THREAD = 2
+
+
+def load_dask(module: str) -> Any:
+    """Import a module of Dask, or say how to install it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        name = module.split(".")[0]
+        raise ImportError(
+            f"ctsne.distributed needs {name}, which cannot be imported ({error}): "
+            'pip install "ctsne[dask]"'
+        ) from error
+
+
+@contextlib.contextmanager
+def opened_client(client: Any) -> Iterator[Any]:
+    """Give the client, the current one of Dask, or one of a local cluster closed at the end."""
+    distributed = load_dask("distributed")
+    if client is not None:
+        if not isinstance(client, distributed.Client) or client.asynchronous:
+            how = "client must be a distributed.Client that is not asynchronous"
+            raise TypeError(f"{how}, got {shown(client)}")
+        yield client
+        return
+    with contextlib.suppress(ValueError):
+        client = distributed.default_client()
+    if client is not None:
+        yield client
+        return
+    with (
+        distributed.LocalCluster(
+            n_workers=usable_cpus(), threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as own,
+    ):
+        yield own
+
+
+@contextlib.contextmanager
+def connected(address: str | None) -> Iterator[Any]:
+    """Give a client of the scheduler at an address, or None without one."""
+    if address is None:
+        yield None
+        return
+    distributed = load_dask("distributed")
+    try:
+        client = distributed.Client(address, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"no Dask scheduler answers at {address!r:.100}: {error}") from error
+    with client:
+        yield client
+
+
+def run_tasks(client: Any, tasks: Iterable[Any]) -> Iterator[tuple[int, Any]]:
+    """Run delayed tasks, a few at a time; yield the number and the result of each as it ends.
+
+    A task that failed has its exception as the result. Those that still run when the caller stops
+    are cancelled.
+    """
+    distributed = load_dask("distributed")
+    done = distributed.as_completed(with_results=True, raise_errors=False, loop=client.loop)
+    numbered = iter(enumerate(tasks))
+    running: dict[Any, int] = {}
+
+    def submit() -> None:
+        room = _TASKS_PER_THREAD * max(1, sum(client.nthreads().values())) - len(running)
+        for number, task in islice(numbered, max(0, room)):
+            future = client.compute(task)
+            running[future] = number
+            done.add(future)
+
+    try:
+        submit()
+        for future, result in done:
+            failed = future.status == "error"
+            yield running.pop(future), result[1] if failed else result
+            del future  # so that a worker that dies later does not take its result along
+            submit()
+    finally:
+        if running:
+            client.cancel(list(running), force=True)

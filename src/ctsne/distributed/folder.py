@@ -1,0 +1,133 @@
+"""The folder of placed points: one file per shard, and a record of what it was made from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ctsne._core.checksums import content_checksum
+from ctsne._core.files import write_file
+from ctsne._core.guards import read_text
+from ctsne._io.paths import load
+
+# Readers of Parquet folders skip names that begin like this.
+RECORD = "_placing.json"
+MODEL = "_model.ctsne"
+SUFFIX = ".parquet"
+_FORMAT = 1
+# Where a file of placed points keeps what it was made from.
+_KEY = b"ctsne placing"
+
+
+@dataclass(frozen=True)
+class Record:
+    """What the points of a folder were made from."""
+
+    model: str  # checksum of the model
+    collection: str  # checksum of its first rows, if these are not files
+    labels: tuple[str, ...]
+    features: tuple[str, ...] | None
+    use_rep: str | None
+    shards: Mapping[str, str]  # names of the shards, by the file that they are written to
+
+    def token(self, output: str, state: str) -> str:
+        """Return a checksum of all that the points of a shard depend on."""
+        settings = (self.model, self.collection, self.labels, self.features, self.use_rep)
+        return content_checksum(json.dumps([*settings, self.shards[output], state]))
+
+
+def check_folder(out: Path) -> None:
+    """Refuse what is not a folder, or one with other files."""
+    if not out.exists():
+        if not out.parent.is_dir():
+            raise ValueError(f"there is no folder {out.parent}; create it first")
+        return
+    if not out.is_dir():
+        raise ValueError(f"{out} is a file; name a folder for the placed points")
+    others = sorted(each.name for each in out.iterdir() if not each.name.startswith("."))
+    if others and not (out / RECORD).is_file():
+        what = f"the folder {out} holds other files ({others[0]!s:.60})"
+        raise ValueError(f"{what}; name a new folder, or an empty one")
+
+
+def check_same(out: Path, record: Record) -> None:
+    """Refuse to continue a folder with points of another model or collection."""
+    path = out / RECORD
+    if not path.exists():
+        return
+    before = _read(path)
+    now = asdict(record)
+    other = "choose another folder, or remove this one"
+    for name, what in (
+        ("model", "with another model"), ("labels", "with other labels"),
+        ("features", "with other features"), ("use_rep", "with another use_rep"),
+        ("shards", "of other shards"), ("collection", "of other data"),
+    ):  # fmt: skip
+        if json.loads(json.dumps(now[name])) != before.get(name):
+            raise ValueError(
+                f"{out} holds points placed {what}{_changed(name, now, before)}; {other}"
+            )
+
+
+def _changed(name: str, now: Mapping[str, Any], before: Mapping[str, Any]) -> str:
+    """Name the first shard that differs."""
+    if name != "shards" or not isinstance(before.get(name), dict):
+        return ""
+    new = [shard for output, shard in now[name].items() if before[name].get(output) != shard]
+    if new:
+        return f" ({new[0]!s:.80} was not among them)"
+    return f" ({len(before[name])} then, {len(now[name])} now)"
+
+
+def _read(path: Path) -> dict[str, Any]:
+    content = None
+    try:
+        content = json.loads(read_text(path, "a record of placed points"))
+    except RecursionError:
+        pass
+    except ValueError as error:
+        raise ValueError(f"{path} is not a record of placed points: {error}") from error
+    if not isinstance(content, dict) or content.get("ctsne placing") != _FORMAT:
+        raise ValueError(f"{path} is not a record of placed points of this version of ctsne")
+    return content
+
+
+def write_record(out: Path, record: Record) -> None:
+    """Write the record, unless it is there."""
+    if not (out / RECORD).exists():
+        text = json.dumps({"ctsne placing": _FORMAT, **asdict(record)}, indent=1)
+        write_file(out / RECORD, text.encode("utf-8", "surrogatepass"))
+
+
+def remove_parts(out: Path) -> None:
+    """Remove unfinished files, which only a process that was killed leaves."""
+    for path in (*out.glob(".*.part"), *out.glob(f".*{MODEL}")):
+        path.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True)
+class Written:
+    """A finished file of placed points."""
+
+    rows: int
+    far: int
+
+
+def finished(path: Path, token: str) -> Written | None:
+    """Return what a file holds if it is complete and made from the same, else None."""
+    if not path.is_file():
+        return None
+    try:
+        found = load("pyarrow.parquet").read_metadata(path)
+        stored = json.loads((found.metadata or {})[_KEY])
+        return Written(found.num_rows, int(stored["far"])) if stored["token"] == token else None
+    except (OSError, ValueError, KeyError, TypeError):  # damaged, or of another program
+        return None
+
+
+def mark(writer: Any, token: str, far: int) -> None:
+    """Note in an open file what it was made from."""
+    writer.add_key_value_metadata({_KEY: json.dumps({"token": token, "far": far}).encode()})

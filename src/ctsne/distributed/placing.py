@@ -1,0 +1,293 @@
+"""``place``: all points of a collection, placed in the map of a model by a cluster."""
+
+from __future__ import annotations
+
+import os
+import time
+import uuid
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ctsne._core.checks import is_sparse
+from ctsne._core.checksums import file_checksum
+from ctsne._core.files import WriteError
+from ctsne._core.guards import reason
+from ctsne._core.locks import sole_writer
+from ctsne._core.messages import listed, shown, warn
+from ctsne._core.progress import Progress
+from ctsne._fit.storing import origin_of
+from ctsne.distributed.cluster import load_dask, opened_client, run_tasks
+from ctsne.distributed.collection import Collection, open_collection
+from ctsne.distributed.folder import (
+    MODEL,
+    SUFFIX,
+    Record,
+    Written,
+    check_folder,
+    check_same,
+    finished,
+    remove_parts,
+    write_record,
+)
+from ctsne.distributed.models import ModelFile, content_for, place_block
+from ctsne.distributed.shard import Outcome, Task, place_shard
+
+if TYPE_CHECKING:
+    from ctsne.estimator import ConditionalTSNE
+
+
+# Shards that failed whose reasons are given in the error.
+_REASONS = 3
+# Seconds to wait for a file that a worker has written on a disk that is shared.
+_PATIENCE = 60
+
+
+@dataclass(frozen=True)
+class PlacedShards:
+    """The files of placed points that :func:`place` wrote."""
+
+    folder: Path
+    files: tuple[Path, ...]  # in the order of the collection
+    n_points: int
+    n_far: int  # points far from everything that the model was fitted to
+    n_found: int  # files that an earlier run had finished
+
+
+def place(
+    model: ConditionalTSNE | str | os.PathLike[str], collection: Any, out: str | os.PathLike[str],
+    *, labels: Any = None, use_rep: str | None = None, client: Any = None, progress: bool = True,
+) -> PlacedShards:  # fmt: skip
+    """Place all points of a collection in the map of a fitted model.
+
+    Every shard (a partition or a file) is placed by a worker with
+    :meth:`ctsne.ConditionalTSNE.place` and written to a Parquet file of its own, with the same bits
+    as in one process: positions (``ctsne_1``, ``ctsne_2``), diagnostics (``ctsne_distance``,
+    ``ctsne_far``, ...), the labels, and all columns that are not features. A file is complete or
+    absent. A run that ended early continues where it stopped if it is started again with the same
+    model, collection and folder; a different model or collection is refused.
+
+    Parameters
+    ----------
+    model : ConditionalTSNE, or path
+        A fitted model, or the file it was saved to with ``model.save``. Workers that see the file
+        map it; others get a copy, once.
+    collection, labels, use_rep
+        As in :func:`fit_sample`. If the model was fitted to a table, its features are found by
+        name.
+    out : path
+        Folder for the files, which is made if it does not exist. All workers must see it.
+    client : distributed.Client, optional
+        By default the current client of Dask if there is one, else a local cluster with one worker
+        process per core, closed at the end.
+    progress : bool, default=True
+        Show a progress bar on standard error.
+
+    Returns
+    -------
+    PlacedShards
+
+    Notes
+    -----
+    A shard whose worker dies is placed again by another one. A shard with bad data, such as missing
+    values, is reported by name after all others are finished. Shards are read in blocks, so that a
+    worker needs memory for the model and some blocks, or for two partitions per thread of a Dask
+    array or data frame. In a script, call this under ``if __name__ == "__main__":``, because
+    worker processes of a local cluster import the script.
+
+    Examples
+    --------
+    >>> import dask.array
+    >>> from ctsne import ConditionalTSNE
+    >>> from ctsne.datasets import make_synthetic
+    >>> from ctsne.distributed import place
+    >>> data = make_synthetic(2000, random_state=0)
+    >>> model = ConditionalTSNE(n_iter=100).fit(data.X[:500], labels=data.known[:500])
+    >>> X = dask.array.from_array(data.X, chunks=(500, -1))
+    >>> placed = place(model, X, "maps", labels=data.known)  # doctest: +SKIP
+    >>> len(placed.files), placed.n_points  # doctest: +SKIP
+    (4, 2000)
+    """
+    folder = Path(out)
+    fitted, path = _fitted(model)
+    check_folder(folder)
+    with opened_client(client) as cluster:
+        found = open_collection(
+            collection, cluster, labels=labels, use_rep=use_rep, others=True,
+            features=_feature_names(fitted),
+        )  # fmt: skip
+        # One row shows whether the data suit the model, before there is a folder.
+        _check_suits(fitted, found)
+        made = not folder.exists()
+        folder.mkdir(exist_ok=True)
+        try:
+            with sole_writer(folder, "run of place"):
+                remove_parts(folder)
+                with _stored(fitted, path, folder) as stored:
+                    record = _record(file_checksum(stored), found)
+                    check_same(folder, record)
+                    if path is None:
+                        os.replace(stored, folder / MODEL)
+                write_record(folder, record)
+                where = folder / MODEL if path is None else path
+                file = ModelFile(str(where.absolute()), record.model)
+                return _run(found, record, file, folder, cluster, progress)
+        finally:
+            if made and not any(folder.iterdir()):
+                folder.rmdir()
+
+
+def _fitted(model: Any) -> tuple[ConditionalTSNE, Path | None]:
+    """Return the model, and the file that it was read from."""
+    from sklearn.utils.validation import check_is_fitted
+
+    from ctsne.estimator import ConditionalTSNE
+    from ctsne.stored import load
+
+    if isinstance(model, str | os.PathLike):
+        return load(model), Path(model)
+    if not isinstance(model, ConditionalTSNE):
+        wanted = "a fitted ConditionalTSNE or the path of one that was saved"
+        raise TypeError(f"model must be {wanted}, got {shown(model)}")
+    check_is_fitted(model)
+    return model, None
+
+
+def _feature_names(model: ConditionalTSNE) -> list[str] | None:
+    """Return the names of the columns that a model was made from, if it knows them."""
+    origin = origin_of(model)
+    names = getattr(model, "feature_names_in_", None if origin is None else origin.features)
+    return None if names is None or model.metric == "precomputed" else [*map(str, names)]
+
+
+def _check_suits(model: ConditionalTSNE, found: Collection) -> None:
+    """Refuse a collection that the model cannot place, before any work starts."""
+    if not isinstance(model.align, str):
+        how = "use model.place(..., aligned=...) for each part of the collection"
+        raise ValueError(f"the model compares labels in an array given as align; {how}")
+    X, wanted = found.head.X, model.n_features_in_
+    if X.shape[1] != wanted:
+        named = found.choice.features
+        which = "" if named is None else f" ({listed(named)})"
+        what = f"the collection has {X.shape[1]} features{which}"
+        raise ValueError(f"{what}, but the model was fitted to {wanted}")
+    values = np.asarray(X.todense() if is_sparse(X) else X)
+    if values.dtype.kind in "biuf":  # bad values are reported with their shard
+        row = found.head.take(np.flatnonzero(np.isfinite(values).all(axis=1))[:1])
+        if len(row):
+            with warnings.catch_warnings():  # the shards give them too
+                warnings.simplefilter("ignore")
+                place_block(model, row, found.labels)
+
+
+@contextmanager
+def _stored(model: ConditionalTSNE, path: Path | None, folder: Path) -> Iterator[Path]:
+    """Give the file of a model; one that has none is written to the folder for a moment."""
+    if path is not None:
+        yield path
+        return
+    new = folder / f".{uuid.uuid4().hex}{MODEL}"
+    try:
+        model.save(new)
+        yield new
+    finally:
+        new.unlink(missing_ok=True)
+
+
+def _record(model: str, found: Collection) -> Record:
+    choice = found.choice
+    shards = {f"{each.output}{SUFFIX}": each.name for each in found.shards}
+    return Record(model, found.state, found.labels, choice.features, choice.use_rep, shards)
+
+
+def _run(
+    found: Collection, record: Record, file: ModelFile, folder: Path, client: Any, progress: bool
+) -> PlacedShards:
+    """Place all shards that are not finished."""
+    tasks = [
+        Task(shard.name, str((folder / output).absolute()), record.token(output, shard.state),
+             found.choice, found.labels, file)
+        for shard, output in zip(found.shards, record.shards, strict=True)
+    ]  # fmt: skip
+    done = {
+        number: written
+        for number, task in enumerate(tasks)
+        if (written := finished(Path(task.target), task.token)) is not None
+    }
+    n_found = len(done)
+    left = [number for number in range(len(tasks)) if number not in done]
+    failed: dict[str, str] = {}
+    bar = Progress(len(tasks), "place", shown=progress)
+    for _ in done:
+        bar.step(worked=False)
+    try:
+        for number, outcome in _outcomes(found, tasks, left, file, client):
+            bar.step()
+            if outcome.written is None:
+                failed[tasks[number].name] = str(outcome.error)
+                if outcome.disk:
+                    raise WriteError(f"{outcome.error}; {_state(done, tasks)}")
+                continue
+            if outcome.written.rows and len(done) == n_found:
+                _check_shared(Path(tasks[number].target))
+            done[number] = outcome.written
+    except KeyboardInterrupt as stop:
+        raise type(stop)(_state(done, tasks)) from None
+    finally:
+        bar.close()
+    if failed:
+        several = f"{len(failed)} of {len(tasks)} shards could not be placed"
+        reasons = "; ".join([*failed.values()][:_REASONS])
+        more = f"; and {len(failed) - _REASONS} more" if len(failed) > _REASONS else ""
+        raise ValueError(f"{several}, all others are finished: {reasons}{more}")
+    rows = sum(each.rows for each in done.values())
+    far = sum(each.far for each in done.values())
+    files = tuple(Path(folder, each) for n, each in enumerate(record.shards) if done[n].rows)
+    return PlacedShards(folder, files, rows, far, n_found)
+
+
+def _outcomes(
+    found: Collection, tasks: list[Task], left: list[int], file: ModelFile, client: Any
+) -> Iterator[tuple[int, Outcome]]:
+    """Run the tasks that are left; yield outcomes as they end, and pass on each warning once."""
+    if not left:
+        return
+    content = content_for(client, file)
+    work = load_dask("dask").delayed(place_shard, pure=False)
+    calls = (work(found.shards[number].content, tasks[number], content) for number in left)
+    known: set[str] = set()
+    for place, outcome in run_tasks(client, calls):
+        number = left[place]
+        if isinstance(outcome, Exception):
+            outcome = Outcome(None, f"{tasks[number].name}: {_why(outcome)}")
+        for text in outcome.warnings:
+            if text not in known:
+                warn(text)
+        known.update(outcome.warnings)
+        yield number, outcome
+
+
+def _why(error: Exception) -> str:
+    if type(error).__name__ == "KilledWorker":
+        return "every worker that placed it died, perhaps out of memory"
+    return reason(error)
+
+
+def _state(done: dict[int, Written], tasks: list[Task]) -> str:
+    how = "run it again with the same folder to continue"
+    return f"{len(done)} of {len(tasks)} shards are finished; {how}"
+
+
+def _check_shared(target: Path) -> None:
+    """Refuse workers that write to a disk of their own; network disks may show files late."""
+    for _ in range(_PATIENCE):
+        if target.name in os.listdir(target.parent):
+            return
+        time.sleep(1)
+    what = f"a worker has written {target}, but this process does not see it"
+    raise ValueError(f"{what}; name a folder that this process and all workers share")

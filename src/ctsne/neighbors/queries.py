@@ -1,0 +1,393 @@
+"""Neighbours of any queries among reference points, in one list per pattern of label columns.
+
+Few reference points are all scanned. Many are divided into cells of nearby points, and a query
+visits the cells nearest to it until it has seen a budget of candidates. There are two divisions:
+cells made inside each combination of labels, for lists with few candidates, and cells of all
+points, each sorted by label. Budgets are set by trial on reference points, as are those of
+:mod:`ctsne.neighbors.approximate`. What a query finds depends on nothing but the query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+import ctsne._native as _native
+from ctsne._core.checks import (
+    as_numbers,
+    check_directions,
+    check_features,
+    check_finite,
+    check_jobs,
+    check_metric,
+    check_number,
+)  # fmt: skip
+from ctsne.neighbors.approximate import CELL_SIZE, CHECKS, MARGIN, TRIALS, least
+from ctsne.neighbors.divisions import ACROSS, ALL, INSIDE, Space, combinations_of
+from ctsne.neighbors.exact import unit_rows
+from ctsne.neighbors.lists import Neighbors
+from ctsne.neighbors.patterns import Codes, PatternCounts, fill_patterns, pattern_of
+from ctsne.neighbors.query_checks import check_codes, check_list_lengths, check_own, stored_array
+
+# Up to this many reference points, scanning all takes no longer than searching cells.
+ALL_UP_TO = 12_000
+# A list of up to this many combinations, or with less than one in this many points, is searched in
+# cells made inside combinations, if these can be listed quickly.
+_FEW_COMBINATIONS = 2
+_FEW_POINTS = 16
+_LISTED_COMBINATIONS = 4096
+# Budgets are set for these list lengths; other lists use the budget of the next longer one.
+_LENGTHS = np.unique((2.0 ** (np.arange(62) / 2)).astype(np.int64))
+# With fewer true neighbours than this a trial says little.
+_LEAST_ENTRIES = 200
+
+Key = tuple[int, int, int]  # pattern, division, list length
+
+
+class SearchIndex:
+    """Reference points arranged so that neighbours of any queries are found, list by list.
+
+    The pattern of two points is the bit mask of the label columns in which both have a label and
+    these differ. Each list holds the nearest points of one pattern.
+
+    Parameters
+    ----------
+    X : array-like, shape (n, d)
+        Reference points.
+    codes : ndarray of int, shape (n, C)
+        Their labels in every column, -1 where missing. Without columns there are no labels.
+    aligned : array-like, shape (n, d'), optional
+        Points among which all lists but that of pattern 0 are searched, instead of ``X``.
+    metric : {"euclidean", "cosine"}
+    recall : float, default=0.99
+        Share of the true neighbours to find. Below 1, more than 12,000 points are searched by
+        cells of nearby points. Distances are exact in any case.
+    n_jobs : int, default=-1
+        Number of threads that arrange the points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ctsne.neighbors.queries import SearchIndex
+    >>> index = SearchIndex([[0.0], [1.0], [2.0], [4.0]], np.array([[0], [1], [0], [1]]))
+    >>> found = index.find([[0.9]], np.array([[0]]), lengths=(2, 1), patterns=(0, 1))
+    >>> found.indices.tolist(), found.lengths.tolist()
+    ([[0, 2, 1]], [[2, 1]])
+    """
+
+    def __init__(
+        self,
+        X: ArrayLike,
+        codes: ArrayLike,
+        *,
+        aligned: ArrayLike | None = None,
+        metric: str = "euclidean",
+        recall: float = 0.99,
+        n_jobs: int | None = -1,
+    ) -> None:
+        features = check_features(X)
+        moved = None if aligned is None else check_features(aligned, argument="aligned")
+        if moved is not None and len(moved) != len(features):
+            raise ValueError(f"aligned has {len(moved)} rows but X has {len(features)}")
+        self.metric = check_metric(metric)
+        self.recall = check_number(recall, "recall", low=0.5, high=1)
+        self.codes = check_codes(codes, len(features), None)
+        self.table, combinations = combinations_of(self.codes)
+        given = [points for points in (features, moved) if points is not None]
+        if metric == "cosine":
+            for points, argument in zip(given, ("X", "aligned"), strict=False):
+                check_directions(points, argument=argument)
+            given = [unit_rows(points) for points in given]
+        self._spaces = [Space(points, combinations, self.table) for points in given]
+        self._counts = PatternCounts(self.codes)
+        self._kinds = PatternCounts(self.table)
+        self._budgets: dict[Key, tuple[int, float]] = {}
+        self._n_jobs = check_jobs(n_jobs)
+
+    @property
+    def n_points(self) -> int:
+        """Number of reference points."""
+        return len(self.codes)
+
+    @property
+    def scale(self) -> float:
+        """Half-width of the reference, as in :class:`ctsne.neighbors.Neighbors`."""
+        return 1.0 if self.metric == "cosine" else self._spaces[0].scaling.scale
+
+    def find(
+        self,
+        X: ArrayLike,
+        codes: ArrayLike,
+        *,
+        lengths: ArrayLike,
+        patterns: tuple[int, ...],
+        aligned: ArrayLike | None = None,
+        own: NDArray[np.integer] | None = None,
+        n_jobs: int | None = -1,
+    ) -> Neighbors:
+        """Find the nearest reference points of each pattern.
+
+        Parameters
+        ----------
+        X : array-like, shape (q, d)
+            Queries, in the precision of the reference.
+        codes : ndarray of int, shape (q, C)
+            Their labels: numbers as those of the reference, -1 where missing. A number that the
+            reference does not have differs from all labels.
+        lengths : array-like of int, shape (P,) or (q, P)
+            Wanted length of each list, with the same sum for all queries. Where a list has too few
+            candidates, the first others that have enough take the rest. All rows are equally long.
+        patterns : tuple of int
+            Pattern of each list, without repetition.
+        aligned : array-like, shape (q, d'), optional
+            The queries among the aligned points of the reference, if it has such.
+        own : ndarray of int, shape (q,), optional
+            A reference point that each query leaves out: itself.
+        n_jobs : int, default=-1
+            Number of threads. The result does not depend on it, nor do the rows depend on each
+            other.
+
+        Returns
+        -------
+        Neighbors
+            ``recall`` is what the lists of this length reached on reference points.
+        """
+        queries = self._check_queries(X, aligned)
+        count = len(queries[0])
+        labels = check_codes(codes, count, self.codes.shape[1])
+        chosen = self._check_patterns(patterns)
+        left_out = None if own is None else check_own(own, count, self.n_points)
+        jobs = check_jobs(n_jobs)
+        wanted, total = check_list_lengths(lengths, count, len(chosen))
+        has = np.stack([self._counts.count(labels, pattern) for pattern in chosen], axis=1)
+        if left_out is not None:
+            mine = pattern_of(labels, self.codes[left_out])
+            has -= mine[:, None] == np.array(chosen)
+        filled = fill_patterns(wanted, has, total)
+        total = int(filled[0].sum()) if count else total
+        indices = np.empty((count, total), np.int32)
+        distances = np.empty((count, total), np.float32)
+        offsets = np.cumsum(filled, axis=1, dtype=np.int32) - filled
+        recalls, entries = [1.0], [0]
+        for column, pattern in enumerate(chosen):
+            for key, rows in self._parts(labels, pattern, filled[:, column]):
+                budget, recall = self._budget(key, jobs)
+                self._cells(key).find(
+                    queries[self._space_of(pattern)], labels, left_out, pattern, budget,
+                    np.where(rows, filled[:, column], 0).astype(np.int32),
+                    np.ascontiguousarray(offsets[:, column]), indices, distances, jobs,
+                )  # fmt: skip
+                recalls.append(recall)
+                entries.append(int(filled[rows, column].sum()))
+        measured = float(np.average(recalls, weights=entries)) if any(entries) else 1.0
+        if self.metric == "cosine":  # between unit vectors, |a - b|² / 2 is one minus their cosine
+            distances = (0.5 * distances.astype(np.float64) ** 2).astype(np.float32)
+        return Neighbors(
+            indices, distances, np.ascontiguousarray(filled[:, 0]), self.scale, measured,
+            patterns=chosen, lengths=filled,
+        )  # fmt: skip
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return what took time to make: cells and budgets, to store beside the points."""
+        made: dict[str, NDArray[Any]] = {"recall": np.array([self.recall])}
+        keys = sorted(self._budgets)
+        made["budgets"] = np.array([(*k, self._budgets[k][0]) for k in keys], np.int64).reshape(
+            -1, 4
+        )
+        made["reached"] = np.array([self._budgets[k][1] for k in keys], np.float64)
+        for number, space in enumerate(self._spaces):
+            for division, (order, bounds) in space.made.items():
+                made[f"order_{number}_{division}"] = order
+                made[f"bounds_{number}_{division}"] = bounds
+        return made
+
+    @classmethod
+    def from_arrays(
+        cls,
+        X: ArrayLike,
+        codes: ArrayLike,
+        arrays: Mapping[str, NDArray[Any]],
+        *,
+        aligned: ArrayLike | None = None,
+        metric: str = "euclidean",
+        n_jobs: int | None = -1,
+    ) -> SearchIndex:
+        """Restore an index from its points and :meth:`arrays`.
+
+        Raises
+        ------
+        ValueError
+            If the arrays are not those of an index of these points.
+        """
+        recall = float(stored_array(arrays, "recall", np.float64, (1,))[0])
+        index = cls(X, codes, aligned=aligned, metric=metric, recall=recall, n_jobs=n_jobs)
+        budgets = stored_array(arrays, "budgets", np.int64, (None, 4))
+        reached = stored_array(arrays, "reached", np.float64, (len(budgets),))
+        if not ((reached >= 0) & (reached <= 1)).all():
+            raise ValueError("reached of a search index must lie between 0 and 1")
+        for (pattern, division, length, budget), share in zip(
+            budgets.tolist(), reached.tolist(), strict=True
+        ):
+            known = pattern in range(1 << index.codes.shape[1]) and length in _LENGTHS
+            if not (known and division in (INSIDE, ACROSS) and length < budget):
+                raise ValueError("budgets of a search index hold an impossible entry")
+            index._budgets[pattern, division, length] = budget, share
+        for number, space in enumerate(index._spaces):
+            for division in (INSIDE, ACROSS):
+                name = f"{number}_{division}"
+                if f"order_{name}" in arrays:
+                    order = stored_array(arrays, f"order_{name}", np.uint32, (index.n_points,))
+                    bounds = stored_array(arrays, f"bounds_{name}", np.int64, (None,))
+                    space.restore(division, order, bounds, index._n_jobs)
+        return index
+
+    def __reduce__(self) -> Any:
+        points = [space.points for space in self._spaces]
+        moved = points[1] if len(points) > 1 else None
+        return _restored, (points[0], self.codes, self.arrays(), moved, self.metric)
+
+    def _check_queries(self, X: ArrayLike, aligned: ArrayLike | None) -> list[NDArray[np.floating]]:
+        if (aligned is None) != (len(self._spaces) == 1):
+            found = "no" if aligned is None else "an"
+            needed = "an" if aligned is None else "no"
+            raise ValueError(
+                f"{found} aligned array was given, but the reference has {needed} aligned points"
+            )
+        given = [("X", X)] if aligned is None else [("X", X), ("aligned", aligned)]
+        checked: list[NDArray[np.floating]] = []
+        for (argument, values), space in zip(given, self._spaces, strict=True):
+            points = np.asarray(as_numbers(values, argument=argument))
+            columns = space.points.shape[1]
+            if points.ndim != 2 or points.shape[1] != columns:
+                raise ValueError(
+                    f"{argument} must have {columns} columns, as the reference has; got an array "
+                    f"of shape {points.shape}"
+                )
+            check_finite(points, argument=argument)
+            if len(checked) and len(points) != len(checked[0]):
+                raise ValueError(f"aligned has {len(points)} rows but X has {len(checked[0])}")
+            if self.metric == "cosine" and len(points):
+                check_directions(points, argument=argument)
+                points = unit_rows(points)
+            with np.errstate(over="ignore"):
+                points = np.ascontiguousarray(points, space.points.dtype)
+            check_finite(points, argument=f"{argument} in single precision")
+            checked.append(points)
+        return checked
+
+    def _check_patterns(self, patterns: tuple[int, ...]) -> tuple[int, ...]:
+        chosen = tuple(int(pattern) for pattern in patterns)
+        most = 1 << self.codes.shape[1]
+        if not chosen or len(set(chosen)) < len(chosen) or not set(chosen) <= set(range(most)):
+            raise ValueError(
+                f"patterns must be different numbers from 0 to {most - 1}, got {patterns}"
+            )
+        return chosen
+
+    def _space_of(self, pattern: int) -> int:
+        return len(self._spaces) - 1 if pattern else 0
+
+    def _cells(self, key: Key) -> _native.QueryCells:
+        pattern, division, _ = key
+        return self._spaces[self._space_of(pattern)].cells(division, self._n_jobs)
+
+    def _parts(
+        self, labels: Codes, pattern: int, lengths: NDArray[np.int32]
+    ) -> list[tuple[Key, NDArray[np.bool_]]]:
+        """Group the queries that want a list by where they search and how far."""
+        listed = lengths > 0
+        if not listed.any():
+            return []
+        if self.recall == 1 or self.n_points <= ALL_UP_TO:
+            return [((pattern, ALL, 0), listed)]
+        inside = self._search_inside(labels, pattern)
+        classes = np.searchsorted(_LENGTHS, lengths)
+        parts = []
+        for division, where in ((INSIDE, inside & listed), (ACROSS, ~inside & listed)):
+            for number in np.flatnonzero(np.bincount(classes[where])):
+                parts.append(
+                    ((pattern, division, int(_LENGTHS[number])), where & (classes == number))
+                )
+        return parts
+
+    def _search_inside(self, labels: Codes, pattern: int) -> NDArray[np.bool_]:
+        """Return which labels search a pattern in the cells made inside combinations."""
+        if not labels.shape[1]:
+            return np.zeros(len(labels), np.bool_)
+        inside = np.zeros(len(labels), np.bool_)
+        if pattern == 0:  # the few combinations are looked up
+            inside |= (labels >= 0).all(axis=1)
+        if len(self.table) <= _LISTED_COMBINATIONS:
+            few = self._kinds.count(labels, pattern) <= _FEW_COMBINATIONS
+            rare = self._counts.count(labels, pattern) * _FEW_POINTS < self.n_points
+            inside |= few | rare
+        return inside
+
+    def _budget(self, key: Key, jobs: int) -> tuple[int, float]:
+        """Return how many candidates a list is found among, and the recall this reaches."""
+        if key[1] == ALL:
+            return 0, 1.0
+        if key not in self._budgets:
+            self._budgets[key] = self._tried(key, jobs)
+        return self._budgets[key]
+
+    def _tried(self, key: Key, jobs: int) -> tuple[int, float]:
+        """Find the budget by trial on reference points."""
+        pattern, division, length = key
+        sample = np.random.default_rng(0).permutation(self.n_points)[: TRIALS + CHECKS]
+        labels = self.codes[sample]
+        if pattern == 0 and division == ACROSS:  # those without labels search so
+            labels = np.full_like(labels, -1)
+        usual = self._search_inside(labels, pattern) == (division == INSIDE)
+        if usual.sum() > len(sample) // 4:
+            sample, labels = sample[usual], labels[usual]
+        has = self._counts.count(labels, pattern) - (pattern == 0)
+        wanted = np.minimum(has, length).astype(np.int32)
+        if wanted[: len(wanted) // 3].sum() < _LEAST_ENTRIES:
+            if pattern:
+                return self._budget((0, division, length), jobs)
+            if division == INSIDE:
+                return self._budget((0, ACROSS, length), jobs)
+        cells, points = self._cells(key), self._spaces[self._space_of(pattern)].points[sample]
+
+        def distances(some: slice, budget: int) -> NDArray[np.float32]:
+            shape = len(wanted[some]), length
+            found = np.full(shape, np.inf, np.float32)
+            none = np.zeros(len(wanted[some]), np.int32)
+            cells.find(
+                points[some], labels[some], sample[some], pattern, budget, wanted[some], none,
+                np.empty(shape, np.int32), found, jobs,
+            )  # fmt: skip
+            return found
+
+        def count_found(some: slice, true: NDArray[np.float32], budget: int) -> tuple[int, int]:
+            listed = np.isfinite(true)
+            farthest = np.where(listed, true, -1).max(axis=1, keepdims=True)
+            found = (distances(some, budget) <= farthest) & listed
+            return int(found.sum()), int(listed.sum())
+
+        trials, checks = slice(0, len(sample) // 3), slice(len(sample) // 3, None)
+        true = distances(trials, 0)
+        goal = self.recall + MARGIN * (1 - self.recall)
+
+        def is_enough(budget: int) -> bool:
+            hits, entries = count_found(trials, true, budget)
+            return hits >= goal * entries
+
+        budget = least(is_enough, length + CELL_SIZE, max(self.n_points, length + CELL_SIZE))
+        hits, entries = count_found(checks, distances(checks, 0), budget)
+        # Out of one more entry: a complete sample does not prove that the rest is complete.
+        return budget, hits / (entries + 1)
+
+
+def _restored(
+    X: NDArray[np.floating],
+    codes: Codes,
+    arrays: dict[str, NDArray[Any]],
+    aligned: NDArray[np.floating] | None,
+    metric: str,
+) -> SearchIndex:
+    return SearchIndex.from_arrays(X, codes, arrays, aligned=aligned, metric=metric)

@@ -1,0 +1,239 @@
+"""Several label columns on the command line."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ctsne import ConditionalTSNE
+from ctsne._io import read_map
+from ctsne.cli.main import main
+from ctsne.cli.values import per_column
+from ctsne.labels import combine_columns
+
+Run = Callable[..., str]
+Json = Callable[..., dict[str, Any]]
+QUICK = {"perplexity": 8.0, "n_iter": 40, "early_exaggeration_iter": 20, "random_state": 0}
+BOTH = ["--labels", "batch", "plate"]
+
+
+@pytest.fixture
+def plates(frame: pd.DataFrame, cells: str) -> str:
+    """Write the cells with a second variable, the plate."""
+    frame["plate"] = np.char.add("p", frame["plate"].astype(str).to_numpy(str))
+    frame.to_csv(cells, index=False)
+    return cells
+
+
+def features(frame: pd.DataFrame) -> np.ndarray:
+    return frame.filter(like="PC").to_numpy()
+
+
+# ---- embed ---------------------------------------------------------------------------------------
+
+
+def test_each_column_has_its_strength(
+    plates: str, frame: pd.DataFrame, run_json: Json, quick: list[str]
+) -> None:
+    strength = {"batch": 0.8, "plate": 0.3}
+    given = ["--strength", "batch=0.8", "plate=0.3"]
+    content = run_json("embed", plates, *BOTH, *given, "-o", "map.csv", *quick)
+    labels = frame[["batch", "plate"]]
+    model = ConditionalTSNE(strength=strength, **QUICK).fit(features(frame), labels=labels)
+    np.testing.assert_array_equal(read_map("map.csv").embedding, model.embedding_)
+    assert content["found"]["strength"] == content["settings"]["strength"] == strength
+    assert {"mixing", "mixing (batch)", "mixing (plate)"} <= set(content["measures"])
+    again = run_json("rerun", "map.csv")
+    assert again["identical"] is True
+
+
+def test_the_report_names_each_column(plates: str, run: Run, quick: list[str]) -> None:
+    text = run("embed", plates, *BOTH, "--other", "type", "-o", "map.csv", *quick)
+    first, *lines = text.splitlines()
+    assert first == "map: map.csv (120 points; joint, strength batch=0.6, plate=0.6)"
+    starts = [line.partition(":")[0] for line in lines]
+    assert starts[:4] == ["mixing of batch", "mixing of plate", "mixing of type", "neighbours kept"]
+
+
+def test_a_mixing_for_each(plates: str, run_json: Json, quick: list[str]) -> None:
+    wanted = {"batch": 0.5, "plate": 0.9}
+    given = ["--mixing", "batch=0.5", "plate=0.9"]
+    content = run_json("embed", plates, *BOTH, *given, "-o", "map.csv", *quick)
+    assert content["settings"]["mixing"] == wanted
+    assert set(content["found"]["strength"]) == {"batch", "plate"}
+    assert run_json("rerun", "map.csv")["identical"] is True
+
+
+def test_a_configuration_file(plates: str, run_json: Json, quick: list[str]) -> None:
+    Path("own.toml").write_text(
+        'labels = ["batch", "plate"]\n[embed]\nstrength = {batch = 0.5, plate = 1}\n'
+    )
+    content = run_json("embed", plates, "--config", "own.toml", "-o", "map.csv", *quick)
+    assert content["settings"]["strength"] == {"batch": 0.5, "plate": 1.0}
+
+
+def test_combined_columns_are_one_label(
+    plates: str, frame: pd.DataFrame, run_json: Json, quick: list[str]
+) -> None:
+    content = run_json("embed", plates, *BOTH, "--combine", "-o", "map.csv", *quick)
+    assert content["settings"]["combine"] is True and content["found"] == {"strength": 0.6}
+    both = combine_columns([frame["batch"], frame["plate"]])
+    model = ConditionalTSNE(**QUICK).fit(features(frame), labels=both)
+    np.testing.assert_array_equal(read_map("map.csv").embedding, model.embedding_)
+    assert not any("(" in name for name in content["measures"])
+
+
+def test_an_earlier_record_is_repeated_with_the_combination(
+    plates: str, run: Run, run_json: Json, quick: list[str]
+) -> None:
+    """Records from before several columns were factored out separately do not say which."""
+    run("embed", plates, *BOTH, "--combine", "-o", "map.csv", *quick)
+    record = Path("map.csv.json")
+    content = json.loads(record.read_text())
+    del content["settings"]["combine"]
+    record.write_text(json.dumps(content))
+    assert run_json("rerun", "map.csv", "-o", "again.csv")["identical"] is True
+    rows = run_json("evaluate", "map.csv")["measures"]
+    assert {row["label"] for row in rows if row["measure"] == "mixing"} == {"batch | plate"}
+
+
+def test_a_picture_has_a_panel_for_each_column(plates: str, run: Run, quick: list[str]) -> None:
+    import matplotlib.image
+
+    run("embed", plates, *BOTH, "-o", "map.csv", "--plot", "both.png", *quick)
+    run("plot", "map.csv", "-o", "drawn.png")
+    run("plot", "map.csv", "--color", "batch", "-o", "one.png")
+    widths = [matplotlib.image.imread(name).shape[1] for name in ("both.png", "one.png")]
+    assert widths[0] > 1.5 * widths[1]
+    assert matplotlib.image.imread("drawn.png").shape[1] == widths[0]
+
+
+def test_every_column_is_measured(plates: str, run: Run, run_json: Json, quick: list[str]) -> None:
+    run("embed", plates, *BOTH, "-o", "map.csv", *quick)
+    rows = run_json("evaluate", "map.csv", "--other", "type", "-k", "10", "15")["measures"]
+    mixed = {row["label"] for row in rows if row["measure"] == "mixing"}
+    assert mixed == {"batch", "plate", "batch | plate", "type"}
+    assert {row["label"] for row in rows if row["measure"] == "adjusted_rnx"} == {"batch | plate"}
+    others = run_json("evaluate", "map.csv", "--labels", "type")["measures"]
+    assert {row["label"] for row in others if row["measure"] == "mixing"} == {"type"}
+
+
+# ---- sweep ---------------------------------------------------------------------------------------
+
+
+def test_a_sweep_of_all_combinations(plates: str, run_json: Json, quick: list[str]) -> None:
+    grid = ["--methods", "joint", "--strengths", "batch=0.3,0.9", "plate=0.5"]
+    target = ["--mixing", "batch=0.2", "plate=0.3"]
+    content = run_json("sweep", plates, *BOTH, *grid, *target, "-o", "swept", *quick)
+    assert [each["parameters"].get("strength") for each in content["maps"]] == [
+        None, {"batch": 0.3, "plate": 0.5}, {"batch": 0.9, "plate": 0.5},
+    ]  # fmt: skip
+    assert all("mixing (plate)" in each for each in content["maps"])
+    best = content["suggested"]
+    if best["parameters"]["method"] == "joint":
+        assert "--labels batch plate" in best["command"]
+        assert "--strength batch=" in best["command"]
+    table = pd.read_csv("swept/table.csv")
+    assert {"mixing (batch)", "mixing (plate)"} <= set(table)
+    assert run_json("rerun", "swept")["identical"] is True
+
+
+def test_the_suggested_command_makes_its_map(
+    plates: str, run_json: Json, quick: list[str], run: Run
+) -> None:
+    import shlex
+
+    grid = ["--methods", "joint", "--strengths", "batch=1", "plate=0.5"]
+    content = run_json("sweep", plates, *BOTH, *grid, "--mixing", "0", "-o", "swept", *quick)
+    assert content["suggested"]["parameters"] == {"method": "tsne"}
+    from ctsne.cli.sweep import embed_command
+    from ctsne.sweep import load_sweep
+
+    swept = load_sweep("swept").maps[1]
+    command = shlex.split(embed_command(swept, plates, content["settings"]))
+    run(*command[1:])
+    model = read_map("map.csv").embedding
+    assert model.shape == swept.embedding.shape
+    assert json.loads(Path("map.csv.json").read_text())["settings"]["strength"] == {
+        "batch": 1.0, "plate": 0.5,
+    }  # fmt: skip
+
+
+def test_the_sweep_prints_and_draws_each_column(plates: str, run: Run, quick: list[str]) -> None:
+    grid = ["--methods", "joint", "--strengths", "0.3", "0.9"]
+    text = run("sweep", plates, *BOTH, *grid, "--mixing", "0.1", "-o", "swept", *quick)
+    head = text.splitlines()[0]
+    assert "mixing of batch" in head and "mixing of plate" in head
+    for kind in ("maps", "measures", "trade-off"):
+        run("plot", "swept", "--kind", kind, "-o", f"{kind}.png")
+        assert Path(f"{kind}.png").stat().st_size > 1000
+    run("report", "swept", "-o", "page.html")
+    assert "mixing of plate" in Path("page.html").read_text()
+
+
+# ---- what cannot be ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--strength", "batch=0.5"], "strength must give a number for every label column"),
+        (["--strength", "batch=0.5", "plat=1"], "'plat', not one of the label columns"),
+        (["--mixing", "batch=0.5", "plat=1"], "'plat', not one of the label columns"),
+        (["--mixing", "batch=0.5"], "mixing must give a number for every label column"),
+        (["--mixing", "batch=0.5", "plate=3"], "mixing"),
+        (["--other", "plate"], "--other: 'plate' is already the label to factor out"),
+        (["--labels", "batch", "batch"], "--labels names 'batch' twice"),
+        (["--labels", "batch", "type", "plate", "cell"], "at most 3"),
+        (["--labels", "batch", "plat"], "no column 'plat'"),
+    ],
+)
+def test_refused_in_one_line(
+    words: list[str], message: str, plates: str, fail: Callable[..., str], quick: list[str]
+) -> None:
+    before = sorted(Path().iterdir())
+    assert message in fail("embed", plates, *BOTH, *words, "-o", "map.csv", *quick)
+    if words[0] != "--strength":
+        assert message in fail("sweep", plates, *BOTH, *words, "-o", "swept", *quick)
+    assert sorted(Path().iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        (["a=1", "0.5"], "column=number,... each, got '0.5'"),
+        (["a=1", "a=2"], "names the column 'a' twice"),
+        (["a=1,x"], "must be a number, got 'x'"),
+        (["a="], "must be a number, got ''"),
+    ],
+)
+def test_numbers_by_column(texts: list[str], message: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError, match=message):
+        per_column(texts)
+    assert per_column(["0.5", "1"]) == [0.5, 1.0]
+    assert per_column(["a=0.5,1", "b=0"]) == {"a": [0.5, 1.0], "b": [0.0]}
+
+
+def test_a_folder_of_the_combination_is_not_continued(
+    plates: str, run: Run, fail: Callable[..., str], quick: list[str]
+) -> None:
+    grid = ["--methods", "joint", "--strengths", "0.5", "-o", "swept"]
+    run("sweep", plates, *BOTH, "--combine", *grid, *quick)
+    message = fail("sweep", plates, *BOTH, *grid, *quick)
+    assert "swept holds a sweep of other labels (batch | plate)" in message
+
+
+def test_columns_with_one_value(plates: str, frame: pd.DataFrame, quick: list[str]) -> None:
+    frame.assign(lab="same").to_csv(plates, index=False)
+    assert main(["embed", plates, "--labels", "batch", "lab", "-o", "map.csv", *quick]) == 0
+    alone = ["embed", plates, "--labels", "batch", "--other", "lab", "-o", "alone.csv", *quick]
+    assert main(alone) == 0
+    made = [read_map(name).embedding for name in ("map.csv", "alone.csv")]
+    np.testing.assert_array_equal(*made)

@@ -1,0 +1,371 @@
+"""Points of a collection, placed on a cluster: the same bits, whole files, runs that continue."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ctsne import ConditionalTSNE
+from ctsne._core.checksums import file_checksum
+from ctsne._core.locks import sole_writer
+from ctsne.datasets import make_synthetic
+from ctsne.distributed import PlacedShards, place
+from ctsne.distributed.folder import RECORD
+from ctsne.distributed.models import ModelFile, kept_model
+
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+pd = pytest.importorskip("pandas")
+
+DATA = make_synthetic(1200, random_state=0)
+NAMES = [f"PC{place}" for place in range(1, DATA.X.shape[1] + 1)]
+FRAME = pd.DataFrame(DATA.X, columns=NAMES).assign(batch=DATA.known, shape=DATA.hidden)
+X = da.from_array(DATA.X, chunks=(500, -1))
+
+
+def run(model: Any, collection: Any, out: Path, **more: Any) -> PlacedShards:
+    return place(model, collection, out, progress=False, **more)
+
+
+def positions(placed: PlacedShards) -> np.ndarray:
+    frame = pd.concat([pd.read_parquet(path) for path in placed.files])
+    return frame[["ctsne_1", "ctsne_2"]].to_numpy()
+
+
+@pytest.fixture
+def cells(tmp_path: Path) -> Path:
+    """A folder with five shards, the last of them smaller."""
+    folder = tmp_path / "cells"
+    folder.mkdir()
+    for number, start in enumerate(range(0, len(FRAME), 280)):
+        FRAME.iloc[start : start + 280].to_parquet(folder / f"c{number}.parquet")
+    return folder
+
+
+# Kinds of collections
+
+
+def test_arrays(client: Any, model: Any, expected: np.ndarray, tmp_path: Path) -> None:
+    placed = run(model, X, tmp_path / "out", labels=DATA.known)
+    assert [path.name for path in placed.files] == [f"part-{part:05d}.parquet" for part in range(3)]
+    assert placed.n_points == 1200 and placed.n_found == 0
+    np.testing.assert_array_equal(positions(placed), expected)
+    # Readers of Parquet see one table in the folder.
+    frame = pd.read_parquet(tmp_path / "out")
+    assert list(frame.columns) == [
+        "ctsne_1", "ctsne_2", "ctsne_distance", "ctsne_far", "ctsne_perplexity",
+        "ctsne_other_share", "ctsne_matched", "ctsne_largest_weight", "labels",
+    ]  # fmt: skip
+    assert frame["labels"].tolist() == DATA.known.tolist()
+    together = model.place(DATA.X, DATA.known)
+    np.testing.assert_array_equal(frame["ctsne_matched"], together.matched)
+    assert placed.n_far == together.far.sum() == frame["ctsne_far"].sum()
+    assert not list((tmp_path / "out").glob(".*"))
+
+
+def test_lazy_labels_and_unknown_lengths(
+    client: Any, model: Any, expected: np.ndarray, tmp_path: Path
+) -> None:
+    frame = dd.from_pandas(FRAME, npartitions=3)
+    values = frame[NAMES].to_dask_array()  # lengths are not known
+    with warnings.catch_warnings():  # text as objects
+        warnings.simplefilter("ignore", UserWarning)
+        labels = frame["batch"].to_dask_array()
+    placed = run(model, values, tmp_path / "out", labels=labels)
+    np.testing.assert_array_equal(positions(placed), expected)
+    with pytest.raises(ValueError, match="compute_chunk_sizes"):
+        run(model, values, tmp_path / "no", labels=DATA.known)
+    assert not (tmp_path / "no").exists()
+
+
+def test_data_frames(client: Any, tmp_path: Path) -> None:
+    named = ConditionalTSNE(n_iter=30, random_state=0)
+    named.fit(FRAME[NAMES][:300], labels=FRAME["batch"][:300])
+    mixed = FRAME[["shape", *NAMES[::-1], "batch"]].assign(
+        number=np.arange(1200), late=[None] * 1190 + ["x"] * 10, ctsne_1=0.0
+    )
+    mixed.index = [f"cell {row}" for row in range(1200)]
+    placed = run(named, dd.from_pandas(mixed, npartitions=4, sort=False), tmp_path / "out",
+                 labels="batch")  # fmt: skip
+    found = pd.read_parquet(tmp_path / "out")
+    np.testing.assert_array_equal(
+        found[["ctsne_1", "ctsne_2"]], named.transform(FRAME[NAMES], FRAME["batch"])
+    )
+    assert placed.n_points == 1200
+    assert found.index.tolist() == mixed.index.tolist()
+    assert found["number"].tolist() == list(range(1200))
+    assert found["late"].notna().sum() == 10
+    assert not set(NAMES) & set(found.columns)
+
+
+def test_parquet_and_feather_in_blocks(
+    client: Any, model: Any, expected: np.ndarray, tmp_path: Path, cells: Path
+) -> None:
+    placed = run(model, str(cells / "*.parquet"), tmp_path / "a", labels="batch")
+    assert [path.name for path in placed.files] == [f"c{part}.parquet" for part in range(5)]
+    np.testing.assert_array_equal(positions(placed), expected)
+    assert pd.read_parquet(placed.files[4])["shape"].tolist() == DATA.hidden[1120:].tolist()
+    FRAME.to_feather(tmp_path / "all.feather", chunksize=100)
+    placed = run(model, [tmp_path / "all.feather"], tmp_path / "b", labels="batch")
+    np.testing.assert_array_equal(positions(placed), expected)
+
+
+def test_numpy_files(client: Any, model: Any, expected: np.ndarray, tmp_path: Path) -> None:
+    for part in range(2):
+        rows = slice(600 * part, 600 * part + 600)
+        np.savez(tmp_path / f"{part}.npz", X=DATA.X[rows], batch=DATA.known[rows])
+        np.save(tmp_path / f"{part}.npy", DATA.X[rows])
+    placed = run(model, str(tmp_path / "*.npz"), tmp_path / "a", labels="batch")
+    np.testing.assert_array_equal(positions(placed), expected)
+    with pytest.warns(UserWarning, match="no labels given") as caught:
+        placed = run(model, str(tmp_path / "*.npy"), tmp_path / "b")
+    assert len(caught) == 1  # of all shards together
+    with pytest.warns(UserWarning, match="no labels given"):
+        alone = model.transform(DATA.X)
+    np.testing.assert_array_equal(positions(placed), alone)
+
+
+def test_zarr(client: Any, model: Any, expected: np.ndarray, tmp_path: Path) -> None:
+    zarr = pytest.importorskip("zarr")
+    store = zarr.open_group(tmp_path / "cells.zarr", mode="w")
+    store.create_array("X", data=DATA.X, chunks=(130, 4))
+    store.create_array("batch", data=(DATA.known == "blue").astype(np.int8), chunks=(1200,))
+    few = np.arange(0, 1200, 3)
+    own = ConditionalTSNE(n_iter=30).fit(DATA.X[few], labels=(DATA.known == "blue")[few] * 1)
+    placed = run(own, tmp_path / "cells.zarr", tmp_path / "a", labels="batch")
+    np.testing.assert_array_equal(
+        positions(placed), own.transform(DATA.X, (DATA.known == "blue") * 1)
+    )
+    with pytest.raises(ValueError, match="did you mean 'batch'"):
+        run(own, tmp_path / "cells.zarr", tmp_path / "b", labels="bach")
+    (tmp_path / "bad.zarr").mkdir()
+    with pytest.raises(ValueError, match="is not a valid zarr store"):
+        run(own, tmp_path / "bad.zarr", tmp_path / "b")
+
+
+def test_h5ad(client: Any, model: Any, expected: np.ndarray, tmp_path: Path) -> None:
+    anndata = pytest.importorskip("anndata")
+    import scipy.sparse as sp
+
+    for part in range(3):
+        rows = slice(400 * part, 400 * part + 400)
+        obs = FRAME[["batch", "shape"]][rows].set_axis([f"cell {row}" for row in range(400)])
+        adata = anndata.AnnData(sp.csr_matrix(DATA.X[rows]), obs=obs.astype("category"))
+        adata.obsm["X_own"] = DATA.X[rows]
+        adata.write_h5ad(tmp_path / f"{part}.h5ad")
+    files = str(tmp_path / "*.h5ad")
+    placed = run(model, files, tmp_path / "a", labels="batch", use_rep="X_own")
+    np.testing.assert_array_equal(positions(placed), expected)
+    found = pd.read_parquet(placed.files[1])
+    assert found.index[3] == "cell 3" and found["shape"].tolist() == DATA.hidden[400:800].tolist()
+    placed = run(model, files, tmp_path / "b", labels="batch")  # sparse, by rows
+    np.testing.assert_allclose(positions(placed), expected, rtol=1e-3, atol=1e-3)
+    with pytest.raises(ValueError, match="X_own"):
+        run(model, files, tmp_path / "c", labels="batch", use_rep="X_pca")
+    adata.var_names = [f"other {gene}" for gene in range(adata.n_vars)]
+    adata.write_h5ad(tmp_path / "2.h5ad")
+    with pytest.raises(ValueError, match=r"1 of 3 shards .*2\.h5ad has other genes"):
+        run(model, files, tmp_path / "c", labels="batch")
+
+
+# Runs that end early
+
+
+def test_a_run_continues(
+    client: Any, model: Any, expected: np.ndarray, tmp_path: Path, cells: Path
+) -> None:
+    out = tmp_path / "out"
+    placed = run(model, str(cells / "*.parquet"), out, labels="batch")
+    times = {path: path.stat().st_mtime_ns for path in placed.files}
+    placed.files[1].unlink()
+    damaged = placed.files[3].read_bytes()
+    placed.files[3].write_bytes(damaged[:-100])  # by a disk, say
+    (out / ".c1.parquet.0123.part").write_bytes(b"of a killed worker")
+    again = run(model, str(cells / "*.parquet"), out, labels="batch")
+    assert again.n_found == 3
+    np.testing.assert_array_equal(positions(again), expected)
+    assert placed.files[3].read_bytes() == damaged
+    unchanged = [path for path in placed.files if path.stat().st_mtime_ns == times[path]]
+    assert unchanged == [placed.files[part] for part in (0, 2, 4)]
+    assert not list(out.glob(".*"))
+
+
+def test_another_model_or_collection_is_refused(
+    client: Any, model: Any, tmp_path: Path, cells: Path
+) -> None:
+    out, files = tmp_path / "out", str(cells / "*.parquet")
+    run(model, files, out, labels="batch")
+    before = {path: path.read_bytes() for path in out.iterdir()}
+    other = ConditionalTSNE(n_iter=31).fit(DATA.X[:400], labels=DATA.known[:400])
+    for message, arguments in (
+        ("with another model", (other, files, out, "batch")),
+        ("with other labels", (model, files, out, "shape")),
+        ("of other shards", (model, str(cells / "c[1-4].parquet"), out, "batch")),
+    ):
+        with pytest.raises(ValueError, match=f"holds points placed {message}.*another folder"):
+            run(*arguments[:3], labels=arguments[3])
+    assert {path: path.read_bytes() for path in out.iterdir()} == before
+    run(model, X, tmp_path / "arrays", labels=DATA.known)
+    with pytest.raises(ValueError, match="of other data"):
+        run(model, X + 1, tmp_path / "arrays", labels=DATA.known)
+    (out / RECORD).write_text("[1, 2]")
+    with pytest.raises(ValueError, match="is not a record of placed points"):
+        run(model, files, out, labels="batch")
+
+
+def test_bad_shards_are_named_and_can_be_corrected(
+    client: Any, model: Any, expected: np.ndarray, tmp_path: Path, cells: Path
+) -> None:
+    good = [(cells / f"c{part}.parquet").read_bytes() for part in range(5)]
+    frame = pd.read_parquet(cells / "c1.parquet")
+    frame.iloc[3, 2] = np.nan
+    frame.to_parquet(cells / "c1.parquet")
+    (cells / "c3.parquet").write_bytes(good[3][:200])
+    with pytest.raises(ValueError, match="2 of 5 shards could not be placed, all others") as error:
+        run(model, str(cells / "*.parquet"), tmp_path / "out", labels="batch")
+    assert "c1.parquet: " in str(error.value) and "NaN" in str(error.value)
+    assert "c3.parquet is not valid" in str(error.value)
+    names = {path.name for path in (tmp_path / "out").glob("[!_]*")}
+    assert names == {"c0.parquet", "c2.parquet", "c4.parquet"}
+    for part in (1, 3):
+        (cells / f"c{part}.parquet").write_bytes(good[part])
+    placed = run(model, str(cells / "*.parquet"), tmp_path / "out", labels="batch")
+    assert placed.n_found == 3
+    np.testing.assert_array_equal(positions(placed), expected)
+
+
+def test_a_killed_worker_costs_a_second_try(
+    client: Any, model: Any, expected: np.ndarray, tmp_path: Path
+) -> None:
+    first = client.run(os.getpid)
+    mark = tmp_path / "killed"
+
+    # Not at the top of the module, which workers cannot import.
+    def kill_once(block: np.ndarray, block_info: Any = None) -> np.ndarray:
+        if block_info[0]["chunk-location"][0] == 1 and not mark.exists():
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return block
+
+    array = da.from_array(DATA.X, chunks=(200, -1)).map_blocks(
+        kill_once, dtype=DATA.X.dtype, meta=np.empty((0, 0))
+    )
+    placed = run(model, array, tmp_path / "out", labels=DATA.known)
+    assert mark.exists()
+    np.testing.assert_array_equal(positions(placed), expected)
+    client.wait_for_workers(2)
+    assert set(client.run(os.getpid).values()) != set(first.values())
+
+
+def test_two_runs_in_one_folder_are_refused(client: Any, model: Any, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    failed: list[BaseException] = []
+
+    def second() -> None:
+        try:
+            run(model, X, tmp_path / "out", labels=DATA.known, client=client)
+        except ValueError as error:
+            failed.append(error)
+
+    with sole_writer(tmp_path / "out", "run of place"):
+        thread = threading.Thread(target=second)
+        thread.start()
+        thread.join()
+    assert "another run of place is writing" in str(failed[0])
+
+
+# The model
+
+
+def test_a_model_from_a_file_stays_there(
+    client: Any, model: Any, expected: np.ndarray, tmp_path: Path
+) -> None:
+    model.save(tmp_path / "model.ctsne")
+    placed = run(tmp_path / "model.ctsne", X, tmp_path / "out", labels=DATA.known)
+    np.testing.assert_array_equal(positions(placed), expected)
+    record = json.loads((tmp_path / "out" / RECORD).read_text())
+    assert record["model"] == file_checksum(tmp_path / "model.ctsne")
+    assert {path.name for path in (tmp_path / "out").glob("_*")} == {RECORD}
+    # The same model as an object continues the run.
+    assert run(model, X, tmp_path / "out", labels=DATA.known).n_found == 3
+
+
+def test_workers_that_do_not_see_the_model_get_it_once(
+    client: Any, model: Any, expected: np.ndarray, tmp_path: Path
+) -> None:
+    path = tmp_path / "model.ctsne"
+    model.save(path)
+    file = ModelFile(str(tmp_path / "elsewhere.ctsne"), file_checksum(path))
+    content = client.scatter(path.read_bytes())
+    few, known = DATA.X[:50], DATA.known[:50]
+
+    def load_twice(file: ModelFile, content: bytes) -> tuple[bool, int, np.ndarray]:
+        one, two = kept_model(file, content), kept_model(file, None)
+        return one is two, one.n_jobs, one.transform(few, known)
+
+    same, n_jobs, placed = client.submit(load_twice, file, content).result()
+    assert same and n_jobs == -1
+    np.testing.assert_array_equal(placed, expected[:50])
+    unknown = ModelFile(file.path, "0" * 64)
+    with pytest.raises(ValueError, match="cannot read the model"):
+        client.submit(kept_model, unknown, None).result()
+
+
+def test_several_columns(client: Any, tmp_path: Path) -> None:
+    frame = FRAME.assign(shape=np.where(np.arange(1200) // 2 % 2, "a", "b"))
+    few = frame[::3]
+    both = ConditionalTSNE(n_iter=30).fit(few[NAMES], labels=few[["batch", "shape"]])
+    placed = run(both, dd.from_pandas(frame, npartitions=2), tmp_path / "out",
+                 labels=["batch", "shape"])  # fmt: skip
+    direct = both.transform(frame[NAMES], frame[["batch", "shape"]])
+    np.testing.assert_array_equal(positions(placed), direct)
+
+
+# What is refused before any work
+
+
+def test_bad_arguments(client: Any, model: Any, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with pytest.raises(TypeError, match="model must be a fitted ConditionalTSNE"):
+        run(3, X, out)
+    with pytest.raises(ValueError, match="not fitted"):
+        run(ConditionalTSNE(), X, out)
+    with pytest.raises(ValueError, match=r"no file .*model\.ctsne"):
+        run(tmp_path / "model.ctsne", X, out)
+    with pytest.raises(ValueError, match=f"has {len(NAMES) - 1} features, but the model"):
+        run(model, X[:, 1:], out, labels=DATA.known)
+    with pytest.raises(ValueError, match="there is no folder"):
+        run(model, X, tmp_path / "a" / "b", labels=DATA.known)
+    with pytest.raises(ValueError, match="must have 2 dimensions"):
+        run(model, X.reshape(-1), out)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "thesis.txt").touch()
+    with pytest.raises(ValueError, match=r"holds other files \(thesis.txt\)"):
+        run(model, X, tmp_path / "full", labels=DATA.known)
+    with pytest.raises(ValueError, match="is a file; name a folder"):
+        run(model, X, tmp_path / "full" / "thesis.txt", labels=DATA.known)
+    assert not out.exists()
+
+
+def test_formats(client: Any, model: Any, tmp_path: Path, cells: Path) -> None:
+    np.save(tmp_path / "x.npy", DATA.X)
+    with pytest.raises(ValueError, match=r"one format, got .npy, .parquet"):
+        run(model, [tmp_path / "x.npy", cells / "c0.parquet"], tmp_path / "out")
+    (tmp_path / "x.csv").touch()
+    with pytest.raises(ValueError, match=r"must end in one of .parquet"):
+        run(model, tmp_path / "x.csv", tmp_path / "out")
+    with pytest.raises(ValueError, match="is a folder"):
+        run(model, cells, tmp_path / "out")
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        np.savez(tmp_path / folder / "x.npz", X=DATA.X[:30], batch=DATA.known[:30])
+    placed = run(model, str(tmp_path / "[ab]" / "x.npz"), tmp_path / "out", labels="batch")
+    assert [path.name for path in placed.files] == ["00000-x.parquet", "00001-x.parquet"]

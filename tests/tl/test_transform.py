@@ -1,0 +1,227 @@
+"""New cells in the map of an AnnData object or of a model."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import anndata
+import numpy as np
+import pandas as pd
+import pytest
+
+import ctsne
+from ctsne import ConditionalTSNE, tl
+from ctsne.cli.main import main
+from ctsne.datasets import make_synthetic
+
+QUICK: dict[str, Any] = {"perplexity": 8, "n_iter": 40, "early_exaggeration_iter": 20}
+NEW = 40
+# Of so few cells, some are far from all others.
+pytestmark = pytest.mark.filterwarnings("ignore:.* have no neighbour in the map closer than")
+
+
+def cells(n: int = 160) -> Any:
+    """Features as components and as genes, two label columns."""
+    data = make_synthetic(n, random_state=0)
+    obs = pd.DataFrame({"batch": data.known, "type": data.hidden}).astype("category")
+    obs.index = obs.index.map(lambda row: f"c{row}")
+    adata = anndata.AnnData(data.X, obs=obs)
+    adata.var_names = [f"gene{gene}" for gene in range(adata.n_vars)]
+    adata.obsm["X_pca"] = data.X[:, :6].copy()
+    adata.layers["log"] = data.X + 1.0
+    adata.obsm["X_harmony"] = data.X[:, :4] - (data.known == "blue")[:, None]
+    return adata
+
+
+@pytest.fixture(scope="module")
+def halves() -> tuple[Any, Any]:
+    whole = cells()
+    return whole[:-NEW].copy(), whole[-NEW:].copy()
+
+
+def embedded(reference: Any, **options: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return tl.ctsne(reference, options.pop("labels", "batch"), copy=True, **QUICK, **options)
+
+
+def fitted(reference: Any, **options: Any) -> ConditionalTSNE:
+    model = ConditionalTSNE(random_state=0, **QUICK, **options)
+    return model.fit(reference.obsm["X_pca"], labels=reference.obs["batch"])
+
+
+def test_a_map_and_its_model_place_cells_alike(halves: tuple[Any, Any]) -> None:
+    reference, new = halves[0], halves[1].copy()
+    model = fitted(reference)
+    wanted = model.place(new.obsm["X_pca"], new.obs["batch"])
+    made = embedded(reference)
+    assert np.array_equal(made.obsm["ctsne"], model.embedding_)
+    tl.transform(new, made)
+    assert np.array_equal(new.obsm["ctsne"], wanted.embedding)
+    assert np.array_equal(new.obs["ctsne_far"], wanted.far)
+    assert np.array_equal(new.obs["ctsne_distance"], wanted.distance)
+    assert np.array_equal(new.obs["ctsne_other_share"], wanted.other_share)
+    entry = new.uns["ctsne"]
+    assert entry["far_distance"] == wanted.far_distance
+    assert entry["params"]["labels"] == "batch"
+    assert entry["diagnostics_keys"]["distance"] == "ctsne_distance"
+    again = halves[1].copy()
+    tl.transform(again, model, "batch")
+    assert np.array_equal(again.obsm["ctsne"], wanted.embedding)
+
+
+def test_a_stored_reference_and_result(halves: tuple[Any, Any], tmp_path: Path) -> None:
+    """Everything survives a file."""
+    made = embedded(halves[0], strength={"blue": 0.3, "orange": 0.8}, align="mutual")
+    made.write_h5ad(tmp_path / "reference.h5ad")
+    placed = [tl.transform(halves[1], one, copy=True)
+              for one in (made, anndata.read_h5ad(tmp_path / "reference.h5ad"))]  # fmt: skip
+    assert np.array_equal(placed[0].obsm["ctsne"], placed[1].obsm["ctsne"])
+    placed[0].write_h5ad(tmp_path / "new.h5ad")
+    assert anndata.read_h5ad(tmp_path / "new.h5ad").obs["ctsne_far"].dtype == bool
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"method": "original"}, {"method": "tsne", "n_components": 1}, {"use_rep": "X"},
+        {"layer": "log"}, {"n_pcs": 3}, {"use_rep": "X", "n_pcs": 4}, {"align": "X_harmony"},
+        {"mixing": 0.8}, {"metric": "cosine"}, {"labels": ["batch", "type"]}, {"odds": 3.0},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_every_way_to_make_a_map(halves: tuple[Any, Any], options: dict[str, Any]) -> None:
+    made = embedded(halves[0], **options)
+    new = tl.transform(halves[1], made, copy=True)
+    assert new.obsm["ctsne"].shape == (NEW, made.obsm["ctsne"].shape[1])
+    assert np.isfinite(new.obsm["ctsne"]).all()
+    # Cells of the map land near themselves.
+    own = tl.transform(made, made, key_added="again", copy=True)
+    off = np.linalg.norm(own.obsm["again"] - made.obsm["ctsne"], axis=1)
+    assert np.median(off) < 0.3 * np.ptp(made.obsm["ctsne"])
+
+
+def test_genes_are_found_by_name(halves: tuple[Any, Any]) -> None:
+    reference, new = halves
+    made = embedded(reference, use_rep="X")
+    one = tl.transform(new, made, copy=True)
+    other = tl.transform(new[:, ::-1].copy(), made, copy=True)
+    assert np.array_equal(one.obsm["ctsne"], other.obsm["ctsne"])
+    with pytest.raises(ValueError, match="lacks 1 of the 10 genes of the reference: 'gene0'"):
+        tl.transform(new[:, 1:].copy(), made)
+
+
+def test_variable_genes_of_the_reference(halves: tuple[Any, Any]) -> None:
+    reference, new = (each.copy() for each in halves)
+    del reference.obsm["X_pca"], new.obsm["X_pca"]
+    reference.var["highly_variable"] = np.arange(10) % 2 == 0
+    made = embedded(reference)
+    assert made.uns["ctsne"]["params"]["highly_variable"]
+    new.var["highly_variable"] = False  # what the new cells say does not matter
+    wanted = tl.transform(new, made, copy=True).obsm["ctsne"]
+    model = ConditionalTSNE(random_state=0, **QUICK)
+    model.fit(reference.X[:, ::2], labels=reference.obs["batch"])
+    assert np.array_equal(model.transform(new.X[:, ::2], new.obs["batch"]), wanted)
+
+
+def test_components_of_the_new_cells_alone_are_refused(halves: tuple[Any, Any]) -> None:
+    reference, new = (each.copy() for each in halves)
+    rng = np.random.default_rng(0)
+    reference.varm["PCs"] = rng.normal(size=(10, 6))
+    new.varm["PCs"] = reference.varm["PCs"].copy()
+    made = embedded(reference)
+    tl.transform(new, made, copy=True)  # the same axes
+    new.varm["PCs"] = rng.normal(size=(10, 6))
+    with pytest.raises(ValueError, match="has other axes than that of the reference"):
+        tl.transform(new, made)
+    del new.obsm["X_pca"]
+    with pytest.raises(ValueError, match=r"project the new cells .*ref\.varm\['PCs'\]"):
+        tl.transform(new, made)
+
+
+def test_the_advice_on_components_works(halves: tuple[Any, Any]) -> None:
+    import scanpy as sc
+
+    ref, adata = (each.copy() for each in halves)
+    sc.pp.pca(ref, n_comps=5)
+    made = embedded(ref)
+    # As the message says.
+    X = np.asarray(adata[:, ref.var_names].X - ref.X.mean(axis=0)) @ ref.varm["PCs"]
+    adata.obsm["X_pca"] = X
+    own = np.asarray(ref.X - ref.X.mean(axis=0)) @ ref.varm["PCs"]
+    assert np.allclose(own, ref.obsm["X_pca"], atol=1e-4)
+    tl.transform(adata, made)
+    assert not adata.obs["ctsne_far"].all()
+
+
+def test_labels_named_given_new_or_missing(halves: tuple[Any, Any]) -> None:
+    made, new = embedded(halves[0]), halves[1].copy()
+    plain = tl.transform(new, made, copy=True).obsm["ctsne"]
+    given = tl.transform(new, made, new.obs["batch"].to_numpy(), copy=True).obsm["ctsne"]
+    assert np.array_equal(plain, given)
+    new.obs["colour"] = new.obs.pop("batch")
+    named = tl.transform(new, made, "colour", copy=True).obsm["ctsne"]
+    assert np.array_equal(plain, named)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        without = tl.transform(new, made, copy=True)
+    assert not np.array_equal(plain, without.obsm["ctsne"])
+    assert "labels" not in without.uns["ctsne"]["params"]
+    with pytest.raises(ValueError, match="no column 'color'"):
+        tl.transform(new, made, "color")
+
+
+def test_a_model_of_the_command_line(
+    halves: tuple[Any, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    halves[0].write_h5ad("reference.h5ad")
+    words = ["embed", "reference.h5ad", "--labels", "batch", "-o", "reference.h5ad", "-q",
+             "--perplexity", "8", "--n-iter", "40", "--model", "model.ctsne"]  # fmt: skip
+    assert main(words) == 0
+    model = ctsne.load("model.ctsne")
+    placed = tl.transform(halves[1], model, copy=True)  # knows its column and representation
+    wanted = model.transform(halves[1].obsm["X_pca"], halves[1].obs["batch"])
+    assert np.array_equal(placed.obsm["ctsne"], wanted)
+    # So does the map in the file.
+    again = tl.transform(halves[1], anndata.read_h5ad("reference.h5ad"), copy=True)
+    assert np.array_equal(again.obsm["ctsne"], wanted)
+
+
+def test_an_earlier_map_is_replaced(halves: tuple[Any, Any]) -> None:
+    made, new = embedded(halves[0]), embedded(halves[1], store_graph=True)
+    assert "ctsne_affinities" in new.obsp
+    tl.transform(new, made)
+    assert "ctsne_affinities" not in new.obsp and "ctsne_far" in new.obs
+    tl.ctsne(new, "batch", **QUICK)
+    assert "ctsne_far" not in new.obs and "ctsne_distance" not in new.obs
+
+
+def test_what_cannot_work_is_refused_and_changes_nothing(halves: tuple[Any, Any]) -> None:
+    made, new = embedded(halves[0]), halves[1].copy()
+    before = (set(new.obs), set(new.obsm), set(new.uns))
+    array = made.copy()
+    del array.uns["ctsne"]["params"]["labels"]
+    graph = made.copy()
+    graph.uns["ctsne"]["params"]["neighbors_key"] = "neighbors"
+    other = made.copy()
+    del other.uns["ctsne"]
+    cases: list[tuple[Any, dict[str, Any], str]] = [
+        (ConditionalTSNE(), {}, "not fitted"),
+        ("model.ctsne", {}, "ctsne.load reads a model"),
+        (halves[0], {}, 'no map "?\'ctsne'),
+        (made, {"basis": "umap"}, "no map 'umap'"),
+        (array, {}, "given as an array"),
+        (graph, {}, "made from a graph"),
+        (other, {}, "was not made by ctsne"),
+        (made, {"key_added": "a/b"}, "key_added must be a name"),
+        (made, {"align": "X_pca"}, "has no effect"),
+        (made, {"use_rep": "X_harmony"}, "has 4 columns"),
+        (made, {"perplexity": -1}, "perplexity"),
+    ]  # fmt: skip
+    for reference, options, message in cases:
+        with pytest.raises((ValueError, TypeError), match=message):
+            tl.transform(new, reference, **options)
+    assert (set(new.obs), set(new.obsm), set(new.uns)) == before
