@@ -337,7 +337,7 @@ def _labels(adata: Any, found: _Reference, labels: Any) -> tuple[Any, tuple[str,
 
 def _aligned(adata: Any, found: _Reference, align: Any) -> Any:
     """Return the representation in which other labels are compared, if the model needs one."""
-    if isinstance(found.model.align, str):
+    if found.model.diagnostics_.alignment != "array":
         if align is not None:
             raise ValueError(f"align={shown(align)} has no effect: the map was made without one")
         return None
