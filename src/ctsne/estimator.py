@@ -19,6 +19,7 @@ from ctsne._fit.memory import check_memory
 from ctsne._fit.new_points import Kept, NewPoints
 from ctsne._fit.settings import Parameters, check_settings
 from ctsne.labels import LabelColumns, encode_columns
+from ctsne.labels.columns import listed_columns
 from ctsne.layout import Layout
 from ctsne.methods import is_used
 
@@ -186,7 +187,8 @@ class ConditionalTSNE(Parameters, ClassNamePrefixFeaturesOutMixin, NewPoints, Ba
         (('blue', 'orange'), 0.6)
         """
         matrix = check_matrix(X)
-        check_same_rows(X, labels)
+        for column in listed_columns(labels):
+            check_same_rows(X, column)
         check_same_rows(X, self.align, argument="align")
         known = None if labels is None else encode_columns(labels, n=matrix.shape[0])
         check_names(X)

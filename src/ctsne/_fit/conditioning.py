@@ -14,6 +14,7 @@ from ctsne._core.messages import shown, value_text
 from ctsne.affinity import beta_from_odds
 from ctsne.labels import LabelColumns, Labels
 from ctsne.methods import KNOBS, METHODS, Method, is_used, users_of
+from ctsne.neighbors.column_lists import alike_counts
 
 # More would leave next to nothing of the repulsion between labels.
 LARGEST_ODDS = 1e6
@@ -153,24 +154,28 @@ def small_labels_warning(
     labels: Labels | LabelColumns, method: Method, perplexity: float, knob: Floats
 ) -> str | None:
     """Return a warning if labels are too small for their half of the neighbours."""
-    half, what = 0.5, "labels"
+    one, several = "label", "labels"
+    half, balanced = 0.5, method.name == "balanced"
     if isinstance(labels, LabelColumns):
-        half, what = 0.5**labels.n_columns, "combinations of labels"
+        one, several = "combination of labels", "combinations of labels"
+        half = 0.5 if method.name == "revised" else 0.5**labels.n_columns
+        balanced, has = False, alike_counts(labels)
         labels = labels.combined
-        method = METHODS["joint"] if method.name == "balanced" else method
+    else:
+        has = labels.counts - 1 + labels.n_missing
     length = min(ceil(method.row_length * perplexity), labels.n_points - 1)
     share = np.full(labels.n_labels, half)
-    if method.name == "balanced":  # the share goes from half to that of a random draw
+    if balanced:  # the share goes from half to that of a random draw
         share += knob * ((labels.counts - 1) / (labels.n_points - 1) - share)
     wanted = np.ceil(length * share).astype(np.int64)
-    small = np.flatnonzero(labels.counts - 1 + labels.n_missing < wanted)
+    small = np.flatnonzero(has < wanted)
     if len(small) == 0:
         return None
     some = [f"{labels.names[i]!s:.40} ({labels.counts[i]})" for i in small[:5]]
     some += ["and others"] if len(small) > 5 else []
     return (
-        f"{len(small)} of {labels.n_labels} {what} have too few points for their share of "
-        f"neighbours (up to {wanted[small].max()} others with the same {what[:-1]}): "
+        f"{len(small)} of {labels.n_labels} {several} have too few points for their share of "
+        f"neighbours (up to {wanted[small].max()} others with the same {one}): "
         f"{', '.join(some)}. Points of other labels take their place; a smaller perplexity would "
         "avoid that."
     )

@@ -5,6 +5,7 @@ where the label is missing. Two points are *different* when both are labelled an
 differ; all other points go to the list called *same*.
 """
 
+from ctsne._reference.columns import *  # noqa: F403
 from ctsne._reference.maps import *  # noqa: F403
 from ctsne._reference.neighbors import *  # noqa: F403
 from ctsne._reference.similarities import *  # noqa: F403

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from math import ceil
 
@@ -21,7 +22,7 @@ from ctsne.affinity.weights import (
     random_share,
     revised_weights,
 )  # fmt: skip
-from ctsne.labels import LabelColumns
+from ctsne.labels import LabelColumns, Labels, encode_columns
 from ctsne.neighbors import Neighbors, matched_shares, select_lists
 from ctsne.neighbors.column_lists import differing_lists, divided, product_shares
 from ctsne.neighbors.patterns import fill_patterns
@@ -102,21 +103,23 @@ def joint_column_shares(
     targets = np.array(
         [joint_share(shares[:, c], column, strengths[c]) for c, column in enumerate(labels.columns)]
     )
-    weights = solve_weights(log_weights, differs, labels, targets)
+    inner = {pair[0] for pair in labels.nested()}
+    weights = solve_weights(log_weights, differs, labels, targets, inner=inner)
     return softmax(log_weights + weights @ differs, axis=1)
 
 
 def solve_weights(
-    log_weights: Floats, differs: NDArray[np.bool_], labels: LabelColumns, targets: Floats
-) -> Floats:
+    log_weights: Floats, differs: NDArray[np.bool_], labels: LabelColumns, targets: Floats, *,
+    inner: Collection[int] = (),
+) -> Floats:  # fmt: skip
     """Solve for the log weight of every column that makes its mean share a target.
 
     ``log_weights`` holds one row per point or per sampled point. The share of a column is its mean
-    over the points that have a label in it. A nested column differs wherever its outer one does,
-    so its share may be above its target without any weight; then it gets none.
+    over the points that have a label in it. Columns nested in others are ``inner``: they differ
+    wherever the outer column does, so their share may be above its target without any weight. Then
+    they get none, instead of a negative one.
     """
     labelled = np.array([np.count_nonzero(each.codes >= 0) for each in labels.columns])
-    inner = {pair[0] for pair in labels.nested()}
     free = np.ones(len(targets), bool)
     while True:
         weights = np.zeros(len(targets))
@@ -284,6 +287,19 @@ def with_matched(diagnostics: Diagnostics, labels: LabelColumns, matched: Floats
     """Add how well every point is matched in each column; the worst counts."""
     of_columns = {name: matched[:, c].copy() for c, name in enumerate(labels.names)}
     return replace(diagnostics, matched=matched.min(axis=1), column_matched=of_columns)
+
+
+def known_labels(neighbors: Neighbors, labels: object) -> Labels | LabelColumns:
+    """Encode the labels of all points, and refuse those of other columns than the lists."""
+    known = encode_columns(labels, n=len(neighbors.indices))
+    columns = known.n_columns if isinstance(known, LabelColumns) else 1
+    listed = np.bitwise_or.reduce(neighbors.patterns)
+    if int(listed).bit_length() > columns or (columns > 1 and listed < 2**columns - 1):
+        raise ValueError(
+            f"neighbors has lists for the patterns {neighbors.patterns}, which are not those of "
+            f"{columns} label column{'s' if columns > 1 else ''}; search them with the same labels"
+        )
+    return known
 
 
 def per_column(

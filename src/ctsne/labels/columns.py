@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.messages import did_you_mean, label_text, listed, shown
 from ctsne.labels.column import (
@@ -115,7 +115,7 @@ class LabelColumns:
                 parts.append(f"{self.names[inner]} and {self.names[outer]} are the same")
         return "; ".join(parts)
 
-    def take(self, rows: NDArray[np.integer]) -> LabelColumns:
+    def take(self, rows: ArrayLike) -> LabelColumns:
         """Return the labels of some points; unused labels keep their codes.
 
         Examples
@@ -138,12 +138,15 @@ class LabelColumns:
         >>> encode_columns([["a", "a", "b"], [1, 2, 2]]).keep([1]).names
         (1, 2)
         """
-        if len(places) == self.n_columns:
+        from ctsne._core.checks import check_rows  # imported here: loads SciPy, which no help needs
+
+        kept: list[int] = check_rows(places, self.n_columns, argument="places").tolist()
+        if kept == list(range(self.n_columns)):
             return self
-        columns = [self.columns[place] for place in places]
+        columns = [self.columns[place] for place in kept]
         if len(columns) == 1:
             return columns[0]
-        return _joined(tuple(self.names[place] for place in places), columns)
+        return _joined(tuple(self.names[place] for place in kept), columns)
 
     def per_column(
         self, value: float | Mapping[Any, float], *, argument: str
@@ -236,20 +239,40 @@ def _joined(names: tuple[str, ...], columns: Sequence[Labels]) -> LabelColumns:
     """Add the combined labels."""
     # Missing labels count as a value of their own, the last.
     values = [(*each.names, _MISSING) for each in columns]
-    key = np.zeros(columns[0].n_points, np.int64)
-    for each in columns:
-        key = key * (each.n_labels + 1) + np.where(each.codes < 0, each.n_labels, each.codes)
-    found, inverse = np.unique(key, return_inverse=True)
-    rows = np.empty((len(found), len(columns)), np.int64)
-    for place in reversed(range(len(columns))):
-        found, rows[:, place] = np.divmod(found, len(values[place]))
+    each_code = [np.where(each.codes < 0, each.n_labels, each.codes) for each in columns]
+    first, inverse = number_rows(each_code)
+    rows = np.stack(each_code, axis=1)[first]
     none = (rows == [each.n_labels for each in columns]).all(axis=1)  # the last, if any
     kept = rows[~none]
-    codes = inverse.reshape(-1).astype(np.int32)
+    codes = inverse.astype(np.int32)
     codes[codes >= len(kept)] = -1
     counts = np.bincount(codes[codes >= 0], minlength=len(kept)).astype(np.int64)
     combined = Labels(codes, tuple(joint_names(values, kept)), counts)
     return LabelColumns(names, tuple(columns), combined)
+
+
+def listed_columns(labels: Any) -> list[Any]:
+    """Return the columns of a mapping or a short list as given, and anything else by itself."""
+    if isinstance(labels, Mapping):
+        return list(labels.values())
+    several = isinstance(labels, list | tuple) and len(labels) <= MOST_COLUMNS
+    return list(labels) if several else [labels]
+
+
+def number_rows(
+    columns: Sequence[NDArray[np.integer]],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Give every combination of several columns of codes a number, in order.
+
+    Returns the first row of each combination, and the number of every row.
+    """
+    number = np.zeros(len(columns[0]), np.int64)
+    for codes in columns:
+        # Numbered anew after each column, so that products stay far below 64 bits.
+        key = number * (int(codes.max(initial=0)) + 1) + codes
+        _, first, number = np.unique(key, return_index=True, return_inverse=True)
+        number = number.reshape(-1)
+    return first, number
 
 
 def _columns_of(

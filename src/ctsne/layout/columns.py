@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from ctsne._core.checks import check_kind
 from ctsne.affinity.columns import per_column
 from ctsne.labels import LabelColumns
+from ctsne.labels.columns import number_rows
 from ctsne.layout.pairs import PairWeights, pair_weights
 from ctsne.layout.repulsion import Repulsion
 
@@ -107,7 +108,7 @@ def column_weights(labels: LabelColumns, beta: ArrayLike) -> ColumnWeights:
         pair_weights(column, each) for column, each in zip(labels.columns, betas, strict=True)
     )
     low = np.array([each.beta[0] for each in columns])  # one where no two points share a label
-    more = np.array([each.alpha[0] for each in columns]) - low
+    more = np.where(low == 1, 0.0, [each.alpha[0] - each.beta[0] for each in columns])
     missing = np.array([each.n_missing > 0 for each in labels.columns])
     always = np.where(missing, 1.0, low)
     full = (labels.codes >= 0).all(axis=1)
@@ -127,8 +128,8 @@ def column_weights(labels: LabelColumns, beta: ArrayLike) -> ColumnWeights:
         if not chosen.any() or (chosen == 2).all() or (chosen == 1)[~missing].any():
             continue
         factors = np.choose(chosen, [always, low - 1, more])
-        if factors.prod() != 0:
-            groups = _groups(in_order, np.flatnonzero(chosen == 2), np.flatnonzero(chosen))
+        groups = _groups(in_order, np.flatnonzero(chosen == 2), np.flatnonzero(chosen))
+        if factors.prod() != 0 and len(groups[0]) > 1:
             terms.append(Term(float(factors.prod()), *groups))
     return ColumnWeights(columns, main, tuple(terms))
 
@@ -138,14 +139,14 @@ def _groups(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Group the points with labels in some columns by their labels in some of these."""
     points = np.flatnonzero((codes[:, labelled] >= 0).all(axis=1))
-    key = np.zeros(len(points), np.int64)
-    for column in same:
-        key = key * (int(codes[:, column].max()) + 1) + codes[points, column]
-    _, group, sizes = np.unique(key, return_inverse=True, return_counts=True)
+    group = np.zeros(len(points), np.int64)
+    if len(same):
+        _, group = number_rows([codes[points, column] for column in same])
+    sizes = np.bincount(group)
     by_size = np.argsort(-sizes, kind="stable")
     rank = np.empty_like(by_size)
     rank[by_size] = np.arange(len(sizes))
-    order = np.argsort(rank[group.reshape(-1)], kind="stable")
+    order = np.argsort(rank[group], kind="stable")
     return points[order], np.concatenate([[0], np.cumsum(sizes[by_size])]).astype(np.int64)
 
 
