@@ -27,7 +27,7 @@ METHODS = ["joint", "revised", "balanced", "original"]
 
 
 def fitted(labels: Any, data: Any = X, **parameters: Any) -> ConditionalTSNE:
-    given = {"random_state": 0, "n_iter": 120, "perplexity": 12, **parameters}
+    given = {"random_state": 0, "n_iter": 60, "perplexity": 12, **parameters}
     return ConditionalTSNE(**given).fit(data, labels=labels)
 
 
