@@ -13,6 +13,7 @@ from typing import Any
 
 import maps
 import neighbors
+import placing
 import roofline
 import startup
 from suites import HERE, PARTS, RESULTS
@@ -38,6 +39,12 @@ counted."""
 _ROOFLINE_NOTE = """Floor: read the similarities once and do the two FFTs of the mesh, each at
 the best speed measured in the same run. GB/s and GFLOP/s count what an iteration must move and
 compute."""
+
+_PLACING_NOTE = """`of openTSNE`: ratio of points per second to its fastest row. ctsne tsne and
+openTSNE place the same new points in the same map, ctsne joint in a conditioned map of its own,
+which keeps fewer neighbours on purpose. `prepared`: seconds of the first call, on few points.
+Accuracy: type of the new points by the 10 nearest reference points in the map. R_NX at k = 30, of
+new points among reference points."""
 
 
 def write_report(folder: Path = RESULTS, target: Path = HERE / "RESULTS.md") -> None:
@@ -79,6 +86,8 @@ def _section(name: str, content: dict[str, Any]) -> list[str]:
         parts += [maps.format_table(content["results"]), _MAPS_NOTE, *_extrapolated(content)]
     elif content["program"] == "neighbors":
         parts += [neighbors.format_table(content["results"]), _NEIGHBORS_NOTE, *_tried(content)]
+    elif content["program"] == "placing":
+        parts += [placing.format_table(content["results"]), _PLACING_NOTE]
     elif content["program"] == "startup":
         parts.append(startup.format_table(content["results"]))
     elif "rows" in content and "bandwidth" in content:

@@ -66,6 +66,7 @@ LONG = {
         9,
     ),
     "roofline-300000": Part("roofline.py", "--n 300000", 4),
+    "placing-100000": Part("placing.py", "--n 100000", 5),
 }
 PARTS = SHORT | LONG
 SETS = {"short": list(SHORT), "full": list(PARTS)}

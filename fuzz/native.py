@@ -29,7 +29,7 @@ MEMORY = None if SANITIZED else 4 << 30
 #: What bad arguments may raise.
 ALLOWED = (TypeError, ValueError, MemoryError)
 #: Arguments that a call writes to.
-WRITTEN = {"force", "grids", "lists"}
+WRITTEN = {"distances", "force", "grids", "indices", "lists"}
 #: Results that are not finite, or not initialised, for good input too.
 NOT_FINITE = {"NeighborLists.indices", "NeighborLists.distances"}
 

@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 
 from ctsne import _native
 from ctsne.layout import mesh as meshes
+from ctsne.neighbors.divisions import combinations_of
+from ctsne.neighbors.exact import centred_and_scaled
+from ctsne.neighbors.patterns import PatternCounts
 
 #: Bytes around an array that no call may change.
 FENCE = 256
@@ -125,6 +128,46 @@ class World:
 
     def queries(self, wanted: NDArray[np.bool_] | bool = True) -> NDArray[np.int64]:
         return self.give(np.flatnonzero((self.rng.random(self.n) < 0.8) & wanted))
+
+    def query_cells(self) -> dict[str, Any]:
+        """Return arguments of cells, remembering the labels of the points."""
+        columns = int(self.rng.integers(0, 4))
+        self.columns = self.rng.integers(-1, self.rng.integers(1, 4), (self.n, columns))
+        table, combinations = combinations_of(self.columns.astype(np.int32))
+        pure = bool(self.rng.random() < 0.5)
+        by_label = np.argsort(combinations, kind="stable").astype(np.uint32)
+        ranges = np.array([0, self.n])
+        if pure:
+            ranges = np.append(0, np.cumsum(np.bincount(combinations)))
+        rows, (first, mean, scale) = centred_and_scaled(self.points)
+        size, whole = int(self.rng.integers(1, 20)), int(self.rng.integers(0, 30))
+        order, bounds = _native.make_cells(rows[by_label], ranges, size, whole, self.n_jobs)
+        cell = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
+        order = by_label[order[np.lexsort((combinations[by_label][order], cell))]]
+        return {
+            "points": self.give(self.points), "first": self.give(first), "mean": self.give(mean),
+            "scale": scale, "order": self.give(order), "bounds": self.give(bounds),
+            "combinations": self.give(combinations), "table": self.give(table), "pure": pure,
+            "n_jobs": self.n_jobs,
+        }  # fmt: skip
+
+    def query_lists(self) -> dict[str, Any]:
+        """Return arguments of a search for some of the points, after ``query_cells``."""
+        own = self.rng.integers(0, self.n, int(self.rng.integers(1, 30)))
+        labels = self.columns[own].astype(np.int32)
+        pattern = int(self.rng.integers(0, 1 << labels.shape[1]))
+        has = PatternCounts(self.columns.astype(np.int32)).count(labels, pattern) - (pattern == 0)
+        length = int(self.rng.integers(1, 8))
+        wanted = np.minimum(has, length).astype(np.int32)
+        return {
+            "queries": self.give(self.points[own]), "labels": self.give(labels),
+            "own": self.give(own) if pattern == 0 or self.rng.random() < 0.5 else None,
+            "pattern": pattern, "budget": int(self.rng.choice([0, length + 1, 200])),
+            "wanted": self.give(wanted), "offset": self.give(length - wanted),
+            "indices": self.give(np.full((len(own), length), -1, np.int32)),
+            "distances": self.give(np.zeros((len(own), length), np.float32)),
+            "n_jobs": self.n_jobs,
+        }  # fmt: skip
 
     # Stage 2
 
@@ -256,6 +299,33 @@ class World:
             "origin": self.plan[1],
         }
 
+    def finished(self) -> dict[str, Any]:
+        """Give a finished map, with grids that new points feel."""
+        nodes = [int(self.rng.integers(18, 30)) for _ in range(self.axes)]
+        low, extent = self.map.min(axis=0), np.ptp(self.map, axis=0)
+        spacing = float(max(extent / (np.array(nodes) - 15), default=0.0)) or 1.0
+        grids = self.rng.random((2, *nodes[:-1], nodes[-1] + 2)).astype(np.float32)
+        return {
+            "y": self.give(self.map), "grids": self.give(grids), "nodes": nodes,
+            "spacing": spacing, "origin": (low - 7 * spacing).astype(float).tolist(),
+            "offset": self.give(np.ones(2)), "dof": self.dof(),
+            "summed": self.give(self.map.T),
+        }  # fmt: skip
+
+    def new_points(self) -> dict[str, Any]:
+        """Give new points for it."""
+        m, k = int(self.rng.integers(1, 40)), int(self.rng.integers(1, 12))
+        ends = np.sort(self.rng.integers(0, self.n + 1, size=(m, 2)), axis=1)
+        return {
+            "indices": self.give(self.rng.integers(0, self.n, size=(m, k)).astype(np.int32)),
+            "rows": self.give(self.rng.dirichlet(np.ones(k), size=m).astype(np.float32)),
+            "grid": self.give(self.rng.integers(0, 2, size=m).astype(np.int32)),
+            "share": self.give(self.rng.random(m).astype(np.float32)),
+            "own": self.give(self.rng.random(m).astype(np.float32)),
+            "ranges": self.give(ends.astype(np.int64)),
+            "pull": 1.0, "steps": 20, "n_jobs": self.n_jobs,
+        }  # fmt: skip
+
     def coarse(self) -> _native.Mesh:
         plan = self.plan[0]
         nodes = tuple(_native.coarse_nodes(n) + meshes.MARGIN for n in plan.nodes)
@@ -323,6 +393,8 @@ CALLS: dict[str, Callable[[World], Call]] = {
     "Cells.__init__": lambda w: (None, w.cell_arguments(mixed=bool(w.rng.random() < 0.5))),
     "Cells.find": _find,
     "Cells.points": lambda w: (_native.Cells(**w.cell_arguments(mixed=True)), {}),
+    "QueryCells.__init__": lambda w: (None, w.query_cells()),
+    "QueryCells.find": lambda w: (_native.QueryCells(**w.query_cells()), w.query_lists()),
     "make_cells": lambda w: (
         None,
         {
@@ -418,4 +490,13 @@ CALLS: dict[str, Callable[[World], Call]] = {
     "Mesh.coarsen": plane(lambda w: (w.coarse(), {"fine": w.mesh()})),
     "Mesh.refine": plane(lambda w: (w.mesh(), {"coarse": w.coarse()})),
     "Mesh.grids": lambda w: (w.mesh(), {}),
+    "PlaceMap.__init__": lambda w: (None, w.finished()),
+    "PlaceMap.place": lambda w: (_native.PlaceMap(**w.finished()), w.new_points()),
+    "project": lambda w: (
+        None,
+        {
+            "rows": w.give(w.rng.normal(size=(w.n, w.dims))),
+            "matrix": w.give(w.rng.normal(size=(w.dims, w.axes))), "n_jobs": w.n_jobs,
+        },
+    ),
 }  # fmt: skip

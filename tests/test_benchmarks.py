@@ -162,7 +162,7 @@ def test_the_report_compares_and_says_what_failed(benchmarks: Any, tmp_path: Pat
 def test_parts_name_programs_that_accept_their_options(
     benchmarks: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("maps", "neighbors"):
+    for name in ("maps", "neighbors", "placing"):
         program = benchmarks(name)
         for part in benchmarks("suites").PARTS.values():
             if part.program == f"{name}.py":
@@ -174,3 +174,44 @@ def test_parts_name_programs_that_accept_their_options(
     assert done == list(benchmarks("suites").SHORT)
     with pytest.raises(SystemExit):
         run.main(["nothing"])
+
+
+def test_placed_points_are_judged_among_the_reference(benchmarks: Any) -> None:
+    module = benchmarks("placing_programs")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 2)).astype(np.float32)
+    types = (X[:, 0] > 0).astype(np.int32)
+    data = {"X": X[:400], "types": types[:400], "new_X": X[400:], "new_types": types[400:]}
+    perfect = module.judge(data, X[:400], X[400:])
+    assert perfect["rnx"] == pytest.approx(1)
+    assert perfect["accuracy"] > 0.9
+    assert abs(module.judge(data, X[:400], rng.permutation(X[400:]))["rnx"]) < 0.2
+
+
+def test_a_stream_goes_through_the_new_points_again(benchmarks: Any) -> None:
+    module = benchmarks("placing_programs")
+    new, labels = np.arange(10.0)[:, None], np.arange(10)
+    seen: list[float] = []
+
+    def place(X: Any, labels: Any) -> Any:
+        assert (X[:, 0] == labels).all()
+        seen.extend(labels.tolist())
+        return X
+
+    row = module._timed(place, new, labels, 25, 4)
+    assert row["points"] == 25
+    assert seen == [*range(10), *range(10), *range(5)]
+
+
+def test_the_table_of_placing_compares_with_the_peer(benchmarks: Any) -> None:
+    row = {"points": 1000, "seconds": 1.0, "per_second": 1000.0, "cpu_microseconds": 2.0}
+    done = {"status": "done", "prepared": 1.0, "accuracy": 0.9, "rnx": 0.5}
+    table = benchmarks("placing").format_table([
+        {"name": "ctsne tsne", "placed": [row], **done},
+        {"name": "openTSNE", "placed": [row | {"per_second": 40.0}], **done},
+        {"name": "ctsne joint", "status": "failed"},
+    ])  # fmt: skip
+    ours, theirs, failed = table.splitlines()[2:]
+    assert "25.0" in ours and "1,000" in ours
+    assert "1.0" in theirs
+    assert "failed" in failed

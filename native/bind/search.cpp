@@ -334,7 +334,8 @@ class QueryCells {
           cell_runs_,
           table_,
           columns_,
-          table_cells_};
+          table_cells_,
+          by_column_};
       const ctsne::Queries<Real> input{span_of(rows), span_of(labels),
                                        own ? span_of(*own) : std::span<const int64_t>(), pattern};
       in_slices(0, count, step, [&](int64_t begin, int64_t end) {
@@ -390,6 +391,15 @@ class QueryCells {
     table_cells_.assign(static_cast<std::size_t>(rows) + 1, 0);
     for (const ctsne::LabelRun& run : runs_) ++table_cells_[run.combination + 1];
     for (int64_t k = 0; k < rows; ++k) table_cells_[k + 1] += table_cells_[k];
+    by_column_.resize(static_cast<std::size_t>(rows * std::max(int64_t{1}, columns_)));
+    for (std::size_t at = 0; at < by_column_.size(); ++at)
+      by_column_[at] = static_cast<int32_t>(static_cast<int64_t>(at) % rows);
+    for (int64_t c = 0; c < columns_; ++c) {
+      const auto begin = by_column_.begin() + c * rows;
+      std::stable_sort(begin, begin + rows, [&](int32_t a, int32_t b) {
+        return table_[a * columns_ + c] < table_[b * columns_ + c];
+      });
+    }
   }
 
   void arrange(int64_t dims, int n_jobs) {
@@ -421,7 +431,7 @@ class QueryCells {
   double scale_;
   std::vector<uint32_t> ids_;
   std::vector<int64_t> bounds_;
-  std::vector<int32_t> table_;
+  std::vector<int32_t> table_, by_column_;
   int64_t columns_;
   std::vector<ctsne::LabelRun> runs_;
   std::vector<int64_t> cell_runs_, table_cells_;

@@ -93,8 +93,11 @@ class QueryGroup {
  public:
   static constexpr int kQueries = 64;
 
+  // Room for candidates if `keep` of them must stay.
+  static constexpr std::int32_t capacity_for(std::int32_t keep) { return 2 * keep + 4 * kBlock; }
+
   explicit QueryGroup(std::int32_t most, std::size_t queries = kQueries)
-      : capacity_(2 * (most + kSpare) + 4 * kBlock), queries_(queries) {
+      : capacity_(capacity_for(most + kSpare)), queries_(queries) {
     // The scan writes whole vectors: room for one more past the end.
     const std::size_t room = queries * static_cast<std::size_t>(capacity_) + kBlock;
     d2_.resize(room);

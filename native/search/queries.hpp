@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <numeric>
 #include <span>
@@ -57,7 +58,10 @@ struct QueryReference {
   std::span<const std::int64_t> cell_runs;  // runs of cell c: [cell_runs[c], cell_runs[c+1])
   std::span<const std::int32_t> table;
   std::int64_t columns;
-  std::span<const std::int64_t> table_cells;  // where a cell holds one combination: cells of each
+  // Where cells hold one combination each: where those of each combination begin, and for each
+  // column the combinations in the order of its labels.
+  std::span<const std::int64_t> table_cells;
+  std::span<const std::int32_t> by_column;
 
   std::span<const LabelRun> runs_of(std::int64_t cell) const {
     return runs.subspan(cell_runs[cell], cell_runs[cell + 1] - cell_runs[cell]);
@@ -129,7 +133,10 @@ class QuerySearch {
       const std::int64_t q = members_[m], dims = ref_.points.dims;
       float* row = rows_.data() + static_cast<std::int64_t>(m) * dims;
       ref_.scaling.apply(queries_.original.data() + q * dims, row);
-      group_.add(row, 0, out_.wanted[q] + kSpare);
+      const std::int32_t keep = out_.wanted[q] + kSpare;
+      group_.add(row, 0, keep);
+      // Which of many ties stay must not depend on the longest list of all queries.
+      group_[static_cast<int>(m)].capacity = QueryGroup::capacity_for(keep);
     }
   }
 
@@ -169,37 +176,39 @@ class QuerySearch {
         if (std::any_of(runs.begin(), runs.end(), [&](auto& run) { return admits(label, run); }))
           add_cells(cell, cell + 1);
       }
-    } else if (queries_.pattern == 0 &&
-               std::all_of(label, label + ref_.columns, [](auto code) { return code >= 0; })) {
-      look_up(label);
     } else {
-      for (std::int64_t k = 0; k < ref_.combinations(); ++k)
-        if (has_pattern(label, ref_.combination(k), ref_.columns, queries_.pattern))
-          add_cells(ref_.table_cells[k], ref_.table_cells[k + 1]);
+      admitted_.clear();
+      for (const auto candidates : likely(label))
+        for (const std::int32_t k : candidates)
+          if (has_pattern(label, ref_.combination(k), ref_.columns, queries_.pattern))
+            admitted_.push_back(k);
+      std::sort(admitted_.begin(), admitted_.end());
+      for (const std::int32_t k : admitted_)
+        add_cells(ref_.table_cells[k], ref_.table_cells[k + 1]);
     }
   }
 
-  // The combinations that differ nowhere have the query's label or none in every column: they are
-  // found without asking all of them.
-  void look_up(const std::int32_t* label) {
-    const std::int64_t columns = ref_.columns;
-    std::vector<std::int32_t> like(static_cast<std::size_t>(columns));
-    // Rising masks of the first columns give rising combinations.
-    for (unsigned mask = 0; mask < 1u << columns; ++mask) {
-      for (std::int64_t c = 0; c < columns; ++c)
-        like[c] = mask >> (columns - 1 - c) & 1u ? label[c] : -1;
-      std::int64_t low = 0, high = ref_.combinations();
-      while (low < high) {
-        const std::int64_t middle = (low + high) / 2;
-        const std::int32_t* row = ref_.combination(middle);
-        if (std::lexicographical_compare(row, row + columns, like.begin(), like.end()))
-          low = middle + 1;
-        else
-          high = middle;
-      }
-      if (low < ref_.combinations() && std::equal(like.begin(), like.end(), ref_.combination(low)))
-        add_cells(ref_.table_cells[low], ref_.table_cells[low + 1]);
+  // Combinations among which all are that make the pattern with a label. In a column outside the
+  // pattern these have the query's label or none: the column with the fewest such is taken.
+  std::array<std::span<const std::int32_t>, 2> likely(const std::int32_t* label) const {
+    const std::int64_t count = ref_.combinations();
+    std::array<std::span<const std::int32_t>, 2> fewest{ref_.by_column.first(count)};
+    std::size_t least = ref_.by_column.size() + 1;
+    for (std::int64_t c = 0; c < ref_.columns; ++c) {
+      if (label[c] < 0 || queries_.pattern >> c & 1u) continue;
+      const auto rows = ref_.by_column.subspan(c * count, count);
+      const auto with = [&](std::int32_t code) {
+        const auto below = [&](std::int32_t k) { return ref_.combination(k)[c] < code; };
+        const auto up_to = [&](std::int32_t k) { return ref_.combination(k)[c] <= code; };
+        const auto begin = std::partition_point(rows.begin(), rows.end(), below);
+        return std::span(begin, std::partition_point(begin, rows.end(), up_to));
+      };
+      const std::array found{with(-1), with(label[c])};
+      if (found[0].size() + found[1].size() >= least) continue;
+      least = found[0].size() + found[1].size();
+      fewest = found;
     }
+    return fewest;
   }
 
   void add_cells(std::int64_t begin, std::int64_t end) {
@@ -295,6 +304,7 @@ class QuerySearch {
   std::vector<float> rows_;
   std::vector<std::int64_t> members_;
   std::vector<Range> eligible_;
+  std::vector<std::int32_t> admitted_;
   std::vector<const float*> from_;
   std::vector<Visit> visits_;
   std::vector<std::size_t> starts_, where_;
@@ -311,8 +321,11 @@ void find_queries(const QueryReference<Real>& reference, const Queries<Real>& qu
                   const ListOutput& out) {
   // Enough queries at a time that several visit the same cell, few enough that their lists stay in
   // the cache.
-  constexpr std::int64_t kLeast = 256, kMost = 2048;
-  const std::int64_t size = std::clamp((end - begin) / (2 * workers) + 1, kLeast, kMost);
+  constexpr std::int64_t kLeast = 64, kEntries = 1 << 19;
+  const std::int64_t longest = *std::max_element(out.wanted.begin(), out.wanted.end());
+  const std::int64_t enough = std::clamp<std::int64_t>(2 * reference.cells.count(), 2048, 8192);
+  const std::int64_t size = std::clamp((end - begin) / (2 * workers) + 1, kLeast,
+                                       std::clamp(kEntries / longest, kLeast, enough));
   workers = useful(workers, (end - begin + size - 1) / size);
   std::vector<QuerySearch<Real>> searches(static_cast<std::size_t>(workers),
                                           {reference, queries, budget, size, out});

@@ -45,6 +45,11 @@ class PatternCounts:
                 found[rows] = self._exactly(codes[rows], pattern, known)
         return found
 
+    def count_alike(self, codes: Codes, column: int) -> NDArray[np.int64]:
+        """Return how many points do not differ from each row of labels in one column."""
+        labelled = codes[:, column] >= 0
+        return np.where(labelled, self._alike(codes, 1 << column), self.n)
+
     def _exactly(self, codes: Codes, pattern: int, known: int) -> NDArray[np.int64]:
         # Inclusion and exclusion: different in all of the pattern is what remains of the points
         # without those that are alike in one column of it, with those alike in two, and so on.

@@ -40,7 +40,7 @@ _FEW_COMBINATIONS = 2
 _FEW_POINTS = 16
 _LISTED_COMBINATIONS = 4096
 # Budgets are set for these list lengths; other lists use the budget of the next longer one.
-_LENGTHS = np.unique((2.0 ** (np.arange(62) / 2)).astype(np.int64))
+_LENGTHS = (2.0 ** (3 + np.arange(57) / 2)).astype(np.int64)
 # With fewer true neighbours than this a trial says little.
 _LEAST_ENTRIES = 200
 
@@ -52,6 +52,9 @@ class SearchIndex:
 
     The pattern of two points is the bit mask of the label columns in which both have a label and
     these differ. Each list holds the nearest points of one pattern.
+
+    Cells and budgets are made when a list first needs them. Besides the points, up to two copies of
+    them in single precision are kept, and as many of the aligned points.
 
     Parameters
     ----------
@@ -251,10 +254,10 @@ class SearchIndex:
 
     def _check_queries(self, X: ArrayLike, aligned: ArrayLike | None) -> list[NDArray[np.floating]]:
         if (aligned is None) != (len(self._spaces) == 1):
-            found = "no" if aligned is None else "an"
-            needed = "an" if aligned is None else "no"
             raise ValueError(
-                f"{found} aligned array was given, but the reference has {needed} aligned points"
+                "the reference has aligned points, so the queries need aligned=..."
+                if aligned is None
+                else "the reference has no aligned points, so leave out aligned"
             )
         given = [("X", X)] if aligned is None else [("X", X), ("aligned", aligned)]
         checked: list[NDArray[np.floating]] = []
@@ -315,16 +318,15 @@ class SearchIndex:
 
     def _search_inside(self, labels: Codes, pattern: int) -> NDArray[np.bool_]:
         """Return which labels search a pattern in the cells made inside combinations."""
-        if not labels.shape[1]:
-            return np.zeros(len(labels), np.bool_)
-        inside = np.zeros(len(labels), np.bool_)
-        if pattern == 0:  # the few combinations are looked up
-            inside |= (labels >= 0).all(axis=1)
-        if len(self.table) <= _LISTED_COMBINATIONS:
-            few = self._kinds.count(labels, pattern) <= _FEW_COMBINATIONS
-            rare = self._counts.count(labels, pattern) * _FEW_POINTS < self.n_points
-            inside |= few | rare
-        return inside
+        # Combinations are listed by the column outside the pattern that leaves the fewest.
+        listed = np.full(len(labels), len(self.table))
+        for column in range(labels.shape[1]):
+            if not pattern >> column & 1:
+                listed = np.minimum(listed, self._kinds.count_alike(labels, column))
+        few = self._kinds.count(labels, pattern) <= _FEW_COMBINATIONS
+        rare = self._counts.count(labels, pattern) * _FEW_POINTS < self.n_points
+        alike = (pattern == 0) & (labels >= 0).all(axis=1)
+        return (listed <= _LISTED_COMBINATIONS) & (few | rare | alike)
 
     def _budget(self, key: Key, jobs: int) -> tuple[int, float]:
         """Return how many candidates a list is found among, and the recall this reaches."""
