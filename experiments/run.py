@@ -21,7 +21,10 @@ from common import table, write
 HERE = Path(__file__).resolve().parent
 OUTPUT = HERE / "results"
 # Sections after those of the figures, in this order; others come last.
-LATER = ("real", "real_tables", "alignment", "private", "targets")
+LATER = (
+    "real", "real_tables", "alignment", "private", "targets", "clustering", "held_out",
+    "reference_embedding", "columns",
+)  # fmt: skip
 
 
 def experiments() -> list[str]:

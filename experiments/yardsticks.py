@@ -6,7 +6,7 @@ start and schedule as :class:`ctsne.ConditionalTSNE`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import ceil
 from typing import Literal
 
@@ -39,7 +39,7 @@ def harmony_correct(X: ArrayLike, labels: object, *, random_state: int = 0) -> N
     ----------
     X : array-like, shape (n, d)
         Principal components.
-    labels : array-like of length n
+    labels : array-like of length n, or mapping of name to such columns
         Points without a label form their own category, because Harmony has no missing labels.
     random_state : int, default=0
         Seed of Harmony's clusters.
@@ -63,10 +63,11 @@ def harmony_correct(X: ArrayLike, labels: object, *, random_state: int = 0) -> N
     import harmonypy
 
     features = np.asarray(X, np.float64)
-    columns = {"label": _categories(labels, len(features))}
+    given = labels if isinstance(labels, Mapping) else {"label": labels}
+    columns = {name: _categories(each, len(features)) for name, each in given.items()}
     # Passed as d by n, because Harmony takes the rows of a square matrix for components.
     found = harmonypy.run_harmony(
-        features.T, columns, "label", verbose=False, random_state=random_state
+        features.T, columns, list(columns), verbose=False, random_state=random_state
     )
     corrected = np.asarray(found.Z_corr)
     if corrected.shape != features.shape:  # d by n before harmonypy 2
@@ -89,7 +90,7 @@ def harmony_tsne(
     ----------
     X : array-like, shape (n, d)
         Principal components.
-    labels : array-like of length n
+    labels : array-like of length n, or mapping of name to such columns
         What to factor out; points without a label form their own category.
     perplexity : float, default=30
     n_iter : int, default=750

@@ -14,7 +14,7 @@ from harness import Finding, expect_typed
 from inputs import Rng, odd, pick
 from sklearn.base import clone
 
-from ctsne import ConditionalTSNE
+from ctsne import ConditionalTSNE, load
 from ctsne.labels import encode_labels
 
 LIMIT = 60.0
@@ -71,6 +71,8 @@ def attack(rng: Rng, folder: Path) -> str | None:
     if name == "ok":
         check_fit(result, case)
         check_more(result, case, int(follow_up), rng)
+        if follow_up >= 90:
+            check_placing(result, case, folder)
     return name
 
 
@@ -303,6 +305,26 @@ def check_more(model: ConditionalTSNE, case: Case, chance: int, rng: Rng) -> Non
         check_finite(float(model.kl_divergence_), "kl_divergence_ after resume")
         if name != "ok" and model.n_iter_ != before and not case.calls:
             raise Finding("a refused resume changed the model")
+
+
+def check_placing(model: ConditionalTSNE, case: Case, folder: Path) -> None:
+    """Check that a model places its own points, and that a saved one does it with the same bits."""
+    aligned = model.align if model.diagnostics_.alignment == "array" else None
+    name, placed = expect_typed(lambda: model.place(case.X, case.labels, aligned=aligned))
+    if name != "ok":
+        raise Finding(f"a fitted model refuses its own points: {name}\n{placed}")
+    check_finite(placed.embedding, "embedding of placed points")
+    check_finite(placed.distance, "distance of placed points")
+    path = folder / "model.ctsne"
+    name, error = expect_typed(lambda: model.save(path))
+    if name != "ok":
+        if "cannot be told apart" not in str(error):
+            raise Finding(f"a fitted model cannot be saved: {name}\n{error}")
+        return
+    again = load(path).place(case.X, case.labels, aligned=aligned)
+    path.unlink()
+    if not np.array_equal(placed.embedding, again.embedding):
+        raise Finding("a loaded model places points elsewhere")
 
 
 def check_same(model: ConditionalTSNE, other: ConditionalTSNE, what: str) -> None:

@@ -299,6 +299,33 @@ class World:
             "origin": self.plan[1],
         }
 
+    def finished(self) -> dict[str, Any]:
+        """Give a finished map, with grids that new points feel."""
+        nodes = [int(self.rng.integers(18, 30)) for _ in range(self.axes)]
+        low, extent = self.map.min(axis=0), np.ptp(self.map, axis=0)
+        spacing = float(max(extent / (np.array(nodes) - 15), default=0.0)) or 1.0
+        grids = self.rng.random((2, *nodes[:-1], nodes[-1] + 2)).astype(np.float32)
+        return {
+            "y": self.give(self.map), "grids": self.give(grids), "nodes": nodes,
+            "spacing": spacing, "origin": (low - 7 * spacing).astype(float).tolist(),
+            "offset": self.give(np.ones(2)), "dof": self.dof(),
+            "summed": self.give(self.map.T),
+        }  # fmt: skip
+
+    def new_points(self) -> dict[str, Any]:
+        """Give new points for it."""
+        m, k = int(self.rng.integers(1, 40)), int(self.rng.integers(1, 12))
+        ends = np.sort(self.rng.integers(0, self.n + 1, size=(m, 2)), axis=1)
+        return {
+            "indices": self.give(self.rng.integers(0, self.n, size=(m, k)).astype(np.int32)),
+            "rows": self.give(self.rng.dirichlet(np.ones(k), size=m).astype(np.float32)),
+            "grid": self.give(self.rng.integers(0, 2, size=m).astype(np.int32)),
+            "share": self.give(self.rng.random(m).astype(np.float32)),
+            "own": self.give(self.rng.random(m).astype(np.float32)),
+            "ranges": self.give(ends.astype(np.int64)),
+            "pull": 1.0, "steps": 20, "n_jobs": self.n_jobs,
+        }  # fmt: skip
+
     def coarse(self) -> _native.Mesh:
         plan = self.plan[0]
         nodes = tuple(_native.coarse_nodes(n) + meshes.MARGIN for n in plan.nodes)
@@ -463,4 +490,13 @@ CALLS: dict[str, Callable[[World], Call]] = {
     "Mesh.coarsen": plane(lambda w: (w.coarse(), {"fine": w.mesh()})),
     "Mesh.refine": plane(lambda w: (w.mesh(), {"coarse": w.coarse()})),
     "Mesh.grids": lambda w: (w.mesh(), {}),
+    "PlaceMap.__init__": lambda w: (None, w.finished()),
+    "PlaceMap.place": lambda w: (_native.PlaceMap(**w.finished()), w.new_points()),
+    "project": lambda w: (
+        None,
+        {
+            "rows": w.give(w.rng.normal(size=(w.n, w.dims))),
+            "matrix": w.give(w.rng.normal(size=(w.dims, w.axes))), "n_jobs": w.n_jobs,
+        },
+    ),
 }  # fmt: skip

@@ -102,7 +102,8 @@ def test_distances(method: str, sparse: bool) -> None:
 @pytest.mark.parametrize(
     "parameters",
     [
-        {}, {"method": "tsne"}, {"method": "revised", "beta": 0.1}, {"align": "mutual"}, {"dof": 0.5},
+        {}, {"method": "tsne"}, {"method": "revised", "beta": 0.1}, {"align": "mutual"},
+        {"dof": 0.5},
         {"metric": "cosine"}, {"pca": 4}, {"method": "original", "n_components": 3},
         {"odds": 5.0, "method": "tsne"}, {"strength": {"blue": 0.2, "orange": 0.9}},
     ],

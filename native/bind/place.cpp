@@ -1,8 +1,9 @@
 // The Python interface of new points: their features, and their places in a finished map.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <optional>
+#include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -23,6 +24,10 @@ constexpr int64_t kPointsAtOnce = 1 << 14;
 // less accurate.
 constexpr int kEdge = 7;
 
+bool all_finite(std::span<const float> values) {
+  return std::all_of(values.begin(), values.end(), [](float value) { return std::isfinite(value); });
+}
+
 // A finished map: its points, and what acts on new ones.
 class PlaceMap {
  public:
@@ -41,6 +46,7 @@ class PlaceMap {
     require(size_of(y_) > 0, "the map has no points");
     require(size_of(offset) == size_of(grids_), "one offset per grid is needed");
     require(dof > 0, "the degrees of freedom must be positive");
+    require(all_finite(span_of(y_)) && all_finite(span_of(summed_)), "positions must be finite");
     auto& shape = fields_.shape;
     shape.dims = static_cast<int>(rank);
     shape.spacing = static_cast<float>(spacing);
@@ -74,6 +80,10 @@ class PlaceMap {
     require_size(own, count);
     require(size_of(ranges) == count && size_of(ranges, 1) == 2, "one range per point is needed");
     require(steps >= 0 && pull > 0, "pull must be positive");
+    require(all_finite(span_of(rows)) &&
+                std::all_of(rows.data(), rows.data() + rows.size(),
+                            [](float weight) { return weight >= 0; }),
+            "weights must be finite and not negative");
     for (const int32_t index : span_of(indices))
       require(index >= 0 && index < size_of(y_), "an index is outside the map");
     for (const int32_t number : span_of(grid))

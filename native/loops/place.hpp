@@ -30,6 +30,8 @@ static constexpr CurveTable kCurve;
 
 // Far from all points, rounding errors could make a potential negative.
 constexpr double kLeastPotential = 1e-30;
+// How often the shift is raised to make second derivatives positive definite.
+constexpr int kMostShifts = 200;
 
 // A function of a position up to second order; the second derivatives row by row, from the
 // diagonal on.
@@ -226,7 +228,10 @@ static int32_t place_in(const PlaceFields& fields, const PlaceOptions& options,
     ++count;
     double step[D], length = 0;
     const double least = bound > 1e-12 ? bound : 1e-12;
-    while (!newton_step<D>(here, shift, step)) shift = shift * 4 > least / 16 ? shift * 4 : least / 16;
+    int tries = 0;
+    while (!newton_step<D>(here, shift, step) && ++tries < kMostShifts)
+      shift = shift * 4 > least / 16 ? shift * 4 : least / 16;
+    if (tries == kMostShifts) break;  // second derivatives are not finite
     for (int a = 0; a < D; ++a) length += step[a] * step[a];
     length = sqrt(length);
     const double shrink = length > options.longest ? options.longest / length : 1.0;

@@ -81,7 +81,10 @@ def test_into_the_file_itself_again_and_again(cells: Path) -> None:
 def test_nothing_remains_of_an_earlier_map(cells: Path) -> None:
     write(cells, cells)
     with h5py.File(cells, "r+") as file:
-        file["obsp"].create_dataset("ctsne_affinities", data=np.eye(len(file["obs/_index"])))
+        anndata.io.write_elem(file["uns"], "ctsne_neighbors", {"map_key": "ctsne"})
+        anndata.io.write_elem(file["uns"], "mine_neighbors", {"params": "of another program"})
+        for name in ("ctsne_connectivities", "ctsne_distances", "mine_connectivities"):
+            anndata.io.write_elem(file["obsp"], name, np.eye(len(file["obs/_index"])))
     data = read_data(cells)
     positions = np.zeros((len(data.X), 2), np.float32)
     perplexity = np.full(len(data.X), 5.0)
@@ -92,7 +95,9 @@ def test_nothing_remains_of_an_earlier_map(cells: Path) -> None:
     stored = anndata.read_h5ad(cells)
     assert [name for name in stored.obs if name.startswith("ctsne")] == ["ctsne_perplexity"]
     assert stored.obs["ctsne_perplexity"].eq(5).all()
-    assert "ctsne_affinities" not in stored.obsp
+    assert "ctsne_neighbors" not in stored.uns and "mine_neighbors" in stored.uns
+    assert not {"ctsne_connectivities", "ctsne_distances"} & set(stored.obsp)
+    assert "mine_connectivities" in stored.obsp
 
 
 def test_checksums_of_a_file_that_is_written_into(cells: Path, tmp_path: Path) -> None:
@@ -190,7 +195,7 @@ def test_two_names_of_one_file(cells: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "place",
     ["obs", "obsm", "uns", "obsp", "obs/ctsne_perplexity", "obsm/ctsne", "uns/ctsne",
-     "obsp/ctsne_affinities"],
+     "uns/ctsne_neighbors", "obsp/ctsne_connectivities", "obsp/ctsne_distances"],
 )  # fmt: skip
 def test_nothing_is_written_through_links(
     cells: Path, tmp_path: Path, place: str, external: bool

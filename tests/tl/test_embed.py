@@ -14,7 +14,6 @@ import pandas as pd
 import pytest
 import scanpy as sc
 from numpy.testing import assert_array_equal
-from scipy import sparse
 
 import ctsne
 from ctsne import ConditionalTSNE
@@ -40,7 +39,7 @@ def test_the_map_is_the_estimators_to_the_last_bit(blood: Any) -> None:
     model.fit(blood.obsm["X_pca"], labels=blood.obs["phase"])
     assert_array_equal(blood.obsm["ctsne"], model.embedding_)
     assert blood.obsm["ctsne"].dtype == np.float32
-    assert "affinities_key" not in blood.uns["ctsne"]
+    assert "ctsne_neighbors" not in blood.uns
     for name, key in blood.uns["ctsne"]["diagnostics_keys"].items():
         expected = getattr(model.diagnostics_, name).astype(np.float32)
         assert_array_equal(blood.obs[key], expected)
@@ -62,17 +61,6 @@ def test_it_writes_these_fields_and_no_others(blood: Any) -> None:
         {"mine"},
         set(),
     ]
-
-
-def test_similarities_are_stored_when_asked_for(blood: Any) -> None:
-    ctsne.tl.ctsne(blood, "phase", method="joint", store_graph=True, **QUICK)
-    model = ConditionalTSNE(method="joint", random_state=0, **QUICK)
-    model.fit(blood.obsm["X_pca"], labels=blood.obs["phase"])
-    affinities = blood.obsp[blood.uns["ctsne"]["affinities_key"]]
-    assert (affinities != sparse.csr_matrix(model.affinities_)).nnz == 0
-    # A later map without them does not leave those of the earlier one.
-    ctsne.tl.ctsne(blood, "phase", method="tsne", **QUICK)
-    assert "ctsne_affinities" not in blood.obsp and "affinities_key" not in blood.uns["ctsne"]
 
 
 def test_every_parameter_of_the_estimator_is_there_with_its_default() -> None:
@@ -282,7 +270,9 @@ def test_file_keeps_everything(blood: Any, tmp_path: Path, suffix: str) -> None:
         blood.write_zarr(path)
         read = anndata.io.read_zarr(path)
     assert_array_equal(read.obsm["ctsne"], blood.obsm["ctsne"])
-    assert (read.obsp["ctsne_affinities"] != blood.obsp["ctsne_affinities"]).nnz == 0
+    for name in ("ctsne_connectivities", "ctsne_distances"):
+        assert (read.obsp[name] != blood.obsp[name]).nnz == 0
+    assert read.uns["ctsne_neighbors"] == blood.uns["ctsne_neighbors"]
     assert_array_equal(read.obs["ctsne_other_share"], blood.obs["ctsne_other_share"])
     written, found = blood.uns["ctsne"], read.uns["ctsne"]
     assert set(found) == set(written) and found["diagnostics"] == written["diagnostics"]

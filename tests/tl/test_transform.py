@@ -192,9 +192,10 @@ def test_a_model_of_the_command_line(
 
 def test_an_earlier_map_is_replaced(halves: tuple[Any, Any]) -> None:
     made, new = embedded(halves[0]), embedded(halves[1], store_graph=True)
-    assert "ctsne_affinities" in new.obsp
+    assert "ctsne_connectivities" in new.obsp and "ctsne_neighbors" in new.uns
     tl.transform(new, made)
-    assert "ctsne_affinities" not in new.obsp and "ctsne_far" in new.obs
+    assert "ctsne_connectivities" not in new.obsp and "ctsne_neighbors" not in new.uns
+    assert "ctsne_far" in new.obs
     tl.ctsne(new, "batch", **QUICK)
     assert "ctsne_far" not in new.obs and "ctsne_distance" not in new.obs
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,9 @@ from ctsne.labels import JOINT, combine_columns
 
 # Entries of uns[key] that identify a map: the first is written by the command line, the others by
 # ctsne.tl. Other programs that write there, scanpy among them, use none of these.
-_MARKS = ("provenance", "diagnostics_keys", "affinities_key")
+_MARKS = ("provenance", "diagnostics_keys")
+# Entry of a neighbours entry, besides those of scanpy: the map that the graph belongs to.
+GRAPH_MARK = "map_key"
 DEFAULT = "X_pca"
 CHOSEN_GENES = "highly_variable"
 
@@ -36,6 +38,24 @@ def is_anndata(data: Any) -> bool:
 def is_ours(entry: Any) -> bool:
     """Tell whether an entry of ``uns``, in a file or in memory, belongs to a map of ctsne."""
     return hasattr(entry, "keys") and any(mark in entry for mark in _MARKS)
+
+
+class GraphFields(NamedTuple):
+    """Names of the entry of ``uns`` and the matrices of ``obsp`` that hold the graph of a map."""
+
+    entry: str
+    connectivities: str
+    distances: str
+
+
+def graph_fields(key: str) -> GraphFields:
+    """Name the fields of the graph of a map."""
+    return GraphFields(f"{key}_neighbors", f"{key}_connectivities", f"{key}_distances")
+
+
+def is_our_graph(entry: Any) -> bool:
+    """Tell whether a neighbours entry of ``uns``, in a file or in memory, was stored by ctsne."""
+    return hasattr(entry, "keys") and GRAPH_MARK in entry
 
 
 def column_of(adata: Any, column: Any, *, argument: str) -> Any:

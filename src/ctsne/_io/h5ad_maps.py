@@ -21,7 +21,7 @@ from ctsne._core.checks import is_sparse
 from ctsne._core.files import replaced_file
 from ctsne._core.locks import locked_folder
 from ctsne._core.messages import shown, unknown
-from ctsne._io.anndata import is_ours, obs_columns
+from ctsne._io.anndata import graph_fields, is_our_graph, is_ours, obs_columns
 from ctsne._io.dataset import Dataset, Names, first_difference, storable
 from ctsne._io.hdf5 import opened, read_element
 from ctsne._io.paths import load, suffix_of
@@ -52,8 +52,10 @@ def check_key(target: Path, *, dataset: Dataset, key: str) -> None:
 
 def _refuse_links(file: Any, path: Path, key: str) -> None:
     """Refuse links where a map is written; links to other files are not even opened."""
+    graph = graph_fields(key)
     groups = {
-        "obs": _diagnostics_of(key), "obsm": [key], "uns": [key], "obsp": [f"{key}_affinities"],
+        "obs": _diagnostics_of(key), "obsm": [key], "uns": [key, graph.entry],
+        "obsp": [graph.connectivities, graph.distances],
     }  # fmt: skip
     hard = load("h5py").HardLink
     for group, names in groups.items():
@@ -192,6 +194,16 @@ def _written(temporary: Path, target: Path) -> Iterator[Any]:
         raise ValueError(f"cannot write {target}: its input is damaged ({error})") from error
 
 
+def _remove_graph(file: Any, key: str) -> None:
+    """Remove the graph of an earlier map, which :func:`ctsne.tl.ctsne` stored."""
+    names = graph_fields(key)
+    if is_our_graph(file["uns"].get(names.entry) if "uns" in file else None):
+        del file["uns"][names.entry]
+        for name in (names.connectivities, names.distances):
+            if name in file.get("obsp", ()):
+                del file["obsp"][name]
+
+
 def _write_columns(
     file: Any, columns: Mapping[str, Any], diagnostics: Mapping[str, Any], key: str
 ) -> None:
@@ -203,8 +215,7 @@ def _write_columns(
         if name in order:
             order.remove(name)
             del obs[name]
-    if f"{key}_affinities" in file.get("obsp", ()):
-        del file["obsp"][f"{key}_affinities"]
+    _remove_graph(file, key)
     before = {name: columns[name] for name in order if name in columns}
     for name, column in {**new, **diagnostics}.items():
         for place in _places(name):

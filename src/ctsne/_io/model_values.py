@@ -48,7 +48,7 @@ def _plain(value: Any) -> Any:
         unit, step = np.datetime_data(value.dtype)
         return {value.dtype.name.partition("[")[0]: [int(value.astype(np.int64)) * step, unit]}
     if isinstance(value, np.generic):
-        value = value.item()
+        value = float(value) if isinstance(value, np.floating) else value.item()
     if isinstance(value, str):
         return str(value)
     if isinstance(value, bool | int) or (isinstance(value, float) and np.isfinite(value)):
@@ -109,8 +109,10 @@ def plain_value(value: Any) -> Any:
         labels = plain_labels(list(value))
         numbers = map(plain_value, value.values())
         return {"per label": [list(pair) for pair in zip(labels, numbers, strict=True)]}
+    if isinstance(value, np.bool_ | np.integer):
+        return value.item()
     if isinstance(value, Real) and not isinstance(value, bool | int | float):
-        return value.item() if isinstance(value, np.generic) else float(value)
+        return float(value)
     if value is None or isinstance(value, str | bool | int | float):
         return value
     raise TypeError(f"a model file cannot hold {shown(value)}")

@@ -108,6 +108,9 @@ class RowMaker:
         if self.method == "joint":
             each = ceil(_JOINT_LIST * perplexity / (1 if lists <= 4 else 2))
             return np.full((len(codes), lists), min(each, n), np.int32)
+        if self.method == "revised":
+            each = ceil(_LISTS * perplexity / 2)
+            return np.full((len(codes), lists), min(each, n), np.int32)
         total = min(ceil(_LISTS * perplexity), n)
         share = np.full((len(codes), lists), 1 / lists)
         if self.method == "balanced":

@@ -246,7 +246,7 @@ def _aligned(model: ConditionalTSNE, origin: Origin | None, options: argparse.Na
     from ctsne._io import read_data, suffix_of
 
     key = options.align_rep
-    if isinstance(model.align, str):
+    if model.diagnostics_.alignment != "array":
         if key is not None:
             raise ValueError("--align-rep: the model was made without one; leave it out")
         return None

@@ -15,6 +15,7 @@ from ctsne.labels import encode_columns
 from ctsne.layout.descent import Callback
 from ctsne.methods import METHODS
 from ctsne.tl import fields
+from ctsne.tl.graph import remove_graph, taken_by_graph, write_graph
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -65,7 +66,8 @@ def ctsne(
     key_added : str, default="ctsne"
         Name of the map and prefix of the fields that belong to it.
     store_graph : bool, default=False
-        Whether to store the similarities too, which may take more space than all other fields.
+        Whether to store the similarities too, as a neighbours entry that scanpy can cluster. It may
+        take more space than all other fields.
     copy : bool, default=False
         Return a copy with the results, in memory, instead of writing them into ``adata``.
     align : {"none", "mutual", "local", "mean", "auto"}, str or array, default="none"
@@ -88,11 +90,17 @@ learning_rate, dof, callback, callback_every, n_jobs, verbose
         - ``obsm[key_added]``: the map, float32. ``scanpy.pl.embedding(adata, key_added)`` draws it
         - ``obs[key_added + "_perplexity"]``, ``"_largest_weight"`` and, if the similarities use
           labels, ``"_other_share"``, ``"_matched"``: diagnostics of every cell, to colour by
-        - ``obsp[key_added + "_affinities"]``: with ``store_graph``, the symmetric similarities
+        - with ``store_graph``, ``uns[key_added + "_neighbors"]``, as from ``scanpy.pp.neighbors``:
+          pass its name as ``neighbors_key`` to ``scanpy.tl.leiden``, ``umap``, ``paga`` or
+          ``diffmap``. ``obsp[key_added + "_connectivities"]`` holds the symmetric similarities,
+          each divided by the geometric mean of the largest of its two cells, so at most 1;
+          ``obsp[key_added + "_distances"]`` the strongest of every cell, as many as the
+          perplexity, as distances ``sqrt(1 - 2 log(connectivity))``, which rank neighbours as the
+          conditioned graph does. For ``method="original"`` and ``"tsne"`` this is the graph of
+          t-SNE, because they do not condition the similarities
         - ``uns[key_added]``: ``"params"`` that affect the map (one number per label or column as
           arrays ``"label"`` or ``"column"``, and ``"value"``), ``"kl_divergence"``, ``"n_iter"``,
-          ``"recall"``; the fields' names, ``"diagnostics_keys"`` and ``"affinities_key"``;
-          ``"diagnostics"``, their summary;
+          ``"recall"``; the fields' names, ``"diagnostics_keys"``; ``"diagnostics"``, their summary;
           and with ``mixing``, ``"found"``, the strength (or beta) and the mixing of the map, of
           several columns by name
 
@@ -111,7 +119,7 @@ learning_rate, dof, callback, callback_every, n_jobs, verbose
     ('joint', 'batch')
     """
     fields.check_adata(adata)
-    check_target(adata, key_added, copy=copy)
+    check_target(adata, key_added, copy=copy, graph=store_graph)
     column = labels_of(adata, labels)
     known = None if column is None else encode_columns(column, n=adata.n_obs)
     if neighbors_key is None:
@@ -154,17 +162,22 @@ learning_rate, dof, callback, callback_every, n_jobs, verbose
         params["labels"] = np.array(labels, dtype=object)
     if isinstance(align, str) and "align" in params:
         params["align"] = align  # the name of a representation instead of "array"
-    fields.store_map(target, key_added, model, params, store_graph)
+    fields.store_map(target, key_added, model, params)
+    remove_graph(target, key_added)  # of an earlier map
+    if store_graph:
+        write_graph(target, key_added, model, params)
     return target if copy else None
 
 
-def check_target(adata: Any, key: object, *, copy: bool) -> None:
+def check_target(adata: Any, key: object, *, copy: bool, graph: bool = False) -> None:
     """Refuse a name whose fields belong to others, and an object that cannot be written to."""
     if not isinstance(key, str) or not key or "/" in key:
         raise ValueError(
             f'key_added must be a name without slashes, like "ctsne", got {shown(key)}'
         )
     taken = [] if is_ours(adata.uns.get(key)) else fields.taken_fields(adata, key)
+    if graph:
+        taken += taken_by_graph(adata, key)
     if taken:
         raise ValueError(
             f"key_added={key!r} would replace {' and '.join(taken[:3])}, not written by ctsne; "

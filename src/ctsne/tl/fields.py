@@ -143,7 +143,7 @@ def find_alignment(adata: Any, align: Any) -> Any:
     return np.asarray(adata.obsm[align])
 
 
-def store_map(target: Any, key: str, model: Any, params: dict[str, Any], graph: bool) -> None:
+def store_map(target: Any, key: str, model: Any, params: dict[str, Any]) -> None:
     """Write the map of a fitted estimator and its diagnostics."""
     diagnostics = model.diagnostics_
     kept, summary = point_diagnostics(model), summarize_diagnostics(diagnostics)
@@ -156,7 +156,6 @@ def store_map(target: Any, key: str, model: Any, params: dict[str, Any], graph: 
             target.obs[f"{key}_{name}"] = kept[name]
         elif f"{key}_{name}" in target.obs:
             del target.obs[f"{key}_{name}"]
-    target.obsp.pop(f"{key}_affinities", None)
     entry = {
         "params": params,
         "kl_divergence": float(model.kl_divergence_),
@@ -165,9 +164,6 @@ def store_map(target: Any, key: str, model: Any, params: dict[str, Any], graph: 
         "diagnostics_keys": {name: f"{key}_{name}" for name in kept},
         "diagnostics": summary,
     }
-    if graph:
-        entry["affinities_key"] = f"{key}_affinities"
-        target.obsp[f"{key}_affinities"] = sp.csr_matrix(model.affinities_)
     knob = METHODS[model.method].knob
     if knob is not None and model.mixing_ is not None:
         found = {knob: getattr(model, f"{knob}_"), "mixing": model.mixing_}
@@ -178,8 +174,7 @@ def store_map(target: Any, key: str, model: Any, params: dict[str, Any], graph: 
 def taken_fields(adata: Any, key: str) -> list[str]:
     """Name what :func:`store_map` would replace."""
     diagnostics = (*KEPT_DIAGNOSTICS, *PLACED_DIAGNOSTICS)
-    fields = [("obsm", key), *(("obs", f"{key}_{name}") for name in diagnostics)]
-    fields += [("obsp", f"{key}_affinities"), ("uns", key)]
+    fields = [("obsm", key), *(("obs", f"{key}_{name}") for name in diagnostics), ("uns", key)]
     return [f'adata.{part}["{name}"]' for part, name in fields if name in getattr(adata, part)]
 
 

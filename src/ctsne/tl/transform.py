@@ -33,6 +33,7 @@ from ctsne.labels import Labels, combine_columns
 from ctsne.methods import METHODS
 from ctsne.tl import fields
 from ctsne.tl.embed import check_target
+from ctsne.tl.graph import remove_graph
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -337,7 +338,7 @@ def _labels(adata: Any, found: _Reference, labels: Any) -> tuple[Any, tuple[str,
 
 def _aligned(adata: Any, found: _Reference, align: Any) -> Any:
     """Return the representation in which other labels are compared, if the model needs one."""
-    if isinstance(found.model.align, str):
+    if found.model.diagnostics_.alignment != "array":
         if align is not None:
             raise ValueError(f"align={shown(align)} has no effect: the map was made without one")
         return None
@@ -359,7 +360,7 @@ def _store(target: Any, key: str, placed: Placement, params: dict[str, Any]) -> 
             target.obs[f"{key}_{name}"] = kept[name]
         elif f"{key}_{name}" in target.obs:
             del target.obs[f"{key}_{name}"]
-    target.obsp.pop(f"{key}_affinities", None)
+    remove_graph(target, key)  # of an earlier map
     target.uns[key] = {
         "params": params, "far_distance": float(placed.far_distance),
         "diagnostics_keys": {name: f"{key}_{name}" for name in kept},
