@@ -45,7 +45,11 @@ def opened_client(client: Any) -> Iterator[Any]:
         return
     with (
         distributed.LocalCluster(
-            n_workers=usable_cpus(), threads_per_worker=1, processes=True, dashboard_address=None
+            n_workers=usable_cpus(),
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=":0",  # any free port
+            preload=["ctsne.distributed.worker_start"],
         ) as cluster,
         distributed.Client(cluster, set_as_default=False) as own,
     ):

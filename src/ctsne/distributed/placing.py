@@ -28,7 +28,6 @@ from ctsne.distributed.folder import (
     MODEL,
     SUFFIX,
     Record,
-    Written,
     check_folder,
     check_same,
     finished,
@@ -235,13 +234,13 @@ def _run(
             if outcome.written is None:
                 failed[tasks[number].name] = str(outcome.error)
                 if outcome.disk:
-                    raise WriteError(f"{outcome.error}; {_state(done, tasks)}")
+                    raise WriteError(f"{outcome.error}; {_state(tasks)}")
                 continue
             if outcome.written.rows and len(done) == n_found:
                 _check_shared(Path(tasks[number].target))
             done[number] = outcome.written
     except KeyboardInterrupt as stop:
-        raise type(stop)(_state(done, tasks)) from None
+        raise type(stop)(_state(tasks)) from None
     finally:
         bar.close()
     if failed:
@@ -282,9 +281,10 @@ def _why(error: Exception) -> str:
     return reason(error)
 
 
-def _state(done: dict[int, Written], tasks: list[Task]) -> str:
+def _state(tasks: list[Task]) -> str:
+    done = sum(finished(Path(task.target), task.token) is not None for task in tasks)
     how = "run it again with the same folder to continue"
-    return f"{len(done)} of {len(tasks)} shards are finished; {how}"
+    return f"{done} of {len(tasks)} shards are finished; {how}"
 
 
 def _check_shared(target: Path) -> None:
