@@ -17,6 +17,7 @@ from ctsne import (
     ConditionalTSNE,
     affinity,
     datasets,
+    distributed,
     evaluate,
     labels,
     layout,
@@ -185,12 +186,14 @@ def _transform(data: Data) -> Call:
     return Call(
         tl.transform, new, pick(data.rng, (reference, small_adata_model())),
         pick(data.rng, (None, "batch")), copy=bool(data.rng.random() < 0.3), n_jobs=1,
+        key_added="placed",
     )  # fmt: skip
 
 
 @cache
 def _adata_with_map() -> Any:
     adata = small_adata().copy()
+    del adata.obs["ctsne_other_share"]
     tl.ctsne(adata, "batch", perplexity=3, n_iter=3, n_jobs=1)
     return adata
 
@@ -208,6 +211,43 @@ def _write_placed(data: Data) -> Call:
     return Call(
         report.write_placed, placed, _new_path(data, ".html"), reference=small_model(),
         columns={"number": np.arange(float(len(X)))},
+    )  # fmt: skip
+
+
+@cache
+def _client() -> Any:
+    """Start a cluster in this process, which is then the current one."""
+    import distributed
+
+    client = distributed.Client(
+        processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None
+    )
+    client.map(abs, range(8), pure=False)[-1].result()  # starts its threads
+    return client
+
+
+def _fit_sample(data: Data) -> Call:
+    import dask.array
+
+    _client()
+    made = datasets.make_synthetic(60, random_state=0)
+    parts = dask.array.from_array(made.X, chunks=(25, 10))
+    return Call(
+        distributed.fit_sample, parts, 30, labels=made.known, estimator=data.estimator(),
+        random_state=int(data.rng.integers(9)),
+    )  # fmt: skip
+
+
+def _place(data: Data) -> Call:
+    import dask.array
+
+    _client()
+    X = 3 * data.rng.normal(size=(20, 10))
+    parts = dask.array.from_array(X, chunks=(8, 10))
+    names = np.array(["blue", "green", None], object)[data.rng.integers(3, size=20)]
+    return Call(
+        distributed.place, small_model(), parts, _new_path(data, ""), progress=False,
+        labels=pick(data.rng, (names, None)),
     )  # fmt: skip
 
 
@@ -367,6 +407,8 @@ CALLS: dict[str, Callable[[Data], Call]] = {
     "ConditionalTSNE.save": lambda data: Call(
         small_model(pick(data.rng, tuple(METHODS))).save, _new_path(data, ".ctsne")
     ),
+    "distributed.fit_sample": _fit_sample,
+    "distributed.place": _place,
     "load": lambda data: Call(load, saved_model(data.folder)),
     "datasets.make_synthetic": lambda data: Call(
         datasets.make_synthetic, data.n, random_state=int(data.rng.integers(9))

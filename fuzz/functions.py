@@ -25,6 +25,7 @@ LIMIT = 60.0
 #: Calls that take long, and how often they are made compared with the others.
 RARE = {
     "ConditionalTSNE": 0.5,
+    "distributed": 0.02,
     "sweep.sweep": 0.5,
     "tl": 0.2,
     "pl": 0.2,

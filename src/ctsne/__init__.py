@@ -3,7 +3,7 @@
 :class:`ConditionalTSNE` runs the whole pipeline, and :func:`load` reads a model that it saved. Its
 stages are ``ctsne.neighbors``, ``ctsne.affinity`` and ``ctsne.layout``. ``ctsne.evaluate`` measures
 maps, ``ctsne.sweep`` compares many of them, ``ctsne.pl`` draws figures, ``ctsne.report`` writes an
-interactive page, and ``ctsne.tl`` works on AnnData objects.
+interactive page, ``ctsne.tl`` works on AnnData objects, and ``ctsne.distributed`` on a cluster.
 
 Everything is loaded at first use, so that importing the package is fast.
 """
@@ -12,7 +12,19 @@ Everything is loaded at first use, so that importing the package is fast.
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from ctsne import affinity, datasets, evaluate, labels, layout, neighbors, pl, report, sweep, tl
+    from ctsne import (
+        affinity,
+        datasets,
+        distributed,
+        evaluate,
+        labels,
+        layout,
+        neighbors,
+        pl,
+        report,
+        sweep,
+        tl,
+    )
     from ctsne._fit.placing import Placement
     from ctsne.estimator import ConditionalTSNE
     from ctsne.stored import load
@@ -20,8 +32,8 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
-    "ConditionalTSNE", "Placement", "__version__", "affinity", "datasets", "evaluate", "labels",
-    "layout", "load", "neighbors", "pl", "report", "sweep", "tl",
+    "ConditionalTSNE", "Placement", "__version__", "affinity", "datasets", "distributed", "evaluate",
+    "labels", "layout", "load", "neighbors", "pl", "report", "sweep", "tl",
 ]  # fmt: skip
 
 _HOMES = {

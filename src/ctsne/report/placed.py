@@ -83,6 +83,8 @@ def write_placed(
         raise ValueError(f"reference has {got}; give the map that they were placed in")
     title = "Points placed in a map" if title is None else title
     target = check_page(path, title)
+    if columns is not None and not hasattr(columns, "items"):
+        raise TypeError(f"columns must be a mapping from names, got {type(columns).__name__}")
     own = {} if columns is None else dict(columns.items())
     for name in own:
         if not isinstance(name, str) or name in (PLACED, DISTANCE):
@@ -123,6 +125,8 @@ def _below(n: int, values: NDArray[np.object_]) -> NDArray[np.object_]:
 
 
 def _names(names: Any, n: int, m: int) -> list[str]:
+    if isinstance(names, str | bytes) or not (names is None or hasattr(names, "__len__")):
+        raise TypeError(f"names must be a list with one name per point, got {type(names).__name__}")
     if names is not None and len(names) != m:
         raise ValueError(f"names has {len(names)} entries but {m} points were placed")
     own = [f"placed {row}" for row in range(m)] if names is None else list(map(label_text, names))
