@@ -17,12 +17,11 @@ import numpy as np
 from ctsne._core.checks import is_sparse
 from ctsne._core.checksums import file_checksum
 from ctsne._core.files import WriteError
-from ctsne._core.guards import reason
 from ctsne._core.locks import sole_writer
 from ctsne._core.messages import listed, shown, warn
 from ctsne._core.progress import Progress
 from ctsne._fit.storing import origin_of
-from ctsne.distributed.cluster import load_dask, opened_client, run_tasks
+from ctsne.distributed.cluster import load_dask, opened_client, run_tasks, why_failed
 from ctsne.distributed.collection import Collection, open_collection
 from ctsne.distributed.folder import (
     MODEL,
@@ -267,18 +266,12 @@ def _outcomes(
     for place, outcome in run_tasks(client, calls):
         number = left[place]
         if isinstance(outcome, Exception):
-            outcome = Outcome(None, f"{tasks[number].name}: {_why(outcome)}")
+            outcome = Outcome(None, f"{tasks[number].name}: {why_failed(outcome)}")
         for text in outcome.warnings:
             if text not in known:
                 warn(text)
         known.update(outcome.warnings)
         yield number, outcome
-
-
-def _why(error: Exception) -> str:
-    if type(error).__name__ == "KilledWorker":
-        return "every worker that placed it died, perhaps out of memory"
-    return reason(error)
 
 
 def _state(tasks: list[Task]) -> str:
