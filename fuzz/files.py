@@ -29,7 +29,8 @@ LIMIT = 20.0
 
 #: How often each role is attacked, in percent.
 SHARES = {
-    "data": 34, "labels": 10, "map": 24, "sweep": 11, "model": 12, "saved sweep": 3, "config": 3,
+    "data": 34, "labels": 10, "map": 24, "sweep": 11, "model": 10, "placed": 2,
+    "saved sweep": 3, "config": 3,
     "start": 3,
 }  # fmt: skip
 _KEYS = re.findall(r"^([a-z_-]+) =", CONFIG, re.M)
@@ -414,6 +415,7 @@ OPERATIONS: dict[str, dict[Callable[[Rng, Path, Specimen], Todo], int]] = {
     "sweep": {_load_sweep: 44, _read_folder: 30, _read_provenance: 13, _resume: 9, _report: 2,
               _rerun: 1, _plot: 1},
     "model": {_load_model: 95, _transform: 4, _info: 1},
+    "placed": {_read_map: 60, _read_provenance: 30, _rerun: 5, _plot: 1},
     "saved sweep": {_load_sweep: 1},
     "config": {_embed_with: 1},
     "start": {_embed_from: 1},

@@ -10,7 +10,7 @@ import contextlib
 import io
 import shutil
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ class Specimen:
     """A folder of valid files."""
 
     name: str
-    role: str  # data, labels, start, config, map, sweep, saved sweep or model
+    role: str  # data, labels, start, config, map, placed, sweep, saved sweep or model
     main: str  # the file or folder that an operation is given
     files: dict[str, bytes]  # by path relative to the folder
     hurt: tuple[str, ...]  # those that may be damaged, the usual victim first
@@ -249,7 +249,7 @@ def _models(folder: Path) -> Iterator[Specimen]:
     run_command(
         "transform", folder / "made.ctsne", folder / "cells.csv", "-o", folder / "placed.csv"
     )
-    yield _with_map(folder, "placed.csv", "cells.csv", "made.ctsne")
+    yield replace(_with_map(folder, "placed.csv", "cells.csv", "made.ctsne"), role="placed")
 
 
 def run_command(*words: object) -> None:

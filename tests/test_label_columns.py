@@ -161,3 +161,16 @@ def test_what_is_refused(labels: Any, message: str) -> None:
 def test_columns_of_different_lengths_are_refused_without_a_number_of_points() -> None:
     with pytest.raises(ValueError, match="same length, got 6 entries in 'a' and 5 in 'b'"):
         encode_columns({"a": DONOR, "b": BATCH[:5]})
+
+
+def test_columns_as_one_label() -> None:
+    found = encode_labels(encoded({"donor": DONOR, "batch": BATCH}))
+    assert found.names == ("1 | a", "2 | b", "3 | a") and found.n_missing == 1
+
+
+@pytest.mark.parametrize("rows", [[4.5], [9], [-1], [[0]], [], "a", None])
+def test_rows_that_do_not_exist_are_refused(rows: Any) -> None:
+    found = encoded({"donor": DONOR, "batch": BATCH})
+    for each in (found.take, found.columns[0].take, found.keep):
+        with pytest.raises((TypeError, ValueError), match="must be"):
+            each(rows)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -45,12 +46,14 @@ class Near {
     return places_;
   }
 
-  // The weighted median of the neighbours' positions, axis by axis.
+  // The median of the neighbours' positions, axis by axis, weighted by the roots of their weights.
+  // The start decides in which group of neighbours the point ends, and more of them should have a
+  // say in that than in its place inside the group.
   void median(float* at) {
     for (int a = 0; a < dims_; ++a) {
       double total = 0;
       for (std::size_t j = 0; j < sorted_.size(); ++j) {
-        sorted_[j] = {column(a)[j], column(dims_)[j]};
+        sorted_[j] = {column(a)[j], std::sqrt(column(dims_)[j])};
         total += static_cast<double>(sorted_[j].second);
       }
       std::sort(sorted_.begin(), sorted_.end());

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
-    "ConditionalTSNE", "Placement", "__version__", "affinity", "datasets", "distributed", "evaluate",
-    "labels", "layout", "load", "neighbors", "pl", "report", "sweep", "tl",
+    "ConditionalTSNE", "Placement", "__version__", "affinity", "datasets", "distributed",
+    "evaluate", "labels", "layout", "load", "neighbors", "pl", "report", "sweep", "tl",
 ]  # fmt: skip
 
 _HOMES = {

@@ -72,10 +72,10 @@ def _joint_lengths(settings: Any, n: int) -> Lengths:
     return half_lengths(settings.labels, n, 2 * ceil(JOINT_LENGTH * settings.perplexity))
 
 
-def _equal_lists(settings: Any, patterns: tuple[int, ...]) -> NDArray[np.int64]:
-    from ctsne.neighbors.column_lists import equal_lists
+def _paper_lists(settings: Any, patterns: tuple[int, ...]) -> NDArray[np.int64]:
+    from ctsne.neighbors.column_lists import paper_lists
 
-    return equal_lists(patterns, ceil(3 * settings.perplexity))
+    return paper_lists(patterns, settings.perplexity)
 
 
 def _balanced_lists(settings: Any, patterns: tuple[int, ...]) -> NDArray[np.int64]:
@@ -144,7 +144,7 @@ _TABLE = (
               1e-20, 1e-30),
         short_grid=(1, 1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8, 1e-12, 1e-20),
         two_lists=True, uses=("align", "bandwidth"),
-        lengths=_paper_lengths, column_lengths=_equal_lists, affinities=_revised,
+        lengths=_paper_lengths, column_lengths=_paper_lists, affinities=_revised,
     ),
     Method(
         name="balanced", title="balanced", knob="strength", default=1.0,
@@ -155,12 +155,12 @@ _TABLE = (
         name="original", title="original", knob="beta", default=0.1,
         grid=(1, 0.8, 0.6, 0.4, 0.3, 0.2, 0.1, 0.06, 0.03, 1e-2, 1e-3, 1e-4, 1e-8),
         short_grid=(1, 0.6, 0.3, 0.1, 0.03, 1e-2, 1e-3, 1e-4),
-        two_lists=False, lengths=_paper_lengths, column_lengths=_equal_lists, affinities=_plain,
+        two_lists=False, lengths=_paper_lengths, column_lengths=_paper_lists, affinities=_plain,
         beta_low=lambda settings: settings.knob,
     ),
     Method(
         name="tsne", title="t-SNE", knob=None, default=1.0, grid=(1.0,), short_grid=(1.0,),
-        two_lists=False, lengths=_paper_lengths, column_lengths=_equal_lists, affinities=_plain,
+        two_lists=False, lengths=_paper_lengths, column_lengths=_paper_lists, affinities=_plain,
     ),
 )  # fmt: skip
 METHODS = {method.name: method for method in _TABLE}

@@ -77,3 +77,32 @@ def test_hostile_labels_are_text() -> None:
     assert not any(name.startswith("on") for _, attrs in reader.elements for name in attrs)
     assert HOSTILE[0] in reader.text
     assert HOSTILE[0] not in model._repr_html_()
+
+
+def test_several_columns_have_a_line_each() -> None:
+    labels = {"colour": DATA.known, HOSTILE: DATA.hidden}
+    strength = {"colour": 0.5, HOSTILE: 0.25}
+    model = make(method="joint", strength=strength).fit(DATA.X, labels=labels)
+    page = read(fitted_html(model))
+    assert "label colour" in page.text and f"label {HOSTILE}" in page.text
+    assert f"{model.labels_.columns[0].describe()}; strength 0.5" in page.text
+    assert "strength 0.25" in page.text and "other labels" in page.text
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = make(mixing=0.5, n_iter=20).fit(DATA.X, labels=labels)
+    text = read(fitted_html(found)).text
+    assert f"mixing {found.mixing_['colour']:.2f} of random" in text
+    assert "found for mixing 0.5" in text
+
+
+def test_columns_without_effect() -> None:
+    labels = {"colour": DATA.known, "shape": DATA.hidden}
+    text = read(fitted_html(make(method="tsne").fit(DATA.X, labels=labels))).text
+    assert "nothing is factored out" in text and "label shape" in text
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        same = ["same"] * len(DATA.X)
+        model = make().fit(DATA.X, labels={"colour": DATA.known, "same": same})
+        none = make().fit(DATA.X, labels={"one": same, "two": same})
+    assert "label same" in read(fitted_html(model)).text
+    assert "nothing is factored out" in read(fitted_html(none)).text

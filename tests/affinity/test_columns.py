@@ -34,8 +34,8 @@ from ctsne.neighbors import (
 from ctsne.neighbors.column_lists import (
     balanced_lists,
     differing_lists,
-    equal_lists,
     long_lists,
+    paper_lists,
 )
 
 from ..random_columns import Codes, as_columns, column_codes
@@ -59,7 +59,8 @@ def problems(draw: st.DrawFn) -> Problem:
     X = rng.normal(size=(n, 4))
     X[:, : codes.shape[1]] += draw(st.floats(0, 4)) * codes
     labels = as_columns(codes)
-    perplexity = draw(st.floats(1.05, n / 4))
+    # Near whole numbers, a row can change while its perplexity does not.
+    perplexity = draw(st.integers(1, n // 4)) + draw(st.floats(0.1, 0.9))
     return Problem(X, labels.codes.astype(np.int64), labels, occurring_patterns(labels), perplexity)
 
 
@@ -100,7 +101,7 @@ def compare(result: Affinities, rows: Floats, problem: Problem, rtol: float = 1e
 def test_revised_is_the_reference(problem: Problem, data: st.DataObject) -> None:
     beta = knobs(data.draw, problem, st.floats(-12, 0).map(lambda e: 10**e))  # type: ignore[arg-type]
     bandwidth = data.draw(st.sampled_from(["r", "p"]))
-    neighbors = found(problem, equal_lists(problem.patterns, ceil(3 * problem.perplexity)))
+    neighbors = found(problem, paper_lists(problem.patterns, problem.perplexity))
     result = revised_affinities(
         neighbors, problem.labels, perplexity=problem.perplexity, beta=beta, bandwidth=bandwidth
     )
@@ -108,7 +109,11 @@ def test_revised_is_the_reference(problem: Problem, data: st.DataObject) -> None
         "revised", squares(neighbors), neighbors.indices, neighbors.lengths, problem.patterns,
         problem.codes, problem.perplexity, beta, bandwidth=bandwidth, scale=neighbors.scale,
     )  # fmt: skip
-    compare(result, rows, problem, rtol=2e-3)
+    effective = [formulas.perplexity(row) for row in rows]
+    np.testing.assert_allclose(result.diagnostics.perplexity, effective, rtol=1e-4)
+    # Out of reach, the flat top of the perplexity fixes few digits of a row.
+    if bandwidth == "p" or result.diagnostics.reached.all():
+        compare(result, rows, problem, rtol=5e-3)
 
 
 @given(problems(), st.data())
@@ -271,3 +276,16 @@ def test_strengths_that_do_not_fit_are_refused(strength: Any) -> None:
     lists = find_lists(np.eye(4), labels, lengths=np.ones(4, int), patterns=(0, 1, 2, 3))
     with pytest.raises(ValueError, match="strength must"):
         joint_affinities(lists, labels, perplexity=2, strength=strength)
+
+
+def test_lists_of_other_columns_are_refused() -> None:
+    labels = as_columns(np.array([[0, 0], [0, 1], [1, 0], [1, 1]]))
+    lists = find_lists(np.eye(4), labels, lengths=np.ones(4, int), patterns=(0, 1, 2, 3))
+    plain = find_neighbors(np.eye(4), [0, 0, 1, 1], k_same=1, k_other=2)
+    for neighbors, known in ((lists, [0, 0, 1, 1]), (plain, labels)):
+        for method, knob in (
+            (joint_affinities, "strength"), (balanced_affinities, "strength"),
+            (revised_affinities, "beta"),
+        ):  # fmt: skip
+            with pytest.raises(ValueError, match="neighbors has lists for the patterns"):
+                method(neighbors, known, perplexity=2, **{knob: 0.5})

@@ -63,7 +63,7 @@ def test_the_page_asks_for_the_mixing_of_the_sweep(
     run("sweep", cells, "--labels", "batch", "--mixing", "0.3", "-o", "out", *GRID, *quick)
     run("report", "out", "-o", "page.html")
     found = re.search(r'id="ctsne-facts">(.*?)</script>', Path("page.html").read_text("utf-8"))
-    assert found is not None and json.loads(found[1])["mixing"] == 0.3
+    assert found is not None and json.loads(found[1])["targets"] == [["mixing", 0.3]]
 
 
 def test_the_commands_on_the_page_make_its_maps(

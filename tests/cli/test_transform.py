@@ -240,10 +240,3 @@ def test_settings_of_a_stranger_are_only_a_proposal(model: str, run: Run, fail: 
     record["inputs"].pop()
     Path("placed.csv.json").write_text(json.dumps(record))
     assert "do not name all files" in fail("rerun", "placed.csv")
-
-
-def test_the_default_perplexity_is_that_of_the_library() -> None:
-    from ctsne._fit.reference import NEW_PERPLEXITY
-    from ctsne.cli.main import command_parser
-
-    assert command_parser("transform").get_default("perplexity") == NEW_PERPLEXITY

@@ -54,7 +54,8 @@ def test_every_format_and_role_has_a_file(attacker: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "role", ["data", "labels", "map", "sweep", "saved sweep", "config", "start"]
+    "role",
+    ["data", "labels", "map", "placed", "sweep", "saved sweep", "model", "config", "start"],
 )
 def test_valid_files_pass(attacker: Any, role: str) -> None:
     files, case = attacker.files, attacker.folder / "case"

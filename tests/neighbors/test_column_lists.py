@@ -12,13 +12,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctsne import _reference as formulas
-from ctsne.neighbors import find_lists, occurring_patterns, read_lists, select_lists
+from ctsne.neighbors import (
+    find_lists,
+    matched_shares,
+    occurring_patterns,
+    read_lists,
+    select_lists,
+)
 from ctsne.neighbors.column_lists import (
     alike_counts,
     balanced_lists,
     divided,
-    equal_lists,
     long_lists,
+    paper_lists,
     product_shares,
 )
 
@@ -75,9 +81,10 @@ def test_lists_of_a_graph(codes: Codes, seed: int, k: int) -> None:
     distance = keys[row, column]
     graph = sp.csr_array((distance, (row, column)), shape=(n, n))
     patterns = occurring_patterns(labels)
-    found = read_lists(graph, labels, lengths=equal_lists(patterns, k), patterns=patterns)
+    found = read_lists(graph, labels, lengths=paper_lists(patterns, k), patterns=patterns)
     pattern = formulas.pattern_matrix(labels.codes)
-    assert found.indices.shape == (n, min(k, int(degree.min())))
+    total = len(patterns) * ceil(1.5 * k)
+    assert found.indices.shape == (n, min(total, int(degree.min())))
     for i in range(n):
         assert i not in found.indices[i] and len(set(found.indices[i])) == found.indices.shape[1]
         parts = np.split(found.indices[i], np.cumsum(found.lengths[i])[:-1])
@@ -156,3 +163,23 @@ def test_selected_lists() -> None:
         select_lists(long, np.full((100, 4), 13))
     with pytest.raises(ValueError, match="same positive sum"):
         select_lists(long, np.eye(100, 4, dtype=int))
+
+
+def test_what_is_refused() -> None:
+    labels = as_columns(np.array([[0, 0], [0, 1], [1, 0], [1, 1]]))
+    good: dict[str, Any] = {"lengths": np.ones(4, int), "patterns": (0, 1, 2, 3)}
+    D = np.ones((4, 4))
+    for search in (find_lists, read_lists):
+        for wrong in (
+            {"lengths": np.inf}, {"lengths": np.ones(3, int)}, {"lengths": -np.ones(4, int)},
+            {"patterns": (0, 1, 2, 4)}, {"patterns": ()},
+        ):  # fmt: skip
+            with pytest.raises((TypeError, ValueError), match=r"lengths|patterns"):
+                search(D, labels, **{**good, **wrong})
+        with pytest.raises(TypeError, match="labels must be"):
+            search(D, [0, 0, 1, 1], **good)  # type: ignore[arg-type]
+    other = as_columns(np.array([[0, 0], [0, 1], [1, 1]]))
+    with pytest.raises(ValueError, match="labels must be those of 4 points, got 3"):
+        read_lists(D, other, **good)
+    with pytest.raises(ValueError, match="labels must be those of 4 points, got 3"):
+        matched_shares(read_lists(D, labels, **good), other)

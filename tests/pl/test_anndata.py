@@ -116,11 +116,13 @@ def test_colours_that_scanpy_has_given_are_kept(adata: Any) -> None:
         pl.embedding(adata, "kind")
 
 
-def test_colours_of_two_columns_together_are_our_own(adata: Any) -> None:
+def test_each_of_two_columns_has_a_panel_in_its_colours(adata: Any) -> None:
     adata.uns["batch_colors"] = COLORS[:2]
-    texts = legend_colors(pl.embedding(adata, ["kind", "batch"]))
-    assert set(texts) == {"a | x", "a | y", "b | x", "b | y"}
-    assert not set(COLORS) & set(texts.values())
+    kind, batch = map(legend_colors, pl.embedding(adata, ["kind", "batch"]))
+    assert set(kind) == {"a", "b"} and set(batch) == {"x", "y"}
+    assert list(batch.values()) == COLORS[:2]
+    together = legend_colors(pl.maps(adata, ["kind", "batch"])[0])  # one legend for all maps
+    assert set(together) == {"a | x", "a | y", "b | x", "b | y"}
 
 
 def test_refuses(adata: Any) -> None:

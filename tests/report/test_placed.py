@@ -48,7 +48,7 @@ def test_columns_are_those_of_the_placed_points(tmp_path: Path) -> None:
     facts = facts_of(path)
     assert [each["name"] for each in facts["columns"]] == ["kind", "depth", PLACED, DISTANCE]
     assert facts["columns"][0]["missing"] == N + 4
-    assert facts["columns"][2]["labels"] == ["far from the reference", "near the reference"]
+    assert facts["columns"][2]["labels"] == ["far", "near"]
     assert facts["placed"] == {"points": M, "reference": N, "far": 3, "limit": 1.5}
     assert facts["missingText"] == "reference" and facts["missingColor"] == REFERENCE
 
@@ -108,4 +108,4 @@ def test_the_page_in_a_browser(opened: Open, tmp_path: Path) -> None:
     assert "reference" in labels and "missing" not in labels
     page.page.fill("#find", "placed 11")
     facts = page.text("#point-facts")
-    assert "far from the reference" in facts and "2" in facts
+    assert "far" in facts and "distance to map\n2" in facts

@@ -353,6 +353,17 @@ def check_perplexity(value: object, n: int) -> float:
     return number
 
 
+def check_rows(rows: Any, n: int, *, argument: str = "rows") -> NDArray[np.integer]:
+    """Return numbers of points, or refuse them."""
+    points = np.asarray(rows)
+    if points.ndim != 1 or points.dtype.kind not in "iu" or not len(points):
+        raise TypeError(f"{argument} must be a list of whole numbers, got {shown(rows)}")
+    if points.min() < 0 or points.max() >= n:
+        found = f"{points.min()} to {points.max()}"
+        raise ValueError(f"{argument} must be numbers from 0 to {n - 1}, got {found}")
+    return points
+
+
 def check_same_rows(X: Any, labels: Any, *, argument: str = "labels") -> None:
     """Refuse a column whose row names differ from those of X, or come in another order."""
     rows: Any = getattr(X, "index", None)

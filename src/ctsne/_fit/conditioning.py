@@ -158,7 +158,8 @@ def small_labels_warning(
     half, balanced = 0.5, method.name == "balanced"
     if isinstance(labels, LabelColumns):
         one, several = "combination of labels", "combinations of labels"
-        half, balanced, has = 0.5**labels.n_columns, False, alike_counts(labels)
+        half = 0.5 if method.name == "revised" else 0.5**labels.n_columns
+        balanced, has = False, alike_counts(labels)
         labels = labels.combined
     else:
         has = labels.counts - 1 + labels.n_missing

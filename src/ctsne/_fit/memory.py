@@ -54,14 +54,17 @@ class MapMemory:
 def map_memory(shape: tuple[int, int], settings: Settings, *, sparse: bool = False) -> MapMemory:
     """Estimate the memory of a map, from above."""
     (n, columns), method, labels = shape, settings.method, settings.labels
-    per_row, per_point, copied = method.list_length, POINT, 0
+    listed, stored, per_point, copied = method.list_length, method.row_length, POINT, 0
     if isinstance(labels, LabelColumns) and method.two_lists:
-        # Lists longer than their part of a row are kept for four patterns, or eight by half.
-        per_row *= 2 if per_row > method.row_length else 1
-        per_point += LISTED * 2**labels.n_columns
+        patterns = 2**labels.n_columns
+        if method.name == "joint":  # lists for four patterns, or eight by half
+            listed *= 2
+        if method.name == "revised":
+            listed = stored = stored * patterns / 2
+        per_point += LISTED * patterns
         copied = QUERY_COPIES
-    lists = NEIGHBOR * n * min(ceil(per_row * settings.perplexity), n - 1)
-    entries = SYMMETRY * n * min(ceil(method.row_length * settings.perplexity), n - 1)
+    lists = NEIGHBOR * n * min(ceil(listed * settings.perplexity), n - 1)
+    entries = SYMMETRY * n * min(ceil(stored * settings.perplexity), n - 1)
     copies, features = 0, 0
     if settings.metric != "precomputed":
         reduced = n_reduced(shape, settings.pca)

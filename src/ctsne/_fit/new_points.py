@@ -21,7 +21,7 @@ from ctsne._core.checks import (
 from ctsne._fit import extending, placing
 from ctsne._fit.placing import Placement
 from ctsne._fit.preparing import Fitted, make_reference
-from ctsne._fit.reference import NEW_PERPLEXITY, Reference
+from ctsne._fit.reference import Reference
 from ctsne.evaluate import mixing
 from ctsne.labels import Labels
 
@@ -57,7 +57,7 @@ class NewPoints(TransformerMixin):  # type: ignore[misc]
         labels: object = None,
         *,
         aligned: ArrayLike | None = None,
-        perplexity: float = NEW_PERPLEXITY,
+        perplexity: float | None = None,
     ) -> Placement:
         """Place new points in the map, which stays as it is, with diagnostics.
 
@@ -76,9 +76,10 @@ class NewPoints(TransformerMixin):  # type: ignore[misc]
         aligned : array-like, shape (m, d'), optional
             The new points in the representation that ``align`` was in the fit; only if that was
             an array.
-        perplexity : float, default=15
-            Effective number of neighbours that determine the position of a new point; at most a
-            third of the points of the map are used.
+        perplexity : float, optional
+            Effective number of neighbours that determine the position of a new point, at most a
+            third of the points of the map. The default is half of the perplexity of the fit, and
+            at most 15.
 
         Returns
         -------
@@ -103,7 +104,7 @@ class NewPoints(TransformerMixin):  # type: ignore[misc]
         labels: object = None,
         *,
         aligned: ArrayLike | None = None,
-        perplexity: float = NEW_PERPLEXITY,
+        perplexity: float | None = None,
     ) -> NDArray[np.float32]:
         """Place new points in the map, which stays as it is.
 
@@ -172,7 +173,7 @@ class NewPoints(TransformerMixin):  # type: ignore[misc]
         check_is_fitted(self)
         extending.check_extendable(self.metric)
         count = check_count(n_iter, "n_iter", low=1)
-        request, n_jobs = _request(self, X, labels, aligned, NEW_PERPLEXITY)
+        request, n_jobs = _request(self, X, labels, aligned, None)
         reference = prepared_reference(self)
         placed = placing.place(reference, request, shifts={}, n_jobs=n_jobs)
         before, done, mixed = self.embedding_, self.n_iter_, self.mixing_ is not None
@@ -209,7 +210,7 @@ def prepared_reference(model: Any) -> Reference:
 
 def place_in(
     model: Any, X: Any, labels: Any = None, *, aligned: Any = None,
-    perplexity: Any = NEW_PERPLEXITY, shifts: Mapping[Any, Any] | None = None,
+    perplexity: Any = None, shifts: Mapping[Any, Any] | None = None,
 ) -> Placement:  # fmt: skip
     """Place new points, those of new labels moved by given shifts (:func:`new_label_shifts`)."""
     request, n_jobs = _request(model, X, labels, aligned, perplexity)
@@ -221,7 +222,7 @@ def new_label_shifts(model: Any, X: Any, labels: Any) -> dict[Any, NDArray[np.fl
 
     Points that are placed in several parts, with these shifts given, land as in one part.
     """
-    request, n_jobs = _request(model, X, labels, None, NEW_PERPLEXITY)
+    request, n_jobs = _request(model, X, labels, None, None)
     reference = prepared_reference(model)
     if len(reference.columns) != 1 or reference.alignment.name in ("none", "array"):
         return {}

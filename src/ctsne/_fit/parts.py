@@ -26,7 +26,7 @@ _Arrays = Mapping[str, NDArray[Any]]
 
 _OF_COLUMN = ("codes", "counts", "knob", "share", "matched")
 _OF_PCA = ("origin", "mean", "axes")
-_NUMBERS = ("exaggeration", "scale", "far_distance")
+_NUMBERS = ("exaggeration", "scale", "perplexity", "far_distance")
 
 
 def reference_arrays(reference: Reference) -> dict[str, NDArray[Any]]:
@@ -43,8 +43,9 @@ def reference_arrays(reference: Reference) -> dict[str, NDArray[Any]]:
     made |= {f"field_{name}": each for name, each in reference.fields.arrays().items()}
     if reference.index is not None:
         made |= {f"index_{name}": each for name, each in reference.index.arrays().items()}
-    for number, weights in enumerate(reference.calibrated.values()):
-        made |= {f"weights_{number}_{c}": each for c, each in enumerate(weights)}
+    # Weights for other perplexities are found again when they are needed.
+    weights = reference.calibrated.get(reference.perplexity, [])
+    made |= {f"weights_{c}": each for c, each in enumerate(weights)}
     return {name: np.ascontiguousarray(each) for name, each in made.items() if each is not None}
 
 
@@ -54,7 +55,7 @@ def reference_settings(reference: Reference) -> dict[str, Any]:
         "method": reference.method, "metric": reference.metric, "listed": reference.listed,
         "used": list(reference.used), "projected": reference.projection is not None,
         "alignment": reference.alignment.name, "factor": reference.alignment.factor,
-        "fields": reference.fields.settings(), "perplexities": list(reference.calibrated),
+        "fields": reference.fields.settings(),
         **{name: getattr(reference, name) for name in _NUMBERS},
     }  # fmt: skip
 
@@ -103,6 +104,12 @@ def _read(arrays: _Arrays, settings: Mapping[str, Any], n_jobs: int) -> Referenc
             )
             projection = Projection(origin, mean, axes)
     several = len(columns) if "alpha" in arrays and len(arrays["alpha"]) else 0
+    weights = [
+        _array(arrays, f"weights_{c}", np.float64, column.counts.shape)
+        for c, column in enumerate(columns)
+        if f"weights_{c}" in arrays
+    ]
+    _require(len(weights) in (0, len(columns)) and settings["perplexity"] >= 1, "weights")
     reference = Reference(
         embedding=embedding, features=features, columns=columns, combined=combined,
         used=tuple(int(place) for place in settings["used"]), listed=bool(settings["listed"]),
@@ -110,13 +117,7 @@ def _read(arrays: _Arrays, settings: Mapping[str, Any], n_jobs: int) -> Referenc
         beta=_array(arrays, "beta", np.float64, (several,)), projection=projection,
         alignment=alignment, fields=_fields(arrays, settings["fields"], dims), index=index,
         method=str(settings["method"]), metric=str(settings["metric"]),
-        calibrated={
-            float(perplexity): [
-                _array(arrays, f"weights_{number}_{c}", np.float64, column.counts.shape)
-                for c, column in enumerate(columns)
-            ]
-            for number, perplexity in enumerate(settings["perplexities"])
-        },
+        calibrated={float(settings["perplexity"]): weights} if weights else {},
         **{name: float(settings[name]) for name in _NUMBERS},
     )  # fmt: skip
     known = len(reference.fields.grid_of) - 1
@@ -185,7 +186,10 @@ def _fields(arrays: _Arrays, settings: Mapping[str, Any], dims: int) -> Fields:
 
 
 def _array(arrays: _Arrays, name: str, dtype: Any, shape: tuple[int | None, ...]) -> NDArray[Any]:
-    array = stored_array(arrays, name, dtype, shape)
+    try:
+        array = stored_array(arrays, name, dtype, shape)
+    except ValueError:
+        raise ValueError(f"{name} is missing, or has another type or shape") from None
     if np.dtype(dtype).kind == "f":
         check_finite(array, argument=name)
     return array

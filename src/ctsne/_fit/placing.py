@@ -115,14 +115,17 @@ def check_request(
         _check_distances(matrix, fitted.n_points)
     m = matrix.shape[0]
     codes, names = check_new_labels(labels, known, fitted.used, m)
+    number = fitted.perplexity
+    if perplexity is not None:
+        number = check_number(perplexity, "perplexity", low=1)
+    number = min(number, max(1.0, LARGEST_SHARE * fitted.n_points))
+    near = _check_aligned(aligned, m, fitted)
     if labels is None and fitted.used:
         warn(
             "no labels given, so the new points are placed next to their nearest points of any "
             "label; pass labels=... to factor theirs out"
         )
-    number = check_number(perplexity, "perplexity", low=1)
-    number = min(number, max(1.0, LARGEST_SHARE * fitted.n_points))
-    return Request(matrix, codes, names, _check_aligned(aligned, m, fitted), number)
+    return Request(matrix, codes, names, near, number)
 
 
 def _check_distances(matrix: Any, n: int) -> None:

@@ -13,7 +13,7 @@ from ctsne._fit.pipeline import weights_of
 from ctsne._fit.reference import (
     Reference,
     aligned_points,
-    default_perplexity,
+    new_perplexity,
     sampled,
     stacked,
 )  # fmt: skip
@@ -43,6 +43,7 @@ class Fitted:
     recall: float
     dof: float
     exaggeration: float
+    perplexity: float  # the usual one of new points
     knob: Floats
     labels: Labels | LabelColumns | None  # those that have an effect
     used: tuple[int, ...]  # which columns of the labels given these are
@@ -68,6 +69,7 @@ def keep_fitted(
     return Fitted(
         method=effective.method.name, listed=effective.method.two_lists, metric=settings.metric,
         recall=settings.recall, dof=settings.dof, exaggeration=settings.schedule.exaggeration,
+        perplexity=new_perplexity(settings.perplexity, features.shape[0]),
         knob=effective.knob, labels=effective.labels, used=used, weights=weights_of(settings),
         features=features, projection=projection, alignment=alignment,
     )  # fmt: skip
@@ -112,7 +114,7 @@ def make_reference(
         projection=fitted.projection, alignment=fitted.alignment,
         fields=_fields(fitted, embedding, alpha, beta, n_jobs), index=index,
         method=fitted.method, metric=fitted.metric, exaggeration=fitted.exaggeration, scale=1.0,
-        far_distance=np.inf, calibrated={},
+        perplexity=fitted.perplexity, far_distance=np.inf, calibrated={},
     )  # fmt: skip
     return _calibrated(reference, fitted.features, n_jobs)
 
@@ -165,7 +167,7 @@ def _fields(
 def _calibrated(reference: Reference, features: Any, n_jobs: int) -> Reference:
     """Treat some points of the map as new: how far their neighbours are, and their weights."""
     points = sampled(reference.n_points)
-    perplexity = default_perplexity(reference.n_points)
+    perplexity = reference.perplexity
     maker = reference.maker(n_jobs)
     codes, known = reference.codes[points], reference.aligned
     aligned = None if known is None else known[points]

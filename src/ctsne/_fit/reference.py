@@ -21,7 +21,8 @@ from ctsne.neighbors.crossed import crossed_neighbors
 from ctsne.neighbors.exact import unit_rows
 from ctsne.neighbors.queries import SearchIndex
 
-# Perplexity of a new point's row, and the largest, as a share of the points of the map.
+# Perplexity of a new point's row: half of that of the fit, at most this. The largest, as a share of
+# the points of the map.
 NEW_PERPLEXITY = 15.0
 LARGEST_SHARE = 1 / 3
 # Points of the map that are treated as new ones, to calibrate weights and to know usual distances.
@@ -64,6 +65,8 @@ class Reference:
     index : SearchIndex or None
     method, metric : str
     exaggeration, scale : float
+    perplexity : float
+        The usual one of new points.
     far_distance : float
         Farther than this from all points of the map, a new point is far.
     calibrated : dict of float to list of ndarray
@@ -86,6 +89,7 @@ class Reference:
     metric: str
     exaggeration: float
     scale: float
+    perplexity: float
     far_distance: float
     calibrated: dict[float, list[Floats]]
 
@@ -232,9 +236,9 @@ class Reference:
         return self.calibrated[perplexity]
 
 
-def default_perplexity(n: int) -> float:
-    """Return the perplexity of new points in a map of n points."""
-    return max(1.0, min(NEW_PERPLEXITY, LARGEST_SHARE * n))
+def new_perplexity(fitted: float, n: int) -> float:
+    """Return the usual perplexity of new points, given that of the fit of n points."""
+    return max(1.0, min(NEW_PERPLEXITY, fitted / 2, LARGEST_SHARE * n))
 
 
 def aligned_points(

@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import entr, expit
 
 from ctsne._core.checks import check_kind, check_number
-from ctsne.affinity.columns import balanced_columns
+from ctsne.affinity.columns import balanced_columns, known_labels
 from ctsne.affinity.result import Affinities
 from ctsne.affinity.rows import Rows
 from ctsne.affinity.weights import Floats, of_points, per_label, random_share  # fmt: skip
-from ctsne.labels import LabelColumns, Labels, encode_columns
+from ctsne.labels import LabelColumns, Labels
 from ctsne.neighbors import Neighbors
 
 # exp(700) is about the largest finite weight.
@@ -58,7 +58,7 @@ def balanced_affinities(
     """
     check_kind(neighbors, Neighbors, "neighbors")
     target = check_number(perplexity, "perplexity", low=1)
-    known = encode_columns(labels, n=len(neighbors.indices))
+    known = known_labels(neighbors, labels)
     if isinstance(known, LabelColumns):
         return balanced_columns(
             neighbors, known, perplexity=target, strength=strength, n_jobs=n_jobs

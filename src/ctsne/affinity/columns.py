@@ -22,7 +22,7 @@ from ctsne.affinity.weights import (
     random_share,
     revised_weights,
 )  # fmt: skip
-from ctsne.labels import LabelColumns
+from ctsne.labels import LabelColumns, Labels, encode_columns
 from ctsne.neighbors import Neighbors, matched_shares, select_lists
 from ctsne.neighbors.column_lists import differing_lists, divided, product_shares
 from ctsne.neighbors.patterns import fill_patterns
@@ -287,6 +287,19 @@ def with_matched(diagnostics: Diagnostics, labels: LabelColumns, matched: Floats
     """Add how well every point is matched in each column; the worst counts."""
     of_columns = {name: matched[:, c].copy() for c, name in enumerate(labels.names)}
     return replace(diagnostics, matched=matched.min(axis=1), column_matched=of_columns)
+
+
+def known_labels(neighbors: Neighbors, labels: object) -> Labels | LabelColumns:
+    """Encode the labels of all points, and refuse those of other columns than the lists."""
+    known = encode_columns(labels, n=len(neighbors.indices))
+    columns = known.n_columns if isinstance(known, LabelColumns) else 1
+    listed = np.bitwise_or.reduce(neighbors.patterns)
+    if int(listed).bit_length() > columns or (columns > 1 and listed < 2**columns - 1):
+        raise ValueError(
+            f"neighbors has lists for the patterns {neighbors.patterns}, which are not those of "
+            f"{columns} label column{'s' if columns > 1 else ''}; search them with the same labels"
+        )
+    return known
 
 
 def per_column(

@@ -10,7 +10,7 @@ from scipy.special import expit
 
 from ctsne._core.checks import check_kind, check_number
 from ctsne.affinity.balanced import natural_log_odds, solve_weight, split_affinities
-from ctsne.affinity.columns import joint_columns
+from ctsne.affinity.columns import joint_columns, known_labels
 from ctsne.affinity.result import Affinities
 from ctsne.affinity.weights import (
     LEAST_MATCHED,
@@ -21,7 +21,7 @@ from ctsne.affinity.weights import (
     per_label,
     same_label_share,
 )  # fmt: skip
-from ctsne.labels import LabelColumns, Labels, encode_columns
+from ctsne.labels import LabelColumns, Labels
 from ctsne.neighbors import Neighbors, matched_share, select_neighbors
 
 # In the map: the odds grow to 10 to the power of ODDS_DECADES, as a power of the strength.
@@ -127,7 +127,7 @@ def joint_affinities(
     """
     check_kind(neighbors, Neighbors, "neighbors")
     target = check_number(perplexity, "perplexity", low=1)
-    known = encode_columns(labels, n=len(neighbors.indices))
+    known = known_labels(neighbors, labels)
     if isinstance(known, LabelColumns):
         return joint_columns(neighbors, known, perplexity=target, strength=strength, n_jobs=n_jobs)
     strengths = per_label(strength, "strength", known, open_low=False)

@@ -26,6 +26,8 @@ Codes = NDArray[np.int32]
 _JOINT_LIST, _LISTS = 5 / 3, 3.0
 # How far the shares of ``revised`` and ``balanced`` move a row from its natural shares, at most.
 NAMING = 0.5
+# The perplexity of points of new labels, relative to that of others.
+ALONE = 2.0
 # Coordinates of a weight for each column are solved in turn, at most this often.
 _ROUNDS = 50
 
@@ -182,7 +184,9 @@ class RowMaker:
         # A row whose weight is all on lists that it does not have: the lists that it has.
         shares = np.where(total > 0, shares, found.lengths)
         shares /= shares.sum(axis=1, keepdims=True)
-        perplexities = np.clip(shares * perplexity, 1.0, np.maximum(found.lengths, 1))
+        # Without points of the own label, those of others are less reliable one by one.
+        total = np.where(found.lengths[:, :1] > 0, perplexity, ALONE * perplexity)
+        perplexities = np.clip(shares * total, 1.0, np.maximum(found.lengths, 1))
         rows = Rows(found, n_jobs=self.n_jobs)
         precisions, reached = rows.split_bandwidths(perplexities)
         made, diagnostics, _ = rows.similarities(precisions, reached, shares=shares)

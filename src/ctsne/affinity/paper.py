@@ -7,11 +7,11 @@ from numpy.typing import ArrayLike
 
 from ctsne._core.checks import check_choice, check_kind, check_number
 from ctsne._core.vocabulary import BANDWIDTHS
-from ctsne.affinity.columns import revised_columns
+from ctsne.affinity.columns import known_labels, revised_columns
 from ctsne.affinity.result import Affinities
 from ctsne.affinity.rows import Rows
 from ctsne.affinity.weights import of_points, per_label, revised_weights
-from ctsne.labels import LabelColumns, encode_columns
+from ctsne.labels import LabelColumns
 from ctsne.neighbors import Neighbors
 
 
@@ -94,7 +94,7 @@ def revised_affinities(
     check_choice(bandwidth, "bandwidth", BANDWIDTHS)
     check_kind(neighbors, Neighbors, "neighbors")
     target = check_number(perplexity, "perplexity", low=1)
-    known = encode_columns(labels, n=len(neighbors.indices))
+    known = known_labels(neighbors, labels)
     if isinstance(known, LabelColumns):
         return revised_columns(
             neighbors, known, perplexity=target, beta=beta, bandwidth=bandwidth, n_jobs=n_jobs

@@ -206,9 +206,11 @@ def _report(made: folders.SweepFolder, options: argparse.Namespace, console: Con
         if result.sampled_from:
             how = "To make this map of all points"
         judge = columns.get("other_mixing", "the picture")
+        each = isinstance(options.mixing, Mapping)
+        wanted = "These targets are" if each else f"{options.mixing:g} is"
         advice = (
-            f"{value_text(options.mixing)} is a starting point, not a rule: try stronger settings "
-            f"as long as {judge} shows that nothing merges that should stay apart. {how}:"
+            f"{wanted} a starting point, not a rule: try stronger settings as long as {judge} "
+            f"shows that nothing merges that should stay apart. {how}:"
         )
         lines.append(f"suggested: {best.title}")
         lines += [textwrap.indent(textwrap.fill(text, 76), "  ")

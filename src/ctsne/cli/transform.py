@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -72,8 +73,8 @@ def add_options(parser: Parser, main: Any) -> None:
     option(main, "--plot FILE", "also draw the points above the reference (png, pdf or svg)")
     option(main, "--page FILE", "also write an interactive page of them (html)")
     option(main, "--color COLUMN", "column to colour them by (default: the label)")
-    option(main, "--perplexity U", "roughly the number of neighbours that count for each point",
-           read=number, default=15.0)  # fmt: skip
+    option(main, "--perplexity U", "roughly the number of neighbours that count for each point "
+           "(default: half of the model's, at most 15)", read=number)  # fmt: skip
     opt.add_jobs(main)
     opt.add_reading(parser, of_model=True)
     option(main, "--key KEY", "prefix of new columns; h5ad: key in obsm and uns", default="ctsne")
@@ -120,9 +121,11 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
     del settings["color"]  # only the picture depends on it
     console.stage(f"placing {dataset.X.shape[0]} points")
     model.set_params(n_jobs=options.jobs)
-    placed = model.place(
-        dataset.X, _labels(model, dataset, names), aligned=aligned, perplexity=options.perplexity
-    )
+    known = _labels(model, dataset, names)
+    with warnings.catch_warnings():  # of what is reported here in other words
+        for message in ("no labels given", ".* have no neighbour in the map closer than"):
+            warnings.filterwarnings("ignore", message=message)
+        placed = model.place(dataset.X, known, aligned=aligned, perplexity=options.perplexity)
     records = [
         *_io.input_records(dataset, target, names, aligned=aligned),
         _model_record(source, target, checksum),
@@ -283,8 +286,10 @@ def _write_page(
     provenance: Provenance, options: argparse.Namespace,
 ) -> None:  # fmt: skip
     from ctsne.report import write_placed
+    from ctsne.report.placed import DISTANCE, PLACED
 
     columns = ({} if color is None else {name: color}) | dataset.columns
+    columns = {name: each for name, each in columns.items() if name not in (PLACED, DISTANCE)}
     made = {**provenance.to_dict(), "command": _command(options)}
     flat = replace(placed, embedding=placed.embedding[:, :2])
     write_placed(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.messages import did_you_mean, label_text, listed, shown
 
@@ -63,17 +63,18 @@ class Labels:
         """Number of points without a label."""
         return self.n_points - int(self.counts.sum())
 
-    def take(self, rows: NDArray[np.integer]) -> Labels:
+    def take(self, rows: ArrayLike) -> Labels:
         """Return the labels of some points; unused labels keep their codes.
 
         Examples
         --------
-        >>> import numpy as np
         >>> from ctsne.labels import encode_labels
-        >>> encode_labels(["b", "a", None, "b"]).take(np.array([0, 2])).counts.tolist()
+        >>> encode_labels(["b", "a", None, "b"]).take([0, 2]).counts.tolist()
         [0, 1]
         """
-        codes = self.codes[rows]
+        from ctsne._core.checks import check_rows
+
+        codes = self.codes[check_rows(rows, self.n_points)]
         counts = np.bincount(codes[codes >= 0], minlength=self.n_labels)
         return Labels(codes, self.names, counts.astype(self.counts.dtype))
 
@@ -166,8 +167,8 @@ def encode_labels(labels: object, *, n: int | None = None, argument: str = "labe
     ----------
     labels : array-like of shape (n,) or (n, c)
         A list, tuple, array, pandas or polars column. With several columns (a data frame, a
-        two-dimensional array), each combination of values is a label, named like ``"a | f"``. A
-        `Labels` object is returned unchanged.
+        two-dimensional array, `LabelColumns`), each combination of values is a label, named like
+        ``"a | f"``. A `Labels` object is returned unchanged.
     n : int, optional
         Number of points that the column must have.
     argument : str, default="labels"
@@ -185,8 +186,8 @@ def encode_labels(labels: object, *, n: int | None = None, argument: str = "labe
     """
     from ctsne._core.checks import check_count  # imported here: loads SciPy, which no help needs
 
-    columns = [labels.codes] if isinstance(labels, Labels) else as_columns(labels, argument)
-    length = len(columns[0])
+    columns = [labels] if isinstance(labels, Labels) else as_columns(labels, argument)
+    length = columns[0].n_points if isinstance(columns[0], Labels) else len(columns[0])
     if n is not None and length != check_count(n, "n", low=0):
         wanted = f"one entry for each of the {n} points, in the same order"
         raise ValueError(f"{argument} must have {wanted}, got {length} entries")
@@ -245,6 +246,8 @@ def joint_names(names: Sequence[Sequence[object]], rows: NDArray[np.integer]) ->
 def as_columns(labels: Any, argument: str) -> list[Any]:
     """Return one or more columns: lists, one-dimensional arrays, pandas or polars columns."""
     wanted = "give one label per point, as a list, an array or a column of a data frame"
+    if hasattr(labels, "combined"):
+        return list(labels.columns)  # of LabelColumns
     if hasattr(labels, "columns"):
         if len(labels.columns) == 0:
             raise ValueError(f"{argument} is a data frame without columns; {wanted}")

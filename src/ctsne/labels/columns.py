@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.messages import did_you_mean, label_text, listed, shown
 from ctsne.labels.column import (
@@ -115,7 +115,7 @@ class LabelColumns:
                 parts.append(f"{self.names[inner]} and {self.names[outer]} are the same")
         return "; ".join(parts)
 
-    def take(self, rows: NDArray[np.integer]) -> LabelColumns:
+    def take(self, rows: ArrayLike) -> LabelColumns:
         """Return the labels of some points; unused labels keep their codes.
 
         Examples
@@ -138,12 +138,15 @@ class LabelColumns:
         >>> encode_columns([["a", "a", "b"], [1, 2, 2]]).keep([1]).names
         (1, 2)
         """
-        if len(places) == self.n_columns:
+        from ctsne._core.checks import check_rows  # imported here: loads SciPy, which no help needs
+
+        kept: list[int] = check_rows(places, self.n_columns, argument="places").tolist()
+        if kept == list(range(self.n_columns)):
             return self
-        columns = [self.columns[place] for place in places]
+        columns = [self.columns[place] for place in kept]
         if len(columns) == 1:
             return columns[0]
-        return _joined(tuple(self.names[place] for place in places), columns)
+        return _joined(tuple(self.names[place] for place in kept), columns)
 
     def per_column(
         self, value: float | Mapping[Any, float], *, argument: str

@@ -18,8 +18,8 @@ class Places:
     A new point attracted by the neighbours j with weights ``p_j`` goes to a minimum of
     ``-a sum_j p_j log K(d_j) + log Phi(y)``, where a is the exaggeration of the map and Phi the
     potential of its points: the Kullback-Leibler divergence between the point's similarities in the
-    data and in the map. It starts at the weighted median of its neighbours. New points do not
-    feel each other, so the place of each depends on nothing but its own row.
+    data and in the map. It starts at a weighted median of its neighbours. New points do not feel
+    each other, so the place of each depends on nothing but its own row.
     """
 
     def __init__(self, y: NDArray[np.float32], fields: Fields, *, exaggeration: float) -> None:

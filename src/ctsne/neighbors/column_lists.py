@@ -15,6 +15,7 @@ from ctsne.neighbors.lists import Neighbors, Unaligned
 from ctsne.neighbors.patterns import PatternCounts, fill_patterns, pattern_of
 from ctsne.neighbors.precomputed import check_square, nearest
 from ctsne.neighbors.queries import SearchIndex
+from ctsne.neighbors.query_checks import check_list_lengths
 from ctsne.neighbors.search import UNALIGNED_POINTS
 
 Lengths = NDArray[np.int64]
@@ -66,10 +67,14 @@ def long_lists(patterns: tuple[int, ...], length: int) -> Lengths:
     return np.full(len(patterns), each)
 
 
-def equal_lists(patterns: tuple[int, ...], total: int) -> Lengths:
-    """Return lists that share a row equally."""
-    lists = len(patterns)
-    return total // lists + (np.arange(lists) < total % lists)
+def paper_lists(patterns: tuple[int, ...], perplexity: float) -> Lengths:
+    """Return the list lengths of the paper's methods: each 1.5 times the perplexity.
+
+    Strong weights leave the points that differ in all columns only: they must be enough for the
+    perplexity by themselves.
+    """
+    total = ceil(3 * check_number(perplexity, "perplexity", low=0))
+    return np.full(len(patterns), (total + 1) // 2)
 
 
 def balanced_lists(
@@ -154,17 +159,19 @@ def find_lists(
     >>> found.lengths.tolist()[0], found.indices.tolist()[0]
     ([0, 1, 1, 1], [2, 1, 3])
     """
+    check_kind(labels, LabelColumns, "labels")
     index = SearchIndex(
         X, labels.codes, aligned=aligned, metric=metric, recall=recall, n_jobs=n_jobs
     )
     wanted: dict[str, Any] = {"patterns": patterns, "n_jobs": n_jobs}
-    own = np.arange(len(X))
+    own = np.arange(index.n_points)
     found = index.find(X, labels.codes, lengths=lengths, aligned=aligned, own=own, **wanted)
     if aligned is None:
         return found
+    X = np.asarray(X)
     some = np.sort(np.random.default_rng(0).permutation(len(X))[:UNALIGNED_POINTS])
     index = SearchIndex(X, labels.codes, metric=metric, recall=1.0, n_jobs=n_jobs)
-    part = lengths if np.ndim(lengths) == 1 else lengths[some]
+    part = lengths if np.ndim(lengths) == 1 else np.asarray(lengths)[some]
     plain = index.find(X[some], labels.codes[some], lengths=part, own=some, **wanted)
     return replace(found, unaligned=Unaligned(some, plain))
 
@@ -196,10 +203,18 @@ def read_lists(
     >>> read_lists(D, labels, lengths=np.ones(4, int), patterns=(0, 1, 2, 3)).indices.tolist()[0]
     [2, 1, 3]
     """
+    check_kind(labels, LabelColumns, "labels")
     matrix = check_square(distances, "distances")
     n = matrix.shape[0]
+    if labels.n_points != n:
+        raise ValueError(f"labels must be those of {n} points, got {labels.n_points}")
+    if tuple(patterns) != occurring_patterns(labels):
+        raise ValueError(
+            f"patterns must be those of the labels, {occurring_patterns(labels)}, got {patterns}"
+        )
+    check_list_lengths(lengths, n, len(patterns))
     if is_sparse(matrix):
-        return _from_graph(matrix.tocoo(), labels, lengths, patterns)
+        return _from_graph(matrix.tocoo(), labels, np.asarray(lengths), patterns)
     counts = PatternCounts(labels.codes)
     has = np.stack([counts.count(labels.codes, pattern) for pattern in patterns], axis=1)
     has[:, 0] -= 1  # the point itself
@@ -282,7 +297,7 @@ def select_lists(neighbors: Neighbors, lengths: NDArray[np.integer]) -> Neighbor
     [[2, 1], [3, 0], [0, 1], [1, 2]]
     """
     check_kind(neighbors, Neighbors, "neighbors")
-    kept = np.asarray(lengths)
+    kept, _ = check_list_lengths(lengths, *neighbors.lengths.shape)
     total = kept.sum(axis=1)
     if kept.shape != neighbors.lengths.shape or (kept > neighbors.lengths).any():
         raise ValueError("neighbors has fewer or shorter lists than lengths select")

@@ -84,6 +84,10 @@ def matched_shares(neighbors: Neighbors, labels: LabelColumns) -> NDArray[np.flo
     """
     check_kind(neighbors, Neighbors, "neighbors")
     check_kind(labels, LabelColumns, "labels")
+    if labels.n_points != len(neighbors.indices):
+        raise ValueError(
+            f"labels must be those of {len(neighbors.indices)} points, got {labels.n_points}"
+        )
     shares = []
     for place, column in enumerate(labels.columns):
         differs = np.array(neighbors.patterns) >> place & 1 == 1

@@ -13,8 +13,8 @@ from ctsne._core.checks import (
     check_jobs,
     check_metric,
     check_number,
+    check_rows,
 )  # fmt: skip
-from ctsne._core.messages import shown
 from ctsne.labels import encode_labels
 from ctsne.neighbors.approximate import approximate_neighbors
 from ctsne.neighbors.exact import exact_neighbors
@@ -92,7 +92,7 @@ def find_neighbors(
     n_jobs = check_jobs(n_jobs)
     enough = check_number(recall, "recall", low=0.5, high=1)
     if rows is not None:
-        rows = _check_rows(rows, n)
+        rows = check_rows(rows, n)
     moved = None if aligned is None else check_features(aligned, argument="aligned")
     if moved is not None and len(moved) != n:
         raise ValueError(f"aligned has {len(moved)} rows but X has {n}")
@@ -112,14 +112,3 @@ def find_neighbors(
     some = np.sort(np.random.default_rng(0).permutation(n)[:UNALIGNED_POINTS])
     plain = exact_neighbors(features, known, same, other, metric=metric, n_jobs=n_jobs, rows=some)
     return replace(found, unaligned=Unaligned(some, plain))
-
-
-def _check_rows(rows: NDArray[np.integer], n: int) -> NDArray[np.integer]:
-    """Return numbers of points, or refuse them."""
-    points = np.asarray(rows)
-    if points.ndim != 1 or points.dtype.kind not in "iu" or not len(points):
-        raise TypeError(f"rows must be a list of whole numbers, got {shown(rows)}")
-    if points.min() < 0 or points.max() >= n:
-        found = f"{points.min()} to {points.max()}"
-        raise ValueError(f"rows must be numbers of points, from 0 to {n - 1}, got {found}")
-    return points

@@ -26,7 +26,7 @@ from ctsne.sweep import SweepResult, SweptMap
 from ctsne.sweep.grid import expand_grid
 
 # Columns that every page of placed points has.
-PLACED, DISTANCE = "placed points", "distance to the reference"
+PLACED, DISTANCE = "near or far", "distance to map"
 
 
 def write_placed(
@@ -91,7 +91,7 @@ def write_placed(
             raise ValueError(f"columns: {shown(name)} cannot be the name of a column here")
     n = len(positions)
     shown_columns = {name: _below(n, _labels(own[name], m, name)) for name in own}
-    near = np.where(placed.far, "far from the reference", "near the reference").astype(object)
+    near = np.where(placed.far, "far", "near").astype(object)
     shown_columns[PLACED] = _below(n, near)
     shown_columns[DISTANCE] = np.concatenate([np.full(n, np.nan), placed.distance])
     whole = np.concatenate([positions, placed.embedding]).astype(np.float32)

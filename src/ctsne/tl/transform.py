@@ -14,7 +14,6 @@ from ctsne._core.guards import reason
 from ctsne._core.messages import listed, shown, unknown
 from ctsne._core.vocabulary import ALIGN_CHOICES
 from ctsne._fit.placing import Placement
-from ctsne._fit.reference import NEW_PERPLEXITY
 from ctsne._fit.settings import DEFAULTS
 from ctsne._fit.storing import origin_of
 from ctsne._io.anndata import (
@@ -60,7 +59,7 @@ class _Reference:
 def transform(
     adata: AnnData, reference: ConditionalTSNE | AnnData, labels: object = None, *,
     use_rep: str | None = None, layer: str | None = None, align: object = None,
-    basis: str = "ctsne", key_added: str = "ctsne", perplexity: float = NEW_PERPLEXITY,
+    basis: str = "ctsne", key_added: str = "ctsne", perplexity: float | None = None,
     n_jobs: int | None = -1, copy: bool = False,
 ) -> AnnData | None:  # fmt: skip
     """Place new cells in a finished map, without moving it.
@@ -90,8 +89,8 @@ def transform(
         The map of ``reference``, if that is an AnnData object.
     key_added : str, default="ctsne"
         Name of the positions and prefix of the fields that belong to them.
-    perplexity : float, default=15
-        Effective number of neighbours per new cell.
+    perplexity : float, optional
+        Effective number of neighbours per new cell, as in :meth:`ctsne.ConditionalTSNE.place`.
     n_jobs : int, default=-1
         Number of threads; does not change the result.
     copy : bool, default=False
@@ -135,7 +134,9 @@ def transform(
     # Nothing is written before everything that can fail is done.
     make_copy = adata.to_memory if adata.isbacked else adata.copy
     target = make_copy() if copy else adata
-    params: dict[str, Any] = {"perplexity": float(perplexity), "method": model.method}
+    params: dict[str, Any] = {"method": model.method}
+    if perplexity is not None:
+        params["perplexity"] = float(perplexity)
     if names:
         params["labels"] = names[0] if len(names) == 1 else np.array(names, dtype=object)
     _store(target, key_added, placed, params)

@@ -68,7 +68,7 @@ function connectSuggestion(data, state) {
     byId("go").disabled = suggested === null;
     const advice = byId("start-not-rule");
     advice.hidden = suggested === null || facts.maps[suggested].plain;
-    advice.textContent = `${[...new Set(targets)].join(" and ")} ${several ? "mixing " : ""}is a starting point, not a rule: try stronger settings as long as ${judge} that should stay apart.`;
+    advice.textContent = `${several ? "These targets are" : `${targets[0]} is`} a starting point, not a rule: try stronger settings as long as ${judge} that should stay apart.`;
     const words = byId("suggested");
     if (suggested === null) {
       words.textContent = `${reason}.`;

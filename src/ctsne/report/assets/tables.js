@@ -16,12 +16,14 @@ function drawAbout(data) {
   if (n < facts.n) parts.push(`${count(n)} of ${count(facts.n)} points are shown, chosen at random ${rare}; measures are not limited to those shown`);
   if (facts.dimensions === 1) parts.push("the maps have one dimension: heights are random and have no meaning");
   byId("about").textContent = `${parts.join(" · ")}.`;
-  const meanings = facts.measures.flatMap((measure) => [element("dt", measure.name), element("dd", measure.meaning)]);
+  const named = new Map(); // the mixing of several columns means the same
+  for (const { name, meaning } of facts.measures) named.set(meaning, [...(named.get(meaning) ?? []), name]);
+  const meanings = [...named].flatMap(([meaning, names]) => [element("dt", names.join(", ")), element("dd", meaning)]);
   if (placed === undefined) {
     meanings.push(element("dt", "largest weight"),
       element("dd", "The largest share of a point's similarity on a single neighbour. Near 1, this neighbour alone decides where the point lies."));
   } else {
-    meanings.push(element("dt", "distance to the reference"),
+    meanings.push(element("dt", "distance to map"),
       element("dd", `How far a placed point is, in the data, from the nearest of the points that the map was made of. Beyond ${number(placed.limit)} it is called far.`));
   }
   byId("meanings").replaceChildren(...meanings);
