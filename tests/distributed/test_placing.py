@@ -329,6 +329,38 @@ def test_several_columns(client: Any, tmp_path: Path) -> None:
     np.testing.assert_array_equal(positions(placed), direct)
 
 
+def test_far_points_are_counted(client: Any, model: Any, tmp_path: Path) -> None:
+    far = DATA.X.copy()
+    far[::100] += 1000
+    placed = run(model, da.from_array(far, chunks=(400, -1)), tmp_path / "out", labels=DATA.known)
+    assert placed.n_far >= 12  # without a warning for every shard
+    assert pd.read_parquet(tmp_path / "out")["ctsne_far"][::100].all()
+
+
+def test_new_labels_of_an_aligned_map_move_alike_in_all_shards(client: Any, tmp_path: Path) -> None:
+    few = np.arange(0, 1200, 3)
+    shifted, labels = DATA.X.copy(), DATA.known.astype(object)
+    labels[1::4] = "new"
+    shifted[1::4] += 0.5
+    few = few[labels[few] != "new"]
+    aligned = ConditionalTSNE(n_iter=30, align="mutual").fit(shifted[few], labels=labels[few])
+    maps = []
+    for chunks in (1200, 500, 130):
+        array = da.from_array(shifted, chunks=(chunks, -1))
+        placed = run(aligned, array, tmp_path / f"{chunks}", labels=labels.astype(str))
+        maps.append(positions(placed))
+    with pytest.warns(UserWarning, match="new points have no neighbour"):
+        together = aligned.transform(shifted, labels)
+    np.testing.assert_array_equal(maps[0], together)
+    np.testing.assert_array_equal(maps[0], maps[1])
+    np.testing.assert_array_equal(maps[0], maps[2])
+    # A later run keeps the shifts, and needs no sample.
+    placed.files[0].unlink()
+    again = run(aligned, array, tmp_path / "130", labels=labels.astype(str))
+    assert again.n_found == len(placed.files) - 1
+    np.testing.assert_array_equal(positions(again), maps[0])
+
+
 # What is refused before any work
 
 

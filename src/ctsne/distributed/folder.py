@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,11 +33,13 @@ class Record:
     features: tuple[str, ...] | None
     use_rep: str | None
     shards: Mapping[str, str]  # names of the shards, by the file that they are written to
+    shifts: Mapping[str, list[float]] = field(default_factory=dict)  # of labels not in the map
 
     def token(self, output: str, state: str) -> str:
         """Return a checksum of all that the points of a shard depend on."""
         settings = (self.model, self.collection, self.labels, self.features, self.use_rep)
-        return content_checksum(json.dumps([*settings, self.shards[output], state]))
+        own = (self.shards[output], state, self.shifts)
+        return content_checksum(json.dumps([*settings, *own]))
 
 
 def check_folder(out: Path) -> None:
@@ -53,11 +56,11 @@ def check_folder(out: Path) -> None:
         raise ValueError(f"{what}; name a new folder, or an empty one")
 
 
-def check_same(out: Path, record: Record) -> None:
-    """Refuse to continue a folder with points of another model or collection."""
+def check_same(out: Path, record: Record) -> Mapping[str, list[float]] | None:
+    """Refuse to continue with another model or collection; return the shifts of an earlier run."""
     path = out / RECORD
     if not path.exists():
-        return
+        return None
     before = _read(path)
     now = asdict(record)
     other = "choose another folder, or remove this one"
@@ -70,6 +73,16 @@ def check_same(out: Path, record: Record) -> None:
             raise ValueError(
                 f"{out} holds points placed {what}{_changed(name, now, before)}; {other}"
             )
+    shifts = before.get("shifts")
+    if not isinstance(shifts, dict) or not all(map(_are_numbers, shifts.values())):
+        raise ValueError(f"{path} is not a record of placed points: its shifts are not numbers")
+    return shifts
+
+
+def _are_numbers(values: Any) -> bool:
+    return isinstance(values, list) and all(
+        isinstance(value, float) and math.isfinite(value) for value in values
+    )
 
 
 def _changed(name: str, now: Mapping[str, Any], before: Mapping[str, Any]) -> str:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ctsne._core.checksums import file_checksum
+from ctsne._core.messages import label_text
 from ctsne.distributed.cluster import load_dask
-from ctsne.labels import Labels, combine_columns
+from ctsne.labels import Labels, combine_columns, encode_labels
 
 if TYPE_CHECKING:
     from ctsne._fit.placing import Placement
@@ -63,12 +66,24 @@ def kept_model(file: ModelFile, content: bytes | None) -> ConditionalTSNE:
         return _kept[file.sha256]
 
 
-def place_block(model: ConditionalTSNE, block: Block, labels: Sequence[str]) -> Placement:
-    """Place some rows."""
+def place_block(
+    model: ConditionalTSNE, block: Block, labels: Sequence[str],
+    shifts: Mapping[str, list[float]] | None = None,
+) -> Placement:  # fmt: skip
+    """Place some rows; new labels of an aligned map move by ``shifts``, named by their text."""
+    from ctsne._fit.new_points import place_in
+
     X, known = block.X, labels_for(model, [block.columns[name] for name in labels])
     if hasattr(X, "iloc") and not hasattr(model, "feature_names_in_"):
         X = X.to_numpy()  # scikit-learn warns of names that a model does not know
-    return model.place(X, labels=known)
+    if not shifts:
+        return model.place(X, labels=known)
+    own = {
+        name: np.array(shifts[label_text(name)])
+        for name in encode_labels(known).names
+        if label_text(name) in shifts
+    }
+    return place_in(model, X, known, shifts=own)
 
 
 def labels_for(model: ConditionalTSNE, columns: Sequence[Any]) -> Any:

@@ -8,7 +8,7 @@ import uuid
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,18 +17,16 @@ import numpy as np
 from ctsne._core.checks import is_sparse
 from ctsne._core.checksums import file_checksum
 from ctsne._core.files import WriteError
-from ctsne._core.guards import reason
 from ctsne._core.locks import sole_writer
 from ctsne._core.messages import listed, shown, warn
 from ctsne._core.progress import Progress
 from ctsne._fit.storing import origin_of
-from ctsne.distributed.cluster import load_dask, opened_client, run_tasks
+from ctsne.distributed.cluster import load_dask, opened_client, run_tasks, why_failed
 from ctsne.distributed.collection import Collection, open_collection
 from ctsne.distributed.folder import (
     MODEL,
     SUFFIX,
     Record,
-    Written,
     check_folder,
     check_same,
     finished,
@@ -36,6 +34,7 @@ from ctsne.distributed.folder import (
     write_record,
 )
 from ctsne.distributed.models import ModelFile, content_for, place_block
+from ctsne.distributed.new_labels import estimate_shifts
 from ctsne.distributed.shard import Outcome, Task, place_shard
 
 if TYPE_CHECKING:
@@ -130,9 +129,12 @@ def place(
                 remove_parts(folder)
                 with _stored(fitted, path, folder) as stored:
                     record = _record(file_checksum(stored), found)
-                    check_same(folder, record)
+                    shifts = check_same(folder, record)
                     if path is None:
                         os.replace(stored, folder / MODEL)
+                if shifts is None:
+                    shifts = estimate_shifts(fitted, found, cluster)
+                record = replace(record, shifts=shifts)
                 write_record(folder, record)
                 where = folder / MODEL if path is None else path
                 file = ModelFile(str(where.absolute()), record.model)
@@ -211,7 +213,7 @@ def _run(
     """Place all shards that are not finished."""
     tasks = [
         Task(shard.name, str((folder / output).absolute()), record.token(output, shard.state),
-             found.choice, found.labels, file)
+             found.choice, found.labels, file, record.shifts)
         for shard, output in zip(found.shards, record.shards, strict=True)
     ]  # fmt: skip
     done = {
@@ -231,13 +233,13 @@ def _run(
             if outcome.written is None:
                 failed[tasks[number].name] = str(outcome.error)
                 if outcome.disk:
-                    raise WriteError(f"{outcome.error}; {_state(done, tasks)}")
+                    raise WriteError(f"{outcome.error}; {_state(tasks)}")
                 continue
             if outcome.written.rows and len(done) == n_found:
                 _check_shared(Path(tasks[number].target))
             done[number] = outcome.written
     except KeyboardInterrupt as stop:
-        raise type(stop)(_state(done, tasks)) from None
+        raise type(stop)(_state(tasks)) from None
     finally:
         bar.close()
     if failed:
@@ -264,7 +266,7 @@ def _outcomes(
     for place, outcome in run_tasks(client, calls):
         number = left[place]
         if isinstance(outcome, Exception):
-            outcome = Outcome(None, f"{tasks[number].name}: {_why(outcome)}")
+            outcome = Outcome(None, f"{tasks[number].name}: {why_failed(outcome)}")
         for text in outcome.warnings:
             if text not in known:
                 warn(text)
@@ -272,15 +274,10 @@ def _outcomes(
         yield number, outcome
 
 
-def _why(error: Exception) -> str:
-    if type(error).__name__ == "KilledWorker":
-        return "every worker that placed it died, perhaps out of memory"
-    return reason(error)
-
-
-def _state(done: dict[int, Written], tasks: list[Task]) -> str:
+def _state(tasks: list[Task]) -> str:
+    done = sum(finished(Path(task.target), task.token) is not None for task in tasks)
     how = "run it again with the same folder to continue"
-    return f"{len(done)} of {len(tasks)} shards are finished; {how}"
+    return f"{done} of {len(tasks)} shards are finished; {how}"
 
 
 def _check_shared(target: Path) -> None:

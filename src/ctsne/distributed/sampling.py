@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ctsne._core.checks import check_count
 from ctsne._core.messages import shown
 from ctsne.distributed.blocks import Block, Choice, joined, named, read_blocks
-from ctsne.distributed.cluster import load_dask, opened_client, run_tasks
+from ctsne.distributed.cluster import load_dask, opened_client, run_tasks, why_failed
 from ctsne.distributed.collection import Collection, column_names, open_collection
 from ctsne.distributed.strata import Key, draw, strata_of
 
@@ -86,37 +86,40 @@ def fit_sample(
     model = ConditionalTSNE(random_state=0) if estimator is None else clone(estimator)
     with opened_client(client) as cluster:
         found = open_collection(collection, cluster, labels=labels, more=strata, use_rep=use_rep)
-        sample = _sample(found, n, strata or found.labels, seed, cluster)
+        strata = strata or found.labels
+        counts = count_rows(found, strata, cluster)
+        sample = take_sample(found, counts, n, strata, seed, cluster)
     known = {name: sample.columns[name] for name in found.labels}
     return model.fit(sample.X, labels=known if len(known) > 1 else next(iter(known.values()), None))
 
 
-def _sample(found: Collection, n: int, strata: tuple[str, ...], seed: int, client: Any) -> Block:
-    """Return the sample, in the order of the collection."""
-    delayed = load_dask("dask").delayed
-    count = delayed(_count, pure=False)
-    take = delayed(_take, pure=False)
-    counts = _all(
-        client, [count(shard.counted, found.choice, strata, shard.name) for shard in found.shards]
-    )
-    wanted = _wanted(counts, n, seed)
-    blocks: list[Block] = _all(
-        client,
-        [
-            take(shard.content, found.choice, strata, own, shard.name)
-            for shard, own in zip(found.shards, wanted, strict=True)
-            if own
-        ],
-    )
-    return joined(blocks)
+def count_rows(found: Collection, strata: tuple[str, ...], client: Any) -> list[dict[Key, int]]:
+    """Return how many rows each shard has of every stratum."""
+    count = load_dask("dask").delayed(_count, pure=False)
+    tasks = [count(shard.counted, found.choice, strata, shard.name) for shard in found.shards]
+    return _all(client, tasks, [shard.name for shard in found.shards])
 
 
-def _all(client: Any, tasks: list[Any]) -> list[Any]:
+def take_sample(
+    found: Collection, counts: list[dict[Key, int]], n: int, strata: tuple[str, ...], seed: int,
+    client: Any,
+) -> Block:  # fmt: skip
+    """Return a sample of the rows that are counted, in the order of the collection."""
+    take = load_dask("dask").delayed(_take, pure=False)
+    wanted = zip(found.shards, _wanted(counts, n, seed), strict=True)
+    some = [(shard, own) for shard, own in wanted if own]
+    tasks = [take(shard.content, found.choice, strata, own, shard.name) for shard, own in some]
+    return joined(_all(client, tasks, [shard.name for shard, _ in some]))
+
+
+def _all(client: Any, tasks: list[Any], names: list[str]) -> list[Any]:
     """Return all results in the order of the tasks; raise the first error."""
     results: dict[int, Any] = {}
     for number, result in run_tasks(client, tasks):
-        if isinstance(result, Exception):
+        if isinstance(result, ImportError | MemoryError | OSError | TypeError | ValueError):
             raise result
+        if isinstance(result, Exception):
+            raise ValueError(f"{names[number]}: {why_failed(result)}") from result
         results[number] = result
     return [results[number] for number in range(len(tasks))]
 

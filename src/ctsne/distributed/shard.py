@@ -20,8 +20,9 @@ from ctsne.distributed.folder import Written, finished, mark
 from ctsne.distributed.models import ModelFile, kept_model, place_block
 
 KEY = "ctsne"
-# What is stored of every point besides its position.
-DIAGNOSTICS = ("distance", "far", "perplexity", "other_share", "matched", "largest_weight")
+
+# What a model says of points that are far from its map.
+_FAR = ".* new points have no neighbour in the map closer"
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class Task:
     choice: Choice
     labels: tuple[str, ...]
     model: ModelFile
+    shifts: Mapping[str, list[float]]  # of labels that an aligned map does not have
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,7 @@ def place_shard(content: Any, task: Task, model: bytes | None) -> Outcome:
         return Outcome(done)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
+        warnings.filterwarnings("ignore", _FAR)  # counted in the result
         try:
             with named(task.name):
                 written = _write(content, task, model, target)
@@ -94,14 +97,11 @@ def _write(content: Any, task: Task, model: bytes | None, target: Path) -> Writt
 
 def _placed(block: Block, task: Task, model: bytes | None) -> tuple[Any, int]:
     """Return positions, diagnostics and columns of a block as a table, and how many are far."""
-    placement = place_block(kept_model(task.model, model), block, task.labels)
+    placement = place_block(kept_model(task.model, model), block, task.labels, task.shifts)
     columns: dict[str, Any] = {
         f"{KEY}_{axis}": values for axis, values in enumerate(placement.embedding.T, start=1)
     }
-    for name in DIAGNOSTICS:
-        values = getattr(placement, name)
-        if values is not None:
-            columns[f"{KEY}_{name}"] = values
+    columns |= {f"{KEY}_{name}": values for name, values in placement.diagnostics().items()}
     # Columns of an earlier map are replaced.
     kept = {name: each for name, each in block.columns.items() if not name.startswith(f"{KEY}_")}
     return _table(columns | kept, block.names), int(np.count_nonzero(placement.far))
