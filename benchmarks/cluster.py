@@ -117,7 +117,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     with (
         tempfile.TemporaryDirectory() as name,
         distributed.LocalCluster(
-            n_workers=arguments.workers, threads_per_worker=1, dashboard_address=None
+            n_workers=arguments.workers, threads_per_worker=1, dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster) as client,
     ):

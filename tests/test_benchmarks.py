@@ -215,3 +215,15 @@ def test_the_table_of_placing_compares_with_the_peer(benchmarks: Any) -> None:
     assert "25.0" in ours and "1,000" in ours
     assert "1.0" in theirs
     assert "failed" in failed
+
+
+def test_blocks_for_workers_can_be_made_again(benchmarks: Any) -> None:
+    module = benchmarks("cluster")
+    X, batches = module.block_of(3, 500, 10)
+    assert X.shape == (500, 10) and X.dtype == np.float32
+    assert set(batches.tolist()) <= set(range(module.BATCHES))
+    again, other = module.block_of(3, 500, 10), module.block_of(4, 500, 10)
+    assert np.array_equal(X, again[0]) and np.array_equal(batches, again[1])
+    assert not np.array_equal(X, other[0])
+    # All blocks come from the same clusters.
+    assert np.allclose(X.mean(axis=0), other[0].mean(axis=0), atol=0.5)

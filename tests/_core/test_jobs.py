@@ -88,7 +88,7 @@ from distributed import Client, LocalCluster
 from ctsne._core.checks import check_jobs, check_workers
 if __name__ == "__main__":
     with LocalCluster(
-        n_workers=1, threads_per_worker=3, processes={processes}, dashboard_address=None
+        n_workers=1, threads_per_worker=3, processes={processes}, dashboard_address=":0"
     ) as cluster, Client(cluster) as client:
         print(client.submit(check_jobs, -1).result())
         with joblib.parallel_config(backend="dask"):

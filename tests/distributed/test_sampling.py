@@ -114,10 +114,10 @@ def test_a_column_that_does_not_exist(client: Any) -> None:
 
 
 def test_empty_partitions_are_passed_over(client: Any) -> None:
-    frame = dd.from_pandas(FRAME, npartitions=4)
+    frame = dd.from_pandas(FRAME.assign(batch=DATA.known), npartitions=4)
     some = frame.map_partitions(lambda part: part[part.index >= 700])
     model = fit_sample(some, 10_000, labels="batch", estimator=SMALL)
-    same = ConditionalTSNE(**SMALL.get_params()).fit(DATA.X[700:], labels=LABELS[700:])
+    same = ConditionalTSNE(**SMALL.get_params()).fit(DATA.X[700:], labels=DATA.known[700:])
     np.testing.assert_array_equal(model.embedding_, same.embedding_)
     with pytest.raises(ValueError, match="none of its partitions has rows"):
         fit_sample(frame.map_partitions(lambda part: part[:0]), 50)

@@ -61,7 +61,7 @@ def test_threads_of_a_map_follow_the_worker(
     with (
         dask.config.set({environment: share}),
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster) as client,
     ):

@@ -483,7 +483,7 @@ def test_runs_on_a_dask_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker, "_make", lambda *_: pytest.fail("made in this process"))
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster),
         joblib.parallel_config(backend="dask"),

@@ -81,11 +81,11 @@ class Saved:
         >>> import ctsne
         >>> from ctsne.datasets import make_synthetic
         >>> data = make_synthetic(300, random_state=0)
-        >>> model = ctsne.ConditionalTSNE(n_iter=100).fit(data.X[:250], labels=data.known[:250])
+        >>> model = ctsne.ConditionalTSNE(n_iter=100).fit(data.X, labels=data.known)
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     model.save(Path(folder) / "model.ctsne")
         ...     again = ctsne.load(Path(folder) / "model.ctsne")
-        ...     again.transform(data.X[250:], data.known[250:]).shape
+        ...     again.transform(data.X[:50], data.known[:50]).shape
         (50, 2)
         """
         check_is_fitted(self)

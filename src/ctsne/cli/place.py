@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ctsne.distributed import PlacedShards
     from ctsne.estimator import ConditionalTSNE
 
-USAGE = "MODEL FILE [FILE ...] -o FOLDER [--labels COLUMN ...] [options]"
+USAGE = "MODEL FILE [FILE ...] -o FOLDER [options]"
 HELP = "place the points of many files in the map of a model, on a cluster"
 DESCRIPTION = """\
 Place the points of many files in a map that is finished, without moving it.

@@ -8,6 +8,7 @@ from importlib import import_module
 from itertools import islice
 from typing import Any
 
+from ctsne._core.guards import reason
 from ctsne._core.jobs import usable_cpus
 from ctsne._core.messages import shown
 
@@ -45,7 +46,11 @@ def opened_client(client: Any) -> Iterator[Any]:
         return
     with (
         distributed.LocalCluster(
-            n_workers=usable_cpus(), threads_per_worker=1, processes=True, dashboard_address=None
+            n_workers=usable_cpus(),
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=":0",  # any free port
+            preload=["ctsne.distributed.worker_start"],
         ) as cluster,
         distributed.Client(cluster, set_as_default=False) as own,
     ):
@@ -95,3 +100,10 @@ def run_tasks(client: Any, tasks: Iterable[Any]) -> Iterator[tuple[int, Any]]:
     finally:
         if running:
             client.cancel(list(running), force=True)
+
+
+def why_failed(error: Exception) -> str:
+    """Return why a task failed, in one line."""
+    if type(error).__name__ == "KilledWorker":
+        return "every worker that worked on it died, perhaps out of memory"
+    return reason(error)

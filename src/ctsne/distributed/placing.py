@@ -17,18 +17,16 @@ import numpy as np
 from ctsne._core.checks import is_sparse
 from ctsne._core.checksums import file_checksum
 from ctsne._core.files import WriteError
-from ctsne._core.guards import reason
 from ctsne._core.locks import sole_writer
 from ctsne._core.messages import listed, shown, warn
 from ctsne._core.progress import Progress
 from ctsne._fit.storing import origin_of
-from ctsne.distributed.cluster import load_dask, opened_client, run_tasks
+from ctsne.distributed.cluster import load_dask, opened_client, run_tasks, why_failed
 from ctsne.distributed.collection import Collection, open_collection
 from ctsne.distributed.folder import (
     MODEL,
     SUFFIX,
     Record,
-    Written,
     check_folder,
     check_same,
     finished,
@@ -235,13 +233,13 @@ def _run(
             if outcome.written is None:
                 failed[tasks[number].name] = str(outcome.error)
                 if outcome.disk:
-                    raise WriteError(f"{outcome.error}; {_state(done, tasks)}")
+                    raise WriteError(f"{outcome.error}; {_state(tasks)}")
                 continue
             if outcome.written.rows and len(done) == n_found:
                 _check_shared(Path(tasks[number].target))
             done[number] = outcome.written
     except KeyboardInterrupt as stop:
-        raise type(stop)(_state(done, tasks)) from None
+        raise type(stop)(_state(tasks)) from None
     finally:
         bar.close()
     if failed:
@@ -268,7 +266,7 @@ def _outcomes(
     for place, outcome in run_tasks(client, calls):
         number = left[place]
         if isinstance(outcome, Exception):
-            outcome = Outcome(None, f"{tasks[number].name}: {_why(outcome)}")
+            outcome = Outcome(None, f"{tasks[number].name}: {why_failed(outcome)}")
         for text in outcome.warnings:
             if text not in known:
                 warn(text)
@@ -276,15 +274,10 @@ def _outcomes(
         yield number, outcome
 
 
-def _why(error: Exception) -> str:
-    if type(error).__name__ == "KilledWorker":
-        return "every worker that placed it died, perhaps out of memory"
-    return reason(error)
-
-
-def _state(done: dict[int, Written], tasks: list[Task]) -> str:
+def _state(tasks: list[Task]) -> str:
+    done = sum(finished(Path(task.target), task.token) is not None for task in tasks)
     how = "run it again with the same folder to continue"
-    return f"{len(done)} of {len(tasks)} shards are finished; {how}"
+    return f"{done} of {len(tasks)} shards are finished; {how}"
 
 
 def _check_shared(target: Path) -> None:

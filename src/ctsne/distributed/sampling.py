@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ctsne._core.checks import check_count
 from ctsne._core.messages import shown
 from ctsne.distributed.blocks import Block, Choice, joined, named, read_blocks
-from ctsne.distributed.cluster import load_dask, opened_client, run_tasks
+from ctsne.distributed.cluster import load_dask, opened_client, run_tasks, why_failed
 from ctsne.distributed.collection import Collection, column_names, open_collection
 from ctsne.distributed.strata import Key, draw, strata_of
 
@@ -97,7 +97,7 @@ def count_rows(found: Collection, strata: tuple[str, ...], client: Any) -> list[
     """Return how many rows each shard has of every stratum."""
     count = load_dask("dask").delayed(_count, pure=False)
     tasks = [count(shard.counted, found.choice, strata, shard.name) for shard in found.shards]
-    return _all(client, tasks)
+    return _all(client, tasks, [shard.name for shard in found.shards])
 
 
 def take_sample(
@@ -106,20 +106,20 @@ def take_sample(
 ) -> Block:  # fmt: skip
     """Return a sample of the rows that are counted, in the order of the collection."""
     take = load_dask("dask").delayed(_take, pure=False)
-    tasks = [
-        take(shard.content, found.choice, strata, own, shard.name)
-        for shard, own in zip(found.shards, _wanted(counts, n, seed), strict=True)
-        if own
-    ]
-    return joined(_all(client, tasks))
+    wanted = zip(found.shards, _wanted(counts, n, seed), strict=True)
+    some = [(shard, own) for shard, own in wanted if own]
+    tasks = [take(shard.content, found.choice, strata, own, shard.name) for shard, own in some]
+    return joined(_all(client, tasks, [shard.name for shard, _ in some]))
 
 
-def _all(client: Any, tasks: list[Any]) -> list[Any]:
+def _all(client: Any, tasks: list[Any], names: list[str]) -> list[Any]:
     """Return all results in the order of the tasks; raise the first error."""
     results: dict[int, Any] = {}
     for number, result in run_tasks(client, tasks):
-        if isinstance(result, Exception):
+        if isinstance(result, ImportError | MemoryError | OSError | TypeError | ValueError):
             raise result
+        if isinstance(result, Exception):
+            raise ValueError(f"{names[number]}: {why_failed(result)}") from result
         results[number] = result
     return [results[number] for number in range(len(tasks))]
 

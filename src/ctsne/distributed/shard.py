@@ -20,8 +20,6 @@ from ctsne.distributed.folder import Written, finished, mark
 from ctsne.distributed.models import ModelFile, kept_model, place_block
 
 KEY = "ctsne"
-# What is stored of every point besides its position.
-DIAGNOSTICS = ("distance", "far", "perplexity", "other_share", "matched", "largest_weight")
 
 # What a model says of points that are far from its map.
 _FAR = ".* new points have no neighbour in the map closer"
@@ -103,10 +101,7 @@ def _placed(block: Block, task: Task, model: bytes | None) -> tuple[Any, int]:
     columns: dict[str, Any] = {
         f"{KEY}_{axis}": values for axis, values in enumerate(placement.embedding.T, start=1)
     }
-    for name in DIAGNOSTICS:
-        values = getattr(placement, name)
-        if values is not None:
-            columns[f"{KEY}_{name}"] = values
+    columns |= {f"{KEY}_{name}": values for name, values in placement.diagnostics().items()}
     # Columns of an earlier map are replaced.
     kept = {name: each for name, each in block.columns.items() if not name.startswith(f"{KEY}_")}
     return _table(columns | kept, block.names), int(np.count_nonzero(placement.far))

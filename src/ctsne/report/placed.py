@@ -64,11 +64,11 @@ def write_placed(
     >>> from ctsne.datasets import make_synthetic
     >>> from ctsne.report import write_placed
     >>> data = make_synthetic(300, random_state=0)
-    >>> model = ConditionalTSNE(n_iter=100).fit(data.X[:250], labels=data.known[:250])
-    >>> placed = model.place(data.X[250:], data.known[250:])
+    >>> model = ConditionalTSNE(n_iter=100).fit(data.X, labels=data.known)
+    >>> placed = model.place(data.X[:50], data.known[:50])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     page = Path(folder) / "placed.html"
-    ...     write_placed(placed, page, reference=model, columns={"colour": data.known[250:]})
+    ...     write_placed(placed, page, reference=model, columns={"colour": data.known[:50]})
     ...     page.stat().st_size > 1_000_000
     True
     """

@@ -118,7 +118,7 @@ def transform(
     >>> data = make_synthetic(300, random_state=0)
     >>> adata = anndata.AnnData(data.X)
     >>> adata.obs["batch"] = data.known
-    >>> reference, new = adata[:250].copy(), adata[250:].copy()
+    >>> reference, new = adata.copy(), adata[:50].copy()
     >>> tl.ctsne(reference, "batch", perplexity=20, n_iter=300)
     >>> tl.transform(new, reference)
     >>> new.obsm["ctsne"].shape, int(new.obs["ctsne_far"].sum())
