@@ -41,7 +41,7 @@ class Placement:
         Whether the point has no neighbour closer than ``far_distance``. A map places even such
         points somewhere, but their position means little.
     far_distance : float
-        1.1 times the distance within which 99 % of the points of the map have a neighbour.
+        1.2 times the distance within which 99 % of the points of the map have a neighbour.
     perplexity : ndarray of float32
         Effective perplexity of the point's similarities.
     other_share : ndarray of float32 or None
