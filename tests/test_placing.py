@@ -232,7 +232,7 @@ def test_without_labels() -> None:
 def test_far_points() -> None:
     model = make(method="tsne").fit(X[OLD])
     held_out = model.place(X[NEW])
-    assert held_out.far.mean() <= 0.02
+    assert held_out.far.mean() <= 0.03  # of 80 points
     assert (held_out.far == (held_out.distance > held_out.far_distance)).all()
     nearest = cdist(X[NEW], X[OLD]).min(axis=1)
     np.testing.assert_allclose(held_out.distance, nearest, rtol=1e-5)

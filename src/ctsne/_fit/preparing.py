@@ -29,7 +29,7 @@ from ctsne.neighbors.queries import SearchIndex
 
 # A new point is far if its nearest neighbour is this many times farther than all but this share of
 # the points of the map have theirs.
-FAR_FACTOR = 1.1
+FAR_FACTOR = 1.2
 FAR_SHARE = 0.01
 
 
