@@ -308,7 +308,7 @@ class World:
         return {
             "y": self.give(self.map), "grids": self.give(grids), "nodes": nodes,
             "spacing": spacing, "origin": (low - 7 * spacing).astype(float).tolist(),
-            "offset": self.give(np.ones(2)), "dof": self.dof(),
+            "offset": self.give(np.ones(2)), "dof": self.dof(), "usual": 1.0,
             "summed": self.give(self.map.T),
         }  # fmt: skip
 

@@ -33,7 +33,7 @@ class PlaceMap {
  public:
   PlaceMap(Matrix<const float> y, Grids grids, const std::vector<int64_t>& nodes, double spacing,
            const std::vector<double>& origin, Vector<const double> offset,
-           Matrix<const float> summed, double dof)
+           Matrix<const float> summed, double dof, double usual)
       : y_(std::move(y)), grids_(std::move(grids)), offset_(copy_of(offset)),
         summed_(std::move(summed)) {
     const std::size_t rank = nodes.size();
@@ -46,12 +46,14 @@ class PlaceMap {
     require(size_of(y_) > 0, "the map has no points");
     require(size_of(offset) == size_of(grids_), "one offset per grid is needed");
     require(dof > 0, "the degrees of freedom must be positive");
+    require(usual > 0 && std::isfinite(usual), "the usual potential must be positive");
     require(all_finite(span_of(y_)) && all_finite(span_of(summed_)), "positions must be finite");
     auto& shape = fields_.shape;
     shape.dims = static_cast<int>(rank);
     shape.spacing = static_cast<float>(spacing);
     shape.size = 1;
     options_.tail = {static_cast<float>(dof), static_cast<int>(rank)};
+    options_.usual = usual;
     for (std::size_t axis = rank; axis-- > 0;) {
       // A row of weights is eight wide, the last of them zero: those must lie inside the array too.
       const int64_t room = axis + 1 == rank ? 8 - ctsne::kSplineOrder : 0;
@@ -150,9 +152,9 @@ void define_place(nb::module_& m) {
   nb::class_<PlaceMap>(m, "PlaceMap", "A finished map, and the potentials that act in it.")
       .def(nb::init<Matrix<const float>, Grids, const std::vector<int64_t>&, double,
                     const std::vector<double>&, Vector<const double>, Matrix<const float>,
-                    double>(),
+                    double, double>(),
            array_arg("y"), array_arg("grids"), "nodes"_a, "spacing"_a, "origin"_a,
-           array_arg("offset"), array_arg("summed"), "dof"_a)
+           array_arg("offset"), array_arg("summed"), "dof"_a, "usual"_a)
       .def("place", &PlaceMap::place, array_arg("indices"), array_arg("rows"), array_arg("grid"),
            array_arg("share"), array_arg("own"), array_arg("ranges"), "pull"_a,
            "steps"_a, "n_jobs"_a,

@@ -99,7 +99,8 @@ struct PlaceFields {
 
 struct PlaceOptions {
   Tail tail;
-  double pull;  // factor on the attraction: the exaggeration
+  double pull;   // factor on the attraction: the exaggeration
+  double usual;  // mean potential of the points of the map
   double longest, enough;  // longer steps are shortened; a shorter one is the last
   float low[kMaxDims], high[kMaxDims];  // positions stay inside
   std::int32_t steps;                   // at most

@@ -28,8 +28,6 @@ struct CurveTable {
 };
 static constexpr CurveTable kCurve;
 
-// Far from all points, rounding errors could make a potential negative.
-constexpr double kLeastPotential = 1e-30;
 // How often the shift is raised to make second derivatives positive definite.
 constexpr int kMostShifts = 200;
 
@@ -180,15 +178,18 @@ static inline Local<D> loss_at(const PlaceFields& fields, const PlaceOptions& op
   if (point.from < point.to)
     add_points<D, kCauchy>(options.tail.dof, fields.axis, point.from, point.to,
                            static_cast<double>(point.own), at, field);
-  // The logarithm of the potential.
+  // The logarithm of the potential; continued by its tangent where the potential is less than usual.
+  // Far from all points the logarithm would push as hard as any neighbour pulls.
   Local<D> loss{};
-  const double value = field.value > kLeastPotential ? field.value : kLeastPotential;
-  loss.value = log(value);
+  const bool dense = field.value > options.usual;
+  const double value = dense ? field.value : options.usual;
+  loss.value = log(value) + (dense ? 0.0 : field.value / value - 1.0);
   int entry = 0;
   for (int a = 0; a < D; ++a) {
     loss.gradient[a] = field.gradient[a] / value;
     for (int b = a; b < D; ++b, ++entry)
-      loss.second[entry] = field.second[entry] / value - loss.gradient[a] * field.gradient[b] / value;
+      loss.second[entry] = field.second[entry] / value -
+                           (dense ? loss.gradient[a] * field.gradient[b] / value : 0.0);
   }
   *bound = add_attraction<D>(options.tail.dof, near, options.pull, at, loss);
   return loss;

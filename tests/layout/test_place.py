@@ -17,15 +17,24 @@ Floats = NDArray[np.float64]
 
 
 def loss(
-    at: Floats, near: Floats, row: Floats, y: Floats, weights: Floats, dof: float, pull: float
-) -> float:
-    """The attraction to the neighbours, and the logarithm of the potential."""
+    at: Floats, near: Floats, row: Floats, y: Floats, weights: Floats, dof: float, pull: float,
+    usual: float,
+) -> float:  # fmt: skip
+    """The attraction to the neighbours, and the logarithm of the potential or its tangent."""
 
     def log_kernel(points: Floats) -> Floats:
         squared = ((at - points) ** 2).sum(axis=1)
         return np.asarray(-0.5 * (dof + 1) * np.log1p(squared / dof))
 
-    return float(-pull * row @ log_kernel(near) + np.log(weights @ np.exp(log_kernel(y))))
+    potential = float(weights @ np.exp(log_kernel(y)))
+    dense = max(potential, usual)
+    return float(-pull * row @ log_kernel(near) + np.log(dense) + min(potential / usual - 1, 0))
+
+
+def usual_potential(y: Floats, dof: float) -> float:
+    """The mean potential of the points of a map, without their own."""
+    squared = ((y[:, None] - y) ** 2).sum(axis=2)
+    return float(((1 + squared / dof) ** (-0.5 * (dof + 1))).sum() / len(y) - 1)
 
 
 @settings(max_examples=40, deadline=None)
@@ -51,10 +60,26 @@ def test_minima(dims: int, k: int, dof: float, pull: float, labelled: bool, seed
     if weights is not None:
         pairs = np.where(weights.codes == 0, weights.alpha[0], weights.beta[0])
     y64 = y.astype(np.float64)
-    arguments = (y64[indices[0]], row[0].astype(np.float64), y64, pairs, dof, pull)
+    usual = usual_potential(y64, dof)
+    assert fields.usual == pytest.approx(usual, rel=0.01)
+    arguments = (y64[indices[0]], row[0].astype(np.float64), y64, pairs, dof, pull, usual)
     best = minimize(loss, placed, args=arguments, method="Nelder-Mead")
     # The mesh is accurate to about 1 %, and steps end a little before the minimum.
     assert loss(placed, *arguments) <= best.fun + 5e-3 * max(1.0, abs(best.fun))
+
+
+def test_a_point_between_clusters_stays_between_them() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=(300, 2)).astype(np.float32)
+    y[100:200, 0] += 40
+    y[200:, 1] += 40
+    fields = make_fields(y, None, dof=1.0, n_jobs=1)
+    indices = np.array([[0, 100, 200]], np.int32)  # a neighbour in each of three clusters
+    row = np.array([[0.34, 0.33, 0.33]], np.float32)
+    (placed,) = Places(y, fields, exaggeration=1.0).place(
+        indices, row, np.array([-1]), n_jobs=1
+    )  # fmt: skip
+    assert (placed > -4).all() and placed.sum() < 50
 
 
 def test_points_stay_near_the_map() -> None:

@@ -176,12 +176,12 @@ def _fields(arrays: _Arrays, settings: Mapping[str, Any], dims: int) -> Fields:
     _require(len(grid_of) > 0 and grid_of.min() >= 0 and grid_of.max() < len(grids), "fields")
     inside = (ranges >= 0).all() and (ranges <= summed.shape[1]).all()
     _require(bool(inside and (ranges[:, 0] <= ranges[:, 1]).all()), "fields")
-    spacing = settings["spacing"]
-    _require(_is_number(spacing) and spacing > 0, "fields")
+    spacing, usual = settings["spacing"], settings["usual"]
+    _require(all(_is_number(each) and each > 0 for each in (spacing, usual)), "fields")
     return Fields(
         grids=grids, offset=offset, origin=origin, grid_of=grid_of, share=share, own=own,
         ranges=ranges, summed=summed, nodes=tuple(int(count) for count in settings["nodes"]),
-        spacing=float(spacing), dof=check_dof(settings["dof"]),
+        spacing=float(spacing), dof=check_dof(settings["dof"]), usual=float(usual),
     )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ctsne.layout.mesh import Mesh, MeshPlan, plan_mesh
 from ctsne.layout.pairs import PairWeights
+from ctsne.layout.repulsion import Repulsion
 
 # The mesh extends beyond the map by this share of its width: new points stay inside.
 BEYOND = 0.1
@@ -46,6 +47,8 @@ class Fields:
         Points of labels without a grid of their own.
     nodes : tuple of int
     spacing, dof : float
+    usual : float
+        Mean potential of the points of the map, without their own.
     """
 
     grids: NDArray[np.float32]
@@ -59,6 +62,7 @@ class Fields:
     nodes: tuple[int, ...]
     spacing: float
     dof: float
+    usual: float
 
     def renumbered(self, numbers: NDArray[np.integer]) -> Fields:
         """Return the fields with labels in another order, given their numbers here."""
@@ -72,7 +76,8 @@ class Fields:
 
     def settings(self) -> dict[str, Any]:
         """Return all other values by name."""
-        return {"nodes": list(self.nodes), "spacing": self.spacing, "dof": self.dof}
+        others = {name: getattr(self, name) for name in ("spacing", "dof", "usual")}
+        return {"nodes": list(self.nodes), **others}
 
 
 def make_fields(
@@ -141,15 +146,17 @@ class _Potentials:
         self.size = math.prod(plan.nodes)
         self._mesh = Mesh(plan, n_jobs=n_jobs)
         self._origin = origin
+        self._n_jobs = n_jobs
         shape = (*plan.nodes[:-1], plan.nodes[-1] + _READ_PAST)
         self._empty: Callable[[], NDArray[np.float32]] = lambda: np.zeros(shape, np.float32)
 
     def fields(self, **made: NDArray[Any]) -> Fields:
         """Return fields on the mesh of these potentials."""
-        plan = self._mesh.plan
+        plan, n = self._mesh.plan, len(self.y)
+        _, normaliser = Repulsion(n, dof=plan.dof, n_jobs=self._n_jobs)(self.y)
         return Fields(
             **made, origin=np.array(self._origin), nodes=plan.nodes, spacing=plan.spacing,
-            dof=plan.dof,
+            dof=plan.dof, usual=normaliser / n,
         )  # fmt: skip
 
     def of(

@@ -18,8 +18,11 @@ class Places:
     A new point attracted by the neighbours j with weights ``p_j`` goes to a minimum of
     ``-a sum_j p_j log K(d_j) + log Phi(y)``, where a is the exaggeration of the map and Phi the
     potential of its points: the Kullback-Leibler divergence between the point's similarities in the
-    data and in the map. It starts at a weighted median of its neighbours. New points do not feel
-    each other, so the place of each depends on nothing but its own row.
+    data and in the map. Where Phi is less than usual in the map, the logarithm is continued by its
+    tangent, so that Phi is divided by what it is divided by in the loss of the map; otherwise
+    points between clusters would be driven out of the map. A point starts at a weighted median of
+    its neighbours. New points do not feel each other, so the place of each depends on nothing but
+    its own row.
     """
 
     def __init__(self, y: NDArray[np.float32], fields: Fields, *, exaggeration: float) -> None:
@@ -27,7 +30,7 @@ class Places:
         self._exaggeration = exaggeration
         self._native = _native.PlaceMap(
             y, fields.grids, fields.nodes, fields.spacing, fields.origin.tolist(), fields.offset,
-            fields.summed, fields.dof,
+            fields.summed, fields.dof, fields.usual,
         )  # fmt: skip
 
     def place(
