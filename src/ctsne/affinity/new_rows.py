@@ -100,7 +100,7 @@ class RowMaker:
     @property
     def calibrated(self) -> bool:
         """Whether rows need weights from :meth:`weights`."""
-        return bool(self.columns) and self.method in ("joint", "balanced")
+        return bool(self.columns) and self.method != "revised"
 
     def lengths(self, codes: Codes, perplexity: float, n: int) -> NDArray[np.int32]:
         """Return the wanted lengths of all lists of new points among ``n`` points."""
