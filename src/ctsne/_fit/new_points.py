@@ -22,8 +22,6 @@ from ctsne._fit import extending, placing
 from ctsne._fit.placing import Placement
 from ctsne._fit.preparing import Fitted, make_reference
 from ctsne._fit.reference import Reference
-from ctsne.evaluate import mixing
-from ctsne.labels import Labels
 
 
 @dataclass
@@ -50,6 +48,7 @@ class NewPoints(TransformerMixin):  # type: ignore[misc]
     _kept: Kept
     _keep_map: Callable[..., None]
     _take: Callable[..., None]
+    set_params: Callable[..., Any]
 
     def place(
         self,
@@ -156,6 +155,7 @@ class NewPoints(TransformerMixin):  # type: ignore[misc]
         -------
         ConditionalTSNE
             With the points of the map first in ``embedding_``, and the new ones after them.
+            Parameters with an entry per point or per label have entries for the new ones.
             ``procrustes_`` says how much the former have moved, from 0 (not at all, apart from
             position, turn and scale) to 1.
 
@@ -177,7 +177,7 @@ class NewPoints(TransformerMixin):  # type: ignore[misc]
         reference = prepared_reference(self)
         placed = placing.place(reference, request, shifts={}, n_jobs=n_jobs)
         before, done, mixed = self.embedding_, self.n_iter_, self.mixing_ is not None
-        fitting, known, log = extending.start_extended(
+        fitting, known, grown, log = extending.start_extended(
             self, reference, request, labels, placed, count, n_jobs
         )
         try:
@@ -186,12 +186,13 @@ class NewPoints(TransformerMixin):  # type: ignore[misc]
             self._keep_map(fitting.layout, log)
             self.n_iter_ += done
             self.labels_ = known
+            self.set_params(**grown)
+            if mixed:
+                fitting.measure()
             self._take(fitting)
             fitted = replace(fitting.fitted(known), projection=reference.projection)
             self._kept = Kept(fitted)
             self.procrustes_ = extending.moved_distance(before, self.embedding_[: len(before)])
-        if mixed and isinstance(known, Labels):
-            self.mixing_ = mixing(self.embedding_, known, n_jobs=n_jobs)
         return self
 
     @property

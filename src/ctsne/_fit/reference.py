@@ -147,9 +147,9 @@ class Reference:
         if not self.columns:
             return np.full(len(codes), -1, np.int32)
         number = {tuple(row): k for k, row in enumerate(self.table.tolist())}
+        number[(-1,) * len(self.columns)] = -1  # does not take a number from the new ones
         rows, place = np.unique(codes, axis=0, return_inverse=True)
-        found = [number.setdefault(tuple(row), len(number)) for row in rows.tolist()]
-        found = [-1 if max(row) < 0 else k for row, k in zip(rows.tolist(), found, strict=True)]
+        found = [number.setdefault(tuple(row), len(number) - 1) for row in rows.tolist()]
         return np.array(found, np.int32)[place.reshape(-1)]
 
     def rows(
