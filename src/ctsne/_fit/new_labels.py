@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,11 @@ def check_new_labels(
     made = [_codes(_matching(given, known)[place], columns[place]) for place in used]
     codes = np.ascontiguousarray(np.stack([codes for codes, _ in made], axis=1))
     return codes, made[0][1] if len(made) == 1 else ()
+
+
+def in_order(names: Sequence[str], known: Sequence[str]) -> list[str]:
+    """Return names of label columns in the order of the map's, if they are the same."""
+    return list(known if set(names) == set(known) else names)
 
 
 def _matching(given: Labels | LabelColumns, known: Labels | LabelColumns) -> tuple[Labels, ...]:

@@ -206,6 +206,8 @@ def _label_names(
     tell: Callable[[str], None],
 ) -> list[str]:  # fmt: skip
     """Return the label columns to use: those named, or those of the model."""
+    from ctsne._fit.new_labels import in_order
+
     if model.labels_ is None:
         if options.labels:
             raise ValueError(f"{options.model} factored no label out; leave out --labels")
@@ -217,7 +219,8 @@ def _label_names(
             names = f" ({' '.join(known)})" if known else ""
             has = f"{count} label column{'s' * (count > 1)}{names}"
             raise ValueError(f"--labels: the model has {has}, got {len(options.labels)}")
-        return list(options.labels)
+        own = () if isinstance(model.labels_, Labels) else model.labels_.names
+        return in_order(options.labels, known or own)
     if known and all(name in dataset.columns for name in known):
         tell(f"labels: {' and '.join(known)}, as in the model")
         return known
