@@ -121,10 +121,12 @@ def test_points_of_the_fit_land_next_to_themselves(parameters: dict[str, Any]) -
     assert np.median(nearer) <= 3
 
 
-def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("limit", "value"), [("POINTS_AT_ONCE", 7), ("VALUES_AT_ONCE", 70)])
+def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch, limit: str, value: int) -> None:
     model = fitted(align="mutual")
     whole = model.transform(X[NEW], GIVEN)
-    monkeypatch.setattr(placing, "POINTS_AT_ONCE", 7)
+    monkeypatch.setattr(placing, limit, value)
+    assert len(placing._blocks(X[NEW])) == 12
     np.testing.assert_array_equal(model.transform(X[NEW], GIVEN), whole)
 
 
