@@ -19,6 +19,7 @@ from ctsne._fit.new_points import Kept, new_label_shifts, place_in
 from ctsne._fit.parts import reference_from_parts
 from ctsne.datasets import make_synthetic
 from ctsne.evaluate import mixing
+from ctsne.labels import encode_columns
 
 # New labels of the tests are made up, so that some of their points are far from the others.
 pytestmark = pytest.mark.filterwarnings("ignore:.*new points have no neighbour:UserWarning")
@@ -227,6 +228,33 @@ def test_labels_match_by_value_or_text() -> None:
         np.testing.assert_array_equal(model.transform(X[NEW], given), expected)
     new = model.place(X[NEW], numbers[NEW] + 10)
     assert new.other_share is not None and (new.other_share == 1).all()
+
+
+@pytest.mark.parametrize("several", [False, True])
+@pytest.mark.parametrize("parameters", [{"method": "original"}, {"align": "mutual"}])
+def test_unused_labels(parameters: dict[str, Any], several: bool, tmp_path: Path) -> None:
+    rows = np.flatnonzero(LABELS[OLD] == "blue")
+    names = np.where(np.arange(220) % 3, LABELS[OLD], "amber")  # the first label, left out below
+    columns = {"a": names, "b": np.arange(220) % 2} if several else names
+    kept = np.flatnonzero(names != "amber")
+    plain = {"a": names[kept], "b": kept % 2} if several else names[kept]
+    model = make(**parameters).fit(X[kept], labels=encode_columns(columns).take(kept))
+    wanted = make(**parameters).fit(X[kept], labels=plain)
+    given = {"a": LABELS[rows], "b": rows % 2} if several else LABELS[rows]
+    placed = model.transform(X[rows], given)
+    np.testing.assert_array_equal(placed, wanted.transform(X[rows], given))
+    model.save(tmp_path / "model.ctsne")
+    np.testing.assert_array_equal(ctsne.load(tmp_path / "model.ctsne").transform(X[rows], given),
+                                  placed)  # fmt: skip
+
+
+def test_rows_in_another_order_are_refused() -> None:
+    frame = pd.DataFrame({"batch": LABELS, "donor": np.arange(300) % 3})
+    points = pd.DataFrame(X)
+    model = make().fit(X[OLD], labels=frame[OLD])
+    turned = {"batch": frame["batch"][NEW], "donor": frame["donor"][NEW][::-1]}
+    with pytest.raises(ValueError, match="order"):
+        model.transform(points[NEW], turned)
 
 
 def test_without_labels() -> None:

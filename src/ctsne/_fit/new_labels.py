@@ -10,6 +10,7 @@ import numpy as np
 from ctsne._core.messages import label_text, listed
 from ctsne.affinity.new_rows import Codes
 from ctsne.labels import LabelColumns, Labels, encode_columns
+from ctsne.labels.columns import without_unused
 
 
 def check_new_labels(
@@ -22,7 +23,7 @@ def check_new_labels(
     """
     if labels is None:
         return np.full((m, len(used)), -1, np.int32), ()
-    given = encode_columns(labels, n=m)
+    given = without_unused(encode_columns(labels, n=m))
     if known is None or not used:
         return np.full((m, len(used)), -1, np.int32), ()
     columns = known.columns if isinstance(known, LabelColumns) else (known,)

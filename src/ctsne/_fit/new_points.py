@@ -22,6 +22,7 @@ from ctsne._fit import extending, placing
 from ctsne._fit.placing import Placement
 from ctsne._fit.preparing import Fitted, make_reference
 from ctsne._fit.reference import Reference
+from ctsne.labels.columns import listed_columns
 
 
 @dataclass
@@ -62,7 +63,9 @@ class NewPoints(TransformerMixin):  # type: ignore[misc]
 
         Each new point goes where its nearest points of the map attract it, by the similarities of
         the method and with its label factored out. New points do not feel each other, so their
-        positions depend neither on their order nor on which of them are placed together.
+        positions depend neither on their order nor on which of them are placed together. One
+        exception: if the map was aligned, the shift of a label (with several columns, of a
+        combination) that is not in it is estimated from all points given with that label.
 
         Parameters
         ----------
@@ -240,7 +243,8 @@ def _request(
     matrix = check_matrix(X, least=1)
     check_names(X)
     validate_data(model, X, reset=False, skip_check_array=True)
-    check_same_rows(X, labels)
+    for column in listed_columns(labels):
+        check_same_rows(X, column)
     check_same_rows(X, aligned, argument="aligned")
     kept = model._kept
     source = kept.fitted if kept.reference is None else kept.reference
