@@ -39,7 +39,8 @@ class Placement:
     embedding : ndarray of float32, shape (m, n_components)
         Their positions.
     distance : ndarray of float32
-        Distance to the nearest point of the map, in the data.
+        Distance to the nearest point of the map, in the data; to points of other labels among
+        aligned points, if the map was aligned.
     far : ndarray of bool
         Whether the point has no neighbour closer than ``far_distance``. A map places even such
         points somewhere, but their position means little.
@@ -77,7 +78,7 @@ class Placement:
     largest_weight: NDArray[np.float32]
 
     def diagnostics(self) -> dict[str, NDArray[Any]]:
-        """Return the arrays other than ``embedding``, without those that the method has not.
+        """Return the arrays other than ``embedding``, without those that are None.
 
         Examples
         --------

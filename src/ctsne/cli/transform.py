@@ -36,7 +36,8 @@ Place new points in a map that is finished, without moving it.
 MODEL is a file written by ctsne embed --model FILE, or by model.save in Python.
 INPUT holds the new points, with the same columns as the data of the model. Each
 point lands among its nearest neighbours in the reference, the points that the
-map was made of; it does not matter which other points come with it."""
+map was made of; it does not matter which other points come with it, except for
+new labels in a map made with --align, whose shift is estimated from them."""
 
 EPILOG = """\
 the labels:

@@ -44,7 +44,8 @@ def content_for(client: Any, file: ModelFile) -> Any:
     """Return the file as bytes kept on the cluster, if a worker cannot read it; else None."""
     if all(client.run(file.reachable).values()):
         return None
-    return client.scatter(Path(file.path).read_bytes(), hash=False)
+    # To all workers: a single copy would be lost with the worker that holds it.
+    return client.scatter(Path(file.path).read_bytes(), hash=False, broadcast=True)
 
 
 def kept_model(file: ModelFile, content: bytes | None) -> ConditionalTSNE:
