@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 import ctsne
 from ctsne import ConditionalTSNE
-from ctsne._fit import placing
+from ctsne._fit import placing, reference
 from ctsne._fit.new_points import Kept, new_label_shifts, place_in
 from ctsne._fit.parts import reference_from_parts
 from ctsne.datasets import make_synthetic
@@ -218,6 +218,18 @@ def test_several_columns(method: str, align: str) -> None:
         model.transform(X[NEW], LABELS[NEW])
     with pytest.raises(ValueError, match="labels has the columns 'a', 'b', but the model"):
         model.transform(X[NEW], given.set_axis(["a", "b"], axis=1))
+
+
+def test_fields_of_new_combinations_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = pd.DataFrame({"batch": LABELS, "donor": np.arange(300) % 5})
+    model = make(method="original").fit(X[OLD], labels=frame[OLD])
+    given = frame[NEW].assign(batch=None).reset_index(drop=True)  # five new combinations
+    placed = model.transform(X[NEW], given)
+    assert len(model._reference._new_places) == 5
+    model._kept = Kept(model._kept.fitted)
+    monkeypatch.setattr(reference, "MOST_NODES", 0)
+    np.testing.assert_array_equal(model.transform(X[NEW], given), placed)
+    assert len(model._reference._new_places) == 1
 
 
 def test_labels_match_by_value_or_text() -> None:
