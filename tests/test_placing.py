@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,14 @@ import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 from sklearn.exceptions import NotFittedError
 
+import ctsne
 from ctsne import ConditionalTSNE
-from ctsne._fit import placing
+from ctsne._fit import placing, reference
 from ctsne._fit.new_points import Kept, new_label_shifts, place_in
 from ctsne._fit.parts import reference_from_parts
 from ctsne.datasets import make_synthetic
+from ctsne.evaluate import mixing
+from ctsne.labels import encode_columns
 
 # New labels of the tests are made up, so that some of their points are far from the others.
 pytestmark = pytest.mark.filterwarnings("ignore:.*new points have no neighbour:UserWarning")
@@ -118,10 +122,12 @@ def test_points_of_the_fit_land_next_to_themselves(parameters: dict[str, Any]) -
     assert np.median(nearer) <= 3
 
 
-def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("limit", "value"), [("POINTS_AT_ONCE", 7), ("VALUES_AT_ONCE", 70)])
+def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch, limit: str, value: int) -> None:
     model = fitted(align="mutual")
     whole = model.transform(X[NEW], GIVEN)
-    monkeypatch.setattr(placing, "POINTS_AT_ONCE", 7)
+    monkeypatch.setattr(placing, limit, value)
+    assert len(placing._blocks(X[NEW])) == 12
     np.testing.assert_array_equal(model.transform(X[NEW], GIVEN), whole)
 
 
@@ -181,6 +187,9 @@ def test_the_shift_of_a_new_label(align: str) -> None:
     ]
     whole = model.transform(points[400:], labels[400:])
     np.testing.assert_array_equal(np.concatenate(parts), whole)
+    labels[590:] = None  # missing labels of a part have no shift
+    again = place_in(model, points[470:], labels[470:], shifts=found).embedding
+    np.testing.assert_array_equal(again[:-10], parts[1][:-10])
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -211,6 +220,18 @@ def test_several_columns(method: str, align: str) -> None:
         model.transform(X[NEW], given.set_axis(["a", "b"], axis=1))
 
 
+def test_fields_of_new_combinations_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = pd.DataFrame({"batch": LABELS, "donor": np.arange(300) % 5})
+    model = make(method="original").fit(X[OLD], labels=frame[OLD])
+    given = frame[NEW].assign(batch=None).reset_index(drop=True)  # five new combinations
+    placed = model.transform(X[NEW], given)
+    assert len(model._reference._new_places) == 5
+    model._kept = Kept(model._kept.fitted)
+    monkeypatch.setattr(reference, "MOST_NODES", 0)
+    np.testing.assert_array_equal(model.transform(X[NEW], given), placed)
+    assert len(model._reference._new_places) == 1
+
+
 def test_labels_match_by_value_or_text() -> None:
     numbers = np.where(LABELS == "blue", 1, 2)
     model = make().fit(X[OLD], labels=numbers[OLD])
@@ -219,6 +240,33 @@ def test_labels_match_by_value_or_text() -> None:
         np.testing.assert_array_equal(model.transform(X[NEW], given), expected)
     new = model.place(X[NEW], numbers[NEW] + 10)
     assert new.other_share is not None and (new.other_share == 1).all()
+
+
+@pytest.mark.parametrize("several", [False, True])
+@pytest.mark.parametrize("parameters", [{"method": "original"}, {"align": "mutual"}])
+def test_unused_labels(parameters: dict[str, Any], several: bool, tmp_path: Path) -> None:
+    rows = np.flatnonzero(LABELS[OLD] == "blue")
+    names = np.where(np.arange(220) % 3, LABELS[OLD], "amber")  # the first label, left out below
+    columns = {"a": names, "b": np.arange(220) % 2} if several else names
+    kept = np.flatnonzero(names != "amber")
+    plain = {"a": names[kept], "b": kept % 2} if several else names[kept]
+    model = make(**parameters).fit(X[kept], labels=encode_columns(columns).take(kept))
+    wanted = make(**parameters).fit(X[kept], labels=plain)
+    given = {"a": LABELS[rows], "b": rows % 2} if several else LABELS[rows]
+    placed = model.transform(X[rows], given)
+    np.testing.assert_array_equal(placed, wanted.transform(X[rows], given))
+    model.save(tmp_path / "model.ctsne")
+    np.testing.assert_array_equal(ctsne.load(tmp_path / "model.ctsne").transform(X[rows], given),
+                                  placed)  # fmt: skip
+
+
+def test_rows_in_another_order_are_refused() -> None:
+    frame = pd.DataFrame({"batch": LABELS, "donor": np.arange(300) % 3})
+    points = pd.DataFrame(X)
+    model = make().fit(X[OLD], labels=frame[OLD])
+    turned = {"batch": frame["batch"][NEW], "donor": frame["donor"][NEW][::-1]}
+    with pytest.raises(ValueError, match="order"):
+        model.transform(points[NEW], turned)
 
 
 def test_without_labels() -> None:
@@ -300,6 +348,8 @@ def test_extending(parameters: dict[str, Any]) -> None:
     before, strength, beta = model.embedding_, model.strength_, model.beta_
     assert model.extend(X[NEW], GIVEN, n_iter=30) is model
     assert model.embedding_.shape == (300, before.shape[1]) and model.n_iter_ == 430
+    if isinstance(beta, dict):  # a new label has the mean of the others
+        beta = {**beta, "green": 0.055}
     assert (model.strength_, model.beta_) == (strength, beta)
     assert model.affinities_.shape == (300, 300)
     assert model.labels_.names == ("blue", "orange", "green")
@@ -309,6 +359,34 @@ def test_extending(parameters: dict[str, Any]) -> None:
     assert model.transform(X[:3], LABELS[:3]).shape == (3, before.shape[1])
     model._kept = Kept(None, model._reference)
     assert len(model.extend(X[:9], LABELS[:9], n_iter=2).resume(2).embedding_) == 309
+
+
+@pytest.mark.parametrize("name", ["align", "init", "strength"])
+def test_parameters_grow_with_the_map(name: str, tmp_path: Path) -> None:
+    moved = 10 * X + 3 * (LABELS == "blue")[:, None]
+    value = {
+        "align": moved[OLD], "init": X[OLD, :2], "strength": {"blue": 0.4, "orange": 0.6},
+    }[name]  # fmt: skip
+    aligned = moved[NEW] if name == "align" else None
+    model = fitted(**{name: value})
+    model.extend(X[NEW], GIVEN, aligned=aligned, n_iter=5)
+    if name == "strength":
+        assert model.strength == model.strength_ == {"blue": 0.4, "orange": 0.6, "green": 0.5}
+    if name == "align":  # is in the unit of the user again
+        np.testing.assert_allclose(model.align, moved, rtol=1e-5)
+        assert model._reference.alignment.factor == pytest.approx(0.1, rel=0.2)
+    model.save(tmp_path / "model.ctsne")
+    placed = ctsne.load(tmp_path / "model.ctsne").transform(X[NEW], GIVEN, aligned=aligned)
+    np.testing.assert_array_equal(placed, model.transform(X[NEW], GIVEN, aligned=aligned))
+
+
+@pytest.mark.filterwarnings("ignore:mixing=:UserWarning")
+def test_the_mixing_of_an_extended_map() -> None:
+    frame = pd.DataFrame({"batch": LABELS, "donor": np.arange(300) % 3})
+    model = make(mixing=0.5).fit(X[OLD], labels=frame[OLD])
+    model.extend(X[NEW], frame[NEW].reset_index(drop=True), n_iter=5)
+    wanted = {name: mixing(model.embedding_, frame[name]) for name in frame}
+    assert model.mixing_ == pytest.approx(wanted, abs=1e-6)
 
 
 def test_extending_by_several_columns() -> None:

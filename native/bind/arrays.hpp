@@ -15,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <type_traits>
+#include <variant>
 #include <vector>
 
 namespace nb = nanobind;
@@ -30,6 +31,8 @@ template <class T>
 using Vector = Array<T, 1>;
 template <class T>
 using Matrix = Array<T, 2>;
+// Points as they are given.
+using Original = std::variant<Matrix<const float>, Matrix<const double>>;
 
 // Arrays are never converted on the way in: a silent copy would cost memory, and an output written
 // to a copy would be lost.
@@ -134,6 +137,7 @@ void in_slices(int64_t begin, int64_t end, int64_t step, Work&& work) {
 }
 
 void define_search(nb::module_& m);
+void define_queries(nb::module_& m);
 void define_similarity(nb::module_& m);
 void define_layout(nb::module_& m);
 void define_mesh(nb::module_& m);

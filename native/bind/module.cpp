@@ -15,6 +15,7 @@ NB_MODULE(_native, m) {
   m.def("instruction_sets", ctsne::instruction_sets,
         "Names of the instruction sets that this processor supports, the best one last.");
   ctsne_python::define_search(m);
+  ctsne_python::define_queries(m);
   ctsne_python::define_similarity(m);
   ctsne_python::define_layout(m);
   ctsne_python::define_mesh(m);

@@ -28,7 +28,7 @@ from ctsne._fit.new_points import Kept, NewPoints
 from ctsne._fit.settings import Parameters, check_settings
 from ctsne._fit.storing import NOT_KEPT, Saved
 from ctsne.labels import LabelColumns, Labels, encode_columns
-from ctsne.labels.columns import listed_columns
+from ctsne.labels.columns import listed_columns, without_unused
 from ctsne.layout import Layout
 from ctsne.methods import is_used
 
@@ -199,7 +199,7 @@ class ConditionalTSNE(Parameters, Saved, ClassNamePrefixFeaturesOutMixin, NewPoi
         for column in listed_columns(labels):
             check_same_rows(X, column)
         check_same_rows(X, self.align, argument="align")
-        known = None if labels is None else encode_columns(labels, n=matrix.shape[0])
+        known = _encoded(labels, matrix.shape[0])
         check_names(X)
         validate_data(BaseEstimator(), X, skip_check_array=True)  # refuses odd column names
         given = self.get_params(deep=False)
@@ -346,6 +346,10 @@ class ConditionalTSNE(Parameters, Saved, ClassNamePrefixFeaturesOutMixin, NewPoi
         return bundle
 
 
+def _encoded(labels: Any, n: int) -> Labels | LabelColumns | None:
+    return None if labels is None else without_unused(encode_columns(labels, n=n))
+
+
 def model_of_map(
     parameters: Mapping[str, Any], matrix: Any, labels: Any, positions: Any
 ) -> ConditionalTSNE:
@@ -354,7 +358,7 @@ def model_of_map(
     Neighbours and similarities are computed again, the map is not.
     """
     model = ConditionalTSNE(**parameters)
-    known = None if labels is None else encode_columns(labels, n=matrix.shape[0])
+    known = _encoded(labels, matrix.shape[0])
     embedding = np.ascontiguousarray(positions, np.float32)
     if embedding.shape != (matrix.shape[0], model.n_components):
         wanted = f"({matrix.shape[0]}, {model.n_components})"

@@ -259,6 +259,8 @@ def _set(value: Any) -> Callable[[Any], Any]:
         (_with([["a"]], "labels", "columns"), "codes out of range"),
         (_with(["x"], "labels", "names"), "must not have a name"),
         (_with(3, "labels", "names"), "must have a name each"),
+        (_with(False, "reference", "listed"), "lists cannot be used"),
+        (_with(1, "reference", "listed"), "lists cannot be used"),
         (_with("x", "origin"), "instead of names with values"),
         (_dropped("reference/embedding"), "number of points must be"),
         (_dropped("labels/0"), "its array labels/0 is missing"),

@@ -54,6 +54,15 @@ def test_each_column_has_its_strength(
     assert again["identical"] is True
 
 
+def test_new_points_with_columns_in_another_order(plates: str, run: Run, quick: list[str]) -> None:
+    run("embed", plates, *BOTH, "-o", "map.csv", "--model", "model.ctsne", *quick)
+    run("transform", "model.ctsne", plates, *BOTH, "-o", "placed.csv")
+    out = run("transform", "model.ctsne", plates, "--labels", "plate", "batch", "-o", "turned.csv")
+    assert "0 new to the model" in out
+    maps = [read_map(name).embedding for name in ("placed.csv", "turned.csv")]
+    np.testing.assert_array_equal(*maps)
+
+
 def test_the_report_names_each_column(plates: str, run: Run, quick: list[str]) -> None:
     text = run("embed", plates, *BOTH, "--other", "type", "-o", "map.csv", *quick)
     first, *lines = text.splitlines()

@@ -327,6 +327,9 @@ def test_several_columns(client: Any, tmp_path: Path) -> None:
                  labels=["batch", "shape"])  # fmt: skip
     direct = both.transform(frame[NAMES], frame[["batch", "shape"]])
     np.testing.assert_array_equal(positions(placed), direct)
+    placed = run(both, dd.from_pandas(frame, npartitions=2), tmp_path / "turned",
+                 labels=["shape", "batch"])  # fmt: skip
+    np.testing.assert_array_equal(positions(placed), direct)
 
 
 def test_far_points_are_counted(client: Any, model: Any, tmp_path: Path) -> None:

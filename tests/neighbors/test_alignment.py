@@ -21,7 +21,6 @@ from ctsne.neighbors.alignment import (
     alignment_sample,
     choose_alignment,
     commuting_share,
-    take_labels,
 )
 
 Floats = NDArray[np.float64]
@@ -196,7 +195,7 @@ def test_type_and_order_of_the_data(how: str, kind: Any) -> None:
     assert moved.dtype == kind and moved.shape == X.shape
     np.testing.assert_allclose(moved, align_points(X, labels, how), rtol=1e-3, atol=1e-3)
     order = np.random.default_rng(1).permutation(len(X))
-    shuffled = align_points(X[order], take_labels(labels, order), how)
+    shuffled = align_points(X[order], labels.take(order), how)
     np.testing.assert_allclose(shuffled, align_points(X, labels, how)[order], rtol=1e-9, atol=1e-9)
 
 
@@ -220,7 +219,7 @@ def test_many_points_are_estimated_on_a_sample(monkeypatch: pytest.MonkeyPatch) 
     rows = alignment_sample(labels)
     assert len(rows) == 400 and (np.diff(rows) > 0).all()
     np.testing.assert_array_equal(alignment_sample(labels), rows)
-    known = take_labels(labels, rows)
+    known = labels.take(rows)
     # Means need no sample.
     np.testing.assert_array_equal(align_points(X, labels, "mean"), whole["mean"])
     # A label moves as it does in the sample, and near to where all points would take it.
@@ -254,14 +253,6 @@ def test_a_label_that_the_sample_lacks_stays(how: str, monkeypatch: pytest.Monke
     if how != "mean":
         np.testing.assert_array_equal(moved[rare], X[rare])
     assert 0 <= commuting_share(X, moved, known) <= 1
-
-
-def test_take_labels() -> None:
-    labels = encode_labels(["a", "b", None, "c", "a"])
-    part = take_labels(labels, np.array([0, 2, 4]))
-    assert part.codes.tolist() == [0, -1, 0]
-    assert part.names == labels.names and part.counts.tolist() == [2, 0, 0]
-    assert part.n_points == 3 and part.n_missing == 1
 
 
 @pytest.mark.parametrize("sample", [20_000, 300])

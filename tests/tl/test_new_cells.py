@@ -173,6 +173,17 @@ def test_labels_named_given_new_or_missing(halves: tuple[Any, Any]) -> None:
         tl.transform(new, made, "color")
 
 
+def test_columns_of_labels_are_found_by_name(halves: tuple[Any, Any]) -> None:
+    made, new = halves[0].copy(), halves[1].copy()
+    for adata in (made, new):
+        adata.obs["plate"] = np.where(np.arange(adata.n_obs) % 3, "a", "b")
+    tl.ctsne(made, ["batch", "plate"], perplexity=8, n_iter=40)
+    plain = tl.transform(new, made, copy=True).obsm["ctsne"]
+    turned = tl.transform(new, made, ["plate", "batch"], copy=True)
+    assert np.array_equal(plain, turned.obsm["ctsne"])
+    assert list(turned.uns["ctsne"]["params"]["labels"]) == ["batch", "plate"]
+
+
 def test_a_model_of_the_command_line(
     halves: tuple[Any, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

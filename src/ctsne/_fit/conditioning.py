@@ -128,8 +128,10 @@ def _usable_columns(labels: LabelColumns) -> tuple[Labels | LabelColumns | None,
     if not places:
         hold = f"the label columns hold one label or none: {', '.join(some)}"
         return None, f"{hold}. There is nothing to factor out, so this is plain t-SNE."
-    text = f"{'it has' if len(some) == 1 else 'they have'} nothing to factor out"
-    return labels.keep(places), f"the label column {' and '.join(some)} is left out: {text}."
+    left = f"the label column {some[0]} is left out: it has"
+    if len(some) > 1:
+        left = f"the label columns {' and '.join(some)} are left out: they have"
+    return labels.keep(places), f"{left} nothing to factor out."
 
 
 def of_columns(values: Floats, labels: LabelColumns, places: Sequence[int]) -> Floats:

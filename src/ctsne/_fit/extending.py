@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,9 @@ from ctsne._fit.reference import Reference
 from ctsne._fit.settings import check_settings
 from ctsne.labels import LabelColumns, Labels, encode_columns
 
+# Parameters that may have an entry per point or per label.
+_PER_ENTRY = ("init", "align", "strength", "beta", "odds", "beta_low")
+
 
 def check_extendable(metric: str) -> None:
     """Refuse a map of distances."""
@@ -31,13 +35,17 @@ def check_extendable(metric: str) -> None:
 def start_extended(
     model: Any, reference: Reference, request: Request, labels: Any, placed: Placement, n_iter: int,
     n_jobs: int,
-) -> tuple[Fitting, Labels | LabelColumns | None, StageLog]:  # fmt: skip
-    """Return a map of all points where they are, ready to run, and the labels of all points."""
+) -> tuple[Fitting, Labels | LabelColumns | None, dict[str, Any], StageLog]:  # fmt: skip
+    """Return a map of all points where they are, ready to run.
+
+    Also return the labels of all points, and the parameters with an entry per point or per label.
+    """
     assert reference.features is not None
     new = new_features(reference, request.matrix, n_jobs)
     features = np.concatenate([reference.features, new.astype(reference.features.dtype)])
     known = _all_labels(model.labels_, labels, len(new))
     given = model.get_params(deep=False)
+    longer = [name for name in _PER_ENTRY if not isinstance(given[name], str | Real | None)]
     given |= {
         "mixing": None, "pca": None, "n_iter": n_iter, "early_exaggeration_iter": 0,
         "init": np.concatenate([reference.embedding, placed.embedding]),
@@ -52,7 +60,7 @@ def start_extended(
     for message in settings.warnings:
         warn(message)
     log.stage(f"memory: {check_memory(features, settings)}")
-    return Fitting(features, settings, log), known, log
+    return Fitting(features, settings, log), known, {name: given[name] for name in longer}, log
 
 
 def moved_distance(before: NDArray[np.float32], after: NDArray[np.float32]) -> float:
@@ -63,11 +71,12 @@ def moved_distance(before: NDArray[np.float32], after: NDArray[np.float32]) -> f
 
 
 def _alignment(reference: Reference, request: Request) -> Any:
+    """Return the alignment as a parameter: a representation in the unit in which it is given."""
     alignment = reference.alignment
     if alignment.name != "array":
         return alignment.name
     assert alignment.points is not None and request.aligned is not None
-    return np.concatenate([alignment.points, request.aligned])
+    return np.concatenate([alignment.points, request.aligned]) / alignment.factor
 
 
 def _all_labels(

@@ -191,6 +191,11 @@ class Fitting:
         self.layout = pipeline.layout_of(self.affinities.matrix, self._features, self.settings)
         return self._log.run(self.layout, self.settings.n_iter, "corrected map")
 
+    def measure(self) -> None:
+        """Measure the mixing of the map."""
+        if self.settings.labels is not None:
+            self.mixing = self._by_column(self._measured())
+
     def _measured(self) -> Any:
         settings = self.settings
         if isinstance(settings.labels, LabelColumns):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from ctsne._core.messages import label_text, listed
 from ctsne.affinity.new_rows import Codes
 from ctsne.labels import LabelColumns, Labels, encode_columns
+from ctsne.labels.columns import without_unused
 
 
 def check_new_labels(
@@ -21,13 +23,18 @@ def check_new_labels(
     """
     if labels is None:
         return np.full((m, len(used)), -1, np.int32), ()
-    given = encode_columns(labels, n=m)
+    given = without_unused(encode_columns(labels, n=m))
     if known is None or not used:
         return np.full((m, len(used)), -1, np.int32), ()
     columns = known.columns if isinstance(known, LabelColumns) else (known,)
     made = [_codes(_matching(given, known)[place], columns[place]) for place in used]
     codes = np.ascontiguousarray(np.stack([codes for codes, _ in made], axis=1))
     return codes, made[0][1] if len(made) == 1 else ()
+
+
+def in_order(names: Sequence[str], known: Sequence[str]) -> list[str]:
+    """Return names of label columns in the order of the map's, if they are the same."""
+    return list(known if set(names) == set(known) else names)
 
 
 def _matching(given: Labels | LabelColumns, known: Labels | LabelColumns) -> tuple[Labels, ...]:

@@ -22,8 +22,7 @@ from ctsne._fit import extending, placing
 from ctsne._fit.placing import Placement
 from ctsne._fit.preparing import Fitted, make_reference
 from ctsne._fit.reference import Reference
-from ctsne.evaluate import mixing
-from ctsne.labels import Labels
+from ctsne.labels.columns import listed_columns
 
 
 @dataclass
@@ -50,6 +49,7 @@ class NewPoints(TransformerMixin):  # type: ignore[misc]
     _kept: Kept
     _keep_map: Callable[..., None]
     _take: Callable[..., None]
+    set_params: Callable[..., Any]
 
     def place(
         self,
@@ -63,7 +63,9 @@ class NewPoints(TransformerMixin):  # type: ignore[misc]
 
         Each new point goes where its nearest points of the map attract it, by the similarities of
         the method and with its label factored out. New points do not feel each other, so their
-        positions depend neither on their order nor on which of them are placed together.
+        positions depend neither on their order nor on which of them are placed together. One
+        exception: if the map was aligned, the shift of a label (with several columns, of a
+        combination) that is not in it is estimated from all points given with that label.
 
         Parameters
         ----------
@@ -156,6 +158,7 @@ class NewPoints(TransformerMixin):  # type: ignore[misc]
         -------
         ConditionalTSNE
             With the points of the map first in ``embedding_``, and the new ones after them.
+            Parameters with an entry per point or per label have entries for the new ones.
             ``procrustes_`` says how much the former have moved, from 0 (not at all, apart from
             position, turn and scale) to 1.
 
@@ -177,7 +180,7 @@ class NewPoints(TransformerMixin):  # type: ignore[misc]
         reference = prepared_reference(self)
         placed = placing.place(reference, request, shifts={}, n_jobs=n_jobs)
         before, done, mixed = self.embedding_, self.n_iter_, self.mixing_ is not None
-        fitting, known, log = extending.start_extended(
+        fitting, known, grown, log = extending.start_extended(
             self, reference, request, labels, placed, count, n_jobs
         )
         try:
@@ -186,12 +189,13 @@ class NewPoints(TransformerMixin):  # type: ignore[misc]
             self._keep_map(fitting.layout, log)
             self.n_iter_ += done
             self.labels_ = known
+            self.set_params(**grown)
+            if mixed:
+                fitting.measure()
             self._take(fitting)
             fitted = replace(fitting.fitted(known), projection=reference.projection)
             self._kept = Kept(fitted)
             self.procrustes_ = extending.moved_distance(before, self.embedding_[: len(before)])
-        if mixed and isinstance(known, Labels):
-            self.mixing_ = mixing(self.embedding_, known, n_jobs=n_jobs)
         return self
 
     @property
@@ -239,7 +243,8 @@ def _request(
     matrix = check_matrix(X, least=1)
     check_names(X)
     validate_data(model, X, reset=False, skip_check_array=True)
-    check_same_rows(X, labels)
+    for column in listed_columns(labels):
+        check_same_rows(X, column)
     check_same_rows(X, aligned, argument="aligned")
     kept = model._kept
     source = kept.fitted if kept.reference is None else kept.reference

@@ -85,12 +85,14 @@ def _read(arrays: _Arrays, settings: Mapping[str, Any], n_jobs: int) -> Referenc
     n, dims = embedding.shape
     _require(n >= 2 and 1 <= dims <= 3, "embedding")
     columns = tuple(_column(arrays, number, n) for number in range(len(settings["used"])))
+    listed = METHODS[settings["method"]].two_lists and bool(columns)
+    _require(settings["listed"] is listed, "lists")
     combined = _combined(arrays, columns, n)
     alignment = _alignment(arrays, settings, n, int(combined.max(initial=-1)) + 1)
     features = index = projection = None
     if settings["metric"] != "precomputed":
         features = _floats(arrays, "features", (n, None))
-        codes = stacked(columns if settings["listed"] else (), n)
+        codes = stacked(columns if listed else (), n)
         _require(alignment.shifts is None or alignment.shifts.shape[1] == features.shape[1])
         index = SearchIndex.from_arrays(
             features, codes, _named(arrays, "index_"), metric=settings["metric"], n_jobs=n_jobs,
@@ -112,7 +114,7 @@ def _read(arrays: _Arrays, settings: Mapping[str, Any], n_jobs: int) -> Referenc
     _require(len(weights) in (0, len(columns)) and settings["perplexity"] >= 1, "weights")
     reference = Reference(
         embedding=embedding, features=features, columns=columns, combined=combined,
-        used=tuple(int(place) for place in settings["used"]), listed=bool(settings["listed"]),
+        used=tuple(int(place) for place in settings["used"]), listed=listed,
         alpha=_array(arrays, "alpha", np.float64, (several,)),
         beta=_array(arrays, "beta", np.float64, (several,)), projection=projection,
         alignment=alignment, fields=_fields(arrays, settings["fields"], dims), index=index,

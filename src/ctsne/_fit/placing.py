@@ -27,6 +27,7 @@ from ctsne.labels import LabelColumns, Labels
 EXPECTED_FAR = 0.02
 # New points that are worked on at a time: bounds the memory, and changes nothing else.
 POINTS_AT_ONCE = 2**14
+VALUES_AT_ONCE = 2**26  # of their features, in double precision
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +39,8 @@ class Placement:
     embedding : ndarray of float32, shape (m, n_components)
         Their positions.
     distance : ndarray of float32
-        Distance to the nearest point of the map, in the data.
+        Distance to the nearest point of the map, in the data; to points of other labels among
+        aligned points, if the map was aligned.
     far : ndarray of bool
         Whether the point has no neighbour closer than ``far_distance``. A map places even such
         points somewhere, but their position means little.
@@ -76,7 +78,7 @@ class Placement:
     largest_weight: NDArray[np.float32]
 
     def diagnostics(self) -> dict[str, NDArray[Any]]:
-        """Return the arrays other than ``embedding``, without those that the method has not.
+        """Return the arrays other than ``embedding``, without those that are None.
 
         Examples
         --------
@@ -185,7 +187,7 @@ def place(
     kept: dict[str, NDArray[np.float32]] = {}
     combined = reference.combinations(codes)
     mover = collected_shifts(reference, request, combined, shifts, n_jobs)
-    for part in _blocks(m):
+    for part in _blocks(matrix):
         features = new_features(reference, matrix[part], n_jobs)
         moved = mover.moved(features, codes[part], combined[part], part)
         for found in reference.rows(features, codes[part], moved, request.perplexity, n_jobs):
@@ -207,8 +209,10 @@ def place(
     )  # fmt: skip
 
 
-def _blocks(m: int) -> list[slice]:
-    return [slice(begin, min(m, begin + POINTS_AT_ONCE)) for begin in range(0, m, POINTS_AT_ONCE)]
+def _blocks(matrix: Any) -> list[slice]:
+    m, d = matrix.shape
+    step = max(1, min(POINTS_AT_ONCE, VALUES_AT_ONCE // d))
+    return [slice(begin, min(m, begin + step)) for begin in range(0, m, step)]
 
 
 def collected_shifts(
@@ -223,7 +227,7 @@ def collected_shifts(
     }
     mover = Mover(reference, request.aligned, known, n_jobs)
     if mover.needs_new_labels(combined):
-        for part in _blocks(request.matrix.shape[0]):
+        for part in _blocks(request.matrix):
             mover.collect(new_features(reference, request.matrix[part], n_jobs), combined[part])
     return mover
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ctsne._core.components import Projection
 from ctsne.affinity.new_rows import Codes, Column, NewRows, RowMaker
 from ctsne.affinity.weights import Floats
-from ctsne.layout.fields import Fields, make_column_fields
+from ctsne.layout.fields import MOST_NODES, Fields, make_column_fields
 from ctsne.layout.place import Places
 from ctsne.neighbors import Neighbors
 from ctsne.neighbors.alignment import Alignment, moved
@@ -147,9 +147,9 @@ class Reference:
         if not self.columns:
             return np.full(len(codes), -1, np.int32)
         number = {tuple(row): k for k, row in enumerate(self.table.tolist())}
+        number[(-1,) * len(self.columns)] = -1  # does not take a number from the new ones
         rows, place = np.unique(codes, axis=0, return_inverse=True)
-        found = [number.setdefault(tuple(row), len(number)) for row in rows.tolist()]
-        found = [-1 if max(row) < 0 else k for row, k in zip(rows.tolist(), found, strict=True)]
+        found = [number.setdefault(tuple(row), len(number) - 1) for row in rows.tolist()]
         return np.array(found, np.int32)[place.reshape(-1)]
 
     def rows(
@@ -193,15 +193,18 @@ class Reference:
         known = [len(column.counts) for column in self.columns]
         # In a column where its label is new, a point feels all others alike.
         labels = tuple(np.where(codes < known, codes, -1).tolist())
-        if labels not in self._new_places:
+        places = self._new_places.get(labels)
+        if places is None:
             made = make_column_fields(
                 self.embedding, stacked(self.columns, self.n_points),
                 np.array([labels], np.int32), self.alpha, self.beta, dof=self.fields.dof,
                 n_jobs=n_jobs,
             )  # fmt: skip
             places = Places(self.embedding, made, exaggeration=self.exaggeration)
+            if made.grids.size * len(self._new_places) > MOST_NODES:  # they can be made again
+                self._new_places.clear()
             self._new_places[labels] = places
-        return self._new_places[labels]
+        return places
 
     def find(
         self, maker: RowMaker, features: Any, codes: Codes, aligned: Any, perplexity: float, *,

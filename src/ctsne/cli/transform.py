@@ -36,7 +36,8 @@ Place new points in a map that is finished, without moving it.
 MODEL is a file written by ctsne embed --model FILE, or by model.save in Python.
 INPUT holds the new points, with the same columns as the data of the model. Each
 point lands among its nearest neighbours in the reference, the points that the
-map was made of; it does not matter which other points come with it."""
+map was made of; it does not matter which other points come with it, except for
+new labels in a map made with --align, whose shift is estimated from them."""
 
 EPILOG = """\
 the labels:
@@ -206,6 +207,8 @@ def _label_names(
     tell: Callable[[str], None],
 ) -> list[str]:  # fmt: skip
     """Return the label columns to use: those named, or those of the model."""
+    from ctsne._fit.new_labels import in_order
+
     if model.labels_ is None:
         if options.labels:
             raise ValueError(f"{options.model} factored no label out; leave out --labels")
@@ -217,7 +220,8 @@ def _label_names(
             names = f" ({' '.join(known)})" if known else ""
             has = f"{count} label column{'s' * (count > 1)}{names}"
             raise ValueError(f"--labels: the model has {has}, got {len(options.labels)}")
-        return list(options.labels)
+        own = () if isinstance(model.labels_, Labels) else model.labels_.names
+        return in_order(options.labels, known or own)
     if known and all(name in dataset.columns for name in known):
         tell(f"labels: {' and '.join(known)}, as in the model")
         return known

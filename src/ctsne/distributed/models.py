@@ -15,7 +15,7 @@ import numpy as np
 from ctsne._core.checksums import file_checksum
 from ctsne._core.messages import label_text
 from ctsne.distributed.cluster import load_dask
-from ctsne.labels import Labels, combine_columns, encode_labels
+from ctsne.labels import LabelColumns, Labels, combine_columns, encode_labels
 
 if TYPE_CHECKING:
     from ctsne._fit.placing import Placement
@@ -44,7 +44,8 @@ def content_for(client: Any, file: ModelFile) -> Any:
     """Return the file as bytes kept on the cluster, if a worker cannot read it; else None."""
     if all(client.run(file.reachable).values()):
         return None
-    return client.scatter(Path(file.path).read_bytes(), hash=False)
+    # To all workers: a single copy would be lost with the worker that holds it.
+    return client.scatter(Path(file.path).read_bytes(), hash=False, broadcast=True)
 
 
 def kept_model(file: ModelFile, content: bytes | None) -> ConditionalTSNE:
@@ -71,8 +72,11 @@ def place_block(
     shifts: Mapping[str, list[float]] | None = None,
 ) -> Placement:  # fmt: skip
     """Place some rows; new labels of an aligned map move by ``shifts``, named by their text."""
+    from ctsne._fit.new_labels import in_order
     from ctsne._fit.new_points import place_in
 
+    if isinstance(model.labels_, LabelColumns):
+        labels = in_order(labels, model.labels_.names)
     X, known = block.X, labels_for(model, [block.columns[name] for name in labels])
     if hasattr(X, "iloc") and not hasattr(model, "feature_names_in_"):
         X = X.to_numpy()  # scikit-learn warns of names that a model does not know

@@ -25,7 +25,7 @@ def estimate_shifts(
     """Return the shift of every new label by its text, from a sample of the collection."""
     if not found.labels or model.diagnostics_.alignment in ("none", "array"):
         return {}
-    if not isinstance(model.labels_, Labels):
+    if not isinstance(model.labels_, Labels) or len(found.labels) > 1:
         warn(
             "the map is aligned and has several label columns: combinations that it does not have "
             "are aligned by the points of each part of a shard, so their places depend on the parts"

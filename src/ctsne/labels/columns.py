@@ -251,6 +251,25 @@ def _joined(names: tuple[str, ...], columns: Sequence[Labels]) -> LabelColumns:
     return LabelColumns(names, tuple(columns), combined)
 
 
+def without_unused(labels: Labels | LabelColumns) -> Labels | LabelColumns:
+    """Return labels without those that no point has, which :meth:`Labels.take` keeps."""
+    if isinstance(labels, LabelColumns):
+        if labels.combined.counts.all() and all(each.counts.all() for each in labels.columns):
+            return labels
+        return _joined(labels.names, [_without_unused(each) for each in labels.columns])
+    return _without_unused(labels)
+
+
+def _without_unused(labels: Labels) -> Labels:
+    used = np.flatnonzero(labels.counts)
+    if len(used) == labels.n_labels:
+        return labels
+    codes = np.full(labels.n_labels + 1, -1, np.int32)  # the last is for missing labels
+    codes[used] = np.arange(len(used))
+    names = tuple(labels.names[code] for code in used)
+    return Labels(codes[labels.codes], names, labels.counts[used])
+
+
 def listed_columns(labels: Any) -> list[Any]:
     """Return the columns of a mapping or a short list as given, and anything else by itself."""
     if isinstance(labels, Mapping):

@@ -8,7 +8,7 @@ the list of the same label always uses the data as they are.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ctsne._core.checks import as_numbers, check_choice, check_directions, check_matrix, is_sparse
 from ctsne._core.vocabulary import ALIGN_CHOICES, TRIED_ALIGNMENTS
-from ctsne.labels import LabelColumns, Labels
+from ctsne.labels import Labels
 from ctsne.neighbors.exact import unit_rows
 from ctsne.neighbors.search import find_neighbors
 
@@ -36,7 +36,6 @@ SAME_UNIT = 2.0
 _Points = NDArray[np.floating]
 _Floats = NDArray[np.float64]
 _Codes = NDArray[np.int32]
-_AnyLabels = TypeVar("_AnyLabels", Labels, LabelColumns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,12 +143,12 @@ def _align(X: _Points, labels: Labels, how: str, *, metric: str, n_jobs: int) ->
     points = unit_rows(X) if metric == "cosine" else X
     rows = alignment_sample(labels)
     if how == "local":
-        moves = _local_moves(points[rows], take_labels(labels, rows), n_jobs)
+        moves = _local_moves(points[rows], labels.take(rows), n_jobs)
         return Alignment(how, _moved_locally(points, labels.codes, rows, moves, n_jobs))
     if how == "mean":
         shifts = _to_common_mean(points, labels)
     else:
-        shifts = _mutual_shifts(points[rows], take_labels(labels, rows), n_jobs)
+        shifts = _mutual_shifts(points[rows], labels.take(rows), n_jobs)
     return Alignment(how, moved(points, labels.codes, shifts), shifts=shifts)
 
 
@@ -198,11 +197,6 @@ def alignment_sample(labels: Labels) -> NDArray[np.int64]:
     return np.sort(np.random.default_rng(0).permutation(n)[:SAMPLE])
 
 
-def take_labels(labels: _AnyLabels, rows: NDArray[np.int64]) -> _AnyLabels:
-    """Return the labels of some points; unused labels keep their codes."""
-    return labels.take(rows)
-
-
 def commuting_share(
     X: _Points, aligned: _Points, labels: Labels, *, metric: str = "euclidean", n_jobs: int = -1
 ) -> float:
@@ -224,7 +218,7 @@ def commuting_share(
     [0.5, 0.9]
     """
     rows = alignment_sample(labels)
-    known = take_labels(labels, rows)
+    known = labels.take(rows)
     k = SCORE_NEIGHBORS
     same = _graph(X[rows], known, k, 0, metric, n_jobs)
     other = _graph(aligned[rows], known, 0, k, metric, n_jobs)

@@ -13,6 +13,7 @@ from ctsne._core.checks import check_choice, check_matrix
 from ctsne._core.guards import reason
 from ctsne._core.messages import listed, shown, unknown
 from ctsne._core.vocabulary import ALIGN_CHOICES
+from ctsne._fit.new_labels import in_order
 from ctsne._fit.placing import Placement
 from ctsne._fit.settings import DEFAULTS
 from ctsne._fit.storing import origin_of
@@ -93,7 +94,8 @@ def transform(
     perplexity : float, optional
         Effective number of neighbours per new cell, as in :meth:`ctsne.ConditionalTSNE.place`.
     n_jobs : int, default=-1
-        Number of threads; does not change the result.
+        Number of threads, if ``reference`` is an AnnData object; a model has its own ``n_jobs``.
+        Does not change the result.
     copy : bool, default=False
         Return a copy with the results instead of writing them into ``adata``.
 
@@ -323,8 +325,12 @@ def _labels(adata: Any, found: _Reference, labels: Any) -> tuple[Any, tuple[str,
         labels = list(found.labels) if there else None
     if labels is None:
         return None, ()
-    column = labels_of(adata, labels)
     names = tuple(column_names(adata, labels))
+    if names:
+        several = own is not None and not isinstance(own, Labels)
+        names = tuple(in_order(names, found.labels or (own.names if several else ())))
+        labels = list(names)
+    column = labels_of(adata, labels)
     if isinstance(column, dict):
         if isinstance(own, Labels) or own is None:  # the map was made of their combinations
             column = combine_columns(list(column.values()))
