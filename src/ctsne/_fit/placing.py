@@ -195,16 +195,25 @@ def place(
             distance[points] = found.neighbors.distances.min(axis=1)
             _keep(kept, points, found, m)
     far = distance > reference.far_distance
-    if far.sum() > EXPECTED_FAR * m:
+    count = int(far.sum())
+    if count > EXPECTED_FAR * m:
         warn(
-            f"{int(far.sum())} of {m} new points have no neighbour in the map closer than "
+            f"{count} of {m} new points have no neighbour in the map closer than "
             f"{reference.far_distance:.3g}; their positions mean little (see 'far' of place)"
+            f"{far_hint(count, m)}"
         )
     return Placement(
         embedding=embedding, distance=distance, far=far, far_distance=reference.far_distance,
         perplexity=kept["perplexity"], other_share=kept.get("other_share"),
         matched=kept.get("matched"), largest_weight=kept["largest_weight"],
     )  # fmt: skip
+
+
+def far_hint(far: int, m: int) -> str:
+    """Return what to check if most of the new points are far; else nothing."""
+    if far <= m / 2:
+        return ""
+    return ". Are the features the same as in the fit, with the same scaling and components?"
 
 
 def _blocks(m: int) -> list[slice]:
