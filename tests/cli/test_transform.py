@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -268,3 +269,14 @@ def test_settings_of_a_stranger_are_only_a_proposal(model: str, run: Run, fail: 
     record["inputs"].pop()
     Path("placed.csv.json").write_text(json.dumps(record))
     assert "do not name all files" in fail("rerun", "placed.csv")
+
+
+def test_a_page_does_not_begin_with_the_names_of_points(
+    model: str, frame: pd.DataFrame, run: Run
+) -> None:
+    frame[-NEW:].drop(columns="batch").to_csv("new.csv", index=False)  # the first column is "cell"
+    run("transform", model, "new.csv", "-o", "placed.csv", "--page", "page.html")
+    facts = re.search(r'id="ctsne-facts">(.*?)</script>', Path("page.html").read_text("utf-8"))
+    assert facts is not None
+    names = [each["name"] for each in json.loads(facts[1])["columns"]]
+    assert names.index("type") < names.index("cell")

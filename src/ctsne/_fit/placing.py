@@ -29,7 +29,7 @@ EXPECTED_FAR = 0.02
 POINTS_AT_ONCE = 2**14
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Placement:
     """New points in a finished map, with diagnostics; each array has one entry per point.
 
@@ -74,6 +74,10 @@ class Placement:
     other_share: NDArray[np.float32] | None
     matched: NDArray[np.float32] | None
     largest_weight: NDArray[np.float32]
+
+    def __repr__(self) -> str:
+        far = f"{int(self.far.sum())} farther than {self.far_distance:.3g}"
+        return f"<Placement of {len(self.embedding)} points, {far}>"
 
     def diagnostics(self) -> dict[str, NDArray[Any]]:
         """Return the arrays other than ``embedding``, without those that the method has not.

@@ -196,7 +196,9 @@ def _in_order(dataset: Dataset, wanted: list[str], options: argparse.Namespace) 
     missing = [name for name in wanted if name not in place]
     if missing:
         count = f"{len(missing)} of the {len(wanted)} columns that the model was made from"
-        raise ValueError(f"{options.input} lacks {count}: {listed(missing, most=5)}")
+        how = "; --use-rep names a representation that holds them"
+        how = how if options.input.endswith(".h5ad") else ""
+        raise ValueError(f"{options.input} lacks {count}: {listed(missing, most=5)}{how}")
     columns = [place[name] for name in wanted]
     return replace(dataset, X=dataset.X[:, columns], features=tuple(wanted))
 
@@ -296,7 +298,10 @@ def _write_page(
     from ctsne.report import write_placed
     from ctsne.report.placed import DISTANCE, PLACED
 
-    columns = ({} if color is None else {name: color}) | dataset.columns
+    # The first column is shown first: one that groups points, not one that names them.
+    columns = ({} if color is None else {name: color}) | dict(
+        sorted(dataset.columns.items(), key=lambda item: len(set(item[1])) == len(item[1]))
+    )
     columns = {name: each for name, each in columns.items() if name not in (PLACED, DISTANCE)}
     made = {**provenance.to_dict(), "command": _command(options)}
     flat = replace(placed, embedding=placed.embedding[:, :2])

@@ -143,8 +143,10 @@ class Labels:
             if len(found) != 1:
                 hint = did_you_mean(label_text(key), map(label_text, self.names))
                 known = listed(self.names, most=_SHOWN)
+                whole = "For the whole column, give one number"
                 raise ValueError(
-                    f"{argument} names {shown(key)}, not one of the labels ({known}){hint}"
+                    f"{argument} names {shown(key)}, not one of the labels ({known})"
+                    f"{hint or '.'} {whole}"
                 )
             (code,) = found
             if code in key_of:
