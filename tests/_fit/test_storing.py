@@ -272,7 +272,7 @@ def _set(value: Any) -> Callable[[Any], Any]:
         (_array("labels/0", lambda a: a[:, None]), "labels/0 is int32 of shape"),
         (_array("diagnostics/perplexity", _set(np.nan)), "not finite"),
         (lambda _, arrays: arrays.update(more=np.zeros(2)), "arrays that models do not have"),
-        (lambda _, arrays: arrays.update({"reference/more": np.zeros(2)}), "is not a valid ctsne model"),
+        (lambda _, arrays: arrays.update({"reference/more": np.zeros(2)}), "not a valid ctsne"),
     ],
 )  # fmt: skip
 def test_content_that_does_not_fit_is_refused(

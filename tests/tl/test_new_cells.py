@@ -113,6 +113,22 @@ def test_genes_are_found_by_name(halves: tuple[Any, Any]) -> None:
         tl.transform(new[:, 1:].copy(), made)
 
 
+def test_a_label_column_that_is_missing_is_named(halves: tuple[Any, Any]) -> None:
+    reference, new = halves
+    made = embedded(reference, labels=["batch", "type"])
+    new = new.copy()
+    del new.obs["type"]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        without = tl.transform(new, made, copy=True)
+    assert any("adata.obs has no column 'type'" in str(each.message) for each in caught)
+    new.obs["type"] = None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        one = tl.transform(new, made, copy=True)
+    assert not np.array_equal(one.obsm["ctsne"], without.obsm["ctsne"])
+
+
 def test_a_named_representation_needs_no_names(halves: tuple[Any, Any]) -> None:
     """A model of a table, whose columns have names that AnnData does not know."""
     reference, new = halves

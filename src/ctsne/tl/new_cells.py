@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ctsne._core.checks import check_choice, check_matrix
 from ctsne._core.guards import reason
-from ctsne._core.messages import listed, shown, unknown
+from ctsne._core.messages import listed, shown, unknown, warn
 from ctsne._core.vocabulary import ALIGN_CHOICES
 from ctsne._fit.placing import Placement
 from ctsne._fit.settings import DEFAULTS
@@ -322,8 +322,11 @@ def _labels(adata: Any, found: _Reference, labels: Any) -> tuple[Any, tuple[str,
     """Return the labels of the new cells as the model takes them, and the names of the columns."""
     own = found.model.labels_
     if labels is None:
-        there = found.labels and all(name in adata.obs for name in found.labels)
-        labels = list(found.labels) if there else None
+        absent = [name for name in found.labels if name not in adata.obs]
+        if absent and len(absent) < len(found.labels):
+            how = "add it with missing values to use the others"
+            warn(f"adata.obs has no column {listed(absent)}, so no labels are used; {how}")
+        labels = list(found.labels) if found.labels and not absent else None
     if labels is None:
         return None, ()
     column = labels_of(adata, labels)
