@@ -395,3 +395,11 @@ def test_extending_by_several_columns() -> None:
     model.extend(X[NEW], frame[NEW].assign(donor=7).reset_index(drop=True), n_iter=5)
     assert model.labels_.columns[1].names == (0, 1, 2, 7)
     assert model.embedding_.shape == (300, 2)
+
+
+def test_a_placement_is_shown_in_one_line() -> None:
+    placed = fitted().place(X[NEW], GIVEN)
+    far = int(placed.far.sum())
+    assert repr(placed) == (
+        f"<Placement of 80 points, {far} farther than {placed.far_distance:.3g}>"
+    )

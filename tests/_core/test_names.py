@@ -40,3 +40,11 @@ def test_names_with_commas_between() -> None:
     text = unknown("study, cell_type", known, what="column", where="x.csv")
     assert text.endswith("separate names with spaces, not commas: study cell_type")
     assert "commas" not in unknown("study,sex", known, what="column", where="x.csv")
+
+
+def test_an_unknown_name_shows_both_ends_of_many_names() -> None:
+    """Labels of a table come before or after its many features."""
+    known = [f"PC{i}" for i in range(50)] + ["donor", "cell_type"]
+    text = unknown("nothing", known, what="column", where="cells.csv")
+    assert "there are 'PC0', 'PC1'" in text
+    assert text.endswith("'donor', 'cell_type' (52 in all)")

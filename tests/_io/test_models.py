@@ -104,7 +104,7 @@ def test_the_disk_is_checked_before_anything_is_written(
 def test_a_file_without_its_end_is_refused(model: Path, share: float) -> None:
     whole = model.read_bytes()
     model.write_bytes(whole[: int(share * len(whole))])
-    assert "is not a model written by ctsne" in refused(model)
+    assert "is not a valid ctsne model" in refused(model)
 
 
 def test_no_changed_byte_gets_through(model: Path) -> None:
@@ -175,19 +175,19 @@ DECLARED = "{{'descr': {!r}, 'fortran_order': {}, 'shape': {}, }}"
         ("x.npy", npy([1.0], version=(2, 0)), "another version"),
         ("x.npy", npy([1.0]) + b"more", "does not fit"),
         ("x.npy", npy([1.0])[:-1], "does not fit"),
-        ("x.npy", b"", "is not a model"),
+        ("x.npy", b"", "is not a valid ctsne model"),
         ("x.npy", header(DECLARED.format("<f8", False, (-1,))) + bytes(8), "does not fit"),
         ("x.npy", header(DECLARED.format("<f8", False, (2**62, 2))), "does not fit"),
-        ("x.npy", header("__import__('os').abort()"), "is not a model"),
+        ("x.npy", header("__import__('os').abort()"), "is not a valid ctsne model"),
         ("x.npy", header(DECLARED.format("|b1", False, (2,))) + b"\x00\x02", "neither true nor"),
         ("model.json", b"[]", "does not describe a model"),
-        ("model.json", b"{", "is not a model"),
-        ("model.json", b"\xff\xfe", "is not a model"),
+        ("model.json", b"{", "is not a valid ctsne model"),
+        ("model.json", b"\xff\xfe", "is not a valid ctsne model"),
         ("model.json", b'{"format": "ctsne model", "version": NaN}', "NaN is not a number"),
         ("model.json", b'{"format": "ctsne model", "version": true}', "positive whole number"),
         ("model.json", b'{"format": "ctsne model", "version": "1"}', "positive whole number"),
         ("model.json", b'{"format": "other", "version": 1}', "does not describe a model"),
-        ("model.json", b"[" * 100_000, "is not a model"),
+        ("model.json", b"[" * 100_000, "is not a valid ctsne model"),
     ],
 )
 def test_hostile_members_are_refused(model: Path, name: str, content: bytes, message: str) -> None:

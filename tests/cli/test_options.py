@@ -65,10 +65,10 @@ def test_numbers_for_labels(texts: list[str], value: object) -> None:
     [
         (["much"], "must be a number, got 'much'"),
         (["auto"], "must be a number, got 'auto'"),
-        (["a=1", "0.5"], "label=number per label or column, got '0.5'"),
+        (["a=1", "0.5"], "name=number for each label or column, got 'a=1 0.5'"),
         (["a=1", "a=2"], "names the label 'a' twice"),
         (["a=x"], "must be a number, got 'x'"),
-        (["=1"], "label=number"),
+        (["=1"], "name=number"),
         (["nan"], "must be a number"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -100,7 +101,35 @@ def test_without_labels_it_says_so(
 
 def test_the_wrong_column_is_suspected(model: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["transform", model, "new.csv", "--labels", "type", "-o", "placed.csv"]) == 0
-    assert "the model knows no label of 'type'" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "the model has none of the labels of 'type', but" in said
+    assert "if this is not a new batch, name another column with --labels" in said
+
+
+def test_the_label_column_that_is_missing_is_named(
+    frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run,
+    quick: list[str], capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    frame.to_csv("cells.csv", index=False)
+    words = ["embed", "cells.csv", "--labels", "batch", "type", "-o", "map.csv", *quick]
+    run(*words, "--index", "cell", "--model", "two.ctsne")
+    frame[-NEW:].drop(columns="type").to_csv("new.csv", index=False)
+    assert main(["transform", "two.ctsne", "new.csv", "-o", "placed.csv"]) == 0
+    said = capsys.readouterr().err
+    assert "new.csv has no column 'type': the points are placed without labels" in said
+    assert "--labels names 2 columns" in said
+
+
+def test_data_on_another_scale_are_suspected(
+    model: str, frame: pd.DataFrame, capsys: pytest.CaptureFixture[str]
+) -> None:
+    new = frame[-NEW:].copy()
+    new[[name for name in new if name.startswith("PC")]] *= 1000
+    new.to_csv("new.csv", index=False)
+    assert main(["transform", model, "new.csv", "-o", "placed.csv"]) == 0
+    said = capsys.readouterr().err
+    assert f"warning: {NEW} of {NEW} points are far from the reference. Are the features" in said
 
 
 def test_far_points_are_marked(model: str, frame: pd.DataFrame, run: Run) -> None:
@@ -240,3 +269,14 @@ def test_settings_of_a_stranger_are_only_a_proposal(model: str, run: Run, fail: 
     record["inputs"].pop()
     Path("placed.csv.json").write_text(json.dumps(record))
     assert "do not name all files" in fail("rerun", "placed.csv")
+
+
+def test_a_page_does_not_begin_with_the_names_of_points(
+    model: str, frame: pd.DataFrame, run: Run
+) -> None:
+    frame[-NEW:].drop(columns="batch").to_csv("new.csv", index=False)  # the first column is "cell"
+    run("transform", model, "new.csv", "-o", "placed.csv", "--page", "page.html")
+    facts = re.search(r'id="ctsne-facts">(.*?)</script>', Path("page.html").read_text("utf-8"))
+    assert facts is not None
+    names = [each["name"] for each in json.loads(facts[1])["columns"]]
+    assert names.index("type") < names.index("cell")

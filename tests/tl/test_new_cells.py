@@ -109,8 +109,38 @@ def test_genes_are_found_by_name(halves: tuple[Any, Any]) -> None:
     one = tl.transform(new, made, copy=True)
     other = tl.transform(new[:, ::-1].copy(), made, copy=True)
     assert np.array_equal(one.obsm["ctsne"], other.obsm["ctsne"])
-    with pytest.raises(ValueError, match="lacks 1 of the 10 genes of the reference: 'gene0'"):
+    with pytest.raises(ValueError, match="lacks 1 of the 10 columns of the reference: 'gene0'"):
         tl.transform(new[:, 1:].copy(), made)
+
+
+def test_a_label_column_that_is_missing_is_named(halves: tuple[Any, Any]) -> None:
+    reference, new = halves
+    made = embedded(reference, labels=["batch", "type"])
+    new = new.copy()
+    del new.obs["type"]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        without = tl.transform(new, made, copy=True)
+    assert any("adata.obs has no column 'type'" in str(each.message) for each in caught)
+    new.obs["type"] = None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        one = tl.transform(new, made, copy=True)
+    assert not np.array_equal(one.obsm["ctsne"], without.obsm["ctsne"])
+
+
+def test_a_named_representation_needs_no_names(halves: tuple[Any, Any]) -> None:
+    """A model of a table, whose columns have names that AnnData does not know."""
+    reference, new = halves
+    table = pd.DataFrame(reference.obsm["X_pca"]).add_prefix("component ")
+    model = ConditionalTSNE(random_state=0, **QUICK).fit(table, labels=list(reference.obs["batch"]))
+    with pytest.raises(ValueError, match="name the representation that holds them with use_rep"):
+        tl.transform(new, model, "batch")
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        made = tl.transform(new, model, "batch", use_rep="X_pca", copy=True)
+        wanted = model.transform(new.obsm["X_pca"], new.obs["batch"])
+    assert np.array_equal(made.obsm["ctsne"], wanted)
 
 
 def test_variable_genes_of_the_reference(halves: tuple[Any, Any]) -> None:

@@ -90,5 +90,13 @@ def unknown(name: object, known: Sequence[str], *, what: str, where: str) -> str
         return f"{text}; separate names with spaces, not commas: {' '.join(parts)}"
     hint = did_you_mean(name, known)
     if hint:
-        return f"{text}{hint} There are {listed(known)}" if len(known) > 1 else f"{text}{hint}"
-    return f"{text}; there are {listed(known) if known else 'none'}"
+        return f"{text}{hint} There are {_ends(known)}" if len(known) > 1 else f"{text}{hint}"
+    return f"{text}; there are {_ends(known) if known else 'none'}"
+
+
+def _ends(names: Sequence[str]) -> str:
+    """Write the first and the last names: labels come before or after many features."""
+    if len(names) <= _SHOWN:
+        return listed(names)
+    half = _SHOWN // 2
+    return f"{listed(names[:half])}, ..., {listed(names[-half:])} ({len(names)} in all)"

@@ -41,6 +41,9 @@ def check_mixing(
     mixing: float | Floats
     if isinstance(labels, LabelColumns):
         mixing = check_per_label(given["mixing"], "mixing", labels, high=1.0)
+    elif isinstance(given["mixing"], Mapping):
+        got = f"got {shown(given['mixing'])}"
+        raise ValueError(f"mixing must be one number, as there is one label column, {got}")
     else:
         mixing = check_number(given["mixing"], "mixing", low=0, high=1)
     text = f"mixing={value_text(given['mixing'])}"

@@ -30,7 +30,7 @@ POINTS_AT_ONCE = 2**14
 VALUES_AT_ONCE = 2**26  # of their features, in double precision
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Placement:
     """New points in a finished map, with diagnostics; each array has one entry per point.
 
@@ -76,6 +76,10 @@ class Placement:
     other_share: NDArray[np.float32] | None
     matched: NDArray[np.float32] | None
     largest_weight: NDArray[np.float32]
+
+    def __repr__(self) -> str:
+        far = f"{int(self.far.sum())} farther than {self.far_distance:.3g}"
+        return f"<Placement of {len(self.embedding)} points, {far}>"
 
     def diagnostics(self) -> dict[str, NDArray[Any]]:
         """Return the arrays other than ``embedding``, without those that are None.
@@ -197,16 +201,25 @@ def place(
             distance[points] = found.neighbors.distances.min(axis=1)
             _keep(kept, points, found, m)
     far = distance > reference.far_distance
-    if far.sum() > EXPECTED_FAR * m:
+    count = int(far.sum())
+    if count > EXPECTED_FAR * m:
         warn(
-            f"{int(far.sum())} of {m} new points have no neighbour in the map closer than "
+            f"{count} of {m} new points have no neighbour in the map closer than "
             f"{reference.far_distance:.3g}; their positions mean little (see 'far' of place)"
+            f"{far_hint(count, m)}"
         )
     return Placement(
         embedding=embedding, distance=distance, far=far, far_distance=reference.far_distance,
         perplexity=kept["perplexity"], other_share=kept.get("other_share"),
         matched=kept.get("matched"), largest_weight=kept["largest_weight"],
     )  # fmt: skip
+
+
+def far_hint(far: int, m: int) -> str:
+    """Return what to check if most of the new points are far; else nothing."""
+    if far <= m / 2:
+        return ""
+    return ". Are the features the same as in the fit, with the same scaling and components?"
 
 
 def _blocks(matrix: Any) -> list[slice]:

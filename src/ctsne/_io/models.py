@@ -26,7 +26,7 @@ from ctsne._core.messages import listed, shown
 from ctsne._io.paths import MODEL_SUFFIX, check_input, check_output
 
 FORMAT, VERSION = "ctsne model", 1
-WHAT = "a model written by ctsne"
+WHAT = "a valid ctsne model"
 _TEXT = "model.json"
 # Names of a million labels fit; reading more text than this is not worth the memory.
 _MOST_TEXT = 2**26
@@ -172,7 +172,7 @@ def _check_sum(mapped: mmap.mmap, begin: int, end: int, entry: zipfile.ZipInfo) 
         for start in range(begin, end, _BLOCK):
             found = zlib.crc32(view[start : min(end, start + _BLOCK)], found)
     if found != entry.CRC:
-        raise ValueError(f"it is damaged: the checksum of {entry.filename} does not match")
+        raise ValueError(f"the checksum of {entry.filename} does not match, so the file is damaged")
 
 
 def _parsed(text: bytes) -> dict[str, Any]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from ctsne.cli import options as opt
 from ctsne.cli.console import Console
 from ctsne.cli.main import Parser
 from ctsne.cli.options import option
+from ctsne.cli.transform import warn_of_far, without_labels
 
 if TYPE_CHECKING:
     from ctsne.distributed import PlacedShards
@@ -69,7 +71,10 @@ def run(options: argparse.Namespace, console: Console) -> None:
     labels = options.labels or _usual_labels(model, options, console)
     use_rep = options.use_rep or _usual_rep(model, options)
     console.stage("starting workers" if options.scheduler is None else "connecting")
-    with connected(options.scheduler) as client:
+    with connected(options.scheduler) as client, warnings.catch_warnings():
+        # Both are reported here in other words.
+        for message in ("no labels given", ".* have no neighbour in the map closer than"):
+            warnings.filterwarnings("ignore", message=message)
         placed = place(
             options.model, options.input, options.output, labels=labels, use_rep=use_rep,
             client=client, progress=not console.quiet,
@@ -90,11 +95,11 @@ def _usual_labels(
     if model.labels_ is None or not known:
         return None
     first = file_paths(options.input)[0]
-    if {*known} <= {*columns_in(first)}:
+    there = columns_in(first)
+    if {*known} <= {*there}:
         console.say(f"labels: {' and '.join(known)}, as in the model")
         return known
-    what = f"{first} has no column {' and '.join(known)!r:.60}"
-    console.say(f"{what}: the points are placed without labels; --labels names a column")
+    console.say(without_labels(first, known, there))
     return None
 
 
@@ -125,6 +130,7 @@ def _report(
     lines.append(f"far from the reference: {far} of {n}")
     if far:
         lines.append("column ctsne_far marks them; do not trust their places")
+        warn_of_far(far, n, console)
     content = {
         "command": "place", "output": options.output, "model": options.model, "labels": labels,
         "files": [str(each) for each in placed.files], "points": n, "far": far,

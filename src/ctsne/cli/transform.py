@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -197,7 +197,9 @@ def _in_order(dataset: Dataset, wanted: list[str], options: argparse.Namespace) 
     missing = [name for name in wanted if name not in place]
     if missing:
         count = f"{len(missing)} of the {len(wanted)} columns that the model was made from"
-        raise ValueError(f"{options.input} lacks {count}: {listed(missing, most=5)}")
+        how = "; --use-rep names a representation that holds them"
+        how = how if options.input.endswith(".h5ad") else ""
+        raise ValueError(f"{options.input} lacks {count}: {listed(missing, most=5)}{how}")
     columns = [place[name] for name in wanted]
     return replace(dataset, X=dataset.X[:, columns], features=tuple(wanted))
 
@@ -225,10 +227,18 @@ def _label_names(
     if known and all(name in dataset.columns for name in known):
         tell(f"labels: {' and '.join(known)}, as in the model")
         return known
-    how = "the points are placed without labels; --labels names a column"
-    what = f"{options.input} has no column {joint_name(known)!r:.60}" if known else "no labels"
-    tell(f"{what}: {how}")
+    tell(without_labels(options.input, known, dataset.columns))
     return []
+
+
+def without_labels(where: object, known: Sequence[str], there: Collection[str]) -> str:
+    """Say why points are placed without labels, and how to name the columns that hold them."""
+    absent = [name for name in known if name not in there]
+    what = f"{where} has no column {listed(absent)}" if absent else "no labels"
+    how = "--labels names a column"
+    if len(known) > 1:
+        how = f"--labels names {len(known)} columns, in which values may be missing"
+    return f"{what}: the points are placed without labels; {how}"
 
 
 def _labels(model: ConditionalTSNE, dataset: Dataset, names: list[str]) -> Any:
@@ -292,7 +302,10 @@ def _write_page(
     from ctsne.report import write_placed
     from ctsne.report.placed import DISTANCE, PLACED
 
-    columns = ({} if color is None else {name: color}) | dataset.columns
+    # The first column is shown first: one that groups points, not one that names them.
+    columns = ({} if color is None else {name: color}) | dict(
+        sorted(dataset.columns.items(), key=lambda item: len(set(item[1])) == len(item[1]))
+    )
     columns = {name: each for name, each in columns.items() if name not in (PLACED, DISTANCE)}
     made = {**provenance.to_dict(), "command": _command(options)}
     flat = replace(placed, embedding=placed.embedding[:, :2])
@@ -327,18 +340,29 @@ def _report(
         new = f" ({listed(counts[name]['unseen labels'], most=3)})" if unseen else ""
         lines.append(f"{name}: {known} known, {unseen} new to the model{new}, {missing} missing")
         if unseen and not known:
-            some = f"only labels such as {listed(own.names, most=3)}"
-            console.warn(f"the model knows no label of {name!r:.60}, {some}: the right column?")
+            what = f"the model has none of the labels of {name!r:.60}, but"
+            how = "if this is not a new batch, name another column with --labels"
+            console.warn(f"{what} {listed(own.names, most=3)}; {how}")
     where = f"no reference point closer than {placed.far_distance:.3g}"
     lines.append(f"far from the reference: {far} of {n} ({where})")
     if far:
         lines.append(f"column {options.key}_far marks them; do not trust their places")
+        warn_of_far(far, n, console)
     content = {
         "command": "transform", "output": options.output, "picture": options.plot,
         "page": options.page, "model": options.model, "points": n, "labels": counts, "far": far,
         "far_distance": placed.far_distance, "settings": settings,
     }  # fmt: skip
     console.result("\n".join(lines), content)
+
+
+def warn_of_far(far: int, n: int, console: Console) -> None:
+    """Warn if most points are far from the reference: usually the data, not the cells, differ."""
+    from ctsne._fit.placing import far_hint
+
+    hint = far_hint(far, n)
+    if hint:
+        console.warn(f"{far} of {n} points are far from the reference{hint}")
 
 
 def _label_columns(

@@ -91,8 +91,8 @@ def per_label(texts: Sequence[str]) -> float | dict[str, float]:
     for text in texts:
         label, _, value = text.rpartition("=")
         if not label:
-            what = "must be a number, or label=number per label or column"
-            raise ArgumentTypeError(f"{what}, got {text!r}")
+            what = "must be one number, or name=number for each label or column"
+            raise ArgumentTypeError(f"{what}, got {' '.join(texts)!r}")
         if label in values:
             raise ArgumentTypeError(f"names the label {label!r} twice")
         values[label] = number(value)

@@ -142,10 +142,9 @@ class Labels:
             found = {by_value[key]} if key in by_value else by_text.get(label_text(key), set())
             if len(found) != 1:
                 hint = did_you_mean(label_text(key), map(label_text, self.names))
-                known = listed(self.names, most=_SHOWN)
-                raise ValueError(
-                    f"{argument} names {shown(key)}, not one of the labels ({known}){hint}"
-                )
+                known = f"not one of the labels ({listed(self.names, most=_SHOWN)})"
+                how = f"{hint or '.'} For the whole column, give one number"
+                raise ValueError(f"{argument} names {shown(key)}, {known}{how}")
             (code,) = found
             if code in key_of:
                 raise ValueError(

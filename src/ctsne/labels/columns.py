@@ -218,7 +218,8 @@ def encode_columns(
     if len(columns) > MOST_COLUMNS:
         raise ValueError(
             f"{argument} has {len(columns)} columns; at most {MOST_COLUMNS} can be factored out. "
-            "Join some of them into one with ctsne.labels.combine_columns"
+            "Join some of them into one with ctsne.labels.combine_columns, or all of them with "
+            "--combine on the command line"
         )
     twice = [name for name in names if names.count(name) > 1]
     if twice:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ctsne._core.checks import check_choice, check_matrix
 from ctsne._core.guards import reason
-from ctsne._core.messages import listed, shown, unknown
+from ctsne._core.messages import listed, shown, unknown, warn
 from ctsne._core.vocabulary import ALIGN_CHOICES
 from ctsne._fit.new_labels import in_order
 from ctsne._fit.placing import Placement
@@ -265,6 +265,7 @@ def _features(
     adata: Any, found: _Reference, reference: Any, use_rep: str | None, layer: str | None
 ) -> Any:
     """Return the features of the new cells, which must be those of the reference."""
+    named = use_rep not in (None, "X")  # columns of a representation have no names to compare
     if use_rep is None and layer is None:
         use_rep, layer = found.use_rep, found.layer
     if use_rep not in (None, "X") and use_rep not in adata.obsm:
@@ -273,20 +274,22 @@ def _features(
     if use_rep == _COMPONENTS and is_anndata(reference):
         _check_components(adata, reference)
     chosen = choose_representation(adata, use_rep=use_rep, layer=layer)
-    if found.genes is not None and not set(found.genes) <= set(chosen.features) and layer is None:
+    genes = None if named else found.genes
+    if genes is not None and not set(genes) <= set(chosen.features) and layer is None:
         chosen = choose_representation(adata, use_rep="X")
     matrix = chosen.matrix
     if found.n_pcs is not None:
         matrix = matrix[:, : int(found.n_pcs)]
-    elif found.genes is not None and chosen.features != found.genes:
+    elif genes is not None and chosen.features != genes:
         place = {name: column for column, name in enumerate(chosen.features)}
-        missing = [gene for gene in found.genes if gene not in place]
+        missing = [gene for gene in genes if gene not in place]
         if missing:
             raise ValueError(
-                f"adata lacks {len(missing)} of the {len(found.genes)} genes of the reference: "
-                f"{listed(missing, most=5)}; all of them are needed, in adata.var_names"
+                f"adata lacks {len(missing)} of the {len(genes)} columns of the reference: "
+                f"{listed(missing, most=5)}; all of them are needed, in adata.var_names, or name "
+                "the representation that holds them with use_rep"
             )
-        matrix = matrix[:, [place[gene] for gene in found.genes]]
+        matrix = matrix[:, [place[gene] for gene in genes]]
     d = found.model.n_features_in_
     if matrix.shape[1] != d:
         what = f"{chosen.source} of adata has {matrix.shape[1]} columns"
@@ -321,8 +324,11 @@ def _labels(adata: Any, found: _Reference, labels: Any) -> tuple[Any, tuple[str,
     """Return the labels of the new cells as the model takes them, and the names of the columns."""
     own = found.model.labels_
     if labels is None:
-        there = found.labels and all(name in adata.obs for name in found.labels)
-        labels = list(found.labels) if there else None
+        absent = [name for name in found.labels if name not in adata.obs]
+        if absent and len(absent) < len(found.labels):
+            how = "add it with missing values to use the others"
+            warn(f"adata.obs has no column {listed(absent)}, so no labels are used; {how}")
+        labels = list(found.labels) if found.labels and not absent else None
     if labels is None:
         return None, ()
     names = tuple(column_names(adata, labels))

@@ -9,7 +9,8 @@ function drawAbout(data) {
   const { placed } = facts;
   const parts = placed !== undefined ? [
     `${count(placed.points)} points placed in a map of ${count(placed.reference)} (grey)`,
-    `${count(placed.far)} are far from the reference: none of its points is closer than ${number(placed.limit)}, so their places mean little`,
+    placed.far === 0 ? "none is far from the reference"
+      : `${count(placed.far)} are far from the reference: none of its points is closer than ${number(placed.limit)}, so their places mean little`,
   ] : [`${count(finished)} ${finished === 1 ? "map" : "maps"} of ${count(facts.n)} points${sampled}`, `factored out: ${factored}`];
   const whole = facts.columns.every((column) => column.kind !== "labels" || column.labels.length === column.all);
   const rare = whole ? "with every label among them" : "without some rare labels";
