@@ -42,8 +42,10 @@ def check_mixing(
     if isinstance(labels, LabelColumns):
         mixing = check_per_label(given["mixing"], "mixing", labels, high=1.0)
     elif isinstance(given["mixing"], Mapping):
-        got = f"got {shown(given['mixing'])}"
-        raise ValueError(f"mixing must be one number, as there is one label column, {got}")
+        only = "a mapping by column needs several label columns"
+        raise TypeError(
+            f"mixing must be a number from 0 to 1, got {shown(given['mixing'])}; {only}"
+        )
     else:
         mixing = check_number(given["mixing"], "mixing", low=0, high=1)
     text = f"mixing={value_text(given['mixing'])}"
