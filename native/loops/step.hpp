@@ -25,7 +25,7 @@ static void step(const StepOptions& options, int dims, int64_t points, const flo
     float* at = update + i * dims;
     float length2 = 0;
     for (int axis = 0; axis < dims; ++axis) length2 += at[axis] * at[axis];
-    if (length2 <= longest * longest) continue;
+    if (!(length2 > longest * longest)) continue;  // nor if either is not a number
     float scale = longest / sqrtf(length2);
     if (!isfinite(length2)) {  // few steps are this long
       double square = 0;
