@@ -162,9 +162,9 @@ class RowMaker:
                 shares = self._balanced(natural, codes, weights)
             else:
                 shares = softmax(natural + self._revised(codes), axis=1)
-            # A point of the fit has half of its weight from points that name it, which are like
-            # those that name its neighbours. For a new point the similarities without conditioning
-            # stand in for them, and all the more if its surroundings are hardly named at all.
+            # A fitted point gets half of its weight from points that list it as a neighbour. No
+            # point lists a new one, so its unconditioned similarities replace that half, and more
+            # than half if few points of other labels list its neighbours.
             trust = NAMING * np.nan_to_num(matched.min(axis=1, keepdims=True), nan=2.0)
             shares = plain + trust * (shares - plain)
         return self._split(found, shares, perplexity, matched)

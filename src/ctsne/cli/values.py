@@ -117,9 +117,7 @@ def per_column(texts: Sequence[str]) -> list[float] | dict[str, list[float]]:
 class Texts(argparse.Action):
     """Store what is read from all texts after an option together."""
 
-    def read(self, texts: Sequence[str]) -> Any:
-        """Return the value of the option."""
-        raise NotImplementedError
+    read: Callable[[Sequence[str]], Any]
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option: Any = None) -> None:
         """Read the texts after the option."""
@@ -132,17 +130,13 @@ class Texts(argparse.Action):
 class PerLabel(Texts):
     """Store one number, or one for each label or label column."""
 
-    def read(self, texts: Sequence[str]) -> float | dict[str, float]:
-        """Return a number, or numbers by name."""
-        return per_label(texts)
+    read = staticmethod(per_label)
 
 
 class PerColumn(Texts):
     """Store numbers to try, for all label columns together or for each."""
 
-    def read(self, texts: Sequence[str]) -> list[float] | dict[str, list[float]]:
-        """Return numbers, or lists of numbers by column."""
-        return per_column(texts)
+    read = staticmethod(per_column)
 
 
 def apply_config(commands: Mapping[str, Parser], command: str, arguments: Sequence[str]) -> None:

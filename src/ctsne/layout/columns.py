@@ -1,10 +1,11 @@
 """Low-dimensional conditioning on several label columns.
 
 The weight of a pair is the product of what each column gives: alpha if both points have the same
-label in it, beta if their labels differ, one if a label is missing. Written with indicators, every
-column has the factor ``1 + (beta - 1) [both labelled] + (alpha - beta) [same label]``. Multiplied
-out, the weight is a sum of few terms, each a number for all pairs inside the groups of a partition:
-those with the same labels in some columns, among the points with labels in some others.
+label in it, beta if their labels differ, one if a label is missing. As a formula, the factor of a
+column is ``1 + (beta - 1) [both labelled] + (alpha - beta) [same label]``, where a bracket is 1 if
+it holds and 0 if not. Expanding the product gives a few terms. Each is one number for all pairs
+inside the groups of a partition: points with the same labels in some columns, among those with
+labels in some others.
 """
 
 from __future__ import annotations
