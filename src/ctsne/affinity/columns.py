@@ -16,9 +16,9 @@ from ctsne.affinity.rows import Rows
 from ctsne.affinity.weights import (
     LEAST_MATCHED,
     Floats,
-    check_numbers,
     joint_share,
     of_points,
+    one_each,
     random_share,
     revised_weights,
 )  # fmt: skip
@@ -306,10 +306,4 @@ def per_column(
     value: ArrayLike, argument: str, labels: LabelColumns, *, open_low: bool = False
 ) -> Floats:
     """Return a number between 0 and 1 for each column."""
-    numbers = check_numbers(value, argument, low=0, high=1, open_low=open_low)
-    if numbers.shape not in ((), (labels.n_columns,)):
-        raise ValueError(
-            f"{argument} must be one number or one per label column ({labels.n_columns}), got an "
-            f"array of shape {numbers.shape}"
-        )
-    return np.broadcast_to(numbers, (labels.n_columns,))
+    return one_each(value, argument, labels.n_columns, "label column", open_low=open_low)

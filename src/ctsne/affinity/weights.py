@@ -77,13 +77,18 @@ def of_points(of_labels: ArrayLike, codes: NDArray[np.int32]) -> Floats:
 
 def per_label(value: ArrayLike, argument: str, labels: Labels, *, open_low: bool) -> Floats:
     """Return a number between 0 and 1 for each label."""
+    return one_each(value, argument, labels.n_labels, "label", open_low=open_low)
+
+
+def one_each(value: ArrayLike, argument: str, count: int, what: str, *, open_low: bool) -> Floats:
+    """Return a number between 0 and 1 for each of some things, from one or as many numbers."""
     numbers = check_numbers(value, argument, low=0, high=1, open_low=open_low)
-    if numbers.shape not in ((), (labels.n_labels,)):
+    if numbers.shape not in ((), (count,)):
         raise ValueError(
-            f"{argument} must be one number or one per label ({labels.n_labels}), got an array of "
-            f"shape {numbers.shape}"
+            f"{argument} must be one number or one per {what} ({count}), got an array of shape "
+            f"{numbers.shape}"
         )
-    return np.broadcast_to(numbers, (labels.n_labels,))
+    return np.broadcast_to(numbers, (count,))
 
 
 def check_numbers(
