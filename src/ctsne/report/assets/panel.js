@@ -21,7 +21,8 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
   const overlay = element("canvas");
   const context = overlay.getContext("2d");
   const seen = {
-    points, width: 0, height: 0, view: WHOLE, share: 1, ring: null, lasso: null, named: [],
+    points, width: 0, height: 0, view: WHOLE, share: 1, ring: null, lasso: null,
+    named: [], unlit: new Set(), // names as they are seen, and codes whose names step back
     look: { size: null, opacity: null, dark: false }, raised: 0, // number of points with a mask
   };
   const plain = makeSplat(points);
@@ -62,7 +63,11 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
 
   const frame = (now) => {
     queued = null;
-    if (seen.width === 0 || seen.height === 0) return;
+    if (seen.width === 0 || seen.height === 0) {
+      begun = null; // hidden: nothing to see of an animation
+      seen.share = 1;
+      return;
+    }
     if (begun !== null) {
       begun = Math.min(begun, now); // a frame may carry a time before that of the call
       const t = Math.min(1, (now - begun) / MOVE_MS);
@@ -112,6 +117,7 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
       seen.named = movedNames(placed, seen);
     }
     drawMarks(context, seen);
+    drawLasso(context, seen);
   };
   const setView = (view) => {
     const same = ["x", "y", "side"].every((key) => view[key] === seen.view[key]);
@@ -186,6 +192,7 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
     highlight(mask) {
       points.mask = mask;
       seen.raised = mask === null ? 0 : mask.reduce((sum, value) => sum + value, 0);
+      seen.unlit = unlitCodes(names, mask, seen.raised);
       load("mask");
     },
     ring(point) {
@@ -193,13 +200,16 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
       seen.ring = point;
       redraw(false);
     },
-    view: setView,
+    view(view) {
+      setView(view);
+    },
     look(look) {
       seen.look = look;
       redraw();
     },
     names(wanted) {
       names = wanted;
+      seen.unlit = unlitCodes(names, points.mask, seen.raised);
       anchors = placed = null;
       redraw(false);
     },
@@ -242,7 +252,7 @@ function frameOf({ points, width, height, view, share, look, raised }, ratio, co
 // The diameter of points in CSS pixels: smaller the more there are, and growing slowly with zoom.
 
 function automaticSize(n, side, view) {
-  const whole = Math.min(7, Math.max(1.6, (0.55 * side) / Math.sqrt(Math.max(1, n))));
+  const whole = Math.min(7, Math.max(1.4, 0.05 * side * Math.max(1, n) ** -0.225));
   return Math.min(9, whole * Math.max(1, WHOLE.side / view.side) ** 0.4);
 }
 

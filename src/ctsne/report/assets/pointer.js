@@ -52,7 +52,6 @@ function connectPointer(host, surface, panel) {
   };
   surface.addEventListener("pointerdown", (event) => {
     if (event.button !== 0) return;
-    host.focus({ preventScroll: true });
     surface.setPointerCapture(event.pointerId);
     fingers.set(event.pointerId, at(event));
     if (fingers.size === 1) {
@@ -75,12 +74,13 @@ function connectPointer(host, surface, panel) {
       panel.go(zoomed(moved, apart / gesture.apart, panel.place(centre)));
       Object.assign(gesture, { at: centre, apart });
     } else {
-      drag(now);
+      drag(now, event);
     }
   });
-  const drag = (now) => {
+  const drag = (now, event) => {
     const { start, last, line } = gesture;
     if (gesture.isTap && Math.hypot(now[0] - start[0], now[1] - start[1]) < TAP_PX) return;
+    if (gesture.isTap) panel.hover(null, event);
     gesture.isTap = false;
     if (gesture.kind === "move") {
       cursor();
