@@ -108,10 +108,10 @@ def test_what_the_map_is_made_of_is_not_replaced_by_it(
     run(*command)
     before = Path("cells.h5ad").read_bytes()
     assert 'would overwrite its input, obsm["X_ctsne"]; use another --key' in fail(
-        *command, "--use-rep", "ctsne"
+        *command, "--use-rep", "X_ctsne"
     )
     assert Path("cells.h5ad").read_bytes() == before
-    text = run(*command, "--use-rep", "ctsne", "--key", "second")
+    text = run(*command, "--use-rep", "X_ctsne", "--key", "second")
     assert text.endswith("next: ctsne plot cells.h5ad -o map.png --key second\n")
 
 
