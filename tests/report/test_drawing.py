@@ -293,6 +293,15 @@ def test_the_nearest_point_within_reach_is_found(drawn: Callable[..., Opened]) -
     assert any(point is not None for point in wanted)
 
 
+def test_highlighted_points_are_found_before_the_ones_below(drawn: Callable[..., Opened]) -> None:
+    page = drawn(np.array([[0.5, 0.5], [0.508, 0.5]], np.float32))  # three pixels apart
+    page.page.mouse.move(200, 200)
+    page.page.evaluate("ctsnePage.panel.highlight(Uint8Array.of(0, 1))")
+    page.page.mouse.move(200, 201)
+    page.page.mouse.move(193, 201)  # too far from the highlighted one
+    assert page.page.evaluate("ctsnePage.said.hover") == [0, 1, 0]
+
+
 def test_a_tap_gives_the_point_and_selects_nothing(drawn: Callable[..., Opened]) -> None:
     page = drawn(_CORNERS)
     page.page.mouse.click(*(_pixels(_CORNERS)[2] + 2))

@@ -3,6 +3,7 @@
 const MOVE_MS = 450;
 const REST_MS = 140; // without a change of the view, all points are drawn again
 const HOVER_PX = 10;
+const ABOVE_PX = 5;
 // While it moves, a map draws as many points as fit in a frame between these times.
 const [FAST_MS, SLOW_MS] = [24, 34];
 const DRAWS = 3; // a frame draws both maps, and does the rest in the time of a third one
@@ -92,7 +93,7 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
       const start = performance.now();
       renderer.draw(frameOf(seen, window.devicePixelRatio, step));
       spent = performance.now() - start;
-      if (!isMeasured) adapt(FAST_MS / Math.max(0.1, DRAWS * spent));
+      if (!isMeasured && renderer === plain) adapt(FAST_MS / Math.max(0.1, DRAWS * spent));
       isMeasured = true;
     }
     drawAbove(isMoving);
@@ -110,7 +111,7 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
     if (frames.length > KEPT_FRAMES) frames.shift();
     const cost = renderer === card ? passed : DRAWS * spent;
     if (cost > SLOW_MS) adapt(Math.max(0.6, SLOW_MS / cost));
-    else if (cost < FAST_MS) adapt(1.1);
+    else if (cost < FAST_MS) adapt(Math.min(1.3, FAST_MS / cost));
   };
   const drawAbove = (isMoving) => {
     const ratio = window.devicePixelRatio;
@@ -154,7 +155,13 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
   };
   const scale = () => camera(seen.view, seen.width, seen.height).scale;
   const index = () => (grid ??= makeGrid(points.to));
-  const nearest = (at) => (begun === null && n > 0 ? index().nearest(...place(at), HOVER_PX / scale()) : null);
+  // Highlighted points lie above the others, so they are found first.
+  const nearest = (at) => {
+    if (begun !== null || n === 0) return null;
+    const [x, y] = place(at);
+    const above = points.mask === null ? null : index().nearest(x, y, ABOVE_PX / scale(), points.mask);
+    return above ?? index().nearest(x, y, HOVER_PX / scale());
+  };
   const hover = (at, event) => {
     const point = at === null ? null : nearest(at);
     if (point === null && hovered === null) return;
