@@ -147,7 +147,9 @@ def first_screen(page: Opened) -> list[str]:
         wanted += ["#trade", "#strength", "#take"]
         if page.state()["suggested"] is not None:
             wanted.append("#suggestion")
-    return wanted + [f"details[open] > .sheet" for _ in range(page.page.locator("details.menu[open]").count())]
+    return wanted + [
+        f"details[open] > .sheet" for _ in range(page.page.locator("details.menu[open]").count())
+    ]
 
 
 def states(page: Opened) -> Iterator[str]:
