@@ -29,8 +29,7 @@ MAPS = 14  # as many as ctsne report makes
 MOVES = 6
 SCREEN = {"width": 1366, "height": 768}
 # Runs before the page: times its first frame, then moves the slider back and forth.
-TIMES = (
-    """
+TIMES = """
 window.times = { moves: [], moving: [] };
 const drawn = () => Number(ctsnePage.drawn("right"));
 const wait = () => {
@@ -56,7 +55,7 @@ const move = () => {
       return requestAnimationFrame(tick);
     }
     times.moves.push([frames, performance.now() - begin]);
-    if (times.moves.length < %d) return move();
+    if (times.moves.length < MOVES) return move();
     return setTimeout(() => {
       times.rest = drawn();
       times.done = true;
@@ -65,9 +64,7 @@ const move = () => {
   requestAnimationFrame(tick);
 };
 requestAnimationFrame(wait);
-"""
-    % MOVES
-)
+""".replace("MOVES", str(MOVES))
 COUNT = """() => {
   window.counted = { frames: 0, begin: performance.now() };
   const tick = () => {

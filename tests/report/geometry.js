@@ -112,11 +112,35 @@
     return problems;
   };
 
+  // The letters of an element that can be read.
+  const readable = (element) => {
+    let text = "";
+    const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+    const range = document.createRange();
+    const frame = seen(element.getBoundingClientRect(), element);
+    while (walker.nextNode()) {
+      const node = walker.currentNode;
+      for (let place = 0; place < node.length; place++) {
+        range.setStart(node, place);
+        range.setEnd(node, place + 1);
+        const box = range.getBoundingClientRect();
+        const part = meet(box, frame);
+        if (part.right - part.left > box.width / 2 && part.bottom - part.top > box.height / 2) text += node.data[place];
+      }
+    }
+    return text;
+  };
+
+  const twins = () => [...document.querySelectorAll(".labels")].filter(visible).flatMap((list) => {
+    const read = [...list.querySelectorAll(".name")].map(readable).filter((text) => text !== "");
+    return read.filter((text, place) => read.indexOf(text) !== place).map((text) => `two labels read “${text}”`);
+  });
+
   window.geometry = {
     // All complaints about the page as it is now.
     problems: () => {
       const all = leaves();
-      return [...new Set([...overlaps(all), ...cut(), ...outside(all)])];
+      return [...new Set([...overlaps(all), ...cut(), ...outside(all), ...twins()])];
     },
     // Those of the elements that are not wholly on the screen without scrolling.
     beyond: (selectors) => selectors.flatMap((selector) => {
@@ -130,21 +154,5 @@
         return `${selector} is not wholly on the screen: ${["left", "top", "right", "bottom"].map((side) => `${side} ${Math.round(box[side])}`).join(", ")}`;
       });
     }),
-    // The letters of an element that can be read.
-    readable: (element) => {
-      let text = "";
-      const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
-      while (walker.nextNode()) {
-        const range = document.createRange();
-        for (let place = 0; place < walker.currentNode.length; place++) {
-          range.setStart(walker.currentNode, place);
-          range.setEnd(walker.currentNode, place + 1);
-          const box = range.getBoundingClientRect();
-          const part = meet(box, element.getBoundingClientRect());
-          if (part.right - part.left > box.width / 2 && part.bottom - part.top > box.height / 2) text += walker.currentNode.data[place];
-        }
-      }
-      return text;
-    },
   };
 })();
