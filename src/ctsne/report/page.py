@@ -14,17 +14,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_LIBRARY = ("bokeh.min.js", "bokeh-gl.min.js", "bokeh-api.min.js")
 # Functions only, so their order does not matter; ``start.js`` calls them.
 _SCRIPTS = (
-    "data.js", "state.js", "maps.js", "charts.js", "legend.js", "selection.js", "points.js",
-    "tables.js", "copying.js", "printing.js", "start.js",
+    "data.js", "state.js", "colors.js", "gl.js", "panel.js", "names.js", "picture.js", "panels.js",
+    "controls.js", "menus.js", "look.js", "suggestion.js", "legend.js", "selection.js", "points.js",
+    "find.js", "charts.js", "course.js", "tables.js", "copying.js", "saving.js", "printing.js",
+    "start.js",
 )  # fmt: skip
-# Nothing is loaded and only our scripts run. Bokeh needs ``unsafe-eval`` to draw with WebGL and
-# sets styles on single elements.
+# Nothing is loaded; only our script runs and only our style sheet applies.
 _POLICY = (
     "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data: blob:; "
-    "style-src 'unsafe-inline'; script-src 'unsafe-eval' {}"
+    "style-src {style}; script-src {script}"
 )
 
 
@@ -33,9 +33,8 @@ def build_page(
 ) -> bytes:
     """Return the bytes of a page whose scripts find the contents (as JSON) and arrays by name."""
     own = "\n".join(_asset(name) for name in _SCRIPTS)
-    scripts = [*_library(), f'(() => {{\n"use strict";\n{own}}})();']
-    digests = (hashlib.sha256(script.encode()).digest() for script in scripts)
-    hashes = " ".join(f"'sha256-{base64.b64encode(each).decode()}'" for each in digests)
+    script = f'(() => {{\n"use strict";\n{own}}})();'
+    style = _asset("page.css") + _asset("print.css")
     data = [
         f'<script type="application/json" id="ctsne-{name}">{_json(content)}</script>'
         for name, content in contents.items()
@@ -45,11 +44,11 @@ def build_page(
         for name, values in arrays.items()
     ]
     parts = {
-        "policy": _POLICY.format(hashes),
+        "policy": _POLICY.format(style=_digest(style), script=_digest(script)),
         "title": html.escape(title),
-        "style": _asset("page.css"),
+        "style": style,
         "data": "\n".join(data),
-        "scripts": "\n".join(f"<script>{script}</script>" for script in scripts),
+        "scripts": f"<script>{script}</script>",
     }
 
     def filled(size: str) -> bytes:
@@ -58,17 +57,12 @@ def build_page(
         text = re.sub(r"{{(\w+)}}", lambda name: known[name[1]], _asset("page.html"))
         return text.encode(errors="replace")
 
-    return filled(f"{len(filled('')) / 1e6:.1f} MB")
+    size = len(filled(""))
+    return filled(f"{size / 1e6:.1f} MB" if size > 1e6 else f"{size / 1e3:.0f} kB")
 
 
-def _library() -> list[str]:
-    try:
-        folder = resources.files("bokeh") / "server" / "static" / "js"
-        texts = [(folder / name).read_text("utf-8") for name in _LIBRARY]
-    except (ImportError, OSError) as error:
-        raise ImportError('a page needs Bokeh: pip install "ctsne[report]"') from error
-    # "</script" would end the element, even inside a string.
-    return [text.replace("</script", "<\\/script").replace("\r", "") for text in texts]
+def _digest(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def _asset(name: str) -> str:

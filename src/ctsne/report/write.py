@@ -17,9 +17,6 @@ from ctsne.report.page import build_page
 from ctsne.report.payload import build_payload
 from ctsne.sweep import SweepResult
 
-# The column that says how well a point is matched by points with other labels.
-MATCHED = "matched under other labels"
-
 
 def write_report(
     result: SweepResult, path: str | os.PathLike[str], *, columns: Mapping[str, Any],
@@ -98,9 +95,6 @@ def write_report(
         "commands": _check_commands(commands, result),
         "provenance": plain_provenance(provenance),
     }
-    matched = [each.diagnostics["matched"] for each in result.maps if "matched" in each.diagnostics]
-    if matched and MATCHED not in columns:  # the same in all maps
-        columns = {**columns, MATCHED: matched[0]}
     facts, arrays = build_payload(result, columns, factored, other, names)
     page = build_page(title, {"facts": about | facts, **apart}, arrays)
     write_file(target, page)
