@@ -43,7 +43,9 @@ def picture(page: Path) -> Image.Image:
         )
         opened = browser.new_page(viewport=SCREEN, device_scale_factor=SCALE)
         opened.goto(page.as_uri())
-        opened.wait_for_function("window.ctsnePage !== undefined && !ctsnePage.state().moving")
+        # The page forbids the eval that waiting for a condition needs.
+        while not opened.evaluate("window.ctsnePage !== undefined && !ctsnePage.state().moving"):
+            opened.wait_for_timeout(100)
         taken = opened.screenshot()
         browser.close()
     return Image.open(io.BytesIO(taken)).convert("RGB")
