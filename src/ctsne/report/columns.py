@@ -96,6 +96,8 @@ def read_feature(name: str, values: Any, *, n: int) -> Column:
     """Read a feature of ``n`` points, such as a gene: numbers on a scale, however few differ."""
     argument = f"features[{name!r:.60}]"
     try:
+        if hasattr(values, "isna"):  # a pandas column, whose gaps NumPy does not know
+            values = values.to_numpy(np.float64, na_value=np.nan)
         numbers = np.asarray(values, np.float64)
     except (TypeError, ValueError):
         raise TypeError(f"{argument} must hold numbers") from None

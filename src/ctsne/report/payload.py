@@ -113,6 +113,11 @@ def _diagnostics(maps: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [{"key": key, **DIAGNOSTICS[key]._asdict()} for key in DIAGNOSTICS if key in there]
 
 
+def scale_size(n: int) -> int:
+    """Return the bytes that numbers of n points to colour by take in the file."""
+    return 4 * -(-2 * min(n, MOST_POINTS) // 3)
+
+
 def choose_points(
     n: int, codes: Iterable[NDArray[Any]], wanted: NDArray[Any], *, most: int = MOST_POINTS
 ) -> NDArray[np.int64]:

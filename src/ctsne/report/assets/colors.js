@@ -2,7 +2,7 @@
 
 // From dark blue through green to yellow, with even steps in lightness.
 const SCALE = ["#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30", "#fde725"];
-const STEPS = 256;
+const SCALE_STEPS = 256;
 
 function scaleColor(share) {
   const place = share * (SCALE.length - 1);
@@ -68,25 +68,24 @@ function makeColouring(data) {
     return kept.get(key);
   };
   const ofColumn = (column) => {
-    const { name, kind, labels, colors, counts, missing, low, high, all, group } = facts.columns[column];
+    const { name, kind, labels, colors, counts, missing, low, high, all, about } = facts.columns[column];
     const isKnown = facts.known.includes(column);
     const codes = data.codes(column);
     if (kind === "labels") return { kind, name, codes, labels, colors, counts, missing, all, isKnown, column };
     const steps = new Uint16Array(n);
-    for (let i = 0; i < n; i++) steps[i] = codes[i] === 0 ? 0 : 1 + Math.round(((codes[i] - 1) / 65534) * (STEPS - 1));
-    const note = group === "diagnostic" ? "Low: few or no counterparts under other labels." : "";
-    return { kind: "numbers", name, codes: steps, low, high, missing, column, note };
+    for (let i = 0; i < n; i++) steps[i] = codes[i] === 0 ? 0 : 1 + Math.round(((codes[i] - 1) / 65534) * (SCALE_STEPS - 1));
+    return { kind: "numbers", name, codes: steps, low, high, missing, column, note: about };
   };
   // On one scale for all maps, so that they can be compared.
   const ofDiagnostic = (map, key) => {
-    const { name } = facts.diagnostics.find((each) => each.key === key);
+    const { name, about } = facts.diagnostics.find((each) => each.key === key);
     const high = Math.max(...facts.maps.map(({ highest }) => highest?.[key] ?? 0));
     const found = data.steps(map, key);
     const codes = new Uint16Array(n);
-    const factor = found === null ? 0 : ((found.highest / found.top) * (STEPS - 1)) / high;
-    const constant = ((facts.maps[map].constant?.[key] ?? 0) * (STEPS - 1)) / high;
+    const factor = found === null ? 0 : ((found.highest / found.top) * (SCALE_STEPS - 1)) / high;
+    const constant = ((facts.maps[map].constant?.[key] ?? 0) * (SCALE_STEPS - 1)) / high;
     for (let i = 0; i < n; i++) codes[i] = 1 + Math.round(found === null ? constant : found.steps[i] * factor);
-    return { kind: "numbers", name, codes, low: 0, high, missing: 0, column: key, note: "" };
+    return { kind: "numbers", name, codes, low: 0, high, missing: 0, column: key, note: about };
   };
   return ({ map, column }) => {
     if (column === null) return keep("none", () => ({ kind: "none", name: "", codes: new Uint8Array(n).fill(1), column, missing: 0 }));
@@ -103,7 +102,7 @@ function colorTable(facts, colouring, dark) {
   const missing = dark ? MISSING_ON_DARK : facts.missingColor;
   if (colouring.kind === "labels") return [missing, ...colouring.colors.map((color) => (dark ? onDark(color) : color))];
   if (colouring.kind === "none") return [missing, dark ? "#7fb2e5" : "#3b6ea5"];
-  return [missing, ...scaleColors(dark, STEPS)];
+  return [missing, ...scaleColors(dark, SCALE_STEPS)];
 }
 
 function scaleColors(dark, steps) {

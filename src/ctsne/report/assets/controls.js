@@ -14,8 +14,8 @@ function connectControls(data, state) {
     button.addEventListener("click", () => state.set({ drag }));
     state.watch(["drag"], (values) => button.setAttribute("aria-pressed", values.drag === drag));
   }
-  byId("zoom-in").addEventListener("click", () => zoom(state, 1 / 1.5));
-  byId("zoom-out").addEventListener("click", () => zoom(state, 1.5));
+  byId("zoom-in").addEventListener("click", () => state.set({ view: zoomed(state.values.view, 1.5) }));
+  byId("zoom-out").addEventListener("click", () => state.set({ view: zoomed(state.values.view, 1 / 1.5) }));
   byId("zoom-reset").addEventListener("click", () => state.set({ view: WHOLE }));
   for (const button of document.querySelectorAll("[data-goto]")) {
     button.addEventListener("click", () => byId(button.dataset.goto).scrollIntoView());

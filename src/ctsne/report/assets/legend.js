@@ -5,6 +5,13 @@ const MOST_LABELS = 1000;
 function connectLegend(data, state, colouring) {
   const sections = SIDES.map((side) => byId(`legend-${side}`));
   const drawn = ["", ""];
+  const showPressed = ({ pressed }) => {
+    for (const section of sections) {
+      for (const button of section.querySelectorAll(".labels button")) {
+        button.setAttribute("aria-pressed", String(pressed.column) === button.dataset.column && pressed.codes.has(Number(button.dataset.code)));
+      }
+    }
+  };
   state.watch(["panels", "preset", "look"], ({ panels, preset }) => {
     const found = panels.map(colouring);
     const alone = preset === "one";
@@ -25,13 +32,6 @@ function connectLegend(data, state, colouring) {
     });
     sections.forEach(showBelow);
   });
-  const showPressed = ({ pressed }) => {
-    for (const section of sections) {
-      for (const button of section.querySelectorAll(".labels button")) {
-        button.setAttribute("aria-pressed", String(pressed.column) === button.dataset.column && pressed.codes.has(Number(button.dataset.code)));
-      }
-    }
-  };
   state.watch(["pressed"], showPressed);
   for (const section of sections) {
     const list = section.querySelector(".labels");
@@ -81,6 +81,7 @@ function drawLegend(data, state, section, colouring) {
     if (colouring.labels.length > new Set(colouring.colors).size) note.textContent += " Some labels share a colour.";
   }
   if (colouring.missing > 0) entries.push({ code: 0, text: facts.missingText, points: colouring.missing });
+  section.classList.toggle("long", entries.length > 8); // a short list gives up no room to a long one
   list.append(...entries.map((entry) => {
     const { code, text } = entry;
     const button = element("button", "", { type: "button", title: text, "aria-pressed": "false", "data-code": code, "data-column": colouring.column });

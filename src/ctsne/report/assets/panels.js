@@ -27,7 +27,7 @@ function connectPanels(data, state, colouring) {
     if (key === painted[place] && !again) return;
     painted[place] = key;
     panels[place].paint(found.codes, colorTable(facts, found, isDark()));
-    panels[place].names(withNames ? { codes: found.codes, texts: ["", ...found.labels] } : null);
+    panels[place].names(withNames ? { codes: found.codes, texts: found.labels } : null);
   });
   const dress = ({ look: { size, opacity } }) => panels.forEach((panel) => panel.look({ size, opacity, dark: isDark() }));
   state.watch(["look"], dress);
@@ -68,32 +68,12 @@ function connectFocus(state) {
     };
     byId(`panel-${side}`).addEventListener("pointerdown", take);
     byId(`panel-${side}`).addEventListener("focusin", take);
-    byId(side).addEventListener("keydown", (event) => moveByKey(event, state));
   });
   state.watch(["focus", "preset"], ({ focus, preset }) => {
     const matters = preset === "maps" || preset === "free";
     SIDES.forEach((side, place) => byId(`panel-${side}`).classList.toggle("in-focus", matters && place === focus));
     byId("maps").dataset.preset = preset;
   });
-}
-
-function moveByKey(event, state) {
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
-  const { view } = state.values;
-  const step = view.side / 8;
-  const moves = { ArrowLeft: [-step, 0], ArrowRight: [step, 0], ArrowUp: [0, step], ArrowDown: [0, -step] };
-  const found = moves[event.key];
-  if (found !== undefined) state.set({ view: { ...view, x: view.x + found[0], y: view.y + found[1] } });
-  else if (event.key === "+" || event.key === "=") zoom(state, 1 / 1.5);
-  else if (event.key === "-") zoom(state, 1.5);
-  else if (event.key === "0") state.set({ view: WHOLE });
-  else return;
-  event.preventDefault();
-}
-
-function zoom(state, factor) {
-  const { view } = state.values;
-  state.set({ view: { ...view, side: Math.min(4, Math.max(0.002, view.side * factor)) } });
 }
 
 function connectMenus(data, state, side, place) {
@@ -106,6 +86,7 @@ function connectMenus(data, state, side, place) {
   }
   maps.addEventListener("change", () => showMap(state, Number(maps.value), place));
   fillColours(facts, colours);
+  if (document.body.classList.contains("alone")) maps.nextElementSibling.textContent = "Colour";
   colours.addEventListener("change", () => {
     showColumn(state, /^\d+$/.test(colours.value) ? Number(colours.value) : colours.value.slice(1), place);
   });
@@ -133,7 +114,7 @@ function connectMenus(data, state, side, place) {
 // Columns by their numbers; diagnostics of the map by their keys, after a dot.
 
 function fillColours(facts, menu) {
-  const groups = new Map([["column", "Columns"], ["gene", "Genes"], ["diagnostic", "Diagnostics"]].map(([key, label]) => [key, element("optgroup", "", { label })]));
+  const groups = new Map([["column", "Columns"], ["gene", "Features"], ["diagnostic", "Diagnostics"]].map(([key, label]) => [key, element("optgroup", "", { label })]));
   facts.columns.forEach(({ name, kind, all, group }, place) => {
     const tooMany = kind === "texts" ? ` (${count(all)} different values, too many for colours)` : "";
     const text = group === "diagnostic" ? `points without counterparts (${name})` : `${name}${tooMany}`;

@@ -1,4 +1,4 @@
-// A single point: its facts, and the points dominated by one neighbour.
+// A single point: its facts next to the pointer and, once clicked or found, beside the maps, and the points dominated by one neighbour.
 
 // Name, labels and diagnostics in a map, as pairs of texts.
 
@@ -21,10 +21,11 @@ function drawFacts(list, pairs) {
 }
 
 function connectPoint(data, state) {
-  state.watch(["point", "panels", "focus"], (values) => {
-    const { point } = values;
-    byId("point-hint").textContent = point === null ? "Hover over a point, or find one by its name." : "";
-    drawFacts(byId("point-facts"), point === null ? [] : factsOf(data, point, focused(values).map));
+  state.watch(["pinned", "panels", "focus"], (values) => {
+    const { pinned } = values;
+    byId("point-hint").textContent = "";
+    drawFacts(byId("point-facts"), pinned === null ? [] : factsOf(data, pinned, focused(values).map));
+    byId("point").classList.toggle("pinned", pinned !== null);
   });
   connectFind(data, state);
 }

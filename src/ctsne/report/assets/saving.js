@@ -11,8 +11,8 @@ function connectSaving(data, state, colouring, maps) {
     const title = `${data.facts.maps[each.map].title}${name === "" ? "" : `, by ${name}`}`;
     return [{ panel: maps.panels[place], width: host.clientWidth, height: host.clientHeight, title }];
   });
-  byId("save-png").addEventListener("click", () => pictureOf(shown()).toBlob((blob) => saveFile("maps.png", blob)));
-  byId("save-svg").addEventListener("click", () => saveFile("maps.svg", new Blob([drawingOf(shown())], { type: "image/svg+xml" })));
+  byId("save-png").addEventListener("click", () => bothAsCanvas(shown()).toBlob((blob) => saveFile("maps.png", blob)));
+  byId("save-svg").addEventListener("click", () => saveFile("maps.svg", new Blob([bothAsDrawing(shown())], { type: "image/svg+xml" })));
 }
 
 function inkAndGround() {
@@ -30,7 +30,7 @@ function placesOfPictures(shown) {
   return { lefts, width: right - GAP, height: HEAD + Math.max(...shown.map(({ height }) => height)) };
 }
 
-function pictureOf(shown, ratio = 2) {
+function bothAsCanvas(shown, ratio = 2) {
   const { lefts, width, height } = placesOfPictures(shown);
   const [ink, ground] = inkAndGround();
   const picture = element("canvas");
@@ -48,7 +48,7 @@ function pictureOf(shown, ratio = 2) {
   return picture;
 }
 
-function drawingOf(shown) {
+function bothAsDrawing(shown) {
   const { lefts, width, height } = placesOfPictures(shown);
   const [ink, ground] = inkAndGround();
   const parser = new DOMParser();

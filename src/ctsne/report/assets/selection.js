@@ -15,7 +15,8 @@ function connectSelection(data, state) {
   state.watch(["selected"], ({ selected }) => {
     const some = selected.length > 0;
     const words = `${count(selected.length)} of ${count(n)} points${ofShown} (${percent(selected.length / n)})`;
-    byId("selection-count").textContent = some ? words : "Draw around points, or click labels.";
+    byId("selection-count").textContent = some ? words : "";
+    byId("selection-hint").hidden = some;
     byId("selection-actions").hidden = !some;
     byId("save-csv").disabled = !some;
     if (some) say(`${counted(selected.length, "point")} selected`);

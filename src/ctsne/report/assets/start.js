@@ -42,6 +42,7 @@ function start() {
     suggest: (share) => suggest(facts, facts.targets.map((_, place) => (Array.isArray(share) ? share[place] : share))).map,
     drawn: (side) => panelOf(side).drawn(),
     frames: (side) => panelOf(side).frames(),
+    named: (side) => structuredClone(panelOf(side).named()),
   });
 }
 

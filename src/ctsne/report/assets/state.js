@@ -1,7 +1,5 @@
 // The state of the page, and listeners for its changes.
 
-const WHOLE = { x: 0.5, y: 0.5, side: 1.06 };
-
 function makeState(facts) {
   const listeners = [];
   const targets = facts.targets.map(([, target]) => target);

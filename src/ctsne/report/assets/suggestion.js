@@ -77,8 +77,8 @@ function targetInputs(data, targets) {
   const { facts } = data;
   const first = byId("share");
   const nameOf = (key) => facts.measures.find((measure) => measure.key === key).name;
-  if (facts.targets.length === 1) byId("share-name").textContent = `${nameOf(facts.targets[0][0])} at least`;
-  else byId("share-name").textContent = "mixing at least";
+  if (facts.targets.length === 1) byId("target-name").textContent = `${nameOf(facts.targets[0][0])} at least`;
+  else byId("target-name").textContent = "mixing at least";
   return facts.targets.map(([key], place) => {
     let input = first;
     if (facts.targets.length > 1) {
@@ -86,7 +86,7 @@ function targetInputs(data, targets) {
       if (place > 0) {
         input = first.cloneNode();
         input.id = `share-${place}`;
-        byId("share-field").append(input);
+        byId("target-field").append(input);
       }
       input.setAttribute("aria-label", name);
       input.title = name;
