@@ -142,7 +142,8 @@ def choose_points(
 
 def _measures(present: Iterable[str], known: list[str], other: str | None) -> list[dict[str, Any]]:
     """Describe the measures that some map has, those to choose by first."""
-    labels = [short_text(name, _LONGEST_NAME) for name in (known[0], other or "the other label")]
+    names = (known[0] if known else "the label", other or "the other label")
+    labels = [short_text(name, _LONGEST_NAME) for name in names]
     there = list(present)
     chosen = chosen_by(there)
     keys = [*chosen, *(name for name in _FURTHER_MEASURES if name in there)]
