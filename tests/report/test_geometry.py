@@ -56,7 +56,9 @@ def page_of(kind: str, folder: Path) -> Path:
         options["title"] = "A title that somebody wrote at length, " * 6
     elif kind == "long names known":
         made = of_labels(LONG, LONG[::-1])
-        made.columns["a column with a name that is longer than the menu is wide " * 2] = ["one"] * 640
+        made.columns["a column with a name that is longer than the menu is wide " * 2] = [
+            "one"
+        ] * 640
     elif kind == "64 labels":
         made = of_labels(64, 31)
     elif kind == "several columns":
@@ -129,10 +131,10 @@ def first_screen(page: Opened) -> list[str]:
     sides = page.page.locator("#maps .map:visible").count()
     if sides == 2:
         wanted.append("#left")
-    if page.page.is_visible("#panel-right select#right-map"):
-        wanted += ["#trade", "#strength", "#take"]
-        if page.state()["suggested"] is not None:
-            wanted.append("#suggestion")
+    if page.page.is_visible("#right-map"):
+        wanted += ["#strength", "#take"]
+        if page.page.evaluate("ctsnePage.facts().choices.length > 0"):
+            wanted += ["#suggestion", "#trade"]
     if page.page.locator("details.menu[open]").count():
         wanted.append("details.menu[open] > .sheet")
     return wanted
@@ -165,8 +167,11 @@ def states(page: Opened) -> Iterator[str]:
     inner.fill("#find", "no such point")
     inner.keyboard.press("Enter")
     yield "no point found"
-    inner.mouse.move(*page.pixels("right").max(axis=0).clip(0, None) - 3)
-    yield "pointer in the corner"
+    places = page.pixels("right")
+    for corner in (places[:, 0].argmax(), places[:, 1].argmax()):
+        inner.mouse.move(*places[corner])
+        page.wait("ctsnePage.state().point !== null")
+        yield "pointer on a point at the edge"
     inner.mouse.move(0, 0)
     if inner.is_visible("#share"):
         inner.fill("#share", "0.99")
@@ -188,6 +193,34 @@ def one_of_each_kind(page: Opened) -> list[str]:
     )
     kinds = {columns[int(each)] if each.isdigit() else "diagnostic": each for each in options}
     return [*kinds.values(), options[-1]]
+
+
+def test_the_walker_complains(opened: Open, pages: Callable[[str], Path]) -> None:
+    page = opened(pages("2 labels"), viewport=SCREENS[0])
+    page.page.evaluate(WALKER)
+    assert page.page.evaluate("geometry.problems()") == []
+    page.page.evaluate(SPOIL)
+    found = page.page.evaluate("geometry.problems()")
+    for complaint in (
+        "h1#title “Maps without batch” overlaps p#about “120 points · 7 maps",
+        "output#setting “strength 0.5” is cut without an ellipsis",
+        "button#copy “Copy” leaves the screen",
+        "two labels read “a”",
+    ):
+        assert any(complaint in each for each in found), (complaint, found)
+    assert page.page.evaluate("geometry.beyond(['#right'])") != []
+
+
+# One of each: text on text, cut text, a button outside the screen, equal names, a map too far down.
+SPOIL = """() => {
+  const style = (selector, rules) => Object.assign(document.querySelector(selector).style, rules);
+  style("#about", { position: "relative", left: "-100px" });
+  style("#setting", { display: "inline-block", overflow: "hidden", width: "20px", minWidth: 0 });
+  style("#setting", { whiteSpace: "nowrap", textOverflow: "clip" });
+  style("#copy", { position: "absolute", left: "1340px" });
+  document.querySelectorAll(".labels .name").forEach((name) => { name.textContent = "a"; });
+  style("#right", { position: "relative", top: "300px" });
+}"""
 
 
 @pytest.mark.parametrize("screen", SCREENS, ids=["laptop", "desktop"])
