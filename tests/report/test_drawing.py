@@ -461,6 +461,25 @@ def test_the_name_of_a_split_type_lies_on_its_larger_part(drawn: Callable[..., O
     assert np.hypot(name["anchor"]["x"] - 0.2, name["anchor"]["y"] - 0.5) < 0.04
 
 
+def test_a_label_spread_over_the_map_has_no_name(drawn: Callable[..., Opened]) -> None:
+    codes = np.random.default_rng(6).integers(1, 4, 4000)
+    points = _UNIFORM.copy()
+    points[codes == 3] = points[codes == 3] / 4
+    page = drawn(points, codes)
+    assert [name["text"] for name in _name(page, ["one", "two", "corner"])] == ["corner"]
+
+
+def test_the_name_of_a_small_cluster_does_not_cover_it(drawn: Callable[..., Opened]) -> None:
+    points, codes = _blobs(4)
+    points = _CORNERS[codes - 1] + 0.02 * (points - 0.5)
+    page = drawn(points.astype(np.float32), codes, colors=["#808080"] * 5)
+    named = _name(page, [f"a name of type {place}" for place in range(4)])
+    assert len(named) == 4
+    for name in named:
+        own = _pixels(points)[codes == name["anchor"]["code"]]
+        assert np.abs(own[:, 1] - name["y"]).min() > 6
+
+
 def test_names_are_of_what_is_seen(drawn: Callable[..., Opened]) -> None:
     points = np.random.default_rng(2).uniform(0.3, 0.7, (2000, 2))
     points[:300] = [0.05, 0.05]
