@@ -452,6 +452,22 @@ def test_no_name_covers_another_or_leaves_the_panel(
     assert page.page.evaluate("ctsnePage.panel.named()") == []
 
 
+def test_the_name_of_a_highlighted_label_comes_first(drawn: Callable[..., Opened]) -> None:
+    points, codes = _blobs(64, each=40)
+    page = drawn(points, codes, colors=["#808080"] * 65)
+    texts = [f"a long name of some cell type, number {place}" for place in range(64)]
+    named = {name["anchor"]["code"] for name in _name(page, texts)}
+    left_out = next(code for code in range(1, 65) if code not in named)
+    page.page.evaluate(
+        """code => ctsnePage.panel.highlight(
+            Uint8Array.from(ctsnePage.codes, (own) => Number(own === code)))""",
+        left_out,
+    )
+    page.settle()
+    first = page.page.evaluate("ctsnePage.panel.named()[0].anchor.code")
+    assert first == left_out
+
+
 def test_the_name_of_a_split_type_lies_on_its_larger_part(drawn: Callable[..., Opened]) -> None:
     left, right = np.array([0.2, 0.5]), np.array([0.8, 0.5])
     spread = _RNG.normal(0, 0.02, (1000, 2))

@@ -9,10 +9,10 @@ const SHIFTS = [
   [-0.35, -0.9], [0.35, -0.9], [-0.35, 0.9], [0.35, 0.9],
 ];
 
-// A place in the map for each label that has one, the most frequent first, with the box of the
-// cluster there. Only points that are seen count.
+// A place in the map for each label that has one, with the box of the cluster there: those that
+// take part in a highlight first, then the most frequent. Only points that are seen count.
 
-function nameAnchors({ x, y }, { codes, texts }, { view, width, height }) {
+function nameAnchors({ x, y }, { codes, texts }, { view, width, height, unlit }) {
   const { scale, left, top } = camera(view, width, height);
   const [start, bottom] = [-left / scale, (top - height) / scale];
   const [wide, high] = [width / scale, height / scale];
@@ -50,7 +50,8 @@ function nameAnchors({ x, y }, { codes, texts }, { view, width, height }) {
       middle: [start + ((cluster.left + cluster.right) / 2 / across) * wide, bottom + ((cluster.low + cluster.high) / 2 / across) * high],
     });
   });
-  return anchors.sort((a, b) => b.count - a.count).slice(0, MOST_NAMES);
+  const isUnlit = ({ code }) => Number(unlit.has(code));
+  return anchors.sort((a, b) => isUnlit(a) - isUnlit(b) || b.count - a.count).slice(0, MOST_NAMES);
 }
 
 // Counts the points in the square around a cell of a grid, at once.

@@ -210,6 +210,7 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
       points.mask = mask;
       seen.raised = mask === null ? 0 : mask.reduce((sum, value) => sum + value, 0);
       seen.unlit = unlitCodes(names, mask, seen.raised);
+      placed = null;
       load("mask");
     },
     ring(point) {
