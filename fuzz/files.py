@@ -86,7 +86,7 @@ def start(folder: Path) -> None:
     _outside.update({name: files[source] for name, source in sources.items()})
     _outside["target.bin"] = bytes(640)
     write_files(folder / "outside", _outside)
-    for module in ("matplotlib.pyplot", "anndata", "ctsne.tl", "ctsne.pl", "ctsne.report", "bokeh"):
+    for module in ("matplotlib.pyplot", "anndata", "ctsne.tl", "ctsne.pl", "ctsne.report"):
         import_module(module)  # so that no case pays for it
 
 
@@ -278,7 +278,7 @@ def _tl(_: Rng, case: Path, specimen: Specimen) -> Todo:
             tl.ctsne(adata, "batch", perplexity=4, n_iter=3, n_jobs=1)
         except (ValueError, TypeError) as error:  # of an object, which has no file to name
             raise type(error)(f"{specimen.main}: {error}") from None
-        if not np.isfinite(adata.obsm["ctsne"]).all():
+        if not np.isfinite(adata.obsm["X_ctsne"]).all():
             raise Finding("tl.ctsne makes a map that is not finite", "not finite")
         return adata
 
