@@ -71,12 +71,16 @@ def run(options: argparse.Namespace, console: Console) -> None:
     suggested = None if best is None else best.parameters
     content = {"command": "report", "output": options.output, "bytes": size, "suggested": suggested,
                "features": list(sweep.features)}  # fmt: skip
-    lines = [f"page: {options.output} ({size / 1e6:.1f} MB); open it in a browser"]
+    lines = [f"page: {options.output} ({_size_text(size)}); open it in a browser"]
     if sweep.features:
         lines.append(_added(sweep))
     if best is not None:
         lines.append(f"suggested: {best.title} (ctsne sweep --help explains the rule)")
     console.result("\n".join(lines), content)
+
+
+def _size_text(size: int) -> str:
+    return f"{size / 1e6:.1f} MB" if size > 1e6 else f"{size / 1e3:.0f} kB"
 
 
 def _added(sweep: SweepFolder) -> str:
@@ -86,7 +90,7 @@ def _added(sweep: SweepFolder) -> str:
     count = len(sweep.features)
     size = sum(map(scale_size, map(len, sweep.features.values())))
     what, adds = ("feature", "adds") if count == 1 else ("features", "add")
-    return f"{count} {what} to colour by {adds} {size / 1e6:.1f} MB"
+    return f"{count} {what} to colour by {adds} {_size_text(size)}"
 
 
 def _page_of_folder(target: Path, options: argparse.Namespace, console: Console) -> SweepFolder:
