@@ -116,7 +116,7 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
         shown = {name: _color(data, name) for name in options.color or ()}
         shown = data.factored | shown
         model = prepared(
-            data, {**settings, "jobs": options.jobs}, console, callback=console.log(options.n_iter),
+            data, {**settings, "jobs": options.jobs}, console,
             verbose=0 if console.quiet else 1 + console.verbose,
         ).fit(data.X, labels=data.known)  # fmt: skip
         if model.n_iter_ < options.n_iter:  # a map that is not finished is not a result here
