@@ -201,7 +201,7 @@ def test_a_map_made_in_python(adata: anndata.AnnData, run_json: RunJson) -> None
     assert 'compared in the representation "X_other".' in text
     assert "started from given positions [describe them]" in text
     assert "with ctsne [version]" in text
-    text = run_json("cite", "cells.h5ad", "--key", "b")["text"]
+    text = run_json("cite", "cells.h5ad", "--key", "X_b")["text"]
     assert '(strength 0.5 for "batch" and 1 for "plate", on' in text
 
 

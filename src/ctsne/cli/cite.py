@@ -127,14 +127,15 @@ def _params(source: Path, key: str) -> dict[str, Any] | None:
     """Return the parameters of a map that was made in Python, by option name."""
     from ctsne._core.guards import reading
     from ctsne._io import suffix_of
-    from ctsne._io.anndata import is_ours
+    from ctsne._io.anndata import find_entry
     from ctsne._io.hdf5 import opened, read_element
 
     if source.is_dir() or suffix_of(source) != ".h5ad":
         return None
     with reading(source, "a map of ctsne"), opened(source) as file:
-        entry = file.get(f"uns/{key}")
-        if not is_ours(entry) or "provenance" in entry or "params" not in entry:
+        name = find_entry(file.get("uns"), key)
+        entry = {} if name is None else file["uns"][name]
+        if "provenance" in entry or "params" not in entry:
             return None
         stored = dict(read_element(entry["params"]))
         found = dict(read_element(entry["found"])) if "found" in entry else {}
