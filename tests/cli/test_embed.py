@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -79,7 +81,7 @@ def test_into_the_h5ad(
 
     run("embed", "cells.h5ad", "--labels", "batch", "type", "-o", "cells.h5ad", *quick)
     again = anndata.read_h5ad("cells.h5ad")
-    assert again.obsm["ctsne"].shape == (len(frame), 2)
+    assert again.obsm["X_ctsne"].shape == (len(frame), 2)
     assert np.array_equal(again.obsm["X_pca"], adata.obsm["X_pca"])
     assert read_provenance("cells.h5ad").inputs[0].sha256 is None
 
@@ -107,11 +109,11 @@ def test_what_the_map_is_made_of_is_not_replaced_by_it(
     command = ["embed", "cells.h5ad", "--labels", "batch", "-o", "cells.h5ad", *quick]
     run(*command)
     before = Path("cells.h5ad").read_bytes()
-    assert 'would overwrite its input, obsm["ctsne"]; use another --key' in fail(
-        *command, "--use-rep", "ctsne"
+    assert 'would overwrite its input, obsm["X_ctsne"]; use another --key' in fail(
+        *command, "--use-rep", "X_ctsne"
     )
     assert Path("cells.h5ad").read_bytes() == before
-    text = run(*command, "--use-rep", "ctsne", "--key", "second")
+    text = run(*command, "--use-rep", "X_ctsne", "--key", "second")
     assert text.endswith("next: ctsne plot cells.h5ad -o map.png --key second\n")
 
 
@@ -240,6 +242,21 @@ def test_a_picture_in_the_same_command(
     assert "picture: map.png" in text
     assert Path("map.png").read_bytes().startswith(b"\x89PNG")
     assert b"ctsne plot map.csv -o map.png --color batch type" in Path("map.png").read_bytes()
+
+
+def test_a_page_of_the_map(cells: str, run: Callable[..., str], quick: list[str]) -> None:
+    page = ["--other", "type", "--page", "map.html"]
+    text = run("embed", cells, "--labels", "batch", "-o", "map.csv", *page, *quick)
+    assert "page: map.html; open it in a browser" in text
+    found = re.search(r'id="ctsne-facts">(.*?)</script>', Path("map.html").read_text("utf-8"))
+    assert found is not None
+    facts = json.loads(found[1])
+    assert facts["single"] and facts["title"] == "Map without batch"
+    columns = [each["name"] for each in facts["columns"]]
+    assert columns[facts["known"][0]] == "batch" and columns[facts["other"]] == "type"
+    assert facts["names"] is None and "ctsne embed cells.csv --labels batch" in Path(
+        "map.html"
+    ).read_text("utf-8")
 
 
 def test_numbers_for_each_label(
@@ -391,6 +408,11 @@ def test_without_labels_for_tsne_only(
         (["cells.csv", "--labels", "batch", "-o", "cells.csv"], "would replace the input"),
         (["cells.csv", "--labels", "batch", "-o", "m.csv", "--plot", "m.gif"], ".png, .svg, .pdf"),
         (["cells.csv", "--labels", "batch", "-o", "m.csv", "--color", "type"], "--plot FILE"),
+        (["cells.csv", "--labels", "batch", "-o", "m.csv", "--page", "m.png"], "end in .html"),
+        (
+            ["a.csv", "--labels", "batch", "-o", "m.csv", "--page", "m.html", "--dimensions", "3"],
+            "a page can only show maps of one or two dimensions",
+        ),
         (
             ["cells.csv", "--labels", "batch", "-o", "m.csv", "--plot", "m.png", "--color", "typ"],
             "did you mean 'type'?",

@@ -72,7 +72,7 @@ def embedding(
         The map in which the points were placed, drawn below them in light grey: a fitted model, an
         AnnData object with the map ``basis``, or positions.
     basis : str, default="ctsne"
-        The map of an AnnData object: ``obsm[basis]``, or ``obsm["X_" + basis]``.
+        The map of an AnnData object, with or without ``"X_"``.
     palette : mapping of label to colour, optional
         By default that of :func:`ctsne.pl.palette`.
     title : str, optional
@@ -112,7 +112,7 @@ def embedding(
         positions = positions.embedding
     below = None if reference is None else _reference_map(reference, basis)
     points = check_positions(positions, least=2 if below is None else 1)
-    look = make_look(color, shape, palette, n=len(points), size=size)
+    look = make_look(color, shape, palette, points=points, size=size)
     if below is not None:
         look = above_reference(look)
     grid = None
@@ -178,7 +178,7 @@ def maps(
     color, shape, palette
         As in :func:`ctsne.pl.embedding`.
     basis : str or list of str, default="ctsne"
-        The maps of an AnnData object: ``obsm[basis]``, or ``obsm["X_" + basis]``.
+        The maps of an AnnData object, with or without ``"X_"``.
     notes : sequence of str, optional
         A line of text per map, such as its measures, written under the title.
     ncols : int, default=4
@@ -221,7 +221,7 @@ def maps(
     if others:
         sizes = ", ".join(map(str, (n, *others)))
         raise ValueError(f"embeddings must all be of the same points, got maps of {sizes} points")
-    look = make_look(color, shape, palette, n=n)
+    look = make_look(color, shape, palette, points=next(iter(points.values())))
     titles = [figures.shown_text(title) for title in points]
     count = len(points)
     if notes is not None and (isinstance(notes, str) or len(notes) != count):
