@@ -42,11 +42,11 @@ class Console:
         for message in self._again:
             self.warn(message)
 
-    def next(self, *commands: str) -> None:
-        """Print the commands that fit a result, for people who may type them."""
-        if commands and self._results and not self.quiet and not self.as_json:
-            first, *more = map(_printable, commands)
-            print("\n".join([f"next: {first}", *(f"      {each}" for each in more)]), flush=True)
+    def next(self, commands: Mapping[str, str]) -> None:
+        """Print the commands that fit a result, by what they are for, to be typed by people."""
+        if self._results and not self.quiet and not self.as_json:
+            for why, command in commands.items():
+                print(_printable(f"next, {why}: {command}"), flush=True)
 
     @contextlib.contextmanager
     def without_results(self) -> Iterator[None]:
@@ -159,7 +159,7 @@ def aligned(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 def _cell(value: object) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "-"
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
+    return f"{value:.2f}" if isinstance(value, float) else str(value)
 
 
 def definitions(titles: Mapping[str, str]) -> str:

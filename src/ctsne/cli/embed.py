@@ -285,7 +285,7 @@ def _report(
         "measures": measures,
     }  # fmt: skip
     console.result("\n".join(lines), content)
-    console.next(*after_map(data, options, settings))
+    console.next(after_map(data, options, settings))
 
 
 def _title(model: ConditionalTSNE, knob: str | None, value: Any) -> str:

@@ -83,14 +83,14 @@ def report_command(file: str, settings: Mapping[str, Any], page: str) -> str:
     return spelled(command_parser("report"), ["report", file], {**values, "output": page})
 
 
-def after_map(data: Input, options: Namespace, settings: Mapping[str, Any]) -> list[str]:
-    """Return the commands that look at a map, or compare it with others."""
+def after_map(data: Input, options: Namespace, settings: Mapping[str, Any]) -> dict[str, str]:
+    """Return the commands that look at a map, or compare it with others, by what they are for."""
     from ctsne._io import suffix_of
     from ctsne.cli.plot import plot_command
 
     suffix = suffix_of(options.output)
     stem = options.output.removesuffix(suffix)
-    commands = []
+    commands = {}
     if options.plot is None and find_spec("matplotlib") is not None:
         color = None
         if suffix != ".npy":  # which holds positions alone
@@ -99,7 +99,9 @@ def after_map(data: Input, options: Namespace, settings: Mapping[str, Any]) -> l
             # A combination of columns is drawn by default, but is not stored as a column.
             stored = [name for name in data.factored if name in data.dataset.columns]
             color = [*stored, seen] if seen and len(stored) == len(data.factored) else None
-        commands.append(plot_command(options.output, f"{stem}.png", key=options.key, color=color))
+        picture = plot_command(options.output, f"{stem}.png", key=options.key, color=color)
+        commands["to draw the map"] = picture
     if data.factored and options.mixing is None and options.dimensions < 3:
-        commands.append(report_command(options.input, settings, f"{stem}-strengths.html"))
+        page = report_command(options.input, settings, f"{stem}-strengths.html")
+        commands["to compare strengths"] = page
     return commands

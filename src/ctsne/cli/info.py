@@ -1,4 +1,4 @@
-"""``ctsne info``: show versions, the instruction set and installed extras."""
+"""``ctsne info``: what is installed, what a model file holds, which columns a data file has."""
 
 from __future__ import annotations
 
@@ -6,21 +6,24 @@ import argparse
 import platform
 from importlib.metadata import version
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from ctsne.cli.console import Console
+from ctsne.cli.hints import label_columns, label_to_see, report_command
 from ctsne.cli.main import Parser, command_parser
 from ctsne.cli.options import add_messages, spelled
 
-USAGE = "[MODEL] [--json]"
-HELP = "show version, threads and installed extras, or what a model file holds"
+USAGE = "[FILE] [--json]"
+HELP = "show what a data file or a model holds, or version and installed extras"
 DESCRIPTION = """\
 Show the version, the instruction set and the number of threads in use, and
 which extras are installed. Useful in bug reports, and when a file cannot be
 read or drawn.
 
-Given a model file, show what it holds instead: method and labels, the data it
-was made from, and the command that made it."""
+Given a data file, show its features and the columns that could be labels.
+Given a model file, show its method and labels, the data it was made from, and
+the command that made it."""
 
 EPILOG = """\
 instruction set:
@@ -30,6 +33,7 @@ instruction set:
 examples:
   ctsne info
   ctsne info --json
+  ctsne info cells.csv
   ctsne info model.ctsne"""
 
 # The purpose of each extra, and the modules it installs.
@@ -41,17 +45,23 @@ _EXTRAS = {
     "dask": ("sweeps and placing on a cluster", ("dask", "distributed", "zarr")),
 }
 
+# Values of a column that are shown, the most frequent first.
+_VALUES = 4
+
 
 def add_options(parser: Parser, main: Any) -> None:
     """Add the options of the command."""
-    main.add_argument("model", metavar="MODEL", nargs="?", help="a model file to describe")
+    main.add_argument("file", metavar="FILE", nargs="?", help="a data file or a model to describe")
     add_messages(parser, config=False)
 
 
 def run(options: argparse.Namespace, console: Console) -> None:
     """Collect and print the facts."""
-    if options.model is not None:
-        _describe(options.model, console)
+    if options.file is not None:
+        from ctsne._io.paths import MODEL_SUFFIX
+
+        describe = _describe if options.file.lower().endswith(MODEL_SUFFIX) else _describe_data
+        describe(options.file, console)
         return
     from ctsne import _native
     from ctsne._core.jobs import usable_cpus
@@ -116,3 +126,55 @@ def _describe(path: str, console: Console) -> None:
         )
         content["ctsne"] = made.versions.get("ctsne", "unknown")
     console.result("\n".join(f"{name:10} {each}" for name, each in content.items()), content)
+
+
+def _describe_data(path: str, console: Console) -> None:
+    """Print the features and columns of a data file, and how to go on."""
+    from ctsne._core.messages import label_text, listed
+    from ctsne._io import read_data, suffix_of
+    from ctsne._io.tables import folded, main_features
+
+    console.stage(f"reading {path}")
+    data = read_data(path)
+    found = label_columns(data)
+    facts = {
+        name: {"values": labels.n_labels, "missing": labels.n_missing,
+               "largest": {label_text(labels.names[i]): int(labels.counts[i])
+                           for i in (-labels.counts).argsort(kind="stable")[:_VALUES]}}
+        for name, labels in found.items()
+    }  # fmt: skip
+    rest = [name for name in data.columns if name not in found]
+    content: dict[str, Any] = {
+        "file": path, "points": int(data.X.shape[0]), "features": list(data.features),
+        "source": data.source, "labels": facts, "other columns": rest,
+    }  # fmt: skip
+    lines = [
+        f"data       {path} ({data.X.shape[0]:,} points)",
+        f"features   {data.source}: {folded(data.features)}",
+    ]
+    for title, (name, each) in zip(("labels", *[""] * len(facts)), facts.items(), strict=False):
+        values = ", ".join(f"{label} ({count:,})" for label, count in each["largest"].items())
+        more = ", ..." if each["values"] > _VALUES else ""
+        missing = f"; {each['missing']:,} missing" if each["missing"] else ""
+        lines.append(f"{title:10} {name}: {each['values']} values: {values}{more}{missing}")
+    if not facts:
+        lines.append("labels     none: no column has a few values that repeat")
+    if rest:
+        lines.append(f"others     {listed(rest)}")
+    console.result("\n".join(lines), content)
+    for each in (*data.notes, *data.warnings):
+        console.say(each)
+    if not found:
+        return
+    other = label_to_see([*found])
+    known, *_ = [name for name in found if name != other] or [other]
+    pattern = (
+        main_features(data.features)
+        if any("--features" in each for each in data.warnings)
+        else None
+    )
+    settings = {"labels": [known], "other": None if known == other else other,
+                "features": None if pattern is None else [pattern]}  # fmt: skip
+    stem = path.removesuffix(suffix_of(path))
+    command = report_command(path, settings, f"{Path(stem).name}.html")
+    console.next({"with the label that you want to factor out": command})

@@ -208,7 +208,8 @@ def _report(made: folders.SweepFolder, options: argparse.Namespace, console: Con
     }  # fmt: skip
     console.result("\n".join(lines), content)
     page = f"{folder.rstrip('/')}.html"
-    console.next(f"{shlex.join(['ctsne', 'report', folder, '-o', page])}   (to look at the maps)")
+    command = shlex.join(["ctsne", "report", folder, "-o", page])
+    console.next({"to look at the maps": command})
 
 
 def findings(
