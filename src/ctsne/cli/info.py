@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import argparse
 import platform
+from collections.abc import Mapping
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ctsne.cli.console import Console
 from ctsne.cli.hints import label_columns, label_to_see, report_command
 from ctsne.cli.main import Parser, command_parser
 from ctsne.cli.options import add_messages, spelled
+from ctsne.labels import Labels
+
+if TYPE_CHECKING:
+    from ctsne._io import Dataset
 
 USAGE = "[FILE] [--json]"
 HELP = "show what a data file or a model holds, or version and installed extras"
@@ -130,51 +135,64 @@ def _describe(path: str, console: Console) -> None:
 
 def _describe_data(path: str, console: Console) -> None:
     """Print the features and columns of a data file, and how to go on."""
-    from ctsne._core.messages import label_text, listed
-    from ctsne._io import read_data, suffix_of
-    from ctsne._io.tables import folded, main_features
+    from ctsne._core.messages import listed
+    from ctsne._io import read_data
+    from ctsne._io.tables import folded
 
     console.stage(f"reading {path}")
     data = read_data(path)
     found = label_columns(data)
-    facts = {
-        name: {"values": labels.n_labels, "missing": labels.n_missing,
-               "largest": {label_text(labels.names[i]): int(labels.counts[i])
-                           for i in (-labels.counts).argsort(kind="stable")[:_VALUES]}}
-        for name, labels in found.items()
-    }  # fmt: skip
     rest = [name for name in data.columns if name not in found]
     content: dict[str, Any] = {
-        "file": path, "points": int(data.X.shape[0]), "features": list(data.features),
-        "source": data.source, "labels": facts, "other columns": rest,
+        "file": path, "points": int(data.X.shape[0]), "source": data.source,
+        "features": list(data.features), "other columns": rest,
+        "labels": {
+            name: {"values": each.n_labels, "missing": each.n_missing}
+            for name, each in found.items()
+        },
     }  # fmt: skip
     lines = [
         f"data       {path} ({data.X.shape[0]:,} points)",
         f"features   {data.source}: {folded(data.features)}",
     ]
-    for title, (name, each) in zip(("labels", *[""] * len(facts)), facts.items(), strict=False):
-        values = ", ".join(f"{label} ({count:,})" for label, count in each["largest"].items())
-        more = ", ..." if each["values"] > _VALUES else ""
-        missing = f"; {each['missing']:,} missing" if each["missing"] else ""
-        lines.append(f"{title:10} {name}: {each['values']} values: {values}{more}{missing}")
-    if not facts:
+    title = "labels"
+    for name, labels in found.items():
+        lines.append(f"{title:10} {name}: {_values(labels)}")
+        title = ""
+    if not found:
         lines.append("labels     none: no column has a few values that repeat")
     if rest:
         lines.append(f"others     {listed(rest)}")
+    for note in data.notes:
+        console.detail(note)
+    for warning in data.warnings:
+        console.warn(warning)
     console.result("\n".join(lines), content)
-    for each in (*data.notes, *data.warnings):
-        console.say(each)
-    if not found:
-        return
+    if found:
+        console.next({"with the label that you want to factor out": _report_of(path, data, found)})
+
+
+def _values(labels: Labels) -> str:
+    """Describe the values of a label column, the most frequent first."""
+    from ctsne._core.messages import label_text
+
+    most = (-labels.counts).argsort(kind="stable")[:_VALUES].tolist()
+    some = [f"{label_text(labels.names[i]):.40} ({labels.counts[i]:,})" for i in most]
+    more = ["..."] if labels.n_labels > _VALUES else []
+    missing = f"; {labels.n_missing:,} missing" if labels.n_missing else ""
+    return f"{labels.n_labels} values, {', '.join(some + more)}{missing}"
+
+
+def _report_of(path: str, data: Dataset, found: Mapping[str, Labels]) -> str:
+    """Return a command that makes maps of a data file, with what seems to be the known label."""
+    from ctsne._io import suffix_of
+    from ctsne._io.tables import main_features
+
     other = label_to_see([*found])
-    known, *_ = [name for name in found if name != other] or [other]
-    pattern = (
-        main_features(data.features)
-        if any("--features" in each for each in data.warnings)
-        else None
-    )
-    settings = {"labels": [known], "other": None if known == other else other,
-                "features": None if pattern is None else [pattern]}  # fmt: skip
-    stem = path.removesuffix(suffix_of(path))
-    command = report_command(path, settings, f"{Path(stem).name}.html")
-    console.next({"with the label that you want to factor out": command})
+    known = next((name for name in found if name != other), other)
+    settings: dict[str, Any] = {"labels": [known], "other": None if known == other else other}
+    if any("--features" in warning for warning in data.warnings):
+        pattern = main_features(data.features)
+        settings["features"] = None if pattern is None else [pattern]
+    stem = Path(path.removesuffix(suffix_of(path))).name
+    return report_command(path, settings, f"{stem}.html")

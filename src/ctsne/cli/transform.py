@@ -259,13 +259,9 @@ def _report(
     }  # fmt: skip
     console.result("\n".join(lines), content)
     if options.plot is None and options.page is None:
-        again = {
-            **vars(options),
-            "plot": f"{options.output.removesuffix(suffix_of(options.output))}.png",
-        }
-        console.next(
-            {"to see the points above the reference": _command(argparse.Namespace(**again))}
-        )
+        stem = options.output.removesuffix(suffix_of(options.output))
+        again = argparse.Namespace(**{**vars(options), "plot": f"{stem}.png"})
+        console.next({"to see the points above the reference": _command(again)})
 
 
 def warn_of_far(far: int, n: int, console: Console) -> None:
