@@ -279,7 +279,8 @@ def test_saves_what_is_seen(opened: Open, path: Path) -> None:
     drawing = ElementTree.fromstring(files["svg"])
     texts = [each.text for each in drawing.iter("{http://www.w3.org/2000/svg}text")]
     assert "joint, strength 0.5, by batch" in texts and "joint, strength 0.5, by kind" in texts
-    assert len(list(drawing.iter("{http://www.w3.org/2000/svg}circle"))) == 120
+    assert len(list(drawing.iter("{http://www.w3.org/2000/svg}circle"))) == 120 + 5
+    assert [texts.count(name) for name in ("one", "two")] == [1, 1]  # in the legend below
 
 
 def test_hover_tells_labels_and_diagnostics(opened: Open, path: Path) -> None:

@@ -78,4 +78,4 @@ def _json(content: Any) -> bytes:
 
 def _base64(values: NDArray[Any]) -> bytes:
     little = np.ascontiguousarray(values, values.dtype.newbyteorder("<"))
-    return base64.b64encode(little)
+    return base64.b64encode(little.data)
