@@ -278,7 +278,7 @@ def _tl(_: Rng, case: Path, specimen: Specimen) -> Todo:
             tl.ctsne(adata, "batch", perplexity=4, n_iter=3, n_jobs=1)
         except (ValueError, TypeError) as error:  # of an object, which has no file to name
             raise type(error)(f"{specimen.main}: {error}") from None
-        if not np.isfinite(adata.obsm["ctsne"]).all():
+        if not np.isfinite(adata.obsm["X_ctsne"]).all():
             raise Finding("tl.ctsne makes a map that is not finite", "not finite")
         return adata
 

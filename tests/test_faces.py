@@ -152,7 +152,7 @@ def test_anndata(case: str) -> None:
     adata.obs["batch"], adata.obs["kind"] = BATCH, KIND
     tl.ctsne(adata, "batch", **QUICK, **parameters)
     model = fitted(case)
-    np.testing.assert_array_equal(adata.obsm["ctsne"], model.embedding_)
+    np.testing.assert_array_equal(adata.obsm["X_ctsne"], model.embedding_)
     table = tl.evaluate(adata, "batch", other="kind")
     agree(in_table(table, "kind"), measures_of(model, X))
     grid = {"strength": [model.strength_]}

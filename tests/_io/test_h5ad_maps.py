@@ -54,14 +54,14 @@ def test_a_copy_with_the_map_added(cells: Path, tmp_path: Path) -> None:
     write(tmp_path / "map.h5ad", cells)
     assert cells.read_bytes() == before
     old, new = anndata.read_h5ad(cells), anndata.read_h5ad(tmp_path / "map.h5ad")
-    np.testing.assert_array_equal(new.obsm["ctsne"], POSITIONS)
+    np.testing.assert_array_equal(new.obsm["X_ctsne"], POSITIONS)
     assert new.obs.columns.tolist() == ["batch", "type", "ctsne_perplexity", "ctsne_largest_weight"]
     assert new.obs["ctsne_perplexity"].tolist() == list(range(12))
     assert new.uns["ctsne"]["params"] == {"seed": 0, "labels": '["a"]'}
     assert new.uns["note"] == "kept"
     pd.testing.assert_frame_equal(new.obs[["batch", "type"]], old.obs)
     assert (new.X != old.X).nnz == 0 and (new.layers["counts"] != old.layers["counts"]).nnz == 0
-    assert set(new.obsm) == {*old.obsm, "ctsne"}
+    assert set(new.obsm) == {*old.obsm, "X_ctsne"}
     found = read_map(tmp_path / "map.h5ad")
     assert found.columns["type"].cat.categories.tolist() == ["z", "unused", "a"]
 
@@ -75,7 +75,32 @@ def test_into_the_file_itself_again_and_again(cells: Path) -> None:
         assert list(found.columns).count("ctsne_perplexity") == 1
     assert [path.name for path in cells.parent.iterdir()] == [cells.name]
     write(cells, cells, key="second")
-    assert {"ctsne", "second"} <= set(anndata.read_h5ad(cells).obsm)
+    assert {"X_ctsne", "X_second"} <= set(anndata.read_h5ad(cells).obsm)
+
+
+def test_a_map_of_an_earlier_version_is_read_and_replaced(cells: Path) -> None:
+    write(cells, cells)
+    with h5py.File(cells, "r+") as file:
+        file["obsm"].move("X_ctsne", "ctsne")
+    for key in ("ctsne", "X_ctsne"):
+        found = read_map(cells, key=key)
+        np.testing.assert_array_equal(found.embedding, POSITIONS)
+        assert found.provenance is not None and found.provenance.settings["seed"] == 0
+    write(cells, cells, seed=1)
+    assert [name for name in anndata.read_h5ad(cells).obsm if "ctsne" in name] == ["X_ctsne"]
+    np.testing.assert_array_equal(read_map(cells, key="ctsne").embedding, POSITIONS + 1)
+
+
+def test_the_prefix_is_not_part_of_a_name(cells: Path) -> None:
+    write(cells, cells, key="X_mine")
+    stored = anndata.read_h5ad(cells)
+    assert "X_mine" in stored.obsm and "mine" in stored.uns and "mine_perplexity" in stored.obs
+    with h5py.File(cells, "r+") as file:  # as earlier versions called them
+        file["uns"].move("mine", "X_mine")
+    write(cells, cells, seed=1, key="mine")
+    stored = anndata.read_h5ad(cells)
+    assert [name for name in stored.uns if "mine" in name] == ["mine"]
+    np.testing.assert_array_equal(read_map(cells, key="X_mine").embedding, POSITIONS + 1)
 
 
 def test_nothing_remains_of_an_earlier_map(cells: Path) -> None:
@@ -116,7 +141,9 @@ def test_the_same_twice_gives_the_same_bytes(cells: Path, tmp_path: Path) -> Non
     assert (tmp_path / "a.h5ad").read_bytes() == (tmp_path / "b.h5ad").read_bytes()
 
 
-@pytest.mark.parametrize("place", ["obsm/ctsne", "obs/ctsne_perplexity", "uns/ctsne"])
+@pytest.mark.parametrize(
+    "place", ["obsm/ctsne", "obsm/X_ctsne", "obs/ctsne_perplexity", "uns/ctsne"]
+)
 def test_what_is_not_ours_is_left_alone(cells: Path, place: str) -> None:
     group, name = place.split("/")
     with h5py.File(cells, "r+") as file:
@@ -129,7 +156,7 @@ def test_what_is_not_ours_is_left_alone(cells: Path, place: str) -> None:
         check_key(cells.with_name("b.h5ad"), dataset=read_data(cells), key="ctsne")
     check_key(cells.with_name("b.csv"), dataset=read_data(cells), key="ctsne")
     write(cells, cells, key="ctsne_map")
-    assert "ctsne_map" in anndata.read_h5ad(cells).obsm
+    assert "X_ctsne_map" in anndata.read_h5ad(cells).obsm
 
 
 def test_labels_of_another_file_come_along(cells: Path, tmp_path: Path) -> None:
@@ -178,7 +205,7 @@ def test_a_link_to_the_file_is_replaced(cells: Path, tmp_path: Path) -> None:
     (record,) = input_records(read_data(link), link)
     assert record.file == "../cells.h5ad" and record.sha256 is not None  # which stays as it is
     write(link, link)
-    assert not link.is_symlink() and "ctsne" in anndata.read_h5ad(link).obsm
+    assert not link.is_symlink() and "X_ctsne" in anndata.read_h5ad(link).obsm
     assert [path.name for path in link.parent.iterdir()] == [link.name]
     assert cells.read_bytes() == before
 
@@ -188,7 +215,7 @@ def test_two_names_of_one_file(cells: Path, tmp_path: Path) -> None:
     other.hardlink_to(cells)
     before = cells.read_bytes()
     write(other, cells)
-    assert cells.read_bytes() == before and "ctsne" in anndata.read_h5ad(other).obsm
+    assert cells.read_bytes() == before and "X_ctsne" in anndata.read_h5ad(other).obsm
 
 
 @pytest.mark.parametrize("external", [True, False])
@@ -228,7 +255,7 @@ def test_links_elsewhere_in_the_file_do_no_harm(cells: Path) -> None:
     write(cells, cells)
     found = anndata.read_h5ad(cells).obsm
     np.testing.assert_array_equal(found["other"], found["X_pca"])
-    np.testing.assert_array_equal(found["ctsne"], POSITIONS)
+    np.testing.assert_array_equal(found["X_ctsne"], POSITIONS)
 
 
 def test_the_second_of_two_writers_is_refused(cells: Path) -> None:
@@ -236,7 +263,7 @@ def test_the_second_of_two_writers_is_refused(cells: Path) -> None:
     write_map(cells, POSITIONS, dataset=first, diagnostics={}, provenance=MADE, key="one")
     with pytest.raises(ValueError, match="has changed since it was read"):
         write_map(cells, POSITIONS, dataset=second, diagnostics={}, provenance=MADE, key="two")
-    assert {"one"} == {"one", "two"} & set(anndata.read_h5ad(cells).obsm)
+    assert {"X_one"} == {"X_one", "X_two"} & set(anndata.read_h5ad(cells).obsm)
 
 
 def test_writers_wait_for_each_other(cells: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -268,7 +295,7 @@ def test_writers_wait_for_each_other(cells: Path, monkeypatch: pytest.MonkeyPatc
         errors = list(pool.map(work, datasets))
     assert events == ["in", "out", "in", "out"]
     assert errors.count(None) == 1 and "has changed" in str(errors)
-    kept = {"one", "two"} & set(anndata.read_h5ad(cells).obsm)
+    kept = {"one", "two"} & {name.removeprefix("X_") for name in anndata.read_h5ad(cells).obsm}
     assert kept == {key for key, error in zip(datasets, errors, strict=True) if error is None}
 
 
@@ -286,7 +313,7 @@ def test_another_program_that_writes_meanwhile(
     with pytest.raises(ValueError, match="has changed since it was read"):
         write(cells, cells)
     with h5py.File(cells) as file:
-        assert file.attrs["new"] == 1 and "ctsne" not in file["obsm"]
+        assert file.attrs["new"] == 1 and "X_ctsne" not in file["obsm"]
 
 
 @pytest.mark.parametrize("source", ["cells.h5ad", "cells.npz"])

@@ -229,7 +229,7 @@ def test_another_name(tmp_path: Path, data: Dataset) -> None:
         np.testing.assert_array_equal(found.embedding, values(12))
     with pytest.raises(ValueError, match="is not a map written by ctsne: it has no column ctsne_1"):
         read_map(tmp_path / "m.csv")
-    with pytest.raises(ValueError, match=r"no map 'ctsne' in obsm of .*there are 'mine'"):
+    with pytest.raises(ValueError, match=r"no map 'ctsne' in obsm of .*there are 'X_mine'"):
         read_map(tmp_path / "m.h5ad")
 
 

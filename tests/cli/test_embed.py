@@ -79,7 +79,7 @@ def test_into_the_h5ad(
 
     run("embed", "cells.h5ad", "--labels", "batch", "type", "-o", "cells.h5ad", *quick)
     again = anndata.read_h5ad("cells.h5ad")
-    assert again.obsm["ctsne"].shape == (len(frame), 2)
+    assert again.obsm["X_ctsne"].shape == (len(frame), 2)
     assert np.array_equal(again.obsm["X_pca"], adata.obsm["X_pca"])
     assert read_provenance("cells.h5ad").inputs[0].sha256 is None
 
@@ -107,11 +107,11 @@ def test_what_the_map_is_made_of_is_not_replaced_by_it(
     command = ["embed", "cells.h5ad", "--labels", "batch", "-o", "cells.h5ad", *quick]
     run(*command)
     before = Path("cells.h5ad").read_bytes()
-    assert 'would overwrite its input, obsm["ctsne"]; use another --key' in fail(
-        *command, "--use-rep", "ctsne"
+    assert 'would overwrite its input, obsm["X_ctsne"]; use another --key' in fail(
+        *command, "--use-rep", "X_ctsne"
     )
     assert Path("cells.h5ad").read_bytes() == before
-    text = run(*command, "--use-rep", "ctsne", "--key", "second")
+    text = run(*command, "--use-rep", "X_ctsne", "--key", "second")
     assert text.endswith("next: ctsne plot cells.h5ad -o map.png --key second\n")
 
 

@@ -354,7 +354,7 @@ def test_a_map_is_written_where_the_user_says(
     adata.uns["ctsne"]["provenance"] = json.dumps(record)
     adata.write_h5ad("map.h5ad")
     assert "made again, identical" in run("rerun", "map.h5ad")
-    assert sorted(anndata.read_h5ad("map.h5ad").obsm) == ["ctsne"]
+    assert sorted(anndata.read_h5ad("map.h5ad").obsm) == ["X_ctsne"]
 
 
 @pytest.mark.parametrize(

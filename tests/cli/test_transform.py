@@ -188,7 +188,7 @@ def test_into_an_h5ad(frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.M
     run("transform", "model.ctsne", "new.h5ad", "-o", "new.h5ad")
     made = anndata.read_h5ad("new.h5ad")
     wanted = ctsne.load("model.ctsne").place(X[-NEW:], obs["batch"][-NEW:])
-    assert np.array_equal(made.obsm["ctsne"], wanted.embedding)
+    assert np.array_equal(made.obsm["X_ctsne"], wanted.embedding)
     assert made.obs["ctsne_far"].dtype == bool and "ctsne_distance" in made.obs
     assert "made from 10" in fail(
         "transform", "model.ctsne", "new.h5ad", "--use-rep", "X_more", "-o", "x.csv"

@@ -28,7 +28,7 @@ def test_the_map_is_that_of_the_estimator(cells: Any, tmp_path: Path) -> None:
     model = ConditionalTSNE(strength=STRENGTH, random_state=0, **QUICK)
     X = np.asarray(cells.X[:, cells.var["highly_variable"]])
     model.fit(X, labels=cells.obs[["phase", "half"]])
-    np.testing.assert_array_equal(cells.obsm["ctsne"], model.embedding_)
+    np.testing.assert_array_equal(cells.obsm["X_ctsne"], model.embedding_)
     cells.write_h5ad(tmp_path / "cells.h5ad")
     params = anndata.read_h5ad(tmp_path / "cells.h5ad").uns["ctsne"]["params"]
     assert list(params["labels"]) == ["phase", "half"]
@@ -43,7 +43,7 @@ def test_the_values_found_are_kept_by_column(cells: Any) -> None:
     found = cells.uns["ctsne"]["found"]
     assert list(found["strength"]["column"]) == list(found["mixing"]["column"]) == ["phase", "half"]
     for name, value in zip(found["mixing"]["column"], found["mixing"]["value"], strict=True):
-        assert value == mixing(cells.obsm["ctsne"], cells.obs[name])
+        assert value == mixing(cells.obsm["X_ctsne"], cells.obs[name])
 
 
 def test_measured_by_column_as_it_was_made(cells: Any) -> None:
@@ -92,13 +92,13 @@ def test_refused_with_nothing_changed(
 ) -> None:
     with pytest.raises((TypeError, ValueError), match=message):
         tl.ctsne(cells, labels, **QUICK, **parameters)
-    assert "ctsne" not in cells.obsm and "ctsne" not in cells.uns
+    assert "X_ctsne" not in cells.obsm and "ctsne" not in cells.uns
 
 
 def test_labels_given_as_arrays(cells: Any) -> None:
     tl.ctsne(cells, ["phase", "half"], **QUICK)
     tl.ctsne(cells, cells.obs[["phase", "half"]], key_added="frame", **QUICK)
-    np.testing.assert_array_equal(cells.obsm["ctsne"], cells.obsm["frame"])
+    np.testing.assert_array_equal(cells.obsm["X_ctsne"], cells.obsm["X_frame"])
     assert "labels" not in cells.uns["frame"]["params"]
 
 
@@ -125,5 +125,5 @@ def test_condition_and_donor_of_blood_cells() -> None:
         assert value == pytest.approx(wanted[name], abs=0.03)
     tl.ctsne(adata, ["stim", "donor"], method="tsne", key_added="plain")
     for name in wanted:
-        plain = mixing(adata.obsm["plain"], adata.obs[name])
-        assert mixing(adata.obsm["ctsne"], adata.obs[name]) > plain
+        plain = mixing(adata.obsm["X_plain"], adata.obs[name])
+        assert mixing(adata.obsm["X_ctsne"], adata.obs[name]) > plain

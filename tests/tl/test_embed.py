@@ -37,8 +37,8 @@ def test_the_map_is_the_estimators_to_the_last_bit(blood: Any) -> None:
     assert ctsne.tl.ctsne(blood, "phase", method="joint", **QUICK) is None
     model = ConditionalTSNE(method="joint", random_state=0, **QUICK)
     model.fit(blood.obsm["X_pca"], labels=blood.obs["phase"])
-    assert_array_equal(blood.obsm["ctsne"], model.embedding_)
-    assert blood.obsm["ctsne"].dtype == np.float32
+    assert_array_equal(blood.obsm["X_ctsne"], model.embedding_)
+    assert blood.obsm["X_ctsne"].dtype == np.float32
     assert "ctsne_neighbors" not in blood.uns
     for name, key in blood.uns["ctsne"]["diagnostics_keys"].items():
         expected = getattr(model.diagnostics_, name).astype(np.float32)
@@ -56,7 +56,7 @@ def test_it_writes_these_fields_and_no_others(blood: Any) -> None:
     added = [after - earlier for after, earlier in zip(fields(blood), before, strict=True)]
     assert added == [
         {"mine_perplexity", "mine_other_share", "mine_matched", "mine_largest_weight"},
-        {"mine"},
+        {"X_mine"},
         set(),
         {"mine"},
         set(),
@@ -84,7 +84,7 @@ def test_every_parameter_arrives(blood: Any) -> None:
     }  # fmt: skip
     ctsne.tl.ctsne(blood, "phase", **given)
     expected = estimated(blood.obsm["X_pca"], blood.obs["phase"], **given)
-    assert_array_equal(blood.obsm["ctsne"], expected)
+    assert_array_equal(blood.obsm["X_ctsne"], expected)
     kept = {"labels": "phase", "use_rep": "X_pca", "align": "none", **given}
     assert blood.uns["ctsne"]["params"] == kept
 
@@ -115,9 +115,9 @@ def test_what_was_found_for_a_mixing_is_kept(
     entry = blood.uns["ctsne"]
     assert entry["params"]["mixing"] == 0.6 and knob not in entry["params"]
     assert set(entry["found"]) == {knob, "mixing"}
-    assert entry["found"]["mixing"] == mixing(blood.obsm["ctsne"], blood.obs["half"])
+    assert entry["found"]["mixing"] == mixing(blood.obsm["X_ctsne"], blood.obs["half"])
     ctsne.tl.ctsne(blood, "half", key_added="given", **{knob: entry["found"][knob]}, **options)
-    assert_array_equal(blood.obsm["given"], blood.obsm["ctsne"])
+    assert_array_equal(blood.obsm["X_given"], blood.obsm["X_ctsne"])
     blood.write_h5ad(tmp_path / "cells.h5ad")
     assert anndata.read_h5ad(tmp_path / "cells.h5ad").uns["ctsne"]["found"] == entry["found"]
 
@@ -127,7 +127,7 @@ def test_what_was_found_for_a_mixing_is_kept(
 def test_alignments_by_name(blood: Any, align: str) -> None:
     ctsne.tl.ctsne(blood, "phase", align=align, **QUICK)
     expected = estimated(blood.obsm["X_pca"], blood.obs["phase"], align=align)
-    assert_array_equal(blood.obsm["ctsne"], expected)
+    assert_array_equal(blood.obsm["X_ctsne"], expected)
     assert blood.uns["ctsne"]["params"]["align"] == align
 
 
@@ -140,9 +140,9 @@ def test_a_corrected_representation(blood: Any, kind: str, tmp_path: Path) -> No
     align = {"array": corrected, "frame": frame}.get(kind, "X_harmony")
     ctsne.tl.ctsne(blood, "phase", align=align, **QUICK)
     expected = estimated(blood.obsm["X_pca"], blood.obs["phase"], align=corrected)
-    assert_array_equal(blood.obsm["ctsne"], expected)
+    assert_array_equal(blood.obsm["X_ctsne"], expected)
     plain = estimated(blood.obsm["X_pca"], blood.obs["phase"])
-    assert not np.array_equal(blood.obsm["ctsne"], plain)
+    assert not np.array_equal(blood.obsm["X_ctsne"], plain)
     # Which one it was is kept, where it has a name.
     stored = "X_harmony" if "key" in kind else "array"
     assert blood.uns["ctsne"]["params"]["align"] == stored
@@ -155,7 +155,7 @@ def test_odds_for_each_label(blood: Any) -> None:
     odds = {"G1": 2.0, "S": 5.0, "G2M": 1.0}
     ctsne.tl.ctsne(blood, "phase", odds=odds, **QUICK)
     expected = estimated(blood.obsm["X_pca"], blood.obs["phase"], odds=odds)
-    assert_array_equal(blood.obsm["ctsne"], expected)
+    assert_array_equal(blood.obsm["X_ctsne"], expected)
     params = blood.uns["ctsne"]["params"]["odds"]
     assert dict(zip(*params.values(), strict=True)) == odds
 
@@ -170,12 +170,12 @@ def test_columns_of_any_type(blood: Any, kind: Any) -> None:
     }.get(kind, lambda: phase.astype(kind))()
     ctsne.tl.ctsne(blood, "column", **QUICK)
     expected = estimated(blood.obsm["X_pca"], blood.obs["column"].to_numpy())
-    assert_array_equal(blood.obsm["ctsne"], expected)
+    assert_array_equal(blood.obsm["X_ctsne"], expected)
 
 
 def test_a_list_of_one_column(blood: Any) -> None:
     ctsne.tl.ctsne(blood, ["phase"], **QUICK)
-    assert_array_equal(blood.obsm["ctsne"], estimated(blood.obsm["X_pca"], blood.obs["phase"]))
+    assert_array_equal(blood.obsm["X_ctsne"], estimated(blood.obsm["X_pca"], blood.obs["phase"]))
     assert list(blood.uns["ctsne"]["params"]["labels"]) == ["phase"]
 
 
@@ -183,7 +183,7 @@ def test_a_list_of_one_column(blood: Any) -> None:
 def test_labels_that_are_not_a_column(blood: Any, convert: Any) -> None:
     labels = convert(blood.obs.pop("phase"))
     ctsne.tl.ctsne(blood, labels, **QUICK)
-    assert_array_equal(blood.obsm["ctsne"], estimated(blood.obsm["X_pca"], labels))
+    assert_array_equal(blood.obsm["X_ctsne"], estimated(blood.obsm["X_pca"], labels))
     assert "labels" not in blood.uns["ctsne"]["params"]
 
 
@@ -192,7 +192,7 @@ def test_no_labels_are_plain_t_sne_with_the_estimators_warning(blood: Any) -> No
     blood.uns["ctsne"] = {"diagnostics_keys": {}}
     with pytest.warns(UserWarning, match="no labels given"):
         ctsne.tl.ctsne(blood, None, **QUICK)
-    assert_array_equal(blood.obsm["ctsne"], estimated(blood.obsm["X_pca"], None, method="tsne"))
+    assert_array_equal(blood.obsm["X_ctsne"], estimated(blood.obsm["X_pca"], None, method="tsne"))
     # Similarities that know of no labels have no share on others.
     assert "ctsne_other_share" not in blood.obs
     assert set(blood.uns["ctsne"]["diagnostics_keys"]) == {"perplexity", "largest_weight"}
@@ -204,12 +204,12 @@ def test_backed_by_a_file(backed: Any, small: Any, tmp_path: Path) -> None:
     ctsne.tl.ctsne(backed, "phase", use_rep="X", **QUICK)
     ctsne.tl.ctsne(small, "phase", use_rep="X", **QUICK)
     assert backed.isbacked
-    assert_array_equal(backed.obsm["ctsne"], small.obsm["ctsne"])
+    assert_array_equal(backed.obsm["X_ctsne"], small.obsm["X_ctsne"])
     ctsne.tl.ctsne(backed, "phase", key_added="pcs", n_pcs=5, **QUICK)
     backed.write_h5ad(tmp_path / "other.h5ad")
     read = anndata.read_h5ad(tmp_path / "other.h5ad")
-    assert_array_equal(read.obsm["ctsne"], small.obsm["ctsne"])
-    assert set(read.obsm) == {"X_umap", "ctsne", "pcs"}
+    assert_array_equal(read.obsm["X_ctsne"], small.obsm["X_ctsne"])
+    assert set(read.obsm) == {"X_umap", "X_ctsne", "X_pcs"}
     assert read.uns["pcs"]["params"]["labels"] == "phase"
 
 
@@ -218,17 +218,17 @@ def test_view_of_a_file(backed: Any) -> None:
     with pytest.raises(ValueError, match=r"view of an object backed by a file.*to_memory\(\)"):
         ctsne.tl.ctsne(view, "phase", use_rep="X_umap", **QUICK)
     result = ctsne.tl.ctsne(view, "phase", use_rep="X_umap", copy=True, **QUICK)
-    assert result is not None and not result.isbacked and result.obsm["ctsne"].shape == (60, 2)
+    assert result is not None and not result.isbacked and result.obsm["X_ctsne"].shape == (60, 2)
     whole = ctsne.tl.ctsne(backed, "phase", use_rep="X_umap", copy=True, **QUICK)
-    assert whole is not None and not whole.isbacked and "ctsne" not in backed.obsm
+    assert whole is not None and not whole.isbacked and "X_ctsne" not in backed.obsm
 
 
 def test_view_becomes_an_object_of_its_own(blood: Any) -> None:
     view = blood[blood.obs["phase"] != "G2M"]
     with pytest.warns(anndata.ImplicitModificationWarning, match="view"):
         ctsne.tl.ctsne(view, "phase", **QUICK)
-    assert not view.is_view and view.obsm["ctsne"].shape == (683, 2)
-    assert "ctsne" not in blood.obsm and "ctsne" not in blood.uns
+    assert not view.is_view and view.obsm["X_ctsne"].shape == (683, 2)
+    assert "X_ctsne" not in blood.obsm and "ctsne" not in blood.uns
     assert "ctsne_perplexity" not in blood.obs
 
 
@@ -237,7 +237,7 @@ def test_copy(blood: Any) -> None:
     result = ctsne.tl.ctsne(blood, "phase", copy=True, **QUICK)
     assert result is not None and fields(blood) == before
     ctsne.tl.ctsne(blood, "phase", **QUICK)
-    assert_array_equal(result.obsm["ctsne"], blood.obsm["ctsne"])
+    assert_array_equal(result.obsm["X_ctsne"], blood.obsm["X_ctsne"])
 
 
 @pytest.mark.filterwarnings("ignore:Observation names are not unique:UserWarning")
@@ -245,10 +245,10 @@ def test_repeated_cell_names_do_no_harm(blood: Any) -> None:
     expected = estimated(blood.obsm["X_pca"], blood.obs["phase"])
     blood.obs_names = ["same"] * 700
     ctsne.tl.ctsne(blood, "phase", **QUICK)
-    assert_array_equal(blood.obsm["ctsne"], expected)
+    assert_array_equal(blood.obsm["X_ctsne"], expected)
     result = ctsne.tl.ctsne(blood, blood.obs["phase"], copy=True, **QUICK)
     assert result is not None
-    assert_array_equal(result.obsm["ctsne"], expected)
+    assert_array_equal(result.obsm["X_ctsne"], expected)
 
 
 @pytest.mark.filterwarnings("ignore:Writing zarr v2 data:UserWarning")
@@ -269,7 +269,7 @@ def test_file_keeps_everything(blood: Any, tmp_path: Path, suffix: str) -> None:
         pytest.importorskip("zarr")
         blood.write_zarr(path)
         read = anndata.io.read_zarr(path)
-    assert_array_equal(read.obsm["ctsne"], blood.obsm["ctsne"])
+    assert_array_equal(read.obsm["X_ctsne"], blood.obsm["X_ctsne"])
     for name in ("ctsne_connectivities", "ctsne_distances"):
         assert (read.obsp[name] != blood.obsp[name]).nnz == 0
     assert read.uns["ctsne_neighbors"] == blood.uns["ctsne_neighbors"]
@@ -281,7 +281,7 @@ def test_file_keeps_everything(blood: Any, tmp_path: Path, suffix: str) -> None:
     ctsne.tl.ctsne(
         read, "kind", method="revised", beta=beta, init=1e-4 * read.obsm["X_umap"], **QUICK
     )
-    assert_array_equal(read.obsm["ctsne"], blood.obsm["ctsne"])
+    assert_array_equal(read.obsm["X_ctsne"], blood.obsm["X_ctsne"])
 
 
 # scanpy 1.11 with matplotlib 3.11
@@ -293,7 +293,7 @@ def test_scanpy_draws_it(blood: Any) -> None:
     )
     assert [ax.get_title() for ax in axes] == ["phase", "ctsne_other_share", "ctsne_perplexity"]
     drawn = np.ma.getdata(axes[0].collections[0].get_offsets())
-    assert_array_equal(np.sort(drawn[:, 0]), np.sort(blood.obsm["ctsne"][:, 0]))
+    assert_array_equal(np.sort(drawn[:, 0]), np.sort(blood.obsm["X_ctsne"][:, 0]))
     assert axes[0].get_xlabel() == "ctsne1"
     matplotlib.pyplot.close("all")
 
@@ -348,7 +348,7 @@ def without(adata: Any, part: str, key: str) -> Any:
             lambda a: a,
             {"use_rep": "X", "key_added": "X_pca"},
             ValueError,
-            r'replace adata.obsm\["X_pca"\], not written by ctsne; .* "X_pca_map"',
+            r'replace adata.obsm\["X_pca"\] and .*, not written by ctsne; .* "pca_map"',
         ),
         (
             lambda a: with_obs(a, "foo_perplexity"),
@@ -434,12 +434,34 @@ def test_refuses_with_nothing_changed(
     assert fields(blood) == before
 
 
+def test_a_map_has_two_names_and_one_place(blood: Any) -> None:
+    del blood.varm["PCs"]  # those of a copy differ by rounding
+    ctsne.tl.ctsne(blood, "phase", **QUICK)
+    tables = [ctsne.tl.evaluate(blood, "phase", basis=name) for name in ("ctsne", "X_ctsne")]
+    # As earlier versions stored it.
+    blood.obsm["ctsne"] = blood.obsm.pop("X_ctsne")
+    tables += [ctsne.tl.evaluate(blood, basis=name) for name in ("ctsne", "X_ctsne")]
+    for table in tables[1:]:
+        assert table.equals(tables[0])
+    for name in ("ctsne", "X_ctsne"):
+        drawn = ctsne.pl.embedding(blood, "phase", basis=name)
+        assert len(drawn.collections[0].get_offsets()) == blood.n_obs
+        assert ctsne.pl.other_share(blood, "phase", basis=name).get_ylabel()
+        placed = ctsne.tl.transform(blood[:5].copy(), blood, basis=name, copy=True)
+        assert placed is not None
+        assert [each for each in placed.obsm if "ctsne" in each] == ["X_ctsne"]
+    ctsne.tl.ctsne(blood, "phase", key_added="X_ctsne", **QUICK)
+    assert [each for each in blood.obsm if "ctsne" in each] == ["X_ctsne"]
+    assert [each for each in blood.uns if "ctsne" in each] == ["ctsne"]
+
+
 def test_never_replaces_what_the_map_is_made_of(blood: Any) -> None:
     ctsne.tl.ctsne(blood, "phase", **QUICK)
-    before = blood.obsm["ctsne"].copy()
-    with pytest.raises(ValueError, match="would replace the features of the map"):
-        ctsne.tl.ctsne(blood, "phase", use_rep="ctsne", **QUICK)
-    assert_array_equal(blood.obsm["ctsne"], before)
+    before = blood.obsm["X_ctsne"].copy()
+    for name in ("ctsne", "X_ctsne"):
+        with pytest.raises(ValueError, match="would replace the features of the map"):
+            ctsne.tl.ctsne(blood, "phase", use_rep="X_ctsne", key_added=name, **QUICK)
+    assert_array_equal(blood.obsm["X_ctsne"], before)
 
 
 def test_infinite_values_are_named_by_their_place(blood: Any) -> None:

@@ -21,7 +21,7 @@ def test_names_and_arrays_give_the_same_table(blood: Any) -> None:
     before = set(blood.uns)
     table = ctsne.tl.evaluate(blood, "phase", other="bulk_labels", k=10, sample=0.5)
     expected = evaluate(
-        blood.obsm["ctsne"],
+        blood.obsm["X_ctsne"],
         blood.obsm["X_pca"],
         blood.obs["phase"],
         other=blood.obs["bulk_labels"],
@@ -50,7 +50,7 @@ def test_a_layer(blood: Any) -> None:
     ctsne.tl.ctsne(blood, "phase", layer="shifted", n_pcs=5, **QUICK)
     assert blood.uns["ctsne"]["params"]["layer"] == "shifted"
     data = blood.layers["shifted"]
-    expected = evaluate(blood.obsm["ctsne"], data, blood.obs["phase"], k=10, pca=5)
+    expected = evaluate(blood.obsm["X_ctsne"], data, blood.obs["phase"], k=10, pca=5)
     pd.testing.assert_frame_equal(ctsne.tl.evaluate(blood, k=10), expected)
     given = ctsne.tl.evaluate(blood, layer="shifted", n_pcs=5, k=10)
     pd.testing.assert_frame_equal(given, expected)
@@ -73,7 +73,7 @@ def test_a_map_is_compared_with_what_it_was_made_of(blood: Any, options: Any) ->
     data = {"X": blood.X, "X_umap": blood.obsm["X_umap"]}.get(
         options.get("use_rep"), blood.obsm["X_pca"][:, :3]
     )
-    Y = blood.obsm["ctsne"]
+    Y = blood.obsm["X_ctsne"]
     table = ctsne.tl.evaluate(blood, "phase", k=10)
     assert rnx(table) == rnx(evaluate(Y, data, blood.obs["phase"], k=10))
     given = ctsne.tl.evaluate(blood, "phase", use_rep="X_pca", k=10)
@@ -90,7 +90,7 @@ def test_map_of_a_graph_is_compared_with_what_the_graph_was_made_of(blood: Any) 
         ctsne.tl.ctsne(blood, "phase", neighbors_key="neighbors", **QUICK)
     table = ctsne.tl.evaluate(blood, "phase", k=10)
     data = blood.obsm["X_pca"][:, :5]
-    assert rnx(table) == rnx(evaluate(blood.obsm["ctsne"], data, blood.obs["phase"], k=10))
+    assert rnx(table) == rnx(evaluate(blood.obsm["X_ctsne"], data, blood.obs["phase"], k=10))
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
@@ -110,10 +110,10 @@ def test_the_map_is_compared_as_the_estimator_saw_the_data(small: Any, kind: Any
     small.obsm["X_pca"] = np.zeros((100, 2))  # added after the maps were made
     for name, (_, data, made_with) in cases.items():
         table = ctsne.tl.evaluate(small, "phase", basis=name, k=10)
-        expected = evaluate(small.obsm[name], data, small.obs["phase"], k=10, **made_with)
+        expected = evaluate(small.obsm[f"X_{name}"], data, small.obs["phase"], k=10, **made_with)
         pd.testing.assert_frame_equal(table, expected)
     given = ctsne.tl.evaluate(small, "phase", basis="plain", use_rep="X", metric="cosine", k=10)
-    expected = evaluate(small.obsm["plain"], small.X, small.obs["phase"], k=10, metric="cosine")
+    expected = evaluate(small.obsm["X_plain"], small.X, small.obs["phase"], k=10, metric="cosine")
     assert rnx(given) == rnx(expected)
 
 

@@ -126,7 +126,7 @@ def test_of_a_graph_and_again_of_itself(blood: Any) -> None:
     ctsne.tl.ctsne(
         blood, "phase", neighbors_key="ctsne_neighbors", method="tsne", key_added="again", **again
     )
-    assert blood.obsm["again"].shape == (700, 2)
+    assert blood.obsm["X_again"].shape == (700, 2)
 
 
 @pytest.mark.filterwarnings("ignore")  # of scanpy and what it uses, whatever their versions

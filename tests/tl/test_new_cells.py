@@ -57,9 +57,9 @@ def test_a_map_and_its_model_place_cells_alike(halves: tuple[Any, Any]) -> None:
     model = fitted(reference)
     wanted = model.place(new.obsm["X_pca"], new.obs["batch"])
     made = embedded(reference)
-    assert np.array_equal(made.obsm["ctsne"], model.embedding_)
+    assert np.array_equal(made.obsm["X_ctsne"], model.embedding_)
     tl.transform(new, made)
-    assert np.array_equal(new.obsm["ctsne"], wanted.embedding)
+    assert np.array_equal(new.obsm["X_ctsne"], wanted.embedding)
     assert np.array_equal(new.obs["ctsne_far"], wanted.far)
     assert np.array_equal(new.obs["ctsne_distance"], wanted.distance)
     assert np.array_equal(new.obs["ctsne_other_share"], wanted.other_share)
@@ -69,7 +69,7 @@ def test_a_map_and_its_model_place_cells_alike(halves: tuple[Any, Any]) -> None:
     assert entry["diagnostics_keys"]["distance"] == "ctsne_distance"
     again = halves[1].copy()
     tl.transform(again, model, "batch")
-    assert np.array_equal(again.obsm["ctsne"], wanted.embedding)
+    assert np.array_equal(again.obsm["X_ctsne"], wanted.embedding)
 
 
 def test_a_stored_reference_and_result(halves: tuple[Any, Any], tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_a_stored_reference_and_result(halves: tuple[Any, Any], tmp_path: Path) 
     made.write_h5ad(tmp_path / "reference.h5ad")
     placed = [tl.transform(halves[1], one, copy=True)
               for one in (made, anndata.read_h5ad(tmp_path / "reference.h5ad"))]  # fmt: skip
-    assert np.array_equal(placed[0].obsm["ctsne"], placed[1].obsm["ctsne"])
+    assert np.array_equal(placed[0].obsm["X_ctsne"], placed[1].obsm["X_ctsne"])
     placed[0].write_h5ad(tmp_path / "new.h5ad")
     assert anndata.read_h5ad(tmp_path / "new.h5ad").obs["ctsne_far"].dtype == bool
 
@@ -95,12 +95,12 @@ def test_a_stored_reference_and_result(halves: tuple[Any, Any], tmp_path: Path) 
 def test_every_way_to_make_a_map(halves: tuple[Any, Any], options: dict[str, Any]) -> None:
     made = embedded(halves[0], **options)
     new = tl.transform(halves[1], made, copy=True)
-    assert new.obsm["ctsne"].shape == (NEW, made.obsm["ctsne"].shape[1])
-    assert np.isfinite(new.obsm["ctsne"]).all()
+    assert new.obsm["X_ctsne"].shape == (NEW, made.obsm["X_ctsne"].shape[1])
+    assert np.isfinite(new.obsm["X_ctsne"]).all()
     # Cells of the map land near themselves.
     own = tl.transform(made, made, key_added="again", copy=True)
-    off = np.linalg.norm(own.obsm["again"] - made.obsm["ctsne"], axis=1)
-    assert np.median(off) < 0.3 * np.ptp(made.obsm["ctsne"])
+    off = np.linalg.norm(own.obsm["X_again"] - made.obsm["X_ctsne"], axis=1)
+    assert np.median(off) < 0.3 * np.ptp(made.obsm["X_ctsne"])
 
 
 def test_genes_are_found_by_name(halves: tuple[Any, Any]) -> None:
@@ -108,7 +108,7 @@ def test_genes_are_found_by_name(halves: tuple[Any, Any]) -> None:
     made = embedded(reference, use_rep="X")
     one = tl.transform(new, made, copy=True)
     other = tl.transform(new[:, ::-1].copy(), made, copy=True)
-    assert np.array_equal(one.obsm["ctsne"], other.obsm["ctsne"])
+    assert np.array_equal(one.obsm["X_ctsne"], other.obsm["X_ctsne"])
     with pytest.raises(ValueError, match="lacks 1 of the 10 columns of the reference: 'gene0'"):
         tl.transform(new[:, 1:].copy(), made)
 
@@ -126,7 +126,7 @@ def test_a_label_column_that_is_missing_is_named(halves: tuple[Any, Any]) -> Non
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         one = tl.transform(new, made, copy=True)
-    assert not np.array_equal(one.obsm["ctsne"], without.obsm["ctsne"])
+    assert not np.array_equal(one.obsm["X_ctsne"], without.obsm["X_ctsne"])
 
 
 def test_a_named_representation_needs_no_names(halves: tuple[Any, Any]) -> None:
@@ -140,7 +140,7 @@ def test_a_named_representation_needs_no_names(halves: tuple[Any, Any]) -> None:
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         made = tl.transform(new, model, "batch", use_rep="X_pca", copy=True)
         wanted = model.transform(new.obsm["X_pca"], new.obs["batch"])
-    assert np.array_equal(made.obsm["ctsne"], wanted)
+    assert np.array_equal(made.obsm["X_ctsne"], wanted)
 
 
 def test_variable_genes_of_the_reference(halves: tuple[Any, Any]) -> None:
@@ -150,7 +150,7 @@ def test_variable_genes_of_the_reference(halves: tuple[Any, Any]) -> None:
     made = embedded(reference)
     assert made.uns["ctsne"]["params"]["highly_variable"]
     new.var["highly_variable"] = False  # what the new cells say does not matter
-    wanted = tl.transform(new, made, copy=True).obsm["ctsne"]
+    wanted = tl.transform(new, made, copy=True).obsm["X_ctsne"]
     model = ConditionalTSNE(random_state=0, **QUICK)
     model.fit(reference.X[:, ::2], labels=reference.obs["batch"])
     assert np.array_equal(model.transform(new.X[:, ::2], new.obs["batch"]), wanted)
@@ -188,16 +188,16 @@ def test_the_advice_on_components_works(halves: tuple[Any, Any]) -> None:
 
 def test_labels_named_given_new_or_missing(halves: tuple[Any, Any]) -> None:
     made, new = embedded(halves[0]), halves[1].copy()
-    plain = tl.transform(new, made, copy=True).obsm["ctsne"]
-    given = tl.transform(new, made, new.obs["batch"].to_numpy(), copy=True).obsm["ctsne"]
+    plain = tl.transform(new, made, copy=True).obsm["X_ctsne"]
+    given = tl.transform(new, made, new.obs["batch"].to_numpy(), copy=True).obsm["X_ctsne"]
     assert np.array_equal(plain, given)
     new.obs["colour"] = new.obs.pop("batch")
-    named = tl.transform(new, made, "colour", copy=True).obsm["ctsne"]
+    named = tl.transform(new, made, "colour", copy=True).obsm["X_ctsne"]
     assert np.array_equal(plain, named)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         without = tl.transform(new, made, copy=True)
-    assert not np.array_equal(plain, without.obsm["ctsne"])
+    assert not np.array_equal(plain, without.obsm["X_ctsne"])
     assert "labels" not in without.uns["ctsne"]["params"]
     with pytest.raises(ValueError, match="no column 'color'"):
         tl.transform(new, made, "color")
@@ -208,9 +208,9 @@ def test_columns_of_labels_are_found_by_name(halves: tuple[Any, Any]) -> None:
     for adata in (made, new):
         adata.obs["plate"] = np.where(np.arange(adata.n_obs) % 3, "a", "b")
     tl.ctsne(made, ["batch", "plate"], perplexity=8, n_iter=40)
-    plain = tl.transform(new, made, copy=True).obsm["ctsne"]
+    plain = tl.transform(new, made, copy=True).obsm["X_ctsne"]
     turned = tl.transform(new, made, ["plate", "batch"], copy=True)
-    assert np.array_equal(plain, turned.obsm["ctsne"])
+    assert np.array_equal(plain, turned.obsm["X_ctsne"])
     assert list(turned.uns["ctsne"]["params"]["labels"]) == ["batch", "plate"]
 
 
@@ -225,10 +225,10 @@ def test_a_model_of_the_command_line(
     model = ctsne.load("model.ctsne")
     placed = tl.transform(halves[1], model, copy=True)  # knows its column and representation
     wanted = model.transform(halves[1].obsm["X_pca"], halves[1].obs["batch"])
-    assert np.array_equal(placed.obsm["ctsne"], wanted)
+    assert np.array_equal(placed.obsm["X_ctsne"], wanted)
     # So does the map in the file.
     again = tl.transform(halves[1], anndata.read_h5ad("reference.h5ad"), copy=True)
-    assert np.array_equal(again.obsm["ctsne"], wanted)
+    assert np.array_equal(again.obsm["X_ctsne"], wanted)
 
 
 def test_an_earlier_map_is_replaced(halves: tuple[Any, Any]) -> None:

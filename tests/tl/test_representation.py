@@ -51,7 +51,7 @@ def test_representation(blood: Any, options: Any, expected: Any, params: Any) ->
     blood.obsm["table"] = table
     ctsne.tl.ctsne(blood, "phase", **options, **QUICK)
     pca = {"pca": None} if options.get("n_pcs") == 0 else {}
-    assert_array_equal(blood.obsm["ctsne"], estimated(expected(blood), blood.obs["phase"], **pca))
+    assert_array_equal(blood.obsm["X_ctsne"], estimated(expected(blood), blood.obs["phase"], **pca))
     stored = blood.uns["ctsne"]["params"]
     assert {name: stored[name] for name in ("use_rep", "n_pcs") if name in stored} == params
 
@@ -64,8 +64,8 @@ def test_components_are_those_of_the_estimator_and_not_stored(
     del small.var["highly_variable"]
     small.X = kind(small.X)
     ctsne.tl.ctsne(small, "phase", n_pcs=n_pcs, **QUICK)
-    assert_array_equal(small.obsm["ctsne"], estimated(small.X, small.obs["phase"], pca=pca))
-    assert set(small.obsm) == {"X_umap", "ctsne"} and not small.varm and "pca" not in small.uns
+    assert_array_equal(small.obsm["X_ctsne"], estimated(small.X, small.obs["phase"], pca=pca))
+    assert set(small.obsm) == {"X_umap", "X_ctsne"} and not small.varm and "pca" not in small.uns
     stored = small.uns["ctsne"]["params"]
     assert stored["use_rep"] == "X" and "n_pcs" not in stored
     assert stored.get("pca") == {"auto": None, 12: 12, None: "none"}[pca]
@@ -75,10 +75,10 @@ def test_highly_variable_genes_come_before_all(small: Any) -> None:
     small.var["highly_variable"] = np.arange(small.n_vars) % 3 == 0
     ctsne.tl.ctsne(small, "phase", **QUICK)
     expected = estimated(small.X[:, ::3], small.obs["phase"])
-    assert_array_equal(small.obsm["ctsne"], expected)
+    assert_array_equal(small.obsm["X_ctsne"], expected)
     assert small.uns["ctsne"]["params"]["highly_variable"]
     ctsne.tl.ctsne(small, "phase", use_rep="X", n_pcs=7, key_added="all", **QUICK)
-    assert_array_equal(small.obsm["all"], estimated(small.X, small.obs["phase"], pca=7))
+    assert_array_equal(small.obsm["X_all"], estimated(small.X, small.obs["phase"], pca=7))
     assert "highly_variable" not in small.uns["all"]["params"]
 
 
@@ -86,14 +86,14 @@ def test_more_components_than_the_estimator_would_keep(blood: Any) -> None:
     blood.obsm["wide"] = np.random.default_rng(0).normal(size=(700, 80))
     ctsne.tl.ctsne(blood, "phase", use_rep="wide", n_pcs=70, **QUICK)
     expected = estimated(blood.obsm["wide"][:, :70], blood.obs["phase"], pca=None)
-    assert_array_equal(blood.obsm["ctsne"], expected)
+    assert_array_equal(blood.obsm["X_ctsne"], expected)
 
 
 @pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.csc_matrix, sparse.csr_array])
 def test_sparse(small: Any, kind: Any) -> None:
     small.X = kind(small.X)
     ctsne.tl.ctsne(small, "phase", use_rep="X", **QUICK)
-    assert_array_equal(small.obsm["ctsne"], estimated(small.X, small.obs["phase"]))
+    assert_array_equal(small.obsm["X_ctsne"], estimated(small.X, small.obs["phase"]))
 
 
 def test_precomputed_graph_is_that_of_the_estimator(blood: Any) -> None:
@@ -103,7 +103,7 @@ def test_precomputed_graph_is_that_of_the_estimator(blood: Any) -> None:
     ctsne.tl.ctsne(blood, "half", neighbors_key="wide", **options)
     model = ConditionalTSNE(metric="precomputed", init="spectral", random_state=0, **options)
     expected = model.fit_transform(blood.obsp["wide_distances"], labels=blood.obs["half"])
-    assert_array_equal(blood.obsm["ctsne"], expected)
+    assert_array_equal(blood.obsm["X_ctsne"], expected)
     params = blood.uns["ctsne"]["params"]
     assert params["neighbors_key"] == "wide" and params["metric"] == "precomputed"
     assert "use_rep" not in params
@@ -152,14 +152,16 @@ def test_the_same_file_gives_the_same_map_by_every_face(small: Any, tmp_path: Pa
         X = small.obsm["X_pca"] if name == "components" else small.X[:, ::5]
         ctsne.tl.ctsne(small, "phase", key_added=name, **options)
         model = ConditionalTSNE(random_state=0, **options)
-        assert_array_equal(small.obsm[name], model.fit_transform(X, labels=small.obs["phase"]))
-        assert_array_equal(read_map(tmp_path / f"{name}.npz").embedding, small.obsm[name])
+        assert_array_equal(
+            small.obsm[f"X_{name}"], model.fit_transform(X, labels=small.obs["phase"])
+        )
+        assert_array_equal(read_map(tmp_path / f"{name}.npz").embedding, small.obsm[f"X_{name}"])
 
 
 def test_without_scanpy(small: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "scanpy", None)
     ctsne.tl.ctsne(small, "phase", **QUICK)
-    assert small.obsm["ctsne"].shape == (100, 2)
+    assert small.obsm["X_ctsne"].shape == (100, 2)
 
 
 def test_raw_counts_are_reported() -> None:

@@ -37,7 +37,8 @@ def test_the_choice_goes_on_to_a_map(blood: Any) -> None:
     ctsne.tl.ctsne(blood, "phase", perplexity=3, n_iter=30, **chosen.parameters)
     # The sweep turns its maps to lie on each other: distances are the same.
     swept, made = (
-        np.linalg.norm(Y - Y.mean(axis=0), axis=1) for Y in (chosen.embedding, blood.obsm["ctsne"])
+        np.linalg.norm(Y - Y.mean(axis=0), axis=1)
+        for Y in (chosen.embedding, blood.obsm["X_ctsne"])
     )
     np.testing.assert_allclose(swept, made, rtol=1e-3)
 

@@ -27,12 +27,38 @@ _MARKS = ("provenance", "diagnostics_keys")
 # Entry of a neighbours entry, besides those of scanpy: the map that the graph belongs to.
 GRAPH_MARK = "map_key"
 DEFAULT = "X_pca"
+# Of the names of maps in obsm: scanpy looks for it, and cellxgene lists nothing else.
+_PREFIX = "X_"
 CHOSEN_GENES = "highly_variable"
 
 
 def is_anndata(data: Any) -> bool:
     """Tell whether this is an AnnData object, or one with the same attributes."""
     return hasattr(data, "obsm") and hasattr(data, "obs")
+
+
+def map_name(key: str) -> str:
+    """Return what a map is called outside of ``obsm``, whether or not its key has the prefix."""
+    return key.removeprefix(_PREFIX)
+
+
+def map_keys(key: str) -> tuple[str, str]:
+    """Return the key of ``obsm`` that a map is stored under, and that of earlier versions."""
+    name = map_name(key)
+    return f"{_PREFIX}{name}", name
+
+
+def find_map(obsm: Any, key: str) -> str | None:
+    """Return the key under which ``obsm`` holds a map, by any of its names: that given first."""
+    return next((name for name in (key, *map_keys(key)) if name in obsm), None)
+
+
+def find_entry(uns: Any, key: str) -> str | None:
+    """Return the key under which ``uns`` describes a map of ctsne, by any of its names."""
+    if not hasattr(uns, "keys"):  # of a damaged file
+        return None
+    names = (key, *reversed(map_keys(key)))
+    return next((name for name in names if name in uns and is_ours(uns[name])), None)
 
 
 def is_ours(entry: Any) -> bool:
@@ -98,14 +124,14 @@ def columns_of(adata: Any, **columns: Any) -> list[Any]:
 
 
 def map_of(adata: Any, basis: object) -> Any:
-    """Return a map by its name: ``obsm[basis]``, or ``obsm["X_" + basis]`` as in scanpy."""
+    """Return a map by its name, with or without "X_", as in scanpy."""
     if not isinstance(basis, str):
         raise TypeError(f"basis must be the name of a map in adata.obsm, got {shown(basis)}")
-    for key in (basis, f"X_{basis}"):
-        if key in adata.obsm:
-            return adata.obsm[key]
+    key = find_map(adata.obsm, basis)
+    if key is not None:
+        return adata.obsm[key]
     message = unknown(basis, list(adata.obsm), what="map", where="adata.obsm")
-    how = '; ctsne.tl.ctsne(adata, "batch") makes one' if basis == "ctsne" else ""
+    how = '; ctsne.tl.ctsne(adata, "batch") makes one' if map_name(basis) == "ctsne" else ""
     raise ValueError(f"basis: {message}{how}")
 
 

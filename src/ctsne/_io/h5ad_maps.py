@@ -21,7 +21,15 @@ from ctsne._core.checks import is_sparse
 from ctsne._core.files import replaced_file
 from ctsne._core.locks import locked_folder
 from ctsne._core.messages import shown, unknown
-from ctsne._io.anndata import graph_fields, is_our_graph, is_ours, obs_columns
+from ctsne._io.anndata import (
+    find_entry,
+    find_map,
+    graph_fields,
+    is_our_graph,
+    map_keys,
+    map_name,
+    obs_columns,
+)
 from ctsne._io.dataset import Dataset, Names, first_difference, storable
 from ctsne._io.hdf5 import opened, read_element
 from ctsne._io.paths import load, suffix_of
@@ -34,17 +42,18 @@ _PER_NAME = 100
 
 def check_key(target: Path, *, dataset: Dataset, key: str) -> None:
     """Refuse a key under which a map cannot be written, before any work is done."""
-    if not isinstance(key, str) or not key.strip(".") or "/" in key:
+    if not isinstance(key, str) or not map_name(key).strip(".") or "/" in key:
         raise ValueError(f"key must be a name without slashes, got {shown(key)}")
     if suffix_of(target) != ".h5ad" or suffix_of(dataset.path) != ".h5ad":
         return
     with opened(dataset.path) as file:
         _refuse_links(file, dataset.path, key)
-        if is_ours(file["uns"].get(key) if "uns" in file else None):
+        if find_entry(file.get("uns", {}), key) is not None:
             return
-        taken = [f'obsm["{key}"]'] if key in file.get("obsm", ()) else []
-        taken += [f'obs["{name}"]' for name in _diagnostics_of(key) if name in file["obs"]]
-        taken += [f'uns["{key}"]'] if key in file.get("uns", ()) else []
+        name = map_name(key)
+        places = [*(("obsm", each) for each in map_keys(key)),
+                  *(("obs", each) for each in _diagnostics_of(name)), ("uns", name)]  # fmt: skip
+        taken = [f'{part}["{each}"]' for part, each in places if each in file.get(part, ())]
     if taken:
         what = f"{dataset.path} already has {' and '.join(taken[:3])}, not written by ctsne"
         raise ValueError(f"{what}; choose another name with --key, such as {key}_map")
@@ -52,10 +61,11 @@ def check_key(target: Path, *, dataset: Dataset, key: str) -> None:
 
 def _refuse_links(file: Any, path: Path, key: str) -> None:
     """Refuse links where a map is written; links to other files are not even opened."""
-    graph = graph_fields(key)
+    graphs = [graph_fields(name) for name in map_keys(key)]
     groups = {
-        "obs": _diagnostics_of(key), "obsm": [key], "uns": [key, graph.entry],
-        "obsp": [graph.connectivities, graph.distances],
+        "obs": [each for name in map_keys(key) for each in _diagnostics_of(name)],
+        "obsm": map_keys(key), "uns": [*map_keys(key), *(graph.entry for graph in graphs)],
+        "obsp": [each for graph in graphs for each in (graph.connectivities, graph.distances)],
     }  # fmt: skip
     hard = load("h5py").HardLink
     for group, names in groups.items():
@@ -104,15 +114,21 @@ def write_h5ad_map(
             for group in ("obsm", "uns"):
                 if group not in file:
                     _write(file, group, {})
-            _write_columns(file, dataset.columns, diagnostics, key)
-            _write(file["obsm"], key, positions)
+            stored, name = map_keys(key)
+            earlier = find_entry(file["uns"], key)
+            _write_columns(file, dataset.columns, diagnostics, name if earlier is None else earlier)
+            if earlier is not None:
+                del file["uns"][earlier]
+            if name in file["obsm"]:  # as earlier versions called it
+                del file["obsm"][name]
+            _write(file["obsm"], stored, positions)
             # AnnData can hold neither None nor lists of different things.
             params = {
                 name: value if isinstance(value, bool | int | float | str) else json.dumps(value)
                 for name, value in provenance.settings.items()
                 if value is not None
             }
-            _write(file["uns"], key, {"provenance": provenance.to_json(), "params": params})
+            _write(file["uns"], name, {"provenance": provenance.to_json(), "params": params})
         if copied and _state(dataset.path) != before:  # by a program that does not wait
             raise _changed(dataset.path)
 
@@ -280,9 +296,10 @@ def read_h5ad_map(source: Path, key: str) -> tuple[NDArray[np.float32], dict[str
     """Return positions, columns and row names of a map in an .h5ad."""
     with opened(source) as file:
         known = sorted(file["obsm"]) if "obsm" in file else []
-        if key not in known:
+        name = find_map(known, key)
+        if name is None:
             text = unknown(key, known, what="map", where=f"obsm of {source}")
             raise ValueError(f"{text} (name it with --key)" if known else text)
-        positions = np.asarray(read_element(file[f"obsm/{key}"]), np.float32)
+        positions = np.asarray(read_element(file[f"obsm/{name}"]), np.float32)
         obs = read_element(file["obs"])
         return positions, obs_columns(obs), np.array(obs.index.astype(str), str)

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from ctsne._core.files import check_space, replaced_file, replaced_files, write_file
 from ctsne._core.guards import reading
 from ctsne._core.npz import write_archive
+from ctsne._io.anndata import map_name
 from ctsne._io.arrays import array_columns, read_arrays, read_npy
 from ctsne._io.dataset import Dataset, Names, plain_array, storable
 from ctsne._io.h5ad_maps import check_key, free_names, read_h5ad_map, room_in_h5ad, write_h5ad_map
@@ -58,10 +59,12 @@ def write_map(
 
     An .h5ad made from an .h5ad is a copy of it with the map added, and may replace it. A map in
     .csv, .tsv or .npy has its provenance in ``PATH.json``. Names of positions and diagnostics
-    begin with ``key``; in an .h5ad it is the key of ``obsm`` and ``uns``.
+    begin with ``key``; an .h5ad holds the map in ``obsm["X_" + key]`` and the rest in ``uns[key]``.
     """
     target = check_output(path)
     check_key(target, dataset=dataset, key=key)
+    suffix = suffix_of(target)
+    key = map_name(key) if suffix == ".h5ad" else key
     n = dataset.X.shape[0]
     positions = np.ascontiguousarray(embedding, np.float32)
     if positions.ndim != 2 or len(positions) != n:
@@ -74,7 +77,6 @@ def write_map(
             raise ValueError(f"the diagnostic {name} must have {wanted}, got shape {values.shape}")
     # Columns of an earlier map of this key are replaced; this one may have fewer.
     kept = {name: each for name, each in dataset.columns.items() if not is_of_map(name, key)}
-    suffix = suffix_of(target)
     if suffix == ".h5ad":
         dataset = replace(dataset, columns=kept)
         write_h5ad_map(target, positions, dataset, added, provenance, key)

@@ -15,7 +15,7 @@ from ctsne._core.checksums import file_checksum
 from ctsne._core.files import SETTINGS, write_file
 from ctsne._core.guards import read_text, reason
 from ctsne._core.messages import shown
-from ctsne._io.anndata import is_ours
+from ctsne._io.anndata import find_entry
 from ctsne._io.arrays import read_arrays
 from ctsne._io.arrow import stored_text
 from ctsne._io.dataset import Dataset
@@ -167,7 +167,7 @@ def _why_not(source: Path, key: str) -> str:
     """Explain why an output does not record how it was made."""
     if suffix_of(source) == ".h5ad":
         with opened(source) as file:
-            if is_ours(file.get(f"uns/{key}")):
+            if find_entry(file.get("uns", {}), key) is not None:
                 how = "Repeat it with ctsne.tl.ctsne, and measure it with ctsne.tl.evaluate"
                 return f": the map {key!r:.60} was made in Python. {how}"
     if source.suffix == ".npy" or suffix_of(source).startswith((".csv", ".tsv")):
@@ -178,9 +178,10 @@ def _why_not(source: Path, key: str) -> str:
 def _stored_text(source: Path, key: str) -> str | None:
     suffix = "" if source.is_dir() else suffix_of(source)
     if suffix == ".h5ad":
-        place = f"uns/{key}/provenance"
         with opened(source) as file:
-            return str(read_element(file[place])) if place in file else None
+            name = find_entry(file.get("uns", {}), key)
+            place = f"uns/{name}/provenance"
+            return None if name is None or place not in file else str(read_element(file[place]))
     if suffix == ".npz":
         arrays, _ = read_arrays(source, only=("provenance",))
         return str(arrays["provenance"]) if "provenance" in arrays else None

@@ -42,8 +42,8 @@ EPILOG = """\
 the output:
   OUTPUT holds the positions (ctsne_1, ctsne_2), the other columns of INPUT and
   four diagnostics. Its suffix sets the format: csv, tsv (also .gz), parquet,
-  feather, npz, npy (positions only) or h5ad (obsm["ctsne"]); an h5ad INPUT can
-  also be OUTPUT. Settings, versions and the checksum of the input are stored
+  feather, npz, npy (positions only) or h5ad (obsm["X_ctsne"]); an h5ad INPUT
+  can also be OUTPUT. Settings, versions and the checksum of the input are stored
   with the map, so that ctsne rerun OUTPUT can repeat it.
     ctsne_perplexity      effective number of neighbours of the point
     ctsne_other_share     share of its similarity that goes to other labels
@@ -73,7 +73,7 @@ def add_options(parser: Parser, main: Any) -> None:
            "a .ctsne file, about as large as the features", dest="model_file")  # fmt: skip
     option(main, "--color COLUMN...", "columns to colour it by, besides those factored out")
     opt.add_data(parser, main)
-    option(main, "--key KEY", "prefix of new columns; h5ad: key in obsm and uns", default="ctsne")
+    option(main, "--key KEY", "prefix of new columns; h5ad: map in obsm[X_KEY]", default="ctsne")
     opt.add_messages(parser)
 
 
@@ -88,6 +88,7 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
     from ctsne import _io
     from ctsne._fit.fitting import point_diagnostics
     from ctsne._fit.storing import save_model
+    from ctsne._io.anndata import map_keys
     from ctsne._io.models import check_model_output
     from ctsne.cli.plot import draw_map, plot_command, save_picture, use_agg
 
@@ -111,8 +112,10 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
         _io.check_room(target, dataset=data.dataset)
         if kept is not None:
             check_space(kept, _least_model_size(data))
-        if into_h5ad and data.dataset.source.startswith(f'obsm["{key}"]'):
-            raise ValueError(f'the map would overwrite its input, obsm["{key}"]; use another --key')
+        for name in map_keys(key) if into_h5ad else ():
+            place = f'obsm["{name}"]'
+            if data.dataset.source.startswith(place):
+                raise ValueError(f"the map would overwrite its input, {place}; use another --key")
         shown = {name: _color(data, name) for name in options.color or ()}
         shown = data.factored | shown
         model = prepared(

@@ -78,7 +78,7 @@ def add_options(parser: Parser, main: Any) -> None:
            "(default: half of the model's, at most 15)", read=number)  # fmt: skip
     opt.add_jobs(main)
     opt.add_reading(parser, of_model=True)
-    option(main, "--key KEY", "prefix of new columns; h5ad: key in obsm and uns", default="ctsne")
+    option(main, "--key KEY", "prefix of new columns; h5ad: map in obsm[X_KEY]", default="ctsne")
     opt.add_messages(parser)
 
 

@@ -72,7 +72,7 @@ def embedding(
         The map in which the points were placed, drawn below them in light grey: a fitted model, an
         AnnData object with the map ``basis``, or positions.
     basis : str, default="ctsne"
-        The map of an AnnData object: ``obsm[basis]``, or ``obsm["X_" + basis]``.
+        The map of an AnnData object, with or without ``"X_"``.
     palette : mapping of label to colour, optional
         By default that of :func:`ctsne.pl.palette`.
     title : str, optional
@@ -178,7 +178,7 @@ def maps(
     color, shape, palette
         As in :func:`ctsne.pl.embedding`.
     basis : str or list of str, default="ctsne"
-        The maps of an AnnData object: ``obsm[basis]``, or ``obsm["X_" + basis]``.
+        The maps of an AnnData object, with or without ``"X_"``.
     notes : sequence of str, optional
         A line of text per map, such as its measures, written under the title.
     ncols : int, default=4

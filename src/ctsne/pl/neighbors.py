@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.checks import check_finite, check_number
-from ctsne._io.anndata import category_colors, columns_of, is_anndata, map_of
+from ctsne._io.anndata import category_colors, columns_of, is_anndata, map_name, map_of
 from ctsne.evaluate import MapNeighbors, mixing_by_label
 from ctsne.labels import Labels, encode_labels
 from ctsne.methods import users_of
@@ -141,7 +141,7 @@ def other_share(
     default = "share of neighbours with other labels"
     if is_anndata(share):
         adata: Any = share
-        name = f"{basis}_other_share"
+        name = f"{map_name(basis)}_other_share"
         if name not in adata.obs:
             methods = ", ".join(users_of("align"))
             raise ValueError(f"no column {name!r}: ctsne.tl.ctsne adds it to obs for {methods}")

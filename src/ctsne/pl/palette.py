@@ -1,15 +1,30 @@
-"""One colour per label, the same in every picture."""
+"""Colours: one per label, per method and per measure, the same in every picture."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 from ctsne._core.messages import listed, shown
+from ctsne._core.vocabulary import split_measure
 from ctsne.labels import Labels, encode_labels
 from ctsne.pl.figures import load
 
 MISSING = "#B8B8B8"
+
+# Methods and measures, in figures and on the page. Both sets keep a contrast of 3 to 1 with white
+# and with a dark page, and their colours differ for red-green blind readers too (OKLab).
+METHOD_COLORS = {
+    "tsne": "#888888", "original": "#BB44BB", "revised": "#2277EE", "balanced": "#008844",
+    "joint": "#D9432F",
+}  # fmt: skip
+# One colour per label column; a fourth column begins again.
+MEASURE_COLORS = {
+    "mixing": ("#4499DD", "#8844FF", "#BB8877"),
+    "adjusted_rnx": ("#667700",),
+    "other_mixing": ("#CC2288",),
+}
+_OTHER_MEASURE = "#777777"
 
 # The first eight are Okabe and Ito's, which differ for every common kind of colour blindness;
 # black and yellow, hard to see among others or on white, come last. Each further colour (not near
@@ -59,6 +74,25 @@ def palette(labels: object) -> dict[Hashable, str]:
     chosen: dict[Any, str] = {name: color_of[name] for name in column.names}
     if column.n_missing:
         chosen[None] = MISSING
+    return chosen
+
+
+def measure_colors(names: Iterable[str]) -> dict[str, str]:
+    """Choose a colour for each measure; the mixing of several columns differs by column.
+
+    Examples
+    --------
+    >>> from ctsne.pl.palette import measure_colors
+    >>> measure_colors(["mixing (donor)", "mixing (stim)", "adjusted_rnx"])
+    {'mixing (donor)': '#4499DD', 'mixing (stim)': '#8844FF', 'adjusted_rnx': '#667700'}
+    """
+    chosen: dict[str, str] = {}
+    used: dict[str, int] = {}
+    for name in names:
+        base, _ = split_measure(name)
+        colors = MEASURE_COLORS.get(base, (_OTHER_MEASURE,))
+        chosen[name] = colors[used.get(base, 0) % len(colors)]
+        used[base] = used.get(base, 0) + 1
     return chosen
 
 

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ctsne._core.messages import shown
-from ctsne._io.anndata import is_ours, labels_of
+from ctsne._io.anndata import labels_of, map_keys, map_name
 from ctsne.estimator import ConditionalTSNE
 from ctsne.labels import encode_columns
 from ctsne.layout.descent import Callback
 from ctsne.methods import METHODS
 from ctsne.tl import fields
-from ctsne.tl.graph import remove_graph, taken_by_graph, write_graph
+from ctsne.tl.graph import taken_by_graph, write_graph
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -64,7 +64,7 @@ def ctsne(
         ``scanpy.pp.neighbors`` or bbknn. It must hold at least ``perplexity`` neighbours per point,
         better three times as many, and neighbours with other labels among them.
     key_added : str, default="ctsne"
-        Name of the map and prefix of the fields that belong to it.
+        Name of the map, with or without ``"X_"``, and prefix of the fields that belong to it.
     store_graph : bool, default=False
         Whether to store the similarities too, as a neighbours entry that scanpy can cluster. It may
         take more space than all other fields.
@@ -87,7 +87,8 @@ learning_rate, dof, callback, callback_every, n_jobs, verbose
     AnnData or None
         The copy if ``copy=True``, else None. These fields are set:
 
-        - ``obsm[key_added]``: the map, float32. ``scanpy.pl.embedding(adata, key_added)`` draws it
+        - ``obsm["X_" + key_added]``: the map, float32, as scanpy and cellxgene expect it;
+          ``scanpy.pl.embedding(adata, key_added)`` draws it
         - ``obs[key_added + "_perplexity"]``, ``"_largest_weight"`` and, if the similarities use
           labels, ``"_other_share"``, ``"_matched"``: diagnostics of every cell, to colour by
         - with ``store_graph``, ``uns[key_added + "_neighbors"]``, as from ``scanpy.pp.neighbors``:
@@ -113,13 +114,13 @@ learning_rate, dof, callback, callback_every, n_jobs, verbose
     >>> adata = anndata.AnnData(data.X)
     >>> adata.obs["batch"] = data.known
     >>> ctsne(adata, "batch", perplexity=20, n_iter=300)
-    >>> adata.obsm["ctsne"].shape
+    >>> adata.obsm["X_ctsne"].shape
     (300, 2)
     >>> adata.uns["ctsne"]["params"]["method"], adata.uns["ctsne"]["params"]["labels"]
     ('joint', 'batch')
     """
     fields.check_adata(adata)
-    check_target(adata, key_added, copy=copy, graph=store_graph)
+    name = check_target(adata, key_added, copy=copy, graph=store_graph)
     column = labels_of(adata, labels)
     known = None if column is None else encode_columns(column, n=adata.n_obs)
     if neighbors_key is None:
@@ -131,16 +132,16 @@ learning_rate, dof, callback, callback_every, n_jobs, verbose
     else:
         other_metric = None if metric == "euclidean" else metric
         ignored = {"use_rep": use_rep, "n_pcs": n_pcs, "layer": layer, "metric": other_metric}
-        for name, value in ignored.items():
+        for argument, value in ignored.items():
             if value is not None:
                 raise ValueError(
-                    f"{name}={shown(value)} has no effect with neighbors_key, whose graph already "
-                    "has distances; leave one of them out"
+                    f"{argument}={shown(value)} has no effect with neighbors_key, whose graph "
+                    "already has distances; leave one of them out"
                 )
         metric, init = "precomputed", "spectral" if init is None else init
         listed = known if method in METHODS and METHODS[method].two_lists else None
         source = fields.find_graph(adata, neighbors_key, listed, perplexity)
-    if key_added == source.params.get("use_rep"):
+    if source.params.get("use_rep") in map_keys(name):
         raise ValueError(f"key_added={shown(key_added)} would replace the features of the map")
     model = ConditionalTSNE(
         n_components=n_components, method=method, mixing=mixing, strength=strength, beta=beta,
@@ -162,28 +163,29 @@ learning_rate, dof, callback, callback_every, n_jobs, verbose
         params["labels"] = np.array(labels, dtype=object)
     if isinstance(align, str) and "align" in params:
         params["align"] = align  # the name of a representation instead of "array"
-    fields.store_map(target, key_added, model, params)
-    remove_graph(target, key_added)  # of an earlier map
+    fields.store_map(target, name, model, params)
     if store_graph:
-        write_graph(target, key_added, model, params)
+        write_graph(target, name, model, params)
     return target if copy else None
 
 
-def check_target(adata: Any, key: object, *, copy: bool, graph: bool = False) -> None:
-    """Refuse a name whose fields belong to others, and an object that cannot be written to."""
-    if not isinstance(key, str) or not key or "/" in key:
+def check_target(adata: Any, key: object, *, copy: bool, graph: bool = False) -> str:
+    """Return the name of a map, whose fields must not belong to others, in a writable object."""
+    name = map_name(key) if isinstance(key, str) else ""
+    if not name or "/" in name:
         raise ValueError(
             f'key_added must be a name without slashes, like "ctsne", got {shown(key)}'
         )
-    taken = [] if is_ours(adata.uns.get(key)) else fields.taken_fields(adata, key)
+    taken = fields.taken_fields(adata, name)
     if graph:
-        taken += taken_by_graph(adata, key)
+        taken += taken_by_graph(adata, name)
     if taken:
         raise ValueError(
             f"key_added={key!r} would replace {' and '.join(taken[:3])}, not written by ctsne; "
-            f'choose another name, such as "{key}_map"'
+            f'choose another name, such as "{name}_map"'
         )
     if not copy and adata.is_view and adata.isbacked:
         raise ValueError(
             "adata is a view of an object backed by a file; pass adata.to_memory() or copy=True"
         )
+    return name

@@ -14,13 +14,14 @@ from ctsne._core.checks import check_count, check_matrix, check_perplexity, chec
 from ctsne._core.messages import unknown, warn
 from ctsne._core.vocabulary import ALIGN_CHOICES
 from ctsne._fit.fitting import point_diagnostics
-from ctsne._io.anndata import choose_representation, is_anndata
+from ctsne._io.anndata import choose_representation, find_entry, is_anndata, map_keys
 from ctsne._io.counts import NORMALIZE, looks_like_counts
 from ctsne.affinity.result import KEPT_DIAGNOSTICS, PLACED_DIAGNOSTICS
 from ctsne.evaluate import summarize_diagnostics
 from ctsne.labels import LabelColumns, Labels
 from ctsne.methods import METHODS, is_used
 from ctsne.neighbors.lists import different_labels
+from ctsne.tl.graph import remove_graph
 
 # Parameters that never change the map.
 _NOT_KEPT = ("callback", "callback_every", "n_jobs", "verbose")
@@ -143,38 +144,58 @@ def find_alignment(adata: Any, align: Any) -> Any:
     return np.asarray(adata.obsm[align])
 
 
-def store_map(target: Any, key: str, model: Any, params: dict[str, Any]) -> None:
+def store_map(target: Any, name: str, model: Any, params: dict[str, Any]) -> None:
     """Write the map of a fitted estimator and its diagnostics."""
     diagnostics = model.diagnostics_
     kept, summary = point_diagnostics(model), summarize_diagnostics(diagnostics)
     if "other_share" not in kept:
         summary = {name: value for name, value in summary.items() if "other_share" not in name}
-    target.obsm[key] = model.embedding_  # first, because this turns a view into a copy
-    # What an earlier map of this name left behind is replaced or removed.
-    for name in (*KEPT_DIAGNOSTICS, *PLACED_DIAGNOSTICS):
-        if name in kept:
-            target.obs[f"{key}_{name}"] = kept[name]
-        elif f"{key}_{name}" in target.obs:
-            del target.obs[f"{key}_{name}"]
+    keys = store_positions(target, name, model.embedding_, kept)
     entry = {
         "params": params,
         "kl_divergence": float(model.kl_divergence_),
         "n_iter": int(model.n_iter_),
         "recall": float(diagnostics.recall),
-        "diagnostics_keys": {name: f"{key}_{name}" for name in kept},
+        "diagnostics_keys": keys,
         "diagnostics": summary,
     }
     knob = METHODS[model.method].knob
     if knob is not None and model.mixing_ is not None:
         found = {knob: getattr(model, f"{knob}_"), "mixing": model.mixing_}
         entry["found"] = {name: _plain(value, key="column") for name, value in found.items()}
-    target.uns[key] = entry
+    target.uns[name] = entry
 
 
-def taken_fields(adata: Any, key: str) -> list[str]:
-    """Name what :func:`store_map` would replace."""
-    diagnostics = (*KEPT_DIAGNOSTICS, *PLACED_DIAGNOSTICS)
-    fields = [("obsm", key), *(("obs", f"{key}_{name}") for name in diagnostics), ("uns", key)]
+def store_positions(
+    target: Any, name: str, positions: Any, diagnostics: Mapping[str, Any]
+) -> dict[str, str]:
+    """Write positions and diagnostics instead of those of an earlier map; return the columns."""
+    stored, before = map_keys(name)
+    target.obsm[stored] = positions  # first, because this turns a view into a copy
+    earlier = find_entry(target.uns, name)
+    if earlier is not None:
+        remove_graph(target, earlier)
+        for column in set(_columns_of(earlier)) & set(target.obs):
+            del target.obs[column]
+        del target.uns[earlier]
+    if before in target.obsm:  # as earlier versions called it
+        del target.obsm[before]
+    keys = {each: f"{name}_{each}" for each in diagnostics}
+    for each, column in keys.items():
+        target.obs[column] = diagnostics[each]
+    return keys
+
+
+def _columns_of(name: str) -> list[str]:
+    return [f"{name}_{each}" for each in (*KEPT_DIAGNOSTICS, *PLACED_DIAGNOSTICS)]
+
+
+def taken_fields(adata: Any, name: str) -> list[str]:
+    """Name what :func:`store_map` would replace, unless an earlier map left it there."""
+    if find_entry(adata.uns, name) is not None:
+        return []
+    places = {"obsm": map_keys(name), "obs": _columns_of(name), "uns": [name]}
+    fields = [(part, each) for part, names in places.items() for each in names]
     return [f'adata.{part}["{name}"]' for part, name in fields if name in getattr(adata, part)]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from ctsne._core.vocabulary import FEATURE_METRICS, MEASURED_POINTS, NEIGHBORHOOD
-from ctsne._io.anndata import columns_of, labels_of, map_of
+from ctsne._io.anndata import columns_of, find_entry, labels_of, map_name, map_of
 from ctsne.estimator import ConditionalTSNE
 from ctsne.evaluate import evaluate as evaluate_arrays
 from ctsne.sweep import SweepResult
@@ -43,7 +43,7 @@ def evaluate(
         mixing of each of several ``labels`` is measured, besides that of their combination. By
         default ``labels`` are the columns that a map of :func:`ctsne.tl.ctsne` was made with.
     basis : str, default="ctsne"
-        The map: ``adata.obsm[basis]``, or ``adata.obsm["X_" + basis]``.
+        The map in ``adata.obsm``, with or without ``"X_"``.
     use_rep, n_pcs, layer, metric : optional
         The data to compare with, as in :func:`ctsne.tl.ctsne`. By default those that a map of
         ctsne was made of; for other maps, the default of :func:`ctsne.tl.ctsne`.
@@ -71,7 +71,7 @@ def evaluate(
     check_adata(adata)
     embedding = map_of(adata, basis)
     if labels is None:
-        names = [str(name) for name in np.ravel(_params(adata, basis).get("labels", []))]
+        names = [str(name) for name in np.ravel(_params(adata, map_name(basis)).get("labels", []))]
         labels = names if names and set(names) <= set(adata.obs) else None
     known, (hidden,) = labels_of(adata, labels), columns_of(adata, other=other)
     data, made_with = _compared_with(adata, basis, use_rep, n_pcs, layer)
@@ -87,7 +87,7 @@ def _compared_with(
     adata: Any, basis: str, use_rep: str | None, n_pcs: int | None, layer: str | None
 ) -> tuple[Any, dict[str, Any]]:
     """Return the data to compare a map with, and the metric, components and alignment it has."""
-    params = _params(adata, basis)
+    params = _params(adata, map_name(basis))
     if "neighbors_key" in params:  # compare with the features that the graph was made of
         params = _params(adata, params["neighbors_key"])
     metric, align = params.get("metric"), params.get("align", "none")
@@ -108,7 +108,7 @@ def _compared_with(
 
 
 def _params(adata: Any, key: str) -> Mapping[str, Any]:
-    entry = adata.uns.get(key)
+    entry = adata.uns.get(find_entry(adata.uns, key) or key)
     params = entry.get("params") if isinstance(entry, Mapping) else None
     return params if isinstance(params, Mapping) else {}
 
@@ -123,7 +123,7 @@ def sweep(
     """Make and measure the maps of many settings with one neighbour search.
 
     ``adata`` is not changed. Pass the chosen setting to :func:`ctsne.tl.ctsne`, with the other
-    parameters of the estimator, or store its map: ``adata.obsm["ctsne"] = best.embedding``.
+    parameters of the estimator, or store its map: ``adata.obsm["X_ctsne"] = best.embedding``.
 
     Parameters
     ----------

@@ -22,19 +22,17 @@ from ctsne._io.anndata import (
     Representation,
     choose_representation,
     column_names,
+    find_entry,
     is_anndata,
-    is_ours,
     labels_of,
     map_of,
 )
 from ctsne._io.provenance import Provenance
-from ctsne.affinity.result import KEPT_DIAGNOSTICS, PLACED_DIAGNOSTICS
 from ctsne.estimator import ConditionalTSNE, model_of_map
 from ctsne.labels import Labels, combine_columns
 from ctsne.methods import METHODS
 from ctsne.tl import fields
 from ctsne.tl.embed import check_target
-from ctsne.tl.graph import remove_graph
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -88,9 +86,10 @@ def transform(
         For a map that was aligned with a representation: a key of ``adata.obsm`` (by default the
         one of the reference) or an array.
     basis : str, default="ctsne"
-        The map of ``reference``, if that is an AnnData object.
+        The map of ``reference``, if that is an AnnData object, with or without ``"X_"``.
     key_added : str, default="ctsne"
-        Name of the positions and prefix of the fields that belong to them.
+        Name of the positions, with or without ``"X_"``, and prefix of the fields that belong to
+        them.
     perplexity : float, optional
         Effective number of neighbours per new cell, as in :meth:`ctsne.ConditionalTSNE.place`.
     n_jobs : int, default=-1
@@ -104,7 +103,7 @@ def transform(
     AnnData or None
         The copy if ``copy=True``, else None. These fields are set:
 
-        - ``obsm[key_added]``: the positions, float32;
+        - ``obsm["X_" + key_added]``: the positions, float32;
           ``ctsne.pl.embedding(adata, reference=reference)`` draws them over the reference
         - ``obs[key_added + "_far"]``: True for cells far from everything in the reference, whose
           places mean nothing; ``"_distance"``, to the nearest reference cell
@@ -123,11 +122,11 @@ def transform(
     >>> reference, new = adata.copy(), adata[:50].copy()
     >>> tl.ctsne(reference, "batch", perplexity=20, n_iter=300)
     >>> tl.transform(new, reference)
-    >>> new.obsm["ctsne"].shape, int(new.obs["ctsne_far"].sum())
+    >>> new.obsm["X_ctsne"].shape, int(new.obs["ctsne_far"].sum())
     ((50, 2), 0)
     """
     fields.check_adata(adata)
-    check_target(adata, key_added, copy=copy)
+    name = check_target(adata, key_added, copy=copy)
     found = _of_adata(reference, basis) if is_anndata(reference) else _of_model(reference)
     X = _features(adata, found, reference, use_rep, layer)
     column, names = _labels(adata, found, labels)
@@ -142,7 +141,7 @@ def transform(
         params["perplexity"] = float(perplexity)
     if names:
         params["labels"] = names[0] if len(names) == 1 else np.array(names, dtype=object)
-    _store(target, key_added, placed, params)
+    _store(target, name, placed, params)
     return target if copy else None
 
 
@@ -170,11 +169,11 @@ def _of_model(model: Any) -> _Reference:
 def _of_adata(adata: Any, basis: str) -> _Reference:
     """Make a model of a map from the settings stored with it, without fitting again."""
     positions = map_of(adata, basis)
-    key = basis if is_ours(adata.uns.get(basis)) else f"X_{basis}"
-    entry = adata.uns.get(key)
-    if not is_ours(entry):
+    key = find_entry(adata.uns, basis)
+    if key is None:
         how = "pass a fitted model, or make the map with ctsne.tl.ctsne"
         raise ValueError(f"reference.obsm[{basis!r}] was not made by ctsne; {how}")
+    entry = adata.uns[key]
     try:
         stored = _command_line(entry) if "provenance" in entry else dict(entry.get("params", {}))
         parameters, names = _parameters(stored, entry.get("found", {}))
@@ -363,17 +362,9 @@ def _aligned(adata: Any, found: _Reference, align: Any) -> Any:
     return fields.find_alignment(adata, align)
 
 
-def _store(target: Any, key: str, placed: Placement, params: dict[str, Any]) -> None:
+def _store(target: Any, name: str, placed: Placement, params: dict[str, Any]) -> None:
     """Write positions and diagnostics; what an earlier map left behind is removed."""
-    target.obsm[key] = placed.embedding
-    kept = placed.diagnostics()
-    for name in (*KEPT_DIAGNOSTICS, *PLACED_DIAGNOSTICS):
-        if name in kept:
-            target.obs[f"{key}_{name}"] = kept[name]
-        elif f"{key}_{name}" in target.obs:
-            del target.obs[f"{key}_{name}"]
-    remove_graph(target, key)  # of an earlier map
-    target.uns[key] = {
-        "params": params, "far_distance": float(placed.far_distance),
-        "diagnostics_keys": {name: f"{key}_{name}" for name in kept},
+    keys = fields.store_positions(target, name, placed.embedding, placed.diagnostics())
+    target.uns[name] = {
+        "params": params, "far_distance": float(placed.far_distance), "diagnostics_keys": keys,
     }  # fmt: skip
