@@ -31,6 +31,13 @@ def provenance_in(page: str) -> dict[str, Any]:
     return made
 
 
+def facts_in(page: str) -> dict[str, Any]:
+    found = re.search(r'id="ctsne-facts">(.*?)</script>', Path(page).read_text("utf-8"))
+    assert found is not None
+    facts: dict[str, Any] = json.loads(found[1])
+    return facts
+
+
 def parts(page: str) -> list[tuple[bytes, bytes]]:
     """Return all that a page shows, except how it was made."""
     content = Path(page).read_bytes()
@@ -62,8 +69,7 @@ def test_the_page_asks_for_the_mixing_of_the_sweep(
 ) -> None:
     run("sweep", cells, "--labels", "batch", "--mixing", "0.3", "-o", "out", *GRID, *quick)
     run("report", "out", "-o", "page.html")
-    found = re.search(r'id="ctsne-facts">(.*?)</script>', Path("page.html").read_text("utf-8"))
-    assert found is not None and json.loads(found[1])["targets"] == [["mixing", 0.3]]
+    assert facts_in("page.html")["targets"] == [["mixing", 0.3]]
 
 
 def test_the_commands_on_the_page_make_its_maps(
@@ -96,6 +102,33 @@ def test_maps_on_a_path_are_not_promised_again(
     run("report", cells, "--labels", "batch", "-o", "page.html", "--path", *GRID, *quick)
     for command in commands_in("page.html"):
         assert command.endswith("  # from its own start, so it may differ")
+
+
+def test_features_to_colour_by_travel_with_the_sweep(
+    cells: str, run: Callable[..., str], run_json: Callable[..., dict[str, Any]], quick: list[str]
+) -> None:
+    show = ["--labels", "batch", "--show", "PC3", "PC1*", *GRID, *quick]
+    text = run("report", cells, *show, "-o", "page.html", "--keep", "kept")
+    assert "3 features to colour by add 0.0 MB" in text
+    columns = facts_in("page.html")["columns"]
+    genes = [each["name"] for each in columns if each["group"] == "gene"]
+    assert genes == ["PC3", "PC1", "PC10"]
+    assert run_json("report", "kept", "-o", "again.html")["features"] == genes
+    assert parts("again.html") == parts("page.html")
+    assert "--show PC3 'PC1*'" in provenance_in("page.html")["command"]
+    run("sweep", cells, "--labels", "batch", *GRID, *quick, "-o", "kept")
+    assert run_json("report", "kept", "-o", "again.html")["features"] == []
+
+
+def test_features_are_resolved_before_any_work(
+    cells: str, fail: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "_make", None)
+    command = ["report", cells, "--labels", "batch", "-o", "page.html"]
+    assert "--show: no feature 'pc3' in cells.csv; did you mean 'PC3'?" in fail(
+        *command, "--show", "pc3"
+    )
+    assert not Path("page.html").exists()
 
 
 def test_json(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ctsne._core.files import check_space
 from ctsne.cli.console import Console
@@ -15,11 +15,8 @@ from ctsne.cli.main import Parser, command_parser
 from ctsne.cli.options import add_labels, add_messages, option, spelled
 from ctsne.cli.sweep import add_sweep_options, embed_command, run_sweep, suggestion
 
-if TYPE_CHECKING:
-    from ctsne.sweep import SweptMap
-
-# A page holds the library that draws it, besides the maps.
-_SMALLEST_PAGE = 10**6
+# Of a page without maps: what draws them.
+_SMALLEST_PAGE = 10**5
 
 USAGE = """\
 SWEEP -o PAGE.html
@@ -43,8 +40,7 @@ examples:
   ctsne report sweep -o page.html
   ctsne report cells.csv --labels batch --other celltype -o page.html
   ctsne report cells.h5ad --labels batch --keep sweep -o page.html
-
-Requires bokeh (pip install "ctsne[report]")."""
+  ctsne report cells.h5ad --labels batch --show CD3D "HLA-*" -o page.html"""
 
 # Options that also apply to a finished sweep.
 _ALWAYS = ("output", "title", "config", "json", "quiet", "verbose", "help")
@@ -69,17 +65,31 @@ def run(options: argparse.Namespace, console: Console) -> None:
     check_outputs([target], options)
     check_space(target, _SMALLEST_PAGE)
     page = _page_of_folder if Path(options.input).is_dir() else _page_of_data
-    best = page(target, options, console)
+    sweep = page(target, options, console)
+    best = suggestion(sweep.result, sweep.provenance.settings["mixing"]).map
     size = target.stat().st_size
     suggested = None if best is None else best.parameters
-    content = {"command": "report", "output": options.output, "bytes": size, "suggested": suggested}
+    content = {"command": "report", "output": options.output, "bytes": size, "suggested": suggested,
+               "features": list(sweep.features)}  # fmt: skip
     lines = [f"page: {options.output} ({size / 1e6:.1f} MB); open it in a browser"]
+    if sweep.features:
+        lines.append(_added(sweep))
     if best is not None:
         lines.append(f"suggested: {best.title} (ctsne sweep --help explains the rule)")
     console.result("\n".join(lines), content)
 
 
-def _page_of_folder(target: Path, options: argparse.Namespace, console: Console) -> SweptMap | None:
+def _added(sweep: SweepFolder) -> str:
+    """Say how much of the page is features to colour by."""
+    from ctsne.report.payload import scale_size
+
+    count = len(sweep.features)
+    size = sum(map(scale_size, map(len, sweep.features.values())))
+    what, adds = ("feature", "adds") if count == 1 else ("features", "add")
+    return f"{count} {what} to colour by {adds} {size / 1e6:.1f} MB"
+
+
+def _page_of_folder(target: Path, options: argparse.Namespace, console: Console) -> SweepFolder:
     source = Path(options.input)
     given = [
         action.option_strings[-1]
@@ -92,10 +102,12 @@ def _page_of_folder(target: Path, options: argparse.Namespace, console: Console)
             f"{', '.join(given)} {has} no effect on a finished sweep, {source}. "
             "Run ctsne sweep again, or give the data file instead of the folder"
         )
-    return _write(read_folder(source), source, target, options, console)
+    sweep = read_folder(source)
+    _write(sweep, source, target, options, console)
+    return sweep
 
 
-def _page_of_data(target: Path, options: argparse.Namespace, console: Console) -> SweptMap | None:
+def _page_of_data(target: Path, options: argparse.Namespace, console: Console) -> SweepFolder:
     from ctsne._io import check_input
 
     check_input(options.input)
@@ -115,14 +127,15 @@ def _page_of_data(target: Path, options: argparse.Namespace, console: Console) -
                 stop.args = ("nothing was written; --keep FOLDER would keep finished maps",)
             raise
         if options.keep is not None:
-            write_folder(folder, sweep.result, sweep.columns, sweep.names, sweep.provenance)
-        return _write(sweep, folder, target, options, console)
+            write_folder(folder, sweep)
+        _write(sweep, folder, target, options, console)
+        return sweep
 
 
 def _write(
     sweep: SweepFolder, folder: Path, target: Path, options: argparse.Namespace, console: Console
-) -> SweptMap | None:
-    """Write the page of a sweep, and return the map that it suggests."""
+) -> None:
+    """Write the page of a sweep."""
     from ctsne._io.provenance import relative_path
     from ctsne.report import write_report
 
@@ -138,7 +151,7 @@ def _write(
     write_report(
         sweep.result, target, columns=sweep.columns, known=label_names(settings),
         other=settings["other"], mixing=settings["mixing"], names=sweep.names, title=options.title,
+        features=sweep.features,
         commands=[embed_command(each, data, given) + note for each in sweep.result.maps],
         provenance=made,
     )  # fmt: skip
-    return suggestion(sweep.result, settings["mixing"]).map

@@ -89,6 +89,9 @@ def add_sweep_options(parser: Parser, main: Any) -> None:
     option(main, "--mixing SHARE...",
            "mixing that the suggested map should reach, from 0 to 1; with several columns for "
            "all, or donor=0.7 batch=0.5", read=PerLabel, default=SUGGESTED_MIXING)  # fmt: skip
+    option(main, "--show NAME...",
+           "features to colour the page by, by name or pattern, such as genes; h5ad: of X or "
+           "--layer, else of raw")  # fmt: skip
     option(main, "--all-points", f"use all points, not only a random sample of {SWEPT_POINTS:,}")
     option(main, "--path", "start each map from the next weaker one: much faster, for a first look")
     measures = parser.add_argument_group("measures")
@@ -103,7 +106,7 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
     folders.check_folder(folder)
     check_outputs(folders.files_of(folder), options)
     made = run_sweep(options, console, folder, expect=expect)
-    folders.write_folder(folder, made.result, made.columns, made.names, made.provenance)
+    folders.write_folder(folder, made)
     _report(made, options, console)
 
 
@@ -156,7 +159,8 @@ def run_sweep(
     # Times are not written, so that the same command twice gives the same bytes.
     maps = tuple(replace(swept, seconds=math.nan) for swept in result.maps)
     result = replace(result, maps=maps, sampled_from=data.sampled or None)
-    return folders.SweepFolder(result, data.columns(), data.dataset.names, provenance)
+    names = data.dataset.names
+    return folders.SweepFolder(result, data.columns(), names, provenance, data.shown)
 
 
 def _check_mixing(options: argparse.Namespace) -> None:

@@ -107,7 +107,7 @@ def write_placed(
     facts["maps"][0]["title"] = "Placed points above the reference"
     about = {"points": m, "reference": n, "far": int(placed.far.sum()),
              "limit": float(placed.far_distance)}  # fmt: skip
-    facts |= {"title": title, "targets": [], "placed": about}
+    facts |= {"title": title, "targets": [], "placed": about, "single": True}
     facts |= {"missingText": "reference", "missingColor": REFERENCE}
     apart = {"commands": [""], "provenance": plain_provenance(provenance)}
     write_file(target, build_page(title, {"facts": facts, **apart}, arrays))

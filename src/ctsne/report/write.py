@@ -17,13 +17,11 @@ from ctsne.report.page import build_page
 from ctsne.report.payload import build_payload
 from ctsne.sweep import SweepResult
 
-# The column that says how well a point is matched by points with other labels.
-MATCHED = "matched under other labels"
-
 
 def write_report(
     result: SweepResult, path: str | os.PathLike[str], *, columns: Mapping[str, Any],
     known: str | Sequence[str], other: str | None = None,
+    features: Mapping[str, Any] | None = None,
     mixing: float | Mapping[str, float] = SUGGESTED_MIXING, names: Any = None,
     title: str | None = None, commands: Sequence[str] | None = None,
     provenance: Mapping[str, Any] | None = None,
@@ -31,10 +29,9 @@ def write_report(
     """Write a sweep as one interactive page, to choose a strength and to show the result.
 
     The page is a single HTML file that never uses the network: t-SNE next to the chosen map, a
-    slider over the strengths, colours by any column, measures, and a suggestion. It shows at most
-    50,000 points, which take about half a megabyte per map. Larger data are sampled, keeping at
-    least one point per label of columns with up to 1,000 labels. The same input gives the same
-    bytes.
+    slider over the strengths, colours by any column, measures, and a suggestion. It shows up to
+    500,000 points, which take at most 9.3 bytes per map. Larger data are sampled, keeping at least
+    one point per label of columns with up to 1,000 labels. The same input gives the same bytes.
 
     Parameters
     ----------
@@ -50,6 +47,9 @@ def write_report(
         The columns that were factored out.
     other : str, optional
         The column to look for in the maps.
+    features : mapping of str to array-like of length n, or data frame, optional
+        Features to colour by, such as the expression of genes: numbers, always on a scale, with NaN
+        where they are missing. Each takes 2.7 bytes per point.
     mixing : float or mapping of column to float, default=0.5
         Mixing that the suggested map must reach, in every column or in each its own; readers can
         change it on the page.
@@ -98,10 +98,9 @@ def write_report(
         "commands": _check_commands(commands, result),
         "provenance": plain_provenance(provenance),
     }
-    matched = [each.diagnostics["matched"] for each in result.maps if "matched" in each.diagnostics]
-    if matched and MATCHED not in columns:  # the same in all maps
-        columns = {**columns, MATCHED: matched[0]}
-    facts, arrays = build_payload(result, columns, factored, other, names)
+    facts, arrays = build_payload(
+        result, columns, factored, other, names, features=checked_features(features)
+    )
     page = build_page(title, {"facts": about | facts, **apart}, arrays)
     write_file(target, page)
 
@@ -131,6 +130,19 @@ def _check_columns(columns: object, known: Sequence[object], other: object) -> N
                 f"{argument} must be one of the columns ({listed(columns)}), got "
                 f"{shown(name)}{did_you_mean(name, columns)}"
             )
+
+
+def checked_features(features: object) -> dict[str, Any]:
+    """Return the features to colour by, by name."""
+    if features is None:
+        return {}
+    if not hasattr(features, "items"):
+        raise TypeError(f"features must be a mapping from names, got {type(features).__name__}")
+    named = dict(features.items())
+    for name in named:
+        if not isinstance(name, str):
+            raise TypeError(f"names of features must be text, got {shown(name)}")
+    return named
 
 
 def _check_commands(commands: object, result: SweepResult) -> list[str]:
