@@ -17,7 +17,8 @@ from ctsne.cli.values import apply_config, suggested
 # In the order of the help. Each is a module of this package with the texts USAGE, HELP, DESCRIPTION
 # and EPILOG and the functions ``add_options`` and ``run``.
 COMMANDS = (
-    "embed", "transform", "place", "sweep", "report", "evaluate", "plot", "rerun", "demo", "info",
+    "embed", "transform", "place", "sweep", "report", "evaluate", "plot", "rerun", "cite", "demo",
+    "info",
 )  # fmt: skip
 
 _DESCRIPTION = """\
