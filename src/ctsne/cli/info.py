@@ -36,7 +36,7 @@ examples:
 _EXTRAS = {
     "cli": ("reading and writing tables and h5ad files", ("anndata", "pandas", "pyarrow")),
     "plot": ("pictures", ("matplotlib",)),
-    "report": ("interactive pages", ("bokeh",)),
+    "report": ("interactive pages (no other package needed)", ()),
     "scanpy": ("ctsne.tl on AnnData", ("anndata", "scanpy", "skmisc")),
     "dask": ("sweeps and placing on a cluster", ("dask", "distributed", "zarr")),
 }

@@ -29,6 +29,7 @@ from ctsne.evaluate import DataNeighbors
 from ctsne.evaluate.neighbors_in_data import read_labels
 from ctsne.evaluate.sampling import check_k, sample_points
 from ctsne.labels import LabelColumns, Labels, encode_columns, encode_labels
+from ctsne.labels.columns import columns_by_name
 from ctsne.layout import start_positions
 from ctsne.neighbors.search import is_approximate
 from ctsne.sweep.grid import Grid, GridPoint, default_grid, expand_grid, grouped_lines
@@ -158,7 +159,10 @@ def sweep(
         _check_stored(done, len(points))
         maps = [each.swept for each in done]
         chosen = tuple(points[each.index] for each in done)
-        result = SweepResult(aligned_maps(maps, chosen, range(len(maps))), chosen, base)
+        result = SweepResult(
+            aligned_maps(maps, chosen, range(len(maps))), chosen, base,
+            **_named_columns(known, labels, hidden, other),
+        )  # fmt: skip
         failed = [swept for swept in maps if swept.error is not None]
         if failed:
             first = f"{failed[0].parameters}, with {failed[0].error}"
@@ -169,6 +173,19 @@ def sweep(
         elif folder is not None:
             result.save(folder)
         return result
+
+
+def _named_columns(
+    known: Labels | LabelColumns, labels: object, hidden: Labels | None, other: object
+) -> dict[str, Any]:
+    """Return the labels by the names that they came with, for pages of the sweep."""
+    columns = columns_by_name(known, labels)
+    names = tuple(columns)
+    if hidden is None:
+        return {"columns": columns, "known": names}
+    (name,) = columns_by_name(hidden, other)
+    name = f"other {name}" if name in columns else name  # two columns without a name
+    return {"columns": {**columns, name: hidden}, "known": names, "other": name}
 
 
 def _check_stored(done: list[Outcome], total: int) -> None:

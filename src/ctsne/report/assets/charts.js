@@ -117,7 +117,7 @@ function connectTradeOff(data, state) {
   const draw = (chart, width, height) => {
     const { panels, suggested, targets, preset } = state.values;
     const { toX, toY } = drawAxes(chart, {
-      x, y, width, height, xTicks: plainTicks(...x, width / 60), yTicks: plainTicks(...y, height / 45),
+      x, y, width, height, xTicks: plainTicks(...x, width / 48), yTicks: plainTicks(...y, height / 45),
       xLabel: facts.targets.length > 1 ? "mixing of the least mixed column →" : `${nameOf("mixing")} →`, yLabel: `↑ ${nameOf("adjusted_rnx")}`,
     });
     if (targets.every((target) => target === targets[0]) && targets[0] > x[0] && targets[0] < x[1]) {
@@ -172,7 +172,7 @@ function drawName(chart, dot, text, width, height, taken) {
     return { left, right: left + long, top: dot.y + dy - 11, bottom: dot.y + dy + 3 };
   });
   const hits = (a) => taken.filter((b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom).length
-    + (a.top < 14 || a.bottom > height - 32 ? 3 : 0);
+    + (a.top < 14 || a.bottom > height - 32 || a.left < 28 ? 3 : 0);
   const best = places.reduce((least, each) => (hits(each) < hits(least) ? each : least));
   name.setAttribute("x", best.left);
   name.setAttribute("y", best.bottom - 3);

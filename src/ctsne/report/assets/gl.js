@@ -30,6 +30,8 @@ void main() {
   color = vec4(only == 0 ? faded : own, alpha);
 }`;
 
+const CODE = 4; // its place among the inputs above
+
 const FRAGMENT = `#version 300 es
 precision highp float;
 flat in vec4 color;
@@ -59,7 +61,8 @@ function makeCard(points, { onLost, onReturn, insist = false }) {
     gl.getExtension("WEBGL_lose_context")?.loseContext();
     return null;
   }
-  let [uniform, buffers, texture] = [{}, [], null];
+  const uniform = {};
+  let [buffers, layouts] = [[], []];
 
   const build = () => {
     const program = gl.createProgram();
@@ -76,8 +79,8 @@ function makeCard(points, { onLost, onReturn, insist = false }) {
       uniform[name] = gl.getUniformLocation(program, name);
     }
     buffers = Array.from({ length: 6 }, () => gl.createBuffer());
-    texture = gl.createTexture();
-    gl.bindTexture(gl.TEXTURE_2D, texture);
+    layouts = [];
+    gl.bindTexture(gl.TEXTURE_2D, gl.createTexture());
     gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.NEAREST);
     gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAG_FILTER, gl.NEAREST);
     gl.disable(gl.DEPTH_TEST);
@@ -85,12 +88,21 @@ function makeCard(points, { onLost, onReturn, insist = false }) {
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
     return true;
   };
-  const attribute = (place, array, type, isWhole = false) => {
+  const attribute = (place, array, type) => {
     gl.bindBuffer(gl.ARRAY_BUFFER, buffers[place]);
     gl.bufferData(gl.ARRAY_BUFFER, array, gl.DYNAMIC_DRAW);
     gl.enableVertexAttribArray(place);
-    if (isWhole) gl.vertexAttribIPointer(place, 1, type, 0, 0);
-    else gl.vertexAttribPointer(place, 1, type, false, 0, 0);
+    layouts[place] = { type, bytes: array.BYTES_PER_ELEMENT, step: 0 };
+  };
+  // Makes the card read every step-th point.
+  const stride = (step) => {
+    layouts.forEach((layout, place) => {
+      if (layout.step === step) return;
+      layout.step = step;
+      gl.bindBuffer(gl.ARRAY_BUFFER, buffers[place]);
+      if (place === CODE) gl.vertexAttribIPointer(place, 1, layout.type, step * layout.bytes, 0);
+      else gl.vertexAttribPointer(place, 1, layout.type, false, step * layout.bytes, 0);
+    });
   };
   const loaders = {
     from() {
@@ -102,7 +114,7 @@ function makeCard(points, { onLost, onReturn, insist = false }) {
       attribute(3, points.to.y, gl.FLOAT);
     },
     codes() {
-      attribute(4, points.codes, points.codes.BYTES_PER_ELEMENT === 1 ? gl.UNSIGNED_BYTE : gl.UNSIGNED_SHORT, true);
+      attribute(CODE, points.codes, points.codes.BYTES_PER_ELEMENT === 1 ? gl.UNSIGNED_BYTE : gl.UNSIGNED_SHORT);
     },
     table() {
       const rows = Math.ceil(points.table.length / 256);
@@ -126,10 +138,11 @@ function makeCard(points, { onLost, onReturn, insist = false }) {
   return {
     canvas,
     load: (key) => loaders[key](),
-    draw({ width, height, view, share, count, size, raisedSize, alpha, faded }) {
+    draw({ width, height, view, share, step, size, raisedSize, alpha, faded }) {
       if (canvas.width !== width) canvas.width = width;
       if (canvas.height !== height) canvas.height = height;
       const { scale, left, top } = camera(view, width, height);
+      stride(step);
       gl.viewport(0, 0, width, height);
       gl.clearColor(0, 0, 0, 0);
       gl.clear(gl.COLOR_BUFFER_BIT);
@@ -140,7 +153,7 @@ function makeCard(points, { onLost, onReturn, insist = false }) {
         gl.uniform1i(uniform.only, only);
         gl.uniform1f(uniform.size, diameter);
         gl.uniform1f(uniform.alpha, opacity);
-        gl.drawArrays(gl.POINTS, 0, count);
+        gl.drawArrays(gl.POINTS, 0, Math.ceil(points.n / step));
       };
       if (points.mask === null) {
         pass(-1, size, alpha);

@@ -6,6 +6,7 @@ const HOVER_PX = 10;
 // While it moves, a map draws as many points as fit in such a frame, with two maps on the page.
 const [FAST_MS, SLOW_MS] = [24, 34];
 const LEAST_MOVING = 4000;
+const MOST_STEP = 60; // a card takes no more than 255 bytes from one point to the next
 const KEPT_FRAMES = 200;
 
 function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }) {
@@ -80,9 +81,11 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
     lastDrawn = isMoving && dirty ? now : null;
     if (dirty) {
       dirty = false;
-      drawn = isMoving ? sample : n;
+      // Every so-many-th point is a fair sample, whatever their order.
+      const step = isMoving ? Math.max(1, Math.min(MOST_STEP, Math.round(n / sample))) : 1;
+      drawn = Math.ceil(n / step);
       const start = performance.now();
-      renderer.draw(frameOf(seen, window.devicePixelRatio, drawn));
+      renderer.draw(frameOf(seen, window.devicePixelRatio, step));
       if (!isMeasured && n > 0) {
         isMeasured = true;
         const share = (FAST_MS / 3) / Math.max(0.1, performance.now() - start);
@@ -98,8 +101,8 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
     const passed = now - lastDrawn;
     frames.push(passed);
     if (frames.length > KEPT_FRAMES) frames.shift();
-    if (passed > SLOW_MS) sample *= 0.8;
-    else if (passed < FAST_MS) sample *= 1.2;
+    if (passed > SLOW_MS) sample *= Math.max(0.3, SLOW_MS / passed);
+    else if (passed < FAST_MS) sample *= 1.1;
     sample = Math.round(Math.min(n, Math.max(Math.min(n, LEAST_MOVING), sample)));
   };
   const drawAbove = (isMoving) => {
@@ -236,14 +239,14 @@ function camera({ x, y, side }, width, height) {
 
 // What a renderer draws, in pixels of the screen.
 
-function frameOf({ points, width, height, view, share, look, raised }, ratio, count) {
+function frameOf({ points, width, height, view, share, look, raised }, ratio, step) {
   const side = Math.min(width, height);
   const size = look.size ?? automaticSize(points.n, side, view);
   // A few points among many need larger discs to be found.
   const raisedSize = look.size ?? Math.min(2 * size, Math.max(size, automaticSize(raised, side, view)));
   const alpha = look.opacity ?? automaticOpacity(points.n, size, side, view);
   return {
-    width: Math.round(width * ratio), height: Math.round(height * ratio), view, share, count,
+    width: Math.round(width * ratio), height: Math.round(height * ratio), view, share, step,
     size: size * ratio, raisedSize: raisedSize * ratio, alpha,
     faded: { color: look.dark ? [74, 78, 86] : [205, 208, 214], alpha: 0.6 * alpha },
   };

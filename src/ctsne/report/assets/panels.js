@@ -86,6 +86,7 @@ function connectMenus(data, state, side, place) {
   }
   maps.addEventListener("change", () => showMap(state, Number(maps.value), place));
   fillColours(facts, colours);
+  if (document.body.classList.contains("alone")) maps.nextElementSibling.textContent = "Colour";
   colours.addEventListener("change", () => {
     showColumn(state, /^\d+$/.test(colours.value) ? Number(colours.value) : colours.value.slice(1), place);
   });

@@ -48,7 +48,7 @@ function drawLasso(context, { view, width, height, lasso, look }) {
 function pointsPicture(seen, ratio) {
   const splat = makeSplat(seen.points);
   splat.load("table");
-  splat.draw(frameOf(seen, ratio, seen.points.n));
+  splat.draw(frameOf(seen, ratio, 1));
   return splat.canvas;
 }
 
@@ -115,7 +115,7 @@ function svgOf(host, seen) {
 
 function svgPoints(seen) {
   const { points, width, height, view, share } = seen;
-  const { size, raisedSize, alpha, faded } = frameOf(seen, 1, points.n);
+  const { size, raisedSize, alpha, faded } = frameOf(seen, 1, 1);
   const { scale, left, top } = camera(view, width, height);
   const passes = points.mask === null
     ? [{ only: null, diameter: size, opacity: alpha, color: null }]

@@ -69,9 +69,8 @@ function connectPointer(host, surface, panel) {
     } else if (gesture.kind === "pinch") {
       if (fingers.size !== 2) return;
       const { at: centre, apart } = middle();
-      const moved = shifted(panel.view(), centre[0] - gesture.at[0], centre[1] - gesture.at[1]);
-      panel.go(moved);
-      panel.go(zoomed(moved, apart / gesture.apart, panel.place(centre)));
+      panel.go(zoomed(panel.view(), apart / gesture.apart, panel.place(gesture.at)));
+      panel.go(shifted(panel.view(), centre[0] - gesture.at[0], centre[1] - gesture.at[1]));
       Object.assign(gesture, { at: centre, apart });
     } else {
       drag(now, event);

@@ -16,9 +16,9 @@ function makeSplat(points) {
     greenAlpha = Uint32Array.from(points.table, ([, green]) => green | (255 << 16));
   };
 
-  // Draws the first count points; of those with a mask, only the ones with that value.
-  const pass = (only, margin, place, { share, count, diameter, alpha, color }) => {
-    const { from, to, codes, mask } = points;
+  // Draws every step-th point; with a mask, only those of one value.
+  const pass = (only, margin, place, { share, step, diameter, alpha, color }) => {
+    const { n, from, to, codes, mask } = points;
     const stride = image.width;
     const { starts, offsets, weights } = discs(diameter, alpha, stride);
     const { scale, left, top } = place;
@@ -26,7 +26,7 @@ function makeSplat(points) {
     const moves = share < 1;
     let [rb, ga] = [0, 0];
     if (color !== null) [rb, ga] = [color[0] | (color[2] << 16), color[1] | (255 << 16)];
-    for (let i = 0; i < count; i++) {
+    for (let i = 0; i < n; i += step) {
       if (only >= 0 && mask[i] !== only) continue;
       let x = to.x[i];
       let y = to.y[i];
@@ -61,7 +61,7 @@ function makeSplat(points) {
   return {
     canvas,
     load,
-    draw({ width, height, view, share, count, size, raisedSize, alpha, faded }) {
+    draw({ width, height, view, share, step, size, raisedSize, alpha, faded }) {
       // Twice this margin is enough for a disc whose centre lies outside by its radius.
       const margin = Math.ceil(Math.max(size, raisedSize) / 2 + 1);
       if (canvas.width !== width) canvas.width = width;
@@ -73,7 +73,7 @@ function makeSplat(points) {
         pixels.fill(0);
       }
       const place = camera(view, width, height);
-      const way = { share, count };
+      const way = { share, step };
       if (points.mask === null) {
         pass(-1, margin, place, { ...way, diameter: size, alpha, color: null });
       } else {
