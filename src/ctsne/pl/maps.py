@@ -112,7 +112,7 @@ def embedding(
         positions = positions.embedding
     below = None if reference is None else _reference_map(reference, basis)
     points = check_positions(positions, least=2 if below is None else 1)
-    look = make_look(color, shape, palette, n=len(points), size=size)
+    look = make_look(color, shape, palette, points=points, size=size)
     if below is not None:
         look = above_reference(look)
     grid = None
@@ -221,7 +221,7 @@ def maps(
     if others:
         sizes = ", ".join(map(str, (n, *others)))
         raise ValueError(f"embeddings must all be of the same points, got maps of {sizes} points")
-    look = make_look(color, shape, palette, n=n)
+    look = make_look(color, shape, palette, points=next(iter(points.values())))
     titles = [figures.shown_text(title) for title in points]
     count = len(points)
     if notes is not None and (isinstance(notes, str) or len(notes) != count):

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ctsne._core.checks import as_numbers, check_features, check_number
 from ctsne.labels import Labels, encode_labels
 from ctsne.pl import figures
+from ctsne.pl.density import draw_density
 from ctsne.pl.figures import Entry, load
 from ctsne.pl.palette import MISSING, label_colors
 
@@ -33,9 +34,7 @@ _COLORBAR_ROOM = 0.75
 MOST_DOTS = 100_000
 # The height of the strip that a map of one dimension becomes, as a share of its length.
 _STRIP = 0.2
-_PIXELS_PER_INCH = 100
-# Of dots, and of a pixel with a single point, which must still be visible.
-_OPACITY, _LEAST_OPACITY = 0.7, 0.3
+_OPACITY = 0.7
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +42,7 @@ class Look:
     """The colours and shapes of all points, and what explains them."""
 
     rgb: NDArray[np.float64]
-    missing: NDArray[np.bool_]  # points without a label or value to colour by
+    groups: NDArray[np.integer]  # the code of each point's label, -1 if it is missing
     scale: Any  # from numbers to colours, None for labels
     entries: list[Entry]
     size: float | None  # of the dots; None chooses one, or a density
@@ -52,10 +51,15 @@ class Look:
 
 
 def make_look(
-    color: Any, shape: Any, palette: Mapping[Any, Any] | None, *, n: int, size: object = None
+    color: Any,
+    shape: Any,
+    palette: Mapping[Any, Any] | None,
+    *,
+    points: NDArray[np.floating],
+    size: object = None,
 ) -> Look:
-    """Read the columns for colour and shape of ``n`` points."""
-    dots = None
+    """Read the columns for colour and shape of the points of a map."""
+    dots, n = None, len(points)
     if size is not None:
         dots = check_number(size, "size", low=0, open_low=True, hint="an area in square points")
     elif n > MOST_DOTS and shape is not None:
@@ -65,22 +69,23 @@ def make_look(
         )
     (color_name, color), (shape_name, shape) = _named(color), _named(shape)
     to_rgb, labels, scale = load("colors").to_rgb, None, None
-    rgb, missing, entries = np.tile(to_rgb(PLAIN), (n, 1)), np.zeros(n, bool), []
+    rgb, groups, entries = np.tile(to_rgb(PLAIN), (n, 1)), np.zeros(n, np.int32), []
     if _is_continuous(color):
         values = _numbers(color, n)
         missing = np.isnan(values)
+        groups[missing] = -1
         scale = _color_scale(values[~missing])
         rgb = scale.to_rgba(values)[:, :3]
         rgb[missing] = to_rgb(MISSING)
         entries = [Entry(figures.MISSING_TEXT, MISSING)] * bool(missing.any())
     elif color is not None:
         labels = encode_labels(color, n=n, argument="color")
-        colors = label_colors(labels, palette)
-        missing = labels.codes < 0
+        colors = label_colors(labels, palette, points)
+        groups = labels.codes
         rgb = np.array([to_rgb(each) for each in colors])[labels.codes]
         entries = figures.label_entries(labels, colors)
     if shape is None:
-        return Look(rgb, missing, scale, entries, dots)
+        return Look(rgb, groups, scale, entries, dots)
     shapes = encode_labels(shape, n=n, argument="shape")
     if shapes.n_labels > len(MARKERS):
         most, found = len(MARKERS), shapes.describe()
@@ -90,7 +95,7 @@ def make_look(
     if labels and color_name and shape_name and color_name != shape_name:
         entries.insert(0, Entry(figures.shown_text(color_name), marker="", heading=True))
         below.insert(0, Entry(figures.shown_text(shape_name), marker="", heading=True))
-    return Look(rgb, missing, scale, entries + below, dots, shapes, markers)
+    return Look(rgb, groups, scale, entries + below, dots, shapes, markers)
 
 
 def _named(column: Any) -> tuple[Any, Any]:
@@ -191,14 +196,15 @@ def draw_points(
 
 def _draw(ax: Axes, points: NDArray[np.floating], look: Look, box: Any) -> None:
     if look.size is None and len(points) > MOST_DOTS:
-        _draw_density(ax, points, look, box)
+        numbers = look.scale is not None
+        draw_density(ax, points, look.rgb, look.groups, box, numbers=numbers)
     else:
         _draw_dots(ax, points, look)
 
 
 def _reference_look(n: int) -> Look:
     rgb = np.tile(load("colors").to_rgb(REFERENCE), (n, 1))
-    return Look(rgb, np.zeros(n, bool), None, [], None)
+    return Look(rgb, np.zeros(n, np.int32), None, [], None)
 
 
 def _draw_dots(ax: Axes, points: NDArray[np.floating], look: Look) -> None:
@@ -208,7 +214,7 @@ def _draw_dots(ax: Axes, points: NDArray[np.floating], look: Look) -> None:
         size = min(50.0, 300 * side**2 * len(points) ** -0.75)
     # A fixed shuffled order, so that no label hides another; only missing ones lie below.
     order = np.random.default_rng(0).permutation(len(points))
-    order = order[np.argsort(~look.missing[order], kind="stable")]
+    order = order[np.argsort(look.groups[order] >= 0, kind="stable")]
     sizes: Any = size
     if look.shapes is not None:
         factors = np.array([MARKERS.get(marker, _MISSING_FACTOR) for marker in look.markers])
@@ -222,30 +228,3 @@ def _draw_dots(ax: Axes, points: NDArray[np.floating], look: Look) -> None:
         styles = [load("markers").MarkerStyle(marker) for marker in look.markers]
         paths = [style.get_path().transformed(style.get_transform()) for style in styles]
         dots.set_paths([paths[code] for code in look.shapes.codes[order].tolist()])
-
-
-def _draw_density(ax: Axes, points: NDArray[np.floating], look: Look, box: Any) -> None:
-    """Shade each pixel by the logarithm of its count, in the mean colour of its points."""
-    side = min(ax.bbox.width, ax.bbox.height) / ax.figure.dpi
-    pixels = int(np.clip(side * _PIXELS_PER_INCH, 100, 1000))
-    start, length = np.array(box[::2]), box[1] - box[0]
-    cells = ((points - start) * (pixels / length)).astype(np.int64).clip(0, pixels - 1)
-    cell = cells[:, 1] * pixels + cells[:, 0]
-    # Missing labels lie below the others, as they do among dots.
-    for chosen in (look.missing, ~look.missing):
-        if chosen.any():
-            image = _shade(cell[chosen], look.rgb[chosen], pixels)
-            ax.imshow(image, extent=box, origin="lower", interpolation="nearest")
-
-
-def _shade(cell: NDArray[Any], colors: NDArray[Any], pixels: int) -> NDArray[np.float64]:
-    count = np.bincount(cell, minlength=pixels**2)
-    image = np.zeros((pixels**2, 4))
-    filled = count > 0
-    for channel in range(3):
-        total = np.bincount(cell, colors[:, channel], minlength=pixels**2)
-        # Rounding may lift a mean just above 1, which matplotlib refuses.
-        image[filled, channel] = np.minimum(total[filled] / count[filled], 1.0)
-    darkness = np.log(count[filled]) / max(np.log(count.max()), 1e-12)
-    image[filled, 3] = _LEAST_OPACITY + (1 - _LEAST_OPACITY) * np.minimum(darkness, 1.0)
-    return image.reshape(pixels, pixels, 4)
