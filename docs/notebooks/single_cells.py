@@ -57,6 +57,7 @@ pd.crosstab(adata.obs["type"], adata.obs["dividing"])
 # %%
 sc.pp.normalize_total(adata)
 sc.pp.log1p(adata)
+genes = adata.to_df()[["STMN1", "PCNA", "CD3D", "NKG7"]]  # to look at later
 sc.pp.scale(adata, max_value=10)
 sc.pp.pca(adata, n_comps=30)
 
@@ -130,6 +131,15 @@ axes = pl.maps(shown, adata.obs["type"].where(high), palette=colors)
 # mixes: most dendritic cells and a part of the B cells have few counterparts among other types, and
 # `joint` leaves such cells alone.
 #
+# The same as a page: move the slider, choose *Two maps*, colour a panel by a gene. STMN1 and PCNA
+# are genes of dividing cells, CD3D is one of T cells, NKG7 one of NK cells and killer T cells.
+
+# %%
+from ctsne.report import show
+
+show(result, columns=adata.obs[["type", "dividing", "phase"]], features=genes)
+
+# %% [markdown]
 # ## Do not trust your eyes
 #
 # For each dividing cell, take the ten nearest cells **of other types** in the map. How many of
@@ -207,14 +217,13 @@ print("because:", suggested.reason)
 ax = pl.trade_off(result)
 
 # %% [markdown]
-# Look at the maps on a page that opens in any browser, with a slider over the strengths. If types
-# you know to be different merge, go back to a weaker one.
+# Write the maps as a page that opens in any browser, to look at them and to show them. If types you
+# know to be different merge, go back to a weaker strength.
 
 # %%
 from ctsne.report import write_report
 
-seen = {name: adata.obs[name] for name in (known, other) if name is not None}
-write_report(result, "page.html", columns=seen, known=known, other=other)
+write_report(result, "page.html", columns=adata.obs)
 
 # %% [markdown]
 # Make the map you decided for, look at the diagnostics, and keep it in the file. Cells with
