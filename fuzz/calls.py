@@ -586,9 +586,13 @@ CALLS: dict[str, Callable[[Data], Call]] = {
     "pl.similarity_profile": lambda data: Call(
         pl.similarity_profile, np.sort(data.rng.random(data.n)), data.rng.random(data.n), data.known
     ),
+    "report.show": lambda data: Call(
+        report.show, small_model(), columns={"number": np.arange(60.0)}, names=np.arange(60)
+    ),
     "report.write_placed": _write_placed,
     "report.write_report": lambda data: Call(
         report.write_report, small_sweep(), _new_path(data, ".html"),
         columns={"batch": np.tile(["a", "b"], 20), "number": np.arange(40.0)}, known="batch",
+        features={"gene": data.rng.random(40)},
     ),
 }  # fmt: skip

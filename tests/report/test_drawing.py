@@ -196,13 +196,13 @@ def test_half_a_million_points_are_all_drawn_at_rest(drawn: Callable[..., Opened
     assert spent < 8
 
 
-# Frames that take 60 ms each, by their own clock.
+# Drawing that takes 20 ms, by its own clock.
 _SLOW_FRAMES = """
   let time = 1e6;
   window.counts = [];
-  performance.now = () => time;
+  performance.now = () => (time += 20);
   window.requestAnimationFrame = (run) => setTimeout(() => {
-    time += 60;
+    time += 10;
     run(time);
     if (window.ctsnePage !== undefined) counts.push(ctsnePage.panel.drawn());
   }, 0);
@@ -221,11 +221,11 @@ def test_a_sample_moves_if_frames_are_slow(drawn: Callable[..., Opened]) -> None
     )
     page.settle()
     counts = page.page.evaluate("counts")
-    assert counts[0] == n and counts[-1] == n
-    moving = counts[1 : counts.index(n, 1)]
+    moving = counts[: counts.index(n)]
     assert len(moving) >= 4 and moving == sorted(moving, reverse=True)
-    assert 4000 <= moving[-1] < n / 3
-    assert page.page.evaluate("ctsnePage.panel.frames().every((passed) => passed >= 60)")
+    assert 8000 <= moving[-1] < n / 3
+    assert counts[-1] == n
+    assert page.page.evaluate("ctsnePage.panel.frames().every((passed) => passed >= 40)")
 
 
 def test_reduced_motion_shows_the_next_map_at_once(drawn: Callable[..., Opened]) -> None:
@@ -291,6 +291,15 @@ def test_the_nearest_point_within_reach_is_found(drawn: Callable[..., Opened]) -
             wanted.append(near)
     assert page.page.evaluate("ctsnePage.said.hover") == wanted
     assert any(point is not None for point in wanted)
+
+
+def test_highlighted_points_are_found_before_the_ones_below(drawn: Callable[..., Opened]) -> None:
+    page = drawn(np.array([[0.5, 0.5], [0.508, 0.5]], np.float32))  # three pixels apart
+    page.page.mouse.move(200, 200)
+    page.page.evaluate("ctsnePage.panel.highlight(Uint8Array.of(0, 1))")
+    page.page.mouse.move(200, 201)
+    page.page.mouse.move(193, 201)  # too far from the highlighted one
+    assert page.page.evaluate("ctsnePage.said.hover") == [0, 1, 0]
 
 
 def test_a_tap_gives_the_point_and_selects_nothing(drawn: Callable[..., Opened]) -> None:

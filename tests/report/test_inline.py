@@ -90,7 +90,7 @@ def test_only_so_many_points_are_stored_in_a_notebook(monkeypatch: pytest.Monkey
 
 
 def test_no_text_leaves_its_frame() -> None:
-    evil = '"></iframe><script>alert(1)</script>\ud800\u202e' + HOSTILE
+    evil = '"></iframe><script>alert(1)</script>\ud800\u202e' + "".join(map(str, HOSTILE))
     result, columns = made_up()
     columns = {evil: columns["batch"], "kind": [evil, "b"] * 30}
     page = show(result, columns=columns, known=evil, features={evil: np.arange(60)}, title=evil,

@@ -125,7 +125,7 @@ def test_a_folder_stores_each_map_once(tmp_path: Path) -> None:
     files = sorted(each.name for each in folder.iterdir())
     assert files == sorted(["sweep.npz", *(str(swept.file) for swept in made.maps)])
     with np.load(folder / "sweep.npz") as index:
-        assert index.files == ["sweep"]  # no map
+        assert index.files == ["sweep", "column-0"]  # no map
     for path in (folder, folder / "sweep.npz"):
         loaded = load_sweep(path)
         assert loaded.table.equals(made.table)

@@ -10,14 +10,11 @@ import sys
 import textwrap
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ctsne._core.progress import clock
 from ctsne._core.vocabulary import CHOSEN_BY, MEASURES, chosen_by, measure_title, of_column
 
-# Seconds between progress lines in a log file, where lines cannot be redrawn.
-_LOGGED_EVERY = 30.0
 # The estimator logs the end of a stage; a terminal shows the stage that follows.
 _NEXT_STAGE = {"memory": "neighbours", "neighbours": "similarities",
                "similarities": "first positions"}  # fmt: skip
@@ -100,22 +97,6 @@ class Console:
         finally:
             log.setLevel(level)
             log.propagate, log.handlers = propagate, handlers
-
-    def log(self, total: int) -> Callable[[int, float, object], None] | None:
-        """Return a callback that reports progress in a log file; a terminal shows a bar."""
-        if self.quiet or self.verbose or sys.stderr.isatty():
-            return None
-        begin = last = time.monotonic()
-
-        def callback(iteration: int, *_: object) -> None:
-            nonlocal last
-            now = time.monotonic()
-            if now - last >= _LOGGED_EVERY:
-                left = (now - begin) * (total - iteration) / iteration
-                self.say(f"map: {iteration} of {total} iterations, {clock(left)} left")
-                last = now
-
-        return callback
 
     def _clear(self) -> None:
         if self._unfinished:

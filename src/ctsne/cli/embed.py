@@ -14,8 +14,8 @@ from ctsne._core.vocabulary import NEIGHBORHOOD
 from ctsne.cli import options as opt
 from ctsne.cli.console import Console, titles_of
 from ctsne.cli.inputs import Input, check_outputs, read_input, records_of
-from ctsne.cli.main import Parser
-from ctsne.cli.options import make_estimator, option, settings_of
+from ctsne.cli.main import Parser, command_parser
+from ctsne.cli.options import make_estimator, option, settings_of, spelled
 from ctsne.methods import METHODS
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ def add_options(parser: Parser, main: Any) -> None:
     opt.add_labels(main)
     option(main, "-o --output OUTPUT", "file to write; overwritten if it exists", required=True)
     option(main, "--plot FILE", "also draw the map (png, pdf or svg)")
+    option(main, "--page FILE", "also write an interactive page of the map (html)")
     option(main, "--model FILE", "also keep the model, to place new points with ctsne transform: "
            "a .ctsne file, about as large as the features", dest="model_file")  # fmt: skip
     option(main, "--color COLUMN...", "columns to colour it by, besides those factored out")
@@ -98,11 +99,15 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
     plot = options.plot
     picture = None if plot is None else _io.check_output(plot, _io.PICTURE_SUFFIXES)
     kept = None if options.model_file is None else check_model_output(options.model_file)
+    page = None if options.page is None else _io.check_output(options.page, (".html",))
+    if page is not None and options.dimensions > 2:
+        raise ValueError("a page can only show maps of one or two dimensions: --dimensions 2")
     if not options.labels and options.method != "tsne":
         raise ValueError("--labels COLUMN is missing: name the label, or add --method tsne")
     if options.color and picture is None:
         raise ValueError("--color needs a picture: add --plot FILE, such as --plot map.png")
-    check_outputs([each for each in (target, kept, picture) if each], options, into_input=into_h5ad)
+    outputs = [each for each in (target, kept, picture, page) if each]
+    check_outputs(outputs, options, into_input=into_h5ad)
     settings = settings_of(options)
     del settings["color"]  # only the picture depends on it
     before, linked = _inode(target), target.is_symlink()
@@ -119,7 +124,7 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
         shown = {name: _color(data, name) for name in options.color or ()}
         shown = data.factored | shown
         model = prepared(
-            data, {**settings, "jobs": options.jobs}, console, callback=console.log(options.n_iter),
+            data, {**settings, "jobs": options.jobs}, console,
             verbose=0 if console.quiet else 1 + console.verbose,
         ).fit(data.X, labels=data.known)  # fmt: skip
         if model.n_iter_ < options.n_iter:  # a map that is not finished is not a result here
@@ -155,7 +160,27 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
             save_picture(draw_map(model.embedding_, shown), picture, command)
         except WriteError as error:
             raise WriteError(f"{error}; the map is in {target}") from error
+    if page is not None:
+        console.stage(f"writing {page}")
+        try:
+            _write_page(model, data, page, provenance, options)
+        except WriteError as error:
+            raise WriteError(f"{error}; the map is in {target}") from error
     _report(model, data, options, settings, console)
+
+
+def _write_page(
+    model: ConditionalTSNE, data: Input, page: Path, provenance: Provenance,
+    options: argparse.Namespace,
+) -> None:  # fmt: skip
+    from ctsne.report import write_report
+
+    command = spelled(command_parser("embed"), ["embed", options.input], vars(options))
+    write_report(
+        model, page, columns=data.columns(), known=list(data.factored) or None,
+        other=options.other, names=data.dataset.names, commands=[command],
+        provenance={**provenance.to_dict(), "command": command},
+    )  # fmt: skip
 
 
 def _origin(data: Input, provenance: Provenance) -> Origin:
@@ -239,6 +264,8 @@ def _report(
         lines.append(f"model: {options.model_file} (place new points with ctsne transform)")
     if options.plot is not None:
         lines.append(f"picture: {options.plot}")
+    if options.page is not None:
+        lines.append(f"page: {options.page}; open it in a browser")
     names = list(data.factored) or [""]
     for name, title in titles_of(names, options.other).items():
         if measures.get(name) is not None and name != "adjusted_rnx":
@@ -258,7 +285,7 @@ def _report(
         lines.append(f"next: {plot_command(options.output, 'map.png', key=options.key)}")
     content = {
         "command": "embed", "output": options.output, "model": options.model_file,
-        "picture": options.plot, "points": n,
+        "picture": options.plot, "page": options.page, "points": n,
         "settings": settings, "found": {} if knob is None else {knob: value},
         "measures": measures,
     }  # fmt: skip

@@ -47,10 +47,11 @@ class Page:
         return f"Page({self.title!r}, {len(self.html.encode()):,} bytes)"
 
     def _repr_html_(self) -> str:
+        title = self.title.encode(errors="replace").decode()  # it may hold half a character
         # As an attribute, nothing in the page can end the element that holds it.
         frame = (
             f'<iframe srcdoc="{html.escape(self.html)}" sandbox="{_SANDBOX}" '
-            f'title="{html.escape(self.title)}" '
+            f'title="{html.escape(title)}" '
             f'style="width:100%;height:{_HEIGHT}px;border:0"></iframe>'
         )
         return frame + (f"<p>{html.escape(self.note)}</p>" if self.note else "")

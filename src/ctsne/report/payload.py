@@ -61,11 +61,12 @@ def build_payload(
     if above is not None:
         rows = rows[np.argsort(above[rows], kind="stable")]
     arrays: dict[str, NDArray[Any]] = {"rows": rows.astype(np.uint32)}
+    about = sweep_facts(result)
+    reference = result.maps[about["reference"]].embedding
     column_facts = []
     for number, column in enumerate(read):
-        facts, arrays[f"column-{number}"] = column.content(rows)
+        facts, arrays[f"column-{number}"] = column.content(rows, reference)
         column_facts.append(facts)
-    about = sweep_facts(result)
     for number, swept in enumerate(result.maps):
         if swept.error is None:
             packed = packed_map(swept, rows)
@@ -142,7 +143,8 @@ def choose_points(
 
 def _measures(present: Iterable[str], known: list[str], other: str | None) -> list[dict[str, Any]]:
     """Describe the measures that some map has, those to choose by first."""
-    labels = [short_text(name, _LONGEST_NAME) for name in (known[0], other or "the other label")]
+    names = (known[0] if known else "the label", other or "the other label")
+    labels = [short_text(name, _LONGEST_NAME) for name in names]
     there = list(present)
     chosen = chosen_by(there)
     keys = [*chosen, *(name for name in _FURTHER_MEASURES if name in there)]

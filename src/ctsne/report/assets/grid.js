@@ -28,10 +28,11 @@ function makeGrid({ x, y }) {
     }
   };
   return {
-    // The point nearest to a place, no farther than reach; null if there is none.
-    nearest(px, py, reach) {
+    // The point nearest to a place, no farther than reach, of a mask if there is one; or null.
+    nearest(px, py, reach, mask = null) {
       let [found, least] = [null, reach * reach];
       eachWithin([px - reach, py - reach], [px + reach, py + reach], (i) => {
+        if (mask !== null && mask[i] === 0) return;
         const square = (x[i] - px) ** 2 + (y[i] - py) ** 2;
         if (square < least || (square === least && (found === null || i > found))) [found, least] = [i, square];
       });

@@ -3,9 +3,11 @@
 const MOVE_MS = 450;
 const REST_MS = 140; // without a change of the view, all points are drawn again
 const HOVER_PX = 10;
-// While it moves, a map draws as many points as fit in such a frame, with two maps on the page.
+const ABOVE_PX = 5;
+// While it moves, a map draws as many points as fit in a frame between these times.
 const [FAST_MS, SLOW_MS] = [24, 34];
-const LEAST_MOVING = 4000;
+const DRAWS = 3; // a frame draws both maps, and does the rest in the time of a third one
+const LEAST_MOVING = 10000;
 const MOST_STEP = 60; // a card takes no more than 255 bytes from one point to the next
 const KEPT_FRAMES = 200;
 
@@ -40,6 +42,7 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
   let sample = n; // points drawn while it moves
   let isMeasured = false;
   let drawn = 0;
+  let spent = 0; // milliseconds to draw the last frame
   let lastDrawn = null; // time of the previous frame, if that drew moving points
   const frames = [];
 
@@ -59,7 +62,10 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
   };
   const dress = (canvas) => {
     // In print the box may have another shape than the canvas had on the screen.
-    Object.assign(canvas.style, { position: "absolute", inset: "0", width: "100%", height: "100%", objectFit: "contain" });
+    Object.assign(canvas.style, {
+      position: "absolute", inset: "0", width: "100%", height: "100%", objectFit: "contain", userSelect: "none",
+    });
+    canvas.setAttribute("aria-hidden", "true"); // the box around it has the name
   };
 
   const frame = (now) => {
@@ -86,24 +92,26 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
       drawn = Math.ceil(n / step);
       const start = performance.now();
       renderer.draw(frameOf(seen, window.devicePixelRatio, step));
-      if (!isMeasured && n > 0) {
-        isMeasured = true;
-        const share = (FAST_MS / 3) / Math.max(0.1, performance.now() - start);
-        sample = Math.round(Math.min(n, Math.max(LEAST_MOVING, n * share)));
-      }
+      spent = performance.now() - start;
+      if (!isMeasured && renderer === plain) adapt(FAST_MS / Math.max(0.1, DRAWS * spent));
+      isMeasured = true;
     }
     drawAbove(isMoving);
     if (isMoving) redraw(false); // also tells how long this frame took
   };
-  // Adapts the sample to the time that a moving frame took.
+  const adapt = (factor) => {
+    sample = Math.min(n, Math.max(Math.min(n, LEAST_MOVING), Math.round(sample * factor)));
+  };
+  // Adapts the sample to the time that a moving frame took. A card works on after the call that
+  // draws, so only the time until the next frame tells.
   const measure = (now) => {
     if (lastDrawn === null) return;
     const passed = now - lastDrawn;
     frames.push(passed);
     if (frames.length > KEPT_FRAMES) frames.shift();
-    if (passed > SLOW_MS) sample *= Math.max(0.3, SLOW_MS / passed);
-    else if (passed < FAST_MS) sample *= 1.1;
-    sample = Math.round(Math.min(n, Math.max(Math.min(n, LEAST_MOVING), sample)));
+    const cost = renderer === card ? passed : DRAWS * spent;
+    if (cost > SLOW_MS) adapt(Math.max(0.6, SLOW_MS / cost));
+    else if (cost < FAST_MS) adapt(Math.min(1.3, FAST_MS / cost));
   };
   const drawAbove = (isMoving) => {
     const ratio = window.devicePixelRatio;
@@ -147,7 +155,13 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
   };
   const scale = () => camera(seen.view, seen.width, seen.height).scale;
   const index = () => (grid ??= makeGrid(points.to));
-  const nearest = (at) => (begun === null && n > 0 ? index().nearest(...place(at), HOVER_PX / scale()) : null);
+  // Highlighted points lie above the others, so they are found first.
+  const nearest = (at) => {
+    if (begun !== null || n === 0) return null;
+    const [x, y] = place(at);
+    const above = points.mask === null ? null : index().nearest(x, y, ABOVE_PX / scale(), points.mask);
+    return above ?? index().nearest(x, y, HOVER_PX / scale());
+  };
   const hover = (at, event) => {
     const point = at === null ? null : nearest(at);
     if (point === null && hovered === null) return;
