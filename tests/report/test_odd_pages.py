@@ -35,13 +35,13 @@ def test_hostile_text_is_only_text(opened: Open, tmp_path: Path) -> None:
     page = opened(path)
     assert page.page.title().startswith("</title><script>alert(5)</script>")
     for place in range(len(columns)):
-        page.page.select_option("#column", value=str(place))
-        shown = page.page.locator("#labels .name").evaluate_all(
+        page.page.select_option("#right-column", value=str(place))
+        shown = page.page.locator("#legend-right .name").evaluate_all(
             "all => all.map(e => e.textContent)"
         )
         for evil in ("<script>alert(1)</script>", '"><b id=evil>', "__proto__", "שלום עולם"):
             assert evil in shown
-    page.page.click("#labels button >> nth=0")
+    page.page.click("#legend-right button >> nth=0")
     for side in ("left", "right"):
         for place in page.pixels(side)[:20]:
             page.page.mouse.move(*place)
@@ -53,7 +53,7 @@ def test_hostile_text_is_only_text(opened: Open, tmp_path: Path) -> None:
         == 0
     )
     assert "failed: MemoryError: <b>no</b>" in page.text("#settings")
-    page.page.click("summary")
+    page.page.click("#again-all summary")
     assert "</script>" in page.text("#provenance")
 
 
@@ -61,26 +61,28 @@ def test_page_of_one_map(opened: Open, tmp_path: Path) -> None:
     made = made_up(10, grid={"method": "joint", "strength": 0.5})
     page = opened(written(tmp_path, made, other=None))
     assert page.page.is_disabled("#strength") and not page.page.is_visible("#line")
-    assert page.text("#left-title") == "joint, strength 0.5 (for comparison)"
+    assert page.shown("left") == page.shown("right") == "joint, strength 0.5"
+    assert not page.page.is_visible("#trade-off") and not page.page.is_visible("#course")
 
 
 def test_page_of_maps_on_a_line(opened: Open, tmp_path: Path) -> None:
     page = opened(written(tmp_path, made_up(30, dimensions=1)))
-    assert "heights are random and have no meaning" in page.text("#about")
+    assert "heights are random and have no meaning" in str(page.page.text_content("#about-full"))
 
 
 def test_measures_that_cannot_be_measured(opened: Open, tmp_path: Path) -> None:
     made = made_up(12, scores=[(float("nan"), float("nan"))])
     page = opened(written(tmp_path, made))
     assert not page.page.is_visible("#suggestion")
-    assert "could not be measured" in page.text("#trade")
+    assert not page.page.is_visible("#trade-off")
+    assert "could not be measured" in page.text("#unmeasured")
 
 
 def test_strengths_for_each_label(opened: Open, tmp_path: Path) -> None:
     betas = [{"one": 1, "two": 1}, {"one": 1e-3, "two": 1}]
     grid = {"method": "revised", "beta": betas}
     page = opened(written(tmp_path, made_up(12, grid=grid, scores=[(0.2, 0.5), (0.7, 0.4)])))
-    assert page.text("#right-title") == "revised, beta one=0.001, two=1"
+    assert page.shown() == "revised, beta one=0.001, two=1"
 
 
 def test_more_labels_than_can_be_shown(opened: Open, tmp_path: Path) -> None:
@@ -89,7 +91,7 @@ def test_more_labels_than_can_be_shown(opened: Open, tmp_path: Path) -> None:
     columns["donor"] = [f"donor {i // 2}" for i in range(n)]
     columns["barcode"] = [f"barcode {i}" for i in range(n)]
     page = opened(written(tmp_path, Made(result, columns), other="donor"))
-    assert "chosen at random without some rare labels" in page.text("#about")
+    assert "chosen at random without some rare labels" in str(page.page.text_content("#about-full"))
     option = page.page.locator("#column option", has_text="barcode")
     assert option.text_content() == "barcode (60,000 different values, too many for colours)"
     assert option.is_disabled()
@@ -103,7 +105,7 @@ def test_more_points_than_can_be_shown(opened: Open, tmp_path: Path) -> None:
     made = made_up(60_000, grid=grid, scores=[(0.1, 0.5), (0.8, 0.4)])
     page = opened(written(tmp_path, made))
     shown = "50,000 of 60,000 points are shown, chosen at random with every label among them"
-    assert shown in page.text("#about")
+    assert shown in str(page.page.text_content("#about-full"))
     assert page.text("#labels").split() == ["one", "30,000", "two", "30,000"]
     # Some of the points move; then all are where they belong, and what is selected still is.
     page.page.click("#labels button:has-text('two')")

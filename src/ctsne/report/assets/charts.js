@@ -78,7 +78,6 @@ function onNearest(host, dotsOf, choose) {
     const map = nearest(event);
     if (map === null) return;
     choose(map);
-    lookAtMaps();
   });
 }
 
@@ -140,14 +139,15 @@ function connectTradeOff(data, state) {
     const marked = [...shown, ...(shown.has(suggested) ? [] : [suggested])].filter((map) => placed.has(map));
     for (const map of shown) mark(chart, placed.get(map), "shown");
     mark(chart, placed.get(suggested), "suggested");
-    const taken = [...placed.values()].map((dot) => ({ left: dot.x - 4, right: dot.x + 4, top: dot.y - 4, bottom: dot.y + 4 }));
+    const reach = (map) => (marked.includes(map) ? 9 : 4);
+    const taken = [...placed.values()].map((dot) => ({ left: dot.x - reach(dot.map), right: dot.x + reach(dot.map), top: dot.y - reach(dot.map), bottom: dot.y + reach(dot.map) }));
     for (const map of marked) {
       const { setting, title } = facts.maps[map];
-      drawName(chart, placed.get(map), `${setting || title}${map === suggested ? " (suggested)" : ""}`, width, height, taken);
+      drawName(chart, placed.get(map), `${setting || title}${map === suggested && width > 230 ? " (suggested)" : ""}`, width, height, taken);
     }
   };
   const again = makeChart(byId("trade"), draw);
-  onNearest(byId("trade"), () => placed.values(), (map) => showMap(state, map));
+  onNearest(byId("trade"), () => placed.values(), (map) => lookAtMap(state, map));
   state.watch(["panels", "suggested", "targets", "look", "preset"], again);
   state.watch(["look"], () => {
     byId("trade-key").replaceChildren(...(lines.length > 1 ? lines.map(({ title, color }) => keyItem(themed(color), title)) : []));
@@ -167,7 +167,7 @@ function drawName(chart, dot, text, width, height, taken) {
   const name = shape("text", { class: "dot-name" }, text);
   chart.append(name);
   const long = name.getComputedTextLength();
-  const places = [[13, 4], [-13 - long, 4], [-long / 2, -14], [-long / 2, 22], [8, -12], [-8 - long, -12], [8, 20], [-8 - long, 20]].map(([dx, dy]) => {
+  const places = [[13, 4], [-13 - long, 4], [-long / 2, -15], [-long / 2, 23], [8, -12], [-8 - long, -12], [8, 20], [-8 - long, 20]].map(([dx, dy]) => {
     const left = Math.min(Math.max(dot.x + dx, 2), width - long - 2);
     return { left, right: left + long, top: dot.y + dy - 11, bottom: dot.y + dy + 3 };
   });

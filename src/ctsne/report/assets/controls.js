@@ -75,6 +75,12 @@ function connectStrength(data, state) {
 
 // Maps that were changed from elsewhere on the page are brought into sight.
 
-function lookAtMaps() {
-  byId("maps").scrollIntoView({ block: "nearest" });
+function lookAtMaps({ values }) {
+  if (byId("screen").offsetHeight <= window.innerHeight + 1) window.scrollTo(0, 0);
+  else byId(`panel-${SIDES[values.focus]}`).scrollIntoView({ block: "nearest" });
+}
+
+function lookAtMap(state, map) {
+  showMap(state, map);
+  lookAtMaps(state);
 }

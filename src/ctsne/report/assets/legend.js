@@ -69,7 +69,7 @@ function drawLegend(data, state, section, colouring) {
     const bar = element("div", "", { class: "scale" });
     bar.style.background = `linear-gradient(to right, ${scaleColors(isDark(), 9).join(", ")})`;
     const ends = element("div", "", { class: "ends" });
-    ends.append(element("span", number(colouring.low)), element("span", number(colouring.high)));
+    ends.append(...colouring.ends.map((end) => element("span", end)));
     item.append(bar, ends);
     list.append(item);
   } else {

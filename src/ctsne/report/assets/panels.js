@@ -18,6 +18,8 @@ function connectPanels(data, state, colouring) {
   }));
   connectFocus(state);
   SIDES.forEach((side, place) => connectMenus(data, state, side, place));
+  const words = facts.measures.filter(({ chosen }) => chosen).map(({ name }) => name).join("");
+  document.body.classList.toggle("wordy", words.length > 56); // more than a line can hold
   const shown = [null, null];
   const painted = ["", ""];
   const paint = ({ panels: wanted, look }, again) => wanted.forEach((each, place) => {
@@ -117,7 +119,7 @@ function fillColours(facts, menu) {
   const groups = new Map([["column", "Columns"], ["gene", "Features"], ["diagnostic", "Diagnostics"]].map(([key, label]) => [key, element("optgroup", "", { label })]));
   facts.columns.forEach(({ name, kind, all, group }, place) => {
     const tooMany = kind === "texts" ? ` (${count(all)} different values, too many for colours)` : "";
-    const text = group === "diagnostic" ? `points without counterparts (${name})` : `${name}${tooMany}`;
+    const text = group === "diagnostic" ? "points without counterparts" : `${name}${tooMany}`;
     const option = element("option", text, { value: place });
     option.disabled = kind === "texts";
     groups.get(group ?? "column").append(option);

@@ -51,7 +51,7 @@ function connectDominated(data, state) {
   const { facts } = data;
   const lookAt = (changes) => {
     state.set(changes);
-    lookAtMaps();
+    lookAtMaps(state);
   };
   let before = null;
   state.watch(["panels", "focus"], (values) => {

@@ -77,10 +77,7 @@ function connectSettings(data, state) {
     row.append(first);
     if (each.error === null) {
       const button = element("button", each.title, { type: "button", title: `Show ${each.title}` });
-      button.addEventListener("click", () => {
-        showMap(state, map);
-        lookAtMaps();
-      });
+      button.addEventListener("click", () => lookAtMap(state, map));
       first.append(button, element("span", "", { class: "tag" }));
       for (const measure of facts.measures) row.append(element("td", measured(each, measure)));
       row.append(element("td", count(each.dominated.count)));
