@@ -232,7 +232,8 @@ write_report(result, "page.html", columns=adata.obs)
 
 # %%
 tl.ctsne(adata, known, **suggested.map.parameters)
-print(tl.evaluate(adata, known, other=other)[["measure", "label", "value", "expected"]])
-if "ctsne_matched" in adata.obs:
-    print(f"without counterparts: {np.mean(adata.obs['ctsne_matched'] < 0.05):.0%} of the cells")
 adata.write_h5ad("with-map.h5ad")
+if "ctsne_matched" in adata.obs:
+    alone = np.mean(adata.obs["ctsne_matched"] < 0.05)
+    print(f"without counterparts: {alone:.0%} of the cells")
+tl.evaluate(adata, known, other=other)[["measure", "label", "value", "expected"]].round(3)
