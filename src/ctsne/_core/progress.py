@@ -112,7 +112,7 @@ class Progress:
     def _text(self, now: float) -> str:
         seconds = self.seconds_left(now)
         text = self._counted().rstrip()
-        if seconds is None or self._left <= 0:
+        if seconds is None or self._pieces >= self._total:
             return text
         then = f", {self._then}" if self._then else ""
         return f"{text}{', ' if text else ''}{clock(seconds)} left{then}"

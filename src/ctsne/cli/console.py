@@ -27,6 +27,7 @@ class Console:
         self.quiet, self.verbose, self.as_json = quiet, verbose, as_json
         self._begin = time.perf_counter()
         self._results = True
+        self._again: list[str] = []  # warnings that must not scroll away
         self._unfinished = False  # whether the last line can still be redrawn
 
     def result(self, text: str, content: Mapping[str, Any]) -> None:
@@ -38,6 +39,14 @@ class Console:
             seconds = round(time.perf_counter() - self._begin, 3)
             text = json.dumps(plain({**content, "seconds": seconds}), indent=2, allow_nan=False)
         print("\n".join(map(_printable, text.split("\n"))), flush=True)
+        for message in self._again:
+            self.warn(message)
+
+    def next(self, commands: Mapping[str, str]) -> None:
+        """Print the commands that fit a result, by what they are for, to be typed by people."""
+        if self._results and not self.quiet and not self.as_json:
+            for why, command in commands.items():
+                print(_printable(f"next, {why}: {command}"), flush=True)
 
     @contextlib.contextmanager
     def without_results(self) -> Iterator[None]:
@@ -57,10 +66,12 @@ class Console:
         """Print an error in one line."""
         self.line(f"error: {one_line(message)}")
 
-    def warn(self, message: object) -> None:
-        """Print a warning in one line."""
+    def warn(self, message: object, *, again: bool = False) -> None:
+        """Print a warning in one line; perhaps again after the result."""
         if not self.quiet:
             self.line(f"warning: {one_line(message)}")
+        if again:
+            self._again.append(str(message))
 
     def say(self, message: str) -> None:
         """Print what was decided or done."""
@@ -83,6 +94,8 @@ class Console:
     @contextlib.contextmanager
     def library(self) -> Iterator[None]:
         """Print warnings of the library and, if verbose, its log as messages of this program."""
+        from ctsne.cli.options import as_typed
+
         log = logging.getLogger("ctsne")
         level, propagate, handlers = log.level, log.propagate, log.handlers
         log.propagate, log.handlers = False, [_Stages(self)]
@@ -92,7 +105,7 @@ class Console:
                 warnings.simplefilter("ignore")
                 warnings.filterwarnings("default", category=UserWarning)
                 warnings.filterwarnings("ignore", message="interrupted")  # reported by commands
-                warnings.showwarning = lambda message, *_, **__: self.warn(message)
+                warnings.showwarning = lambda message, *_, **__: self.warn(as_typed(message))
                 yield
         finally:
             log.setLevel(level)
@@ -146,7 +159,7 @@ def aligned(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 def _cell(value: object) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "-"
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
+    return f"{value:.2f}" if isinstance(value, float) else str(value)
 
 
 def definitions(titles: Mapping[str, str]) -> str:

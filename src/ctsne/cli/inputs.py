@@ -118,7 +118,7 @@ def read_input(options: Namespace, console: Console, *, expect: str | None = Non
     from ctsne._io import read_data, suffix_of
     from ctsne._io.features import read_features
     from ctsne._io.paths import TABLE_SUFFIXES
-    from ctsne._io.tables import folded
+    from ctsne._io.tables import DOMINATES, folded
 
     console.stage(f"reading {options.input}")
     labels = list(options.labels or ())
@@ -156,7 +156,7 @@ def read_input(options: Namespace, console: Console, *, expect: str | None = Non
     if expect is None:
         counts = "" if options.metric == "precomputed" else _about_counts(dataset, options.layer)
         for each in filter(None, (*dataset.warnings, *(text for _, text in about), counts)):
-            console.warn(each)
+            console.warn(each, again=DOMINATES in each)
     return Input(dataset, factored, aligned, shown=shown)
 
 
