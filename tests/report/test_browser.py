@@ -215,9 +215,10 @@ def test_lasso_selects_what_lies_inside_in_both_maps(opened: Open, path: Path) -
             highlighted = page.page.evaluate("side => ctsnePage.highlighted(side)", each)
             assert sorted(highlighted) == np.flatnonzero(inside).tolist()
         assert page.text("#selection-count").startswith(f"{inside.sum()} of 60 points")
-    counts = [line.split()[:2] for line in page.text("#selection-tables table >> nth=0").splitlines()[1:]]
+    cells = page.page.locator("#selection-tables table >> nth=0 >> td").all_text_contents()
+    counts = dict(zip(cells[::4], cells[1::4], strict=True))
     rows = np.array(page.page.evaluate("ctsnePage.rows()"))[inside]
-    assert dict(counts)["one"] == str((rows % 2 == 0).sum())
+    assert counts["one"] == str((rows % 2 == 0).sum())
     page.page.keyboard.press("Escape")
     assert page.state()["selected"] == []
 

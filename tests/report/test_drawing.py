@@ -461,6 +461,21 @@ def test_the_name_of_a_split_type_lies_on_its_larger_part(drawn: Callable[..., O
     assert np.hypot(name["anchor"]["x"] - 0.2, name["anchor"]["y"] - 0.5) < 0.04
 
 
+def test_names_are_of_what_is_seen(drawn: Callable[..., Opened]) -> None:
+    points = np.random.default_rng(2).uniform(0.3, 0.7, (2000, 2))
+    points[:300] = [0.05, 0.05]
+    page = drawn(points.astype(np.float32), np.where(np.arange(2000) < 300, 2, 1))
+    texts = ["everywhere", "in a corner"]
+    assert [name["text"] for name in _name(page, texts)] == texts
+    page.page.evaluate("ctsnePage.panel.view({ x: 0.65, y: 0.65, side: 0.1 })")
+    page.settle()
+    (name,) = page.page.evaluate("ctsnePage.panel.named()")
+    assert name["text"] == "everywhere" and abs(name["x"] - 200) < 40
+    page.page.evaluate("ctsnePage.panel.view({ x: 0.05, y: 0.05, side: 0.1 })")
+    page.settle()
+    assert [each["text"] for each in page.page.evaluate("ctsnePage.panel.named()")] == texts[1:]
+
+
 def test_names_stay_different_when_they_are_shortened(drawn: Callable[..., Opened]) -> None:
     page = drawn(_CORNERS)
     texts = [

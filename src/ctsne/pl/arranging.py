@@ -60,7 +60,9 @@ def _sampled(labels: Labels) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     order = np.random.default_rng(0).permutation(len(labels.codes))
     codes = labels.codes[order]
     order = order[np.argsort(codes, kind="stable")][labels.n_missing :]
-    rank = np.arange(len(order)) - np.repeat(np.cumsum(labels.counts) - labels.counts, labels.counts)
+    rank = np.arange(len(order)) - np.repeat(
+        np.cumsum(labels.counts) - labels.counts, labels.counts
+    )
     rows = order[rank < _SAMPLE]
     return rows, labels.codes[rows].astype(np.int64)
 

@@ -34,10 +34,13 @@ class Column:
     limits: tuple[float, float] | None = None  # of the scale; by default those of the numbers
     about: str = ""  # how to read it
 
-    def content(self, rows: NDArray[np.int64]) -> tuple[dict[str, Any], NDArray[Any]]:
+    def content(
+        self, rows: NDArray[np.int64], embedding: NDArray[Any] | None = None
+    ) -> tuple[dict[str, Any], NDArray[Any]]:
         """Return facts, and the rows' codes or steps of the scale from 1; 0 is missing.
 
-        A label takes one byte for each row (two from 256 labels on), a number two.
+        A label takes one byte for each row (two from 256 labels on), a number two. Labels that are
+        neighbours in the map ``embedding`` get different colours.
         """
         facts = {"name": self.name, "kind": self.kind, "group": self.group, "about": self.about}
         labels = self.values
@@ -55,7 +58,7 @@ class Column:
             "missing": int(counts[0]), "missingTotal": labels.n_missing,
         }  # fmt: skip
         if self.kind == "labels":
-            colors = palette(labels)
+            colors = palette(labels, embedding)
             more["colors"] = [colors[name] for name in names]
             more["counts"] = counts[1:][used].tolist()
             more["totals"] = labels.counts[used].tolist()

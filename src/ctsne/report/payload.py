@@ -61,11 +61,12 @@ def build_payload(
     if above is not None:
         rows = rows[np.argsort(above[rows], kind="stable")]
     arrays: dict[str, NDArray[Any]] = {"rows": rows.astype(np.uint32)}
+    about = sweep_facts(result)
+    reference = result.maps[about["reference"]].embedding
     column_facts = []
     for number, column in enumerate(read):
-        facts, arrays[f"column-{number}"] = column.content(rows)
+        facts, arrays[f"column-{number}"] = column.content(rows, reference)
         column_facts.append(facts)
-    about = sweep_facts(result)
     for number, swept in enumerate(result.maps):
         if swept.error is None:
             packed = packed_map(swept, rows)

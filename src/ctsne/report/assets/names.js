@@ -8,74 +8,93 @@ const SHIFTS = [
   [-0.35, -0.9], [0.35, -0.9], [-0.35, 0.9], [0.35, 0.9],
 ];
 
-// A place in the map for each label that has points, the most frequent first: the median, or where
-// its points are densest if the median lies where it has few.
+// A place in the map for each label of which enough is seen, the most frequent first: the median of
+// the points that are seen, or where they are densest if there are few at the median.
 
-function nameAnchors({ x, y }, { codes, texts }) {
+function nameAnchors({ x, y }, { codes, texts }, { view, width, height }) {
+  const { scale, left, top } = camera(view, width, height);
+  const [start, bottom] = [-left / scale, (top - height) / scale];
+  const [wide, high] = [width / scale, height / scale];
   const across = Math.max(8, Math.min(48, Math.floor(Math.sqrt(4e6 / texts.length))));
   const area = across * across;
   const counts = new Uint32Array(area * texts.length);
-  const cell = (value) => Math.min(across - 1, Math.max(0, Math.floor(value * across)));
+  const totals = new Uint32Array(texts.length);
+  let seen = 0;
   for (let i = 0; i < codes.length; i++) {
-    if (codes[i] > 0) counts[(codes[i] - 1) * area + cell(y[i]) * across + cell(x[i])]++;
+    if (codes[i] === 0) continue;
+    totals[codes[i] - 1]++;
+    const column = Math.floor(((x[i] - start) / wide) * across);
+    const row = Math.floor(((y[i] - bottom) / high) * across);
+    if (column < 0 || row < 0 || column >= across || row >= across) continue;
+    counts[(codes[i] - 1) * area + row * across + column]++;
+    seen++;
   }
   const anchors = [];
   texts.forEach((text, label) => {
     const own = counts.subarray(label * area, (label + 1) * area);
     const count = own.reduce((sum, value) => sum + value, 0);
-    if (count > 0 && text.trim() !== "") anchors.push({ code: label + 1, text, count, ...anchorOf(own, across, count) });
+    const isEnough = count > 0 && (count >= 0.2 * totals[label] || count >= 0.02 * seen);
+    if (!isEnough || text.trim() === "") return;
+    const place = anchorOf(own, across, count);
+    anchors.push({ code: label + 1, text, count, x: start + place.x * wide, y: bottom + place.y * high });
   });
   return anchors.sort((a, b) => b.count - a.count).slice(0, MOST_NAMES);
 }
 
+// As a share of the grid. Density is counted in squares that would hold a dozen points if they were
+// spread evenly, because a smaller number is chance.
+
 function anchorOf(counts, across, count) {
-  const at = (column, row) =>
-    column < 0 || row < 0 || column >= across || row >= across ? 0 : counts[row * across + column];
-  const eachNear = (column, row, run) => {
-    for (let j = row - 1; j <= row + 1; j++) for (let i = column - 1; i <= column + 1; i++) run(i, j, at(i, j));
-  };
-  const around = (column, row) => {
-    let sum = 0;
-    eachNear(column, row, (i, j, value) => (sum += value));
-    return sum;
-  };
-  const [columns, rows] = [new Float64Array(across), new Float64Array(across)];
-  let best = { value: 0, column: 0, row: 0 };
+  const reach = Math.max(1, Math.round((across * Math.sqrt(12 / count) - 1) / 2));
+  // Number of points below and to the left of each corner, from which those in a square follow.
+  const wide = across + 1;
+  const sums = new Uint32Array(wide * wide);
   for (let row = 0; row < across; row++) {
-    for (let column = 0; column < across; column++) {
-      columns[column] += at(column, row);
-      rows[row] += at(column, row);
-      if (at(column, row) === 0) continue;
-      const value = around(column, row);
-      if (value > best.value) best = { value, column, row };
+    for (let column = 0, sum = 0; column < across; column++) {
+      sum += counts[row * across + column];
+      sums[(row + 1) * wide + column + 1] = sums[row * wide + column + 1] + sum;
     }
   }
-  const middle = (sums) => {
-    let below = 0;
-    let place = 0;
-    while (below + sums[place] < count / 2) below += sums[place++];
-    return place + (count / 2 - below) / sums[place];
+  const limits = (place) => [Math.max(0, place - reach), Math.min(across, place + reach + 1)];
+  const around = (column, row) => {
+    const [[left, right], [low, high]] = [limits(column), limits(row)];
+    return sums[high * wide + right] - sums[low * wide + right] - sums[high * wide + left] + sums[low * wide + left];
   };
-  const [x, y] = [middle(columns), middle(rows)];
-  const isDense = around(Math.floor(x), Math.floor(y)) >= best.value / 2;
-  if (isDense) return { x: x / across, y: y / across };
+  const middle = (below) => {
+    let place = 0;
+    while (below(place + 1) < count / 2) place++;
+    return place + (count / 2 - below(place)) / (below(place + 1) - below(place));
+  };
+  const x = middle((column) => sums[across * wide + column]);
+  const y = middle((row) => sums[row * wide + across]);
+  let best = { value: 0, column: 0, row: 0 };
+  for (let cell = 0; cell < counts.length; cell++) {
+    if (counts[cell] === 0) continue;
+    const [column, row] = [cell % across, Math.floor(cell / across)];
+    const value = around(column, row);
+    if (value > best.value) best = { value, column, row };
+  }
+  if (around(Math.floor(x), Math.floor(y)) >= best.value / 2) return { x: x / across, y: y / across };
+  const [[left, right], [low, high]] = [limits(best.column), limits(best.row)];
   let [sumX, sumY] = [0, 0];
-  eachNear(best.column, best.row, (i, j, value) => {
-    sumX += (i + 0.5) * value;
-    sumY += (j + 0.5) * value;
-  });
+  for (let row = low; row < high; row++) {
+    for (let column = left; column < right; column++) {
+      sumX += (column + 0.5) * counts[row * across + column];
+      sumY += (row + 0.5) * counts[row * across + column];
+    }
+  }
   return { x: sumX / best.value / across, y: sumY / best.value / across };
 }
 
-function nameFont(host, { width, height }, number) {
-  const most = number > 30 ? 12 : 14;
-  const size = Math.round(Math.min(most, Math.max(10, Math.min(width, height) / 42)));
+function nameFont(host, side, number) {
+  const size = Math.round(Math.min(number > 30 ? 12 : 14, Math.max(10, side / 42)));
   return { size, css: `600 ${size}px ${getComputedStyle(host).fontFamily}` };
 }
 
 // The names that can be seen, each with a shift from its place that keeps it free of larger ones.
 
-function placeNames(context, anchors, { view, width, height }, font) {
+function placeNames(context, anchors, { view, width, height }, host) {
+  const font = nameFont(host, Math.min(width, height), anchors.length);
   context.font = font.css;
   const measured = (text) => context.measureText(text).width;
   const shorts = shortened(anchors.map(({ text }) => text), Math.max(70, 0.32 * width), measured);
