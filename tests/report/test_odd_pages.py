@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from ctsne import ConditionalTSNE
+from ctsne.report import write_report
 from ctsne.report.write import page_of
 
-from .conftest import Made, Opened, made_up, written
+from .conftest import Made, Opened, Running, made_up, written
 
 Open = Callable[..., Opened]
 
@@ -69,6 +73,61 @@ def test_page_of_one_map(opened: Open, tmp_path: Path) -> None:
     assert page.page.is_disabled("#strength") and not page.page.is_visible("#line")
     assert page.shown("left") == page.shown("right") == "joint, strength 0.5"
     assert not page.page.is_visible("#trade-off") and not page.page.is_visible("#course")
+
+
+def model(labels: object, n: int = 60, **parameters: Any) -> ConditionalTSNE:
+    rng = np.random.default_rng(0)
+    estimator = ConditionalTSNE(n_iter=20, perplexity=5, random_state=0, **parameters)
+    return estimator.fit(rng.normal(size=(n, 4)), labels=labels)
+
+
+def test_page_of_a_model(opened: Open, tmp_path: Path) -> None:
+    columns = {"batch": ["one", "two"] * 30, "kind": ["a", "b", "c"] * 20}
+    path = tmp_path / "page.html"
+    write_report(model(columns["batch"]), path, columns=columns, known="batch", other="kind")
+    page = opened(path, viewport={"width": 900, "height": 620})
+    for hidden in ("#strength", "#suggestion", "#trade", "#settings", "#left-map", "#course"):
+        assert not page.page.is_visible(hidden), hidden
+    assert page.text("#legend-left-title") == "Left: batch"
+    assert page.text("#legend-right-title") == "Right: kind"
+    assert page.text("#command").startswith("ConditionalTSNE(")
+    box = page.page.locator("#right").bounding_box()
+    assert box is not None and box["y"] + box["height"] < 620 and box["height"] > 300
+
+
+def test_page_of_a_model_without_labels(opened: Open, tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    write_report(model(None, method="tsne"), path)
+    page = opened(path)
+    assert not page.page.is_visible("#left") and page.page.is_visible("#right")
+    page.page.fill("#find", "17")
+    assert "row\n17" in page.text("#point-facts")
+
+
+def test_works_inside_a_notebook(browser: Running, tmp_path: Path) -> None:
+    text = html.escape(written(tmp_path).read_text("utf-8"))
+    outer = tmp_path / "notebook.html"
+    sandbox = "allow-scripts allow-downloads"
+    outer.write_text(
+        f'<iframe width="900" height="620" sandbox="{sandbox}" srcdoc="{text}"></iframe>', "utf-8"
+    )
+    page = browser.browser.new_context(viewport={"width": 1000, "height": 700}).new_page()
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto(outer.as_uri())
+    page.wait_for_timeout(500)
+    (frame,) = page.frames[1:]
+    frame.click("#look-menu summary")
+    frame.select_option("#theme", "dark")
+    frame.click("#legend-right button:has-text('beta')")
+    state = frame.evaluate("ctsnePage.state()")
+    assert len(state["selected"]) == 20 and state["look"]["theme"] == "dark"
+    assert frame.evaluate("document.documentElement.scrollWidth") <= 900
+    with page.expect_download() as download:
+        frame.click("#download")
+    assert download.value.suggested_filename == "selected-points.csv"
+    page.context.close()
+    assert complaints == []
 
 
 def test_page_of_maps_on_a_line(opened: Open, tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ function connectSelection(data, state) {
     byId("save-csv").disabled = !some;
     if (some) say(`${counted(selected.length, "point")} selected`);
   });
+  watchEnd(byId("selection-tables"));
   let [before, drawn] = [null, ""];
   state.watch(["selected", "panels"], ({ selected, panels }) => {
     const columns = [...panels.map(({ column }) => column), ...facts.known];
