@@ -87,7 +87,6 @@ def test_the_suggestion_says_how_far_to_trust_it(opened: Open, path: Path, tmp_p
     assert words.startswith("0.5 is a starting point, not a rule: try stronger settings")
     assert "as long as “mixing of kind” stays low and nothing merges" in words
     page.page.fill("#share", "0.3")
-    page.page.click("#why summary")
     assert "0.3 is a starting point, not a rule" in page.text("#why-advice")
     result, columns = made_up()
     for swept in result.maps:

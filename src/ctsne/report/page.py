@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 _SCRIPTS = (
     "data.js", "state.js", "colors.js", "gl.js", "splat.js", "grid.js", "pointer.js",
     "panel.js", "names.js", "picture.js", "panels.js",
-    "controls.js", "menus.js", "look.js", "suggestion.js", "legend.js", "selection.js", "points.js",
+    "controls.js", "menus.js", "scrolling.js", "look.js", "suggestion.js", "legend.js", "selection.js", "points.js",
     "find.js", "charts.js", "course.js", "tables.js", "copying.js", "saving.js", "printing.js",
     "start.js",
 )  # fmt: skip

@@ -68,11 +68,11 @@ function makeColouring(data) {
     return kept.get(key);
   };
   const ofColumn = (column) => {
-    const { name, kind, labels, colors, counts, missing, low, high, all, about } = facts.columns[column];
+    const { name, kind, group, labels, colors, counts, missing, low, high, all, about } = facts.columns[column];
     const isKnown = facts.known.includes(column);
     const codes = data.codes(column);
     if (kind === "labels") return { kind, name, codes, labels, colors, counts, missing, all, isKnown, column };
-    const [first, last] = usefulRange(codes);
+    const [first, last] = group === "diagnostic" ? [1, 65535] : usefulRange(codes);
     const steps = new Uint16Array(n);
     for (let i = 0; i < n; i++) {
       const share = Math.min(1, Math.max(0, (codes[i] - first) / (last - first || 1)));

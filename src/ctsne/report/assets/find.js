@@ -46,7 +46,7 @@ function lookUp(data, wanted) {
       if (points.length > 0) return { points, words: several(points, what) };
     }
   }
-  const hidden = facts.notShown ?? 0;
+  const hidden = (facts.sampledFrom ?? facts.n) - data.n;
   const unsure = hidden > 0 ? ` ${counted(hidden, "point")} ${hidden === 1 ? "is" : "are"} not shown, and may have it.` : "";
   if (/^\d+$/.test(wanted)) {
     const point = data.pointOf(Number(wanted));

@@ -30,14 +30,9 @@ function connectLegend(data, state, colouring) {
       drawLegend(data, state, section, each);
       showPressed(state.values);
     });
-    sections.forEach(showBelow);
   });
   state.watch(["pressed"], showPressed);
-  for (const section of sections) {
-    const list = section.querySelector(".labels");
-    list.addEventListener("scroll", () => showBelow(section));
-    new ResizeObserver(() => showBelow(section)).observe(list);
-  }
+  for (const section of sections) watchEnd(section.querySelector(".labels"), () => showBelow(section));
 }
 
 // Diagnostics have one scale for all maps, so one legend serves two maps.
@@ -46,7 +41,7 @@ function legendKey({ kind, column, key }) {
   return kind === "numbers" ? String(column) : key;
 }
 
-// Some systems hide scroll bars, so say that the list continues.
+// How many labels are below the end of the list.
 
 function showBelow(section) {
   const list = section.querySelector(".labels");

@@ -283,6 +283,10 @@ function automaticOpacity(n, size, side, view) {
 // Positions of an animation that is interrupted.
 
 function between(from, to, share) {
-  const mixed = (a, b) => a.map((value, i) => value + share * (b[i] - value));
+  const mixed = (a, b) => {
+    const values = new Float32Array(a.length);
+    for (let i = 0; i < values.length; i++) values[i] = a[i] + share * (b[i] - a[i]);
+    return values;
+  };
   return { x: mixed(from.x, to.x), y: mixed(from.y, to.y) };
 }

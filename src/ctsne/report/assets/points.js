@@ -27,6 +27,7 @@ function connectPoint(data, state) {
     drawFacts(byId("point-facts"), pinned === null ? [] : factsOf(data, pinned, focused(values).map));
     byId("point").classList.toggle("pinned", pinned !== null);
   });
+  watchEnd(byId("point-facts"));
   connectFind(data, state);
 }
 
