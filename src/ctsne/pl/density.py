@@ -18,7 +18,7 @@ _PIXELS_PER_INCH, _FEWEST, _MOST = 300, 200, 2400
 _DOT, _RARE_DOT, _WIDER = 1.4, 2.0, (4, 2, 1)
 _FEW, _MANY, _ENOUGH = 3.0, 12.0, 40.0
 # Side in pixels of the squares that have one colour, so that mixed labels are seen as such.
-_GRAIN = 3
+_GRAIN = 2
 # Opacity of a single point, of one of a rare label, and the share of pixels below full opacity.
 _SINGLE, _RARE_SINGLE, _BELOW_FULL = 0.6, 0.95, 0.97
 # Labels with a smaller share of the points are drawn on top, as dots.

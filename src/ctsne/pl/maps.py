@@ -159,8 +159,9 @@ def embedding(
         draw_points(panel, points, look, below=below)
         if heading is not None:
             figures.set_title(panel, heading, **figures.LITERAL if several else {})
-        if look.labels is not None and _named_at(look, legend_loc) in ("on data", "both"):
-            add_names(panel, look.labels, points)
+        named = _named_at(look, legend_loc)
+        if look.labels is not None and named in ("on data", "both"):
+            add_names(panel, look.labels, points, only=named == "on data")
     return np.array(panels, dtype=object) if several else panels[0]
 
 

@@ -38,7 +38,7 @@ _Arrays = dict[Any, NDArray[np.float64]]
 
 def measures(
     strength: ArrayLike | Mapping[Any, ArrayLike] | SweepResult,
-    values: Mapping[Any, ArrayLike] | str | Sequence[str] = "mixing",
+    values: Mapping[Any, Any] | str | Sequence[str] = "mixing",
     *,
     over: str | None = None,
     expected: float | None = None,
@@ -60,8 +60,8 @@ def measures(
     values : mapping of name to array-like of shape (s,) or (seeds, s), str or list of str
         The measure at each setting. With several seeds the line is their mean and the band spans
         lowest to highest. NaN leaves a gap. For a sweep, the name of a measure, a column of its
-        table; several names have a panel each, one legend, and a column of panels for every
-        parameter that sets a strength.
+        table; several names, or a mapping from them to titles, have a panel each, one legend, and
+        a column of panels for every parameter that sets a strength.
     over : {"beta", "strength", "beta_low"}, optional
         For a sweep whose methods have different parameters: draw those with this one.
     expected : float, optional
@@ -86,11 +86,13 @@ def measures(
     """
     wide, methods = figures.check_width(width, ax), {}
     if isinstance(strength, SweepResult):
-        if isinstance(values, Sequence) and not isinstance(values, str):
+        if isinstance(values, Sequence | Mapping) and not isinstance(values, str):
             if ax is not None or expected is not None or ylabel is not None:
                 raise ValueError("several measures need axes of their own; leave out ax, expected "
                                  "and ylabel")  # fmt: skip
-            return _several(strength, list(values), over, xlabel, wide)
+            titles = [measure_title(str(name)) for name in values]
+            titles = list(values.values()) if isinstance(values, Mapping) else titles
+            return _several(strength, dict(zip(values, titles, strict=True)), over, xlabel, wide)
         measure, drawn = values, over_parameter(swept_curves(strength, values), over)
         strength = {name: curve.settings for name, curve in drawn.items()}
         values = {name: curve.values for name, curve in drawn.items()}
@@ -115,9 +117,11 @@ def measures(
 
 
 def _several(
-    result: SweepResult, names: list[str], over: str | None, xlabel: str | None, wide: float | None
-) -> NDArray[np.object_]:
+    result: SweepResult, titles: dict[str, str], over: str | None, xlabel: str | None,
+    wide: float | None,
+) -> NDArray[np.object_]:  # fmt: skip
     """Draw a row for each measure, a column for each parameter that sets the strength."""
+    names = list(titles)
     curves = [swept_curves(result, name) for name in names]
     lines = curves[0] if curves else {}
     varied = list(dict.fromkeys(each.steering for each in lines.values() if each.steering))
@@ -141,7 +145,7 @@ def _several(
             values = {each: curve.values for each, curve in part.items()}
             _draw_curves(ax, settings, values, styles, expected)
             label = (chosen[column] if xlabel is None else xlabel) if row == rows - 1 else ""
-            title = measure_title(name) if column == 0 else ""
+            title = titles[name] if column == 0 else ""
             figures.finish_chart(ax, xlabel=label, ylabel=title, grid="y")
             ax.tick_params(labelbottom=row == rows - 1)
         _share_range(list(axes[row]))

@@ -22,24 +22,31 @@ if TYPE_CHECKING:
 _MOST_NAMES, _SAMPLE = 100, 300
 # Points (1/72 inch): width of the outline on each side of a letter, and space between names.
 _OUTLINE, _SPACE = 1.2, 0.5
-_STEPS = 400
-# A name is not moved farther than this share of the map, and has a line to its place from there on
-# where it has moved by more than this many of its heights.
-_FARTHEST, _LINED = 0.3, 1.2
-# Of texts beside dots: points across a dot, and heights that a text is moved away at the most.
-_DOT, _AWAY = 7.0, 2.0
+# A name is not moved farther than this share of the map, and has a line to its place if more than
+# this many of its heights are between them.
+_FARTHEST, _LINED = 0.3, 0.5
+# Where a legend has all names too, they are moved by this many of their heights at the most.
+_NEAR = 1.6
+# Points (1/72 inch) across a dot that a text is beside.
+_DOT = 7.0
 
 _Array = NDArray[np.float64]
 
 
-def add_names(ax: Axes, labels: Labels, points: NDArray[np.floating]) -> None:
-    """Write each label where its points are; names that find no room are left out."""
+def add_names(
+    ax: Axes, labels: Labels, points: NDArray[np.floating], *, only: bool = False
+) -> None:  # fmt: skip
+    """Write each label where its points are; names that find no room are left out.
+
+    If names are explained ``only`` here, they may be moved far, with a line to their place.
+    """
     order = np.argsort(-labels.counts, kind="stable")[:_MOST_NAMES]
     order = order[labels.counts[order] > 0]
     if not len(order):
         return
     texts = [shown_text(labels.names[code]) for code in order]
-    ax.add_artist(_artist_class()(ax, texts, _middles(labels, points)[order]))
+    away = np.inf if only else _NEAR
+    ax.add_artist(_artist_class()(ax, texts, _middles(labels, points)[order], away=away))
 
 
 def _middles(labels: Labels, points: NDArray[np.floating]) -> _Array:
@@ -68,44 +75,50 @@ def add_notes(
                 entries.append((ends.get(dot, dot % 2), text, place, colors[line]))
     if entries:
         _, texts, anchors, inks = zip(*sorted(entries, key=lambda each: each[0]), strict=True)
-        artist = _artist_class()(ax, list(texts), np.array(anchors), colors=inks, beside=True)
+        artist = _artist_class()(
+            ax, list(texts), np.array(anchors), away=_NEAR, colors=inks, beside=True
+        )
         ax.add_artist(artist)
 
 
 def spread(
-    anchors: _Array, sizes: _Array, frame: _Array, *, fixed: int = 0, farthest: float = _FARTHEST
-) -> tuple[_Array, NDArray[np.bool_]]:
-    """Move boxes apart within a frame; return their centres and which of them have room.
+    anchors: _Array, sizes: _Array, frame: _Array, *, taken: _Array | None = None,
+    farthest: float = np.inf,
+) -> tuple[_Array, NDArray[np.bool_]]:  # fmt: skip
+    """Place boxes near their anchors without overlaps; return their centres and which have room.
 
-    ``anchors`` and ``sizes`` have a row per box, the most important first, and ``frame`` holds the
-    lower left and the upper right corner. The first ``fixed`` boxes stay where they are.
+    ``anchors`` and ``sizes`` have a row per box, the most important first: each takes the free
+    place nearest to its anchor, at most ``farthest`` away. ``frame`` holds the lower left and the
+    upper right corner of where they may be, and ``taken`` rows of centres and sizes that they must
+    not cover.
     """
-    n, half = len(anchors), sizes / 2
-    low, high = frame[0] + half, np.maximum(frame[1] - half, frame[0] + half)
-    centres = np.concatenate([anchors[:fixed], anchors[fixed:].clip(low[fixed:], high[fixed:])])
-    moves = np.arange(n) >= fixed
-    # A tie is broken by the order, so that boxes at one place part too.
-    side = np.sign(np.arange(n)[:, None] - np.arange(n))[..., None]
-    reach = half[:, None] + half
-    apart_from = ~np.eye(n, dtype=bool) & (moves[:, None] | moves)
-    for _ in range(_STEPS):
-        apart = centres[:, None] - centres
-        over = reach - np.abs(apart)
-        hit = (over > 0).all(axis=2) & apart_from
-        if not hit.any():
-            break
-        # The shorter way out, each box half of it.
-        vertical = over[..., 1] <= over[..., 0]
-        way = np.where(apart == 0, side, np.sign(apart)) * over
-        move = np.stack([np.where(hit & ~vertical, way[..., 0], 0).sum(axis=1),
-                         np.where(hit & vertical, way[..., 1], 0).sum(axis=1)], axis=1)  # fmt: skip
-        centres[moves] = (centres + 0.35 * move)[moves].clip(low[moves], high[moves])
-    far = np.linalg.norm(centres - anchors, axis=1) > farthest * (frame[1] - frame[0]).max()
-    kept = ~moves
-    for box in np.flatnonzero(moves):
-        over = reach[box, kept] - np.abs(centres[box] - centres[kept])
-        kept[box] = not far[box] and not (over > 1e-6).all(axis=1).any()
+    placed = np.empty((0, 4)) if taken is None else taken
+    step = sizes[:, 1].min() / 2
+    reach = min(farthest, _FARTHEST * float((frame[1] - frame[0]).max()))
+    offsets = _rings(step, reach)
+    centres, kept = anchors.astype(np.float64), np.zeros(len(anchors), bool)
+    for box, (anchor, size) in enumerate(zip(anchors, sizes, strict=True)):
+        low, high = frame[0] + size / 2, frame[1] - size / 2
+        if (low > high).any():
+            continue
+        # Near an edge, the first place is the nearest inside.
+        places = anchor.clip(low, high) + offsets
+        inside = ((places >= low) & (places <= high)).all(axis=1)
+        away = np.abs(places[:, None] - placed[:, :2]) - (size + placed[:, 2:]) / 2
+        free = np.flatnonzero(inside & (away >= 0).any(axis=2).all(axis=1))
+        if len(free):
+            centres[box], kept[box] = places[free[0]], True
+            placed = np.concatenate([placed, [[*centres[box], *size]]])
     return centres, kept
+
+
+def _rings(step: float, reach: float) -> _Array:
+    """Return places around the origin, the nearest first; names are wide, so up and down first."""
+    rings = [np.zeros((1, 2))]
+    for ring in range(1, int(reach / step) + 1):
+        angles = np.pi / 2 + np.linspace(0, 2 * np.pi, 8 + 4 * min(ring, 6), endpoint=False)
+        rings.append(ring * step * np.column_stack([np.cos(angles), np.sin(angles)]))
+    return np.concatenate(rings)
 
 
 @functools.cache
@@ -114,12 +127,12 @@ def _artist_class() -> Any:
 
     class Names(load("artist").Artist):  # type: ignore[misc]
         def __init__(
-            self, ax: Axes, texts: list[str], places: _Array, *,
+            self, ax: Axes, texts: list[str], places: _Array, *, away: float,
             colors: Sequence[str] | None = None, beside: bool = False,
         ) -> None:  # fmt: skip
-            """Write texts at places of the data, or beside dots there."""
+            """Write texts at places of the data, or beside dots; ``away`` is in heights."""
             super().__init__()
-            self.places, self.beside = places, beside
+            self.places, self.beside, self.away = places, beside, away
             self.set(zorder=5, in_layout=False)
             scale = scale_of(ax)
             look: dict[str, Any] = {
@@ -136,7 +149,9 @@ def _artist_class() -> Any:
             self.outlines = [make(**written(text), **look) for text in texts]
             for text in self.outlines:
                 text.set_path_effects([outline])
-            self.line = load("lines").Line2D([], [], color=GREY, linewidth=0.6 * scale)
+            self.line = load("lines").Line2D([], [], color=GREY, linewidth=0.8 * scale)
+            line_outline = load("patheffects").withStroke(linewidth=2 * scale, foreground="white")
+            self.line.set_path_effects([line_outline])
             for child in (*self.texts, *self.outlines, self.line):
                 child.set_figure(ax.get_figure(root=False))
 
@@ -154,13 +169,17 @@ def _artist_class() -> Any:
             sizes = np.array([(box.width, box.height) for box in boxes])
             sizes += 2 * (_OUTLINE + _SPACE) * pixel
             frame = self.axes.bbox.get_points()
-            if self.beside:
-                centres, kept = _beside(places, sizes, frame, _DOT * pixel)
-            else:
-                centres, kept = spread(places, sizes, frame)
+            starts, taken = places, None
+            if self.beside:  # next to dots, none of which they cover
+                taken = np.column_stack([places, np.full((len(places), 2), _DOT * pixel)])
+                starts = places + (0, _DOT * pixel / 2) + (0, 0.5) * sizes
+            farthest = self.away * float(sizes[:, 1].min())
+            centres, kept = spread(starts, sizes, frame, taken=taken, farthest=farthest)
             for here, box, place, room in zip(centres, sizes, places, kept, strict=True):
-                if room and not self.beside and abs(here - place).max() > _LINED * box[1]:
-                    self.line.set_data(*np.transpose([place, here]))
+                # From the edge of the text, where the way to its place leaves it.
+                edge = here + (place - here) * min(1, *(box / 2 / np.maximum(abs(place - here), 1)))
+                if room and not self.beside and abs(edge - place).max() > _LINED * box[1]:
+                    self.line.set_data(*np.transpose([place, edge]))
                     self.line.draw(renderer)
             for drawn in (self.outlines, self.texts):
                 for text, (x, y), room in zip(drawn, centres, kept, strict=True):
@@ -168,17 +187,3 @@ def _artist_class() -> Any:
                     text.draw(renderer)
 
     return Names
-
-
-def _beside(
-    places: _Array, sizes: _Array, frame: _Array, dot: float
-) -> tuple[_Array, NDArray[np.bool_]]:
-    """Place texts next to dots, none of which they cover."""
-    n = len(places)
-    above = places + (0, dot / 2) + (0, 0.5) * sizes
-    boxes = np.concatenate([np.full((n, 2), dot), sizes])
-    reach = _AWAY * sizes[:, 1].max() / (frame[1] - frame[0]).max()
-    centres, kept = spread(
-        np.concatenate([places, above]), boxes, frame, fixed=n, farthest=float(reach)
-    )
-    return centres[n:], kept[n:]
