@@ -131,7 +131,7 @@ axes = pl.maps(shown, adata.obs["type"].where(high), palette=colors)
 # mixes: most dendritic cells and a part of the B cells have few counterparts among other types, and
 # `joint` leaves such cells alone.
 #
-# The same as a page: move the slider, choose *Two maps*, colour a panel by a gene. STMN1 and PCNA
+# The same as a page: move the slider, compare with t-SNE, colour a panel by a gene. STMN1 and PCNA
 # are genes of dividing cells, CD3D is one of T cells, NKG7 one of NK cells and killer T cells.
 
 # %%
