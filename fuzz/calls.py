@@ -290,8 +290,10 @@ def _embedding(data: Data) -> Call:
         placed = small_model().place(*_new_points(data))
         return Call(pl.embedding, placed, reference=pick(data.rng, (small_model(), data.flat)))
     positions, color, shape = _positions(data)
-    legend, size = bool(data.rng.random() < 0.8), pick(data.rng, (None, 3.0))
-    return Call(pl.embedding, positions, color, shape=shape, legend=legend, size=size)
+    named = pick(data.rng, ("auto", "on data", "both", None))
+    size, width = pick(data.rng, (None, 3.0)), pick(data.rng, (None, "single", 120))
+    look = {"legend_loc": named, "size": size, "width": width}
+    return Call(pl.embedding, positions, color, shape=shape, **look)
 
 
 def _find_lists(data: Data) -> Call:
@@ -582,13 +584,19 @@ CALLS: dict[str, Callable[[Data], Call]] = {
     "pl.trade_off": _trade_off,
     "pl.other_share": _other_share,
     "pl.label_mixing": lambda data: Call(pl.label_mixing, data.either_map(), data.known, k=data.k),
-    "pl.palette": lambda data: Call(pl.palette, data.column),
+    "pl.palette": lambda data: Call(
+        pl.palette, data.column, pick(data.rng, (None, data.flat))
+    ),
     "pl.similarity_profile": lambda data: Call(
         pl.similarity_profile, np.sort(data.rng.random(data.n)), data.rng.random(data.n), data.known
+    ),
+    "report.show": lambda data: Call(
+        report.show, small_model(), columns={"number": np.arange(60.0)}, names=np.arange(60)
     ),
     "report.write_placed": _write_placed,
     "report.write_report": lambda data: Call(
         report.write_report, small_sweep(), _new_path(data, ".html"),
         columns={"batch": np.tile(["a", "b"], 20), "number": np.arange(40.0)}, known="batch",
+        features={"gene": data.rng.random(40)},
     ),
 }  # fmt: skip

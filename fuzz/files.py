@@ -86,7 +86,7 @@ def start(folder: Path) -> None:
     _outside.update({name: files[source] for name, source in sources.items()})
     _outside["target.bin"] = bytes(640)
     write_files(folder / "outside", _outside)
-    for module in ("matplotlib.pyplot", "anndata", "ctsne.tl", "ctsne.pl", "ctsne.report", "bokeh"):
+    for module in ("matplotlib.pyplot", "anndata", "ctsne.tl", "ctsne.pl", "ctsne.report"):
         import_module(module)  # so that no case pays for it
 
 

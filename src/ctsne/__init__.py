@@ -8,6 +8,8 @@ interactive page, ``ctsne.tl`` works on AnnData objects, and ``ctsne.distributed
 Everything is loaded at first use, so that importing the package is fast.
 """
 
+from ctsne._core.pages import set_maker
+
 # Not from typing: until the command line handles Ctrl-C, it shows a traceback of every import.
 TYPE_CHECKING = False
 
@@ -58,3 +60,12 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+def _page_html(shown: object) -> str:
+    from ctsne.report.inline import inline_html
+
+    return inline_html(shown)
+
+
+set_maker(_page_html)

@@ -20,8 +20,9 @@ from ctsne._core.checks import (
     check_same_rows,
 )
 from ctsne._core.messages import warn
+from ctsne._core.pages import page_html
 from ctsne._fit.conditioning import by_column, knob_value
-from ctsne._fit.display import fitted_html
+from ctsne._fit.display import fitted_html, with_page
 from ctsne._fit.fitting import Fitting, StageLog
 from ctsne._fit.memory import check_memory
 from ctsne._fit.new_points import Kept, NewPoints
@@ -213,7 +214,7 @@ class ConditionalTSNE(Parameters, Saved, ClassNamePrefixFeaturesOutMixin, NewPoi
         fitting = Fitting(matrix, settings, log)
         # Attributes are set only after everything that can fail.
         try:
-            stopped = log.run(fitting.layout, settings.n_iter)
+            stopped = fitting.run()
         finally:  # keeps the map even if the callback fails
             self._keep_map(fitting.layout, log)
             validate_data(self, X, skip_check_array=True)  # n_features_in_ and feature_names_in_
@@ -337,13 +338,18 @@ class ConditionalTSNE(Parameters, Saved, ClassNamePrefixFeaturesOutMixin, NewPoi
         return tags
 
     def _repr_html_inner(self) -> str:
-        return f"{super()._repr_html_inner()}{fitted_html(self)}"
+        return self._with_page(super()._repr_html_inner())
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
         if "text/html" in bundle:  # scikit-learn can be set to plain text
-            bundle["text/html"] += fitted_html(self)
+            bundle["text/html"] = self._with_page(bundle["text/html"])
         return bundle
+
+    def _with_page(self, diagram: str) -> str:
+        """Return the page of the map, and what was fitted below it; before the fit the diagram."""
+        facts = fitted_html(self)
+        return with_page(page_html(self) if facts else "", f"{facts}{diagram}")
 
 
 def _encoded(labels: Any, n: int) -> Labels | LabelColumns | None:

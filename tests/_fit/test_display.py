@@ -63,6 +63,16 @@ def test_both_ways_to_show_a_model_have_diagram_and_facts_once() -> None:
     assert model._repr_mimebundle_()["text/plain"] == repr(model)
 
 
+def test_a_fitted_model_shows_its_page() -> None:
+    model = make(method="joint")
+    assert "<iframe" not in model._repr_html_()
+    model.fit(DATA.X, labels=DATA.known)
+    for markup in (model._repr_html_(), model._repr_mimebundle_()["text/html"]):
+        assert markup.startswith("<iframe srcdoc=") and markup.count("<iframe") == 1
+    solid = make(method="joint", n_components=3).fit(DATA.X, labels=DATA.known)
+    assert "<iframe" not in solid._repr_html_() and "three dimensions" in solid._repr_html_()
+
+
 def test_plain_text_is_left_to_who_wants_it() -> None:
     model = make(method="joint").fit(DATA.X, labels=DATA.known)
     with sklearn.config_context(display="text"):

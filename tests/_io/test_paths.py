@@ -9,7 +9,7 @@ import pytest
 
 from ctsne._io import Provenance, check_input, check_output, suffix_of
 
-LOADED = "pandas anndata h5py pyarrow sklearn matplotlib bokeh"
+LOADED = "pandas anndata h5py pyarrow sklearn matplotlib"
 
 
 def test_importing_loads_no_package_of_a_format() -> None:
@@ -58,7 +58,7 @@ def test_outputs_that_cannot_be(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("suffix", "module", "extra"),
-    [(".parquet", "pyarrow", "cli"), (".h5ad", "anndata", "cli"), (".html", "bokeh", "report")],
+    [(".parquet", "pyarrow", "cli"), (".h5ad", "anndata", "cli"), (".png", "matplotlib", "plot")],
 )
 def test_a_missing_package_is_named_before_the_work(
     suffix: str, module: str, extra: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

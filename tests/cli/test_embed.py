@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -242,6 +244,21 @@ def test_a_picture_in_the_same_command(
     assert b"ctsne plot map.csv -o map.png --color batch type" in Path("map.png").read_bytes()
 
 
+def test_a_page_of_the_map(cells: str, run: Callable[..., str], quick: list[str]) -> None:
+    page = ["--other", "type", "--page", "map.html"]
+    text = run("embed", cells, "--labels", "batch", "-o", "map.csv", *page, *quick)
+    assert "page: map.html; open it in a browser" in text
+    found = re.search(r'id="ctsne-facts">(.*?)</script>', Path("map.html").read_text("utf-8"))
+    assert found is not None
+    facts = json.loads(found[1])
+    assert facts["single"] and facts["title"] == "Map without batch"
+    columns = [each["name"] for each in facts["columns"]]
+    assert columns[facts["known"][0]] == "batch" and columns[facts["other"]] == "type"
+    assert facts["names"] is None and "ctsne embed cells.csv --labels batch" in Path(
+        "map.html"
+    ).read_text("utf-8")
+
+
 def test_numbers_for_each_label(
     cells: str, run_json: Callable[..., dict[str, Any]], quick: list[str]
 ) -> None:
@@ -391,6 +408,11 @@ def test_without_labels_for_tsne_only(
         (["cells.csv", "--labels", "batch", "-o", "cells.csv"], "would replace the input"),
         (["cells.csv", "--labels", "batch", "-o", "m.csv", "--plot", "m.gif"], ".png, .svg, .pdf"),
         (["cells.csv", "--labels", "batch", "-o", "m.csv", "--color", "type"], "--plot FILE"),
+        (["cells.csv", "--labels", "batch", "-o", "m.csv", "--page", "m.png"], "end in .html"),
+        (
+            ["a.csv", "--labels", "batch", "-o", "m.csv", "--page", "m.html", "--dimensions", "3"],
+            "a page can only show maps of one or two dimensions",
+        ),
         (
             ["cells.csv", "--labels", "batch", "-o", "m.csv", "--plot", "m.png", "--color", "typ"],
             "did you mean 'type'?",

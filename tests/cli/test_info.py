@@ -28,8 +28,8 @@ def test_json(run_json: Callable[..., dict[str, Any]]) -> None:
 def test_missing_extras_come_with_the_command(
     run: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(info, "find_spec", lambda name: None if name == "bokeh" else object())
-    assert 'missing bokeh: pip install "ctsne[report]"' in run("info")
+    monkeypatch.setattr(info, "find_spec", lambda name: None if name == "matplotlib" else object())
+    assert 'missing matplotlib: pip install "ctsne[plot]"' in run("info")
 
 
 def test_all_extras_for_users_are_named() -> None:

@@ -31,6 +31,13 @@ def provenance_in(page: str) -> dict[str, Any]:
     return made
 
 
+def facts_in(page: str) -> dict[str, Any]:
+    found = re.search(r'id="ctsne-facts">(.*?)</script>', Path(page).read_text("utf-8"))
+    assert found is not None
+    facts: dict[str, Any] = json.loads(found[1])
+    return facts
+
+
 def parts(page: str) -> list[tuple[bytes, bytes]]:
     """Return all that a page shows, except how it was made."""
     content = Path(page).read_bytes()
@@ -47,7 +54,8 @@ def test_a_page_of_a_sweep_and_of_data_are_the_same(
     run("sweep", cells, *data, "-o", "out")
     text = run("report", "out", "-o", "a/page.html")
     size = Path("a/page.html").stat().st_size
-    assert text.startswith(f"page: a/page.html ({size / 1e6:.1f} MB)")
+    made = f"3 maps of 120 points, {size / 1e3:.0f} kB"
+    assert f"page: a/page.html ({made}); open it in a browser" in text
     run("report", cells, *data, "-o", "b/page.html", "--keep", "kept")
     first, second = provenance_in("a/page.html"), provenance_in("b/page.html")
     assert first.pop("command") == "ctsne report out -o a/page.html"
@@ -62,8 +70,7 @@ def test_the_page_asks_for_the_mixing_of_the_sweep(
 ) -> None:
     run("sweep", cells, "--labels", "batch", "--mixing", "0.3", "-o", "out", *GRID, *quick)
     run("report", "out", "-o", "page.html")
-    found = re.search(r'id="ctsne-facts">(.*?)</script>', Path("page.html").read_text("utf-8"))
-    assert found is not None and json.loads(found[1])["targets"] == [["mixing", 0.3]]
+    assert facts_in("page.html")["targets"] == [["mixing", 0.3]]
 
 
 def test_the_commands_on_the_page_make_its_maps(
@@ -98,6 +105,33 @@ def test_maps_on_a_path_are_not_promised_again(
         assert command.endswith("  # from its own start, so it may differ")
 
 
+def test_features_to_colour_by_travel_with_the_sweep(
+    cells: str, run: Callable[..., str], run_json: Callable[..., dict[str, Any]], quick: list[str]
+) -> None:
+    show = ["--labels", "batch", "--show", "PC3", "PC1*", *GRID, *quick]
+    text = run("report", cells, *show, "-o", "page.html", "--keep", "kept")
+    assert "3 features to colour by add 1 kB" in text
+    columns = facts_in("page.html")["columns"]
+    genes = [each["name"] for each in columns if each["group"] == "gene"]
+    assert genes == ["PC3", "PC1", "PC10"]
+    assert run_json("report", "kept", "-o", "again.html")["features"] == genes
+    assert parts("again.html") == parts("page.html")
+    assert "--show PC3 'PC1*'" in provenance_in("page.html")["command"]
+    run("sweep", cells, "--labels", "batch", *GRID, *quick, "-o", "kept")
+    assert run_json("report", "kept", "-o", "again.html")["features"] == []
+
+
+def test_features_are_resolved_before_any_work(
+    cells: str, fail: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "_make", None)
+    command = ["report", cells, "--labels", "batch", "-o", "page.html"]
+    assert "--show: no feature 'pc3' in cells.csv; did you mean 'PC3'?" in fail(
+        *command, "--show", "pc3"
+    )
+    assert not Path("page.html").exists()
+
+
 def test_json(
     cells: str, run: Callable[..., str], run_json: Callable[..., dict[str, Any]], quick: list[str]
 ) -> None:
@@ -113,7 +147,7 @@ def test_json(
     [
         (
             ["cells.csv", "-o", "page.html"],
-            "--labels COLUMN is missing: the label to factor out of cells.csv",
+            "--labels COLUMN is missing: name the label to factor out. Columns that could be",
         ),
         (["cells.csv", "--labels", "batch", "-o", "page.pdf"], "must end in .html"),
         (["cells.csv", "--labels", "batch", "-o", "p.html", "--keep", "."], "holds other files"),

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from ctsne import pl
-from ctsne.report.columns import read_column, short_text
+from ctsne.report.columns import matched_column, read_column, read_feature, short_text, short_texts
 
 ROWS = np.array([3, 0, 2, 1])
 
@@ -21,6 +21,7 @@ def content(values: Any, rows: Any = ROWS, **options: Any) -> tuple[dict[str, An
 def test_labels_are_codes_from_one_and_missing_is_zero() -> None:
     facts, codes = content(["b", None, "a", "b"])
     assert facts["labels"] == ["a", "b"] and facts["counts"] == [1, 2] and facts["missing"] == 1
+    assert facts["group"] == "column" and facts["totals"] == [1, 2]
     assert codes == [2, 2, 1, 0]
 
 
@@ -35,6 +36,53 @@ def test_labels_of_points_that_are_not_shown_are_left_out() -> None:
     facts, codes = content(list("abcdef"), rows=[4, 1])
     assert facts["labels"] == ["b", "e"] and facts["all"] == 6
     assert codes == [2, 1]
+
+
+def test_counts_are_of_the_points_shown_and_totals_of_all() -> None:
+    facts, _ = content(["a", "b", "b", None, None, "b"], rows=[0, 1, 3])
+    assert (facts["counts"], facts["totals"]) == ([1, 1], [1, 3])
+    assert (facts["missing"], facts["missingTotal"]) == (1, 2)
+    values = np.arange(40.0)
+    values[:5] = np.nan
+    facts, _ = content(values, rows=[0, 7])
+    assert (facts["missing"], facts["missingTotal"]) == (1, 5)
+
+
+@pytest.mark.parametrize("values", [[0, 0, 3, 1], [2.5] * 4, [np.nan] * 4, pd.Series([1, 2, 3, 4])])
+def test_features_are_on_a_scale_however_few_values_they_have(values: Any) -> None:
+    facts, steps = read_feature("g", values, n=4).content(ROWS)
+    assert facts["kind"] == "numbers" and facts["group"] == "gene"
+    numbers = np.asarray(values, float)[ROWS]
+    assert [step == 0 for step in steps] == np.isnan(numbers).tolist()
+    shown = facts["low"] + (steps - 1.0) / 65534 * (facts["high"] - facts["low"])
+    np.testing.assert_allclose(shown[steps > 0], numbers[steps > 0], atol=1e-3)
+
+
+def test_features_must_be_numbers_of_all_points() -> None:
+    with pytest.raises(TypeError, match=r"features\['g'\] must hold numbers"):
+        read_feature("g", ["a", "b"], n=2)
+    with pytest.raises(ValueError, match=r"features\['g'\] must have the shape \(3,\), got \(2,\)"):
+        read_feature("g", [1, 2], n=3)
+
+
+def test_points_without_counterparts_are_counted() -> None:
+    facts, steps = matched_column(np.array([0, 0.01, 0.5, 0.9], np.float32)).content(ROWS)
+    assert (facts["group"], facts["low"], facts["high"]) == ("diagnostic", 0, 1)
+    assert "0: no counterpart" in facts["about"] and "2 of 4 points have none" in facts["about"]
+    assert steps.argmin() == 1
+
+
+def test_plain_numbers_are_read_as_any_others() -> None:
+    values = np.random.default_rng(0).normal(size=200).round(2)
+    for plain in (values, (100 * values).astype(int), values.astype(np.float32)):
+        assert content(plain) == content(plain.tolist())
+
+
+def test_names_are_texts() -> None:
+    rows = np.array([2, 0])
+    for names in (["a", 2.0, "c"], np.array(["a", "2", "c"]), pd.Index(["a", "2", "c"])):
+        assert short_texts(names, rows) == ["c", "a"]
+    assert short_texts(np.array(["x" * 600, "y"]), np.array([0])) == ["x" * 499 + "…"]
 
 
 def test_many_numbers_are_a_scale() -> None:

@@ -1,4 +1,4 @@
-"""The estimator of each map, as it would be typed."""
+"""The maps as the page stores them, and the estimator of each as it would be typed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import numpy as np
 
 from ctsne import ConditionalTSNE
 from ctsne.methods import is_used
-from ctsne.report.maps import constructor_calls
+from ctsne.pl.palette import METHOD_COLORS
+from ctsne.report.maps import constructor_calls, packed_map, sweep_facts
 from ctsne.sweep.grid import IRRELEVANT, plain_value
 
 from .conftest import made_up
@@ -69,3 +70,20 @@ def test_typed_again_it_is_the_same_estimator() -> None:
         for name, value in wanted.items():
             if name not in IRRELEVANT and is_used(name, wanted):
                 assert plain_value(again[name]) == plain_value(value), name
+
+
+def test_a_diagnostic_with_one_value_is_stored_once() -> None:
+    swept = made_up(12).result.maps[2]
+    same = np.full(12, 30, np.float32) + np.linspace(0, 0.01, 12, dtype=np.float32)
+    changed = replace(swept, diagnostics=swept.diagnostics | {"perplexity": same})
+    packed = packed_map(changed, np.arange(12))
+    assert packed.constant == {"perplexity": 30.01}
+    assert set(packed.highest) == {"other_share", "largest_weight"}
+    assert set(packed.arrays) == {"positions", *packed.highest}
+    assert sum(each.nbytes for each in packed.arrays.values()) == 12 * 6
+
+
+def test_lines_have_the_colour_of_their_method() -> None:
+    lines = sweep_facts(made_up(12).result)["lines"]
+    assert [line["method"] for line in lines] == ["tsne", "joint", "revised"]
+    assert [line["color"] for line in lines] == [METHOD_COLORS[line["method"]] for line in lines]

@@ -2,7 +2,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ctsne.report.payload import choose_points
+from ctsne import pl
+from ctsne.report.payload import build_payload, choose_points
+
+from .conftest import made_up
 
 NONE = np.empty(0, np.int64)
 
@@ -39,3 +42,13 @@ def test_the_same_input_gives_the_same_points() -> None:
     codes = np.arange(3_000) % 11
     first, second = (choose_points(3_000, [codes], NONE, most=50) for _ in range(2))
     assert first.tolist() == second.tolist()
+
+
+def test_many_labels_get_their_colours_by_the_reference_map() -> None:
+    result, columns = made_up(60)
+    columns = {"batch": columns["batch"], "kind": np.arange(60) % 20}
+    facts, _ = build_payload(result, columns, ["batch"], None, None)
+    reference = result.maps[facts["reference"]]
+    assert reference.parameters["method"] == "tsne"
+    chosen = pl.palette(columns["kind"], reference.embedding)
+    assert facts["columns"][1]["colors"] == [chosen[kind] for kind in range(20)]

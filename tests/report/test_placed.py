@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,8 @@ import pytest
 
 from ctsne import ConditionalTSNE, Placement
 from ctsne.pl.points import REFERENCE
-from ctsne.report import write_placed
+from ctsne.report import placed, write_placed
+from ctsne.report.payload import build_payload
 from ctsne.report.placed import DISTANCE, PLACED
 
 from .conftest import Opened
@@ -61,14 +64,12 @@ def test_equal_input_gives_equal_bytes(tmp_path: Path) -> None:
 
 
 def test_all_placed_points_are_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ctsne.report.payload.choose_points.__kwdefaults__", {"most": 30})
+    monkeypatch.setattr(placed, "build_payload", partial(build_payload, most=30))
     path = tmp_path / "page.html"
     write_placed(placement(), path, reference=reference())
     text = path.read_text("utf-8")
     found = re.search(r'id="ctsne-rows">(.*?)</script>', text)
     assert found is not None
-    import base64
-
     rows = np.frombuffer(base64.b64decode(found[1]), np.uint32)
     assert len(rows) == 30
     assert set(rows[-M:]) == set(range(N, N + M))  # drawn last, so above the others
@@ -104,7 +105,7 @@ def test_the_page_in_a_browser(opened: Open, tmp_path: Path) -> None:
     for hidden in ("#strength", "#left", "#suggestion", "#charts", "#settings", "#take"):
         assert not page.page.is_visible(hidden)
     assert page.page.is_visible("#right")
-    labels = page.text("#labels")
+    labels = page.text("#legend-right .labels")
     assert "reference" in labels and "missing" not in labels
     page.page.fill("#find", "placed 11")
     facts = page.text("#point-facts")

@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from ctsne import ConditionalTSNE
 from ctsne.report import write_report
 
 from .conftest import made_up
@@ -14,12 +15,17 @@ from .conftest import made_up
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        ({"result": 3}, TypeError, "result must be the result of ctsne.sweep.sweep, got int"),
+        ({"result": 3}, TypeError, "result must be .* or a fitted ConditionalTSNE, got int"),
         ({"columns": [1]}, TypeError, "columns must be a mapping from names"),
         ({"columns": {1: [0] * 60}}, TypeError, "names of columns must be text, got 1"),
         ({"columns": {"batch": [0]}}, ValueError, "one entry for each of the 60 points"),
         ({"known": "bacth"}, ValueError, "known must be one of .* did you mean 'batch'?"),
-        ({"known": None}, ValueError, "known must be one of the columns"),
+        ({"known": None}, ValueError, "known must name the columns that were factored out"),
+        ({"known": []}, ValueError, "known must name at least one of the columns"),
+        ({"result": ConditionalTSNE()}, ValueError, "not fitted"),
+        ({"features": [1]}, TypeError, "features must be a mapping from names"),
+        ({"features": {1: [0] * 60}}, TypeError, "names of features must be text, got 1"),
+        ({"features": {"g": [0]}}, ValueError, "shape .60,., got .1,."),
         ({"other": "kin"}, ValueError, "other must be one of .* did you mean 'kind'?"),
         ({"mixing": 1.5}, ValueError, "mixing must be"),
         ({"mixing": "half"}, TypeError, "mixing must be"),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -34,6 +35,14 @@ def test_a_sweep_is_a_table_with_the_suggested_row_marked(result: SweepResult) -
     marked = [row for row in rows if "★" in row]
     assert len(marked) == 1 and result.best().title in marked[0]
     assert f"{result.best().measures['mixing']:.2f}" in marked[0]
+
+
+def test_a_sweep_shows_its_page_above_the_table(result: SweepResult) -> None:
+    markup = result._repr_html_()
+    assert markup.startswith("<iframe srcdoc=") and markup.count("<iframe") == 1
+    assert "<details><summary>As a table" in markup
+    lost = replace(result, columns={}, known=(), other=None)  # of a sweep stored by older versions
+    assert "<iframe" not in lost._repr_html_() and "<table" in lost._repr_html_()
 
 
 def test_a_sweep_that_mixes_too_little_says_so(result: SweepResult) -> None:

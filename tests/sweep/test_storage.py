@@ -47,6 +47,11 @@ def test_a_sweep_reads_back_as_it_was(result: SweepResult, tmp_path: Path) -> No
         assert stored.diagnostics.keys() == swept.diagnostics.keys()
         for name, values in swept.diagnostics.items():
             assert np.array_equal(stored.diagnostics[name], values)
+    assert loaded.known == ("label",) and loaded.other == "other label"
+    for name, labels in result.columns.items():
+        assert loaded.columns[name].names == labels.names
+        assert np.array_equal(loaded.columns[name].codes, labels.codes)
+        assert np.array_equal(loaded.columns[name].counts, labels.counts)
     assert loaded.maps[3].parameters["beta"] == {0: 0.1, 1: 0.5}
     assert np.array_equal(loaded.maps[3].parameters["init"], result.maps[3].parameters["init"])
     start = result.maps[3].parameters["init"]
@@ -120,7 +125,7 @@ def test_a_folder_stores_each_map_once(tmp_path: Path) -> None:
     files = sorted(each.name for each in folder.iterdir())
     assert files == sorted(["sweep.npz", *(str(swept.file) for swept in made.maps)])
     with np.load(folder / "sweep.npz") as index:
-        assert index.files == ["sweep"]  # no map
+        assert index.files == ["sweep", "column-0"]  # no map
     for path in (folder, folder / "sweep.npz"):
         loaded = load_sweep(path)
         assert loaded.table.equals(made.table)

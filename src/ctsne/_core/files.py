@@ -15,6 +15,7 @@ from ctsne._core.locks import locked_folder, uninterrupted
 
 # The files of a sweep folder, besides those of its maps.
 SETTINGS, INDEX, COLUMNS, TABLE = "settings.json", "sweep.npz", "columns.feather", "table.csv"
+FEATURES = "features.feather"  # of a sweep with features to colour its page by
 # The name of a new file begins with that of its target, but names must not be too long.
 _SHOWN_NAME = 50
 

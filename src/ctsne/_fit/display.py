@@ -30,6 +30,15 @@ def facts_table(facts: Iterable[tuple[str, str]]) -> str:
     return f'<table class="ctsne"><tbody>{rows}</tbody></table>'
 
 
+def with_page(page: str, table: str) -> str:
+    """Return the page that a notebook shows with a table below it, or the table alone."""
+    if not page:
+        return table
+    # Of a notebook that is not trusted, programs keep tables but not pages.
+    hint = "As a table (if there is no page above, trust this notebook)"
+    return f"{page}<details><summary>{hint}</summary>{table}</details>"
+
+
 def escaped(text: str) -> str:
     """Return text that is safe inside HTML, shortened if it is long."""
     return html.escape(shortened(text))

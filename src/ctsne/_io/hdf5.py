@@ -140,7 +140,7 @@ def read_element(element: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # anndata warns about files of older versions
         try:
-            require_room(_checked_size(element, set()), path)
+            require_room(checked_size(element, set()), path)
             return checked_sparse(read_elem(element), path)
         except MemoryError as error:
             raise MemoryError(f"{path}: {element.name} does not fit: {reason(error)}") from error
@@ -149,17 +149,17 @@ def read_element(element: Any) -> Any:
             raise ValueError(f"{what}; {_REMEDY}") from error
 
 
-def _checked_size(element: Any, seen: set[Any]) -> int:
+def checked_size(element: Any, seen: set[Any]) -> int:
     """Return the bytes that a part takes in memory; refuse parts that are unsafe to read."""
     for name in element.attrs:
         if name != _UNREAD:
             _check_type(element.attrs.get_id(name).get_type(), f"attribute {name!r:.60}")
-    if not _is_group(element):
+    if not is_group(element):
         return _dataset_size(element)
     # A column may have two names; other groups may contain themselves, or each other many times.
-    if element in seen and any(_is_group(element[name]) for name in element):
+    if element in seen and any(is_group(element[name]) for name in element):
         raise ValueError(f"the group {element.name} appears twice, with groups in it")
-    if _encoding(element) in _SPARSE:
+    if encoding_of(element) in _SPARSE:
         if seen:
             raise ValueError(f"the sparse matrix {element.name} cannot be a column")
         return _sparse_size(element)
@@ -167,10 +167,11 @@ def _checked_size(element: Any, seen: set[Any]) -> int:
     if any(str(name).startswith("/") for name in names):
         raise ValueError(f"column-order of {element.name} names columns of another table")
     seen.add(element)
-    return sum(_checked_size(element[name], seen) for name in element)
+    return sum(checked_size(element[name], seen) for name in element)
 
 
-def _is_group(element: Any) -> bool:
+def is_group(element: Any) -> bool:
+    """Tell whether a part of a file holds others, as tables and sparse matrices do."""
     return hasattr(element, "keys")
 
 
@@ -186,10 +187,17 @@ def _check_type(kind: Any, what: str) -> None:
         raise ValueError(f"{what} holds lists of any length, which are not read")
 
 
-def _encoding(group: Any) -> str:
+def encoding_of(group: Any) -> str:
     """Return the type of a group; before version 0.7, anndata called it a format."""
     old = group.attrs.get("h5sparse_format")
     return str(group.attrs.get("encoding-type", "")) if old is None else f"{old}_matrix"
+
+
+def sparse_shape(group: Any) -> tuple[int, int]:
+    """Return the rows and columns of a sparse matrix."""
+    shape = group.attrs["shape"] if "shape" in group.attrs else group.attrs["h5sparse_shape"]
+    n, d = (int(number) for number in shape)
+    return n, d
 
 
 def _dataset_size(dataset: Any) -> int:
@@ -220,14 +228,13 @@ def _stored_size(dataset: Any) -> int:
 
 def _sparse_size(group: Any) -> int:
     """Return the size of a sparse matrix whose parts fit each other; indices are checked later."""
-    shape = group.attrs["shape"] if "shape" in group.attrs else group.attrs["h5sparse_shape"]
-    n, d = (int(number) for number in shape)
+    n, d = sparse_shape(group)
     parts = [group[name] for name in ("data", "indices", "indptr")]
     data, indices, indptr = parts
     size = sum(map(_dataset_size, parts))
     if data.dtype.kind not in "biuf" or any(each.dtype.kind not in "iu" for each in parts[1:]):
         raise ValueError(f"{group.name} does not hold numbers with whole numbers as indices")
-    rows = n if _encoding(group) == "csr_matrix" else d
+    rows = n if encoding_of(group) == "csr_matrix" else d
     if min(n, d) < 0 or (data.ndim, indices.shape, indptr.shape) != (1, data.shape, (rows + 1,)):
         found = ", ".join(str(each.shape) for each in parts)
         raise ValueError(f"shape ({n}, {d}) does not fit data, indices, indptr of shapes {found}")

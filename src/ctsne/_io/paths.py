@@ -27,7 +27,6 @@ _NEEDED = {
     **dict.fromkeys((".parquet", ".feather"), (("pandas", "pyarrow"), "cli")),
     ".h5ad": (("pandas", "h5py", "anndata"), "cli"),
     **dict.fromkeys(PICTURE_SUFFIXES, (("matplotlib",), "plot")),
-    ".html": (("bokeh",), "report"),
 }
 
 

@@ -13,9 +13,10 @@ from ctsne._core.messages import value_text
 from ctsne._core.vocabulary import NEIGHBORHOOD
 from ctsne.cli import options as opt
 from ctsne.cli.console import Console, titles_of
+from ctsne.cli.hints import after_map, missing_labels
 from ctsne.cli.inputs import Input, check_outputs, read_input, records_of
-from ctsne.cli.main import Parser
-from ctsne.cli.options import make_estimator, option, settings_of
+from ctsne.cli.main import Parser, command_parser
+from ctsne.cli.options import make_estimator, option, settings_of, spelled
 from ctsne.methods import METHODS
 
 if TYPE_CHECKING:
@@ -69,9 +70,11 @@ def add_options(parser: Parser, main: Any) -> None:
     opt.add_labels(main)
     option(main, "-o --output OUTPUT", "file to write; overwritten if it exists", required=True)
     option(main, "--plot FILE", "also draw the map (png, pdf or svg)")
+    option(main, "--page FILE", "also write an interactive page of the map (html)")
     option(main, "--model FILE", "also keep the model, to place new points with ctsne transform: "
            "a .ctsne file, about as large as the features", dest="model_file")  # fmt: skip
-    option(main, "--color COLUMN...", "columns to colour it by, besides those factored out")
+    option(main, "--color COLUMN...", "columns to colour it by, besides those factored out "
+           "(default: the label to look for)")  # fmt: skip
     opt.add_data(parser, main)
     option(main, "--key KEY", "prefix of new columns; h5ad: map in obsm[X_KEY]", default="ctsne")
     opt.add_messages(parser)
@@ -90,7 +93,7 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
     from ctsne._fit.storing import save_model
     from ctsne._io.anndata import map_keys
     from ctsne._io.models import check_model_output
-    from ctsne.cli.plot import draw_map, plot_command, save_picture, use_agg
+    from ctsne.cli.plot import draw_map, plot_command, save_picture, second_label, use_agg
 
     key = options.key
     target = _io.check_output(options.output)
@@ -98,11 +101,15 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
     plot = options.plot
     picture = None if plot is None else _io.check_output(plot, _io.PICTURE_SUFFIXES)
     kept = None if options.model_file is None else check_model_output(options.model_file)
+    page = None if options.page is None else _io.check_output(options.page, (".html",))
+    if page is not None and options.dimensions > 2:
+        raise ValueError("a page can only show maps of one or two dimensions: --dimensions 2")
     if not options.labels and options.method != "tsne":
-        raise ValueError("--labels COLUMN is missing: name the label, or add --method tsne")
+        raise ValueError(missing_labels(options, ", or add --method tsne"))
     if options.color and picture is None:
         raise ValueError("--color needs a picture: add --plot FILE, such as --plot map.png")
-    check_outputs([each for each in (target, kept, picture) if each], options, into_input=into_h5ad)
+    outputs = [each for each in (target, kept, picture, page) if each]
+    check_outputs(outputs, options, into_input=into_h5ad)
     settings = settings_of(options)
     del settings["color"]  # only the picture depends on it
     before, linked = _inode(target), target.is_symlink()
@@ -116,10 +123,14 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
             place = f'obsm["{name}"]'
             if data.dataset.source.startswith(place):
                 raise ValueError(f"the map would overwrite its input, {place}; use another --key")
-        shown = {name: _color(data, name) for name in options.color or ()}
-        shown = data.factored | shown
+        further = options.color
+        if further is None:
+            further = second_label(
+                data.dataset.columns, list(options.labels or ()), options.other, key
+            )
+        shown = data.factored | {name: _color(data, name) for name in further}
         model = prepared(
-            data, {**settings, "jobs": options.jobs}, console, callback=console.log(options.n_iter),
+            data, {**settings, "jobs": options.jobs}, console,
             verbose=0 if console.quiet else 1 + console.verbose,
         ).fit(data.X, labels=data.known)  # fmt: skip
         if model.n_iter_ < options.n_iter:  # a map that is not finished is not a result here
@@ -155,7 +166,27 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
             save_picture(draw_map(model.embedding_, shown), picture, command)
         except WriteError as error:
             raise WriteError(f"{error}; the map is in {target}") from error
+    if page is not None:
+        console.stage(f"writing {page}")
+        try:
+            _write_page(model, data, page, provenance, options)
+        except WriteError as error:
+            raise WriteError(f"{error}; the map is in {target}") from error
     _report(model, data, options, settings, console)
+
+
+def _write_page(
+    model: ConditionalTSNE, data: Input, page: Path, provenance: Provenance,
+    options: argparse.Namespace,
+) -> None:  # fmt: skip
+    from ctsne.report import write_report
+
+    command = spelled(command_parser("embed"), ["embed", options.input], vars(options))
+    write_report(
+        model, page, columns=data.columns(), known=list(data.factored) or None,
+        other=options.other, names=data.dataset.names, commands=[command],
+        provenance={**provenance.to_dict(), "command": command},
+    )  # fmt: skip
 
 
 def _origin(data: Input, provenance: Provenance) -> Origin:
@@ -229,40 +260,37 @@ def _report(
     console: Console,
 ) -> None:  # fmt: skip
     """Print what was made and how good it is."""
-    from ctsne.cli.plot import plot_command
-
     measures = _measures(model, data, options.other, options.jobs)
     n, knob = len(model.embedding_), METHODS[options.method].knob
     value = None if knob is None else getattr(model, f"{knob}_")
-    lines = [f"map: {options.output} ({n} points; {_title(model, knob, value)})"]
+    lines = [f"map: {options.output} ({n:,} points; {_title(model, knob, value)})"]
     if options.model_file is not None:
         lines.append(f"model: {options.model_file} (place new points with ctsne transform)")
     if options.plot is not None:
         lines.append(f"picture: {options.plot}")
+    if options.page is not None:
+        lines.append(f"page: {options.page}; open it in a browser")
     names = list(data.factored) or [""]
     for name, title in titles_of(names, options.other).items():
         if measures.get(name) is not None and name != "adjusted_rnx":
             lines.append(f"{title}: {measures[name]:.2f} of random")
     kept, technical = ("adjusted_rnx", "adjusted R_NX") if options.labels else ("rnx", "R_NX")
     if measures.get(kept) is not None:
-        lines.append(
-            f"neighbours kept: {measures[kept]:.2f} ({technical}; ctsne sweep compares settings)"
-        )
+        lines.append(f"neighbours kept: {measures[kept]:.2f} ({technical})")
     elif options.labels:
         lines.append("neighbours kept: not measurable, neighbourhoods contain whole labels")
     shown = {"perplexity": "perplexity {:.1f}", "largest_weight": "largest weight {:.2f}",
              "other_share": "weight on other labels {:.2f}"}  # fmt: skip
     facts = [text.format(measures[name]) for name, text in shown.items() if name in measures]
     lines.append(f"similarities per point, on average: {', '.join(facts)}")
-    if options.plot is None:
-        lines.append(f"next: {plot_command(options.output, 'map.png', key=options.key)}")
     content = {
         "command": "embed", "output": options.output, "model": options.model_file,
-        "picture": options.plot, "points": n,
+        "picture": options.plot, "page": options.page, "points": n,
         "settings": settings, "found": {} if knob is None else {knob: value},
         "measures": measures,
     }  # fmt: skip
     console.result("\n".join(lines), content)
+    console.next(after_map(data, options, settings))
 
 
 def _title(model: ConditionalTSNE, knob: str | None, value: Any) -> str:

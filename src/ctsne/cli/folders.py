@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ctsne._core.files import COLUMNS, INDEX, SETTINGS, TABLE, check_target, write_file
+from ctsne._core.files import COLUMNS, FEATURES, INDEX, SETTINGS, TABLE, check_target, write_file
 from ctsne._core.locks import sole_writer, uninterrupted
 
 if TYPE_CHECKING:
@@ -24,11 +23,12 @@ class SweepFolder:
     columns: dict[str, Any]
     names: Any
     provenance: Provenance
+    features: dict[str, Any] = field(default_factory=dict)  # to colour the page by
 
 
 def is_sweep_folder(path: Path) -> bool:
     """Tell whether a folder holds a finished sweep."""
-    return all(file.is_file() for file in files_of(path))
+    return all(file.is_file() for file in files_of(path) if file.name != FEATURES)
 
 
 def check_folder(path: Path) -> None:
@@ -88,7 +88,7 @@ def check_same_data(path: Path, provenance: Provenance) -> None:
 
 def files_of(path: Path) -> list[Path]:
     """Return the files that :func:`write_folder` writes."""
-    return [path / name for name in (INDEX, COLUMNS, TABLE, SETTINGS)]
+    return [path / name for name in (INDEX, COLUMNS, FEATURES, TABLE, SETTINGS)]
 
 
 def move_folder(new: Path, target: Path) -> None:
@@ -108,19 +108,20 @@ def begin_folder(path: Path, provenance: Provenance) -> None:
         provenance.write(path / SETTINGS)
 
 
-def write_folder(
-    path: Path, result: SweepResult, columns: Mapping[str, Any], names: Any, provenance: Provenance
-) -> None:
+def write_folder(path: Path, sweep: SweepFolder) -> None:
     """Write the result; the settings come last, so that they mark a complete folder."""
     from ctsne._io import write_columns
 
-    table = result.table.drop(columns="seconds").to_csv(index=False, lineterminator="\n")
+    table = sweep.result.table.drop(columns="seconds").to_csv(index=False, lineterminator="\n")
     with sole_writer(path), uninterrupted():
-        result.save(path)
+        sweep.result.save(path)
         (path / SETTINGS).unlink(missing_ok=True)  # those of another sweep
-        write_columns(path / COLUMNS, columns, names=names)
+        write_columns(path / COLUMNS, sweep.columns, names=sweep.names)
+        (path / FEATURES).unlink(missing_ok=True)
+        if sweep.features:
+            write_columns(path / FEATURES, sweep.features)
         write_file(path / TABLE, table.encode("utf-8", "surrogatepass"))
-        provenance.write(path / SETTINGS)
+        sweep.provenance.write(path / SETTINGS)
 
 
 def read_folder(path: Path) -> SweepFolder:
@@ -138,7 +139,8 @@ def read_folder(path: Path) -> SweepFolder:
         raise ValueError(f"{path} is not the folder of a sweep: {SETTINGS} is of another command")
     provenance = replace(provenance, settings=checked_settings(provenance, path))
     columns, names = read_columns(path / COLUMNS)
-    return SweepFolder(load_sweep(path), columns, names, provenance)
+    features = read_columns(path / FEATURES)[0] if (path / FEATURES).is_file() else {}
+    return SweepFolder(load_sweep(path), columns, names, provenance, features)
 
 
 def _not_finished(path: Path) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +32,7 @@ class Input:
     factored: dict[str, Any]  # the label to factor out by its name, or several columns
     aligned: Any = None  # the representation in which other labels are compared, if one was named
     sampled: int = 0  # the number of all points if these are a sample
+    shown: dict[str, Any] = field(default_factory=dict)  # features to colour by on a page
 
     @property
     def X(self) -> Any:
@@ -53,7 +54,11 @@ class Input:
         rows = np.sort(np.random.default_rng(0).permutation(n)[:size])
         factored = {name: take_rows(each, rows) for name, each in self.factored.items()}
         aligned = None if self.aligned is None else self.aligned[rows]
-        return Input(self.dataset.take(rows), factored, aligned, sampled=n)
+        shown = {name: values[rows] for name, values in self.shown.items()}
+        dataset = self.dataset.take(rows)
+        if dataset.names is None:  # so that points of a page can be found in the file
+            dataset = replace(dataset, names=np.char.add("row ", rows.astype(str)))
+        return Input(dataset, factored, aligned, sampled=n, shown=shown)
 
     def column(self, name: str) -> Any:
         """Return a column or feature by name; the combination factored out has a name too."""
@@ -114,8 +119,9 @@ def check_other(known: Sequence[str], other: str | None) -> None:
 def read_input(options: Namespace, console: Console, *, expect: str | None = None) -> Input:
     """Read the data that the options name; ``expect`` is the checksum it must have."""
     from ctsne._io import read_data, suffix_of
+    from ctsne._io.features import read_features
     from ctsne._io.paths import TABLE_SUFFIXES
-    from ctsne._io.tables import folded
+    from ctsne._io.tables import DOMINATES, folded
 
     console.stage(f"reading {options.input}")
     labels = list(options.labels or ())
@@ -135,6 +141,7 @@ def read_input(options: Namespace, console: Console, *, expect: str | None = Non
         what = f"a column {names[0]!r:.60}, the name of the combination of --labels"
         raise ValueError(f"{options.input} has {what}; rename that column")
     aligned = None if options.align_rep is None else _aligned(options)
+    shown, origins = read_features(dataset, getattr(options, "show", None), layer=options.layer)
     if expect is not None and dataset.checksum(labels, aligned) != expect:
         how = f"Name the original file ({HOW_TO_NAME}), or make a new output from this one"
         raise ValueError(f"{options.input} has changed: its numbers or labels differ. {how}")
@@ -144,14 +151,16 @@ def read_input(options: Namespace, console: Console, *, expect: str | None = Non
         tell(f'other labels are compared in obsm["{options.align_rep}"]')
     if suffix_of(dataset.path) in TABLE_SUFFIXES:
         tell(f"features: {folded(dataset.features)}")
+    for each in origins:
+        tell(f"on the page: {each}")
     about = [_about_labels(column, name) for name, column in factored.items()]
     for each in filter(None, (*dataset.notes, *(note for note, _ in about))):
         tell(each)
     if expect is None:
         counts = "" if options.metric == "precomputed" else _about_counts(dataset, options.layer)
         for each in filter(None, (*dataset.warnings, *(text for _, text in about), counts)):
-            console.warn(each)
-    return Input(dataset, factored, aligned)
+            console.warn(each, again=DOMINATES in each)
+    return Input(dataset, factored, aligned, shown=shown)
 
 
 def _aligned(options: Namespace) -> Any:

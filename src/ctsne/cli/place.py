@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from ctsne.cli import options as opt
 from ctsne.cli.console import Console
 from ctsne.cli.main import Parser
+from ctsne.cli.new_data import check_order, without_labels
 from ctsne.cli.options import option
-from ctsne.cli.transform import warn_of_far, without_labels
+from ctsne.cli.transform import warn_of_far
 
 if TYPE_CHECKING:
     from ctsne.distributed import PlacedShards
@@ -63,15 +64,16 @@ def add_options(parser: Parser, main: Any) -> None:
 def run(options: argparse.Namespace, console: Console) -> None:
     """Place the points."""
     from ctsne.distributed import place
-    from ctsne.distributed.cluster import connected
+    from ctsne.distributed.cluster import connected, quiet_dask
     from ctsne.stored import load
 
+    check_order(options.model, *options.input)
     console.stage(f"reading {options.model}")
     model = load(options.model)
     labels = options.labels or _usual_labels(model, options, console)
     use_rep = options.use_rep or _usual_rep(model, options)
-    console.stage("starting workers" if options.scheduler is None else "connecting")
-    with connected(options.scheduler) as client, warnings.catch_warnings():
+    console.stage("placing" if options.scheduler is None else "connecting")
+    with quiet_dask(), connected(options.scheduler) as client, warnings.catch_warnings():
         # Both are reported here in other words.
         for message in ("no labels given", ".* have no neighbour in the map closer than"):
             warnings.filterwarnings("ignore", message=message)
@@ -124,9 +126,11 @@ def _report(
 ) -> None:
     n, far = placed.n_points, placed.n_far
     count = f"{len(placed.files)} file{'' if len(placed.files) == 1 else 's'}"
-    lines = [f"maps: {options.output} ({count}, {n} points placed in the map of {options.model})"]
+    lines = [f"maps: {options.output} ({count}, {n:,} points placed in the map of {options.model})"]
     if placed.n_found:
-        lines.append(f"files of an earlier run: {placed.n_found}")
+        all_of_them = placed.n_found >= len(placed.files)
+        more = "; nothing was left to do" if all_of_them else ""
+        lines.append(f"files of an earlier run: {placed.n_found}{more}")
     lines.append(f"far from the reference: {far} of {n}")
     if far:
         lines.append("column ctsne_far marks them; do not trust their places")

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import os
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ctsne._core.files import check_space
 from ctsne.cli.console import Console
 from ctsne.cli.folders import SweepFolder, check_folder, files_of, read_folder, write_folder
+from ctsne.cli.hints import missing_labels
 from ctsne.cli.inputs import check_outputs, label_names, names_of_files
 from ctsne.cli.main import Parser, command_parser
 from ctsne.cli.options import add_labels, add_messages, option, spelled
-from ctsne.cli.sweep import add_sweep_options, embed_command, run_sweep, suggestion
+from ctsne.cli.sweep import add_sweep_options, embed_command, findings, n_points, run_sweep
 
-if TYPE_CHECKING:
-    from ctsne.sweep import SweptMap
-
-# A page holds the library that draws it, besides the maps.
-_SMALLEST_PAGE = 10**6
+# Of a page without maps: what draws them.
+_SMALLEST_PAGE = 10**5
 
 USAGE = """\
 SWEEP -o PAGE.html
@@ -43,8 +42,7 @@ examples:
   ctsne report sweep -o page.html
   ctsne report cells.csv --labels batch --other celltype -o page.html
   ctsne report cells.h5ad --labels batch --keep sweep -o page.html
-
-Requires bokeh (pip install "ctsne[report]")."""
+  ctsne report cells.h5ad --labels batch --show CD3D "HLA-*" -o page.html"""
 
 # Options that also apply to a finished sweep.
 _ALWAYS = ("output", "title", "config", "json", "quiet", "verbose", "help")
@@ -69,17 +67,46 @@ def run(options: argparse.Namespace, console: Console) -> None:
     check_outputs([target], options)
     check_space(target, _SMALLEST_PAGE)
     page = _page_of_folder if Path(options.input).is_dir() else _page_of_data
-    best = page(target, options, console)
+    sweep = page(target, options, console)
+    result, settings = sweep.result, sweep.provenance.settings
     size = target.stat().st_size
-    suggested = None if best is None else best.parameters
-    content = {"command": "report", "output": options.output, "bytes": size, "suggested": suggested}
-    lines = [f"page: {options.output} ({size / 1e6:.1f} MB); open it in a browser"]
-    if best is not None:
-        lines.append(f"suggested: {best.title} (ctsne sweep --help explains the rule)")
+    lines, facts = findings(sweep, _data_file(sweep, options), settings)
+    best = facts["suggested"]
+    content = {"command": "report", "output": options.output, "bytes": size,
+               "points": n_points(result), "features": list(sweep.features),
+               "suggested": None if best is None else best["parameters"],
+               "embed": None if best is None else best["command"],
+               "reason": facts["reason"]}  # fmt: skip
+    made = f"{len(result.maps)} maps of {n_points(result):,} points, {_size_text(size)}"
+    lines += ["", f"page: {options.output} ({made}); open it in a browser"]
+    if sweep.features:
+        lines.append(_added(sweep))
     console.result("\n".join(lines), content)
 
 
-def _page_of_folder(target: Path, options: argparse.Namespace, console: Console) -> SweptMap | None:
+def _size_text(size: int) -> str:
+    return f"{size / 1e6:.1f} MB" if size > 1e6 else f"{size / 1e3:.0f} kB"
+
+
+def _data_file(sweep: SweepFolder, options: argparse.Namespace) -> str:
+    """Return the file that was swept, as one would name it here."""
+    source = Path(options.input)
+    if not source.is_dir():
+        return str(options.input)
+    return os.path.relpath(source.resolve().parent / sweep.provenance.inputs[0].file)
+
+
+def _added(sweep: SweepFolder) -> str:
+    """Say how much of the page is features to colour by."""
+    from ctsne.report.payload import scale_size
+
+    count = len(sweep.features)
+    size = sum(map(scale_size, map(len, sweep.features.values())))
+    what, adds = ("feature", "adds") if count == 1 else ("features", "add")
+    return f"{count} {what} to colour by {adds} {_size_text(size)}"
+
+
+def _page_of_folder(target: Path, options: argparse.Namespace, console: Console) -> SweepFolder:
     source = Path(options.input)
     given = [
         action.option_strings[-1]
@@ -92,15 +119,17 @@ def _page_of_folder(target: Path, options: argparse.Namespace, console: Console)
             f"{', '.join(given)} {has} no effect on a finished sweep, {source}. "
             "Run ctsne sweep again, or give the data file instead of the folder"
         )
-    return _write(read_folder(source), source, target, options, console)
+    sweep = read_folder(source)
+    _write(sweep, source, target, options, console)
+    return sweep
 
 
-def _page_of_data(target: Path, options: argparse.Namespace, console: Console) -> SweptMap | None:
+def _page_of_data(target: Path, options: argparse.Namespace, console: Console) -> SweepFolder:
     from ctsne._io import check_input
 
     check_input(options.input)
     if not options.labels:
-        raise ValueError(f"--labels COLUMN is missing: the label to factor out of {options.input}")
+        raise ValueError(missing_labels(options))
     if options.dimensions > 2:
         raise ValueError("a page can only show maps of one or two dimensions: --dimensions 2")
     if options.keep is not None:
@@ -115,14 +144,15 @@ def _page_of_data(target: Path, options: argparse.Namespace, console: Console) -
                 stop.args = ("nothing was written; --keep FOLDER would keep finished maps",)
             raise
         if options.keep is not None:
-            write_folder(folder, sweep.result, sweep.columns, sweep.names, sweep.provenance)
-        return _write(sweep, folder, target, options, console)
+            write_folder(folder, sweep)
+        _write(sweep, folder, target, options, console)
+        return sweep
 
 
 def _write(
     sweep: SweepFolder, folder: Path, target: Path, options: argparse.Namespace, console: Console
-) -> SweptMap | None:
-    """Write the page of a sweep, and return the map that it suggests."""
+) -> None:
+    """Write the page of a sweep."""
     from ctsne._io.provenance import relative_path
     from ctsne.report import write_report
 
@@ -138,7 +168,7 @@ def _write(
     write_report(
         sweep.result, target, columns=sweep.columns, known=label_names(settings),
         other=settings["other"], mixing=settings["mixing"], names=sweep.names, title=options.title,
+        features=sweep.features,
         commands=[embed_command(each, data, given) + note for each in sweep.result.maps],
         provenance=made,
     )  # fmt: skip
-    return suggestion(sweep.result, settings["mixing"]).map

@@ -107,6 +107,11 @@ def open_collection(
     return Collection(shards, choice, names, head, state)
 
 
+def are_files(collection: Any) -> bool:
+    """Return whether a collection is names of files, which can be opened without a cluster."""
+    return not _is_array(collection) and not _is_frame(collection)
+
+
 def _is_array(collection: Any) -> bool:
     return hasattr(collection, "dask") and hasattr(collection, "chunks")
 

@@ -271,6 +271,15 @@ def _without_unused(labels: Labels) -> Labels:
     return Labels(codes[labels.codes], names, labels.counts[used])
 
 
+def columns_by_name(labels: Labels | LabelColumns, given: Any = None) -> dict[str, Labels]:
+    """Return label columns by name; a single one has the name that it was given with, if any."""
+    if isinstance(labels, LabelColumns):
+        return dict(zip(labels.names, labels.columns, strict=True))
+    names = list(given) if isinstance(given, Mapping) else list(getattr(given, "columns", ()))
+    name = names[0] if len(names) == 1 else getattr(given, "name", None)
+    return {name if isinstance(name, str) and name else "label": labels}
+
+
 def listed_columns(labels: Any) -> list[Any]:
     """Return the columns of a mapping or a short list as given, and anything else by itself."""
     if isinstance(labels, Mapping):

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ctsne._core.checks import check_features
 from ctsne._core.messages import listed, shown
 from ctsne._core.vocabulary import split_measure
 from ctsne.labels import Labels, encode_labels
-from ctsne.pl.figures import load
+from ctsne.pl.arranging import arrange
+from ctsne.pl.loading import load
 
 MISSING = "#B8B8B8"
 
@@ -26,35 +31,45 @@ MEASURE_COLORS = {
 }
 _OTHER_MEASURE = "#777777"
 
-# The first eight are Okabe and Ito's, which differ for every common kind of colour blindness;
-# black and yellow, hard to see among others or on white, come last. Each further colour (not near
-# white, black or grey) is the one farthest from all before it in OKLab, for normal vision and, with
-# less weight, for red-green blindness.
-# fmt: off
+# Okabe and Ito's, which differ for every common kind of colour blindness; black and yellow, hard to
+# see among others, come last.
 COLORS = (
     "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000", "#F0E442",
-    "#771144", "#5500BB", "#555500", "#9955FF", "#00EE99", "#BB1188", "#33EEFF", "#FF3366",
-    "#334466", "#88BB66", "#994444", "#0044DD", "#FFBBDD", "#7788EE", "#FF88FF", "#880099",
-    "#CC44CC", "#888844", "#006666", "#99DD00", "#FF55CC", "#663311", "#8877AA", "#665588",
-    "#FFBB77", "#FF8899", "#6644BB", "#88DDBB", "#886633", "#BB5588", "#5599BB", "#22CC33",
-    "#DD99CC", "#33BB99", "#AA9900", "#CC66FF", "#558811", "#BBCC55", "#BB0011", "#9944CC",
-    "#006633", "#6644EE", "#CC6666", "#3344AA", "#CCBBEE", "#552288", "#AA88DD", "#991155",
-    "#CC1155", "#BB8888", "#884477", "#EE9966",
+)  # fmt: skip
+# For more labels: neither near black nor near white, so that all are seen on any page. After the
+# first six, each is the one farthest from all before it, from grey, white and black (OKLab), for
+# normal vision and, with less weight, for red-green blindness.
+# fmt: off
+MANY_COLORS = (
+    *COLORS[:6],
+    "#881166", "#445511", "#88EE55", "#9955FF", "#5522BB", "#22EEDD", "#CC1199", "#885555",
+    "#88BB66", "#FF3377", "#AA0000", "#7788EE", "#FF9988", "#FF88FF", "#BBDD99", "#DD55DD",
+    "#0044DD", "#888844", "#DDBBFF", "#444488", "#CC0055", "#CCCC00", "#5566DD", "#0099CC",
+    "#885599", "#226677", "#EEBB77", "#AA44BB", "#886622", "#FF7799", "#990099", "#DD99CC",
+    "#997799", "#FFBBBB", "#AA9900", "#CC8855", "#AA3377", "#558800", "#8899BB", "#00CC33",
+    "#FF55BB", "#883344", "#CC6666", "#6644AA", "#558877", "#88CCDD", "#6644EE", "#BB88FF",
+    "#DD3322", "#7722CC", "#44DDAA", "#AA6655", "#664433", "#CCBB55",
 )
 # fmt: on
+# More labels than this are not arranged: no reader tells so many colours apart.
+_MOST_ARRANGED = 300
 
 
-def palette(labels: object) -> dict[Hashable, str]:
+def palette(labels: object, embedding: ArrayLike | None = None) -> dict[Hashable, str]:
     """Choose a colour for each label.
 
-    The same set of labels always gets the same colours, whatever its order and counts. The first
-    eight are Okabe and Ito's, safe for colour-blind readers; the others differ as much as possible.
-    More than sixty labels share colours.
+    Up to eight labels get the colours of Okabe and Ito, safe for colour-blind readers; more get
+    colours that differ as much as possible and are seen on white and on black. More than sixty
+    labels share colours. Without a map, the same set of labels always gets the same colours,
+    whatever its order and counts.
 
     Parameters
     ----------
     labels : array-like of shape (n,)
         Any label column.
+    embedding : array-like of shape (n, d), optional
+        A map. More than eight labels are then given their colours such that neighbours in the map
+        look different, large labels first. Pass the result to all pictures of these labels.
 
     Returns
     -------
@@ -70,11 +85,28 @@ def palette(labels: object) -> dict[Hashable, str]:
     column = encode_labels(labels)
     # Encoded again as a plain list, which is sorted: the order of categories has no effect.
     in_order = encode_labels(list(column.names)).names
-    color_of = {name: COLORS[rank % len(COLORS)] for rank, name in enumerate(in_order)}
-    chosen: dict[Any, str] = {name: color_of[name] for name in column.names}
+    colors = COLORS if column.n_labels <= len(COLORS) else MANY_COLORS
+    color_of = {name: colors[rank % len(colors)] for rank, name in enumerate(in_order)}
+    if embedding is not None:
+        n = len(column.codes)
+        positions = check_features(embedding, argument="embedding", least=1)
+        if len(positions) != n:
+            raise ValueError(f"embedding must have {n} rows, one per label, got {len(positions)}")
+        if len(COLORS) < column.n_labels <= _MOST_ARRANGED:
+            chosen = arrange(_sorted(column, in_order), positions, list(color_of.values()))
+            color_of = dict(zip(in_order, chosen, strict=True))
+    found: dict[Any, str] = {name: color_of[name] for name in column.names}
     if column.n_missing:
-        chosen[None] = MISSING
-    return chosen
+        found[None] = MISSING
+    return found
+
+
+def _sorted(column: Labels, in_order: Sequence[Any]) -> Labels:
+    """Return labels whose codes follow the order of their names."""
+    rank = {name: place for place, name in enumerate(in_order)}
+    places = np.array([rank[name] for name in column.names] + [-1], np.int32)
+    codes = places[column.codes]
+    return Labels(codes, tuple(in_order), np.bincount(codes[codes >= 0], minlength=len(in_order)))
 
 
 def measure_colors(names: Iterable[str]) -> dict[str, str]:
@@ -96,9 +128,11 @@ def measure_colors(names: Iterable[str]) -> dict[str, str]:
     return chosen
 
 
-def label_colors(labels: Labels, palette_: Mapping[Any, Any] | None) -> list[str]:
+def label_colors(
+    labels: Labels, palette_: Mapping[Any, Any] | None, embedding: ArrayLike | None = None
+) -> list[str]:
     """Return the colour of each code, and last that of missing labels, whose code is -1."""
-    chosen = palette(labels) if palette_ is None else palette_
+    chosen = palette(labels, embedding) if palette_ is None else palette_
     if not isinstance(chosen, Mapping):
         kind = type(chosen).__name__
         raise TypeError(f"palette must be a mapping from labels to colours, got {kind}")

@@ -12,7 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from ctsne._core.checks import as_numbers, check_features, check_number
 from ctsne.labels import Labels, encode_labels
 from ctsne.pl import figures
-from ctsne.pl.figures import Entry, load
+from ctsne.pl.density import draw_density
+from ctsne.pl.legends import MISSING_TEXT, Entry, add_legend, add_legend_below, label_entries
+from ctsne.pl.loading import load
 from ctsne.pl.palette import MISSING, label_colors
 
 if TYPE_CHECKING:
@@ -33,9 +35,7 @@ _COLORBAR_ROOM = 0.75
 MOST_DOTS = 100_000
 # The height of the strip that a map of one dimension becomes, as a share of its length.
 _STRIP = 0.2
-_PIXELS_PER_INCH = 100
-# Of dots, and of a pixel with a single point, which must still be visible.
-_OPACITY, _LEAST_OPACITY = 0.7, 0.3
+_OPACITY = 0.7
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,19 +43,26 @@ class Look:
     """The colours and shapes of all points, and what explains them."""
 
     rgb: NDArray[np.float64]
-    missing: NDArray[np.bool_]  # points without a label or value to colour by
+    groups: NDArray[np.integer]  # the code of each point's label, -1 if it is missing
     scale: Any  # from numbers to colours, None for labels
     entries: list[Entry]
+    named: int  # how many of the entries, the first, are for the labels of the colours
     size: float | None  # of the dots; None chooses one, or a density
+    labels: Labels | None = None  # of the colours, None for numbers
     shapes: Labels | None = None
     markers: tuple[str, ...] = ()  # one per shape, and the last for missing ones
 
 
 def make_look(
-    color: Any, shape: Any, palette: Mapping[Any, Any] | None, *, n: int, size: object = None
+    color: Any,
+    shape: Any,
+    palette: Mapping[Any, Any] | None,
+    *,
+    points: NDArray[np.floating],
+    size: object = None,
 ) -> Look:
-    """Read the columns for colour and shape of ``n`` points."""
-    dots = None
+    """Read the columns for colour and shape of the points of a map."""
+    dots, n = None, len(points)
     if size is not None:
         dots = check_number(size, "size", low=0, open_low=True, hint="an area in square points")
     elif n > MOST_DOTS and shape is not None:
@@ -65,32 +72,36 @@ def make_look(
         )
     (color_name, color), (shape_name, shape) = _named(color), _named(shape)
     to_rgb, labels, scale = load("colors").to_rgb, None, None
-    rgb, missing, entries = np.tile(to_rgb(PLAIN), (n, 1)), np.zeros(n, bool), []
+    rgb, groups, entries = np.tile(to_rgb(PLAIN), (n, 1)), np.zeros(n, np.int32), []
+    named = 0
     if _is_continuous(color):
         values = _numbers(color, n)
         missing = np.isnan(values)
+        groups[missing] = -1
         scale = _color_scale(values[~missing])
         rgb = scale.to_rgba(values)[:, :3]
         rgb[missing] = to_rgb(MISSING)
-        entries = [Entry(figures.MISSING_TEXT, MISSING)] * bool(missing.any())
+        entries = [Entry(MISSING_TEXT, MISSING)] * bool(missing.any())
     elif color is not None:
         labels = encode_labels(color, n=n, argument="color")
-        colors = label_colors(labels, palette)
-        missing = labels.codes < 0
+        colors = label_colors(labels, palette, points)
+        groups = labels.codes
         rgb = np.array([to_rgb(each) for each in colors])[labels.codes]
-        entries = figures.label_entries(labels, colors)
+        entries = label_entries(labels, colors)
+        named = len(entries) - bool(labels.n_missing)
     if shape is None:
-        return Look(rgb, missing, scale, entries, dots)
+        return Look(rgb, groups, scale, entries, named, dots, labels)
     shapes = encode_labels(shape, n=n, argument="shape")
     if shapes.n_labels > len(MARKERS):
         most, found = len(MARKERS), shapes.describe()
         raise ValueError(f"shape can show at most {most} different labels, got {found}; use color")
     markers = (*list(MARKERS)[: shapes.n_labels], _MISSING_MARKER)
-    below = figures.label_entries(shapes, markers=list(markers))
+    below = label_entries(shapes, markers=list(markers))
     if labels and color_name and shape_name and color_name != shape_name:
+        named += 1
         entries.insert(0, Entry(figures.shown_text(color_name), marker="", heading=True))
         below.insert(0, Entry(figures.shown_text(shape_name), marker="", heading=True))
-    return Look(rgb, missing, scale, entries + below, dots, shapes, markers)
+    return Look(rgb, groups, scale, entries + below, named, dots, labels, shapes, markers)
 
 
 def _named(column: Any) -> tuple[Any, Any]:
@@ -138,21 +149,43 @@ def above_reference(look: Look) -> Look:
     return replace(look, entries=[*look.entries, *placed, Entry("reference", REFERENCE)])
 
 
-def add_key(ax: Axes, look: Look, *, height: float | None = None) -> tuple[float, float]:
-    """Put legend and colour bar to the right of a panel; return their size in inches."""
-    bar, dpi = 0.0, ax.figure.dpi
+def add_key(
+    ax: Axes, look: Look, *, height: float | None = None, names: bool = False,
+    below: float | None = None,
+) -> tuple[float, float]:  # fmt: skip
+    """Put colour bar and legend to the right of a panel; return their size in inches.
+
+    Where the ``names`` of labels are on the map, the legend has only the rest. With a width for it,
+    it lies ``below`` the panel.
+    """
+    bar, dpi, scale = 0.0, ax.figure.dpi, figures.scale_of(ax)
+    side = ax.bbox.width / dpi
     if look.scale is not None:
-        bar = _COLORBAR_ROOM
-        side = ax.bbox.width / dpi
-        place = ax.inset_axes((1 + 0.12 / side, 0.0, 0.16 / side, 1.0))
-        scale = ax.figure.colorbar(look.scale, cax=place)
-        scale.outline.set_edgecolor(figures.RULE)
-        scale.ax.tick_params(labelsize=figures.SMALL_SIZE, colors=figures.INK)
-    if not look.entries:
+        bar = _COLORBAR_ROOM * scale
+        place = ax.inset_axes((1 + 0.12 * scale / side, 0.0, 0.16 * scale / side, 1.0))
+        numbers = ax.figure.colorbar(look.scale, cax=place)
+        numbers.outline.set(edgecolor=figures.RULE, linewidth=0.8 * scale)
+        numbers.ax.tick_params(
+            labelsize=figures.SMALL_SIZE * scale, colors=figures.INK, length=3.5 * scale,
+            width=0.8 * scale, pad=3.5 * scale,
+        )  # fmt: skip
+    entries = look.entries[look.named :] if names else look.entries
+    if not entries:
         return bar, 0.0
-    anchor = (1 + bar * dpi / ax.bbox.width, 1.0)
-    wide, high = figures.add_legend(ax, look.entries, height=height, bbox_to_anchor=anchor)
-    return bar + wide + 0.1, high
+    if below is not None:
+        return bar, add_legend_below(ax, entries, below)
+    anchor = (1 + bar / side, 1.0)
+    wide, high = add_legend(ax, entries, height=height, bbox_to_anchor=anchor)
+    return bar + wide + 0.1 * scale, high
+
+
+def remove_key(ax: Axes) -> None:
+    """Remove what :func:`add_key` has added."""
+    legend = ax.get_legend()
+    if legend is not None:
+        legend.remove()
+    for child in list(ax.child_axes):
+        child.remove()
 
 
 def check_positions(
@@ -186,19 +219,20 @@ def draw_points(
     _draw(ax, points, look, box)
     ax.set(xlim=box[:2], ylim=box[2:], aspect="equal", xticks=[], yticks=[], xlabel="", ylabel="")
     for spine in ax.spines.values():
-        spine.set(color=figures.RULE, linewidth=0.8)
+        spine.set(color=figures.RULE, linewidth=0.8 * figures.scale_of(ax))
 
 
 def _draw(ax: Axes, points: NDArray[np.floating], look: Look, box: Any) -> None:
     if look.size is None and len(points) > MOST_DOTS:
-        _draw_density(ax, points, look, box)
+        numbers = look.scale is not None
+        draw_density(ax, points, look.rgb, look.groups, box, numbers=numbers)
     else:
         _draw_dots(ax, points, look)
 
 
 def _reference_look(n: int) -> Look:
     rgb = np.tile(load("colors").to_rgb(REFERENCE), (n, 1))
-    return Look(rgb, np.zeros(n, bool), None, [], None)
+    return Look(rgb, np.zeros(n, np.int32), None, [], 0, None)
 
 
 def _draw_dots(ax: Axes, points: NDArray[np.floating], look: Look) -> None:
@@ -208,7 +242,7 @@ def _draw_dots(ax: Axes, points: NDArray[np.floating], look: Look) -> None:
         size = min(50.0, 300 * side**2 * len(points) ** -0.75)
     # A fixed shuffled order, so that no label hides another; only missing ones lie below.
     order = np.random.default_rng(0).permutation(len(points))
-    order = order[np.argsort(~look.missing[order], kind="stable")]
+    order = order[np.argsort(look.groups[order] >= 0, kind="stable")]
     sizes: Any = size
     if look.shapes is not None:
         factors = np.array([MARKERS.get(marker, _MISSING_FACTOR) for marker in look.markers])
@@ -222,30 +256,3 @@ def _draw_dots(ax: Axes, points: NDArray[np.floating], look: Look) -> None:
         styles = [load("markers").MarkerStyle(marker) for marker in look.markers]
         paths = [style.get_path().transformed(style.get_transform()) for style in styles]
         dots.set_paths([paths[code] for code in look.shapes.codes[order].tolist()])
-
-
-def _draw_density(ax: Axes, points: NDArray[np.floating], look: Look, box: Any) -> None:
-    """Shade each pixel by the logarithm of its count, in the mean colour of its points."""
-    side = min(ax.bbox.width, ax.bbox.height) / ax.figure.dpi
-    pixels = int(np.clip(side * _PIXELS_PER_INCH, 100, 1000))
-    start, length = np.array(box[::2]), box[1] - box[0]
-    cells = ((points - start) * (pixels / length)).astype(np.int64).clip(0, pixels - 1)
-    cell = cells[:, 1] * pixels + cells[:, 0]
-    # Missing labels lie below the others, as they do among dots.
-    for chosen in (look.missing, ~look.missing):
-        if chosen.any():
-            image = _shade(cell[chosen], look.rgb[chosen], pixels)
-            ax.imshow(image, extent=box, origin="lower", interpolation="nearest")
-
-
-def _shade(cell: NDArray[Any], colors: NDArray[Any], pixels: int) -> NDArray[np.float64]:
-    count = np.bincount(cell, minlength=pixels**2)
-    image = np.zeros((pixels**2, 4))
-    filled = count > 0
-    for channel in range(3):
-        total = np.bincount(cell, colors[:, channel], minlength=pixels**2)
-        # Rounding may lift a mean just above 1, which matplotlib refuses.
-        image[filled, channel] = np.minimum(total[filled] / count[filled], 1.0)
-    darkness = np.log(count[filled]) / max(np.log(count.max()), 1e-12)
-    image[filled, 3] = _LEAST_OPACITY + (1 - _LEAST_OPACITY) * np.minimum(darkness, 1.0)
-    return image.reshape(pixels, pixels, 4)

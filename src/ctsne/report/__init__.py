@@ -1,9 +1,11 @@
-"""A sweep, or points placed in a map, as one interactive page in a file that opens offline.
+"""Maps as one interactive page that opens offline: in a file, or inside a notebook.
 
-Pages need Bokeh (``pip install "ctsne[report]"``), whose scripts go into them.
+:func:`write_report` writes a sweep or a fitted model, :func:`write_placed` points placed in a map,
+and :func:`show` shows a page in a notebook. Nothing else needs to be installed.
 """
 
+from ctsne.report.inline import Page, show
 from ctsne.report.placed import write_placed
 from ctsne.report.write import write_report
 
-__all__ = ["write_placed", "write_report"]
+__all__ = ["Page", "show", "write_placed", "write_report"]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ctsne._core.messages import label_text
 from ctsne.labels import Labels, encode_labels
+from ctsne.neighbors.matching import UNMATCHED
 from ctsne.pl.palette import palette
 
 # Numeric columns with more values than this get a colour scale.
@@ -18,6 +19,8 @@ _MOST_VALUES = 30
 MOST_LABELS = 1_000
 # Longer texts are cut; the page shows far less of them.
 _LONGEST_TEXT = 500
+# The column that says how well a point is matched by points with other labels.
+MATCHED = "matched under other labels"
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,52 +29,108 @@ class Column:
 
     name: str
     kind: Literal["labels", "numbers", "texts"]
-    labels: Labels
-    numbers: NDArray[np.float64] | None = None  # of a scale
+    values: Labels | NDArray[np.float64]  # labels and texts are encoded
+    group: Literal["column", "gene", "diagnostic"] = "column"
+    limits: tuple[float, float] | None = None  # of the scale; by default those of the numbers
+    about: str = ""  # how to read it
 
-    def content(self, rows: NDArray[np.int64]) -> tuple[dict[str, Any], NDArray[Any]]:
-        """Return facts, and the rows' codes or steps of the scale from 1; 0 is missing."""
-        if self.numbers is not None:
-            return self._scale(self.numbers, rows)
-        labels = self.labels
+    def content(
+        self, rows: NDArray[np.int64], embedding: NDArray[Any] | None = None
+    ) -> tuple[dict[str, Any], NDArray[Any]]:
+        """Return facts, and the rows' codes or steps of the scale from 1; 0 is missing.
+
+        A label takes one byte for each row (two from 256 labels on), a number two. Labels that are
+        neighbours in the map ``embedding`` get different colours.
+        """
+        facts = {"name": self.name, "kind": self.kind, "group": self.group, "about": self.about}
+        labels = self.values
+        if not isinstance(labels, Labels):
+            more, steps = self._scale(labels, rows)
+            return facts | more, steps
         codes = labels.codes[rows]
-        used = np.unique(codes[codes >= 0])
-        lookup = np.zeros(labels.n_labels + 1, np.int64)  # the last one is for code -1
-        lookup[used] = np.arange(1, len(used) + 1)
+        counts = np.bincount(codes + 1, minlength=labels.n_labels + 1)
+        used = np.flatnonzero(counts[1:])
+        lookup = np.zeros(labels.n_labels + 1, np.min_scalar_type(len(used)))
+        lookup[used] = np.arange(1, len(used) + 1)  # the last one stays 0, for code -1
         names = [labels.names[code] for code in used]
-        facts = {
-            "name": self.name, "kind": self.kind, "labels": [short_text(name) for name in names],
-            "missing": labels.n_missing, "all": labels.n_labels,
+        more = {
+            "labels": [short_text(name) for name in names], "all": labels.n_labels,
+            "missing": int(counts[0]), "missingTotal": labels.n_missing,
         }  # fmt: skip
         if self.kind == "labels":
-            colors = palette(labels)
-            facts["colors"] = [colors[name] for name in names]
-            facts["counts"] = labels.counts[used].tolist()
-        return facts, lookup[codes].astype(np.min_scalar_type(len(used)))
+            colors = palette(labels, embedding)
+            more["colors"] = [colors[name] for name in names]
+            more["counts"] = counts[1:][used].tolist()
+            more["totals"] = labels.counts[used].tolist()
+        return facts | more, lookup[codes]
 
     def _scale(self, numbers: NDArray[Any], rows: NDArray[Any]) -> tuple[dict[str, Any], Any]:
         present = numbers[np.isfinite(numbers)]
-        low, high = float(present.min()), float(present.max())
+        ends = (float(present.min()), float(present.max())) if len(present) else (0.0, 0.0)
+        low, high = self.limits or ends
         values = numbers[rows]
         found = np.isfinite(values)
         steps = np.zeros(len(rows), np.uint16)
         # Halved before subtracting, because the range of the largest floats would overflow.
-        share = (values[found] / 2 - low / 2) / (high / 2 - low / 2)
+        share = (values[found] / 2 - low / 2) / ((high / 2 - low / 2) or 1.0)
         steps[found] = 1 + np.rint(share * 65534).astype(np.uint16)
-        missing = len(numbers) - len(present)
-        facts = {"name": self.name, "kind": self.kind, "low": low, "high": high, "missing": missing}
+        facts = {
+            "low": low, "high": high, "missing": int(len(rows) - found.sum()),
+            "missingTotal": len(numbers) - len(present),
+        }  # fmt: skip
         return facts, steps
 
 
 def read_column(name: str, values: Any, *, n: int, as_labels: bool) -> Column:
     """Read a column of ``n`` points; ``as_labels`` treats numbers and identifiers as labels too."""
+    numbers = None if as_labels else _plain_numbers(values)
+    if numbers is not None and len(numbers) == n and _is_scale(numbers):
+        return Column(name, "numbers", numbers)
     labels = encode_labels(values, n=n, argument=f"columns[{name!r:.60}]")
     if as_labels:
         return Column(name, "labels", labels)
     numbers = _numbers(labels)
     if numbers is not None:
-        return Column(name, "numbers", labels, numbers)
+        return Column(name, "numbers", numbers)
     return Column(name, "labels" if labels.n_labels <= MOST_LABELS else "texts", labels)
+
+
+def read_feature(name: str, values: Any, *, n: int) -> Column:
+    """Read a feature of ``n`` points, such as a gene: numbers on a scale, however few differ."""
+    argument = f"features[{name!r:.60}]"
+    try:
+        if hasattr(values, "isna"):  # a pandas column, whose gaps NumPy does not know
+            values = values.to_numpy(np.float64, na_value=np.nan)
+        numbers = np.asarray(values, np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"{argument} must hold numbers") from None
+    if numbers.shape != (n,):
+        raise ValueError(f"{argument} must have the shape ({n},), got {numbers.shape}")
+    return Column(name, "numbers", numbers, "gene")
+
+
+def matched_column(matched: NDArray[Any]) -> Column:
+    """Describe how well points are matched under other labels, with 0 at the end of the scale."""
+    without = int(np.count_nonzero(matched < UNMATCHED))
+    about = (
+        "0: no counterpart under other labels; 1: as many as random labels would give. "
+        f"{without:,} of {len(matched):,} points have none (below {UNMATCHED:g})."
+    )
+    values = np.asarray(matched, np.float64).clip(0, 1)
+    return Column(MATCHED, "numbers", values, "diagnostic", (0.0, 1.0), about)
+
+
+def _plain_numbers(values: Any) -> NDArray[np.float64] | None:
+    """Return a column of NumPy's numbers, which need not be encoded to be counted."""
+    dtype = getattr(values, "dtype", None)
+    plain = isinstance(dtype, np.dtype) and dtype.kind in "iuf" and np.ndim(values) == 1
+    if not plain or isinstance(values, np.ma.MaskedArray):
+        return None
+    return np.asarray(values, np.float64)
+
+
+def _is_scale(numbers: NDArray[np.float64]) -> bool:
+    return len(np.unique(numbers[np.isfinite(numbers)])) > _MOST_VALUES
 
 
 def _numbers(labels: Labels) -> NDArray[np.float64] | None:
@@ -82,9 +141,19 @@ def _numbers(labels: Labels) -> NDArray[np.float64] | None:
         values = np.array([*labels.names, np.nan], np.float64)
     except OverflowError:  # whole numbers of hundreds of digits
         return None
-    if len(np.unique(values[np.isfinite(values)])) <= _MOST_VALUES:
-        return None
-    return values[labels.codes]
+    return values[labels.codes] if _is_scale(values) else None
+
+
+def short_texts(values: Any, rows: NDArray[np.int64]) -> list[str]:
+    """Return the texts of some rows of a list or array, cut as :func:`short_text` does."""
+    array = np.asarray(values) if isinstance(values, np.ndarray) else np.empty(0)
+    if array.dtype.kind == "U" and array.ndim == 1 and array.dtype.itemsize <= 4 * _LONGEST_TEXT:
+        plain: list[str] = array[rows].tolist()  # hundreds of thousands in no time
+        return plain
+    entries = list(values)
+    texts = [entries[row] for row in rows.tolist()]
+    short = (type(text) is str and len(text) <= _LONGEST_TEXT for text in texts)
+    return [text if fits else short_text(text) for text, fits in zip(texts, short, strict=True)]
 
 
 def short_text(label: object, most: int = _LONGEST_TEXT) -> str:

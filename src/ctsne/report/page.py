@@ -14,17 +14,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_LIBRARY = ("bokeh.min.js", "bokeh-gl.min.js", "bokeh-api.min.js")
 # Functions only, so their order does not matter; ``start.js`` calls them.
 _SCRIPTS = (
-    "data.js", "state.js", "maps.js", "charts.js", "legend.js", "selection.js", "points.js",
-    "tables.js", "copying.js", "printing.js", "start.js",
+    "data.js", "state.js", "colors.js", "look.js", "scrolling.js", "menus.js",
+    "gl.js", "splat.js", "grid.js", "pointer.js", "panel.js", "names.js", "picture.js",
+    "panels.js", "controls.js", "suggestion.js", "legend.js", "selection.js", "points.js",
+    "find.js", "charts.js", "course.js", "tables.js", "copying.js", "saving.js", "printing.js",
+    "start.js",
 )  # fmt: skip
-# Nothing is loaded and only our scripts run. Bokeh needs ``unsafe-eval`` to draw with WebGL and
-# sets styles on single elements.
+# Nothing is loaded; only our script runs and only our style sheet applies.
 _POLICY = (
     "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data: blob:; "
-    "style-src 'unsafe-inline'; script-src 'unsafe-eval' {}"
+    "style-src {style}; script-src {script}"
 )
 
 
@@ -33,57 +34,48 @@ def build_page(
 ) -> bytes:
     """Return the bytes of a page whose scripts find the contents (as JSON) and arrays by name."""
     own = "\n".join(_asset(name) for name in _SCRIPTS)
-    scripts = [*_library(), f'(() => {{\n"use strict";\n{own}}})();']
-    digests = (hashlib.sha256(script.encode()).digest() for script in scripts)
-    hashes = " ".join(f"'sha256-{base64.b64encode(each).decode()}'" for each in digests)
+    script = f'(() => {{\n"use strict";\n{own}}})();'
+    style = _asset("page.css") + _asset("print.css")
     data = [
-        f'<script type="application/json" id="ctsne-{name}">{_json(content)}</script>'
+        (f'<script type="application/json" id="ctsne-{name}">'.encode(), _json(content))
         for name, content in contents.items()
-    ]
-    data += [
-        f'<script type="text/plain" id="ctsne-{name}">{_base64(values)}</script>'
+    ] + [
+        (f'<script type="text/plain" id="ctsne-{name}">'.encode(), _base64(values))
         for name, values in arrays.items()
     ]
-    parts = {
-        "policy": _POLICY.format(hashes),
-        "title": html.escape(title),
-        "style": _asset("page.css"),
-        "data": "\n".join(data),
-        "scripts": "\n".join(f"<script>{script}</script>" for script in scripts),
+    known = {
+        "policy": [_POLICY.format(style=_digest(style), script=_digest(script)).encode()],
+        "title": [html.escape(title).encode(errors="replace")],
+        "style": [style.encode()],
+        "data": [each for start, text in data for each in (start, text, b"</script>\n")],
+        "scripts": [f"<script>{script}</script>".encode()],
+        "size": [b""],
     }
-
-    def filled(size: str) -> bytes:
-        # In one pass, so that inserted text is never searched.
-        known = {**parts, "size": size}
-        text = re.sub(r"{{(\w+)}}", lambda name: known[name[1]], _asset("page.html"))
-        return text.encode(errors="replace")
-
-    return filled(f"{len(filled('')) / 1e6:.1f} MB")
+    # Text and names of the template alternate. What is inserted is never searched, and copied once.
+    parts = re.split(r"{{(\w+)}}", _asset("page.html"))
+    pieces = [known[part] if place % 2 else [part.encode()] for place, part in enumerate(parts)]
+    size = sum(len(text) for piece in pieces for text in piece)
+    known["size"][0] = (f"{size / 1e6:.1f} MB" if size > 1e6 else f"{size / 1e3:.0f} kB").encode()
+    return b"".join(text for piece in pieces for text in piece)
 
 
-def _library() -> list[str]:
-    try:
-        folder = resources.files("bokeh") / "server" / "static" / "js"
-        texts = [(folder / name).read_text("utf-8") for name in _LIBRARY]
-    except (ImportError, OSError) as error:
-        raise ImportError('a page needs Bokeh: pip install "ctsne[report]"') from error
-    # "</script" would end the element, even inside a string.
-    return [text.replace("</script", "<\\/script").replace("\r", "") for text in texts]
+def _digest(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def _asset(name: str) -> str:
     return (resources.files("ctsne.report") / "assets" / name).read_text("utf-8")
 
 
-def _json(content: Any) -> str:
+def _json(content: Any) -> bytes:
     """Write JSON in which no text can end the script element around it."""
     # ASCII escapes cover U+2028, U+2029 and lone surrogates.
     text = json.dumps(content, allow_nan=False, separators=(",", ":"))
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
-    return text
+    return text.encode()
 
 
-def _base64(values: NDArray[Any]) -> str:
+def _base64(values: NDArray[Any]) -> bytes:
     little = np.ascontiguousarray(values, values.dtype.newbyteorder("<"))
-    return base64.b64encode(little.tobytes()).decode()
+    return base64.b64encode(little.data)

@@ -1,4 +1,4 @@
-"""From a sweep to a page in a file."""
+"""From a sweep or a model to a page in a file."""
 
 from __future__ import annotations
 
@@ -12,47 +12,51 @@ from ctsne._core.checks import check_path
 from ctsne._core.files import check_target, write_file
 from ctsne._core.messages import did_you_mean, listed, shown
 from ctsne._core.vocabulary import SUGGESTED_MIXING
+from ctsne.estimator import ConditionalTSNE
 from ctsne.report.maps import constructor_calls
 from ctsne.report.page import build_page
-from ctsne.report.payload import build_payload
+from ctsne.report.payload import MOST_POINTS, build_payload
+from ctsne.report.single import sweep_of_model
 from ctsne.sweep import SweepResult
-
-# The column that says how well a point is matched by points with other labels.
-MATCHED = "matched under other labels"
 
 
 def write_report(
-    result: SweepResult, path: str | os.PathLike[str], *, columns: Mapping[str, Any],
-    known: str | Sequence[str], other: str | None = None,
+    result: SweepResult | ConditionalTSNE, path: str | os.PathLike[str], *,
+    columns: Mapping[str, Any] | None = None, known: str | Sequence[str] | None = None,
+    other: str | None = None, features: Mapping[str, Any] | None = None,
     mixing: float | Mapping[str, float] = SUGGESTED_MIXING, names: Any = None,
     title: str | None = None, commands: Sequence[str] | None = None,
     provenance: Mapping[str, Any] | None = None,
 ) -> None:  # fmt: skip
-    """Write a sweep as one interactive page, to choose a strength and to show the result.
+    """Write a sweep or a fitted model as one interactive page.
 
-    The page is a single HTML file that never uses the network: t-SNE next to the chosen map, a
-    slider over the strengths, colours by any column, measures, and a suggestion. It shows at most
-    50,000 points, which take about half a megabyte per map. Larger data are sampled, keeping at
-    least one point per label of columns with up to 1,000 labels. The same input gives the same
-    bytes.
+    The page of a sweep is for choosing a strength and for showing the result: two maps next to each
+    other, colours by any column, a slider over the strengths, measures, and a suggestion. That of a
+    model shows its map. It is a single HTML file that never uses the network, of up to 500,000
+    points, which take at most 9.3 bytes per map. Larger data are sampled, keeping at least one
+    point per label of columns with up to 1,000 labels. The same input gives the same bytes.
 
     Parameters
     ----------
-    result : SweepResult
-        The maps, of one or two dimensions. Failed ones are listed.
+    result : SweepResult or ConditionalTSNE
+        The maps, of one or two dimensions; failed ones are listed. Or a fitted model.
     path : path-like
         The HTML file; replaced if it exists.
-    columns : mapping of str to array-like of length n, or data frame
+    columns : mapping of str to array-like of length n, or data frame, optional
         Columns to colour by, such as ``adata.obs``. Numbers with more than 30 values become a
         colour scale, everything else is a label. A column with more than 1,000 labels, other than
         ``known`` and ``other``, gives no colours but is shown for the point under the pointer.
-    known : str or list of str
-        The columns that were factored out.
+    known : str or list of str, optional
+        The columns that were factored out; by default the labels of the sweep or the model, which
+        are then added to ``columns``.
     other : str, optional
-        The column to look for in the maps.
+        The column to look for in the maps; by default that of the sweep.
+    features : mapping of str to array-like of length n, or data frame, optional
+        Features to colour by, such as the expression of genes: numbers, always on a scale, with NaN
+        where they are missing. Each takes 2.7 bytes per point.
     mixing : float or mapping of column to float, default=0.5
         Mixing that the suggested map must reach, in every column or in each its own; readers can
-        change it on the page.
+        change it on the page. Not used for a model.
     names : array-like of length n, optional
         Names of the points; by default their row numbers, from 0.
     title : str, optional
@@ -80,30 +84,75 @@ def write_report(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     page = Path(folder) / "report.html"
     ...     write_report(result, page, columns=columns, known="colour", other="shape")
-    ...     page.stat().st_size > 1_000_000
-    True
+    ...     page.read_bytes()[:15]
+    b'<!doctype html>'
     """
-    if not isinstance(result, SweepResult):
-        kind = type(result).__name__
-        raise TypeError(f"result must be the result of ctsne.sweep.sweep, got {kind}")
     target = check_page(path, "" if title is None else title)
-    if hasattr(columns, "items"):  # a data frame has columns, but is not a mapping
-        columns = dict(columns.items())
-    factored = [known] if isinstance(known, str) or known is None else list(known)
-    _check_columns(columns, factored, other)
-    title = f"Maps without {' and '.join(factored)}" if title is None else title
-    about = {"targets": list(result.targets(mixing).items()), "title": title}
+    _, _, page = page_of(
+        result, columns=columns, known=known, other=other, features=features, mixing=mixing,
+        names=names, title=title, commands=commands, provenance=provenance,
+    )  # fmt: skip
+    write_file(target, page)
+
+
+def page_of(
+    result: SweepResult | ConditionalTSNE, *, columns: Mapping[str, Any] | None,
+    known: str | Sequence[str] | None, other: str | None, features: Mapping[str, Any] | None,
+    mixing: float | Mapping[str, float], names: Any, title: str | None,
+    commands: Sequence[str] | None = None, provenance: Mapping[str, Any] | None = None,
+    most: int = MOST_POINTS,
+) -> tuple[str, dict[str, Any], bytes]:  # fmt: skip
+    """Return title, facts and bytes of a page of at most so many points."""
+    single = isinstance(result, ConditionalTSNE)
+    if isinstance(result, ConditionalTSNE):
+        result = sweep_of_model(result)
+    if not isinstance(result, SweepResult):
+        what = "result must be the result of ctsne.sweep.sweep or a fitted ConditionalTSNE"
+        raise TypeError(f"{what}, got {type(result).__name__}")
+    if not isinstance(title, str | None):
+        raise TypeError(f"title must be text, got {type(title).__name__}")
+    shown_columns, factored, other = _chosen_columns(result, columns, known, other, single=single)
+    if title is None:
+        maps = "Map" if single else "Maps"
+        title = f"{maps} without {' and '.join(factored)}" if factored else maps
+    targets = [] if single else list(result.targets(mixing).items())
     # The commands are kept apart from the facts, because they depend on the page's folder.
     apart = {
         "commands": _check_commands(commands, result),
         "provenance": plain_provenance(provenance),
     }
-    matched = [each.diagnostics["matched"] for each in result.maps if "matched" in each.diagnostics]
-    if matched and MATCHED not in columns:  # the same in all maps
-        columns = {**columns, MATCHED: matched[0]}
-    facts, arrays = build_payload(result, columns, factored, other, names)
-    page = build_page(title, {"facts": about | facts, **apart}, arrays)
-    write_file(target, page)
+    facts, arrays = build_payload(
+        result, shown_columns, factored, other, names, features=_by_name(features, "features"),
+        most=most,
+    )  # fmt: skip
+    facts = {"targets": targets, "title": title} | facts | {"single": single}
+    return title, facts, build_page(title, {"facts": facts, **apart}, arrays)
+
+
+def _chosen_columns(
+    result: SweepResult, columns: object, known: str | Sequence[str] | None, other: str | None,
+    *, single: bool,
+) -> tuple[dict[str, Any], list[str], str | None]:  # fmt: skip
+    """Return the columns to show, those that were factored out, and the one to look for."""
+    given = _by_name(columns, "columns")
+    if known is None:
+        factored, other = list(result.known), result.other if other is None else other
+        given = {**result.columns, **given}
+        if not factored and not single:
+            raise ValueError("known must name the columns that were factored out, got None")
+    else:
+        factored = [known] if isinstance(known, str) else list(known)
+        if not factored:
+            raise ValueError("known must name at least one of the columns, got an empty list")
+    for argument, name in (*(("known", each) for each in factored), ("other", other)):
+        if name is not None and name in result.columns and name not in given:
+            given[name] = result.columns[name]
+        if name not in given and (name is not None or argument == "known"):
+            raise ValueError(
+                f"{argument} must be one of the columns ({listed(given)}), got "
+                f"{shown(name)}{did_you_mean(name, given)}"
+            )
+    return given, factored, other
 
 
 def check_page(path: object, title: object) -> Path:
@@ -117,20 +166,17 @@ def check_page(path: object, title: object) -> Path:
     return target
 
 
-def _check_columns(columns: object, known: Sequence[object], other: object) -> None:
-    if not isinstance(columns, Mapping):
-        raise TypeError(f"columns must be a mapping from names, got {type(columns).__name__}")
-    for name in columns:
+def _by_name(values: object, argument: str) -> dict[str, Any]:
+    """Return columns or features by name, of a mapping or a data frame."""
+    if values is None:
+        return {}
+    if not hasattr(values, "items"):  # a data frame has columns, but is not a mapping
+        raise TypeError(f"{argument} must be a mapping from names, got {type(values).__name__}")
+    named = dict(values.items())
+    for name in named:
         if not isinstance(name, str):
-            raise TypeError(f"names of columns must be text, got {shown(name)}")
-    if not known:
-        raise ValueError("known must name at least one of the columns, got an empty list")
-    for argument, name in (*(("known", each) for each in known), ("other", other)):
-        if name not in columns and (name is not None or argument == "known"):
-            raise ValueError(
-                f"{argument} must be one of the columns ({listed(columns)}), got "
-                f"{shown(name)}{did_you_mean(name, columns)}"
-            )
+            raise TypeError(f"names of {argument} must be text, got {shown(name)}")
+    return named
 
 
 def _check_commands(commands: object, result: SweepResult) -> list[str]:

@@ -7,8 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ctsne._core.pages import page_html
 from ctsne._core.vocabulary import chosen_by, measure_about, measure_title
-from ctsne._fit.display import LEFT, NUMBER, dominated_text, escaped, facts_table, shortened
+from ctsne._fit.display import (
+    LEFT,
+    NUMBER,
+    dominated_text,
+    escaped,
+    facts_table,
+    shortened,
+    with_page,
+)
 
 if TYPE_CHECKING:
     from ctsne.sweep.result import SweepResult, SweptMap
@@ -31,7 +40,7 @@ def swept_map_html(swept: SweptMap) -> str:
 
 
 def sweep_html(result: SweepResult) -> str:
-    """Show the table of a sweep with the suggested map marked."""
+    """Show the page of a sweep, and its table with the suggested map marked."""
     suggested, text = _suggestion(result)
     measures = chosen_by(dict.fromkeys(name for swept in result.maps for name in swept.measures))
     meanings = {name: html.escape(measure_about(name).meaning) for name in measures}
@@ -41,12 +50,13 @@ def sweep_html(result: SweepResult) -> str:
     )
     rows = "".join(_row(swept, measures, chosen=swept is suggested) for swept in result.maps)
     maps = "1 map" if len(result.maps) == 1 else f"{len(result.maps)} maps"
-    return (
+    table = (
         f'<div class="ctsne"><p>Sweep of {maps}. {html.escape(text)}</p>'
         '<div style="max-height:32em;overflow:auto"><table>'
         f'<thead><tr><th></th><th style="{LEFT}">setting</th>{head}'
         f'<th style="{NUMBER}">seconds</th></tr></thead><tbody>{rows}</tbody></table></div></div>'
     )
+    return with_page(page_html(result), table)
 
 
 def _suggestion(result: SweepResult) -> tuple[SweptMap | None, str]:

@@ -21,6 +21,7 @@ from ctsne._core.locks import sole_writer
 from ctsne._core.messages import shown, warn
 from ctsne._core.progress import Progress
 from ctsne._core.vocabulary import MEASURED_POINTS, NEIGHBORHOOD
+from ctsne._fit.conditioning import unused_warnings
 from ctsne._fit.memory import map_memory, require_memory
 from ctsne._fit.pipeline import features_of
 from ctsne._fit.settings import DEFAULTS, Settings, check_settings
@@ -29,13 +30,14 @@ from ctsne.evaluate import DataNeighbors
 from ctsne.evaluate.neighbors_in_data import read_labels
 from ctsne.evaluate.sampling import check_k, sample_points
 from ctsne.labels import LabelColumns, Labels, encode_columns, encode_labels
+from ctsne.labels.columns import columns_by_name
 from ctsne.layout import start_positions
 from ctsne.neighbors.search import is_approximate
 from ctsne.sweep.grid import Grid, GridPoint, default_grid, expand_grid, grouped_lines
 from ctsne.sweep.result import SweepResult, aligned_maps
 from ctsne.sweep.shared_lists import shared_lengths, shared_neighbors
 from ctsne.sweep.storage import map_files, open_folder
-from ctsne.sweep.worker import Outcome, Step, Watch, run_line
+from ctsne.sweep.worker import PATH_SHARE, Outcome, Step, Watch, run_line
 
 if TYPE_CHECKING:
     from ctsne.estimator import ConditionalTSNE
@@ -115,7 +117,7 @@ def sweep(
     hidden = None if other is None else encode_labels(other, n=n, argument="other")
     points = expand_grid(default_grid() if grid is None else grid, base)
     settings = _check_points(points, base, matrix, known)
-    for message in dict.fromkeys(text for each in settings for text in each.warnings):
+    for message in _warnings(points, settings, base):
         warn(message)
     k = check_k(min(NEIGHBORHOOD, n - 2) if k is None else k, n=n)
     measured = sample_points(n, sample)
@@ -141,14 +143,31 @@ def sweep(
         data = DataNeighbors(
             measured, n, adjusted, k, metric=base["metric"], features=places, columns=columns
         )
-        lists = shared_neighbors(settings, data)
+        searching = Progress(
+            1, "neighbours", shown=progress, every=None, then="then the maps", kept=False
+        )
+        try:
+            lists = shared_neighbors(settings, data, searching.inside)
+        finally:
+            searching.close()
         settings = _with_starts(settings, features, max(1, check_jobs(n_jobs) // workers))
+        later = {index for line in lines for index in line[1:]}  # made from the map before
         steps = [
-            Step(index, points[index].parameters, own, features, lists[index], hidden, files[index])
+            Step(
+                index,
+                points[index].parameters,
+                own,
+                features,
+                lists[index],
+                hidden,
+                files[index],
+                size=PATH_SHARE if index in later else 1.0,
+            )
             for index, own in enumerate(settings)
         ]
         jobs = [[steps[index] for index in line] for line in lines]
-        bar = Progress(len(points), "sweep", shown=progress)
+        work = sum(step.size for step in steps)
+        bar = Progress(len(points), "sweep", shown=progress, work=work)
         watch = Watch(bar)
         try:
             _run(jobs, workers, watch)
@@ -158,7 +177,10 @@ def sweep(
         _check_stored(done, len(points))
         maps = [each.swept for each in done]
         chosen = tuple(points[each.index] for each in done)
-        result = SweepResult(aligned_maps(maps, chosen, range(len(maps))), chosen, base)
+        result = SweepResult(
+            aligned_maps(maps, chosen, range(len(maps))), chosen, base,
+            **_named_columns(known, labels, hidden, other),
+        )  # fmt: skip
         failed = [swept for swept in maps if swept.error is not None]
         if failed:
             first = f"{failed[0].parameters}, with {failed[0].error}"
@@ -169,6 +191,33 @@ def sweep(
         elif folder is not None:
             result.save(folder)
         return result
+
+
+def _named_columns(
+    known: Labels | LabelColumns, labels: object, hidden: Labels | None, other: object
+) -> dict[str, Any]:
+    """Return the labels by the names that they came with, for pages of the sweep."""
+    columns = columns_by_name(known, labels)
+    names = tuple(columns)
+    if hidden is None:
+        return {"columns": columns, "known": names}
+    (name,) = columns_by_name(hidden, other)
+    name = f"other {name}" if name in columns else name  # two columns without a name
+    return {"columns": {**columns, name: hidden}, "known": names, "other": name}
+
+
+def _warnings(
+    points: list[GridPoint], settings: list[Settings], base: Mapping[str, Any]
+) -> dict[str, None]:
+    """Return every warning about the settings once.
+
+    What some settings ignore is not worth one if others use it: t-SNE, the reference of a sweep,
+    uses nothing that is about labels.
+    """
+    ignored = [{*unused_warnings({**base, **point.parameters})} for point in points]
+    some = set().union(*ignored).difference(set.intersection(*ignored))
+    found = [text for each in settings for text in each.warnings]
+    return dict.fromkeys(text for text in found if text not in some)
 
 
 def _check_stored(done: list[Outcome], total: int) -> None:

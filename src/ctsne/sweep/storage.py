@@ -27,6 +27,7 @@ from ctsne.labels import LabelColumns, Labels
 from ctsne.sweep.grid import GridPoint, identity
 from ctsne.sweep.result import SweepResult, SweptMap, aligned_maps
 from ctsne.sweep.stored import check_facts, check_positions, check_sweep
+from ctsne.sweep.stored_columns import packed_columns, read_columns
 
 MAP_FILE = re.compile(r"map-[0-9a-f]{32}\.npz")
 _FORMAT = 5
@@ -146,7 +147,10 @@ def write_sweep(path: Path, result: SweepResult) -> None:
             arrays |= {f"{name}-{number}": each for name, each in swept.diagnostics.items()}
         entries.append(entry)
     estimator = _packed(result.estimator)
-    content = {"estimator": estimator, "maps": entries, "sampled_from": result.sampled_from}
+    content = {
+        "estimator": estimator, "maps": entries, "sampled_from": result.sampled_from,
+        **packed_columns(result, arrays),
+    }  # fmt: skip
     text = np.array(json.dumps(content, default=plain))
     write_archive(path if folder is None else folder / INDEX, {"sweep": text, **arrays})
 
@@ -216,7 +220,10 @@ def load_sweep(path: str | os.PathLike[str]) -> SweepResult:
         check_sweep(maps, points, estimator, sampled_from)
         # Files of maps hold them as computed; here they are rotated to match each other.
         raw = {index for index, swept in enumerate(maps) if swept.file is not None}
-        return SweepResult(aligned_maps(maps, points, raw), tuple(points), estimator, sampled_from)
+        return SweepResult(
+            aligned_maps(maps, points, raw), tuple(points), estimator, sampled_from,
+            **read_columns(content, arrays, maps),
+        )  # fmt: skip
 
 
 def _swept(

@@ -23,23 +23,23 @@ _ALWAYS = ("perplexity", "largest_weight")
 def check_positions(embedding: Any, diagnostics: Mapping[str, NDArray[Any]]) -> None:
     """Refuse a map that is not finite, or whose diagnostics are not those of its points."""
     flat = embedding.ndim == 2 and 1 <= embedding.shape[1] <= _MOST_DIMENSIONS
-    _require(flat, "map", f"have the shape (points, 1 to {_MOST_DIMENSIONS})")
+    require(flat, "map", f"have the shape (points, 1 to {_MOST_DIMENSIONS})")
     finite = embedding.dtype == np.float32 and np.isfinite(embedding).all()
-    _require(finite, "positions", "be finite numbers in single precision")
+    require(finite, "positions", "be finite numbers in single precision")
     named = set(_ALWAYS) <= set(diagnostics) <= set(KEPT_DIAGNOSTICS)
-    _require(named, "names of diagnostics", f"include {' and '.join(_ALWAYS)}, and no unknown ones")
+    require(named, "names of diagnostics", f"include {' and '.join(_ALWAYS)}, and no unknown ones")
     for name, values in diagnostics.items():
         fits = values.shape == embedding.shape[:1] and values.dtype == np.float32
         finite = name not in _ALWAYS or np.isfinite(values).all()
-        _require(fits and finite, name, "be one number in single precision for each point")
+        require(fits and finite, name, "be one number in single precision for each point")
 
 
 def check_facts(facts: Mapping[str, Any]) -> None:
     """Refuse measures and other facts about a map that are not of their type."""
-    _require(_are_numbers(facts["measures"]), "measures", "be numbers by name")
-    _require(_are_numbers(facts["alignment_scores"]), "alignment scores", "be numbers by name")
-    _require(isinstance(facts["alignment"], str), "alignment", "be text")
-    _require(_is_number(facts["seconds"]), "seconds", "be a number")
+    require(_are_numbers(facts["measures"]), "measures", "be numbers by name")
+    require(_are_numbers(facts["alignment_scores"]), "alignment scores", "be numbers by name")
+    require(isinstance(facts["alignment"], str), "alignment", "be text")
+    require(_is_number(facts["seconds"]), "seconds", "be a number")
 
 
 def check_sweep(
@@ -48,34 +48,35 @@ def check_sweep(
 ) -> None:  # fmt: skip
     """Refuse a sweep whose maps do not belong together."""
     known = set(DEFAULTS)
-    _require(set(estimator) == known, "parameters of the estimator", "be those of this version")
+    require(set(estimator) == known, "parameters of the estimator", "be those of this version")
     for parameters in (estimator, *(swept.parameters for swept in maps)):
-        _require(set(parameters) <= known, "names of parameters", "be those of the estimator")
+        require(set(parameters) <= known, "names of parameters", "be those of the estimator")
         valid = all(map(_is_value, parameters.values()))
-        _require(valid, "values of parameters", "be numbers, text, arrays, or numbers by name")
+        require(valid, "values of parameters", "be numbers, text, arrays, or numbers by name")
         method = parameters.get("method", estimator["method"])
-        _require(method in METHODS, "method", f"be one of {', '.join(METHODS)}")
+        require(method in METHODS, "method", f"be one of {', '.join(METHODS)}")
     for point in points:
         steering = point.steering
         named = steering is None or steering in point.parameters
-        _require(named, "steering parameter", "be one of the parameters of its map")
+        require(named, "steering parameter", "be one of the parameters of its map")
         texts = isinstance(point.line, str) and isinstance(point.seedless_line, str)
-        _require(texts, "lines", "be text")
+        require(texts, "lines", "be text")
     finished = [swept for swept in maps if swept.error is None]
     texts = all(isinstance(each.error, str | None) for each in maps)
-    _require(texts, "errors", "be text")
+    require(texts, "errors", "be text")
     shapes = {each.embedding.shape for each in finished if each.embedding is not None}
-    _require(len(shapes) <= 1, "maps", "have the same shape")
+    require(len(shapes) <= 1, "maps", "have the same shape")
     measured = [tuple(chosen_by(each.measures)) for each in finished]
     mixed = all("mixing" in each.measures for each in finished)
-    _require(mixed and len(set(measured)) <= 1, "measures", "be the same for all maps")
+    require(mixed and len(set(measured)) <= 1, "measures", "be the same for all maps")
     whole = isinstance(sampled_from, int) and not isinstance(sampled_from, bool)
     n = max((shape[0] for shape in shapes), default=0)
     enough = sampled_from is None or (whole and sampled_from >= n)
-    _require(enough, "number of points", f"be a whole number, at least the {n} of a map")
+    require(enough, "number of points", f"be a whole number, at least the {n} of a map")
 
 
-def _require(fits: object, what: str, wanted: str) -> None:
+def require(fits: object, what: str, wanted: str) -> None:
+    """Refuse a sweep one of whose parts does not fit."""
     if not fits:
         raise ValueError(f"its {what} must {wanted}")
 

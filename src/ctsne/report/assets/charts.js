@@ -1,176 +1,196 @@
-// The measures over the strength, and the cost of mixing.
+// Small charts as SVG: axes, dots to click, and the cost of mixing.
 
-const LINE_COLORS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00"];
-const MEASURE_COLORS = { adjusted_rnx: "#D55E00", other_mixing: "#009E73" };
-const MIXING_COLORS = ["#0072B2", "#56B4E9", "#CC79A7"]; // of the label, or of up to three columns
-const SUGGESTED = "#B0007A";
+// Round numbers across a range, about so many.
 
-function makeChart(options) {
-  const chart = Bokeh.Plotting.figure({
-    tools: [], toolbar_location: null, sizing_mode: "stretch_both", min_border_left: 50, min_border_bottom: 44,
-    min_border_right: 14, outline_line_color: null, ...options,
-  });
-  for (const axis of [...chart.xaxes, ...chart.yaxes]) {
-    axis.setv({
-      axis_label_text_font_style: "normal", axis_label_text_color: INK, major_label_text_color: INK,
-      axis_line_color: "#8a8a8a", major_tick_line_color: "#8a8a8a", minor_tick_line_color: null,
-    });
+function ticksOf(low, high, about) {
+  const rough = (high - low) / about || 1;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * [1, 2, 5, 10].find((each) => each * power >= rough);
+  const ticks = [];
+  for (let tick = Math.ceil(low / step) * step; tick <= high + step * 1e-9; tick += step) ticks.push(Number(tick.toPrecision(10)));
+  return ticks;
+}
+
+// Calls draw with an empty drawing and its size, now and whenever the place for it changes its size;
+// returns a function that draws again.
+
+function makeChart(host, draw) {
+  const chart = shape("svg", { "aria-hidden": "true" });
+  host.append(chart);
+  const again = () => {
+    const [width, height] = [host.clientWidth, host.clientHeight];
+    if (width === 0 || height === 0) return;
+    chart.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    chart.replaceChildren();
+    draw(chart, width, height);
+  };
+  new ResizeObserver(again).observe(host);
+  return again;
+}
+
+// Scales and axes: a horizontal rule and its numbers below, the vertical numbers on the left.
+
+function drawAxes(chart, { x, y, width, height, xTicks, yTicks, left = 30, right = 10, top = 18, bottom = 32, xLabel, yLabel }) {
+  const toX = (value) => left + ((value - x[0]) / (x[1] - x[0])) * (width - left - right);
+  const toY = (value) => height - bottom - ((value - y[0]) / (y[1] - y[0])) * (height - top - bottom);
+  for (const [tick, text] of yTicks) {
+    chart.append(shape("line", { x1: left, x2: width - right, y1: toY(tick), y2: toY(tick), class: "grid" }),
+      shape("text", { x: left - 5, y: toY(tick) + 4, class: "tick", "text-anchor": "end" }, text));
   }
-  return chart;
+  chart.append(shape("line", { x1: left, x2: width - right, y1: height - bottom, y2: height - bottom, class: "axis" }));
+  for (const [tick, text] of xTicks) {
+    chart.append(shape("line", { x1: toX(tick), x2: toX(tick), y1: height - bottom, y2: height - bottom + 3, class: "axis" }),
+      shape("text", { x: toX(tick), y: height - bottom + 14, class: "tick", "text-anchor": "middle" }, text));
+  }
+  chart.append(shape("text", { x: width - right, y: height - 4, class: "axis-name", "text-anchor": "end" }, xLabel),
+    shape("text", { x: 2, y: 11, class: "axis-name" }, yLabel));
+  return { toX, toY };
 }
 
-function dots(chart, source, options) {
-  return chart.scatter({ x: { field: "x" }, y: { field: "y" }, source, line_color: "#ffffff", size: 9, ...options });
+function plainTicks(low, high, about) {
+  return ticksOf(low, high, about).map((tick) => [tick, String(tick).replace("-", "−")]);
 }
 
-function keyItem(color, text, shape = "") {
+function drawLine(chart, dots, color) {
+  chart.append(shape("polyline", { points: dots.map(({ x, y }) => `${x},${y}`).join(" "), fill: "none", stroke: color, class: "line" }));
+}
+
+function drawDot(chart, { x, y, title }, color, radius = 4.5) {
+  const dot = shape("circle", { cx: x, cy: y, r: radius, fill: color, class: "dot" });
+  dot.append(shape("title", {}, title));
+  chart.append(dot);
+}
+
+// A click chooses the nearest dot within 30 pixels.
+
+function onNearest(host, dotsOf, choose) {
+  const nearest = ({ clientX, clientY }) => {
+    const { left, top } = host.getBoundingClientRect();
+    let best = { distance: 30, map: null };
+    for (const { x, y, map } of dotsOf()) {
+      const distance = Math.hypot(x - (clientX - left), y - (clientY - top));
+      if (distance < best.distance) best = { distance, map };
+    }
+    return best.map;
+  };
+  host.addEventListener("pointermove", (event) => host.classList.toggle("near", nearest(event) !== null));
+  host.addEventListener("click", (event) => {
+    const map = nearest(event);
+    if (map === null) return;
+    choose(map);
+  });
+}
+
+function keyItem(color, text, kind = "") {
   const item = element("li");
-  const swatch = element("span", "", { class: `swatch ${shape}` });
+  const swatch = element("span", "", { class: `swatch ${kind}` });
   if (color !== null) swatch.style.background = color;
   item.append(swatch, element("span", text, { class: "name", title: text }));
   return item;
 }
 
-// A click chooses the nearest dot within 30 pixels.
-
-function onNearest(chart, dotsOf, choose) {
-  chart.on_event("tap", ({ x, y }) => {
-    const wide = chart.inner_width / (chart.x_range.end - chart.x_range.start);
-    const high = chart.inner_height / (chart.y_range.end - chart.y_range.start);
-    let best = { distance: 30, map: null };
-    for (const dot of dotsOf()) {
-      const distance = Math.hypot((dot.x - x) * wide, (dot.y - y) * high);
-      if (distance < best.distance) best = { distance, map: dot.map };
-    }
-    if (best.map !== null) choose(best.map);
-  });
+function padded(values, share) {
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const pad = share * (high - low) || 0.05;
+  return [low - pad, high + pad];
 }
 
-function tradeOff(data, state) {
-  const { facts } = data;
-  const dot = (map) => ({ map, x: leastMixing(facts, map), y: facts.maps[map].measures.adjusted_rnx });
-  const isDrawn = ({ x, y }) => x !== undefined && y !== undefined;
-  const all = facts.lines.flatMap((line) => line.maps).map(dot).filter(isDrawn);
-  const key = byId("trade-key");
-  if (all.length === 0) {
-    byId("trade").replaceChildren(element("p", "The mixing of the known label could not be measured."));
-    return null;
-  }
-  const span = (values) => {
-    const [low, high] = [Math.min(...values), Math.max(...values)];
-    const pad = 0.08 * (high - low) || 0.05;
-    return { start: low - pad, end: high + pad };
-  };
-  const { Range1d, ColumnDataSource, Span } = Bokeh;
-  const nameOf = (key) => facts.measures.find((measure) => measure.key === key).name;
-  const chart = makeChart({
-    x_range: new Range1d(span(all.map(({ x }) => x))), y_range: new Range1d(span(all.map(({ y }) => y))),
-    x_axis_label: `${facts.targets.length > 1 ? "mixing of the least mixed column" : nameOf("mixing")} (1: as random labels)`, y_axis_label: nameOf("adjusted_rnx"),
-  });
-  const target = new Span({ dimension: "height", line_dash: "dashed", line_color: SUGGESTED, line_alpha: 0.7 });
-  chart.add_layout(target);
-  facts.lines.forEach((line, place) => {
-    const found = line.maps.map(dot).filter(isDrawn);
-    const source = new ColumnDataSource({ data: { x: found.map(({ x }) => x), y: found.map(({ y }) => y) } });
-    const alone = facts.reference === line.maps[0] && line.maps.length === 1;
-    const color = alone ? INK : LINE_COLORS[place % LINE_COLORS.length];
-    if (found.length > 1) {
-      chart.line({ x: { field: "x" }, y: { field: "y" }, source, line_color: color, line_width: 1.5, line_alpha: 0.5 });
-    }
-    dots(chart, source, { fill_color: color, size: alone ? 12 : 9 });
-    key.append(keyItem(color, line.title));
-  });
-  const mark = (options) => {
-    const source = new ColumnDataSource({ data: { x: [], y: [] } });
-    dots(chart, source, { fill_color: null, ...options });
-    return (map) => {
-      const place = map === null ? {} : dot(map);
-      source.data = isDrawn(place) ? { x: [place.x], y: [place.y] } : { x: [], y: [] };
-    };
-  };
-  const markSuggested = mark({ marker: "diamond", size: 22, line_color: SUGGESTED, line_width: 2.5 });
-  const markCurrent = mark({ size: 17, line_color: INK, line_width: 2.5 });
-  key.append(keyItem(SUGGESTED, "suggested", "diamond"), keyItem(null, "shown on the right", "ring"));
-  state.watch(["map"], ({ map }) => markCurrent(map));
-  state.watch(["suggested", "targets"], ({ suggested, targets }) => {
-    markSuggested(suggested);
-    target.location = targets[0];
-    target.visible = targets.every((each) => each === targets[0]);
-  });
-  onNearest(chart, () => all, (map) => state.set({ map }));
-  return chart;
+function themed(color) {
+  return isDark() ? onDark(color) : color;
 }
 
-// The measures of the current line. Strengths that are not single numbers (one per label) are drawn
-// at equal distances.
+// Every map by its mixing and the neighbours it keeps. Shown and suggested maps carry their settings.
 
-function course(data, state) {
+function connectTradeOff(data, state) {
   const { facts } = data;
-  const { Range1d, ColumnDataSource, Span, FixedTicker } = Bokeh;
-  const drawn = facts.measures.filter(({ chosen }) => chosen);
-  const mixings = drawn.filter(({ key }) => !(key in MEASURE_COLORS));
-  const chart = makeChart({ x_range: new Range1d({ start: 0, end: 1 }), y_range: new Range1d({ start: 0, end: 1 }) });
-  const now = new Span({ dimension: "height", line_color: INK, line_width: 2, line_alpha: 0.6 });
-  chart.add_layout(now);
-  const sources = drawn.map((measure) => {
-    const { key, name } = measure;
-    const source = new ColumnDataSource({ data: { x: [], y: [] } });
-    const color = MEASURE_COLORS[key] ?? MIXING_COLORS[mixings.indexOf(measure) % MIXING_COLORS.length];
-    chart.line({ x: { field: "x" }, y: { field: "y" }, source, line_color: color, line_width: 1.5 });
-    dots(chart, source, { fill_color: color });
-    byId("course-key").append(keyItem(color, name));
-    return source;
-  });
-  let shown = null;
-  let places = [];
-  const [axis] = chart.xaxes;
-  const draw = (line) => {
-    shown = line;
-    const values = line.maps.map((map) => facts.maps[map].value);
-    const isNumber = values.every((value) => value !== null);
-    const isLog = isNumber && line.steering !== "strength";
-    places = values.map((value, place) => (isLog ? -Math.log10(value) : isNumber ? value : place));
-    const [low, high] = [Math.min(...places), Math.max(...places)];
-    const pad = 0.04 * (high - low) || 0.5;
-    chart.x_range.setv({ start: low - pad, end: high + pad });
-    const ticks = spread(places, (high - low + 2 * pad) / 9);
-    axis.ticker = new FixedTicker({ ticks: ticks.map((place) => places[place]) });
-    axis.major_label_overrides = new Map(ticks.map((place) => [places[place], isNumber ? short(values[place]) : String(place + 1)]));
-    axis.axis_label = !isNumber ? "setting, in the order of the table" : `${line.steering}${isLog ? " (logarithmic)" : ""}, weak to strong`;
-    drawn.forEach(({ key }, index) => {
-      const found = line.maps.map((map, place) => [places[place], facts.maps[map].measures[key]]).filter(([, y]) => y !== undefined);
-      sources[index].data = { x: found.map(([x]) => x), y: found.map(([, y]) => y) };
+  const nameOf = (key) => facts.measures.find((measure) => measure.key === key)?.name;
+  const isDrawn = ({ mixing, kept }) => mixing !== undefined && kept !== undefined;
+  const lines = facts.lines.map((line) => ({
+    ...line, dots: line.maps.map((map) => ({ map, mixing: leastMixing(facts, map), kept: facts.maps[map].measures.adjusted_rnx })).filter(isDrawn),
+  }));
+  const all = lines.flatMap(({ dots }) => dots);
+  byId("trade-off").hidden = all.length < 2;
+  if (all.length < 2) return;
+  const [x, y] = [padded(all.map(({ mixing }) => mixing), 0.08), padded(all.map(({ kept }) => kept), 0.14)];
+  let placed = new Map();
+  const draw = (chart, width, height) => {
+    const { panels, suggested, targets, preset } = state.values;
+    const { toX, toY } = drawAxes(chart, {
+      x, y, width, height, xTicks: plainTicks(...x, width / 48), yTicks: plainTicks(...y, height / 45),
+      xLabel: facts.targets.length > 1 ? "mixing of the least mixed column →" : `${nameOf("mixing")} →`, yLabel: `↑ ${nameOf("adjusted_rnx")}`,
     });
-    const all = sources.flatMap((source) => source.data.y);
-    chart.y_range.setv({ start: Math.min(0, ...all) - 0.02, end: Math.max(...all, 0.1) * 1.06 });
-    byId("course-about").textContent = `${line.title}: ${line.maps.length === 1 ? "one setting" : `${line.maps.length} settings; the vertical line marks the one shown`}.`;
+    if (targets.every((target) => target === targets[0]) && targets[0] > x[0] && targets[0] < x[1]) {
+      const rule = shape("line", { x1: toX(targets[0]), x2: toX(targets[0]), y1: 18, y2: height - 32, class: "target" });
+      rule.append(shape("title", {}, `target: mixing of at least ${targets[0]}`));
+      chart.append(rule);
+    }
+    placed = new Map();
+    const along = [];
+    for (const { dots, color } of lines) {
+      const drawn = dots.map(({ map, mixing, kept }) => ({
+        map, x: toX(mixing), y: toY(kept), title: `${facts.maps[map].title}: mixing ${mixing.toFixed(2)}, neighbours kept ${kept.toFixed(2)}`,
+      }));
+      if (drawn.length > 1) drawLine(chart, drawn, themed(color));
+      along.push(...boxesAlong(drawn));
+      for (const dot of drawn) {
+        drawDot(chart, dot, themed(color));
+        placed.set(dot.map, dot);
+      }
+    }
+    const shown = new Set(preset === "one" ? [panels[1].map] : panels.map(({ map }) => map));
+    const marked = [...shown, ...(shown.has(suggested) ? [] : [suggested])].filter((map) => placed.has(map));
+    for (const map of shown) mark(chart, placed.get(map), "shown");
+    mark(chart, placed.get(suggested), "suggested");
+    const boxOf = ({ map, x: left, y: top }, reach = marked.includes(map) ? 9 : 4) => ({ left: left - reach, right: left + reach, top: top - reach, bottom: top + reach });
+    const taken = { dots: [...placed.values()].map((dot) => boxOf(dot)), along };
+    for (const map of marked) {
+      const { setting, title } = facts.maps[map];
+      drawName(chart, placed.get(map), `${setting || title}${map === suggested && width > 230 ? " (suggested)" : ""}`, width, height, taken);
+    }
   };
-  state.watch(["map"], ({ map }) => {
-    const line = lineOf(facts, map);
-    if (line !== shown) draw(line);
-    now.location = places[line.maps.indexOf(map)];
+  const again = makeChart(byId("trade"), draw);
+  onNearest(byId("trade"), () => placed.values(), (map) => lookAtMap(state, map));
+  state.watch(["panels", "suggested", "targets", "look", "preset"], again);
+  state.watch(["look"], () => {
+    byId("trade-key").replaceChildren(...(lines.length > 1 ? lines.map(({ title, color }) => keyItem(themed(color), title)) : []));
   });
-  const dotsOf = () =>
-    sources.flatMap(({ data: { x, y } }) => x.map((each, i) => ({ x: each, y: y[i], map: shown.maps[places.indexOf(each)] })));
-  onNearest(chart, dotsOf, (map) => state.set({ map }));
-  return chart;
 }
 
-// Ticks whose labels do not overlap; the first and the last are always among them.
-
-function spread(places, room) {
-  const chosen = [];
-  places.forEach((place, index) => {
-    if (chosen.length === 0 || Math.abs(place - places[chosen.at(-1)]) >= room) chosen.push(index);
-  });
-  const last = places.length - 1;
-  if (chosen.at(-1) !== last) {
-    if (chosen.length > 1 && Math.abs(places[last] - places[chosen.at(-1)]) < room) chosen.pop();
-    chosen.push(last);
-  }
-  return chosen;
+function mark(chart, dot, kind) {
+  if (dot === undefined) return;
+  const { x, y } = dot;
+  chart.append(kind === "shown" ? shape("circle", { cx: x, cy: y, r: 7.5, class: "shown" })
+    : shape("path", { d: `M${x} ${y - 11}L${x + 11} ${y}L${x} ${y + 11}L${x - 11} ${y}Z`, class: "suggested" }));
 }
 
-function short(value) {
-  return value !== 0 && value < 1e-3 ? value.toExponential().replace("e-", "e−") : String(value);
+// A name beside its dot, inside the chart, where it hides as little as possible of dots and lines.
+
+function drawName(chart, dot, text, width, height, { dots, along }) {
+  const name = shape("text", { class: "dot-name" }, text);
+  chart.append(name);
+  const long = name.getComputedTextLength();
+  const lefts = [13, -13 - long, -long / 2, 6, -6 - long, -long * 0.75, -long * 0.25];
+  const places = [-18, 4, 25, -30, 37].flatMap((dy) => lefts.map((dx) => {
+    const left = Math.min(Math.max(dot.x + dx, 30), width - long - 2);
+    return { left, right: left + long, top: dot.y + dy - 11, bottom: dot.y + dy + 3, far: Math.abs(dy - 4) / 20 + Math.abs(left + long / 2 - dot.x) / 200 };
+  }));
+  const hits = (a, boxes) => boxes.filter((b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom).length;
+  const cost = (a) => a.far + 4 * hits(a, dots) + 0.25 * hits(a, along) + (a.top < 14 || a.bottom > height - 32 ? 8 : 0);
+  const best = places.reduce((least, each) => (cost(each) < cost(least) ? each : least));
+  name.setAttribute("x", best.left);
+  name.setAttribute("y", best.bottom - 3);
+  dots.push(best);
+}
+
+// Boxes of a few pixels along the lines between dots.
+
+function boxesAlong(dots) {
+  return dots.slice(1).flatMap((to, place) => {
+    const from = dots[place];
+    const steps = Math.max(1, Math.round(Math.hypot(to.x - from.x, to.y - from.y) / 5));
+    return Array.from({ length: steps }, (_, step) => {
+      const [x, y] = [from.x + ((to.x - from.x) * step) / steps, from.y + ((to.y - from.y) * step) / steps];
+      return { left: x - 1, right: x + 1, top: y - 1, bottom: y + 1 };
+    });
+  });
 }

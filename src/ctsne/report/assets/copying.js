@@ -1,4 +1,4 @@
-// The command that makes the map on the right, for copying.
+// The command that makes the map of the panel in focus, for copying.
 
 function connectCommand(data, state) {
   const [text, button] = [byId("command"), byId("copy")];
@@ -7,9 +7,12 @@ function connectCommand(data, state) {
     clearTimeout(timer);
     button.textContent = "Copy";
   };
-  byId("command-where").textContent = data.provenance.command === undefined ? "To make the map on the right:" : "To make the map on the right, in this page's folder:";
-  state.watch(["map"], ({ map }) => {
-    text.textContent = data.commands[map];
+  byId("command-where").textContent = data.provenance.command === undefined ? "To make this map:" : "To make this map, in this page's folder:";
+  state.watch(["panels", "focus"], (values) => {
+    const command = data.commands[focused(values).map];
+    if (text.textContent === command) return;
+    text.textContent = command;
+    text.title = command;
     rest();
   });
   button.addEventListener("click", async () => {

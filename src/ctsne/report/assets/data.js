@@ -16,8 +16,10 @@ function readData() {
     if (!kept.has(id)) kept.set(id, make(bytes(id)));
     return kept.get(id);
   };
-  const whole = (array, width) =>
-    width === 1 ? array : width === 2 ? new Uint16Array(array.buffer) : new Uint32Array(array.buffer);
+  const whole = (array) => {
+    const width = array.length / n;
+    return width === 1 ? array : width === 2 ? new Uint16Array(array.buffer) : new Uint32Array(array.buffer);
+  };
   // Every map fills the square from 0 to 1.
   const unpacked = (array) => {
     const steps = new Uint16Array(array.buffer);
@@ -38,25 +40,36 @@ function readData() {
     rows,
     positions: (map) => keep(`map-${map}-positions`, unpacked),
     // Codes of labels or steps of a scale, from 1; 0 is missing.
-    codes: (column) => keep(`column-${column}`, (array) => whole(array, array.length / n)),
-    diagnostic(map, name, point) {
-      const highest = facts.maps[map].highest[name];
+    codes: (column) => keep(`column-${column}`, whole),
+    // A diagnostic of a map: steps of a scale that ends at `highest`, or null if the map lacks it.
+    steps(map, key) {
+      const highest = facts.maps[map].highest?.[key];
       if (highest === undefined) return null;
-      const values = keep(`map-${map}-${name}`, (array) => whole(array, array.length / n));
-      return (values[point] / (name === "perplexity" ? 65535 : 255)) * highest;
+      const steps = keep(`map-${map}-${key}`, whole);
+      return { steps, top: steps.BYTES_PER_ELEMENT === 2 ? 65535 : 255, highest };
+    },
+    diagnostic(map, key, point) {
+      const constant = facts.maps[map].constant?.[key];
+      if (constant !== undefined) return constant;
+      const found = this.steps(map, key);
+      return found === null ? null : (found.steps[point] / found.top) * found.highest;
     },
     nameOf: (point) => (facts.names === null ? `row ${rows[point]}` : facts.names[point]),
-    // The shown point of a row, or undefined if the sample does not contain it.
+    // The shown point of a row, or undefined if it is not shown.
     pointOf(row) {
       if (pointOf === null) pointOf = new Map(Array.from(rows, (of, point) => [of, point]));
       return pointOf.get(row);
     },
-    labelOf(column, point) {
+    // The text of a point in a column, or null where it is missing.
+    valueOf(column, point) {
       const { kind, labels, low, high } = facts.columns[column];
       const code = this.codes(column)[point];
-      if (code === 0) return facts.missingText;
+      if (code === 0) return null;
       const share = (code - 1) / 65534;
       return kind === "numbers" ? number(low * (1 - share) + high * share, 4) : labels[code - 1];
+    },
+    labelOf(column, point) {
+      return this.valueOf(column, point) ?? facts.missingText;
     },
   };
 }
@@ -73,6 +86,14 @@ function count(value) {
   return value.toLocaleString("en");
 }
 
+function counted(value, thing) {
+  return `${count(value)} ${thing}${value === 1 ? "" : "s"}`;
+}
+
+function percent(share) {
+  return share > 0 && share < 0.001 ? "< 0.1 %" : `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)} %`;
+}
+
 function measured(map, measure) {
   const value = map.measures[measure.key];
   return value === undefined ? "–" : value.toFixed(measure.digits);
@@ -87,6 +108,29 @@ function element(name, text = "", attributes = {}) {
   return made;
 }
 
+function shape(name, attributes = {}, text = "") {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+  made.textContent = text;
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  return made;
+}
+
 function byId(id) {
   return document.getElementById(id);
+}
+
+// A name that is cut in the middle where room is short, so that its end stays in sight.
+
+const [TAIL, UNCUT] = [11, 20];
+
+function longName(text) {
+  const shown = text.trim() === "" ? "(empty)" : text;
+  const name = element("span", "", { class: "name", dir: "auto", title: text });
+  const letters = Array.from(shown);
+  if (letters.length <= UNCUT) {
+    name.append(element("span", shown, { class: "head" }));
+  } else {
+    name.append(element("span", letters.slice(0, -TAIL).join(""), { class: "head" }), element("span", letters.slice(-TAIL).join(""), { class: "tail" }));
+  }
+  return name;
 }

@@ -1,91 +1,102 @@
-// The column to colour by, the meaning of the colours, and selecting by label.
+// The meaning of the colours, and selecting by label.
 
-const MOST_LABELS = 60;
+const MOST_LABELS = 1000;
 
-function connectLegend(data, state) {
-  const { facts } = data;
-  const select = byId("column");
-  facts.columns.forEach(({ name, kind, all }, place) => {
-    const option = element("option", kind === "texts" ? `${name} (${count(all)} different values, too many for colours)` : name, { value: place });
-    option.disabled = kind === "texts";
-    select.append(option);
-  });
-  select.addEventListener("change", () => state.set({ column: Number(select.value), pressed: new Set() }));
-  for (const [role, place] of [...facts.known.map((each) => ["known", each]), ["other", facts.other]]) {
-    if (place === null) continue;
-    const { name } = facts.columns[place];
-    const button = element("button", `${role}: ${name}`, { type: "button", title: name });
-    button.addEventListener("click", () => state.set({ column: place, pressed: new Set() }));
-    state.watch(["column"], ({ column }) => button.setAttribute("aria-pressed", column === place));
-    byId("shortcuts").append(button);
-  }
-  state.watch(["column"], ({ column }) => {
-    select.value = column;
-    drawLegend(data, state, column);
-    showBelow();
-  });
-  byId("labels").addEventListener("scroll", showBelow);
-  new ResizeObserver(showBelow).observe(byId("labels"));
-  state.watch(["pressed"], ({ pressed }) => {
-    for (const button of byId("labels").querySelectorAll("button")) {
-      button.setAttribute("aria-pressed", pressed.has(Number(button.dataset.code)));
+function connectLegend(data, state, colouring) {
+  const sections = SIDES.map((side) => byId(`legend-${side}`));
+  const drawn = ["", ""];
+  const showPressed = ({ pressed }) => {
+    for (const section of sections) {
+      for (const button of section.querySelectorAll(".labels button")) {
+        button.setAttribute("aria-pressed", String(pressed.column) === button.dataset.column && pressed.codes.has(Number(button.dataset.code)));
+      }
     }
+  };
+  state.watch(["panels", "preset", "look"], ({ panels, preset }) => {
+    const found = panels.map(colouring);
+    const alone = preset === "one";
+    const same = alone || legendKey(found[0]) === legendKey(found[1]);
+    sections.forEach((section, place) => {
+      const each = found[place];
+      section.hidden = each.kind === "none" || (place === 0 ? alone : same && !alone);
+      if (section.hidden) return;
+      const title = byId(`legend-${SIDES[place]}-title`);
+      const prefix = same ? "" : `${place === 0 ? "Left" : "Right"}: `;
+      title.replaceChildren(prefix, element("bdi", each.name));
+      title.title = each.name;
+      const key = `${each.key} ${isDark()}`;
+      if (drawn[place] === key) return;
+      drawn[place] = key;
+      drawLegend(data, state, section, each);
+      showPressed(state.values);
+    });
   });
+  state.watch(["pressed"], showPressed);
+  for (const section of sections) watchEnd(section.querySelector(".labels"), () => showBelow(section));
 }
 
-// Some systems hide scroll bars, so say that the list continues.
+// Diagnostics have one scale for all maps, so one legend serves two maps.
 
-function showBelow() {
-  const list = byId("labels");
+function legendKey({ kind, column, key }) {
+  return kind === "numbers" ? String(column) : key;
+}
+
+// How many labels are below the end of the list.
+
+function showBelow(section) {
+  const list = section.querySelector(".labels");
   const end = list.getBoundingClientRect().bottom;
   const below = Array.from(list.children).filter((item) => item.getBoundingClientRect().bottom > end + 6).length;
-  byId("labels-below").textContent = below === 0 ? "" : `${below} more`;
+  section.querySelector(".more").textContent = below === 0 ? "" : `${count(below)} more ↓`;
 }
 
-function drawLegend(data, state, column) {
-  const facts = data.facts.columns[column];
-  const missing = { code: 0, text: data.facts.missingText, color: data.facts.missingColor, points: facts.missing };
+function drawLegend(data, state, section, colouring) {
+  const { facts } = data;
+  const table = colorTable(facts, colouring, isDark());
   const entries = [];
-  byId("legend-title").textContent = facts.name;
-  byId("labels-more").textContent = "";
-  const list = byId("labels");
+  const list = section.querySelector(".labels");
+  const note = section.querySelector(".note");
+  note.textContent = colouring.note ?? "";
   list.replaceChildren();
-  if (facts.kind === "numbers") {
+  list.scrollTop = 0;
+  if (colouring.kind === "numbers") {
     const item = element("li");
     const bar = element("div", "", { class: "scale" });
-    bar.style.background = `linear-gradient(to right, ${SCALE.join(", ")})`;
+    bar.style.background = `linear-gradient(to right, ${scaleColors(isDark(), 9).join(", ")})`;
     const ends = element("div", "", { class: "ends" });
-    ends.append(element("span", number(facts.low)), element("span", number(facts.high)));
+    ends.append(...colouring.ends.map((end) => element("span", end)));
     item.append(bar, ends);
     list.append(item);
   } else {
-    facts.labels.forEach((text, place) => entries.push({ code: place + 1, text, color: facts.colors[place], points: facts.counts[place] }));
+    colouring.labels.forEach((text, place) => entries.push({ code: place + 1, text, points: colouring.counts[place] }));
     if (entries.length > MOST_LABELS) {
       entries.sort((a, b) => b.points - a.points).splice(MOST_LABELS);
-      byId("labels-more").textContent = `The ${MOST_LABELS} largest of ${count(facts.all)} labels. The others share these colours.`;
+      note.textContent = `The ${count(MOST_LABELS)} largest of ${count(colouring.all)} labels.`;
     }
+    if (colouring.labels.length > new Set(colouring.colors).size) note.textContent += " Some labels share a colour.";
   }
-  if (facts.missing > 0) entries.push(missing);
-  for (const entry of entries) {
-    const button = element("button", "", { type: "button", title: entry.text, "aria-pressed": "false", "data-code": entry.code });
+  if (colouring.missing > 0) entries.push({ code: 0, text: facts.missingText, points: colouring.missing });
+  section.classList.toggle("long", entries.length > 8); // a short list gives up no room to a long one
+  list.append(...entries.map((entry) => {
+    const { code, text } = entry;
+    const button = element("button", "", { type: "button", title: text, "aria-pressed": "false", "data-code": code, "data-column": colouring.column });
     const swatch = element("span", "", { class: "swatch" });
-    swatch.style.background = entry.color;
-    const name = element("span", entry.text.trim() === "" ? "(empty)" : entry.text, { class: "name", dir: "auto" });
-    button.append(swatch, name, element("span", count(entry.points), { class: "count" }));
-    button.addEventListener("click", () => press(data, state, entry.code));
+    swatch.style.background = table[code];
+    button.append(swatch, longName(text), element("span", count(entry.points), { class: "count" }));
+    button.addEventListener("click", () => press(data, state, colouring, code));
     const item = element("li");
     item.append(button);
-    list.append(item);
-  }
+    return item;
+  }));
 }
 
-function press(data, state, code) {
-  const pressed = new Set(state.values.pressed);
-  if (!pressed.delete(code)) pressed.add(code);
-  const codes = data.codes(state.values.column);
+function press(data, state, colouring, code) {
+  const { pressed } = state.values;
+  const codes = new Set(pressed.column === colouring.column ? pressed.codes : []);
+  if (!codes.delete(code)) codes.add(code);
   const selected = [];
-  codes.forEach((each, point) => {
-    if (pressed.has(each)) selected.push(point);
+  colouring.codes.forEach((each, point) => {
+    if (codes.has(each)) selected.push(point);
   });
-  state.set({ selected, pressed });
+  state.set({ selected: Uint32Array.from(selected), pressed: { column: colouring.column, codes } });
 }

@@ -1,72 +1,108 @@
-// The selected points: their number, their labels, and their names as a file.
+// The selected points: their number, their labels, and all that is known of them as a file.
 
 const MOST_ROWS = 12;
+const NOTHING_PRESSED = { column: null, codes: new Set() };
 
 function connectSelection(data, state) {
   const { facts, n } = data;
-  const clear = () => state.set({ selected: [], pressed: new Set(), pinned: null, point: null });
+  const clear = () => state.set({ selected: [], pressed: NOTHING_PRESSED, pinned: null, point: null });
   byId("clear").addEventListener("click", clear);
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") clear();
+    if (event.key === "Escape" && !closeSheet()) clear();
   });
-  byId("download").addEventListener("click", () => save(data, state.values.selected));
+  for (const id of ["download", "save-csv"]) byId(id).addEventListener("click", () => saveSelection(data, state.values.selected));
+  const isPart = showsPart(facts);
   state.watch(["selected"], ({ selected }) => {
     const some = selected.length > 0;
-    const words = `${count(selected.length)} of ${count(n)} points (${percent(selected.length / n)})`;
-    byId("selection-count").textContent = some ? words : "Draw around points or click labels.";
+    const words = `${count(selected.length)} of ${count(n)} points${isPart ? " shown" : ""} (${percent(selected.length / n)})${isPart ? `; ${count(facts.sampledFrom ?? facts.n)} in all` : ""}`;
+    byId("selection-count").textContent = some ? words : "";
+    byId("selection-hint").hidden = some;
     byId("selection-actions").hidden = !some;
-    if (some) say(`${count(selected.length)} ${selected.length === 1 ? "point" : "points"} selected`);
+    byId("save-csv").disabled = !some;
+    if (some) say(`${counted(selected.length, "point")} selected`);
   });
-  state.watch(["selected", "column"], ({ selected, column }) => {
-    const shown = selected.length === 0 ? [] : [...new Set([column, ...facts.known])];
-    const tables = shown.filter((place) => facts.columns[place].kind === "labels").map((place) => countTable(data, place, selected));
-    byId("selection-tables").replaceChildren(...tables);
+  watchEnd(byId("selection-tables"));
+  let [before, drawn] = [null, ""];
+  state.watch(["selected", "panels"], ({ selected, panels }) => {
+    const columns = [...panels.map(({ column }) => column), ...facts.known];
+    const shown = selected.length === 0 ? [] : [...new Set(columns)].filter((column) => facts.columns[column]?.kind === "labels");
+    if (selected === before && drawn === String(shown)) return; // another map has the same points
+    [before, drawn] = [selected, String(shown)];
+    byId("selection-tables").replaceChildren(...shown.map((column) => countTable(data, column, selected)));
   });
+  if (isPart) {
+    byId("download").textContent = "Save csv of those shown";
+    byId("save-csv").textContent = "Selected points (of those shown), csv";
+  }
+}
+
+// Whether the data have points that the page does not show, or that were not mapped at all.
+
+function showsPart(facts) {
+  return facts.notShown > 0 || facts.sampledFrom !== null;
+}
+
+function select(data, state, points, mode) {
+  const mask = new Uint8Array(data.n);
+  if (mode !== "replace") for (const point of state.values.selected) mask[point] = 1;
+  for (const point of points) mask[point] = mode === "remove" ? 0 : 1;
+  state.set({ selected: Uint32Array.from(mask.keys()).filter((point) => mask[point] === 1), pressed: NOTHING_PRESSED });
 }
 
 function countTable(data, column, selected) {
-  const { name, labels } = data.facts.columns[column];
+  const { name, labels, counts, missing } = data.facts.columns[column];
   const codes = data.codes(column);
-  const tally = (points) => {
-    const counts = new Uint32Array(labels.length + 1);
-    for (const point of points) counts[codes[point]]++;
-    return counts;
-  };
-  const inside = tally(selected);
-  const all = tally(codes.keys());
+  const inside = new Uint32Array(labels.length + 1);
+  for (const point of selected) inside[codes[point]]++;
+  const all = [missing, ...counts];
   const order = Array.from(inside.keys()).filter((code) => inside[code] > 0).sort((a, b) => inside[b] - inside[a]);
   const table = element("table");
   const head = element("tr");
-  head.append(element("th", name, { title: name, scope: "col" }), element("th", "points", { scope: "col" }),
-    element("th", "share", { scope: "col" }), element("th", "of all", { scope: "col", title: "share of this label among all points" }));
+  head.append(element("th", name, { title: name, scope: "col", dir: "auto" }), element("th", "points", { scope: "col" }),
+    element("th", "share", { scope: "col", title: "share of the selected points" }),
+    element("th", "of all", { scope: "col", title: "share of this label among all points shown" }));
   table.append(head);
   for (const code of order.slice(0, MOST_ROWS)) {
-    const label = code === 0 ? data.facts.missingText : labels[code - 1];
     const row = element("tr");
-    row.append(element("td", label, { title: label, dir: "auto" }), element("td", count(inside[code])),
-      element("td", percent(inside[code] / selected.length)), element("td", percent(all[code] / data.n)));
+    const cell = element("td");
+    cell.append(longName(code === 0 ? data.facts.missingText : labels[code - 1]));
+    row.append(cell, element("td", count(inside[code])), element("td", percent(inside[code] / selected.length)), element("td", percent(all[code] / data.n)));
     table.append(row);
   }
   if (order.length > MOST_ROWS) {
     const row = element("tr");
-    row.append(element("td", `and ${count(order.length - MOST_ROWS)} more labels`, { colspan: 4 }));
+    row.append(element("td", `and ${counted(order.length - MOST_ROWS, "more label")}`, { colspan: 4 }));
     table.append(row);
   }
   return table;
 }
 
-function percent(share) {
-  return share > 0 && share < 0.001 ? "< 0.1 %" : `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)} %`;
+// A csv file of the selected points. Texts are quoted but not changed, also those that begin with
+// = + - or @: they are the reader's own data, and changing them would break joins by name.
+
+function selectionTable(data, selected) {
+  const { facts, rows } = data;
+  const quoted = (text) => `"${text.replaceAll('"', '""')}"`;
+  const cell = (column, point) => {
+    const text = data.valueOf(column, point);
+    return text === null ? "" : facts.columns[column].kind === "numbers" ? text : quoted(text);
+  };
+  const named = facts.names !== null;
+  const head = [rowName(facts), ...(named ? ["name"] : []), ...facts.columns.map(({ name }) => name)].map(quoted);
+  const points = Array.from(selected).sort((a, b) => rows[a] - rows[b]);
+  const lines = points.map((point) => [
+    rows[point], ...(named ? [quoted(facts.names[point])] : []), ...facts.columns.map((_, column) => cell(column, point)),
+  ].join(","));
+  return [head.join(","), ...lines, ""].join("\n");
 }
 
-function save(data, selected) {
-  const { facts, rows } = data;
-  const plain = (text) => text.replace(/[\t\r\n]+/g, " ");
-  const lines = Array.from(selected, (point) => [rows[point], facts.names === null ? null : plain(facts.names[point])]);
-  lines.sort(([a], [b]) => a - b);
-  const head = facts.names === null ? "row" : "row\tname";
-  const text = [head, ...lines.map(([row, name]) => (name === null ? `${row}` : `${row}\t${name}`)), ""].join("\n");
-  const link = element("a", "", { href: URL.createObjectURL(new Blob([text], { type: "text/plain" })), download: "selected-points.txt" });
+function saveSelection(data, selected) {
+  const name = showsPart(data.facts) ? "selected-points-of-those-shown.csv" : "selected-points.csv";
+  saveFile(name, new Blob([selectionTable(data, selected)], { type: "text/csv" }));
+}
+
+function saveFile(name, blob) {
+  const link = element("a", "", { href: URL.createObjectURL(blob), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }

@@ -2,21 +2,49 @@
 
 function drawAbout(data) {
   const { facts, n } = data;
-  byId("title").textContent = facts.title;
-  const finished = facts.maps.filter(({ error }) => error === null).length;
-  const factored = facts.known.map((place) => `${facts.columns[place].name} (${count(facts.columns[place].all)} labels)`).join(", ");
-  const sampled = facts.sampledFrom === null ? "" : `, a random sample of ${count(facts.sampledFrom)} (--all-points maps all of them)`;
   const { placed } = facts;
-  const parts = placed !== undefined ? [
-    `${count(placed.points)} points placed in a map of ${count(placed.reference)} (grey)`,
-    placed.far === 0 ? "none is far from the reference"
-      : `${count(placed.far)} are far from the reference: none of its points is closer than ${number(placed.limit)}, so their places mean little`,
-  ] : [`${count(finished)} ${finished === 1 ? "map" : "maps"} of ${count(facts.n)} points${sampled}`, `factored out: ${factored}`];
+  byId("title").textContent = facts.title;
+  byId("title").title = facts.title;
+  const finished = facts.maps.filter(({ error }) => error === null).length;
+  const names = facts.known.map((place) => facts.columns[place].name);
+  const all = facts.sampledFrom ?? facts.n;
+  const points = n < all ? `${count(n)} of ${count(all)} points${n < facts.n ? " shown" : ""}` : counted(n, "point");
+  const short = placed !== undefined ? [
+    `${count(placed.points)} points placed in a map of ${count(placed.reference)} (grey)`, `${placed.far === 0 ? "none is" : placed.far === 1 ? "1 is" : `${count(placed.far)} are`} far from it`,
+    ...(n < facts.n ? [points] : []),
+  ] : [points, ...(facts.single ? [facts.maps[0].title] : [counted(finished, "map")]), ...(names.length > 0 ? [`factored out: ${names.join(", ")}`] : [])];
+  byId("about").textContent = short.join(" · ");
+  byId("about").title = byId("about").textContent;
+  byId("about-full").replaceChildren(...aboutParts(data, finished).map((part) => element("li", `${part}.`)));
+  drawMeanings(facts);
+}
+
+// All there is to say of the points shown, one sentence each.
+
+function aboutParts(data, finished) {
+  const { facts, n } = data;
+  const { placed } = facts;
+  const parts = [];
+  if (placed !== undefined) {
+    parts.push(`${count(placed.points)} points placed in a map of ${count(placed.reference)} (grey)`, placed.far === 0 ? "none is far from the reference"
+      : `${count(placed.far)} are far from the reference: none of its points is closer than ${number(placed.limit)}, so their places mean little`);
+  } else {
+    const sampled = facts.sampledFrom === null ? "" : `, a random sample of ${count(facts.sampledFrom)} (--all-points maps all of them)`;
+    parts.push(`${counted(finished, "map")} of ${counted(facts.n, "point")}${sampled}`);
+    if (facts.known.length > 0) parts.push(`factored out: ${facts.known.map((place) => `${facts.columns[place].name} (${counted(facts.columns[place].all, "label")})`).join(", ")}`);
+    if (facts.other !== null) parts.push(`to look for: ${facts.columns[facts.other].name}`);
+  }
   const whole = facts.columns.every((column) => column.kind !== "labels" || column.labels.length === column.all);
   const rare = whole ? "with every label among them" : "without some rare labels";
-  if (n < facts.n) parts.push(`${count(n)} of ${count(facts.n)} points are shown, chosen at random ${rare}; measures are not limited to those shown`);
+  if (n < facts.n) {
+    parts.push(`${count(n)} of ${count(facts.n)} points are shown, chosen at random ${rare}`, "counts and selections are of the points shown; measures are of all points");
+  }
   if (facts.dimensions === 1) parts.push("the maps have one dimension: heights are random and have no meaning");
-  byId("about").textContent = `${parts.join(" · ")}.`;
+  return parts;
+}
+
+function drawMeanings(facts) {
+  const { placed } = facts;
   const named = new Map(); // the mixing of several columns means the same
   for (const { name, meaning } of facts.measures) named.set(meaning, [...(named.get(meaning) ?? []), name]);
   const meanings = [...named].flatMap(([meaning, names]) => [element("dt", names.join(", ")), element("dd", meaning)]);
@@ -28,22 +56,6 @@ function drawAbout(data) {
       element("dd", `How far a placed point is, in the data, from the nearest of the points that the map was made of. Beyond ${number(placed.limit)} it is called far.`));
   }
   byId("meanings").replaceChildren(...meanings);
-}
-
-function connectTitles(data, state) {
-  const { facts } = data;
-  const main = facts.measures.filter(({ chosen }) => chosen);
-  const line = (map) => main.map((measure) => `${measure.name} ${measured(facts.maps[map], measure)}`).join(" · ");
-  const { reference } = facts;
-  byId("left-title").textContent = `${facts.maps[reference].title} (for comparison)`;
-  byId("left-measures").textContent = line(reference);
-  let first = true;
-  state.watch(["map"], ({ map }) => {
-    byId("right-title").textContent = facts.maps[map].title;
-    byId("right-measures").textContent = line(map);
-    if (!first) say(`${facts.maps[map].title}: ${line(map)}`);
-    first = false;
-  });
 }
 
 function connectSettings(data, state) {
@@ -66,7 +78,7 @@ function connectSettings(data, state) {
     row.append(first);
     if (each.error === null) {
       const button = element("button", each.title, { type: "button", title: `Show ${each.title}` });
-      button.addEventListener("click", () => state.set({ map }));
+      button.addEventListener("click", () => lookAtMap(state, map));
       first.append(button, element("span", "", { class: "tag" }));
       for (const measure of facts.measures) row.append(element("td", measured(each, measure)));
       row.append(element("td", count(each.dominated.count)));
@@ -78,7 +90,9 @@ function connectSettings(data, state) {
     }
     table.tBodies[0].append(row);
   }
-  state.watch(["map", "suggested"], ({ map, suggested }) => {
+  state.watch(["panels", "focus", "suggested"], (values) => {
+    const { suggested } = values;
+    const { map } = focused(values);
     for (const [each, row] of rows) {
       row.toggleAttribute("aria-current", each === map);
       if (each === map) row.setAttribute("aria-current", "true");

@@ -1,0 +1,89 @@
+// The row of controls: arrangement, method and strength, dragging, zoom.
+
+function connectControls(data, state) {
+  const { facts } = data;
+  const reference = facts.maps[facts.reference].title;
+  for (const button of byId("presets").children) {
+    const { preset } = button.dataset;
+    if (preset === "maps") {
+      button.textContent = facts.maps[facts.reference].plain ? "t-SNE and chosen map" : "Two maps";
+      button.title = `${reference} next to the chosen map, in one colour; the slider moves the panel used last`;
+    }
+    button.addEventListener("click", () => arrange(facts, state, preset));
+    state.watch(["preset"], (values) => button.setAttribute("aria-pressed", values.preset === preset));
+  }
+  for (const button of byId("drag").children) {
+    const { drag } = button.dataset;
+    button.addEventListener("click", () => state.set({ drag }));
+    state.watch(["drag"], (values) => button.setAttribute("aria-pressed", values.drag === drag));
+  }
+  byId("zoom-in").addEventListener("click", () => state.set({ view: zoomed(state.values.view, 1.5) }));
+  byId("zoom-out").addEventListener("click", () => state.set({ view: zoomed(state.values.view, 1 / 1.5) }));
+  byId("zoom-reset").addEventListener("click", () => state.set({ view: WHOLE }));
+  for (const button of document.querySelectorAll("[data-goto]")) {
+    button.addEventListener("click", () => byId(button.dataset.goto).scrollIntoView());
+  }
+  connectStrength(data, state);
+}
+
+function connectStrength(data, state) {
+  const { facts } = data;
+  const [select, slider, play] = [byId("line"), byId("strength"), byId("play")];
+  facts.lines.forEach((line, place) => select.append(element("option", line.title, { value: place })));
+  select.hidden = facts.lines.length === 1;
+  const now = () => focused(state.values).map;
+  const place = () => lineOf(facts, now()).maps.indexOf(now());
+  select.addEventListener("change", () => {
+    const line = facts.lines[Number(select.value)];
+    // At the same share of the slider as before.
+    const share = Number(slider.value) / Math.max(1, Number(slider.max));
+    showMap(state, line.maps[Math.round(share * (line.maps.length - 1))]);
+  });
+  slider.addEventListener("input", () => showMap(state, lineOf(facts, now()).maps[Number(slider.value)]));
+  let timer = null;
+  const stop = () => {
+    clearInterval(timer);
+    timer = null;
+    play.textContent = "Play";
+    play.setAttribute("aria-pressed", "false");
+  };
+  const advance = () => {
+    const next = lineOf(facts, now()).maps[place() + 1];
+    if (next === undefined) stop();
+    else showMap(state, next);
+  };
+  play.addEventListener("click", () => {
+    if (timer !== null) return stop();
+    const { maps } = lineOf(facts, now());
+    if (place() === maps.length - 1) showMap(state, maps[0]);
+    timer = setInterval(advance, 1100);
+    play.textContent = "Pause";
+    return play.setAttribute("aria-pressed", "true");
+  });
+  state.watch(["panels", "focus"], (values) => {
+    const { map } = focused(values);
+    const line = lineOf(facts, map);
+    const { setting, title } = facts.maps[map];
+    select.value = facts.lines.indexOf(line);
+    select.title = line.title;
+    slider.max = line.maps.length - 1;
+    slider.value = line.maps.indexOf(map);
+    slider.disabled = line.maps.length === 1;
+    play.disabled = line.maps.length === 1;
+    slider.setAttribute("aria-valuetext", setting || title);
+    byId("setting").textContent = setting || title;
+    byId("setting").title = setting || title;
+  });
+}
+
+// Maps that were changed from elsewhere on the page are brought into sight.
+
+function lookAtMaps({ values }) {
+  if (byId("screen").offsetHeight <= window.innerHeight + 1) window.scrollTo(0, 0);
+  else byId(`panel-${SIDES[values.focus]}`).scrollIntoView({ block: "nearest" });
+}
+
+function lookAtMap(state, map) {
+  showMap(state, map);
+  lookAtMaps(state);
+}

@@ -1,0 +1,166 @@
+// Points drawn by the graphics card. Where they come from and where they go are both on the card,
+// so that a frame of an animation changes one number.
+
+const VERTEX = `#version 300 es
+precision highp float;
+precision highp int;
+layout(location = 0) in float fromX;
+layout(location = 1) in float fromY;
+layout(location = 2) in float toX;
+layout(location = 3) in float toY;
+layout(location = 4) in uint code;
+layout(location = 5) in float raised;
+uniform vec4 camera; // factor and offset of x, then of y
+uniform float share; // of the way
+uniform float size;
+uniform float alpha;
+uniform int only; // -1: all points; 0: only the faded ones; 1: only the raised ones
+uniform vec3 faded;
+uniform highp sampler2D table;
+flat out vec4 color;
+void main() {
+  gl_PointSize = size + 1.0; // half a pixel of soft edge on each side
+  if (only >= 0 && (raised > 0.5) != (only == 1)) {
+    gl_Position = vec4(2.0, 2.0, 2.0, 1.0); // outside, so not drawn
+    return;
+  }
+  vec2 place = mix(vec2(fromX, fromY), vec2(toX, toY), share);
+  gl_Position = vec4(place * camera.xz + camera.yw, 0.0, 1.0);
+  vec3 own = texelFetch(table, ivec2(code & 255u, code >> 8u), 0).rgb;
+  color = vec4(only == 0 ? faded : own, alpha);
+}`;
+
+const CODE = 4; // its place among the inputs above
+
+const FRAGMENT = `#version 300 es
+precision highp float;
+flat in vec4 color;
+uniform float size;
+out vec4 drawn;
+void main() {
+  float distance = length(gl_PointCoord - 0.5) * (size + 1.0);
+  float opacity = color.a * clamp(size / 2.0 - distance + 0.5, 0.0, 1.0);
+  drawn = vec4(color.rgb * opacity, opacity);
+}`;
+
+const SOFTWARE = /swiftshader|llvmpipe|softpipe|software|basic render/i;
+
+// A renderer of the points, or null if there is no card: emulated WebGL is slower than splat.js.
+// A driver may take its context away at any time and give it back later.
+
+function makeCard(points, { onLost, onReturn, insist = false }) {
+  const canvas = element("canvas");
+  const gl = canvas.getContext("webgl2", {
+    antialias: false, depth: false, failIfMajorPerformanceCaveat: !insist,
+    preserveDrawingBuffer: true, // otherwise it is empty in print
+  });
+  if (gl === null) return null;
+  const named = gl.getExtension("WEBGL_debug_renderer_info");
+  const renderer = gl.getParameter(named === null ? gl.RENDERER : named.UNMASKED_RENDERER_WEBGL);
+  if (!insist && SOFTWARE.test(renderer)) {
+    gl.getExtension("WEBGL_lose_context")?.loseContext();
+    return null;
+  }
+  const uniform = {};
+  let [buffers, layouts] = [[], []];
+
+  const build = () => {
+    const program = gl.createProgram();
+    for (const [kind, source] of [[gl.VERTEX_SHADER, VERTEX], [gl.FRAGMENT_SHADER, FRAGMENT]]) {
+      const shader = gl.createShader(kind);
+      gl.shaderSource(shader, source);
+      gl.compileShader(shader);
+      gl.attachShader(program, shader);
+    }
+    gl.linkProgram(program);
+    if (!gl.getProgramParameter(program, gl.LINK_STATUS)) return false;
+    gl.useProgram(program);
+    for (const name of ["camera", "share", "size", "alpha", "only", "faded"]) {
+      uniform[name] = gl.getUniformLocation(program, name);
+    }
+    buffers = Array.from({ length: 6 }, () => gl.createBuffer());
+    layouts = [];
+    gl.bindTexture(gl.TEXTURE_2D, gl.createTexture());
+    gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.NEAREST);
+    gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAG_FILTER, gl.NEAREST);
+    gl.disable(gl.DEPTH_TEST);
+    gl.enable(gl.BLEND);
+    gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
+    return true;
+  };
+  const attribute = (place, array, type) => {
+    gl.bindBuffer(gl.ARRAY_BUFFER, buffers[place]);
+    gl.bufferData(gl.ARRAY_BUFFER, array, gl.DYNAMIC_DRAW);
+    gl.enableVertexAttribArray(place);
+    layouts[place] = { type, bytes: array.BYTES_PER_ELEMENT, step: 0 };
+  };
+  // Makes the card read every step-th point.
+  const stride = (step) => {
+    layouts.forEach((layout, place) => {
+      if (layout.step === step) return;
+      layout.step = step;
+      gl.bindBuffer(gl.ARRAY_BUFFER, buffers[place]);
+      if (place === CODE) gl.vertexAttribIPointer(place, 1, layout.type, step * layout.bytes, 0);
+      else gl.vertexAttribPointer(place, 1, layout.type, false, step * layout.bytes, 0);
+    });
+  };
+  const loaders = {
+    from() {
+      attribute(0, points.from.x, gl.FLOAT);
+      attribute(1, points.from.y, gl.FLOAT);
+    },
+    to() {
+      attribute(2, points.to.x, gl.FLOAT);
+      attribute(3, points.to.y, gl.FLOAT);
+    },
+    codes() {
+      attribute(CODE, points.codes, points.codes.BYTES_PER_ELEMENT === 1 ? gl.UNSIGNED_BYTE : gl.UNSIGNED_SHORT);
+    },
+    table() {
+      const rows = Math.ceil(points.table.length / 256);
+      const bytes = new Uint8Array(4 * 256 * rows);
+      points.table.forEach((color, code) => bytes.set(color, 4 * code));
+      gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, 256, rows, 0, gl.RGBA, gl.UNSIGNED_BYTE, bytes);
+    },
+    mask() {
+      if (points.mask !== null) attribute(5, points.mask, gl.UNSIGNED_BYTE);
+    },
+  };
+  canvas.addEventListener("webglcontextlost", (event) => {
+    event.preventDefault(); // asks for it back
+    onLost();
+  });
+  canvas.addEventListener("webglcontextrestored", () => {
+    if (build()) onReturn();
+  });
+  if (!build()) return null;
+
+  return {
+    canvas,
+    load: (key) => loaders[key](),
+    draw({ width, height, view, share, step, size, raisedSize, alpha, faded }) {
+      if (canvas.width !== width) canvas.width = width;
+      if (canvas.height !== height) canvas.height = height;
+      const { scale, left, top } = camera(view, width, height);
+      stride(step);
+      gl.viewport(0, 0, width, height);
+      gl.clearColor(0, 0, 0, 0);
+      gl.clear(gl.COLOR_BUFFER_BIT);
+      gl.uniform4f(uniform.camera, (2 * scale) / width, (2 * left) / width - 1, (2 * scale) / height, 1 - (2 * top) / height);
+      gl.uniform1f(uniform.share, share);
+      gl.uniform3f(uniform.faded, ...faded.color.map((part) => part / 255));
+      const pass = (only, diameter, opacity) => {
+        gl.uniform1i(uniform.only, only);
+        gl.uniform1f(uniform.size, diameter);
+        gl.uniform1f(uniform.alpha, opacity);
+        gl.drawArrays(gl.POINTS, 0, Math.ceil(points.n / step));
+      };
+      if (points.mask === null) {
+        pass(-1, size, alpha);
+      } else {
+        pass(0, size, faded.alpha);
+        pass(1, raisedSize, alpha);
+      }
+    },
+  };
+}

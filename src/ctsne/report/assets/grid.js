@@ -1,0 +1,88 @@
+// Which points are near a place, and which are inside a line, without looking at all of them.
+
+const PER_CELL = 4;
+
+// An index of positions in the unit square: the points of each cell of a grid, one cell after
+// another.
+
+function makeGrid({ x, y }) {
+  const n = x.length;
+  const across = Math.max(1, Math.min(1024, Math.round(Math.sqrt(n / PER_CELL))));
+  const along = (value) => Math.min(across - 1, Math.max(0, Math.floor(value * across)));
+  const starts = new Uint32Array(across * across + 1);
+  const cells = new Uint32Array(n);
+  for (let i = 0; i < n; i++) {
+    cells[i] = along(y[i]) * across + along(x[i]);
+    starts[cells[i] + 1]++;
+  }
+  for (let cell = 0; cell < across * across; cell++) starts[cell + 1] += starts[cell];
+  const next = starts.slice();
+  const members = new Uint32Array(n);
+  for (let i = 0; i < n; i++) members[next[cells[i]]++] = i;
+
+  const eachWithin = (low, high, run) => {
+    const [first, last] = [along(low[0]), along(high[0])];
+    for (let row = along(low[1]); row <= along(high[1]); row++) {
+      const end = starts[row * across + last + 1];
+      for (let at = starts[row * across + first]; at < end; at++) run(members[at]);
+    }
+  };
+  return {
+    // The point nearest to a place, no farther than reach, of a mask if there is one; or null.
+    nearest(px, py, reach, mask = null) {
+      let [found, least] = [null, reach * reach];
+      eachWithin([px - reach, py - reach], [px + reach, py + reach], (i) => {
+        if (mask !== null && mask[i] === 0) return;
+        const square = (x[i] - px) ** 2 + (y[i] - py) ** 2;
+        if (square > least || (square === least && found !== null && i < found)) return;
+        found = i;
+        least = square;
+      });
+      return found;
+    },
+    // The points inside a closed line, in ascending order.
+    inside(line) {
+      const low = [0, 1].map((axis) => line.reduce((least, place) => Math.min(least, place[axis]), Infinity));
+      const high = [0, 1].map((axis) => line.reduce((most, place) => Math.max(most, place[axis]), -Infinity));
+      const isInside = insideTest(line, low[1], high[1]);
+      const isFound = new Uint8Array(n);
+      let number = 0;
+      eachWithin(low, high, (i) => {
+        if (!isInside(x[i], y[i])) return;
+        isFound[i] = 1;
+        number++;
+      });
+      const found = new Uint32Array(number);
+      for (let i = 0, at = 0; at < number; i++) if (isFound[i] === 1) found[at++] = i;
+      return found;
+    },
+  };
+}
+
+const BANDS = 256;
+
+// Whether a place is inside a closed line: an odd number of edges to its right. Each place is only
+// compared with the edges that pass its band of heights.
+
+function insideTest(line, low, high) {
+  const band = (y) => Math.min(BANDS - 1, Math.max(0, Math.floor(((y - low) / (high - low || 1)) * BANDS)));
+  const edges = Array.from({ length: BANDS }, () => []);
+  line.forEach(([x1, y1], place) => {
+    const [x2, y2] = line[(place + 1) % line.length];
+    if (y1 === y2) return;
+    for (let at = band(Math.min(y1, y2)); at <= band(Math.max(y1, y2)); at++) edges[at].push(x1, y1, x2, y2);
+  });
+  const packed = edges.map((each) => Float64Array.from(each));
+  return (x, y) => {
+    const passing = packed[band(y)];
+    let isInside = false;
+    for (let at = 0; at < passing.length; at += 4) {
+      const y1 = passing[at + 1];
+      const y2 = passing[at + 3];
+      if (y1 > y !== y2 > y && x < passing[at] + ((y - y1) / (y2 - y1)) * (passing[at + 2] - passing[at])) {
+        isInside = !isInside;
+      }
+    }
+    return isInside;
+  };
+}

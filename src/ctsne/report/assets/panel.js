@@ -1,0 +1,293 @@
+// One map on the page: points on one canvas; names, ring and lasso on another one above it.
+
+const MOVE_MS = 450;
+const REST_MS = 140; // without a change of the view, all points are drawn again
+const HOVER_PX = 10;
+const ABOVE_PX = 5;
+// While it moves, a map draws as many points as fit in a frame between these times.
+const [FAST_MS, SLOW_MS] = [24, 34];
+const DRAWS = 3; // a frame draws both maps, and does the rest in the time of a third one
+const LEAST_MOVING = 10000;
+const MOST_STEP = 60; // a card takes no more than 255 bytes from one point to the next
+const KEPT_FRAMES = 200;
+
+function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }) {
+  const points = {
+    n,
+    from: { x: new Float32Array(n), y: new Float32Array(n) },
+    to: { x: new Float32Array(n), y: new Float32Array(n) },
+    codes: new Uint8Array(n),
+    table: [[128, 128, 128]],
+    mask: null,
+  };
+  const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
+  const overlay = element("canvas");
+  const context = overlay.getContext("2d");
+  const seen = {
+    points, width: 0, height: 0, view: WHOLE, share: 1, ring: null, lasso: null,
+    named: [], unlit: new Set(), // names as they are seen, and codes whose names step back
+    look: { size: null, opacity: null, dark: false }, raised: 0, // number of points with a mask
+  };
+  const plain = makeSplat(points);
+  let renderer = plain;
+  let grid = null; // made for the first pointer over these positions
+  let names = null;
+  let placed = null; // names at their places
+  let begun = null; // time at which the animation began, null without one
+  let resting = null; // timer until the view is taken to be at rest
+  let queued = null; // frame
+  let dirty = true; // points have to be drawn again, not only what is above them
+  let dragging = "select";
+  let hovered = null;
+  let sample = n; // points drawn while it moves
+  let isMeasured = false;
+  let drawn = 0;
+  let spent = 0; // milliseconds to draw the last frame
+  let lastDrawn = null; // time of the previous frame, if that drew moving points
+  const frames = [];
+
+  const redraw = (isDirty = true) => {
+    dirty ||= isDirty;
+    queued ??= requestAnimationFrame(frame);
+  };
+  const load = (...keys) => {
+    keys.forEach((key) => renderer.load(key));
+    redraw();
+  };
+  const use = (next) => {
+    if (next !== renderer) renderer.canvas.replaceWith(next.canvas);
+    renderer = next;
+    dress(renderer.canvas);
+    load("from", "to", "codes", "table", "mask");
+  };
+  const dress = (canvas) => {
+    // In print the box may have another shape than the canvas had on the screen.
+    Object.assign(canvas.style, {
+      position: "absolute", inset: "0", width: "100%", height: "100%", objectFit: "contain", userSelect: "none",
+    });
+    canvas.setAttribute("aria-hidden", "true"); // the box around it has the name
+  };
+
+  const frame = (now) => {
+    queued = null;
+    if (seen.width === 0 || seen.height === 0) {
+      begun = null; // hidden: nothing to see of an animation
+      seen.share = 1;
+      return;
+    }
+    if (begun !== null) {
+      begun = Math.min(begun, now); // a frame may carry a time before that of the call
+      const t = Math.min(1, (now - begun) / MOVE_MS);
+      seen.share = t < 0.5 ? 4 * t ** 3 : 1 - (2 - 2 * t) ** 3 / 2;
+      if (t === 1) begun = null;
+      dirty = true;
+    }
+    const isMoving = begun !== null || resting !== null;
+    measure(now);
+    lastDrawn = isMoving && dirty ? now : null;
+    if (dirty) {
+      dirty = false;
+      // Every so-many-th point is a fair sample, whatever their order.
+      const step = isMoving ? Math.max(1, Math.min(MOST_STEP, Math.round(n / sample) || 1)) : 1;
+      drawn = Math.ceil(n / step);
+      const start = performance.now();
+      renderer.draw(frameOf(seen, window.devicePixelRatio, step));
+      spent = performance.now() - start;
+      if (!isMeasured && renderer === plain) adapt(FAST_MS / Math.max(0.1, DRAWS * spent));
+      isMeasured = true;
+    }
+    drawAbove();
+    if (isMoving) redraw(false); // also tells how long this frame took
+  };
+  const adapt = (factor) => {
+    sample = Math.min(n, Math.max(Math.min(n, LEAST_MOVING), Math.round(sample * factor)));
+  };
+  // Adapts the sample to the time that a moving frame took. A card works on after the call that
+  // draws, so only the time until the next frame tells.
+  const measure = (now) => {
+    if (lastDrawn === null) return;
+    const passed = now - lastDrawn;
+    frames.push(passed);
+    if (frames.length > KEPT_FRAMES) frames.shift();
+    const cost = renderer === card ? passed : DRAWS * spent;
+    if (cost > SLOW_MS) adapt(Math.max(0.6, SLOW_MS / cost));
+    else if (cost < FAST_MS) adapt(Math.min(1.3, FAST_MS / cost));
+  };
+  const drawAbove = () => {
+    const ratio = window.devicePixelRatio;
+    const [width, height] = [Math.round(seen.width * ratio), Math.round(seen.height * ratio)];
+    if (overlay.width !== width) overlay.width = width;
+    if (overlay.height !== height) overlay.height = height;
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, seen.width, seen.height);
+    seen.named = [];
+    if (names !== null && begun === null) {
+      // While the view moves, names go with their places; at rest they are placed anew.
+      placed ??= placeNames(context, nameAnchors(points.to, names, seen), seen, host);
+      seen.named = movedNames(placed, seen);
+    }
+    drawMarks(context, seen);
+    drawLasso(context, seen);
+  };
+  const setView = (view) => {
+    const same = ["x", "y", "side"].every((key) => view[key] === seen.view[key]);
+    if (same) return false;
+    seen.view = { ...view };
+    clearTimeout(resting);
+    resting = setTimeout(() => {
+      resting = null;
+      placed = null;
+      redraw();
+    }, REST_MS);
+    redraw();
+    return true;
+  };
+  const fit = () => {
+    const { clientWidth, clientHeight } = host;
+    seen.width = clientWidth;
+    seen.height = clientHeight;
+    placed = null;
+    redraw();
+  };
+  const place = ([left, top]) => {
+    const { scale, left: zeroLeft, top: zeroTop } = camera(seen.view, seen.width, seen.height);
+    return [(left - zeroLeft) / scale, (zeroTop - top) / scale];
+  };
+  const scale = () => camera(seen.view, seen.width, seen.height).scale;
+  const index = () => (grid ??= makeGrid(points.to));
+  // Highlighted points lie above the others, so they are found first.
+  const nearest = (at) => {
+    if (begun !== null || n === 0) return null;
+    const [x, y] = place(at);
+    const above = points.mask === null ? null : index().nearest(x, y, ABOVE_PX / scale(), points.mask);
+    return above ?? index().nearest(x, y, HOVER_PX / scale());
+  };
+  const hover = (at, event) => {
+    const point = at === null ? null : nearest(at);
+    if (point === null && hovered === null) return;
+    hovered = point;
+    onHover(point, event);
+  };
+
+  const card = makeCard(points, { onLost: () => use(plain), onReturn: () => use(card), insist });
+  host.append(renderer.canvas, overlay);
+  dress(overlay);
+  use(card ?? plain);
+  const pointer = connectPointer(host, overlay, {
+    view: () => seen.view,
+    go: (view) => {
+      if (setView(view)) onView(seen.view);
+    },
+    place, scale, hover,
+    drag: () => dragging,
+    tap: (at) => onTap(nearest(at)),
+    lasso: (line) => {
+      seen.lasso = line;
+      redraw(false);
+    },
+    select: (line, mode) => onSelect(index().inside(line), mode),
+  });
+  new ResizeObserver(fit).observe(host);
+  window.addEventListener("resize", fit); // also when the zoom of the browser changes
+  fit();
+
+  return {
+    show(positions, smoothly) {
+      const isSmooth = smoothly && !calm.matches && seen.width > 0;
+      if (isSmooth) points.from = begun === null ? points.to : between(points.from, points.to, seen.share);
+      points.to = positions;
+      begun = isSmooth ? performance.now() : null;
+      seen.share = isSmooth ? 0 : 1;
+      grid = placed = null;
+      load(...(isSmooth ? ["from", "to"] : ["to"]));
+    },
+    paint(codes, table) {
+      points.codes = codes;
+      points.table = table.map((hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)));
+      load("codes", "table");
+    },
+    highlight(mask) {
+      points.mask = mask;
+      seen.raised = mask === null ? 0 : mask.reduce((sum, value) => sum + value, 0);
+      seen.unlit = unlitCodes(names, mask, seen.raised);
+      placed = null;
+      load("mask");
+    },
+    ring(point) {
+      if (seen.ring === point) return;
+      seen.ring = point;
+      redraw(false);
+    },
+    view(view) {
+      setView(view);
+    },
+    look(look) {
+      seen.look = look;
+      redraw();
+    },
+    names(wanted) {
+      names = wanted;
+      seen.unlit = unlitCodes(names, points.mask, seen.raised);
+      placed = null;
+      redraw(false);
+    },
+    drag(how) {
+      dragging = how;
+      pointer.cursor();
+    },
+    picture: (ratio) => pictureOf(host, seen, ratio),
+    svg: () => svgOf(host, seen),
+    positions: () => points.to,
+    moving: () => begun !== null || resting !== null || queued !== null,
+    drawn: () => drawn,
+    frames: () => frames.slice(),
+    named: () => seen.named,
+  };
+}
+
+// A place in the map lies at left + x * scale, top - y * scale.
+
+function camera({ x, y, side }, width, height) {
+  const scale = Math.min(width, height) / side;
+  return { scale, left: width / 2 - x * scale, top: height / 2 + y * scale };
+}
+
+// What a renderer draws, in pixels of the screen.
+
+function frameOf({ points, width, height, view, share, look, raised }, ratio, step) {
+  const side = Math.min(width, height);
+  const size = look.size ?? automaticSize(points.n, side, view);
+  // A few points among many need larger discs to be found.
+  const raisedSize = look.size ?? Math.min(2 * size, Math.max(size, automaticSize(raised, side, view)));
+  const alpha = look.opacity ?? automaticOpacity(points.n, size, side, view);
+  return {
+    width: Math.round(width * ratio), height: Math.round(height * ratio), view, share, step,
+    size: size * ratio, raisedSize: raisedSize * ratio, alpha,
+    faded: { color: look.dark ? [74, 78, 86] : [205, 208, 214], alpha: 0.6 * alpha },
+  };
+}
+
+// The diameter of points in CSS pixels: smaller the more there are, and growing slowly with zoom.
+
+function automaticSize(n, side, view) {
+  const whole = Math.min(7, Math.max(1.4, 0.05 * side * Math.max(1, n) ** -0.225));
+  return Math.min(9, whole * Math.max(1, WHOLE.side / view.side) ** 0.4);
+}
+
+// Less the more points lie on each other, but never so little that single points are lost.
+
+function automaticOpacity(n, size, side, view) {
+  const layers = (n * (size * view.side) ** 2) / (0.35 * side ** 2);
+  return Math.min(0.9, Math.max(0.55, 0.9 - 0.12 * Math.log2(Math.max(1, layers))));
+}
+
+// Positions of an animation that is interrupted.
+
+function between(from, to, share) {
+  const mixed = (a, b) => {
+    const values = new Float32Array(a.length);
+    for (let i = 0; i < values.length; i++) values[i] = a[i] + share * (b[i] - a[i]);
+    return values;
+  };
+  return { x: mixed(from.x, to.x), y: mixed(from.y, to.y) };
+}

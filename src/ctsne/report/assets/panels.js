@@ -1,0 +1,140 @@
+// The two panels: what they show, their menus, and what they have in common.
+
+const SIDES = ["left", "right"];
+
+function connectPanels(data, state, colouring) {
+  const { facts, n } = data;
+  const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
+  const panels = SIDES.map((side, place) => makePanel(byId(side), {
+    n,
+    onHover(point, event) {
+      const wanted = point ?? state.values.pinned;
+      if (wanted !== state.values.point) state.set({ point: wanted });
+      showTip(data, point, event, state.values.panels[place].map);
+    },
+    onTap: (point) => state.set({ pinned: point, point }),
+    onSelect: (points, mode) => select(data, state, points, mode),
+    onView: (view) => state.set({ view }),
+  }));
+  connectFocus(facts, state);
+  SIDES.forEach((side, place) => connectMenus(data, state, side, place));
+  const words = facts.measures.filter(({ chosen }) => chosen).map(({ name }) => name).join("");
+  document.body.classList.toggle("wordy", words.length > 56); // more than a line can hold
+  const shown = [null, null];
+  const painted = ["", ""];
+  const paint = ({ panels: wanted, look }, again) => wanted.forEach((each, place) => {
+    const found = colouring(each);
+    const withNames = found.kind === "labels" && (look.names === "always" || (look.names === "auto" && !found.isKnown));
+    const key = `${found.key} ${isDark()} ${withNames}`;
+    if (key === painted[place] && !again) return;
+    painted[place] = key;
+    panels[place].paint(found.codes, colorTable(facts, found, isDark()));
+    panels[place].names(withNames ? { codes: found.codes, texts: found.labels } : null);
+  });
+  const dress = ({ look: { size, opacity } }) => panels.forEach((panel) => panel.look({ size, opacity, dark: isDark() }));
+  state.watch(["look"], dress);
+  state.watch(["panels", "look"], (values) => {
+    values.panels.forEach(({ map }, place) => {
+      if (shown[place] === map) return;
+      panels[place].show(data.positions(map), shown[place] !== null && !calm.matches);
+      shown[place] = map;
+    });
+    paint(values, false);
+  });
+  let mask = null;
+  state.watch(["selected"], ({ selected }) => {
+    mask = selected.length === 0 ? null : new Uint8Array(n);
+    for (const point of selected) mask[point] = 1;
+    panels.forEach((panel) => panel.highlight(mask));
+  });
+  state.watch(["point"], ({ point }) => panels.forEach((panel) => panel.ring(point)));
+  state.watch(["view"], ({ view }) => panels.forEach((panel) => panel.view(view)));
+  state.watch(["drag"], ({ drag }) => panels.forEach((panel) => panel.drag(drag)));
+  return {
+    panels,
+    highlighted: () => (mask === null ? [] : Array.from(mask.keys()).filter((point) => mask[point] === 1)),
+    // After the theme has changed by itself, as for paper.
+    repaint() {
+      dress(state.values);
+      paint(state.values, true);
+    },
+  };
+}
+
+// The panel that was used last is the one that slider, table and charts change. A map that the
+// slider cannot change, such as t-SNE, gets the focus by its menus only: a lasso in it must not
+// take the slider away from the other map.
+
+function connectFocus(facts, state) {
+  SIDES.forEach((side, place) => {
+    const take = ({ target }) => {
+      const { focus, panels } = state.values;
+      const isFixed = lineOf(facts, panels[place].map).maps.length === 1 && byId(side).contains(target);
+      if (focus !== place && !isFixed) state.set({ focus: place });
+    };
+    byId(`panel-${side}`).addEventListener("pointerdown", take);
+    byId(`panel-${side}`).addEventListener("focusin", take);
+  });
+  state.watch(["focus", "preset"], ({ focus, preset }) => {
+    const matters = preset === "maps" || preset === "free";
+    SIDES.forEach((side, place) => byId(`panel-${side}`).classList.toggle("in-focus", matters && place === focus));
+    byId("maps").dataset.preset = preset;
+  });
+}
+
+function connectMenus(data, state, side, place) {
+  const { facts } = data;
+  const [maps, colours, host] = [byId(`${side}-map`), byId(`${side}-column`), byId(side)];
+  for (const line of facts.lines) {
+    const group = line.maps.length > 1 ? element("optgroup", "", { label: line.title }) : maps;
+    for (const map of line.maps) group.append(element("option", facts.maps[map].title, { value: map }));
+    if (group !== maps) maps.append(group);
+  }
+  maps.addEventListener("change", () => showMap(state, Number(maps.value), place));
+  fillColours(facts, colours);
+  if (document.body.classList.contains("alone")) maps.nextElementSibling.textContent = "Colour";
+  colours.addEventListener("change", () => {
+    showColumn(state, /^\d+$/.test(colours.value) ? Number(colours.value) : colours.value.slice(1), place);
+  });
+  const main = facts.measures.filter(({ chosen }) => chosen);
+  let before = null;
+  state.watch(["panels", "focus"], ({ panels, focus }) => {
+    const { map, column } = panels[place];
+    const each = facts.maps[map];
+    maps.value = map;
+    maps.title = each.title;
+    colours.value = typeof column === "number" ? String(column) : `.${column}`;
+    colours.title = colours.selectedOptions[0]?.textContent ?? "";
+    host.setAttribute("aria-label", `${each.title}${column === null ? "" : `, coloured by ${colours.title}`}`);
+    if (map === before) return;
+    const known = main.filter(({ key }) => each.measures[key] !== undefined);
+    byId(`${side}-measures`).replaceChildren(...known.flatMap((measure, index) => [
+      ...(index > 0 ? [" · "] : []), `${measure.name} `, element("b", measured(each, measure)),
+    ]));
+    byId(`${side}-measures`).title = byId(`${side}-measures`).textContent;
+    if (before !== null && place === focus) say(`${each.title}: ${byId(`${side}-measures`).textContent}`);
+    before = map;
+  });
+}
+
+// Columns by their numbers; diagnostics of the map by their keys, after a dot.
+
+function fillColours(facts, menu) {
+  const groups = new Map([["column", "Columns"], ["gene", "Features"], ["diagnostic", "Diagnostics"]].map(([key, label]) => [key, element("optgroup", "", { label })]));
+  facts.columns.forEach(({ name, kind, all, group }, place) => {
+    const tooMany = kind === "texts" ? ` (${count(all)} different values, too many for colours)` : "";
+    const text = group === "diagnostic" ? "points without counterparts" : `${name}${tooMany}`;
+    const option = element("option", text, { value: place });
+    option.disabled = kind === "texts";
+    groups.get(group ?? "column").append(option);
+  });
+  for (const { key, name } of facts.diagnostics) {
+    if (facts.maps.some(({ highest }) => highest?.[key] !== undefined)) {
+      groups.get("diagnostic").append(element("option", name, { value: `.${key}` }));
+    }
+  }
+  const used = [...groups.values()].filter((group) => group.childElementCount > 0);
+  if (used.length === 1) menu.append(...used[0].children);
+  else menu.append(...used);
+  menu.hidden = used.length === 0;
+}

@@ -1,0 +1,148 @@
+// What is seen above the points, and pictures of all that is seen, to save.
+
+const MOST_CIRCLES = 20000;
+const RING = { radius: 8, halo: 5, line: 2.5 };
+
+function inks({ dark }) {
+  return dark ? { ink: "#f4f5f7", paper: "#15171b" } : { ink: "#15171b", paper: "#ffffff" };
+}
+
+// Where the point with the ring is, in CSS pixels; null without one.
+
+function ringPlace({ points, view, width, height, share, ring }) {
+  if (ring === null) return null;
+  const { scale, left, top } = camera(view, width, height);
+  const mixed = (axis) => points.from[axis][ring] * (1 - share) + points.to[axis][ring] * share;
+  return [left + mixed("x") * scale, top - mixed("y") * scale];
+}
+
+function drawMarks(context, seen) {
+  const colors = inks(seen.look);
+  drawNames(context, seen.named, colors, seen.unlit);
+  const at = ringPlace(seen);
+  if (at === null) return;
+  context.beginPath();
+  context.arc(...at, RING.radius, 0, 2 * Math.PI);
+  for (const [color, width] of [[colors.paper, RING.halo], [colors.ink, RING.line]]) {
+    context.strokeStyle = color;
+    context.lineWidth = width;
+    context.stroke();
+  }
+}
+
+function drawLasso(context, { view, width, height, lasso, look }) {
+  if (lasso === null) return;
+  const { scale, left, top } = camera(view, width, height);
+  context.beginPath();
+  for (const [x, y] of lasso) context.lineTo(left + x * scale, top - y * scale);
+  context.closePath();
+  context.fillStyle = look.dark ? "rgba(150, 180, 255, 0.16)" : "rgba(60, 100, 200, 0.12)";
+  context.fill();
+  context.strokeStyle = inks(look).ink;
+  context.lineWidth = 1.5;
+  context.setLineDash([5, 4]);
+  context.stroke();
+  context.setLineDash([]);
+}
+
+function pointsPicture(seen, ratio) {
+  const splat = makeSplat(seen.points);
+  splat.load("table");
+  splat.draw(frameOf(seen, ratio, 1));
+  return splat.canvas;
+}
+
+function pictureOf(host, seen, ratio) {
+  const points = pointsPicture(seen, ratio);
+  const canvas = element("canvas", "", { width: points.width, height: points.height });
+  const context = canvas.getContext("2d");
+  context.fillStyle = backgroundOf(host);
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  context.drawImage(points, 0, 0);
+  context.scale(ratio, ratio);
+  drawMarks(context, seen);
+  return canvas;
+}
+
+function backgroundOf(host) {
+  for (let at = host; at !== null; at = at.parentElement) {
+    const color = getComputedStyle(at).backgroundColor;
+    if (color !== "transparent" && color !== "rgba(0, 0, 0, 0)") return color;
+  }
+  return "#ffffff";
+}
+
+// Texts and attributes of XML. Some characters cannot be part of it, not even as references.
+
+function escaped(text) {
+  const allowed = text.replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, "\ufffd");
+  return allowed.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+function svgOf(host, seen) {
+  const { width, height, look } = seen;
+  const colors = inks(look);
+  const parts = [
+    `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">`,
+    `<rect width="${width}" height="${height}" fill="${escaped(backgroundOf(host))}"/>`,
+    svgPoints(seen),
+  ];
+  // The halo is a text of its own, because not every program knows how to draw it below the letters.
+  const family = escaped(getComputedStyle(host).fontFamily);
+  const texts = (style) => {
+    parts.push(`<g font-family="${family}" font-weight="600" text-anchor="middle" ${style}>`);
+    for (const { text, x, y, font, anchor } of seen.named) {
+      const direction = RIGHT_TO_LEFT.test(text) ? ' direction="rtl"' : "";
+      const opacity = seen.unlit.has(anchor.code) ? ' opacity="0.35"' : "";
+      parts.push(`<text x="${x.toFixed(1)}" y="${(y + 0.35 * font.size).toFixed(1)}" font-size="${font.size}"${direction}${opacity}>${escaped(text)}</text>`);
+    }
+    parts.push("</g>");
+  };
+  if (seen.named.length > 0) {
+    texts(`fill="none" stroke="${colors.paper}" stroke-width="3.5" stroke-linejoin="round"`);
+    texts(`fill="${colors.ink}"`);
+  }
+  const ring = ringPlace(seen);
+  if (ring !== null) {
+    for (const [color, line] of [[colors.paper, RING.halo], [colors.ink, RING.line]]) {
+      parts.push(`<circle cx="${ring[0].toFixed(2)}" cy="${ring[1].toFixed(2)}" r="${RING.radius}" fill="none" stroke="${color}" stroke-width="${line}"/>`);
+    }
+  }
+  return [...parts, "</svg>"].join("\n");
+}
+
+// Circles, or a picture if they are too many for a program to open.
+
+function svgPoints(seen) {
+  const { points, width, height, view, share } = seen;
+  const { size, raisedSize, alpha, faded } = frameOf(seen, 1, 1);
+  const { scale, left, top } = camera(view, width, height);
+  const passes = points.mask === null
+    ? [{ only: null, diameter: size, opacity: alpha, color: null }]
+    : [
+      { only: 0, diameter: size, opacity: faded.alpha, color: faded.color },
+      { only: 1, diameter: raisedSize, opacity: alpha, color: null },
+    ];
+  const hex = (color) => `#${color.map((part) => part.toString(16).padStart(2, "0")).join("")}`;
+  const fills = points.table.map(hex);
+  const parts = [];
+  let number = 0;
+  for (const { only, diameter, opacity, color } of passes) {
+    const radius = diameter / 2;
+    parts.push(`<g fill-opacity="${opacity.toFixed(3)}"${color === null ? "" : ` fill="${hex(color)}"`}>`);
+    for (let i = 0; i < points.n; i++) {
+      if (only !== null && points.mask[i] !== only) continue;
+      const x = left + scale * (points.from.x[i] + share * (points.to.x[i] - points.from.x[i]));
+      const y = top - scale * (points.from.y[i] + share * (points.to.y[i] - points.from.y[i]));
+      if (!(x > -radius && y > -radius && x < width + radius && y < height + radius)) continue;
+      if (++number > MOST_CIRCLES) {
+        const image = pointsPicture(seen, 2).toDataURL("image/png");
+        return `<image width="${width}" height="${height}" xlink:href="${image}"/>`;
+      }
+      const fill = color === null ? ` fill="${fills[points.codes[i]]}"` : "";
+      parts.push(`<circle cx="${x.toFixed(2)}" cy="${y.toFixed(2)}" r="${radius.toFixed(2)}"${fill}/>`);
+    }
+    parts.push("</g>");
+  }
+  return parts.join("\n");
+}
