@@ -20,6 +20,7 @@ import api_pages  # noqa: E402
 import commands  # noqa: E402
 import formulas  # noqa: E402
 import pictures  # noqa: E402
+import results  # noqa: E402
 import root_pages  # noqa: E402
 import speed  # noqa: E402
 import tutorials  # noqa: E402
@@ -90,6 +91,7 @@ def setup(app: Any) -> None:
     api_pages.write(generated)
     commands.write(generated)
     root_pages.write(HERE.parent, generated)
+    results.write(HERE.parent, generated)
     speed.write(HERE.parent / "benchmarks" / "results", generated)
     pictures.write(generated)
     tutorials.write(HERE / "notebooks", generated)

@@ -406,16 +406,21 @@ def _info(_: Rng, case: Path, specimen: Specimen) -> Todo:
     return Command(("info", case / specimen.main, "-q"))
 
 
+def _cite(_: Rng, case: Path, specimen: Specimen) -> Todo:
+    return Command(("cite", case / specimen.main, "-q"))
+
+
 #: The operations of each role and how often each is chosen. Readers are a hundred times as fast as
 #: commands, which mostly repeat what a reader does.
 OPERATIONS: dict[str, dict[Callable[[Rng, Path, Specimen], Todo], int]] = {
     "data": {_read_data: 95, _embed: 4, _tl: 1},
     "labels": {_read_labels: 96, _embed_labels: 4},
-    "map": {_read_map: 60, _read_provenance: 31, _evaluate: 3, _rerun: 2, _embed_over: 3, _plot: 1},
+    "map": {_read_map: 59, _read_provenance: 31, _evaluate: 3, _rerun: 2, _embed_over: 3, _plot: 1,
+            _cite: 1},
     "sweep": {_load_sweep: 44, _read_folder: 30, _read_provenance: 13, _resume: 9, _report: 2,
-              _rerun: 1, _plot: 1},
-    "model": {_load_model: 95, _transform: 4, _info: 1},
-    "placed": {_read_map: 60, _read_provenance: 30, _rerun: 5, _plot: 1},
+              _rerun: 1, _plot: 1, _cite: 1},
+    "model": {_load_model: 94, _transform: 4, _info: 1, _cite: 1},
+    "placed": {_read_map: 60, _read_provenance: 30, _rerun: 5, _plot: 1, _cite: 1},
     "saved sweep": {_load_sweep: 1},
     "config": {_embed_with: 1},
     "start": {_embed_from: 1},

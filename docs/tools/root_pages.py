@@ -19,8 +19,6 @@ PAGES = {
     "benchmarks/README.md": "benchmarks.md",
     "benchmarks/RESULTS.md": "benchmarks-results.md",
 }
-CITING = "citing.md"
-
 LINK = re.compile(r"(!?\[[^\]]*\])\(([^)\s]+)\)")
 
 
@@ -28,21 +26,27 @@ def write(root: Path, folder: Path) -> None:
     """Write the pages to a folder, with the pictures and tables they link to."""
     for source, page in PAGES.items():
         text = (root / source).read_text(encoding="utf-8")
-        _write_page(text, (root / source).parent, root, folder / page)
-    citing = "#" + _section((root / "README.md").read_text(encoding="utf-8"), "Citing")
-    _write_page(citing, root, root, folder / CITING)
+        text = adapted(text, (root / source).parent, root, folder)
+        (folder / page).write_text(text, encoding="utf-8")
 
 
-def _write_page(text: str, beside: Path, root: Path, page: Path) -> None:
+def adapted(text: str, beside: Path, root: Path, folder: Path, *, prefix: str = "") -> str:
+    """Adapt the links of a text in the folder ``beside``, and copy the files they lead to."""
+
     def turned(match: re.Match[str]) -> str:
-        return f"{match[1]}({_target(match[2], beside, root, page.parent)})"
+        target = _target(match[2], beside, root, folder)
+        return f"{match[1]}({target if _is_outside(target) else prefix + target})"
 
-    page.write_text(LINK.sub(turned, text), encoding="utf-8")
+    return LINK.sub(turned, text)
+
+
+def _is_outside(target: str) -> bool:
+    return target.startswith(("https://", "http://", "#"))
 
 
 def _target(target: str, beside: Path, root: Path, folder: Path) -> str:
     """Return the link on the site for a link of a file in the folder ``beside``."""
-    if target.startswith(("https://", "http://", "#")):
+    if _is_outside(target):
         return target
     path, _, anchor = target.partition("#")
     file = Path(os.path.normpath(beside / path))
@@ -53,9 +57,3 @@ def _target(target: str, beside: Path, root: Path, folder: Path) -> str:
     copied.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(file, copied)
     return f"files/{name}"
-
-
-def _section(text: str, title: str) -> str:
-    """Return a second-level section with its heading raised one level."""
-    start = text.index(f"\n## {title}\n")
-    return text[start + 3 : text.index("\n## ", start + 1)] + "\n"

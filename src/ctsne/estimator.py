@@ -214,7 +214,7 @@ class ConditionalTSNE(Parameters, Saved, ClassNamePrefixFeaturesOutMixin, NewPoi
         fitting = Fitting(matrix, settings, log)
         # Attributes are set only after everything that can fail.
         try:
-            stopped = log.run(fitting.layout, settings.n_iter)
+            stopped = fitting.run()
         finally:  # keeps the map even if the callback fails
             self._keep_map(fitting.layout, log)
             validate_data(self, X, skip_check_array=True)  # n_features_in_ and feature_names_in_

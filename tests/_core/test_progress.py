@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import nbformat
+import numpy as np
 import pytest
 from nbclient import NotebookClient
 
 from ctsne._core import progress as _progress
-from ctsne._core.progress import Progress, clock
+from ctsne._core.progress import Progress, clock, in_parts, within
 
 Replace = Callable[[io.StringIO], io.StringIO]
 
@@ -37,6 +38,12 @@ def run(total: int, **options: Any) -> Progress:
     return progress
 
 
+def set_clock(monkeypatch: pytest.MonkeyPatch, *times: float) -> None:
+    """Let the clock show these times: at the start, then for each line."""
+    shown = iter(times)
+    monkeypatch.setattr(_progress.time, "monotonic", lambda: next(shown))
+
+
 def without_delay(progress: Progress) -> Progress:
     progress._bar.delay = 0
     progress._bar.mininterval = 0
@@ -51,8 +58,8 @@ def test_a_terminal_has_one_line_that_is_redrawn(stderr: Replace) -> None:
     progress.close()
     text = terminal.getvalue()
     assert text.count("\n") == 1 and text.endswith("\n")
-    assert "maps:  25%|" in text and " 1/4 [" in text
-    assert text.split("\r")[-1].startswith("maps: 100%|") and " 4/4 [" in text
+    assert "maps:  25%|" in text and "| 1 of 4" in text
+    assert text.split("\r")[-1].startswith("maps: 100%|") and "| 4 of 4 in 0:00" in text
 
 
 def test_work_that_never_began_leaves_no_line(stderr: Replace) -> None:
@@ -66,7 +73,7 @@ def test_work_that_was_stopped_ends_its_line(stderr: Replace) -> None:
     progress = without_delay(Progress(10, "maps", shown=True))
     progress.step()
     progress.close()
-    assert " 1/10 [" in terminal.getvalue() and terminal.getvalue().endswith("\n")
+    assert "| 1 of 10" in terminal.getvalue() and terminal.getvalue().endswith("\n")
 
 
 def test_a_log_has_a_line_per_tenth(stderr: Replace) -> None:
@@ -87,14 +94,13 @@ def test_few_pieces_have_a_line_each(stderr: Replace) -> None:
 
 def test_a_log_with_lines_of_its_own_is_left_alone(stderr: Replace) -> None:
     log = stderr(io.StringIO())
-    run(50, logged=False)
+    run(50, every=None)
     assert log.getvalue() == ""
 
 
 def test_says_how_long_the_rest_takes(stderr: Replace, monkeypatch: pytest.MonkeyPatch) -> None:
     log = stderr(io.StringIO())
-    times = iter((0.0, 100.0, 4000.0))
-    monkeypatch.setattr(_progress.time, "monotonic", lambda: next(times))
+    set_clock(monkeypatch, 0.0, 100.0, 4000.0)
     progress = Progress(4, "maps", shown=True)
     progress.step()
     progress.step()
@@ -107,8 +113,7 @@ def test_loaded_pieces_do_not_enter_the_estimate(
     stderr: Replace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log = stderr(io.StringIO())
-    times = iter((0.0, 60.0))
-    monkeypatch.setattr(_progress.time, "monotonic", lambda: next(times))
+    set_clock(monkeypatch, 0.0, 0.0, 0.0, 0.0, 0.0, 60.0)
     progress = Progress(20, "maps", shown=True)
     for _ in range(9):
         progress.step(worked=False)
@@ -121,7 +126,84 @@ def test_a_terminal_does_not_count_loaded_pieces_either(stderr: Replace) -> None
     terminal = stderr(Terminal())
     progress = without_delay(Progress(20, "maps", shown=True))
     progress.step(worked=False)
-    assert " 1/20 [00:00<?" in terminal.getvalue()
+    assert "| 1 of 20" in terminal.getvalue() and "left" not in terminal.getvalue()
+
+
+def test_nothing_is_estimated_in_the_first_moment(
+    stderr: Replace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = stderr(io.StringIO())
+    set_clock(monkeypatch, 0.0, 1.0, 3.0)
+    progress = Progress(4, "maps", shown=True)
+    progress.step()
+    progress.step()
+    assert log.getvalue() == "maps: 1 of 4\nmaps: 2 of 4, 0:03 left\n"
+
+
+def test_unfinished_pieces_count(stderr: Replace, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = stderr(io.StringIO())
+    set_clock(monkeypatch, 0.0, 10.0)
+    progress = Progress(4, "maps", shown=True)
+    progress.inside(1.0)  # two maps at once: one is finished, the other nearly
+    progress.step()
+    assert log.getvalue() == "maps: 1 of 4, 0:10 left\n"
+
+
+def test_pieces_may_differ_in_size_and_be_followed_by_others(
+    stderr: Replace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = stderr(io.StringIO())
+    set_clock(monkeypatch, 0.0, 10.0)
+    progress = Progress(3, "maps", shown=True, work=1.4, later=2.0)
+    progress.step(1.0)
+    assert log.getvalue() == "maps: 1 of 3, 0:24 left\n"
+
+
+def test_more_pieces_than_expected(stderr: Replace, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = stderr(io.StringIO())
+    set_clock(monkeypatch, 0.0, 1.0, 2.0, 3.0)
+    progress = Progress(2, "trials", shown=True, grows=2)
+    for _ in range(3):
+        progress.step()
+    assert log.getvalue().endswith("trials: 3 of 4, 0:01 left\n")
+
+
+def test_a_log_of_short_work_stays_empty(
+    stderr: Replace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = stderr(io.StringIO())
+    set_clock(monkeypatch, 0.0, 20.0, 40.0, 60.0)
+    progress = Progress(3, "maps", shown=True, every=30.0)
+    for _ in range(3):
+        progress.step()
+    assert log.getvalue() == "maps: 2 of 3, 0:20 left\n"
+
+
+def test_a_stage_says_what_follows_and_vanishes(
+    stderr: Replace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal = stderr(Terminal())
+    progress = Progress(1, "neighbours", shown=True, then="then the map", kept=False)
+    without_delay(progress)
+    progress._begin -= 10.0
+    progress.inside(0.5)
+    assert "neighbours:  50%|" in terminal.getvalue()
+    assert "| 0:10 left, then the map" in terminal.getvalue()
+    progress.close()
+    assert "\n" not in terminal.getvalue()
+
+
+def test_work_in_parts_reports_after_each() -> None:
+    items, shares = np.arange(10_000), list[float]()
+    parts = list(in_parts(items, within(shares.append, 0.5, 1.0)))
+    assert np.array_equal(np.concatenate(parts), items) and len(parts) == 3
+    assert shares == pytest.approx([0.7048, 0.9096, 1.0])
+
+
+def test_work_in_parts_is_whole_if_nobody_asks() -> None:
+    items = np.arange(10_000)
+    (part,) = in_parts(items, within(None, 0.0, 1.0))
+    assert part is items
 
 
 def test_nothing_is_written_if_not_shown(stderr: Replace) -> None:
@@ -174,7 +256,7 @@ def text_of(cell: list[Any]) -> str:
 
 def test_a_notebook_has_a_bar_that_ends_full(outputs: list[list[Any]]) -> None:
     for cell, name, count in (
-        (outputs[0], "iterations", "4000/4000"), (outputs[1], "sweep", "3/3"),
+        (outputs[0], "iterations", "4000 of 4000"), (outputs[1], "sweep", "3 of 3"),
     ):  # fmt: skip
         last = text_of(cell).split(f"{name}: ")[-1]
         assert "100%" in last and count in last

@@ -91,7 +91,9 @@ def test_slider_and_table_change_the_panel_in_focus(opened: Open, path: Path) ->
     page = opened(path)
     page.page.click("[data-preset=maps]")
     assert page.page.locator(".in-focus").get_attribute("id") == "panel-right"
-    page.page.click("#left", position={"x": 5, "y": 5})
+    page.page.click("#left", position={"x": 5, "y": 5})  # t-SNE has nothing to slide
+    assert page.page.locator(".in-focus").get_attribute("id") == "panel-right"
+    page.page.locator("#left-map").focus()
     assert page.page.locator(".in-focus").get_attribute("id") == "panel-left"
     assert page.text("#setting") == "t-SNE" and page.page.is_disabled("#strength")
     page.page.click("#settings button:has-text('revised, beta 0.0001')")
@@ -103,6 +105,8 @@ def test_slider_and_table_change_the_panel_in_focus(opened: Open, path: Path) ->
     page.page.keyboard.press("End")
     assert page.shown("right") == "joint, strength 1"
     assert page.shown("left") == "revised, beta 0.0001"
+    page.page.click("#left", position={"x": 5, "y": 5})
+    assert page.text("#setting") == "beta 0.0001"
 
 
 def test_slider_moves_points_to_the_next_map(opened: Open, path: Path) -> None:
@@ -279,7 +283,8 @@ def test_saves_what_is_seen(opened: Open, path: Path) -> None:
     drawing = ElementTree.fromstring(files["svg"])
     texts = [each.text for each in drawing.iter("{http://www.w3.org/2000/svg}text")]
     assert "joint, strength 0.5, by batch" in texts and "joint, strength 0.5, by kind" in texts
-    assert len(list(drawing.iter("{http://www.w3.org/2000/svg}circle"))) == 120
+    assert len(list(drawing.iter("{http://www.w3.org/2000/svg}circle"))) == 120 + 5
+    assert [texts.count(name) for name in ("one", "two")] == [1, 1]  # in the legend below
 
 
 def test_hover_tells_labels_and_diagnostics(opened: Open, path: Path) -> None:
@@ -491,7 +496,10 @@ def test_prints_on_light_paper(opened: Open, path: Path) -> None:
         .getImageData(1, 1, 1, 1).data]"""
     assert page.page.evaluate(corner) == [255] * 4
     assert page.page.get_attribute("html", "data-theme") == "light"
+    for unfolded in ("#about-full", "#why-reason", "#provenance"):
+        assert page.page.is_visible(unfolded), unfolded
     page.page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert not page.page.is_visible("#why-reason")
     assert page.page.locator("canvas.printed").count() == 0
     assert page.page.get_attribute("html", "data-theme") == "dark"
 
@@ -517,6 +525,43 @@ def test_follows_the_theme_of_the_system(opened: Open, path: Path) -> None:
     assert page.page.get_attribute("html", "data-theme") == "dark"
     page.page.emulate_media(color_scheme="light")
     page.wait("document.documentElement.dataset.theme === 'light'")
+
+
+# The least contrast of a text with what is behind it, and the text.
+CONTRAST = """() => {
+  const light = (color) => {
+    const [r, g, b] = color.match(/[\\d.]+/g).map(Number).map(v => v / 255)
+      .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = (each) => {
+    for (let at = each; at !== null; at = at.parentElement) {
+      const color = getComputedStyle(at).backgroundColor;
+      if (!/, 0\\)$/.test(color)) return color;
+    }
+    return "rgb(255, 255, 255)";
+  };
+  const texts = [...document.body.querySelectorAll("*")].filter(each =>
+    each.checkVisibility() && !each.matches(":disabled, :disabled *, script, noscript, option") &&
+    [...each.childNodes].some(node => node.nodeType === 3 && node.textContent.trim() !== ""));
+  return texts.map(each => {
+    const inked = each instanceof SVGElement ? "fill" : "color";
+    const pair = [light(getComputedStyle(each)[inked]), light(ground(each))];
+    return [(Math.max(...pair) + 0.05) / (Math.min(...pair) + 0.05), each.textContent];
+  }).sort((a, b) => a[0] - b[0])[0];
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_text_can_be_read(opened: Open, path: Path, scheme: str) -> None:
+    page = opened(path, color_scheme=scheme)
+    page.page.click("[data-preset=maps]")
+    page.page.click("#legend-left button >> nth=0")
+    page.page.fill("#find", "17")
+    for menu in ("about-menu", "look-menu", "why"):
+        page.page.click(f"#{menu} summary")
+        contrast, text = page.page.evaluate(CONTRAST)
+        assert contrast >= 4.5, text
 
 
 def test_names_of_types_are_on_the_map(opened: Open, path: Path) -> None:

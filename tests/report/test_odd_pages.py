@@ -216,6 +216,8 @@ def test_a_sweep_of_a_sample_says_so(opened: Open, tmp_path: Path) -> None:
     page = opened(written(tmp_path, made))
     assert page.text("#about").startswith("60 of 158,000 points · 7 maps")
     page.page.click("#legend-left button:has-text('two')")
+    assert page.text("#selection-count") == "30 of 60 points shown (50 %); 158,000 in all"
     with page.page.expect_download() as download:
         page.page.click("#download")
     assert download.value.suggested_filename == "selected-points-of-those-shown.csv"
+    assert Path(download.value.path()).read_text().startswith('"row in sample","batch"')

@@ -4,55 +4,158 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Report = Callable[[float], object]  # takes the share of some work that is done, from 0 to 1
+_Item = TypeVar("_Item", bound=np.generic)
+
+# Seconds after which the speed so far says how long the rest takes; before, nothing is shown.
+_SETTLED = 1.5
+# Parts of a long search, after each of which the bar moves, and the fewest points in one.
+_PARTS, _FEWEST = 50, 4096
 
 
 class Progress:
-    """Count finished pieces of work and show how long the rest will take."""
+    """Count finished pieces of work and show how long the rest will take.
 
-    def __init__(self, total: int, name: str, *, shown: bool, logged: bool = True) -> None:
+    Parameters
+    ----------
+    total : int
+        Number of pieces. A single one has no count.
+    name : str
+    shown : bool
+        Whether anything is written.
+    every : float or None
+        In a log, where no bar can be drawn, a line is written for every tenth of the pieces, at
+        least this many seconds after the last one; None writes no lines.
+    work : float, optional
+        Size of all pieces together, if they are not of size 1 each.
+    later : float
+        Size of the work that follows this one, and that the time left includes.
+    then : str
+        What follows, if it is not in the time left.
+    grows : int
+        How many more pieces of size 1 to expect, if there are more than ``total``.
+    kept : bool
+        Whether the finished bar stays visible.
+    """
+
+    def __init__(
+        self, total: int, name: str, *, shown: bool, every: float | None = 0.0,
+        work: float | None = None, later: float = 0.0, then: str = "",
+        grows: int = 0, kept: bool = True,
+    ) -> None:  # fmt: skip
+        self._total, self._name, self._then, self._kept = total, name, then, kept
+        self._left = float(total if work is None else work)
+        self._later, self._grows = later, grows
+        self._pieces, self._done, self._inside = 0, 0.0, 0.0
         notebook, stream = in_notebook(), output_stream()
         drawn = shown and stream is not None and (notebook or stream.isatty())
-        self._bar: Any = _bar(total, name, stream, notebook=notebook) if drawn else None
-        # Where no bar can be drawn, write a line per tenth of the work instead.
-        self._stream = stream if shown and logged and not drawn else None
-        self._total, self._name = total, name
-        self._begin = time.monotonic()
-        self._done = self._loaded = 0
+        self._bar: Any = _bar(self._left, name, stream, notebook=notebook) if drawn else None
+        self._stream = stream if shown and not drawn and every is not None else None
+        self._every = every or 0.0
+        self._begin = self._last = time.monotonic()
 
-    def step(self, *, worked: bool = True) -> None:
+    def step(self, size: float = 1.0, *, worked: bool = True) -> None:
         """Count one more piece; one that took no work does not enter the estimate of time left."""
-        self._done += 1
-        self._loaded += not worked
+        self._pieces += 1
+        self._left -= size
+        if self._grows and self._pieces > self._total:
+            self._more(self._grows)
+        if worked:
+            self._done += size
+        self._show()
+        # A line per tenth: this piece is the first one of it.
+        if self._stream is not None and 10 * self._pieces % self._total < 10:
+            now = time.monotonic()
+            if now - self._last >= self._every:
+                self._last = now
+                print(f"{self._name}: {self._text(now)}", file=self._stream, flush=True)
+
+    def _more(self, pieces: int) -> None:
+        self._total += pieces
+        self._left += pieces
         if self._bar is not None:
-            self._bar.initial = self._loaded
-            self._bar.update()
-        elif self._stream is not None and 10 * self._done % self._total < 10:  # a tenth more
-            print(self._line(), file=self._stream, flush=True)
+            self._bar.total += pieces
+
+    def inside(self, size: float) -> None:
+        """Set how much work is done inside pieces that are not finished."""
+        self._inside = size
+        self._show()
 
     def close(self) -> None:
         """End the bar's line."""
         if self._bar is not None:
+            self._bar.leave = self._kept
+            if self._total == self._pieces:
+                self._bar.bar_format = _format(f"{self._counted()}in {clock(self._elapsed())}")
             self._bar.close()
 
-    def _line(self) -> str:
-        text = f"{self._name}: {self._done} of {self._total}"
-        worked, remaining = self._done - self._loaded, self._total - self._done
-        if worked and remaining:
-            left = (time.monotonic() - self._begin) / worked * remaining
-            text += f", {clock(left)} left"
-        return text
+    def seconds_left(self, now: float) -> float | None:
+        """Return the time that the rest should take; None while it is unknown."""
+        worked, seconds = self._done + self._inside, now - self._begin
+        if worked <= 0 or seconds < _SETTLED:
+            return None
+        return seconds / worked * max(0.0, self._left - self._inside + self._later)
+
+    def _show(self) -> None:
+        if self._bar is not None:
+            self._bar.bar_format = _format(self._text(time.monotonic()))
+            self._bar.update(self._bar.total - self._left + self._inside - self._bar.n)
+
+    def _text(self, now: float) -> str:
+        seconds = self.seconds_left(now)
+        text = self._counted().rstrip()
+        if seconds is None or self._pieces >= self._total:
+            return text
+        then = f", {self._then}" if self._then else ""
+        return f"{text}{', ' if text else ''}{clock(seconds)} left{then}"
+
+    def _counted(self) -> str:
+        return f"{self._pieces} of {self._total} " if self._total > 1 else ""
+
+    def _elapsed(self) -> float:
+        return time.monotonic() - self._begin
 
 
-def _bar(total: int, name: str, stream: Any, *, notebook: bool) -> Any:
+def _bar(total: float, name: str, stream: Any, *, notebook: bool) -> Any:
     # tqdm.auto would choose the widget without ipywidgets too, and warn that it does not work.
     widget = notebook and find_spec("ipywidgets") is not None
     tqdm = import_module("tqdm.notebook" if widget else "tqdm").tqdm
-    # Without smoothing the estimate is the mean over all pieces. The delay keeps work that never
-    # began, or is over at once, from leaving a line.
-    return tqdm(total=total, desc=name, file=stream, smoothing=0, delay=0.1, dynamic_ncols=True)
+    # The delay keeps work that never began, or is over at once, from leaving a line.
+    return tqdm(
+        total=total, desc=name, file=stream, bar_format=_format(""), miniters=0, delay=0.1,
+        dynamic_ncols=True,
+    )  # fmt: skip
+
+
+def _format(text: str) -> str:
+    """Return tqdm's line with the time left in our words, not with its own estimate."""
+    return f"{{desc}}: {{percentage:3.0f}}%|{{bar}}| {text}"
+
+
+def within(report: Report | None, begin: float, end: float) -> Report | None:
+    """Return how to report the progress of a part of the work, from one share to another."""
+    if report is None:
+        return None
+    return lambda share: report(begin + share * (end - begin))
+
+
+def in_parts(items: NDArray[_Item], report: Report | None) -> Iterator[NDArray[_Item]]:
+    """Yield items in parts, and report the share done after each; without a report, in one."""
+    if report is None:
+        yield items
+        return
+    step = max(_FEWEST, -(-len(items) // _PARTS))
+    for begin in range(0, len(items), step):
+        yield items[begin : begin + step]
+        report(min(1.0, (begin + step) / len(items)))
 
 
 def in_notebook() -> bool:

@@ -22,13 +22,14 @@ from ctsne.labels import LabelColumns
 
 __all__ = [
     "Trial", "at_level", "correction", "find_level", "measured", "most_corrections", "most_trials",
-    "nearest_trial", "searched_points", "why_missed",
+    "nearest_trial", "searched_points", "usual_trials", "why_missed",
 ]  # fmt: skip
 
 Levels = NDArray[np.float64]
 
 # Trials on a sample, and on all points: half as many again as for one column.
 MOST_TRIALS, MOST_WHOLE_TRIALS = 9, 21
+USUAL_TRIALS, USUAL_WHOLE_TRIALS = 4, 6
 # How far a level may move from the best trial.
 LONGEST_STEP = 0.5
 # How far a level moves at least that has not passed its target.
@@ -53,6 +54,11 @@ class Trial:
 def most_trials(settings: Settings, rows: NDArray[np.int64]) -> int:
     """Return the largest number of trials."""
     return MOST_TRIALS if len(rows) < _columns(settings).n_points else MOST_WHOLE_TRIALS
+
+
+def usual_trials(settings: Settings, rows: NDArray[np.int64]) -> int:
+    """Return the usual number of trials, for an estimate of time."""
+    return USUAL_TRIALS if len(rows) < _columns(settings).n_points else USUAL_WHOLE_TRIALS
 
 
 def find_level(

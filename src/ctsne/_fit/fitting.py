@@ -29,6 +29,9 @@ from ctsne.neighbors import Neighbors
 
 _log = logging.getLogger("ctsne")
 
+# Seconds between lines of progress in a log file, where lines cannot be redrawn.
+_LOGGED_EVERY = 30.0
+
 
 class StageLog:
     """Run and report the stages of a fit, as the estimator's parameters ask for.
@@ -51,13 +54,18 @@ class StageLog:
             self._write(f"{message} ({now - self._last:.2f} s)")
         self._last = now
 
-    def bar(self, n_iter: int, name: str) -> Progress:
-        """Return a bar for some iterations; it stays hidden where their loss is logged."""
-        return Progress(n_iter, name, shown=self._verbose == 1, logged=False)
+    def bar(self, total: int, name: str, **more: Any) -> Progress:
+        """Return a bar for some work; it stays hidden where the loss is logged."""
+        return Progress(total, name, shown=self._verbose == 1, every=_LOGGED_EVERY, **more)
 
-    def run(self, layout: Layout, n_iter: int, name: str = "iterations") -> bool:
-        """Run some iterations, and return whether they were stopped before the last."""
-        bar = self.bar(n_iter, name)
+    def run(
+        self, layout: Layout, n_iter: int, name: str = "iterations", *, later: float = 0.0
+    ) -> bool:
+        """Run some iterations, and return whether they were stopped before the last.
+
+        ``later`` is the number of iterations that may follow, for the estimate of time left.
+        """
+        bar = self.bar(n_iter, name, later=later)
         try:
             return layout.run(
                 n_iter, callback=self._called if self._verbose > 1 else self._callback,
@@ -102,8 +110,14 @@ class Fitting:
     def _find_level(self) -> None:
         settings, places, search = self.settings, self._places, self._search
         rows = search.searched_points(settings)
-        steps = search.most_trials(settings, rows) * settings.n_iter
-        bar = self._log.bar(steps, f"trials on {len(rows):,} points")
+        self._tried_a_sample = len(rows) < places.shape[0]
+        n_iter = settings.n_iter
+        # The time of an iteration grows with the number of points.
+        later = (n_iter + self._later()) * places.shape[0] / len(rows)
+        bar = self._log.bar(
+            search.usual_trials(settings, rows) * n_iter, f"trials on {len(rows):,} points",
+            later=later, grows=n_iter, kept=False,
+        )  # fmt: skip
         try:
             self._trials = search.find_level(places, settings, rows, bar.step)
         finally:
@@ -115,7 +129,6 @@ class Fitting:
             self.settings = replace(search.at_level(settings, none), mixing=None)
             return
         self._found = found = search.nearest_trial(self._trials, settings.mixing)
-        self._tried_a_sample = len(rows) < places.shape[0]
         self.settings = search.at_level(settings, found.level)
         reached = f"{len(rows):,} points to {self._mixing_text(found)} of random"
         self._log.stage(f"mixing: {self._knob_text()} mixes {reached}")
@@ -125,7 +138,7 @@ class Fitting:
         aligned = pipeline.alignment_of(self._places, settings)
         if aligned.name != "none":
             self._log.stage(f"alignment: {aligned.name}")
-        neighbors = pipeline.neighbors_of(self._places, settings, aligned.points)
+        neighbors = self._searched(aligned.points)
         found = "all" if neighbors.recall == 1 else f"{neighbors.recall:.1%}"
         n, k = neighbors.indices.shape
         self._log.stage(f"neighbours: {k} for each of {n} points, {found} of the true ones")
@@ -144,6 +157,21 @@ class Fitting:
         if unmatched is not None:
             warn(unmatched)
         self.layout = pipeline.layout_of(self.affinities.matrix, self._features, settings)
+
+    def _searched(self, aligned: Any) -> Neighbors:
+        bar = self._log.bar(1, "neighbours", then="then the map", kept=False)
+        try:
+            return pipeline.neighbors_of(self._places, self.settings, aligned, bar.inside)
+        finally:
+            bar.close()
+
+    def run(self) -> bool:
+        """Run the iterations, and return whether they were stopped before the last."""
+        return self._log.run(self.layout, self.settings.n_iter, later=self._later())
+
+    def _later(self) -> int:
+        """Return how many iterations usually follow those of the map: one correction."""
+        return self.settings.n_iter if self._tried_a_sample else 0
 
     def fitted(self, given: Labels | LabelColumns | None) -> Fitted:
         """Return what new points need of the fit, with the labels as they were given."""

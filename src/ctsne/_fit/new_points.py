@@ -18,6 +18,7 @@ from ctsne._core.checks import (
     check_names,
     check_same_rows,
 )  # fmt: skip
+from ctsne._core.progress import Report
 from ctsne._fit import extending, placing
 from ctsne._fit.placing import Placement
 from ctsne._fit.preparing import Fitted, make_reference
@@ -215,10 +216,14 @@ def prepared_reference(model: Any) -> Reference:
 def place_in(
     model: Any, X: Any, labels: Any = None, *, aligned: Any = None,
     perplexity: Any = None, shifts: Mapping[Any, Any] | None = None,
+    after_part: Report | None = None,
 ) -> Placement:  # fmt: skip
     """Place new points, those of new labels moved by given shifts (:func:`new_label_shifts`)."""
     request, n_jobs = _request(model, X, labels, aligned, perplexity)
-    return placing.place(prepared_reference(model), request, shifts=shifts or {}, n_jobs=n_jobs)
+    return placing.place(
+        prepared_reference(model), request, shifts=shifts or {}, n_jobs=n_jobs,
+        after_part=after_part,
+    )  # fmt: skip
 
 
 def new_label_shifts(model: Any, X: Any, labels: Any) -> dict[Any, NDArray[np.float64]]:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ctsne._core.checks import is_sparse
 from ctsne._core.components import Projection, projected_features, reduced_features
 from ctsne._core.messages import shown
+from ctsne._core.progress import Report
 from ctsne._fit.settings import Settings
 from ctsne.affinity import Affinities
 from ctsne.labels import LabelColumns, Labels
@@ -77,17 +78,21 @@ def alignment_of(features: Any, settings: Settings) -> Alignment:
     return choose_alignment(features, labels, settings.align, metric=metric, n_jobs=settings.n_jobs)
 
 
-def neighbors_of(features: Any, settings: Settings, aligned: Any = None) -> Neighbors:
+def neighbors_of(
+    features: Any, settings: Settings, aligned: Any = None, after_part: Report | None = None
+) -> Neighbors:
     """Run the neighbour search with the list lengths of the method."""
     settings = settings.conditioned()
     labels = listed_labels(settings)
     if isinstance(labels, LabelColumns):
-        return _lists_of(features, labels, settings, aligned)
+        return _lists_of(features, labels, settings, aligned, after_part)
     same, other = settings.method.lengths(settings, features.shape[0])
-    return search_neighbors(features, labels, same, other, settings, aligned)
+    return search_neighbors(features, labels, same, other, settings, aligned, after_part)
 
 
-def _lists_of(features: Any, labels: LabelColumns, settings: Settings, aligned: Any) -> Neighbors:
+def _lists_of(
+    features: Any, labels: LabelColumns, settings: Settings, aligned: Any, after_part: Report | None
+) -> Neighbors:
     """Run the neighbour search for each pattern of label columns that differ."""
     patterns = occurring_patterns(labels)
     lengths = settings.method.column_lengths(settings, patterns)
@@ -95,7 +100,7 @@ def _lists_of(features: Any, labels: LabelColumns, settings: Settings, aligned: 
         return read_lists(features, labels, lengths=lengths, patterns=patterns)
     return find_lists(
         features, labels, lengths=lengths, patterns=patterns, metric=settings.metric,
-        aligned=aligned, n_jobs=settings.n_jobs, recall=settings.recall,
+        aligned=aligned, n_jobs=settings.n_jobs, recall=settings.recall, after_part=after_part,
     )  # fmt: skip
 
 
@@ -116,7 +121,7 @@ def fits(neighbors: Neighbors, settings: Settings) -> bool:
 
 def search_neighbors(
     features: Any, labels: Labels | None, same: ArrayLike, other: ArrayLike, settings: Settings,
-    aligned: Any = None,
+    aligned: Any = None, after_part: Report | None = None,
 ) -> Neighbors:  # fmt: skip
     """Run the neighbour search on features, distances or a graph, with given list lengths."""
     if settings.metric == "precomputed":
@@ -124,7 +129,7 @@ def search_neighbors(
         return from_pairs(features, labels, same, other)
     return find_neighbors(
         features, labels, k_same=same, k_other=other, metric=settings.metric, aligned=aligned,
-        n_jobs=settings.n_jobs, recall=settings.recall,
+        n_jobs=settings.n_jobs, recall=settings.recall, after_part=after_part,
     )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from ctsne._core.checks import (
     is_sparse,
 )  # fmt: skip
 from ctsne._core.messages import warn
+from ctsne._core.progress import Report
 from ctsne._fit.moving import Mover
 from ctsne._fit.new_labels import check_new_labels
 from ctsne._fit.preparing import Fitted
@@ -181,9 +182,10 @@ def _check_aligned(aligned: Any, m: int, fitted: Fitted | Reference) -> NDArray[
 
 
 def place(
-    reference: Reference, request: Request, *, shifts: Mapping[Any, Any], n_jobs: int
-) -> Placement:
-    """Place checked points, some at a time."""
+    reference: Reference, request: Request, *, shifts: Mapping[Any, Any], n_jobs: int,
+    after_part: Report | None = None,
+) -> Placement:  # fmt: skip
+    """Place checked points, some at a time; report the share that is done after each part."""
     matrix, codes = request.matrix, request.codes
     m = matrix.shape[0]
     embedding = np.empty((m, reference.embedding.shape[1]), np.float32)
@@ -200,6 +202,8 @@ def place(
             embedding[points] = placed
             distance[points] = found.neighbors.distances.min(axis=1)
             _keep(kept, points, found, m)
+        if after_part is not None:
+            after_part(part.stop / m)
     far = distance > reference.far_distance
     count = int(far.sum())
     if count > EXPECTED_FAR * m:

@@ -28,6 +28,7 @@ SEARCH_POINTS, MOST_SEARCH_POINTS = 5000, 10_000
 FEWEST_NEIGHBORS = 10
 # Trials on a sample, and on all points, where a trial is the map itself.
 MOST_TRIALS, MOST_WHOLE_TRIALS = 6, 14
+USUAL_TRIALS, USUAL_WHOLE_TRIALS = 3, 4
 # Levels closer than this count as equal.
 LEAST_STEP = 1e-5
 # Distances from the target that are near enough, for a map of all points and for one of a sample,
@@ -68,6 +69,12 @@ def most_trials(settings: Settings, rows: NDArray[np.int64]) -> int:
     """Return the largest number of trials."""
     assert settings.labels is not None
     return MOST_TRIALS if len(rows) < settings.labels.n_points else MOST_WHOLE_TRIALS
+
+
+def usual_trials(settings: Settings, rows: NDArray[np.int64]) -> int:
+    """Return the usual number of trials, for an estimate of time."""
+    assert settings.labels is not None
+    return USUAL_TRIALS if len(rows) < settings.labels.n_points else USUAL_WHOLE_TRIALS
 
 
 def find_level(

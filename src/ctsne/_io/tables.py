@@ -39,6 +39,7 @@ _RUN = 3
 # With fewer columns, one may well hold most of the variance.
 _FEWEST_DOUBTED = 5
 _MOST_VARIANCE = 0.5
+DOMINATES = "so it dominates the map"
 # A text column in which this share of cells are numbers was meant to be numeric.
 _MOSTLY = 0.5
 # Kinds of NumPy and pandas types that are numbers.
@@ -303,19 +304,25 @@ def _stem(name: str) -> str:
     return name.rstrip("0123456789")
 
 
+def main_features(features: Sequence[str]) -> str | None:
+    """Return the pattern of the largest group of numbered names, such as ``"PC*"``, if any."""
+    stem, count = Counter(map(_stem, features)).most_common(1)[0]
+    return f"{stem}*" if stem and count >= _RUN else None
+
+
 def _doubtful_features(X: Any, features: Sequence[str]) -> Iterator[str]:
     """Warn of unnumbered columns that are probably a mistake: dominant, or counts."""
     if len(features) < _FEWEST_DOUBTED:
         return
     stems = Counter(map(_stem, features))
     single = [stems[_stem(name)] < _RUN for name in features]
-    stem, count = stems.most_common(1)[0]
-    how = f'--features "{stem}*"' if stem and count >= _RUN else "--features NAME NAME ..."
+    pattern = main_features(features)
+    how = "--features NAME NAME ..." if pattern is None else f'--features "{pattern}"'
     variance = X.var(axis=0, dtype=np.float64)
     first = int(variance.argmax())
     if single[first] and variance[first] > _MOST_VARIANCE * variance.sum():
         share = f"{100 * variance[first] / variance.sum():.0f} % of the variance of all features"
-        what = f"column {features[first]!r:.60} has {share}, so it dominates the map"
+        what = f"column {features[first]!r:.60} has {share}, {DOMINATES}"
         yield f"{what}; choose the features with {how}, or scale the columns"
     whole = (np.mod(X, 1) == 0).all(axis=0)
     counts = [name for name, odd in zip(features, single & whole, strict=True) if odd]

@@ -10,14 +10,11 @@ import sys
 import textwrap
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ctsne._core.progress import clock
 from ctsne._core.vocabulary import CHOSEN_BY, MEASURES, chosen_by, measure_title, of_column
 
-# Seconds between progress lines in a log file, where lines cannot be redrawn.
-_LOGGED_EVERY = 30.0
 # The estimator logs the end of a stage; a terminal shows the stage that follows.
 _NEXT_STAGE = {"memory": "neighbours", "neighbours": "similarities",
                "similarities": "first positions"}  # fmt: skip
@@ -30,6 +27,7 @@ class Console:
         self.quiet, self.verbose, self.as_json = quiet, verbose, as_json
         self._begin = time.perf_counter()
         self._results = True
+        self._again: list[str] = []  # warnings that must not scroll away
         self._unfinished = False  # whether the last line can still be redrawn
 
     def result(self, text: str, content: Mapping[str, Any]) -> None:
@@ -41,6 +39,14 @@ class Console:
             seconds = round(time.perf_counter() - self._begin, 3)
             text = json.dumps(plain({**content, "seconds": seconds}), indent=2, allow_nan=False)
         print("\n".join(map(_printable, text.split("\n"))), flush=True)
+        for message in self._again:
+            self.warn(message)
+
+    def next(self, commands: Mapping[str, str]) -> None:
+        """Print the commands that fit a result, by what they are for, to be typed by people."""
+        if self._results and not self.quiet and not self.as_json:
+            for why, command in commands.items():
+                print(_printable(f"next, {why}: {command}"), flush=True)
 
     @contextlib.contextmanager
     def without_results(self) -> Iterator[None]:
@@ -60,10 +66,12 @@ class Console:
         """Print an error in one line."""
         self.line(f"error: {one_line(message)}")
 
-    def warn(self, message: object) -> None:
-        """Print a warning in one line."""
+    def warn(self, message: object, *, again: bool = False) -> None:
+        """Print a warning in one line; perhaps again after the result."""
         if not self.quiet:
             self.line(f"warning: {one_line(message)}")
+        if again:
+            self._again.append(str(message))
 
     def say(self, message: str) -> None:
         """Print what was decided or done."""
@@ -86,6 +94,8 @@ class Console:
     @contextlib.contextmanager
     def library(self) -> Iterator[None]:
         """Print warnings of the library and, if verbose, its log as messages of this program."""
+        from ctsne.cli.options import as_typed
+
         log = logging.getLogger("ctsne")
         level, propagate, handlers = log.level, log.propagate, log.handlers
         log.propagate, log.handlers = False, [_Stages(self)]
@@ -95,27 +105,11 @@ class Console:
                 warnings.simplefilter("ignore")
                 warnings.filterwarnings("default", category=UserWarning)
                 warnings.filterwarnings("ignore", message="interrupted")  # reported by commands
-                warnings.showwarning = lambda message, *_, **__: self.warn(message)
+                warnings.showwarning = lambda message, *_, **__: self.warn(as_typed(message))
                 yield
         finally:
             log.setLevel(level)
             log.propagate, log.handlers = propagate, handlers
-
-    def log(self, total: int) -> Callable[[int, float, object], None] | None:
-        """Return a callback that reports progress in a log file; a terminal shows a bar."""
-        if self.quiet or self.verbose or sys.stderr.isatty():
-            return None
-        begin = last = time.monotonic()
-
-        def callback(iteration: int, *_: object) -> None:
-            nonlocal last
-            now = time.monotonic()
-            if now - last >= _LOGGED_EVERY:
-                left = (now - begin) * (total - iteration) / iteration
-                self.say(f"map: {iteration} of {total} iterations, {clock(left)} left")
-                last = now
-
-        return callback
 
     def _clear(self) -> None:
         if self._unfinished:
@@ -165,7 +159,7 @@ def aligned(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 def _cell(value: object) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "-"
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
+    return f"{value:.2f}" if isinstance(value, float) else str(value)
 
 
 def definitions(titles: Mapping[str, str]) -> str:

@@ -13,6 +13,7 @@ from ctsne._core.messages import value_text
 from ctsne._core.vocabulary import NEIGHBORHOOD
 from ctsne.cli import options as opt
 from ctsne.cli.console import Console, titles_of
+from ctsne.cli.hints import after_map, missing_labels
 from ctsne.cli.inputs import Input, check_outputs, read_input, records_of
 from ctsne.cli.main import Parser, command_parser
 from ctsne.cli.options import make_estimator, option, settings_of, spelled
@@ -103,7 +104,7 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
     if page is not None and options.dimensions > 2:
         raise ValueError("a page can only show maps of one or two dimensions: --dimensions 2")
     if not options.labels and options.method != "tsne":
-        raise ValueError("--labels COLUMN is missing: name the label, or add --method tsne")
+        raise ValueError(missing_labels(options, ", or add --method tsne"))
     if options.color and picture is None:
         raise ValueError("--color needs a picture: add --plot FILE, such as --plot map.png")
     outputs = [each for each in (target, kept, picture, page) if each]
@@ -124,7 +125,7 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
         shown = {name: _color(data, name) for name in options.color or ()}
         shown = data.factored | shown
         model = prepared(
-            data, {**settings, "jobs": options.jobs}, console, callback=console.log(options.n_iter),
+            data, {**settings, "jobs": options.jobs}, console,
             verbose=0 if console.quiet else 1 + console.verbose,
         ).fit(data.X, labels=data.known)  # fmt: skip
         if model.n_iter_ < options.n_iter:  # a map that is not finished is not a result here
@@ -254,12 +255,10 @@ def _report(
     console: Console,
 ) -> None:  # fmt: skip
     """Print what was made and how good it is."""
-    from ctsne.cli.plot import plot_command
-
     measures = _measures(model, data, options.other, options.jobs)
     n, knob = len(model.embedding_), METHODS[options.method].knob
     value = None if knob is None else getattr(model, f"{knob}_")
-    lines = [f"map: {options.output} ({n} points; {_title(model, knob, value)})"]
+    lines = [f"map: {options.output} ({n:,} points; {_title(model, knob, value)})"]
     if options.model_file is not None:
         lines.append(f"model: {options.model_file} (place new points with ctsne transform)")
     if options.plot is not None:
@@ -272,17 +271,13 @@ def _report(
             lines.append(f"{title}: {measures[name]:.2f} of random")
     kept, technical = ("adjusted_rnx", "adjusted R_NX") if options.labels else ("rnx", "R_NX")
     if measures.get(kept) is not None:
-        lines.append(
-            f"neighbours kept: {measures[kept]:.2f} ({technical}; ctsne sweep compares settings)"
-        )
+        lines.append(f"neighbours kept: {measures[kept]:.2f} ({technical})")
     elif options.labels:
         lines.append("neighbours kept: not measurable, neighbourhoods contain whole labels")
     shown = {"perplexity": "perplexity {:.1f}", "largest_weight": "largest weight {:.2f}",
              "other_share": "weight on other labels {:.2f}"}  # fmt: skip
     facts = [text.format(measures[name]) for name, text in shown.items() if name in measures]
     lines.append(f"similarities per point, on average: {', '.join(facts)}")
-    if options.plot is None:
-        lines.append(f"next: {plot_command(options.output, 'map.png', key=options.key)}")
     content = {
         "command": "embed", "output": options.output, "model": options.model_file,
         "picture": options.plot, "page": options.page, "points": n,
@@ -290,6 +285,7 @@ def _report(
         "measures": measures,
     }  # fmt: skip
     console.result("\n".join(lines), content)
+    console.next(after_map(data, options, settings))
 
 
 def _title(model: ConditionalTSNE, knob: str | None, value: Any) -> str:

@@ -1,26 +1,34 @@
-"""``ctsne info``: show versions, the instruction set and installed extras."""
+"""``ctsne info``: what is installed, what a model file holds, which columns a data file has."""
 
 from __future__ import annotations
 
 import argparse
 import platform
+from collections.abc import Mapping
 from importlib.metadata import version
 from importlib.util import find_spec
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from ctsne.cli.console import Console
+from ctsne.cli.hints import label_columns, label_to_see, report_command
 from ctsne.cli.main import Parser, command_parser
 from ctsne.cli.options import add_messages, spelled
+from ctsne.labels import Labels
 
-USAGE = "[MODEL] [--json]"
-HELP = "show version, threads and installed extras, or what a model file holds"
+if TYPE_CHECKING:
+    from ctsne._io import Dataset
+
+USAGE = "[FILE] [--json]"
+HELP = "show what a data file or a model holds, or version and installed extras"
 DESCRIPTION = """\
 Show the version, the instruction set and the number of threads in use, and
 which extras are installed. Useful in bug reports, and when a file cannot be
 read or drawn.
 
-Given a model file, show what it holds instead: method and labels, the data it
-was made from, and the command that made it."""
+Given a data file, show its features and the columns that could be labels.
+Given a model file, show its method and labels, the data it was made from, and
+the command that made it."""
 
 EPILOG = """\
 instruction set:
@@ -30,6 +38,7 @@ instruction set:
 examples:
   ctsne info
   ctsne info --json
+  ctsne info cells.csv
   ctsne info model.ctsne"""
 
 # The purpose of each extra, and the modules it installs.
@@ -41,17 +50,23 @@ _EXTRAS = {
     "dask": ("sweeps and placing on a cluster", ("dask", "distributed", "zarr")),
 }
 
+# Values of a column that are shown, the most frequent first.
+_VALUES = 4
+
 
 def add_options(parser: Parser, main: Any) -> None:
     """Add the options of the command."""
-    main.add_argument("model", metavar="MODEL", nargs="?", help="a model file to describe")
+    main.add_argument("file", metavar="FILE", nargs="?", help="a data file or a model to describe")
     add_messages(parser, config=False)
 
 
 def run(options: argparse.Namespace, console: Console) -> None:
     """Collect and print the facts."""
-    if options.model is not None:
-        _describe(options.model, console)
+    if options.file is not None:
+        from ctsne._io.paths import MODEL_SUFFIX
+
+        describe = _describe if options.file.lower().endswith(MODEL_SUFFIX) else _describe_data
+        describe(options.file, console)
         return
     from ctsne import _native
     from ctsne._core.jobs import usable_cpus
@@ -116,3 +131,68 @@ def _describe(path: str, console: Console) -> None:
         )
         content["ctsne"] = made.versions.get("ctsne", "unknown")
     console.result("\n".join(f"{name:10} {each}" for name, each in content.items()), content)
+
+
+def _describe_data(path: str, console: Console) -> None:
+    """Print the features and columns of a data file, and how to go on."""
+    from ctsne._core.messages import listed
+    from ctsne._io import read_data
+    from ctsne._io.tables import folded
+
+    console.stage(f"reading {path}")
+    data = read_data(path)
+    found = label_columns(data)
+    rest = [name for name in data.columns if name not in found]
+    content: dict[str, Any] = {
+        "file": path, "points": int(data.X.shape[0]), "source": data.source,
+        "features": list(data.features), "other columns": rest,
+        "labels": {
+            name: {"values": each.n_labels, "missing": each.n_missing}
+            for name, each in found.items()
+        },
+    }  # fmt: skip
+    lines = [
+        f"data       {path} ({data.X.shape[0]:,} points)",
+        f"features   {data.source}: {folded(data.features)}",
+    ]
+    title = "labels"
+    for name, labels in found.items():
+        lines.append(f"{title:10} {name}: {_values(labels)}")
+        title = ""
+    if not found:
+        lines.append("labels     none: no column has a few values that repeat")
+    if rest:
+        lines.append(f"others     {listed(rest)}")
+    for note in data.notes:
+        console.detail(note)
+    for warning in data.warnings:
+        console.warn(warning)
+    console.result("\n".join(lines), content)
+    if found:
+        console.next({"with the label that you want to factor out": _report_of(path, data, found)})
+
+
+def _values(labels: Labels) -> str:
+    """Describe the values of a label column, the most frequent first."""
+    from ctsne._core.messages import label_text
+
+    most = (-labels.counts).argsort(kind="stable")[:_VALUES].tolist()
+    some = [f"{label_text(labels.names[i]):.40} ({labels.counts[i]:,})" for i in most]
+    more = ["..."] if labels.n_labels > _VALUES else []
+    missing = f"; {labels.n_missing:,} missing" if labels.n_missing else ""
+    return f"{labels.n_labels} values, {', '.join(some + more)}{missing}"
+
+
+def _report_of(path: str, data: Dataset, found: Mapping[str, Labels]) -> str:
+    """Return a command that makes maps of a data file, with what seems to be the known label."""
+    from ctsne._io import suffix_of
+    from ctsne._io.tables import main_features
+
+    other = label_to_see([*found])
+    known = next((name for name in found if name != other), other)
+    settings: dict[str, Any] = {"labels": [known], "other": None if known == other else other}
+    if any("--features" in warning for warning in data.warnings):
+        pattern = main_features(data.features)
+        settings["features"] = None if pattern is None else [pattern]
+    stem = Path(path.removesuffix(suffix_of(path))).name
+    return report_command(path, settings, f"{stem}.html")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +55,10 @@ class Input:
         factored = {name: take_rows(each, rows) for name, each in self.factored.items()}
         aligned = None if self.aligned is None else self.aligned[rows]
         shown = {name: values[rows] for name, values in self.shown.items()}
-        return Input(self.dataset.take(rows), factored, aligned, sampled=n, shown=shown)
+        dataset = self.dataset.take(rows)
+        if dataset.names is None:  # so that points of a page can be found in the file
+            dataset = replace(dataset, names=np.char.add("row ", rows.astype(str)))
+        return Input(dataset, factored, aligned, sampled=n, shown=shown)
 
     def column(self, name: str) -> Any:
         """Return a column or feature by name; the combination factored out has a name too."""
@@ -118,7 +121,7 @@ def read_input(options: Namespace, console: Console, *, expect: str | None = Non
     from ctsne._io import read_data, suffix_of
     from ctsne._io.features import read_features
     from ctsne._io.paths import TABLE_SUFFIXES
-    from ctsne._io.tables import folded
+    from ctsne._io.tables import DOMINATES, folded
 
     console.stage(f"reading {options.input}")
     labels = list(options.labels or ())
@@ -156,7 +159,7 @@ def read_input(options: Namespace, console: Console, *, expect: str | None = Non
     if expect is None:
         counts = "" if options.metric == "precomputed" else _about_counts(dataset, options.layer)
         for each in filter(None, (*dataset.warnings, *(text for _, text in about), counts)):
-            console.warn(each)
+            console.warn(each, again=DOMINATES in each)
     return Input(dataset, factored, aligned, shown=shown)
 
 

@@ -17,7 +17,8 @@ from ctsne.cli.values import apply_config, suggested
 # In the order of the help. Each is a module of this package with the texts USAGE, HELP, DESCRIPTION
 # and EPILOG and the functions ``add_options`` and ``run``.
 COMMANDS = (
-    "embed", "transform", "place", "sweep", "report", "evaluate", "plot", "rerun", "demo", "info",
+    "embed", "transform", "place", "sweep", "report", "evaluate", "plot", "rerun", "cite", "demo",
+    "info",
 )  # fmt: skip
 
 _DESCRIPTION = """\
@@ -29,10 +30,10 @@ visible."""
 
 _EPILOG = """\
 from a file to a decision:
-  ctsne sweep data.csv --labels batch -o sweep    maps at many strengths
-  ctsne report sweep -o page.html                 look at them, choose one
+  ctsne info data.csv                                  which columns are there
+  ctsne report data.csv --labels batch -o page.html    look at maps, choose one
   ctsne embed data.csv --labels batch --method joint --strength 0.6 -o map.csv
-  ctsne plot map.csv --color celltype -o map.png
+  ctsne plot map.csv --color batch celltype -o map.png
 
 new points later:
   ctsne embed data.csv --labels batch -o map.csv --model model.ctsne
@@ -102,9 +103,16 @@ def _run(arguments: list[str]) -> int:
             raise
         if options.verbose:
             traceback.print_exc()
-        console.error(error)
+        console.error(_said(error))
         return 1
     return 0
+
+
+def _said(error: Exception) -> object:
+    """Return an error of the library in the words of the command line."""
+    from ctsne.cli.options import as_typed
+
+    return error if isinstance(error, OSError) else as_typed(one_line(error))
 
 
 def _was_interrupted(error: BaseException | None) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -218,6 +219,15 @@ def check_steering(options: argparse.Namespace) -> None:
     for name in KNOBS:
         if given[name] is not None:
             raise ValueError(f"--mixing finds the {name} by itself; leave out --mixing or --{name}")
+
+
+def as_typed(message: object) -> str:
+    """Write parameters of the estimator in a message as the options that one types."""
+    flags = {each.name: each.flag for each in PARAMETERS}
+    pattern = rf"(?<![\w.-])({'|'.join(flags)})=(?:\"([^\"]*)\"|'([^']*)'|([\w.+-]*\w))"
+    return re.sub(
+        pattern, lambda found: f"{flags[found[1]]} {found[2] or found[3] or found[4]}", str(message)
+    )
 
 
 def make_estimator(settings: Mapping[str, Any], **more: Any) -> ConditionalTSNE:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from ctsne.cli import options as opt
 from ctsne.cli.console import Console
 from ctsne.cli.main import Parser
+from ctsne.cli.new_data import check_order, without_labels
 from ctsne.cli.options import option
-from ctsne.cli.transform import warn_of_far, without_labels
+from ctsne.cli.transform import warn_of_far
 
 if TYPE_CHECKING:
     from ctsne.distributed import PlacedShards
@@ -66,6 +67,7 @@ def run(options: argparse.Namespace, console: Console) -> None:
     from ctsne.distributed.cluster import connected
     from ctsne.stored import load
 
+    check_order(options.model, *options.input)
     console.stage(f"reading {options.model}")
     model = load(options.model)
     labels = options.labels or _usual_labels(model, options, console)
@@ -124,7 +126,7 @@ def _report(
 ) -> None:
     n, far = placed.n_points, placed.n_far
     count = f"{len(placed.files)} file{'' if len(placed.files) == 1 else 's'}"
-    lines = [f"maps: {options.output} ({count}, {n} points placed in the map of {options.model})"]
+    lines = [f"maps: {options.output} ({count}, {n:,} points placed in the map of {options.model})"]
     if placed.n_found:
         lines.append(f"files of an earlier run: {placed.n_found}")
     lines.append(f"far from the reference: {far} of {n}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,11 @@ from typing import Any
 from ctsne._core.files import check_space
 from ctsne.cli.console import Console
 from ctsne.cli.folders import SweepFolder, check_folder, files_of, read_folder, write_folder
+from ctsne.cli.hints import missing_labels
 from ctsne.cli.inputs import check_outputs, label_names, names_of_files
 from ctsne.cli.main import Parser, command_parser
 from ctsne.cli.options import add_labels, add_messages, option, spelled
-from ctsne.cli.sweep import add_sweep_options, embed_command, run_sweep, suggestion
+from ctsne.cli.sweep import add_sweep_options, embed_command, findings, n_points, run_sweep
 
 # Of a page without maps: what draws them.
 _SMALLEST_PAGE = 10**5
@@ -66,17 +68,32 @@ def run(options: argparse.Namespace, console: Console) -> None:
     check_space(target, _SMALLEST_PAGE)
     page = _page_of_folder if Path(options.input).is_dir() else _page_of_data
     sweep = page(target, options, console)
-    best = suggestion(sweep.result, sweep.provenance.settings["mixing"]).map
+    result, settings = sweep.result, sweep.provenance.settings
     size = target.stat().st_size
-    suggested = None if best is None else best.parameters
-    content = {"command": "report", "output": options.output, "bytes": size, "suggested": suggested,
-               "features": list(sweep.features)}  # fmt: skip
-    lines = [f"page: {options.output} ({size / 1e6:.1f} MB); open it in a browser"]
+    lines, facts = findings(sweep, _data_file(sweep, options), settings)
+    best = facts["suggested"]
+    content = {"command": "report", "output": options.output, "bytes": size,
+               "points": n_points(result), "features": list(sweep.features),
+               "suggested": None if best is None else best["parameters"],
+               "embed": None if best is None else best["command"],
+               "reason": facts["reason"]}  # fmt: skip
+    made = f"{len(result.maps)} maps of {n_points(result):,} points, {_size_text(size)}"
+    lines += ["", f"page: {options.output} ({made}); open it in a browser"]
     if sweep.features:
         lines.append(_added(sweep))
-    if best is not None:
-        lines.append(f"suggested: {best.title} (ctsne sweep --help explains the rule)")
     console.result("\n".join(lines), content)
+
+
+def _size_text(size: int) -> str:
+    return f"{size / 1e6:.1f} MB" if size > 1e6 else f"{size / 1e3:.0f} kB"
+
+
+def _data_file(sweep: SweepFolder, options: argparse.Namespace) -> str:
+    """Return the file that was swept, as one would name it here."""
+    source = Path(options.input)
+    if not source.is_dir():
+        return str(options.input)
+    return os.path.relpath(source.resolve().parent / sweep.provenance.inputs[0].file)
 
 
 def _added(sweep: SweepFolder) -> str:
@@ -86,7 +103,7 @@ def _added(sweep: SweepFolder) -> str:
     count = len(sweep.features)
     size = sum(map(scale_size, map(len, sweep.features.values())))
     what, adds = ("feature", "adds") if count == 1 else ("features", "add")
-    return f"{count} {what} to colour by {adds} {size / 1e6:.1f} MB"
+    return f"{count} {what} to colour by {adds} {_size_text(size)}"
 
 
 def _page_of_folder(target: Path, options: argparse.Namespace, console: Console) -> SweepFolder:
@@ -112,7 +129,7 @@ def _page_of_data(target: Path, options: argparse.Namespace, console: Console) -
 
     check_input(options.input)
     if not options.labels:
-        raise ValueError(f"--labels COLUMN is missing: the label to factor out of {options.input}")
+        raise ValueError(missing_labels(options))
     if options.dimensions > 2:
         raise ValueError("a page can only show maps of one or two dimensions: --dimensions 2")
     if options.keep is not None:

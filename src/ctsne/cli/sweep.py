@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import shlex
 import textwrap
 from collections.abc import Mapping
 from dataclasses import replace
@@ -17,6 +18,7 @@ from ctsne.cli import folders
 from ctsne.cli import options as opt
 from ctsne.cli.console import Console, aligned, definitions, titles_of
 from ctsne.cli.embed import prepared
+from ctsne.cli.hints import missing_labels
 from ctsne.cli.inputs import check_outputs, label_names, read_input, records_of
 from ctsne.cli.main import Parser, command_parser
 from ctsne.cli.options import option, settings_of, spelled
@@ -68,7 +70,7 @@ examples:
 def add_options(parser: Parser, main: Any) -> None:
     """Add the options of the command."""
     option(main, "INPUT", "file with the data")
-    opt.add_labels(main, required=True)
+    opt.add_labels(main)
     option(main, "-o --output FOLDER",
            "folder for the results; finished maps in it are reused", required=True)  # fmt: skip
     add_sweep_options(parser, main)
@@ -103,6 +105,8 @@ def add_sweep_options(parser: Parser, main: Any) -> None:
 def make(options: argparse.Namespace, console: Console, *, expect: str | None = None) -> None:
     """Make the maps; with ``expect``, only if the data have this checksum."""
     folder = Path(options.output)
+    if not options.labels:
+        raise ValueError(missing_labels(options))
     folders.check_folder(folder)
     check_outputs(folders.files_of(folder), options)
     made = run_sweep(options, console, folder, expect=expect)
@@ -195,43 +199,50 @@ def make_grid(options: argparse.Namespace) -> list[dict[str, Any]]:
 
 def _report(made: folders.SweepFolder, options: argparse.Namespace, console: Console) -> None:
     """Print the measures, the suggestion and the command that makes the suggested map."""
-    result, folder = made.result, options.output
-    settings = settings_of(options)
-    suggested = suggestion(result, options.mixing)
+    folder, settings = options.output, settings_of(options)
+    lines, facts = findings(made, options.input, settings)
+    lines += ["", f"all measures: {Path(folder) / TABLE}"]
+    content = {
+        "command": "sweep", "output": folder, "points": n_points(made.result),
+        "settings": settings, "maps": [_facts(swept) for swept in made.result.maps], **facts,
+    }  # fmt: skip
+    console.result("\n".join(lines), content)
+    page = f"{folder.rstrip('/')}.html"
+    command = shlex.join(["ctsne", "report", folder, "-o", page])
+    console.next({"to look at the maps": command})
+
+
+def findings(
+    made: folders.SweepFolder, file: str, settings: Mapping[str, Any]
+) -> tuple[list[str], dict[str, Any]]:
+    """Describe a sweep of a file: the table of maps, the suggestion and its command."""
+    result, mixing = made.result, settings["mixing"]
+    suggested = suggestion(result, mixing)
     best = suggested.map
-    command = None
-    columns = titles_of(label_names(vars(options)), options.other)
+    columns = titles_of(label_names(settings), settings["other"])
     lines = [_table_text(result, columns, best), ""]
     if best is None:
         lines += [f"suggested: none, because {suggested.reason}", "  try a lower --mixing"]
-    else:
-        command = embed_command(best, options.input, settings)
-        how = "To make it from its own start" if options.path else "To make this map"
-        if result.sampled_from:
-            how = "To make this map of all points"
-        judge = columns.get("other_mixing", "the picture")
-        each = isinstance(options.mixing, Mapping)
-        wanted = "These targets are" if each else f"{options.mixing:g} is"
-        advice = (
-            f"{wanted} a starting point, not a rule: try stronger settings as long as {judge} "
-            f"shows that nothing merges that should stay apart. {how}:"
-        )
-        lines.append(f"suggested: {best.title}")
-        lines += [textwrap.indent(textwrap.fill(text, 76), "  ")
-                  for text in (f"{suggested.reason}.", advice)]  # fmt: skip
-        lines.append(f"  {command}")
-    lines += ["", f"look at the maps: ctsne report {folder} -o page.html",
-              f"all measures: {Path(folder) / TABLE}"]  # fmt: skip
-    content = {
-        "command": "sweep", "output": folder, "points": _n_points(result),
-        "settings": settings, "maps": [_facts(swept) for swept in result.maps],
-        "suggested": None if best is None else {**_facts(best), "command": command},
-        "reason": suggested.reason,
-    }  # fmt: skip
-    console.result("\n".join(lines), content)
+        return lines, {"suggested": None, "reason": suggested.reason}
+    command = embed_command(best, file, settings)
+    how = "To make it from its own start" if settings["path"] else "To make this map"
+    if result.sampled_from:
+        how = "To make this map of all points"
+    judge = columns.get("other_mixing", "the picture")
+    wanted = "These targets are" if isinstance(mixing, Mapping) else f"{mixing:g} is"
+    advice = (
+        f"{wanted} a starting point, not a rule: try stronger settings as long as {judge} "
+        f"shows that nothing merges that should stay apart. {how}:"
+    )
+    lines.append(f"suggested: {best.title}")
+    lines += [textwrap.indent(textwrap.fill(text, 76), "  ")
+              for text in (f"{suggested.reason}.", advice)]  # fmt: skip
+    lines.append(f"  {command}")
+    return lines, {"suggested": {**_facts(best), "command": command}, "reason": suggested.reason}
 
 
-def _n_points(result: SweepResult) -> int:
+def n_points(result: SweepResult) -> int:
+    """Return the number of points that were swept."""
     return next(len(each.embedding) for each in result.maps if each.embedding is not None)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,13 +17,20 @@ from ctsne.cli import options as opt
 from ctsne.cli.console import Console
 from ctsne.cli.inputs import HOW_TO_NAME, check_outputs, joint_name
 from ctsne.cli.main import Parser, command_parser
+from ctsne.cli.new_data import (
+    aligned_of,
+    check_order,
+    label_names_of,
+    labels_of,
+    one_column,
+    read_points,
+)
 from ctsne.cli.options import option, settings_of, spelled
 from ctsne.cli.values import number
-from ctsne.labels import Labels, combine_columns
+from ctsne.labels import Labels
 
 if TYPE_CHECKING:
     from ctsne._fit.placing import Placement
-    from ctsne._fit.storing import Origin
     from ctsne._io import Dataset, InputRecord, Provenance
     from ctsne.estimator import ConditionalTSNE
 
@@ -101,6 +107,7 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
     page = None if html is None else _io.check_output(html, (".html",))
     if options.color is not None and plot is None and html is None:
         raise ValueError("--color needs a picture: add --plot FILE, such as --plot map.png")
+    check_order(options.model, options.input)
     source = check_model_input(options.model)
     check_outputs([each for each in (target, picture, page) if each], options, into_input=into_h5ad)
     console.stage(f"reading {source} and {options.input}")
@@ -108,11 +115,11 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
     model = load(source)
     origin = origin_of(model)
     tell = console.say if expect is None else console.detail  # reported the first time
-    dataset = _read(model, origin, options, tell)
+    dataset = read_points(model, origin, options, tell)
     _io.check_key(target, dataset=dataset, key=options.key)
     _io.check_room(target, dataset=dataset)
-    names = options.labels = _label_names(model, origin, dataset, options, tell)
-    aligned = _aligned(model, origin, options)
+    names = options.labels = label_names_of(model, origin, dataset, options, tell)
+    aligned = aligned_of(model, origin, options)
     found = dataset.checksum(names, aligned)
     if expect is not None and found != expect:
         how = f"Name the original file ({HOW_TO_NAME}), or make a new output from this one"
@@ -122,11 +129,11 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
     del settings["color"]  # only the picture depends on it
     console.stage(f"placing {dataset.X.shape[0]} points")
     model.set_params(n_jobs=options.jobs)
-    known = _labels(model, dataset, names)
+    known = labels_of(model, dataset, names)
     with warnings.catch_warnings():  # of what is reported here in other words
         for message in ("no labels given", ".* have no neighbour in the map closer than"):
             warnings.filterwarnings("ignore", message=message)
-        placed = model.place(dataset.X, known, aligned=aligned, perplexity=options.perplexity)
+        placed = _placed(model, dataset, known, aligned, options, console)
     records = [
         *_io.input_records(dataset, target, names, aligned=aligned),
         _model_record(source, target, checksum),
@@ -139,7 +146,7 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
     )  # fmt: skip
     shown = (options.color or joint_name(names), color)
     if color is None and names:
-        shown = (shown[0], _one_column(dataset, names))
+        shown = (shown[0], one_column(dataset, names))
     try:
         if picture is not None:
             _draw(model, placed, *shown, picture, options)
@@ -150,128 +157,23 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
     _report(model, placed, dataset, names, options, settings, console)
 
 
-def _read(
-    model: ConditionalTSNE, origin: Origin | None, options: argparse.Namespace,
-    tell: Callable[[str], None],
-) -> Dataset:  # fmt: skip
-    """Read the new points, with the columns of the model in its order."""
-    from ctsne._io import read_data, suffix_of
-    from ctsne._io.paths import TABLE_SUFFIXES
+def _placed(
+    model: ConditionalTSNE, dataset: Dataset, known: Any, aligned: Any,
+    options: argparse.Namespace, console: Console,
+) -> Placement:  # fmt: skip
+    """Place the points, with a bar."""
+    from ctsne._core.progress import Progress
+    from ctsne._fit.new_points import place_in
 
-    suffix = suffix_of(options.input)
-    features = options.features
-    wanted = getattr(model, "feature_names_in_", None)
-    wanted = origin.features if wanted is None and origin is not None else wanted
-    wanted = None if wanted is None or model.metric == "precomputed" else [*map(str, wanted)]
-    use_rep, layer = options.use_rep, options.layer
-    if suffix == ".h5ad" and use_rep is None and layer is None and origin is not None:
-        use_rep, layer = origin.part()
-    if suffix in TABLE_SUFFIXES and features is None:
-        features = wanted
-    dataset = read_data(
-        options.input, labels=options.labels or (), label_file=options.label_file, use_rep=use_rep,
-        layer=layer, features=features, index=options.index, join_on=options.join_on, fewest=1,
-    )  # fmt: skip
-    # Columns of a representation have numbers instead of names.
-    named = suffix in TABLE_SUFFIXES or (suffix == ".h5ad" and "obsm[" not in dataset.source)
-    if wanted is not None and named and options.features is None:
-        dataset = _in_order(dataset, wanted, options)
-    d = dataset.X.shape[1]
-    if d != model.n_features_in_:
-        what = f"{options.input} has {d} columns ({dataset.source})"
-        how = "choose the same ones with --features or --use-rep"
-        if model.metric == "precomputed":
-            how = "they must be the distances to all points of the reference"
-        raise ValueError(f"{what}, but the model was made from {model.n_features_in_}; {how}")
-    tell(f"read {dataset.X.shape[0]} points from {options.input}: {dataset.source}")
-    for note in dataset.notes:
-        tell(note)
-    return dataset
-
-
-def _in_order(dataset: Dataset, wanted: list[str], options: argparse.Namespace) -> Dataset:
-    """Return the data with the model's columns in its order; refuse if some are missing."""
-    if list(dataset.features) == wanted:
-        return dataset
-    place = {name: column for column, name in enumerate(dataset.features)}
-    missing = [name for name in wanted if name not in place]
-    if missing:
-        count = f"{len(missing)} of the {len(wanted)} columns that the model was made from"
-        how = "; --use-rep names a representation that holds them"
-        how = how if options.input.endswith(".h5ad") else ""
-        raise ValueError(f"{options.input} lacks {count}: {listed(missing, most=5)}{how}")
-    columns = [place[name] for name in wanted]
-    return replace(dataset, X=dataset.X[:, columns], features=tuple(wanted))
-
-
-def _label_names(
-    model: ConditionalTSNE, origin: Origin | None, dataset: Dataset, options: argparse.Namespace,
-    tell: Callable[[str], None],
-) -> list[str]:  # fmt: skip
-    """Return the label columns to use: those named, or those of the model."""
-    from ctsne._fit.new_labels import in_order
-
-    if model.labels_ is None:
-        if options.labels:
-            raise ValueError(f"{options.model} factored no label out; leave out --labels")
-        return []
-    known = [] if origin is None else list(origin.provenance.settings.get("labels") or ())
-    if options.labels:
-        count = len(known) or (1 if isinstance(model.labels_, Labels) else model.labels_.n_columns)
-        if len(options.labels) != count:
-            names = f" ({' '.join(known)})" if known else ""
-            has = f"{count} label column{'s' * (count > 1)}{names}"
-            raise ValueError(f"--labels: the model has {has}, got {len(options.labels)}")
-        own = () if isinstance(model.labels_, Labels) else model.labels_.names
-        return in_order(options.labels, known or own)
-    if known and all(name in dataset.columns for name in known):
-        tell(f"labels: {' and '.join(known)}, as in the model")
-        return known
-    tell(without_labels(options.input, known, dataset.columns))
-    return []
-
-
-def without_labels(where: object, known: Sequence[str], there: Collection[str]) -> str:
-    """Say why points are placed without labels, and how to name the columns that hold them."""
-    absent = [name for name in known if name not in there]
-    what = f"{where} has no column {listed(absent)}" if absent else "no labels"
-    how = "--labels names a column"
-    if len(known) > 1:
-        how = f"--labels names {len(known)} columns, in which values may be missing"
-    return f"{what}: the points are placed without labels; {how}"
-
-
-def _labels(model: ConditionalTSNE, dataset: Dataset, names: list[str]) -> Any:
-    """Return the labels of the new points as the model takes them."""
-    if not names:
-        return None
-    if model.labels_ is None or isinstance(model.labels_, Labels):
-        return _one_column(dataset, names)
-    return {own: dataset.column(name) for own, name in zip(model.labels_.names, names, strict=True)}
-
-
-def _one_column(dataset: Dataset, names: list[str]) -> Any:
-    columns = [dataset.column(name) for name in names]
-    return columns[0] if len(columns) == 1 else combine_columns(columns)
-
-
-def _aligned(model: ConditionalTSNE, origin: Origin | None, options: argparse.Namespace) -> Any:
-    """Read the representation in which other labels are compared, if the model needs one."""
-    from ctsne._io import read_data, suffix_of
-
-    key = options.align_rep
-    if model.diagnostics_.alignment != "array":
-        if key is not None:
-            raise ValueError("--align-rep: the model was made without one; leave it out")
-        return None
-    if key is None and origin is not None:
-        key = origin.provenance.settings.get("align_rep")
-    if key is None or suffix_of(Path(options.input)) != ".h5ad":
-        what = "compares labels in a representation given as an array"
-        how = "INPUT must be an .h5ad with it, named by --align-rep; in Python, use place(aligned=)"
-        raise ValueError(f"{options.model} {what}; {how}")
-    options.align_rep = key
-    return read_data(options.input, use_rep=key, fewest=1).X
+    shown = not console.quiet and not console.verbose
+    bar = Progress(1, "placing", shown=shown, every=None, then="then writing", kept=False)
+    try:
+        return place_in(
+            model, dataset.X, known, aligned=aligned, perplexity=options.perplexity,
+            after_part=bar.inside,
+        )  # fmt: skip
+    finally:
+        bar.close()
 
 
 def _model_record(source: Path, target: Path, checksum: str) -> InputRecord:
@@ -327,8 +229,10 @@ def _report(
     options: argparse.Namespace, settings: dict[str, Any], console: Console,
 ) -> None:  # fmt: skip
     """Print what was placed, and how much of it to trust."""
+    from ctsne._io import suffix_of
+
     n, far = len(placed.embedding), int(np.count_nonzero(placed.far))
-    lines = [f"map: {options.output} ({n} points placed in the map of {options.model})"]
+    lines = [f"map: {options.output} ({n:,} points placed in the map of {options.model})"]
     if options.plot is not None:
         lines.append(f"picture: {options.plot}")
     if options.page is not None:
@@ -354,6 +258,10 @@ def _report(
         "far_distance": placed.far_distance, "settings": settings,
     }  # fmt: skip
     console.result("\n".join(lines), content)
+    if options.plot is None and options.page is None:
+        stem = options.output.removesuffix(suffix_of(options.output))
+        again = argparse.Namespace(**{**vars(options), "plot": f"{stem}.png"})
+        console.next({"to see the points above the reference": _command(again)})
 
 
 def warn_of_far(far: int, n: int, console: Console) -> None:
@@ -372,7 +280,7 @@ def _label_columns(
     if not names or model.labels_ is None:
         return []
     if isinstance(model.labels_, Labels):
-        return [(joint_name(names), _one_column(dataset, names), model.labels_)]
+        return [(joint_name(names), one_column(dataset, names), model.labels_)]
     columns = [dataset.column(name) for name in names]
     return list(zip(names, columns, model.labels_.columns, strict=True))
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ctsne._native as _native
+from ctsne._core.progress import Report, in_parts, within
 from ctsne.labels import Labels
 from ctsne.neighbors.exact import Searched, as_metric, scan_all, searched_points
 from ctsne.neighbors.lists import Neighbors
@@ -28,6 +29,8 @@ CHECKS = 1000
 # The budget aims at slightly more than the recall asked for, because it is set on a sample.
 MARGIN = 0.2
 _BUDGET_STEP = 1.05
+# Usual share of the time until the same-label lists are found, if there are two.
+_SAME_SHARE = 0.35
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +64,7 @@ def approximate_neighbors(
     n_jobs: int,
     recall: float,
     aligned: NDArray[np.floating] | None = None,
+    after_part: Report | None = None,
 ) -> Neighbors:
     """Search cells, with arguments as :func:`ctsne.neighbors.find_neighbors` checked them."""
     searched = searched_points(X, aligned, labels, metric=metric, n_jobs=n_jobs)
@@ -79,14 +83,16 @@ def approximate_neighbors(
         labelled = labels.codes >= 0
     sizes = np.diff(searched[0].bounds)
     cells = _cells_of_labels(searched[0], n_jobs)
-    _search(cells, lists, k_same, labelled, trials, recall, other=False)
+    part = within(after_part, 0.0, _SAME_SHARE if k_other.any() else 1.0)
+    _search(cells, lists, k_same, labelled, trials, recall, other=False, after_part=part)
     if not labelled.all():  # the list of an unlabelled point holds any labels
         cells = _cells_of_all(searched[0], sizes, n_jobs)
         _search(cells, lists, k_same, ~labelled, trials, recall, other=False)
     if k_other.any():
         if searched[1] is not searched[0] or labelled.all():
             cells = _cells_of_all(searched[1], sizes, n_jobs)
-        _search(cells, lists, k_other, labelled, trials, recall, other=True)
+        part = within(after_part, _SAME_SHARE, 1.0)
+        _search(cells, lists, k_other, labelled, trials, recall, other=True, after_part=part)
     counts = [checks.count_found(lists, other=other) for other in (False, True)]
     # Out of one more entry: a complete sample does not prove that the rest is complete.
     measured = sum(hits for hits, _ in counts) / (1 + sum(entries for _, entries in counts))
@@ -121,6 +127,7 @@ def _search(
     recall: float,
     *,
     other: bool,
+    after_part: Report | None = None,
 ) -> None:
     """Fill one list of the points of a mask, with a budget that reaches the recall on trial."""
     if not lengths[wanted].any():
@@ -138,7 +145,8 @@ def _search(
         return entries > 0 and hits >= goal * entries
 
     budget = least(is_enough, int(lengths.max()) + CELL_SIZE, len(ids))
-    cells.find(lists, np.flatnonzero(wanted[ids]), other, budget)
+    for queries in in_parts(np.flatnonzero(wanted[ids]), after_part):
+        cells.find(lists, queries, other, budget)
 
 
 def least(is_enough: Callable[[int], bool], low: int, high: int) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.checks import check_kind, check_number, is_sparse
+from ctsne._core.progress import Report
 from ctsne.labels import LabelColumns
 from ctsne.neighbors.lists import Neighbors, Unaligned
 from ctsne.neighbors.patterns import PatternCounts, fill_patterns, pattern_of
@@ -127,7 +128,7 @@ def divided(shares: NDArray[np.float64], total: int) -> Lengths:
 def find_lists(
     X: NDArray[np.floating], labels: LabelColumns, *, lengths: Lengths, patterns: tuple[int, ...],
     metric: str = "euclidean", recall: float = 1.0, aligned: NDArray[np.floating] | None = None,
-    n_jobs: int | None = -1,
+    n_jobs: int | None = -1, after_part: Report | None = None,
 ) -> Neighbors:  # fmt: skip
     """Find the nearest points of every pattern.
 
@@ -139,7 +140,7 @@ def find_lists(
         Wanted length of each list. Where one has too few candidates, others take the rest.
     patterns : tuple of int
         Pattern of each list, as from :func:`ctsne.neighbors.occurring_patterns`.
-    metric, recall, aligned, n_jobs
+    metric, recall, aligned, n_jobs, after_part
         As in :func:`ctsne.neighbors.find_neighbors`; all lists but the first are searched among
         aligned points.
 
@@ -165,7 +166,9 @@ def find_lists(
     )
     wanted: dict[str, Any] = {"patterns": patterns, "n_jobs": n_jobs}
     own = np.arange(index.n_points)
-    found = index.find(X, labels.codes, lengths=lengths, aligned=aligned, own=own, **wanted)
+    found = index.find(
+        X, labels.codes, lengths=lengths, aligned=aligned, own=own, after_part=after_part, **wanted
+    )
     if aligned is None:
         return found
     X = np.asarray(X)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ctsne._native as _native
+from ctsne._core.progress import Report, in_parts
 from ctsne.neighbors.approximate import CELL_SIZE
 from ctsne.neighbors.exact import Scaling, centred_and_scaled
 from ctsne.neighbors.patterns import Codes
@@ -88,6 +89,24 @@ class Space:
         ranges = np.append(0, np.cumsum(sizes)).astype(np.int64)
         order, bounds = _native.make_cells(rows[by_label], ranges, CELL_SIZE, CELL_SIZE, n_jobs)
         return by_label[order], bounds
+
+
+def find_in_parts(
+    cells: _native.QueryCells, queries: NDArray[np.floating], labels: Codes,
+    own: NDArray[np.int64] | None, pattern: int, budget: int, wanted: NDArray[np.integer],
+    offsets: NDArray[np.integer], indices: NDArray[np.int32], distances: NDArray[np.float32], *,
+    n_jobs: int, after_part: Report | None,
+) -> None:  # fmt: skip
+    """Fill one list of every query, some queries at a time."""
+    lengths = np.ascontiguousarray(wanted, np.int32)
+    begins = np.ascontiguousarray(offsets, np.int32)
+    points: Any = queries
+    for rows in in_parts(np.arange(len(queries)), after_part):
+        part = slice(rows[0], rows[-1] + 1) if len(rows) else slice(0)
+        cells.find(
+            points[part], labels[part], None if own is None else own[part], pattern, budget,
+            lengths[part], begins[part], indices[part], distances[part], n_jobs,
+        )  # fmt: skip
 
 
 def combinations_of(codes: Codes) -> tuple[Codes, NDArray[np.int32]]:

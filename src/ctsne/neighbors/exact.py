@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ctsne._native as _native
+from ctsne._core.progress import Report, in_parts, within
 from ctsne.labels import Labels
 from ctsne.neighbors.lists import Neighbors
 
@@ -26,13 +27,18 @@ def exact_neighbors(
     n_jobs: int,
     rows: NDArray[np.integer] | None = None,
     aligned: NDArray[np.floating] | None = None,
+    after_part: Report | None = None,
 ) -> Neighbors:
     """Search all pairs, with arguments as :func:`ctsne.neighbors.find_neighbors` checked them."""
     searched = searched_points(X, aligned, labels, metric=metric, n_jobs=n_jobs)
     lists = _native.NeighborLists(k_same, int(k_same[0] + k_other[0]))
+    # Each list takes as long as it has candidates: all pairs with equal labels, or the others.
+    sizes = np.diff(searched[0].bounds) / len(X)
+    halves = (0.0, float((sizes**2).sum())), (float((sizes**2).sum()), 1.0)
     for other, lengths in enumerate((k_same, k_other)):
         if lengths.any():
-            scan_all(searched[other], lists, rows, other=bool(other))
+            part = within(after_part, *halves[other])
+            scan_all(searched[other], lists, rows, other=bool(other), after_part=part)
     indices, distances = lists.indices, lists.distances
     if rows is not None:
         indices, distances, k_same = indices[rows], distances[rows], k_same[rows]
@@ -70,13 +76,15 @@ def scan_all(
     rows: NDArray[np.integer] | None,
     *,
     other: bool,
+    after_part: Report | None = None,
 ) -> None:
     """Fill one list of all points, or of some, by scanning all candidates."""
     ids = searched.points.ids
     wanted = np.full(len(ids), rows is None)
     if rows is not None:
         wanted[rows] = True
-    searched.points.find_exact(lists, np.flatnonzero(wanted[ids]), other)
+    for queries in in_parts(np.flatnonzero(wanted[ids]), after_part):
+        searched.points.find_exact(lists, queries, other)
 
 
 def as_metric(found: Neighbors, metric: str) -> Neighbors:

@@ -25,8 +25,9 @@ from ctsne._core.checks import (
     check_metric,
     check_number,
 )  # fmt: skip
+from ctsne._core.progress import Report, within
 from ctsne.neighbors.approximate import CELL_SIZE, CHECKS, MARGIN, TRIALS, least
-from ctsne.neighbors.divisions import ACROSS, ALL, INSIDE, Space, combinations_of
+from ctsne.neighbors.divisions import ACROSS, ALL, INSIDE, Space, combinations_of, find_in_parts
 from ctsne.neighbors.exact import unit_rows
 from ctsne.neighbors.lists import Neighbors
 from ctsne.neighbors.patterns import Codes, PatternCounts, fill_patterns, pattern_of
@@ -130,6 +131,7 @@ class SearchIndex:
         aligned: ArrayLike | None = None,
         own: NDArray[np.integer] | None = None,
         n_jobs: int | None = -1,
+        after_part: Report | None = None,
     ) -> Neighbors:
         """Find the nearest reference points of each pattern.
 
@@ -150,8 +152,9 @@ class SearchIndex:
         own : ndarray of int, shape (q,), optional
             A reference point that each query leaves out: itself.
         n_jobs : int, default=-1
-            Number of threads. The result does not depend on it, nor do the rows depend on each
-            other.
+            Number of threads. The result does not depend on it, and rows not on each other.
+        after_part : callable, optional
+            Called with the share that is done, after each part of the search.
 
         Returns
         -------
@@ -178,13 +181,15 @@ class SearchIndex:
         for column, pattern in enumerate(chosen):
             for key, rows in self._parts(labels, pattern, filled[:, column]):
                 budget, recall = self._budget(key, jobs)
-                self._cells(key).find(
-                    queries[self._space_of(pattern)], labels, left_out, pattern, budget,
-                    np.where(rows, filled[:, column], 0).astype(np.int32),
-                    np.ascontiguousarray(offsets[:, column]), indices, distances, jobs,
+                done, more = sum(entries), int(filled[rows, column].sum())
+                part = within(after_part, done / filled.sum(), (done + more) / filled.sum())
+                find_in_parts(
+                    self._cells(key), queries[self._space_of(pattern)], labels, left_out, pattern,
+                    budget, np.where(rows, filled[:, column], 0), offsets[:, column],
+                    indices, distances, n_jobs=jobs, after_part=part,
                 )  # fmt: skip
                 recalls.append(recall)
-                entries.append(int(filled[rows, column].sum()))
+                entries.append(more)
         measured = float(np.average(recalls, weights=entries)) if any(entries) else 1.0
         if self.metric == "cosine":  # between unit vectors, |a - b|² / 2 is one minus their cosine
             distances = (0.5 * distances.astype(np.float64) ** 2).astype(np.float32)
@@ -197,9 +202,8 @@ class SearchIndex:
         """Return what took time to make: cells and budgets, to store beside the points."""
         made: dict[str, NDArray[Any]] = {"recall": np.array([self.recall])}
         keys = sorted(self._budgets)
-        made["budgets"] = np.array([(*k, self._budgets[k][0]) for k in keys], np.int64).reshape(
-            -1, 4
-        )
+        budgets = [(*key, self._budgets[key][0]) for key in keys]
+        made["budgets"] = np.array(budgets, np.int64).reshape(-1, 4)
         made["reached"] = np.array([self._budgets[k][1] for k in keys], np.float64)
         for number, space in enumerate(self._spaces):
             for division, (order, bounds) in space.made.items():

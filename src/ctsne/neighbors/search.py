@@ -15,6 +15,7 @@ from ctsne._core.checks import (
     check_number,
     check_rows,
 )  # fmt: skip
+from ctsne._core.progress import Report
 from ctsne.labels import encode_labels
 from ctsne.neighbors.approximate import approximate_neighbors
 from ctsne.neighbors.exact import exact_neighbors
@@ -42,6 +43,7 @@ def find_neighbors(
     rows: NDArray[np.integer] | None = None,
     recall: float = 1.0,
     aligned: ArrayLike | None = None,
+    after_part: Report | None = None,
 ) -> Neighbors:
     """Find the nearest points with the same label and with other labels.
 
@@ -71,6 +73,8 @@ def find_neighbors(
         recall, and its distances are exact. With ``rows`` the search is exact.
     aligned : array-like, shape (n, d'), optional
         Points among which other labels are searched, instead of ``X``.
+    after_part : callable, optional
+        Called with the share of the search that is done, after each of some fifty parts.
 
     Returns
     -------
@@ -101,12 +105,13 @@ def find_neighbors(
     if is_approximate(n, enough) and rows is None:
         found = approximate_neighbors(
             features, known, same, other, metric=metric, n_jobs=n_jobs, recall=enough,
-            aligned=moved,
+            aligned=moved, after_part=after_part,
         )  # fmt: skip
     else:
         found = exact_neighbors(
-            features, known, same, other, metric=metric, n_jobs=n_jobs, rows=rows, aligned=moved
-        )
+            features, known, same, other, metric=metric, n_jobs=n_jobs, rows=rows, aligned=moved,
+            after_part=after_part,
+        )  # fmt: skip
     if moved is None or rows is not None:
         return found
     some = np.sort(np.random.default_rng(0).permutation(n)[:UNALIGNED_POINTS])

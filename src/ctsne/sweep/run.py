@@ -36,7 +36,7 @@ from ctsne.sweep.grid import Grid, GridPoint, default_grid, expand_grid, grouped
 from ctsne.sweep.result import SweepResult, aligned_maps
 from ctsne.sweep.shared_lists import shared_lengths, shared_neighbors
 from ctsne.sweep.storage import map_files, open_folder
-from ctsne.sweep.worker import Outcome, Step, Watch, run_line
+from ctsne.sweep.worker import PATH_SHARE, Outcome, Step, Watch, run_line
 
 if TYPE_CHECKING:
     from ctsne.estimator import ConditionalTSNE
@@ -142,14 +142,31 @@ def sweep(
         data = DataNeighbors(
             measured, n, adjusted, k, metric=base["metric"], features=places, columns=columns
         )
-        lists = shared_neighbors(settings, data)
+        searching = Progress(
+            1, "neighbours", shown=progress, every=None, then="then the maps", kept=False
+        )
+        try:
+            lists = shared_neighbors(settings, data, searching.inside)
+        finally:
+            searching.close()
         settings = _with_starts(settings, features, max(1, check_jobs(n_jobs) // workers))
+        later = {index for line in lines for index in line[1:]}  # made from the map before
         steps = [
-            Step(index, points[index].parameters, own, features, lists[index], hidden, files[index])
+            Step(
+                index,
+                points[index].parameters,
+                own,
+                features,
+                lists[index],
+                hidden,
+                files[index],
+                size=PATH_SHARE if index in later else 1.0,
+            )
             for index, own in enumerate(settings)
         ]
         jobs = [[steps[index] for index in line] for line in lines]
-        bar = Progress(len(points), "sweep", shown=progress)
+        work = sum(step.size for step in steps)
+        bar = Progress(len(points), "sweep", shown=progress, work=work)
         watch = Watch(bar)
         try:
             _run(jobs, workers, watch)

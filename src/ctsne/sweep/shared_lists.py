@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ctsne._core.progress import Report
 from ctsne._fit.pipeline import alignment_of, listed_labels, neighbors_of, search_neighbors
 from ctsne._fit.settings import Settings
 from ctsne.evaluate.neighbors_in_data import DataNeighbors, search_aligned, search_data
@@ -22,10 +23,15 @@ class SharedLists:
     data: DataNeighbors
 
 
-def shared_neighbors(settings: Sequence[Settings], data: DataNeighbors) -> list[SharedLists]:
-    """Search once per alignment, for lists that contain those of every setting."""
+def shared_neighbors(
+    settings: Sequence[Settings], data: DataNeighbors, after_part: Report | None = None
+) -> list[SharedLists]:
+    """Search once per alignment, for lists that contain those of every setting.
+
+    ``after_part`` is called with the share that is done of the first search, usually the only one.
+    """
     if data.columns is not None:
-        return _lists_of_columns(settings, data)
+        return _lists_of_columns(settings, data, after_part)
     same, other = shared_lengths(data.n, settings, data.k)
     exact = search_data(data, settings[0].n_jobs)  # measures never depend on the recall
     found: dict[str, SharedLists] = {}
@@ -33,14 +39,19 @@ def shared_neighbors(settings: Sequence[Settings], data: DataNeighbors) -> list[
     for key, each in zip(keys, settings, strict=True):
         if key not in found:
             moved = alignment_of(data.features, each)
-            lists = search_neighbors(data.features, data.labels, same, other, each, moved.points)
+            lists = search_neighbors(
+                data.features, data.labels, same, other, each, moved.points, after_part
+            )
+            after_part = None
             measured = replace(search_aligned(exact, moved, each.n_jobs), features=None)
             # Workers may be other processes, and do not need the points again.
             found[key] = SharedLists(lists, replace(moved, points=None), measured)
     return [found[key] for key in keys]
 
 
-def _lists_of_columns(settings: Sequence[Settings], data: DataNeighbors) -> list[SharedLists]:
+def _lists_of_columns(
+    settings: Sequence[Settings], data: DataNeighbors, after_part: Report | None
+) -> list[SharedLists]:
     """Search once for all settings with the same lists, which depend on the columns they use."""
     exact = search_data(data, settings[0].n_jobs)
     found: dict[str, SharedLists] = {}
@@ -52,7 +63,8 @@ def _lists_of_columns(settings: Sequence[Settings], data: DataNeighbors) -> list
         keys.append(repr((plain_value(each.align), listed, each.perplexity, each.recall)))
         if keys[-1] not in found:
             moved = alignment_of(data.features, each)
-            lists = neighbors_of(data.features, each, moved.points)
+            lists = neighbors_of(data.features, each, moved.points, after_part)
+            after_part = None
             measured = replace(search_aligned(exact, moved, each.n_jobs), features=None)
             found[keys[-1]] = SharedLists(lists, replace(moved, points=None), measured)
     return [found[key] for key in keys]

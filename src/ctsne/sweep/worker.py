@@ -38,6 +38,9 @@ _RATE_EXAGGERATION = 12.0
 _MOST_RATE = 6.0
 # Iterations between checks whether the sweep was stopped.
 _SLICE = 10
+# Usual share of the time until similarities are computed, and until the map is made; the rest
+# measures it.
+_SIMILARITIES, _LAID_OUT = 0.06, 0.93
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +54,7 @@ class Step:
     lists: SharedLists
     hidden: Labels | None
     file: Path | None
+    size: float = 1.0  # of its work, where a map from its own start is 1
 
     def failed(self, error: Exception) -> Outcome:
         """Return the outcome of a setting that failed."""
@@ -76,6 +80,7 @@ class Watch:
         self.outcomes: dict[int, Outcome] = {}
         self.stopped = False
         self._progress = progress
+        self._inside: dict[int, float] = {}  # work done for maps that are not finished
         self._working = 0
         self._change = threading.Condition()
 
@@ -91,11 +96,21 @@ class Watch:
             self._working -= 1
             self._change.notify_all()
 
-    def add(self, outcome: Outcome) -> None:
+    def advance(self, step: Step, share: float) -> None:
+        """Show how much of a map is done."""
+        if self._progress is None:
+            return
+        with self._change:
+            self._inside[step.index] = share * step.size
+            self._progress.inside(sum(self._inside.values()))
+
+    def add(self, outcome: Outcome, size: float = 1.0) -> None:
         """Keep an outcome, and count it the first time."""
         with self._change:
             if outcome.index not in self.outcomes and self._progress is not None:
-                self._progress.step(worked=not outcome.loaded)
+                self._inside.pop(outcome.index, None)
+                self._progress.inside(sum(self._inside.values()))
+                self._progress.step(size, worked=not outcome.loaded)
             self.outcomes[outcome.index] = outcome
             self.stopped |= outcome.unsaved is not None
 
@@ -132,7 +147,7 @@ def run_line(steps: list[Step], watch: Watch) -> list[Outcome]:
             except Exception as error:  # one failed setting must not end the others
                 outcome = step.failed(error)
             outcomes.append(outcome)
-            watch.add(outcome)
+            watch.add(outcome, step.size)
             if outcome.swept.error is None:
                 previous, last = outcome.swept.embedding, step.file
     return outcomes
@@ -164,6 +179,7 @@ def _make(step: Step, previous: NDArray[np.float32] | None, watch: Watch) -> Swe
     begin = time.perf_counter()
     settings, alignment = step.settings, step.lists.alignment
     affinities = affinities_of(lists_for(settings, step.lists), settings)
+    watch.advance(step, _SIMILARITIES)
     if previous is None:
         layout = layout_of(affinities.matrix, step.features, settings)
         n_iter = settings.n_iter
@@ -173,6 +189,7 @@ def _make(step: Step, previous: NDArray[np.float32] | None, watch: Watch) -> Swe
         if watch.stopped:
             raise _Stopped
         layout.advance(min(_SLICE, n_iter - done))
+        watch.advance(step, _SIMILARITIES + (_LAID_OUT - _SIMILARITIES) * done / n_iter)
     knows_labels = listed_labels(settings) is not None
     measures = {"kl_divergence": layout.loss(), "n_iter": layout.iteration}
     for name, value in summarize_diagnostics(affinities.diagnostics).items():

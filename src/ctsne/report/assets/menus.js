@@ -4,7 +4,7 @@ function connectSheets() {
   const menus = [...document.querySelectorAll("details.menu")];
   for (const menu of menus) {
     menu.addEventListener("toggle", () => {
-      if (!menu.open) return;
+      if (!menu.open || document.body.classList.contains("printing")) return;
       for (const other of menus) if (other !== menu) other.open = false;
     });
     // Before it opens: towards the side with more room.

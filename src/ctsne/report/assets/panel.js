@@ -88,7 +88,7 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
     if (dirty) {
       dirty = false;
       // Every so-many-th point is a fair sample, whatever their order.
-      const step = isMoving ? Math.max(1, Math.min(MOST_STEP, Math.round(n / sample))) : 1;
+      const step = isMoving ? Math.max(1, Math.min(MOST_STEP, Math.round(n / sample) || 1)) : 1;
       drawn = Math.ceil(n / step);
       const start = performance.now();
       renderer.draw(frameOf(seen, window.devicePixelRatio, step));
@@ -210,6 +210,7 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
       points.mask = mask;
       seen.raised = mask === null ? 0 : mask.reduce((sum, value) => sum + value, 0);
       seen.unlit = unlitCodes(names, mask, seen.raised);
+      placed = null;
       load("mask");
     },
     ring(point) {

@@ -6,6 +6,7 @@ function connectPrinting(state, maps) {
   let before = null;
   window.addEventListener("beforeprint", () => {
     before = { open: folded.map(({ open }) => open), theme: document.documentElement.dataset.theme };
+    document.body.classList.add("printing");
     folded.forEach((each) => (each.open = true));
     document.documentElement.dataset.theme = "light";
     maps.repaint();
@@ -20,6 +21,7 @@ function connectPrinting(state, maps) {
   });
   window.addEventListener("afterprint", () => {
     if (before === null) return;
+    document.body.classList.remove("printing");
     folded.forEach((each, place) => (each.open = before.open[place]));
     document.documentElement.dataset.theme = before.theme;
     before = null;

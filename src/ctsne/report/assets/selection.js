@@ -14,7 +14,7 @@ function connectSelection(data, state) {
   const isPart = showsPart(facts);
   state.watch(["selected"], ({ selected }) => {
     const some = selected.length > 0;
-    const words = `${count(selected.length)} of ${count(n)} points${isPart ? " shown" : ""} (${percent(selected.length / n)})`;
+    const words = `${count(selected.length)} of ${count(n)} points${isPart ? " shown" : ""} (${percent(selected.length / n)})${isPart ? `; ${count(facts.sampledFrom ?? facts.n)} in all` : ""}`;
     byId("selection-count").textContent = some ? words : "";
     byId("selection-hint").hidden = some;
     byId("selection-actions").hidden = !some;
@@ -50,15 +50,11 @@ function select(data, state, points, mode) {
 }
 
 function countTable(data, column, selected) {
-  const { name, labels } = data.facts.columns[column];
+  const { name, labels, counts, missing } = data.facts.columns[column];
   const codes = data.codes(column);
-  const tally = (points) => {
-    const counts = new Uint32Array(labels.length + 1);
-    for (const point of points) counts[codes[point]]++;
-    return counts;
-  };
-  const inside = tally(selected);
-  const all = tally(codes.keys());
+  const inside = new Uint32Array(labels.length + 1);
+  for (const point of selected) inside[codes[point]]++;
+  const all = [missing, ...counts];
   const order = Array.from(inside.keys()).filter((code) => inside[code] > 0).sort((a, b) => inside[b] - inside[a]);
   const table = element("table");
   const head = element("tr");
@@ -92,7 +88,7 @@ function selectionTable(data, selected) {
     return text === null ? "" : facts.columns[column].kind === "numbers" ? text : quoted(text);
   };
   const named = facts.names !== null;
-  const head = ["row", ...(named ? ["name"] : []), ...facts.columns.map(({ name }) => name)].map(quoted);
+  const head = [rowName(facts), ...(named ? ["name"] : []), ...facts.columns.map(({ name }) => name)].map(quoted);
   const points = Array.from(selected).sort((a, b) => rows[a] - rows[b]);
   const lines = points.map((point) => [
     rows[point], ...(named ? [quoted(facts.names[point])] : []), ...facts.columns.map((_, column) => cell(column, point)),

@@ -1,0 +1,107 @@
+"""What to do next: columns that could be labels, and commands that fit what was just made."""
+
+from __future__ import annotations
+
+import re
+from argparse import Namespace
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from ctsne.cli.main import command_parser
+from ctsne.cli.options import spelled
+from ctsne.labels import Labels, encode_labels
+
+if TYPE_CHECKING:
+    from ctsne._io import Dataset
+    from ctsne.cli.inputs import Input
+
+# A label has at most this many values, and this many points per value on average.
+_MOST_VALUES, _LEAST_POINTS = 200, 4
+# More whole numbers than this are counts.
+_MOST_NUMBERS = 50
+_SHOWN = 6
+# Columns of these names usually hold what is known before an experiment, or what it looks for.
+_KNOWN = re.compile(
+    r"batch|donor|sample|patient|subject|individual|replicate|plate|run|lane|tech|method|platform"
+    r"|protocol|study|dataset|condition|stim|treat|site|lab$|center|centre|day",
+    re.IGNORECASE,
+)
+_LOOKED_FOR = re.compile(r"type|class|cluster|label|annot|lineage|state|digit", re.IGNORECASE)
+
+
+def label_columns(data: Dataset) -> dict[str, Labels]:
+    """Return the columns that could be labels, those that are usually known first."""
+    found = {}
+    for name, column in data.columns.items():
+        kind = getattr(column, "dtype", None)
+        if getattr(kind, "kind", "O") == "f":  # a measurement
+            continue
+        labels = encode_labels(column)
+        numeric = getattr(kind, "kind", "O") in "iu"
+        most = min(_MOST_NUMBERS if numeric else _MOST_VALUES, labels.n_points // _LEAST_POINTS)
+        if 2 <= labels.n_labels <= most:
+            found[name] = labels
+    return dict(sorted(found.items(), key=lambda item: (_rank(item[0]), item[1].n_labels)))
+
+
+def _rank(name: str) -> int:
+    if _LOOKED_FOR.search(name):
+        return 2
+    return 0 if _KNOWN.search(name) else 1
+
+
+def label_to_see(names: Sequence[str]) -> str | None:
+    """Return the column that one probably looks for."""
+    return next((name for name in names if _LOOKED_FOR.search(name)), None)
+
+
+def missing_labels(options: Namespace, otherwise: str = "") -> str:
+    """Explain that no label is named, with the columns of the input that could be one."""
+    from ctsne._io import read_data
+
+    what = f"--labels COLUMN is missing: name the label to factor out{otherwise}"
+    try:
+        data = read_data(
+            options.input, label_file=options.label_file, use_rep=options.use_rep,
+            layer=options.layer, features=options.features, index=options.index,
+            join_on=options.join_on,
+        )  # fmt: skip
+    except (ImportError, OSError, TypeError, ValueError):  # reported once the label is named
+        return what
+    found = label_columns(data)
+    if not found:
+        return f"{what}. {options.input} has no column that looks like a label"
+    some = [f"{name} ({labels.n_labels} values)" for name, labels in found.items()][:_SHOWN]
+    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    return f"{what}. Columns that could be labels: {', '.join(some)}{more}"
+
+
+def report_command(file: str, settings: Mapping[str, Any], page: str) -> str:
+    """Return the command that compares strengths of the same labels on a page."""
+    values = {name: value for name, value in settings.items() if value is not None}
+    return spelled(command_parser("report"), ["report", file], {**values, "output": page})
+
+
+def after_map(data: Input, options: Namespace, settings: Mapping[str, Any]) -> dict[str, str]:
+    """Return the commands that look at a map, or compare it with others, by what they are for."""
+    from ctsne._io import suffix_of
+    from ctsne.cli.plot import plot_command
+
+    suffix = suffix_of(options.output)
+    stem = options.output.removesuffix(suffix)
+    commands = {}
+    if options.plot is None and find_spec("matplotlib") is not None:
+        color = None
+        if suffix != ".npy":  # which holds positions alone
+            others = [name for name in label_columns(data.dataset) if name not in data.factored]
+            seen = options.other or label_to_see(others) or next(iter(others), None)
+            # A combination of columns is drawn by default, but is not stored as a column.
+            stored = [name for name in data.factored if name in data.dataset.columns]
+            color = [*stored, seen] if seen and len(stored) == len(data.factored) else None
+        picture = plot_command(options.output, f"{stem}.png", key=options.key, color=color)
+        commands["to draw the map"] = picture
+    if data.factored and options.mixing is None and options.dimensions < 3:
+        page = report_command(options.input, settings, f"{stem}-strengths.html")
+        commands["to compare strengths"] = page
+    return commands
