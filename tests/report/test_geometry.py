@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ctsne import Placement
-from ctsne.report import write_placed
+from ctsne import ConditionalTSNE, Placement
+from ctsne.datasets import make_synthetic
+from ctsne.report import write_placed, write_report
 
 from .conftest import Made, Opened, made_up, written
 from .test_several_columns import several
@@ -48,9 +49,15 @@ def page_of(kind: str, folder: Path) -> Path:
     """Write a page of this kind."""
     if kind == "placed":
         return placed_page(folder)
+    if kind == "one model":
+        return model_page(folder)
     options: dict[str, Any] = {}
     if kind == "2 labels":
         made = made_up(120)
+        options["features"] = {
+            "CD3D": np.linspace(0, 3, 120),
+            "HLA-DRB1, a long name": np.ones(120),
+        }
     elif kind == "26 long names":
         made = of_labels(3, LONG)
         options["title"] = "A title that somebody wrote at length, " * 6
@@ -85,9 +92,18 @@ def placed_page(folder: Path, n: int = 300, m: int = 60) -> Path:
     return path
 
 
+def model_page(folder: Path) -> Path:
+    data = make_synthetic(200, random_state=0)
+    model = ConditionalTSNE(perplexity=10, n_iter=50, random_state=0).fit(data.X, labels=data.known)
+    path = folder / "model.html"
+    columns = {"colour": data.known, "kind": np.array(LONG)[np.arange(200) % len(LONG)]}
+    write_report(model, path, columns=columns, known="colour")
+    return path
+
+
 KINDS = [
     "2 labels", "26 long names", "long names known", "64 labels", "several columns",
-    "nothing to look for", "not measured", "placed", "10 points", "50,000 points",
+    "nothing to look for", "not measured", "placed", "one model", "10 points", "50,000 points",
     pytest.param("500,000 points", marks=pytest.mark.slow),
 ]  # fmt: skip
 
@@ -115,7 +131,7 @@ def test_nothing_overlaps_or_leaves_the_screen(
     height = page.page.evaluate("document.getElementById('maps').getBoundingClientRect().height")
     problems: dict[str, str] = {}  # and the first state in which each was seen
     for state in states(page):
-        page.settle()
+        page.wait("!ctsnePage.state().moving")
         found = page.page.evaluate("geometry.problems()")
         found += page.page.evaluate("all => geometry.beyond(all)", first_screen(page))
         now = page.page.evaluate("document.getElementById('maps').getBoundingClientRect().height")
@@ -138,6 +154,20 @@ def first_screen(page: Opened) -> list[str]:
     if page.page.locator("details.menu[open]").count():
         wanted.append("details.menu[open] > .sheet")
     return wanted
+
+
+# Where the points at the right and at the top lie in the window.
+EDGES = """() => {
+  const [{ x, y }, view] = [ctsnePage.positions("right"), ctsnePage.view()];
+  const host = document.getElementById("right");
+  const { left, top } = host.getBoundingClientRect();
+  const scale = Math.min(host.clientWidth, host.clientHeight) / view.side;
+  const last = (values) => values.reduce((best, value, i) => (value > values[best] ? i : best), 0);
+  return [last(x), last(y)].map((i) => [
+    left + host.clientLeft + host.clientWidth / 2 + scale * (x[i] - view.x),
+    top + host.clientTop + host.clientHeight / 2 - scale * (y[i] - view.y),
+  ]);
+}"""
 
 
 def states(page: Opened) -> Iterator[str]:
@@ -167,9 +197,8 @@ def states(page: Opened) -> Iterator[str]:
     inner.fill("#find", "no such point")
     inner.keyboard.press("Enter")
     yield "no point found"
-    places = page.pixels("right")
-    for corner in (places[:, 0].argmax(), places[:, 1].argmax()):
-        inner.mouse.move(*places[corner])
+    for place in inner.evaluate(EDGES):
+        inner.mouse.move(*place)
         page.wait("ctsnePage.state().point !== null")
         yield "pointer on a point at the edge"
     inner.mouse.move(0, 0)
