@@ -52,7 +52,7 @@ def joint_shares() -> Any:
     n = len(cells.X)
     same, other = half_lengths(labels, n, 2 * int(np.ceil(5 / 3 * PERPLEXITY)))
     found = find_neighbors(cells.X, labels, k_same=same, k_other=other)
-    figure, axes = plt.subplots(1, 4, figsize=(11, 3.3), layout="constrained")
+    figure, axes = plt.subplots(1, 4, figsize=(9.2, 3.0), layout="constrained")
     natural = expit(natural_log_odds(found, labels, n_jobs=1))
     for ax, strength in zip(axes, STRENGTHS, strict=False):
         result = joint_affinities(found, labels, perplexity=PERPLEXITY, strength=strength)
@@ -67,7 +67,7 @@ def joint_shares() -> Any:
         ax.axhline(result.diagnostics.other_share.mean(), color=INK, linewidth=0.8, linestyle=":")
         _style(ax, f"strength {strength:g}")
         ax.set(xlim=(-0.03, 0.7), ylim=(-0.03, 1), xlabel="natural share")
-    axes[0].set_ylabel("share of other labels (dotted: mean)")
+    axes[0].set_ylabel("share (dotted: mean)")
     figure.colorbar(points, ax=axes[2], label="matched", shrink=0.8)
     s = np.linspace(0, 1, 101)
     _style(axes[3], "over the strength")
@@ -87,7 +87,7 @@ def alignment_moves() -> Any:
     cells = _two_batches()
     labels, colors = encode_labels(cells.batch), pl.palette(cells.batch)
     kinds = {"none": "as they are", "mutual": "mutual", "local": "local", "mean": "mean"}
-    figure, axes = plt.subplots(1, len(kinds), figsize=(11, 3.2), layout="constrained",
+    figure, axes = plt.subplots(1, len(kinds), figsize=(9.2, 3.0), layout="constrained",
                                 sharex=True, sharey=True)  # fmt: skip
     for ax, (how, title) in zip(axes, kinds.items(), strict=True):
         places = align_points(cells.X, labels, how)
