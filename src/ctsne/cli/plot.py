@@ -170,10 +170,8 @@ def _measures(sweep: SweepFolder, known: list[str], width: Any) -> Any:
         raise ValueError("the sweep has no maps that differ in strength, so nothing to draw over")
     names = chosen_by(lines[0].maps[0].measures)
     other = sweep.provenance.settings["other"] or ""
-    titles = [measure_title(name, known=known[0], other=other) for name in names]
-    return pl.measures(sweep.result, dict(zip(names, titles, strict=True)), width=width)[
-        0, 0
-    ].figure
+    titles = {name: measure_title(name, known=known[0], other=other) for name in names}
+    return pl.measures(sweep.result, titles, width=width)[0, 0].figure
 
 
 def plot_command(source: str, target: str, **settings: Any) -> str:

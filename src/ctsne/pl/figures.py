@@ -170,6 +170,11 @@ class PanelGrid:
         self.panels: list[Axes] = [self.figure.add_axes((0, 0, 1, 1)) for _ in range(n)]
         self.place({})
 
+    def stack(self) -> None:
+        """Put all panels below each other."""
+        self.ncols, self.nrows = 1, len(self.panels)
+        self.place({})
+
     @property
     def height(self) -> float:
         """Inches from the top of the first row of panels to the bottom of the last."""

@@ -16,7 +16,7 @@ from ctsne._io.anndata import category_colors, column_names, columns_of, is_annd
 from ctsne.estimator import ConditionalTSNE
 from ctsne.labels import Labels
 from ctsne.pl import figures
-from ctsne.pl.names import add_names
+from ctsne.pl.names import add_names, places_of
 from ctsne.pl.points import (
     MOST_DOTS,
     Look,
@@ -40,6 +40,8 @@ _SINGLE_SIDE, _SEVERAL_SIDE, _SIDE, _TITLE_LINE = 4.8, 4.2, 3.1, 0.18
 _MOST_IN_ROW = 3
 # Legends that would take a larger share of a fixed width lie below the maps.
 _MOST_BESIDE = 0.42
+# A legend below a map that would be higher than so many of its sides is given the whole width.
+_HIGHEST = 1.0
 # Where labels are named: in the margin, on the map, or both; scanpy's words where it has them.
 _PLACES = ("auto", "right margin", "on data", "both")
 # More labels than this are also named on the map, where a reader need not compare colours.
@@ -138,59 +140,61 @@ def embedding(
     if several and (ax is not None or title is not None):
         raise ValueError("several colours have a panel and a title each; leave out ax and title")
     columns: Mapping[Any, Any] = color if several else {None: color}  # type: ignore[assignment]
-    looks = []
+    looks, named = [], []
     for name, column in columns.items():
         chosen = palettes.get(name) if palette is None else palette
         look = make_look(column, shape, chosen, points=points, size=size)
         looks.append(look if below is None else above_reference(look))
+        named.append(_named_at(look, points, legend_loc))
     titles = [figures.shown_text(name) if several else title for name in columns]
     if ax is None:
         header = figures.HEADER if several or title is not None else figures.GAP
         side = _SINGLE_SIDE if len(looks) == 1 else _SEVERAL_SIDE
         grid = figures.PanelGrid(len(looks), _MOST_IN_ROW, side, header, wide)
-        _place_keys(grid, dict(enumerate(looks)), legend_loc)
+        _place_keys(grid, dict(enumerate(looks)), named)
         panels = grid.panels
     else:
         figures.check_axes(ax)
         panels = [ax]
         if legend_loc is not None:
-            add_key(ax, looks[0], names=_named_at(looks[0], legend_loc) == "on data")
-    for panel, look, heading in zip(panels, looks, titles, strict=True):
+            add_key(ax, looks[0], names=named[0] == "on data")
+    for panel, look, heading, where in zip(panels, looks, titles, named, strict=True):
         draw_points(panel, points, look, below=below)
         if heading is not None:
             figures.set_title(panel, heading, **figures.LITERAL if several else {})
-        named = _named_at(look, legend_loc)
-        if look.labels is not None and named in ("on data", "both"):
-            add_names(panel, look.labels, points, only=named == "on data")
+        if look.labels is not None and where in ("on data", "both"):
+            places = places_of(look.labels, points)
+            add_names(panel, look.labels, places, only=where == "on data")
     return np.array(panels, dtype=object) if several else panels[0]
 
 
-def _named_at(look: Look, legend_loc: str | None) -> str | None:
-    """Return where the labels of a map are named."""
+def _named_at(look: Look, points: NDArray[np.floating], legend_loc: str | None) -> str | None:
+    """Return where the labels of a map are named: many that lie together, also on the map."""
     if legend_loc != "auto":
         return legend_loc
-    many = look.labels is not None and look.labels.n_labels > _MOST_BY_COLOR
-    return "both" if many else "right margin"
+    if look.labels is None or look.labels.n_labels <= _MOST_BY_COLOR:
+        return "right margin"
+    return "both" if places_of(look.labels, points).compact.mean() > 0.5 else "right margin"
 
 
 def _place_keys(
-    grid: figures.PanelGrid, looks: Mapping[int, Look], legend_loc: str | None, *,
+    grid: figures.PanelGrid, looks: Mapping[int, Look], named: Sequence[str | None], *,
     shared: bool = False,
 ) -> None:  # fmt: skip
     """Add colour bars and legends to panels, and make room for them.
 
     A ``shared`` legend may be as high as all rows together.
     """
-    if legend_loc is None:
+    if None in named:
         return
 
     def add(below: float | None = None) -> dict[int, tuple[float, float]]:
         return {
             panel: add_key(
-                grid.panels[panel], look, names=_named_at(look, legend_loc) == "on data",
+                grid.panels[panel], look, names=where == "on data",
                 height=grid.height if shared else grid.side, below=below,
             )
-            for panel, look in looks.items()
+            for (panel, look), where in zip(looks.items(), named, strict=True)
         }  # fmt: skip
 
     rooms, under = add(), False
@@ -201,6 +205,9 @@ def _place_keys(
         if under:
             grid.place({})
             rooms = add(grid.width - 2 * grid.gap if shared else grid.side)
+            if not shared and max(high for _, high in rooms.values()) > _HIGHEST * grid.side:
+                grid.stack()
+                rooms = add(grid.side)
         else:
             grid.place({panel: room for panel, (room, _) in rooms.items()})
             rooms = add()
@@ -308,7 +315,7 @@ def maps(
     places = [panel.get_position() for panel in panels]
     beside = max(range(count), key=lambda i: (round(places[i].y1, 3), places[i].x1))
     if axes is None:
-        _place_keys(grid, {beside: look}, "right margin", shared=True)
+        _place_keys(grid, {beside: look}, ["right margin"], shared=True)
     else:
         add_key(panels[beside], look)
     scale = figures.scale_of(panels[0])

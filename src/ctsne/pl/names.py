@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 # The largest labels are named; points of each that its place is chosen from.
 _MOST_NAMES, _SAMPLE = 100, 300
+# The share of a label's points within its radius, and of the extent of the map within which half of
+# them lie if they lie together.
+_MOST_POINTS, _TOGETHER = 0.8, 0.75
 # Points (1/72 inch): width of the outline on each side of a letter, and space between names.
 _OUTLINE, _SPACE = 1.2, 0.5
 # A name is not moved farther than this share of the map, and has a line to its place if more than
@@ -27,37 +30,51 @@ _OUTLINE, _SPACE = 1.2, 0.5
 _FARTHEST, _LINED = 0.3, 0.5
 # Where a legend has all names too, they are moved by this many of their heights at the most.
 _NEAR = 1.6
-# Points (1/72 inch) across a dot that a text is beside.
-_DOT = 7.0
+# Points (1/72 inch) across a dot; groups of points whose radius is less than this many heights of
+# their name are not covered by names.
+_DOT, _SMALL = 7.0, 1.0
 
 _Array = NDArray[np.float64]
 
 
-def add_names(
-    ax: Axes, labels: Labels, points: NDArray[np.floating], *, only: bool = False
-) -> None:  # fmt: skip
-    """Write each label where its points are; names that find no room are left out.
+class Place(NamedTuple):
+    """Where the points of each label are, in units of the map."""
 
-    If names are explained ``only`` here, they may be moved far, with a line to their place.
-    """
-    order = np.argsort(-labels.counts, kind="stable")[:_MOST_NAMES]
-    order = order[labels.counts[order] > 0]
-    if not len(order):
-        return
-    texts = [shown_text(labels.names[code]) for code in order]
-    away = np.inf if only else _NEAR
-    ax.add_artist(_artist_class()(ax, texts, _middles(labels, points)[order], away=away))
+    middle: _Array  # of shape (labels, 2): the point with the smallest mean distance to its others
+    radius: _Array  # of shape (labels,): the distance within which most of its points are
+    compact: NDArray[np.bool_]  # of shape (labels,): whether it lies together, and not all over
 
 
-def _middles(labels: Labels, points: NDArray[np.floating]) -> _Array:
-    """Return a point of each label with the smallest mean distance to its others."""
+def places_of(labels: Labels, points: NDArray[np.floating]) -> Place:
+    """Find where the points of each label are."""
     rows, codes = sampled(labels, _SAMPLE)
-    middles = np.full((labels.n_labels, 2), np.nan)
+    middle, radius = np.full((labels.n_labels, 2), np.nan), np.zeros(labels.n_labels)
+    typical = np.full(labels.n_labels, np.inf)
     for code in np.unique(codes):
         own = np.asarray(points[rows[codes == code]], np.float64)
-        apart = np.linalg.norm(own[:, None] - own, axis=2).mean(axis=0)
-        middles[code] = own[apart.argmin()]
-    return middles
+        apart = np.linalg.norm(own[:, None] - own, axis=2)
+        best = apart.mean(axis=0).argmin()
+        middle[code], radius[code] = own[best], np.quantile(apart[best], _MOST_POINTS)
+        typical[code] = np.median(apart[best])
+    every = np.asarray(points[rows], np.float64)
+    whole = np.median(np.linalg.norm(every - np.median(every, axis=0), axis=1))
+    return Place(middle, radius, typical < _TOGETHER * whole)
+
+
+def add_names(ax: Axes, labels: Labels, places: Place, *, only: bool = False) -> None:
+    """Write each label where its points are; names that find no room are left out.
+
+    If labels are named ``only`` here, they may be moved far, with a line to their place; else those
+    that lie all over the map are left out too.
+    """
+    named = (labels.counts > 0) & (places.compact | only)
+    order = np.argsort(-labels.counts, kind="stable")
+    order = order[named[order]][:_MOST_NAMES]
+    if len(order):
+        texts = [shown_text(labels.names[code]) for code in order]
+        away = np.inf if only else _NEAR
+        radii, make = places.radius[order], _artist_class()
+        ax.add_artist(make(ax, texts, places.middle[order], away=away, radii=radii))
 
 
 def add_notes(
@@ -83,16 +100,17 @@ def add_notes(
 
 def spread(
     anchors: _Array, sizes: _Array, frame: _Array, *, taken: _Array | None = None,
-    farthest: float = np.inf,
+    avoided: _Array | None = None, farthest: float = np.inf,
 ) -> tuple[_Array, NDArray[np.bool_]]:  # fmt: skip
     """Place boxes near their anchors without overlaps; return their centres and which have room.
 
     ``anchors`` and ``sizes`` have a row per box, the most important first: each takes the free
     place nearest to its anchor, at most ``farthest`` away. ``frame`` holds the lower left and the
-    upper right corner of where they may be, and ``taken`` rows of centres and sizes that they must
-    not cover.
+    upper right corner of where they may be. ``taken`` has rows of centres and sizes that they must
+    not cover, ``avoided`` of those that they cover only where there is no other place.
     """
     placed = np.empty((0, 4)) if taken is None else taken
+    soft = np.empty((0, 4)) if avoided is None else avoided
     step = sizes[:, 1].min() / 2
     reach = min(farthest, _FARTHEST * float((frame[1] - frame[0]).max()))
     offsets = _rings(step, reach)
@@ -104,12 +122,19 @@ def spread(
         # Near an edge, the first place is the nearest inside.
         places = anchor.clip(low, high) + offsets
         inside = ((places >= low) & (places <= high)).all(axis=1)
-        away = np.abs(places[:, None] - placed[:, :2]) - (size + placed[:, 2:]) / 2
-        free = np.flatnonzero(inside & (away >= 0).any(axis=2).all(axis=1))
-        if len(free):
-            centres[box], kept[box] = places[free[0]], True
+        free = inside & _apart(places, size, placed)
+        best = free & _apart(places, size, soft)
+        if free.any():
+            centres[box] = places[(best if best.any() else free).argmax()]
+            kept[box] = True
             placed = np.concatenate([placed, [[*centres[box], *size]]])
     return centres, kept
+
+
+def _apart(places: _Array, size: _Array, others: _Array) -> NDArray[np.bool_]:
+    """Tell at which places a box would not overlap any of some others."""
+    away = np.abs(places[:, None] - others[:, :2]) - (size + others[:, 2:]) / 2
+    return np.asarray(np.all(np.any(away >= 0, axis=2), axis=1))
 
 
 def _rings(step: float, reach: float) -> _Array:
@@ -128,11 +153,15 @@ def _artist_class() -> Any:
     class Names(load("artist").Artist):  # type: ignore[misc]
         def __init__(
             self, ax: Axes, texts: list[str], places: _Array, *, away: float,
-            colors: Sequence[str] | None = None, beside: bool = False,
+            colors: Sequence[str] | None = None, radii: _Array | None = None,
         ) -> None:  # fmt: skip
-            """Write texts at places of the data, or beside dots; ``away`` is in heights."""
+            """Write texts at places of the data, at most so many of their heights ``away``.
+
+            Groups of points with ``radii``, in units of the data, are not covered if they are
+            small; without radii, all places are single dots.
+            """
             super().__init__()
-            self.places, self.beside, self.away = places, beside, away
+            self.places, self.radii, self.away = places, radii, away
             self.set(zorder=5, in_layout=False)
             scale = scale_of(ax)
             look: dict[str, Any] = {
@@ -169,17 +198,25 @@ def _artist_class() -> Any:
             sizes = np.array([(box.width, box.height) for box in boxes])
             sizes += 2 * (_OUTLINE + _SPACE) * pixel
             frame = self.axes.bbox.get_points()
-            starts, taken = places, None
-            if self.beside:  # next to dots, none of which they cover
-                taken = np.column_stack([places, np.full((len(places), 2), _DOT * pixel)])
-                starts = places + (0, _DOT * pixel / 2) + (0, 0.5) * sizes
+            if self.radii is None:
+                radius = np.full(len(places), _DOT / 2 * pixel)
+            else:
+                side = np.ptp(self.axes.get_xlim())
+                radius = self.radii * (self.axes.bbox.width / side)
+            small = radius < _SMALL * sizes[:, 1]
+            groups = np.column_stack([places, 2 * radius, 2 * radius])[small]
+            above = np.column_stack([np.zeros(len(places)), radius + sizes[:, 1] / 2])
+            starts = places + np.where(small[:, None], above, 0)
             farthest = self.away * float(sizes[:, 1].min())
-            centres, kept = spread(starts, sizes, frame, taken=taken, farthest=farthest)
-            for here, box, place, room in zip(centres, sizes, places, kept, strict=True):
+            kind = "taken" if self.radii is None else "avoided"
+            centres, kept = spread(starts, sizes, frame, farthest=farthest, **{kind: groups})
+            for text in np.flatnonzero(kept) if self.radii is not None else ():
+                way, box = places[text] - centres[text], sizes[text]
                 # From the edge of the text, where the way to its place leaves it.
-                edge = here + (place - here) * min(1, *(box / 2 / np.maximum(abs(place - here), 1)))
-                if room and not self.beside and abs(edge - place).max() > _LINED * box[1]:
-                    self.line.set_data(*np.transpose([place, edge]))
+                edge = centres[text] + way * min(1, *(box / 2 / np.maximum(abs(way), 1)))
+                gap = np.linalg.norm(places[text] - edge) - radius[text]
+                if gap > _LINED * box[1]:
+                    self.line.set_data(*np.transpose([places[text], edge]))
                     self.line.draw(renderer)
             for drawn in (self.outlines, self.texts):
                 for text, (x, y), room in zip(drawn, centres, kept, strict=True):
