@@ -337,6 +337,11 @@ def test_many_points_are_swept_by_a_sample(
     assert main(page) == 0
     assert "sweeping a random sample of 80" in capsys.readouterr().err
     assert load_sweep("kept/sweep.npz").maps[0].embedding.shape == (80, 2)  # type: ignore[union-attr]
+    # Without names, points are named by their rows in the file.
+    columns, names = read_columns(Path("kept/columns.feather"))
+    assert names is not None
+    rows = [int(name.removeprefix("row ")) for name in names]
+    assert list(columns["cell"]) == list(frame["cell"].iloc[rows])
 
 
 def test_few_points_are_all_swept(

@@ -73,7 +73,8 @@ def add_options(parser: Parser, main: Any) -> None:
     option(main, "--page FILE", "also write an interactive page of the map (html)")
     option(main, "--model FILE", "also keep the model, to place new points with ctsne transform: "
            "a .ctsne file, about as large as the features", dest="model_file")  # fmt: skip
-    option(main, "--color COLUMN...", "columns to colour it by, besides those factored out")
+    option(main, "--color COLUMN...", "columns to colour it by, besides those factored out "
+           "(default: the label to look for)")  # fmt: skip
     opt.add_data(parser, main)
     option(main, "--key KEY", "prefix of new columns; h5ad: map in obsm[X_KEY]", default="ctsne")
     opt.add_messages(parser)
@@ -92,7 +93,7 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
     from ctsne._fit.storing import save_model
     from ctsne._io.anndata import map_keys
     from ctsne._io.models import check_model_output
-    from ctsne.cli.plot import draw_map, plot_command, save_picture, use_agg
+    from ctsne.cli.plot import draw_map, plot_command, save_picture, second_label, use_agg
 
     key = options.key
     target = _io.check_output(options.output)
@@ -122,8 +123,12 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
             place = f'obsm["{name}"]'
             if data.dataset.source.startswith(place):
                 raise ValueError(f"the map would overwrite its input, {place}; use another --key")
-        shown = {name: _color(data, name) for name in options.color or ()}
-        shown = data.factored | shown
+        further = options.color
+        if further is None:
+            further = second_label(
+                data.dataset.columns, list(options.labels or ()), options.other, key
+            )
+        shown = data.factored | {name: _color(data, name) for name in further}
         model = prepared(
             data, {**settings, "jobs": options.jobs}, console,
             verbose=0 if console.quiet else 1 + console.verbose,

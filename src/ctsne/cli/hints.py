@@ -13,7 +13,6 @@ from ctsne.cli.options import spelled
 from ctsne.labels import Labels, encode_labels
 
 if TYPE_CHECKING:
-    from ctsne._io import Dataset
     from ctsne.cli.inputs import Input
 
 # A label has at most this many values, and this many points per value on average.
@@ -30,10 +29,10 @@ _KNOWN = re.compile(
 _LOOKED_FOR = re.compile(r"type|class|cluster|label|annot|lineage|state|digit", re.IGNORECASE)
 
 
-def label_columns(data: Dataset) -> dict[str, Labels]:
+def label_columns(columns: Mapping[str, Any]) -> dict[str, Labels]:
     """Return the columns that could be labels, those that are usually known first."""
     found = {}
-    for name, column in data.columns.items():
+    for name, column in columns.items():
         kind = getattr(column, "dtype", None)
         if getattr(kind, "kind", "O") == "f":  # a measurement
             continue
@@ -69,7 +68,7 @@ def missing_labels(options: Namespace, otherwise: str = "") -> str:
         )  # fmt: skip
     except (ImportError, OSError, TypeError, ValueError):  # reported once the label is named
         return what
-    found = label_columns(data)
+    found = label_columns(data.columns)
     if not found:
         return f"{what}. {options.input} has no column that looks like a label"
     some = [f"{name} ({labels.n_labels} values)" for name, labels in found.items()][:_SHOWN]
@@ -94,7 +93,9 @@ def after_map(data: Input, options: Namespace, settings: Mapping[str, Any]) -> d
     if options.plot is None and find_spec("matplotlib") is not None:
         color = None
         if suffix != ".npy":  # which holds positions alone
-            others = [name for name in label_columns(data.dataset) if name not in data.factored]
+            others = [
+                name for name in label_columns(data.dataset.columns) if name not in data.factored
+            ]
             seen = options.other or label_to_see(others) or next(iter(others), None)
             # A combination of columns is drawn by default, but is not stored as a column.
             stored = [name for name in data.factored if name in data.dataset.columns]

@@ -145,7 +145,7 @@ def _describe_data(path: str, console: Console) -> None:
 
     console.stage(f"reading {path}")
     data = read_data(path)
-    found = label_columns(data)
+    found = label_columns(data.columns)
     rest = [name for name in data.columns if name not in found]
     content: dict[str, Any] = {
         "file": path, "points": int(data.X.shape[0]), "source": data.source,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +55,10 @@ class Input:
         factored = {name: take_rows(each, rows) for name, each in self.factored.items()}
         aligned = None if self.aligned is None else self.aligned[rows]
         shown = {name: values[rows] for name, values in self.shown.items()}
-        return Input(self.dataset.take(rows), factored, aligned, sampled=n, shown=shown)
+        dataset = self.dataset.take(rows)
+        if dataset.names is None:  # so that points of a page can be found in the file
+            dataset = replace(dataset, names=np.char.add("row ", rows.astype(str)))
+        return Input(dataset, factored, aligned, sampled=n, shown=shown)
 
     def column(self, name: str) -> Any:
         """Return a column or feature by name; the combination factored out has a name too."""

@@ -18,13 +18,13 @@ _PIXELS_PER_INCH, _FEWEST, _MOST = 300, 200, 2400
 _DOT, _RARE_DOT, _WIDER = 1.4, 2.0, (4, 2, 1)
 _FEW, _MANY, _ENOUGH = 3.0, 12.0, 40.0
 # Side in pixels of the squares that have one colour, so that mixed labels are seen as such.
-_GRAIN = 3
+_GRAIN = 2
 # Opacity of a single point, of one of a rare label, and the share of pixels below full opacity.
 _SINGLE, _RARE_SINGLE, _BELOW_FULL = 0.6, 0.95, 0.97
 # Labels with a smaller share of the points are drawn on top, as dots.
 _RARE = 0.003
 
-_Image = NDArray[np.float32]
+_Image = NDArray[np.floating]
 
 
 def draw_density(
@@ -103,7 +103,7 @@ def _grains(
         colors[square[order]] = rgb[order]
     empty = count.reshape(side, side) == 0
     near = distance_transform_edt(empty, return_distances=False, return_indices=True)
-    filled = colors.reshape(side, side, 3)[tuple(near)]
+    filled: _Image = colors.reshape(side, side, 3)[tuple(near)]
     return filled.repeat(_GRAIN, axis=0).repeat(_GRAIN, axis=1)[:pixels, :pixels]
 
 
@@ -116,7 +116,7 @@ def _blurred(image: _Image, width: float) -> _Image:
 
 def _ramp(values: _Image) -> _Image:
     """Return a smooth step from 0 to 1."""
-    share = values.clip(0, 1)
+    share: _Image = values.clip(0, 1)
     return share * share * (3 - 2 * share)
 
 
