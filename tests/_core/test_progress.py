@@ -168,9 +168,7 @@ def test_more_pieces_than_expected(stderr: Replace, monkeypatch: pytest.MonkeyPa
     assert log.getvalue().endswith("trials: 3 of 4, 0:01 left\n")
 
 
-def test_a_log_of_short_work_stays_empty(
-    stderr: Replace, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_log_of_short_work_stays_empty(stderr: Replace, monkeypatch: pytest.MonkeyPatch) -> None:
     log = stderr(io.StringIO())
     set_clock(monkeypatch, 0.0, 20.0, 40.0, 60.0)
     progress = Progress(3, "maps", shown=True, every=30.0)

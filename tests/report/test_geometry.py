@@ -131,7 +131,7 @@ def test_nothing_overlaps_or_leaves_the_screen(
     height = page.page.evaluate("document.getElementById('maps').getBoundingClientRect().height")
     problems: dict[str, str] = {}  # and the first state in which each was seen
     for state in states(page):
-        page.settle()
+        page.wait("!ctsnePage.state().moving")
         found = page.page.evaluate("geometry.problems()")
         found += page.page.evaluate("all => geometry.beyond(all)", first_screen(page))
         now = page.page.evaluate("document.getElementById('maps').getBoundingClientRect().height")
@@ -154,6 +154,20 @@ def first_screen(page: Opened) -> list[str]:
     if page.page.locator("details.menu[open]").count():
         wanted.append("details.menu[open] > .sheet")
     return wanted
+
+
+# Where the points at the right and at the top lie in the window.
+EDGES = """() => {
+  const [{ x, y }, view] = [ctsnePage.positions("right"), ctsnePage.view()];
+  const host = document.getElementById("right");
+  const { left, top } = host.getBoundingClientRect();
+  const scale = Math.min(host.clientWidth, host.clientHeight) / view.side;
+  const last = (values) => values.reduce((best, value, i) => (value > values[best] ? i : best), 0);
+  return [last(x), last(y)].map((i) => [
+    left + host.clientLeft + host.clientWidth / 2 + scale * (x[i] - view.x),
+    top + host.clientTop + host.clientHeight / 2 - scale * (y[i] - view.y),
+  ]);
+}"""
 
 
 def states(page: Opened) -> Iterator[str]:
@@ -183,9 +197,8 @@ def states(page: Opened) -> Iterator[str]:
     inner.fill("#find", "no such point")
     inner.keyboard.press("Enter")
     yield "no point found"
-    places = page.pixels("right")
-    for corner in (places[:, 0].argmax(), places[:, 1].argmax()):
-        inner.mouse.move(*places[corner])
+    for place in inner.evaluate(EDGES):
+        inner.mouse.move(*place)
         page.wait("ctsnePage.state().point !== null")
         yield "pointer on a point at the edge"
     inner.mouse.move(0, 0)

@@ -148,7 +148,7 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
             state = f"{target} is written"
         raise KeyboardInterrupt(state) from None
     if linked:
-        console.say(f"{target} was a link; it is a file now, and the one it led to is unchanged")
+        console.say(f"{target} was a link; it is now a file, and the file it pointed to is kept")
     if kept is not None:
         console.stage(f"writing {kept}")
         try:

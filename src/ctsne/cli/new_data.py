@@ -69,7 +69,7 @@ def read_points(
         if model.metric == "precomputed":
             how = "they must be the distances to all points of the reference"
         raise ValueError(f"{what}, but the model was made from {model.n_features_in_}; {how}")
-    tell(f"read {dataset.X.shape[0]} points from {options.input}: {dataset.source}")
+    tell(f"read {dataset.X.shape[0]:,} points from {options.input}: {dataset.source}")
     for note in dataset.notes:
         tell(note)
     return dataset

@@ -75,7 +75,7 @@ def run(options: argparse.Namespace, console: Console) -> None:
     console.stage("placing" if options.scheduler is None else "connecting")
     with quiet_dask(), connected(options.scheduler) as client, warnings.catch_warnings():
         # Both are reported here in other words.
-        for message in ("no labels given", ".* have no neighbour in the map closer than"):
+        for message in ("no labels given", ".* ha.* no neighbour in the map closer than"):
             warnings.filterwarnings("ignore", message=message)
         placed = place(
             options.model, options.input, options.output, labels=labels, use_rep=use_rep,

@@ -54,6 +54,7 @@ def opened_client(client: Any) -> Iterator[Any]:
             processes=True,
             dashboard_address=":0",  # any free port
             preload=["ctsne.distributed.worker_start"],
+            silence_logs=logging.CRITICAL,  # what fails is reported with its shard
         )
     with started as cluster, distributed.Client(cluster, set_as_default=False) as own:
         yield own

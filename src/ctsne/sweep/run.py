@@ -18,7 +18,7 @@ from sklearn.utils import check_random_state
 from ctsne._core.checks import check_jobs, check_matrix, check_same_rows, check_workers, is_sparse
 from ctsne._core.files import WriteError, check_space
 from ctsne._core.locks import sole_writer
-from ctsne._core.messages import shown, warn
+from ctsne._core.messages import shown, value_text, warn
 from ctsne._core.progress import Progress
 from ctsne._core.vocabulary import MEASURED_POINTS, NEIGHBORHOOD
 from ctsne._fit.conditioning import unused_warnings
@@ -183,7 +183,7 @@ def sweep(
         )  # fmt: skip
         failed = [swept for swept in maps if swept.error is not None]
         if failed:
-            first = f"{failed[0].parameters}, with {failed[0].error}"
+            first = f"{value_text(failed[0].parameters)}, with {failed[0].error}"
             warn(f"{len(failed)} of {len(points)} settings failed; the first, {first}")
         if len(maps) < len(points):
             resume = "" if folder is None else "; run it again with the same folder to resume"
@@ -214,8 +214,8 @@ def _warnings(
     What some settings ignore is not worth one if others use it: t-SNE, the reference of a sweep,
     uses nothing that is about labels.
     """
-    ignored = [{*unused_warnings({**base, **point.parameters})} for point in points]
-    some = set().union(*ignored).difference(set.intersection(*ignored))
+    ignored = [set(unused_warnings({**base, **point.parameters})) for point in points]
+    some = ignored[0].union(*ignored[1:]) - ignored[0].intersection(*ignored[1:])
     found = [text for each in settings for text in each.warnings]
     return dict.fromkeys(text for text in found if text not in some)
 
@@ -265,7 +265,7 @@ def _check_points(
         try:
             settings.append(check_settings({**base, **point.parameters}, matrix, known))
         except (TypeError, ValueError) as error:
-            raise type(error)(f"{error} (setting {point.parameters})") from error
+            raise type(error)(f"{error} (setting {value_text(point.parameters)})") from error
     return settings
 
 
