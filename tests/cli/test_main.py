@@ -204,7 +204,7 @@ def test_the_path_to_a_decision_can_be_typed() -> None:
     lines = (parser.epilog or "").splitlines()[1:5]
     commands = [line.strip().split("  ")[0].split()[1:] for line in lines]
     assert [parser.parse_args(words).command for words in commands] == [
-        "sweep", "report", "embed", "plot",
+        "info", "report", "embed", "plot",
     ]  # fmt: skip
 
 
