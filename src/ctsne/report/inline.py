@@ -69,8 +69,8 @@ def show(
     """Show a sweep or a fitted model as an interactive page in a notebook.
 
     It is the page of :func:`ctsne.report.write_report`, with at most 50,000 points (28,000 for a
-    dozen maps), because the notebook stores it: about 4 MB. The last value of a cell is shown; ``result`` and ``model`` themselves show
-    this page too, with the labels that they know.
+    dozen maps), because the notebook stores it: about 4 MB. The last value of a cell is shown;
+    ``result`` and ``model`` themselves show this page too, with the labels that they know.
 
     Parameters
     ----------
