@@ -54,7 +54,8 @@ def test_a_page_of_a_sweep_and_of_data_are_the_same(
     run("sweep", cells, *data, "-o", "out")
     text = run("report", "out", "-o", "a/page.html")
     size = Path("a/page.html").stat().st_size
-    assert text.startswith(f"page: a/page.html ({size / 1e6:.1f} MB)")
+    made = f"3 maps of 120 points, {size / 1e3:.0f} kB"
+    assert f"page: a/page.html ({made}); open it in a browser" in text
     run("report", cells, *data, "-o", "b/page.html", "--keep", "kept")
     first, second = provenance_in("a/page.html"), provenance_in("b/page.html")
     assert first.pop("command") == "ctsne report out -o a/page.html"
@@ -109,7 +110,7 @@ def test_features_to_colour_by_travel_with_the_sweep(
 ) -> None:
     show = ["--labels", "batch", "--show", "PC3", "PC1*", *GRID, *quick]
     text = run("report", cells, *show, "-o", "page.html", "--keep", "kept")
-    assert "3 features to colour by add 0.0 MB" in text
+    assert "3 features to colour by add 1 kB" in text
     columns = facts_in("page.html")["columns"]
     genes = [each["name"] for each in columns if each["group"] == "gene"]
     assert genes == ["PC3", "PC1", "PC10"]
@@ -146,7 +147,7 @@ def test_json(
     [
         (
             ["cells.csv", "-o", "page.html"],
-            "--labels COLUMN is missing: the label to factor out of cells.csv",
+            "--labels COLUMN is missing: name the label to factor out. Columns that could be",
         ),
         (["cells.csv", "--labels", "batch", "-o", "page.pdf"], "must end in .html"),
         (["cells.csv", "--labels", "batch", "-o", "p.html", "--keep", "."], "holds other files"),

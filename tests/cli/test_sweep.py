@@ -63,7 +63,7 @@ def test_a_sweep_leaves_all_that_is_needed(
     flat = " ".join(text.split())
     assert "0 is a starting point, not a rule: try stronger settings as long as" in flat
     assert "as long as mixing of type shows that nothing merges that should stay apart." in flat
-    assert "ctsne report out -o page.html" in text
+    assert text.endswith("next, to look at the maps: ctsne report out -o out.html\n")
     result = load_sweep("out/sweep.npz")
     assert [swept.title for swept in result.maps][:2] == ["t-SNE", "balanced, strength 0"]
     table = pd.read_csv("out/table.csv")
@@ -337,6 +337,11 @@ def test_many_points_are_swept_by_a_sample(
     assert main(page) == 0
     assert "sweeping a random sample of 80" in capsys.readouterr().err
     assert load_sweep("kept/sweep.npz").maps[0].embedding.shape == (80, 2)  # type: ignore[union-attr]
+    # Without names, points are named by their rows in the file.
+    columns, names = read_columns(Path("kept/columns.feather"))
+    assert names is not None
+    rows = [int(name.removeprefix("row ")) for name in names]
+    assert list(columns["cell"]) == list(frame["cell"].iloc[rows])
 
 
 def test_few_points_are_all_swept(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -150,7 +151,7 @@ class Opened:
             self.page.on(event, listener)
         self.address = path.resolve().as_uri()
         self.page.goto(self.address)
-        self.page.wait_for_function("window.ctsnePage !== undefined")
+        self.wait("window.ctsnePage !== undefined")
 
     def _hear(self, message: Any) -> None:
         if message.type in ("error", "warning") and "GL Driver Message" not in message.text:
@@ -167,8 +168,26 @@ class Opened:
 
     def settle(self) -> dict[str, Any]:
         """Wait until nothing moves."""
-        self.page.wait_for_function("!ctsnePage.state().moving")
+        self.wait("!ctsnePage.state().moving")
         return self.state()
+
+    def wait(self, expression: str, *, seconds: float = 30) -> None:
+        """Wait until an expression is true.
+
+        Playwright's own function evaluates text inside the page, which the page's policy refuses.
+        """
+        end = time.monotonic() + seconds
+        while not self.page.evaluate(expression):
+            assert time.monotonic() < end, f"never true: {expression}"
+            self.page.wait_for_timeout(20)
+
+    def shown(self, side: str = "right") -> str:
+        """Return the title of the map in a panel, as its menu has it."""
+        return str(self.page.locator(f"#{side}-map option:checked").text_content())
+
+    def map(self, side: str = "right") -> int:
+        """Return the number of the map in a panel."""
+        return int(self.state()["panels"][("left", "right").index(side)]["map"])
 
     def text(self, selector: str) -> str:
         """Return the text a reader sees."""
@@ -183,20 +202,24 @@ class Opened:
         positions = self.page.evaluate(
             "side => {const {x, y} = ctsnePage.positions(side); return [[...x], [...y]]}", side
         )
-        low_x, high_x, low_y, high_y = self.page.evaluate("side => ctsnePage.view(side)", side)
-        # The frame fills the box within its border.
+        view = self.page.evaluate("ctsnePage.view()")
+        # The map fills the box within its border; the shorter side shows the width of the view.
         box = self.page.evaluate(
             """side => {
                 const inner = document.getElementById(side);
                 const {left, top} = inner.getBoundingClientRect();
-                return [left + inner.clientLeft, top + inner.clientTop, inner.clientWidth];
+                return [
+                    left + inner.clientLeft, top + inner.clientTop,
+                    inner.clientWidth, inner.clientHeight,
+                ];
             }""",
             side,
         )
         x, y = np.asarray(positions)
+        scale = min(box[2], box[3]) / view["side"]
         return np.column_stack([
-            box[0] + box[2] * (x - low_x) / (high_x - low_x),
-            box[1] + box[2] * (high_y - y) / (high_y - low_y),
+            box[0] + box[2] / 2 + (x - view["x"]) * scale,
+            box[1] + box[3] / 2 - (y - view["y"]) * scale,
         ])  # fmt: skip
 
 

@@ -452,6 +452,22 @@ def test_no_name_covers_another_or_leaves_the_panel(
     assert page.page.evaluate("ctsnePage.panel.named()") == []
 
 
+def test_the_name_of_a_highlighted_label_comes_first(drawn: Callable[..., Opened]) -> None:
+    points, codes = _blobs(64, each=40)
+    page = drawn(points, codes, colors=["#808080"] * 65)
+    texts = [f"a long name of some cell type, number {place}" for place in range(64)]
+    named = {name["anchor"]["code"] for name in _name(page, texts)}
+    left_out = next(code for code in range(1, 65) if code not in named)
+    page.page.evaluate(
+        """code => ctsnePage.panel.highlight(
+            Uint8Array.from(ctsnePage.codes, (own) => Number(own === code)))""",
+        left_out,
+    )
+    page.settle()
+    first = page.page.evaluate("ctsnePage.panel.named()[0].anchor.code")
+    assert first == left_out
+
+
 def test_the_name_of_a_split_type_lies_on_its_larger_part(drawn: Callable[..., Opened]) -> None:
     left, right = np.array([0.2, 0.5]), np.array([0.8, 0.5])
     spread = _RNG.normal(0, 0.02, (1000, 2))
@@ -459,6 +475,40 @@ def test_the_name_of_a_split_type_lies_on_its_larger_part(drawn: Callable[..., O
     page = drawn(points.astype(np.float32), np.ones(1000))
     (name,) = _name(page, ["split"])
     assert np.hypot(name["anchor"]["x"] - 0.2, name["anchor"]["y"] - 0.5) < 0.04
+
+
+def test_a_label_spread_over_the_map_has_no_name(drawn: Callable[..., Opened]) -> None:
+    codes = np.random.default_rng(6).integers(1, 4, 4000)
+    points = _UNIFORM.copy()
+    points[codes == 3] = points[codes == 3] / 4
+    page = drawn(points, codes)
+    assert [name["text"] for name in _name(page, ["one", "two", "corner"])] == ["corner"]
+
+
+def test_the_name_of_a_small_cluster_does_not_cover_it(drawn: Callable[..., Opened]) -> None:
+    points, codes = _blobs(4)
+    points = _CORNERS[codes - 1] + 0.02 * (points - 0.5)
+    page = drawn(points.astype(np.float32), codes, colors=["#808080"] * 5)
+    named = _name(page, [f"a name of type {place}" for place in range(4)])
+    assert len(named) == 4
+    for name in named:
+        own = _pixels(points)[codes == name["anchor"]["code"]]
+        assert np.abs(own[:, 1] - name["y"]).min() > 6
+
+
+def test_names_are_of_what_is_seen(drawn: Callable[..., Opened]) -> None:
+    points = np.random.default_rng(2).uniform(0.3, 0.7, (2000, 2))
+    points[:300] = [0.05, 0.05]
+    page = drawn(points.astype(np.float32), np.where(np.arange(2000) < 300, 2, 1))
+    texts = ["everywhere", "in a corner"]
+    assert [name["text"] for name in _name(page, texts)] == texts
+    page.page.evaluate("ctsnePage.panel.view({ x: 0.65, y: 0.65, side: 0.1 })")
+    page.settle()
+    (name,) = page.page.evaluate("ctsnePage.panel.named()")
+    assert name["text"] == "everywhere" and abs(name["x"] - 200) < 40
+    page.page.evaluate("ctsnePage.panel.view({ x: 0.05, y: 0.05, side: 0.1 })")
+    page.settle()
+    assert [each["text"] for each in page.page.evaluate("ctsnePage.panel.named()")] == texts[1:]
 
 
 def test_names_stay_different_when_they_are_shortened(drawn: Callable[..., Opened]) -> None:

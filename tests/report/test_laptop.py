@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from .conftest import Made, Opened, made_up, written
+from .conftest import SCORES, Made, Opened, made_up, written
 
 Open = Callable[..., Opened]
 
@@ -33,7 +33,7 @@ def bottom(page: Opened, selector: str) -> float:
     return float(box["y"] + box["height"])
 
 
-def test_the_command_is_that_of_the_map_on_the_right(opened: Open, path: Path) -> None:
+def test_the_command_is_that_of_the_map_in_focus(opened: Open, path: Path) -> None:
     page = opened(path, viewport=LAPTOP)
     assert page.text("#command") == (
         'ConditionalTSNE(method="joint", strength=0.5, random_state=0)'
@@ -42,7 +42,7 @@ def test_the_command_is_that_of_the_map_on_the_right(opened: Open, path: Path) -
     assert page.text("#command") == (
         'ConditionalTSNE(method="revised", beta=1e-10, random_state=0)'
     )
-    assert page.text("#command-where") == "To make the map on the right:"
+    assert page.text("#command-where") == "To make this map:"
 
 
 def test_commands_of_the_command_line_are_for_the_page_s_folder(
@@ -82,55 +82,121 @@ def test_selects_the_command_where_it_cannot_be_copied(opened: Open, path: Path)
 
 def test_the_suggestion_says_how_far_to_trust_it(opened: Open, path: Path, tmp_path: Path) -> None:
     page = opened(path)
-    words = page.text("#suggestion")
-    assert (
-        "0.5 is a starting point, not a rule" in words
-        and "as long as “mixing of kind” stays low and nothing merges" in words
-    )
+    page.page.click("#why summary")
+    words = page.text("#why-advice")
+    assert words.startswith("0.5 is a starting point, not a rule: try stronger settings")
+    assert "as long as “mixing of kind” stays low and nothing merges" in words
     page.page.fill("#share", "0.3")
-    assert "0.3 is a starting point, not a rule" in page.text("#suggestion")
+    assert "0.3 is a starting point, not a rule" in page.text("#why-advice")
     result, columns = made_up()
     for swept in result.maps:
         del swept.measures["other_mixing"]
     alone = opened(written(tmp_path, Made(result, columns), other=None))
-    assert "as long as nothing merges that should stay apart" in alone.text("#suggestion")
+    alone.page.click("#why summary")
+    assert "as long as nothing merges that should stay apart" in alone.text("#why-advice")
+
+
+@pytest.mark.parametrize("other", ["kind", None])
+@pytest.mark.parametrize("plain", [0.1, 0.7])
+def test_the_suggestion_never_contradicts_itself(
+    opened: Open, tmp_path: Path, other: str | None, plain: float
+) -> None:
+    made = made_up(scores=[(plain, 0.6), (plain, 0.6), *SCORES[2:]])
+    if other is None:
+        for swept in made.result.maps:
+            del swept.measures["other_mixing"]
+    page = opened(written(tmp_path, made, other=other))
+    reasons = set()
+    for share in ("0", "0.05", "0.3", "0.55", "0.65", "0.8", "0.85", "0.9", "0.91", "1"):
+        page.page.fill("#share", share)
+        reasons.add(reason := page.state()["reason"])
+        line = page.text("#suggested")
+        why, advice = (page.page.text_content(f"#why-{part}") for part in ("reason", "advice"))
+        assert why and advice
+        stronger, further = "try stronger settings" in advice, "mixes further" in advice
+        if reason == "none":
+            assert float(share) > 0.9
+            assert line == "no setting mixes that far: the most is 0.90, with revised, beta 1e-10."
+            assert advice.startswith("Take this map if nothing merges")
+            assert not stronger and not further
+        elif reason == "plain":
+            assert float(share) <= plain
+            assert line.endswith("already mixes that far, so there is nothing to factor out.")
+            assert not stronger and not further
+        else:
+            assert reason == ("weakest" if other is None else "purest")
+            reached = float(line.split("(")[1].split(")")[0])
+            assert plain < float(share) <= reached
+            assert stronger is (reached < 0.9) and further is (reached == 0.9)
+    assert reasons == {"none", "plain", "weakest" if other is None else "purest"}
 
 
 def test_all_labels_and_panels_are_in_sight(opened: Open, path: Path) -> None:
     page = opened(path, viewport=LAPTOP)
-    page.page.click("text=other: kind")
-    last = page.page.locator("#labels button").last
-    assert bottom(page, "#labels button >> nth=12") <= bottom(page, "#labels") + 1
-    assert not page.page.is_visible("#labels-below")
-    for selector in ("#right", "#copy", "#selection-count", "#find"):
+    last = page.page.locator("#legend-right .labels button").last
+    assert bottom(page, "#legend-right .labels button >> nth=8") <= bottom(page, "#legend-right")
+    page.page.click("[data-preset=one]")  # one legend has room for all of them
+    assert (
+        bottom(page, "#legend-right button >> nth=12") <= bottom(page, "#legend-right .labels") + 1
+    )
+    assert page.text("#legend-right .more") == ""
+    for selector in ("#right", "#copy", "#selection", "#find", "#trade"):
         assert bottom(page, selector) <= 768, selector
     last.click()
-    page.page.locator("#labels button").first.click()
+    page.page.locator("#legend-right .labels button").first.click()
     page.page.fill("#find", "17")
     for selector in ("#right", "#copy", "#clear", "#find", "#point"):
         assert bottom(page, selector) <= 768, selector
-    assert bottom(page, "#legend") <= bottom(page, "#selection") <= bottom(page, "#point")
+    order = ("#legend-right", "#trade-off", "#selection", "#point")
+    assert sorted(order, key=lambda each: bottom(page, each)) == list(order)
     assert bottom(page, "#point-facts dd >> nth=2") <= bottom(page, "#point")
     assert bottom(page, "#point-facts dd >> nth=1") > bottom(page, "#point-facts dd >> nth=0") + 10
 
 
 def test_tells_how_many_labels_are_below(opened: Open, path: Path) -> None:
     page = opened(path, viewport={"width": 1366, "height": 620})
-    assert not page.page.is_visible("#labels-below")
-    page.page.click("text=other: kind")
-    page.page.wait_for_selector("#labels-below")
-    count, _, word = page.text("#labels-below").partition(" ")
-    assert 1 <= int(count) <= 12 and word == "more"
-    page.page.evaluate("document.getElementById('labels').scrollTo(0, 9999)")
-    page.page.wait_for_selector("#labels-below", state="hidden")
+    assert page.text("#legend-left .more") == ""
+    count, _, word = page.text("#legend-right .more").partition(" ")
+    assert 1 <= int(count) <= 12 and word == "more ↓"
+    box, pill = (
+        page.page.locator(f"#legend-right {each}").bounding_box() for each in (".labels", ".more")
+    )
+    assert box is not None and pill is not None
+    assert pill["y"] + pill["height"] <= box["y"]  # it hides no count
+    page.page.evaluate("document.querySelector('#legend-right .labels').scrollTo(0, 9999)")
+    page.wait("document.querySelector('#legend-right .more').textContent === ''")
+
+
+def test_long_names_that_differ_at_the_end_are_told_apart(opened: Open, tmp_path: Path) -> None:
+    result, columns = made_up(60)
+    stem = "a population of cells with a name that nobody can read to its end, type "
+    columns["kind"] = np.array([f"{stem}{i}" for i in range(3)])[np.arange(60) % 3]
+    page = opened(written(tmp_path, Made(result, columns)), viewport=LAPTOP)
+    names = page.page.locator("#legend-right .name")
+    assert names.all_text_contents() == [f"{stem}{i}" for i in range(3)]
+    assert names.first.get_attribute("title") == f"{stem}0"
+    room = page.page.locator("#legend-right .count").first.bounding_box()
+    for place in range(3):
+        tail = names.nth(place).locator(".tail")
+        box = tail.bounding_box()
+        assert tail.text_content() == f"end, type {place}"
+        assert box is not None and room is not None and box["x"] + box["width"] <= room["x"]
 
 
 def test_a_point_under_the_pointer_moves_no_panel(opened: Open, path: Path) -> None:
     page = opened(path, viewport=LAPTOP)
-    before = bottom(page, "#legend"), bottom(page, "#selection"), bottom(page, "#point")
+    before = bottom(page, "#legend-right"), bottom(page, "#selection"), bottom(page, "#point")
     page.page.mouse.move(*page.pixels("right")[0])
-    page.page.wait_for_function("ctsnePage.state().point !== null")
-    assert (bottom(page, "#legend"), bottom(page, "#selection"), bottom(page, "#point")) == before
+    page.wait("ctsnePage.state().point !== null")
+    after = bottom(page, "#legend-right"), bottom(page, "#selection"), bottom(page, "#point")
+    assert after == before
+
+
+def test_no_empty_chart_for_tsne(opened: Open, path: Path) -> None:
+    page = opened(path, viewport=LAPTOP)
+    assert page.page.is_visible("#course")
+    page.page.select_option("#line", label="t-SNE")
+    assert not page.page.is_visible("#course") and page.page.is_visible("#trade")
 
 
 def test_settings_are_folded_except_on_paper(opened: Open, tmp_path: Path) -> None:
@@ -145,6 +211,6 @@ def test_settings_are_folded_except_on_paper(opened: Open, tmp_path: Path) -> No
     for event, shown in (("beforeprint", True), ("afterprint", False)):
         page.page.evaluate("event => window.dispatchEvent(new Event(event))", event)
         assert page.page.is_visible("#provenance") is shown
-    page.page.click("summary")
+    page.page.click("#again-all summary")
     rows = page.text("#provenance").splitlines()
     assert [row.split("\t")[0] for row in rows] == ["command", "settings · seed", "settings · path"]

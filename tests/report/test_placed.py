@@ -105,7 +105,7 @@ def test_the_page_in_a_browser(opened: Open, tmp_path: Path) -> None:
     for hidden in ("#strength", "#left", "#suggestion", "#charts", "#settings", "#take"):
         assert not page.page.is_visible(hidden)
     assert page.page.is_visible("#right")
-    labels = page.text("#labels")
+    labels = page.text("#legend-right .labels")
     assert "reference" in labels and "missing" not in labels
     page.page.fill("#find", "placed 11")
     facts = page.text("#point-facts")

@@ -77,11 +77,15 @@ def run(options: argparse.Namespace, console: Console) -> None:
                "suggested": None if best is None else best["parameters"],
                "embed": None if best is None else best["command"],
                "reason": facts["reason"]}  # fmt: skip
-    made = f"{len(result.maps)} maps of {n_points(result):,} points, {size / 1e6:.1f} MB"
+    made = f"{len(result.maps)} maps of {n_points(result):,} points, {_size_text(size)}"
     lines += ["", f"page: {options.output} ({made}); open it in a browser"]
     if sweep.features:
         lines.append(_added(sweep))
     console.result("\n".join(lines), content)
+
+
+def _size_text(size: int) -> str:
+    return f"{size / 1e6:.1f} MB" if size > 1e6 else f"{size / 1e3:.0f} kB"
 
 
 def _data_file(sweep: SweepFolder, options: argparse.Namespace) -> str:
@@ -99,7 +103,7 @@ def _added(sweep: SweepFolder) -> str:
     count = len(sweep.features)
     size = sum(map(scale_size, map(len, sweep.features.values())))
     what, adds = ("feature", "adds") if count == 1 else ("features", "add")
-    return f"{count} {what} to colour by {adds} {size / 1e6:.1f} MB"
+    return f"{count} {what} to colour by {adds} {_size_text(size)}"
 
 
 def _page_of_folder(target: Path, options: argparse.Namespace, console: Console) -> SweepFolder:

@@ -148,10 +148,12 @@ def short_texts(values: Any, rows: NDArray[np.int64]) -> list[str]:
     """Return the texts of some rows of a list or array, cut as :func:`short_text` does."""
     array = np.asarray(values) if isinstance(values, np.ndarray) else np.empty(0)
     if array.dtype.kind == "U" and array.ndim == 1 and array.dtype.itemsize <= 4 * _LONGEST_TEXT:
-        texts: list[str] = array[rows].tolist()  # hundreds of thousands in no time
-        return texts
+        plain: list[str] = array[rows].tolist()  # hundreds of thousands in no time
+        return plain
     entries = list(values)
-    return [short_text(entries[row]) for row in rows.tolist()]
+    texts = [entries[row] for row in rows.tolist()]
+    short = (type(text) is str and len(text) <= _LONGEST_TEXT for text in texts)
+    return [text if fits else short_text(text) for text, fits in zip(texts, short, strict=True)]
 
 
 def short_text(label: object, most: int = _LONGEST_TEXT) -> str:

@@ -35,7 +35,7 @@ class Page:
     Examples
     --------
     >>> from ctsne.report import Page
-    >>> Page("Maps without batch", "<!DOCTYPE html>")
+    >>> Page("Maps without batch", "<!doctype html>")
     Page('Maps without batch', 15 bytes)
     """
 

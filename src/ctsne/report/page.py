@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 # Functions only, so their order does not matter; ``start.js`` calls them.
 _SCRIPTS = (
-    "data.js", "state.js", "colors.js", "gl.js", "splat.js", "grid.js", "pointer.js",
-    "panel.js", "names.js", "picture.js", "panels.js",
-    "controls.js", "menus.js", "look.js", "suggestion.js", "legend.js", "selection.js", "points.js",
+    "data.js", "state.js", "colors.js", "look.js", "scrolling.js", "menus.js",
+    "gl.js", "splat.js", "grid.js", "pointer.js", "panel.js", "names.js", "picture.js",
+    "panels.js", "controls.js", "suggestion.js", "legend.js", "selection.js", "points.js",
     "find.js", "charts.js", "course.js", "tables.js", "copying.js", "saving.js", "printing.js",
     "start.js",
 )  # fmt: skip
@@ -78,4 +78,4 @@ def _json(content: Any) -> bytes:
 
 def _base64(values: NDArray[Any]) -> bytes:
     little = np.ascontiguousarray(values, values.dtype.newbyteorder("<"))
-    return base64.b64encode(little)
+    return base64.b64encode(little.data)

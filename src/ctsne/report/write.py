@@ -85,7 +85,7 @@ def write_report(
     ...     page = Path(folder) / "report.html"
     ...     write_report(result, page, columns=columns, known="colour", other="shape")
     ...     page.read_bytes()[:15]
-    b'<!DOCTYPE html>'
+    b'<!doctype html>'
     """
     target = check_page(path, "" if title is None else title)
     _, _, page = page_of(

@@ -78,7 +78,6 @@ function onNearest(host, dotsOf, choose) {
     const map = nearest(event);
     if (map === null) return;
     choose(map);
-    lookAtMaps();
   });
 }
 
@@ -112,12 +111,12 @@ function connectTradeOff(data, state) {
   const all = lines.flatMap(({ dots }) => dots);
   byId("trade-off").hidden = all.length < 2;
   if (all.length < 2) return;
-  const [x, y] = [padded(all.map(({ mixing }) => mixing), 0.08), padded(all.map(({ kept }) => kept), 0.1)];
+  const [x, y] = [padded(all.map(({ mixing }) => mixing), 0.08), padded(all.map(({ kept }) => kept), 0.14)];
   let placed = new Map();
   const draw = (chart, width, height) => {
     const { panels, suggested, targets, preset } = state.values;
     const { toX, toY } = drawAxes(chart, {
-      x, y, width, height, xTicks: plainTicks(...x, width / 48), yTicks: plainTicks(...y, height / 45),
+      x, y, width, height, xTicks: plainTicks(...x, width / 40), yTicks: plainTicks(...y, height / 45),
       xLabel: facts.targets.length > 1 ? "mixing of the least mixed column →" : `${nameOf("mixing")} →`, yLabel: `↑ ${nameOf("adjusted_rnx")}`,
     });
     if (targets.every((target) => target === targets[0]) && targets[0] > x[0] && targets[0] < x[1]) {
@@ -126,11 +125,13 @@ function connectTradeOff(data, state) {
       chart.append(rule);
     }
     placed = new Map();
+    const along = [];
     for (const { dots, color } of lines) {
       const drawn = dots.map(({ map, mixing, kept }) => ({
         map, x: toX(mixing), y: toY(kept), title: `${facts.maps[map].title}: mixing ${mixing.toFixed(2)}, neighbours kept ${kept.toFixed(2)}`,
       }));
       if (drawn.length > 1) drawLine(chart, drawn, themed(color));
+      along.push(...boxesAlong(drawn));
       for (const dot of drawn) {
         drawDot(chart, dot, themed(color));
         placed.set(dot.map, dot);
@@ -140,14 +141,15 @@ function connectTradeOff(data, state) {
     const marked = [...shown, ...(shown.has(suggested) ? [] : [suggested])].filter((map) => placed.has(map));
     for (const map of shown) mark(chart, placed.get(map), "shown");
     mark(chart, placed.get(suggested), "suggested");
-    const taken = [...placed.values()].map((dot) => ({ left: dot.x - 4, right: dot.x + 4, top: dot.y - 4, bottom: dot.y + 4 }));
+    const boxOf = ({ map, x: left, y: top }, reach = marked.includes(map) ? 9 : 4) => ({ left: left - reach, right: left + reach, top: top - reach, bottom: top + reach });
+    const taken = { dots: [...placed.values()].map((dot) => boxOf(dot)), along };
     for (const map of marked) {
       const { setting, title } = facts.maps[map];
-      drawName(chart, placed.get(map), `${setting || title}${map === suggested ? " (suggested)" : ""}`, width, height, taken);
+      drawName(chart, placed.get(map), `${setting || title}${map === suggested && width > 230 ? " (suggested)" : ""}`, width, height, taken);
     }
   };
   const again = makeChart(byId("trade"), draw);
-  onNearest(byId("trade"), () => placed.values(), (map) => showMap(state, map));
+  onNearest(byId("trade"), () => placed.values(), (map) => lookAtMap(state, map));
   state.watch(["panels", "suggested", "targets", "look", "preset"], again);
   state.watch(["look"], () => {
     byId("trade-key").replaceChildren(...(lines.length > 1 ? lines.map(({ title, color }) => keyItem(themed(color), title)) : []));
@@ -161,20 +163,34 @@ function mark(chart, dot, kind) {
     : shape("path", { d: `M${x} ${y - 11}L${x + 11} ${y}L${x} ${y + 11}L${x - 11} ${y}Z`, class: "suggested" }));
 }
 
-// A name beside its dot, where it hides no other dot if there is such a place.
+// A name beside its dot, inside the chart, where it hides as little as possible of dots and lines.
 
-function drawName(chart, dot, text, width, height, taken) {
+function drawName(chart, dot, text, width, height, { dots, along }) {
   const name = shape("text", { class: "dot-name" }, text);
   chart.append(name);
   const long = name.getComputedTextLength();
-  const places = [[13, 4], [-13 - long, 4], [-long / 2, -14], [-long / 2, 22], [8, -12], [-8 - long, -12], [8, 20], [-8 - long, 20]].map(([dx, dy]) => {
-    const left = Math.min(Math.max(dot.x + dx, 2), width - long - 2);
-    return { left, right: left + long, top: dot.y + dy - 11, bottom: dot.y + dy + 3 };
-  });
-  const hits = (a) => taken.filter((b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom).length
-    + (a.top < 14 || a.bottom > height - 32 || a.left < 28 ? 3 : 0);
-  const best = places.reduce((least, each) => (hits(each) < hits(least) ? each : least));
+  const lefts = [13, -13 - long, -long / 2, 6, -6 - long, -long * 0.75, -long * 0.25];
+  const places = [-18, 4, 25, -30, 37].flatMap((dy) => lefts.map((dx) => {
+    const left = Math.min(Math.max(dot.x + dx, 30), width - long - 2);
+    return { left, right: left + long, top: dot.y + dy - 11, bottom: dot.y + dy + 3, far: Math.abs(dy - 4) / 20 + Math.abs(left + long / 2 - dot.x) / 200 };
+  }));
+  const hits = (a, boxes) => boxes.filter((b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom).length;
+  const cost = (a) => a.far + 4 * hits(a, dots) + 0.25 * hits(a, along) + (a.top < 14 || a.bottom > height - 32 ? 8 : 0);
+  const best = places.reduce((least, each) => (cost(each) < cost(least) ? each : least));
   name.setAttribute("x", best.left);
   name.setAttribute("y", best.bottom - 3);
-  taken.push(best);
+  dots.push(best);
+}
+
+// Boxes of a few pixels along the lines between dots.
+
+function boxesAlong(dots) {
+  return dots.slice(1).flatMap((to, place) => {
+    const from = dots[place];
+    const steps = Math.max(1, Math.round(Math.hypot(to.x - from.x, to.y - from.y) / 5));
+    return Array.from({ length: steps }, (_, step) => {
+      const [x, y] = [from.x + ((to.x - from.x) * step) / steps, from.y + ((to.y - from.y) * step) / steps];
+      return { left: x - 1, right: x + 1, top: y - 1, bottom: y + 1 };
+    });
+  });
 }

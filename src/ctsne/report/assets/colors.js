@@ -68,13 +68,19 @@ function makeColouring(data) {
     return kept.get(key);
   };
   const ofColumn = (column) => {
-    const { name, kind, labels, colors, counts, missing, low, high, all, about } = facts.columns[column];
+    const { name, kind, group, labels, colors, counts, missing, low, high, all, about } = facts.columns[column];
     const isKnown = facts.known.includes(column);
     const codes = data.codes(column);
     if (kind === "labels") return { kind, name, codes, labels, colors, counts, missing, all, isKnown, column };
+    const [first, last] = group === "diagnostic" ? [1, 65535] : usefulRange(codes);
     const steps = new Uint16Array(n);
-    for (let i = 0; i < n; i++) steps[i] = codes[i] === 0 ? 0 : 1 + Math.round(((codes[i] - 1) / 65534) * (SCALE_STEPS - 1));
-    return { kind: "numbers", name, codes: steps, low, high, missing, column, note: about };
+    for (let i = 0; i < n; i++) {
+      const share = Math.min(1, Math.max(0, (codes[i] - first) / (last - first || 1)));
+      steps[i] = codes[i] === 0 ? 0 : 1 + Math.round(share * (SCALE_STEPS - 1));
+    }
+    const at = (code) => low * (1 - (code - 1) / 65534) + high * ((code - 1) / 65534);
+    const ends = [`${first > 1 ? "≤ " : ""}${number(at(first))}`, `${last < 65535 ? "≥ " : ""}${number(at(last))}`];
+    return { kind: "numbers", name, codes: steps, ends, missing, column, note: about };
   };
   // On one scale for all maps, so that they can be compared.
   const ofDiagnostic = (map, key) => {
@@ -85,7 +91,7 @@ function makeColouring(data) {
     const factor = found === null ? 0 : ((found.highest / found.top) * (SCALE_STEPS - 1)) / high;
     const constant = ((facts.maps[map].constant?.[key] ?? 0) * (SCALE_STEPS - 1)) / high;
     for (let i = 0; i < n; i++) codes[i] = 1 + Math.round(found === null ? constant : found.steps[i] * factor);
-    return { kind: "numbers", name, codes, low: 0, high, missing: 0, column: key, note: about };
+    return { kind: "numbers", name, codes, ends: ["0", number(high)], missing: 0, column: key, note: about };
   };
   return ({ map, column }) => {
     if (column === null) return keep("none", () => ({ kind: "none", name: "", codes: new Uint8Array(n).fill(1), column, missing: 0 }));
@@ -94,6 +100,22 @@ function makeColouring(data) {
     if (!isThere) return keep("absent", () => ({ kind: "none", name: `${column}, which this map lacks`, codes: new Uint8Array(n), column, missing: 0 }));
     return keep(`map ${map} ${column}`, () => ofDiagnostic(map, column));
   };
+}
+
+// The codes between which the colours change. A few extreme values would leave one colour for all
+// others, so a range more than twice as wide as that of the middle 98 % is cut down to it.
+
+function usefulRange(codes) {
+  const counts = new Uint32Array(65536);
+  for (const code of codes) counts[code]++;
+  const total = codes.length - counts[0];
+  const quantile = (share) => {
+    let [code, passed] = [1, counts[1]];
+    while (code < 65535 && passed < share * total) passed += counts[++code];
+    return code;
+  };
+  const [first, last] = [quantile(0.01), quantile(0.99)];
+  return last > first && last - first < 65534 / 2 ? [first, last] : [1, 65535];
 }
 
 // The colour of each code.

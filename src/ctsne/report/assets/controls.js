@@ -5,7 +5,10 @@ function connectControls(data, state) {
   const reference = facts.maps[facts.reference].title;
   for (const button of byId("presets").children) {
     const { preset } = button.dataset;
-    if (preset === "maps") button.title = `${reference} next to the chosen map, in one colour`;
+    if (preset === "maps") {
+      button.textContent = facts.maps[facts.reference].plain ? "t-SNE and chosen map" : "Two maps";
+      button.title = `${reference} next to the chosen map, in one colour; the slider moves the panel used last`;
+    }
     button.addEventListener("click", () => arrange(facts, state, preset));
     state.watch(["preset"], (values) => button.setAttribute("aria-pressed", values.preset === preset));
   }
@@ -75,6 +78,12 @@ function connectStrength(data, state) {
 
 // Maps that were changed from elsewhere on the page are brought into sight.
 
-function lookAtMaps() {
-  byId("maps").scrollIntoView({ block: "nearest" });
+function lookAtMaps({ values }) {
+  if (byId("screen").offsetHeight <= window.innerHeight + 1) window.scrollTo(0, 0);
+  else byId(`panel-${SIDES[values.focus]}`).scrollIntoView({ block: "nearest" });
+}
+
+function lookAtMap(state, map) {
+  showMap(state, map);
+  lookAtMaps(state);
 }

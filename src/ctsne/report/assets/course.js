@@ -30,7 +30,7 @@ function connectCourse(data, state) {
     }
   };
   const again = makeChart(byId("course"), draw);
-  onNearest(byId("course"), () => dots, (map) => showMap(state, map));
+  onNearest(byId("course"), () => dots, (map) => lookAtMap(state, map));
   state.watch(["panels", "focus"], (values) => {
     const line = lineOf(facts, focused(values).map);
     byId("course-figure").hidden = line.maps.length < 2 || drawn.length === 0;

@@ -46,12 +46,12 @@ function lookUp(data, wanted) {
       if (points.length > 0) return { points, words: several(points, what) };
     }
   }
-  const hidden = facts.notShown ?? 0;
+  const hidden = (facts.sampledFrom ?? facts.n) - data.n;
   const unsure = hidden > 0 ? ` ${counted(hidden, "point")} ${hidden === 1 ? "is" : "are"} not shown, and may have it.` : "";
   if (/^\d+$/.test(wanted)) {
     const point = data.pointOf(Number(wanted));
     if (point !== undefined) return { points: [point], words: () => "" };
-    const words = Number(wanted) < facts.n ? `Row ${wanted} exists, but is not among the points shown.`
+    const words = Number(wanted) < facts.n ? `${rowName(facts) === "row" ? "Row" : "In the sample, row"} ${wanted} exists, but is not among the points shown.`
       : `There is no row ${wanted}: rows go from 0 to ${facts.n - 1}.${names.length > 0 ? ` No point shown has this name.${unsure}` : ""}`;
     return { points: [], words: () => words };
   }

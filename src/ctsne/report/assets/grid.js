@@ -34,7 +34,9 @@ function makeGrid({ x, y }) {
       eachWithin([px - reach, py - reach], [px + reach, py + reach], (i) => {
         if (mask !== null && mask[i] === 0) return;
         const square = (x[i] - px) ** 2 + (y[i] - py) ** 2;
-        if (square < least || (square === least && (found === null || i > found))) [found, least] = [i, square];
+        if (square > least || (square === least && found !== null && i < found)) return;
+        found = i;
+        least = square;
       });
       return found;
     },
@@ -43,11 +45,16 @@ function makeGrid({ x, y }) {
       const low = [0, 1].map((axis) => line.reduce((least, place) => Math.min(least, place[axis]), Infinity));
       const high = [0, 1].map((axis) => line.reduce((most, place) => Math.max(most, place[axis]), -Infinity));
       const isInside = insideTest(line, low[1], high[1]);
-      const found = [];
+      const isFound = new Uint8Array(n);
+      let number = 0;
       eachWithin(low, high, (i) => {
-        if (isInside(x[i], y[i])) found.push(i);
+        if (!isInside(x[i], y[i])) return;
+        isFound[i] = 1;
+        number++;
       });
-      return Uint32Array.from(found).sort();
+      const found = new Uint32Array(number);
+      for (let i = 0, at = 0; at < number; i++) if (isFound[i] === 1) found[at++] = i;
+      return found;
     },
   };
 }
@@ -65,11 +72,13 @@ function insideTest(line, low, high) {
     if (y1 === y2) return;
     for (let at = band(Math.min(y1, y2)); at <= band(Math.max(y1, y2)); at++) edges[at].push(x1, y1, x2, y2);
   });
+  const packed = edges.map((each) => Float64Array.from(each));
   return (x, y) => {
-    const passing = edges[band(y)];
+    const passing = packed[band(y)];
     let isInside = false;
     for (let at = 0; at < passing.length; at += 4) {
-      const [y1, y2] = [passing[at + 1], passing[at + 3]];
+      const y1 = passing[at + 1];
+      const y2 = passing[at + 3];
       if (y1 > y !== y2 > y && x < passing[at] + ((y - y1) / (y2 - y1)) * (passing[at + 2] - passing[at])) {
         isInside = !isInside;
       }

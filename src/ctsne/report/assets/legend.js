@@ -30,14 +30,9 @@ function connectLegend(data, state, colouring) {
       drawLegend(data, state, section, each);
       showPressed(state.values);
     });
-    sections.forEach(showBelow);
   });
   state.watch(["pressed"], showPressed);
-  for (const section of sections) {
-    const list = section.querySelector(".labels");
-    list.addEventListener("scroll", () => showBelow(section));
-    new ResizeObserver(() => showBelow(section)).observe(list);
-  }
+  for (const section of sections) watchEnd(section.querySelector(".labels"), () => showBelow(section));
 }
 
 // Diagnostics have one scale for all maps, so one legend serves two maps.
@@ -46,7 +41,7 @@ function legendKey({ kind, column, key }) {
   return kind === "numbers" ? String(column) : key;
 }
 
-// Some systems hide scroll bars, so say that the list continues.
+// How many labels are below the end of the list.
 
 function showBelow(section) {
   const list = section.querySelector(".labels");
@@ -69,7 +64,7 @@ function drawLegend(data, state, section, colouring) {
     const bar = element("div", "", { class: "scale" });
     bar.style.background = `linear-gradient(to right, ${scaleColors(isDark(), 9).join(", ")})`;
     const ends = element("div", "", { class: "ends" });
-    ends.append(element("span", number(colouring.low)), element("span", number(colouring.high)));
+    ends.append(...colouring.ends.map((end) => element("span", end)));
     item.append(bar, ends);
     list.append(item);
   } else {

@@ -4,11 +4,13 @@ function connectSheets() {
   const menus = [...document.querySelectorAll("details.menu")];
   for (const menu of menus) {
     menu.addEventListener("toggle", () => {
-      if (!menu.open) return;
+      if (!menu.open || document.body.classList.contains("printing")) return;
       for (const other of menus) if (other !== menu) other.open = false;
-      const sheet = menu.querySelector(".sheet");
-      sheet.classList.remove("to-left");
-      if (sheet.getBoundingClientRect().right > document.documentElement.clientWidth - 4) sheet.classList.add("to-left");
+    });
+    // Before it opens: towards the side with more room.
+    menu.querySelector("summary").addEventListener("click", () => {
+      const { left, right } = menu.getBoundingClientRect();
+      menu.querySelector(".sheet").classList.toggle("to-left", left + right > document.documentElement.clientWidth);
     });
   }
   document.addEventListener("pointerdown", ({ target }) => {

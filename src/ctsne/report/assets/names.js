@@ -1,6 +1,7 @@
 // Names of labels on the map: where their points are, short enough, and none over another.
 
 const MOST_NAMES = 300;
+const CELL_GAP = 2; // cells from one point of a cluster to the next
 const RIGHT_TO_LEFT = /^[^\p{L}]*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u;
 // Tries for a name that hits another one, in widths and heights of its box.
 const SHIFTS = [
@@ -8,97 +9,195 @@ const SHIFTS = [
   [-0.35, -0.9], [0.35, -0.9], [-0.35, 0.9], [0.35, 0.9],
 ];
 
-// A place in the map for each label that has points, the most frequent first: the median, or where
-// its points are densest if the median lies where it has few.
+// A place in the map for each label that has one, with the box of the cluster there: those that
+// take part in a highlight first, then the most frequent. Only points that are seen count.
 
-function nameAnchors({ x, y }, { codes, texts }) {
-  const across = Math.max(8, Math.min(48, Math.floor(Math.sqrt(4e6 / texts.length))));
+function nameAnchors({ x, y }, { codes, texts }, { view, width, height, unlit }) {
+  const { scale, left, top } = camera(view, width, height);
+  const [start, bottom] = [-left / scale, (top - height) / scale];
+  const [wide, high] = [width / scale, height / scale];
+  const across = Math.max(8, Math.min(96, Math.floor(Math.sqrt(4e6 / texts.length))));
   const area = across * across;
   const counts = new Uint32Array(area * texts.length);
-  const cell = (value) => Math.min(across - 1, Math.max(0, Math.floor(value * across)));
+  const all = new Uint32Array(area);
+  const totals = new Uint32Array(texts.length);
+  let labelled = 0;
   for (let i = 0; i < codes.length; i++) {
-    if (codes[i] > 0) counts[(codes[i] - 1) * area + cell(y[i]) * across + cell(x[i])]++;
+    if (codes[i] === 0) continue;
+    labelled++;
+    totals[codes[i] - 1]++;
+    const column = Math.floor(((x[i] - start) / wide) * across);
+    const row = Math.floor(((y[i] - bottom) / high) * across);
+    if (column < 0 || row < 0 || column >= across || row >= across) continue;
+    counts[(codes[i] - 1) * area + row * across + column]++;
+    all[row * across + column]++;
   }
+  const allWithin = countsWithin(all, across);
+  const seen = allWithin(0, 0, across);
   const anchors = [];
   texts.forEach((text, label) => {
     const own = counts.subarray(label * area, (label + 1) * area);
     const count = own.reduce((sum, value) => sum + value, 0);
-    if (count > 0 && text.trim() !== "") anchors.push({ code: label + 1, text, count, ...anchorOf(own, across, count) });
+    const isEnough = count > 0 && (count >= 0.2 * totals[label] || count >= 0.02 * seen);
+    if (!isEnough || text.trim() === "") return;
+    const within = countsWithin(own, across);
+    const place = anchorOf(own, within, across, count);
+    if (!isAtHome(within, allWithin, place, across, count, totals[label] / labelled)) return;
+    const cluster = clusterAt(own, all, place, across);
+    anchors.push({
+      code: label + 1, text, count, isAlone: cluster.isAlone, x: start + (place.x / across) * wide, y: bottom + (place.y / across) * high,
+      width: ((cluster.right - cluster.left) / across) * wide, height: ((cluster.high - cluster.low) / across) * high,
+      middle: [start + ((cluster.left + cluster.right) / 2 / across) * wide, bottom + ((cluster.low + cluster.high) / 2 / across) * high],
+    });
   });
-  return anchors.sort((a, b) => b.count - a.count).slice(0, MOST_NAMES);
+  const isUnlit = ({ code }) => Number(unlit.has(code));
+  return anchors.sort((a, b) => isUnlit(a) - isUnlit(b) || b.count - a.count).slice(0, MOST_NAMES);
 }
 
-function anchorOf(counts, across, count) {
-  const at = (column, row) =>
-    column < 0 || row < 0 || column >= across || row >= across ? 0 : counts[row * across + column];
-  const eachNear = (column, row, run) => {
-    for (let j = row - 1; j <= row + 1; j++) for (let i = column - 1; i <= column + 1; i++) run(i, j, at(i, j));
-  };
-  const around = (column, row) => {
-    let sum = 0;
-    eachNear(column, row, (i, j, value) => (sum += value));
-    return sum;
-  };
-  const [columns, rows] = [new Float64Array(across), new Float64Array(across)];
-  let best = { value: 0, column: 0, row: 0 };
+// Counts the points in the square around a cell of a grid, at once.
+
+function countsWithin(counts, across) {
+  const wide = across + 1;
+  const sums = new Uint32Array(wide * wide); // of all cells below and to the left of a corner
   for (let row = 0; row < across; row++) {
-    for (let column = 0; column < across; column++) {
-      columns[column] += at(column, row);
-      rows[row] += at(column, row);
-      if (at(column, row) === 0) continue;
-      const value = around(column, row);
-      if (value > best.value) best = { value, column, row };
+    for (let column = 0, sum = 0; column < across; column++) {
+      sum += counts[row * across + column];
+      sums[(row + 1) * wide + column + 1] = sums[row * wide + column + 1] + sum;
     }
   }
-  const middle = (sums) => {
-    let below = 0;
-    let place = 0;
-    while (below + sums[place] < count / 2) below += sums[place++];
-    return place + (count / 2 - below) / sums[place];
+  const low = (place, reach) => Math.max(0, place - reach);
+  const high = (place, reach) => Math.min(across, place + reach + 1);
+  return (column, row, reachX, reachY = reachX) => {
+    const [above, below] = [wide * high(row, reachY), wide * low(row, reachY)];
+    const [right, left] = [high(column, reachX), low(column, reachX)];
+    return sums[above + right] - sums[below + right] - sums[above + left] + sums[below + left];
   };
-  const [x, y] = [middle(columns), middle(rows)];
-  const isDense = around(Math.floor(x), Math.floor(y)) >= best.value / 2;
-  if (isDense) return { x: x / across, y: y / across };
-  let [sumX, sumY] = [0, 0];
-  eachNear(best.column, best.row, (i, j, value) => {
-    sumX += (i + 0.5) * value;
-    sumY += (j + 0.5) * value;
-  });
-  return { x: sumX / best.value / across, y: sumY / best.value / across };
 }
 
-function nameFont(host, { width, height }, number) {
-  const most = number > 30 ? 12 : 14;
-  const size = Math.round(Math.min(most, Math.max(10, Math.min(width, height) / 42)));
+// In cells: the median, or where points are densest if there are few at the median. Density is
+// counted in squares that would hold a dozen points if they were spread evenly, because less is
+// chance.
+
+function anchorOf(counts, within, across, count) {
+  const reach = Math.max(1, Math.round((across * Math.sqrt(12 / count) - 1) / 2));
+  const middle = (of) => {
+    let [place, below] = [0, 0];
+    while (below + of(place) < count / 2) below += of(place++);
+    return place + (count / 2 - below) / of(place);
+  };
+  const x = middle((column) => within(column, 0, 0, across));
+  const y = middle((row) => within(0, row, across, 0));
+  let best = { value: 0, column: 0, row: 0 };
+  for (let cell = 0; cell < counts.length; cell++) {
+    if (counts[cell] === 0) continue;
+    const [column, row] = [cell % across, Math.floor(cell / across)];
+    const value = within(column, row, reach);
+    if (value > best.value) best = { value, column, row };
+  }
+  if (within(Math.floor(x), Math.floor(y), reach) >= best.value / 2) return { x, y };
+  let [sumX, sumY] = [0, 0];
+  for (let row = Math.max(0, best.row - reach); row <= Math.min(across - 1, best.row + reach); row++) {
+    for (let column = Math.max(0, best.column - reach); column <= Math.min(across - 1, best.column + reach); column++) {
+      sumX += (column + 0.5) * counts[row * across + column];
+      sumY += (row + 0.5) * counts[row * across + column];
+    }
+  }
+  return { x: sumX / best.value, y: sumY / best.value };
+}
+
+// Whether a label is more frequent at a place than it is anywhere: a label that is spread over all
+// points has no place for its name. Compared in the square with a quarter of its points.
+
+function isAtHome(within, allWithin, { x, y }, across, count, share) {
+  const [column, row] = [Math.floor(x), Math.floor(y)];
+  let reach = 0;
+  while (reach < across && within(column, row, reach) < count / 4) reach++;
+  const [own, all] = [within(column, row, reach), allWithin(column, row, reach)];
+  const expected = share * all;
+  const isMuch = own - expected >= 0.3 * (all - expected);
+  return isMuch || (own >= 2.5 * expected && own - expected >= 5 * Math.sqrt(expected)); // and not by chance
+}
+
+// The box around the cells with points that hang together at a place, and whether few others are
+// in these cells.
+
+function clusterAt(counts, all, { x, y }, across) {
+  const box = { left: Math.floor(x), right: Math.floor(x), low: Math.floor(y), high: Math.floor(y) };
+  const isMet = new Uint8Array(counts.length);
+  const open = [[box.left, box.low]];
+  let [own, others] = [0, 0];
+  while (open.length > 0) {
+    const [column, row] = open.pop();
+    box.left = Math.min(box.left, column);
+    box.right = Math.max(box.right, column);
+    box.low = Math.min(box.low, row);
+    box.high = Math.max(box.high, row);
+    for (let j = Math.max(0, row - CELL_GAP); j <= Math.min(across - 1, row + CELL_GAP); j++) {
+      for (let i = Math.max(0, column - CELL_GAP); i <= Math.min(across - 1, column + CELL_GAP); i++) {
+        if (counts[j * across + i] === 0 || isMet[j * across + i] === 1) continue;
+        isMet[j * across + i] = 1;
+        own += counts[j * across + i];
+        others += all[j * across + i] - counts[j * across + i];
+        open.push([i, j]);
+      }
+    }
+  }
+  return { ...box, right: box.right + 1, high: box.high + 1, isAlone: own > others };
+}
+
+function nameFont(host, side, number) {
+  const size = Math.round(Math.min(number > 30 ? 12 : 14, Math.max(10, side / 42)));
   return { size, css: `600 ${size}px ${getComputedStyle(host).fontFamily}` };
 }
 
-// The names that can be seen, each with a shift from its place that keeps it free of larger ones.
+// The names that can be seen, each with a shift from its place that keeps it free of larger ones,
+// and off clusters that it would cover if there is room elsewhere.
 
-function placeNames(context, anchors, { view, width, height }, font) {
+function placeNames(context, anchors, { view, width, height }, host) {
+  const font = nameFont(host, Math.min(width, height), anchors.length);
   context.font = font.css;
   const measured = (text) => context.measureText(text).width;
   const shorts = shortened(anchors.map(({ text }) => text), Math.max(70, 0.32 * width), measured);
   const { scale, left, top } = camera(view, width, height);
+  const boxes = anchors.map((anchor, place) => {
+    const box = { width: measured(shorts[place]) + 6, height: 1.2 * font.size };
+    const cluster = {
+      x: left + anchor.middle[0] * scale, y: top - anchor.middle[1] * scale,
+      width: anchor.width * scale, height: anchor.height * scale,
+    };
+    return { box, cluster, isSmall: anchor.isAlone && cluster.height < 2.6 * box.height && cluster.width < box.width };
+  });
+  // Boxes may touch, also after rounding.
+  const hit = (a) => (b) =>
+    Math.abs(a.x - b.x) < (a.width + b.width) / 2 - 1e-6 && Math.abs(a.y - b.y) < (a.height + b.height) / 2 - 1e-6;
+  // Cells are larger than what they hold.
+  const smallClusters = boxes.filter(({ isSmall }) => isSmall).map(({ cluster }) => ({
+    ...cluster, width: Math.max(2, cluster.width - 5), height: Math.max(2, cluster.height - 5),
+  }));
   const placed = [];
   anchors.forEach((anchor, place) => {
+    const { box, cluster, isSmall } = boxes[place];
     const [x, y] = [left + anchor.x * scale, top - anchor.y * scale];
-    if (x < 0 || y < 0 || x > width || y > height) return;
-    const text = shorts[place];
-    const box = { width: measured(text) + 6, height: 1.3 * font.size };
     const limited = (value, half, most) => Math.min(most - half - 2, Math.max(half + 2, value));
-    for (const [across, down] of SHIFTS) {
-      const centre = {
-        x: limited(x + across * box.width, box.width / 2, width),
-        y: limited(y + down * box.height, box.height / 2, height),
-      };
-      const isFree = placed.every((other) =>
-        Math.abs(other.x - centre.x) >= (other.width + box.width) / 2 ||
-        Math.abs(other.y - centre.y) >= (other.height + box.height) / 2);
-      if (!isFree) continue;
-      placed.push({ ...box, ...centre, anchor, text, font, shift: [centre.x - x, centre.y - y] });
-      return;
+    const moved = (toX, toY) => ({
+      ...box, x: limited(toX, box.width / 2, width), y: limited(toY, box.height / 2, height),
+    });
+    const [aside, apart] = [(cluster.width + box.width) / 2, (cluster.height + box.height) / 2];
+    const tries = SHIFTS.map(([across, down]) => moved(x + across * box.width, y + down * box.height));
+    if (isSmall) {
+      const tilts = [-0.25, 0.25, -0.5, 0.5].map((share) => cluster.x + share * box.width);
+      tries.unshift(
+        moved(cluster.x, cluster.y - apart), moved(cluster.x, cluster.y + apart),
+        moved(cluster.x + aside, cluster.y), moved(cluster.x - aside, cluster.y),
+        ...tilts.flatMap((at) => [moved(at, cluster.y - apart), moved(at, cluster.y + apart)]),
+        moved(cluster.x, cluster.y - apart - 0.8 * box.height), moved(cluster.x, cluster.y + apart + 0.8 * box.height),
+      );
     }
+    const free = tries.filter((each) => !placed.some(hit(each)));
+    if (free.length === 0) return;
+    const covered = free.map((each) => smallClusters.filter(hit(each)).length);
+    const found = free[covered.indexOf(Math.min(...covered))];
+    placed.push({ ...found, anchor, text: shorts[place], font, shift: [found.x - x, found.y - y] });
   });
   return placed;
 }
@@ -137,11 +236,13 @@ function shortened(texts, limit, measured) {
   for (const places of alike.values()) {
     if (places.length === 1) continue;
     const all = places.map((place) => Array.from(texts[place]));
-    const differs = all[0].findIndex((letter, at) => all.some((letters) => letters[at] !== letter));
+    const differs = Math.max(0, all[0].findIndex((letter, at) => all.some((letters) => letters[at] !== letter)));
+    let word = differs; // from the beginning of the word, unless that is far
+    while (word > 0 && differs - word < 8 && !/[\s,;/]/.test(all[0][word - 1])) word--;
     const cuts = places.map((place) =>
       cut(texts[place], (letters, room) => {
-        const end = Math.max(differs, 0) + room - 3;
-        return `${letters.slice(0, 3).join("")}…${letters.slice(Math.max(differs, 0), end).join("")}${end < letters.length ? "…" : ""}`;
+        const end = word + room - 5;
+        return `${letters.slice(0, 4).join("")}…${letters.slice(word, end).join("")}${end < letters.length ? "…" : ""}`;
       }));
     const isTold = new Set(cuts).size === cuts.length;
     places.forEach((place, at) => (shorts[place] = isTold ? cuts[at] : texts[place]));

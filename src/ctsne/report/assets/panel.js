@@ -32,7 +32,7 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
   let renderer = plain;
   let grid = null; // made for the first pointer over these positions
   let names = null;
-  let [anchors, placed] = [null, null]; // of names: in the map, and on the screen
+  let placed = null; // names at their places
   let begun = null; // time at which the animation began, null without one
   let resting = null; // timer until the view is taken to be at rest
   let queued = null; // frame
@@ -88,7 +88,7 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
     if (dirty) {
       dirty = false;
       // Every so-many-th point is a fair sample, whatever their order.
-      const step = isMoving ? Math.max(1, Math.min(MOST_STEP, Math.round(n / sample))) : 1;
+      const step = isMoving ? Math.max(1, Math.min(MOST_STEP, Math.round(n / sample) || 1)) : 1;
       drawn = Math.ceil(n / step);
       const start = performance.now();
       renderer.draw(frameOf(seen, window.devicePixelRatio, step));
@@ -96,7 +96,7 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
       if (!isMeasured && renderer === plain) adapt(FAST_MS / Math.max(0.1, DRAWS * spent));
       isMeasured = true;
     }
-    drawAbove(isMoving);
+    drawAbove();
     if (isMoving) redraw(false); // also tells how long this frame took
   };
   const adapt = (factor) => {
@@ -113,7 +113,7 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
     if (cost > SLOW_MS) adapt(Math.max(0.6, SLOW_MS / cost));
     else if (cost < FAST_MS) adapt(Math.min(1.3, FAST_MS / cost));
   };
-  const drawAbove = (isMoving) => {
+  const drawAbove = () => {
     const ratio = window.devicePixelRatio;
     const [width, height] = [Math.round(seen.width * ratio), Math.round(seen.height * ratio)];
     if (overlay.width !== width) overlay.width = width;
@@ -122,9 +122,8 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
     context.clearRect(0, 0, seen.width, seen.height);
     seen.named = [];
     if (names !== null && begun === null) {
-      anchors ??= nameAnchors(points.to, names);
       // While the view moves, names go with their places; at rest they are placed anew.
-      if (!isMoving || placed === null) placed = placeNames(context, anchors, seen, nameFont(host, seen, anchors.length));
+      placed ??= placeNames(context, nameAnchors(points.to, names, seen), seen, host);
       seen.named = movedNames(placed, seen);
     }
     drawMarks(context, seen);
@@ -137,6 +136,7 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
     clearTimeout(resting);
     resting = setTimeout(() => {
       resting = null;
+      placed = null;
       redraw();
     }, REST_MS);
     redraw();
@@ -198,7 +198,7 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
       points.to = positions;
       begun = isSmooth ? performance.now() : null;
       seen.share = isSmooth ? 0 : 1;
-      grid = anchors = placed = null;
+      grid = placed = null;
       load(...(isSmooth ? ["from", "to"] : ["to"]));
     },
     paint(codes, table) {
@@ -210,6 +210,7 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
       points.mask = mask;
       seen.raised = mask === null ? 0 : mask.reduce((sum, value) => sum + value, 0);
       seen.unlit = unlitCodes(names, mask, seen.raised);
+      placed = null;
       load("mask");
     },
     ring(point) {
@@ -227,7 +228,7 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
     names(wanted) {
       names = wanted;
       seen.unlit = unlitCodes(names, points.mask, seen.raised);
-      anchors = placed = null;
+      placed = null;
       redraw(false);
     },
     drag(how) {
@@ -283,6 +284,10 @@ function automaticOpacity(n, size, side, view) {
 // Positions of an animation that is interrupted.
 
 function between(from, to, share) {
-  const mixed = (a, b) => a.map((value, i) => value + share * (b[i] - value));
+  const mixed = (a, b) => {
+    const values = new Float32Array(a.length);
+    for (let i = 0; i < values.length; i++) values[i] = a[i] + share * (b[i] - a[i]);
+    return values;
+  };
   return { x: mixed(from.x, to.x), y: mixed(from.y, to.y) };
 }

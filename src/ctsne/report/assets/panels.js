@@ -16,8 +16,10 @@ function connectPanels(data, state, colouring) {
     onSelect: (points, mode) => select(data, state, points, mode),
     onView: (view) => state.set({ view }),
   }));
-  connectFocus(state);
+  connectFocus(facts, state);
   SIDES.forEach((side, place) => connectMenus(data, state, side, place));
+  const words = facts.measures.filter(({ chosen }) => chosen).map(({ name }) => name).join("");
+  document.body.classList.toggle("wordy", words.length > 56); // more than a line can hold
   const shown = [null, null];
   const painted = ["", ""];
   const paint = ({ panels: wanted, look }, again) => wanted.forEach((each, place) => {
@@ -59,12 +61,16 @@ function connectPanels(data, state, colouring) {
   };
 }
 
-// The panel that was used last is the one that slider, table and charts change.
+// The panel that was used last is the one that slider, table and charts change. A map that the
+// slider cannot change, such as t-SNE, gets the focus by its menus only: a lasso in it must not
+// take the slider away from the other map.
 
-function connectFocus(state) {
+function connectFocus(facts, state) {
   SIDES.forEach((side, place) => {
-    const take = () => {
-      if (state.values.focus !== place) state.set({ focus: place });
+    const take = ({ target }) => {
+      const { focus, panels } = state.values;
+      const isFixed = lineOf(facts, panels[place].map).maps.length === 1 && byId(side).contains(target);
+      if (focus !== place && !isFixed) state.set({ focus: place });
     };
     byId(`panel-${side}`).addEventListener("pointerdown", take);
     byId(`panel-${side}`).addEventListener("focusin", take);
@@ -117,7 +123,7 @@ function fillColours(facts, menu) {
   const groups = new Map([["column", "Columns"], ["gene", "Features"], ["diagnostic", "Diagnostics"]].map(([key, label]) => [key, element("optgroup", "", { label })]));
   facts.columns.forEach(({ name, kind, all, group }, place) => {
     const tooMany = kind === "texts" ? ` (${count(all)} different values, too many for colours)` : "";
-    const text = group === "diagnostic" ? `points without counterparts (${name})` : `${name}${tooMany}`;
+    const text = group === "diagnostic" ? "points without counterparts" : `${name}${tooMany}`;
     const option = element("option", text, { value: place });
     option.disabled = kind === "texts";
     groups.get(group ?? "column").append(option);

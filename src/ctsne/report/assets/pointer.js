@@ -118,6 +118,7 @@ function connectPointer(host, surface, panel) {
     const pixels = event.deltaY * [1, 16, 400][event.deltaMode] * (event.ctrlKey ? 6 : 1);
     const factor = Math.exp(-Math.min(200, Math.max(-200, pixels)) * 0.002);
     panel.go(zoomed(panel.view(), factor, panel.place(at(event))));
+    if (gesture === null) panel.hover(at(event), event);
   }, { passive: false });
   host.addEventListener("keydown", (event) => {
     if (event.target !== host || event.ctrlKey || event.metaKey || event.altKey) return;

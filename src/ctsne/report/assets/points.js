@@ -5,13 +5,19 @@
 function factsOf(data, point, map) {
   const { facts } = data;
   const pairs = facts.names === null ? [] : [["name", facts.names[point]]];
-  pairs.push(["row", String(data.rows[point])]);
+  pairs.push([rowName(facts), String(data.rows[point])]);
   facts.columns.forEach(({ name }, column) => pairs.push([name, data.labelOf(column, point)]));
   for (const { key, name, digits } of facts.diagnostics) {
     const value = data.diagnostic(map, key, point);
     if (value !== null) pairs.push([name, value.toFixed(digits)]);
   }
   return pairs;
+}
+
+// The rows of a sample are not those of the data that it was taken from.
+
+function rowName({ sampledFrom }) {
+  return sampledFrom === null ? "row" : "row in sample";
 }
 
 function drawFacts(list, pairs) {
@@ -27,6 +33,7 @@ function connectPoint(data, state) {
     drawFacts(byId("point-facts"), pinned === null ? [] : factsOf(data, pinned, focused(values).map));
     byId("point").classList.toggle("pinned", pinned !== null);
   });
+  watchEnd(byId("point-facts"));
   connectFind(data, state);
 }
 
@@ -51,7 +58,7 @@ function connectDominated(data, state) {
   const { facts } = data;
   const lookAt = (changes) => {
     state.set(changes);
-    lookAtMaps();
+    lookAtMaps(state);
   };
   let before = null;
   state.watch(["panels", "focus"], (values) => {

@@ -6,11 +6,13 @@ function connectPrinting(state, maps) {
   let before = null;
   window.addEventListener("beforeprint", () => {
     before = { open: folded.map(({ open }) => open), theme: document.documentElement.dataset.theme };
+    document.body.classList.add("printing");
     folded.forEach((each) => (each.open = true));
     document.documentElement.dataset.theme = "light";
+    window.dispatchEvent(new Event("resize")); // panels that were hidden until now measure themselves
     maps.repaint();
     SIDES.forEach((side, place) => {
-      if (byId(side).clientWidth === 0) return;
+      if (byId(side).clientWidth === 0 || byId(side).clientHeight === 0) return;
       const picture = maps.panels[place].picture(2);
       picture.className = "printed";
       picture.removeAttribute("style");
@@ -20,6 +22,7 @@ function connectPrinting(state, maps) {
   });
   window.addEventListener("afterprint", () => {
     if (before === null) return;
+    document.body.classList.remove("printing");
     folded.forEach((each, place) => (each.open = before.open[place]));
     document.documentElement.dataset.theme = before.theme;
     before = null;

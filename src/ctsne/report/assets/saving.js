@@ -1,65 +1,125 @@
-// What both panels show, as one picture with the name of each map and its colour above it.
+// What both panels show, as one picture: above each map its name and colour, below it the legend.
 
-const [GAP, HEAD] = [16, 30];
+const [GAP, HEAD, LINE, INDENT] = [16, 30, 18, 6];
+const FONT = { family: "system-ui, -apple-system, Segoe UI, Roboto, Helvetica, Arial, sans-serif", head: 14, text: 12 };
+const [MOST_IN_PICTURE, LONGEST_IN_PICTURE] = [120, 44];
 
 function connectSaving(data, state, colouring, maps) {
   const shown = () => SIDES.flatMap((side, place) => {
     const host = byId(side);
     if (host.clientWidth === 0) return [];
     const each = state.values.panels[place];
-    const { name } = colouring(each);
-    const title = `${data.facts.maps[each.map].title}${name === "" ? "" : `, by ${name}`}`;
-    return [{ panel: maps.panels[place], width: host.clientWidth, height: host.clientHeight, title }];
+    const colours = colouring(each);
+    const title = `${data.facts.maps[each.map].title}${colours.name === "" ? "" : `, by ${colours.name}`}`;
+    return [{ panel: maps.panels[place], width: host.clientWidth, height: host.clientHeight, title, colours }];
   });
-  byId("save-png").addEventListener("click", () => bothAsCanvas(shown()).toBlob((blob) => saveFile("maps.png", blob)));
-  byId("save-svg").addEventListener("click", () => saveFile("maps.svg", new Blob([bothAsDrawing(shown())], { type: "image/svg+xml" })));
+  byId("save-png").addEventListener("click", () => asCanvas(pageOf(data, shown())).toBlob((blob) => saveFile("maps.png", blob)));
+  byId("save-svg").addEventListener("click", () => saveFile("maps.svg", new Blob([asDrawing(pageOf(data, shown()))], { type: "image/svg+xml" })));
 }
 
-function inkAndGround() {
+// Where everything goes: panels, texts, swatches and scales, from the upper left corner.
+
+function pageOf(data, shown) {
   const style = getComputedStyle(document.documentElement);
-  return [style.getPropertyValue("--ink").trim(), style.getPropertyValue("--map").trim()];
-}
-
-function placesOfPictures(shown) {
-  let right = 0;
-  const lefts = shown.map(({ width }) => {
-    const left = right;
-    right += width + GAP;
-    return left;
+  const page = { ink: style.getPropertyValue("--ink").trim(), ground: style.getPropertyValue("--map").trim(), panels: [], texts: [], dots: [], bars: [] };
+  const whole = shown.reduce((sum, { width }) => sum + width + GAP, -GAP);
+  const below = HEAD + Math.max(...shown.map(({ height }) => height)) + 8;
+  const isShared = shown.length > 1 && legendKey(shown[0].colours) === legendKey(shown[1].colours);
+  let [left, bottom] = [0, below];
+  shown.forEach(({ panel, width, height, title, colours }, place) => {
+    page.panels.push({ panel, left, top: HEAD, width, height });
+    page.texts.push({ text: title, left: left + INDENT, top: 20, size: FONT.head, weight: 600, most: width - 2 * INDENT });
+    if (place === 0 || !isShared) bottom = Math.max(bottom, addLegend(page, data, colours, left + INDENT, below, (isShared ? whole : width) - 2 * INDENT));
+    left += width + GAP;
   });
-  return { lefts, width: right - GAP, height: HEAD + Math.max(...shown.map(({ height }) => height)) };
+  return { ...page, width: whole, height: bottom + 6 };
 }
 
-function bothAsCanvas(shown, ratio = 2) {
-  const { lefts, width, height } = placesOfPictures(shown);
-  const [ink, ground] = inkAndGround();
+// Adds the legend of some colours in rows of a width, and returns where it ends.
+
+function addLegend(page, data, colours, left, top, width) {
+  if (colours.kind === "none") return top;
+  const table = colorTable(data.facts, colours, isDark());
+  const addText = (text, x, y, more = {}) => page.texts.push({ text, left: x, top: y, size: FONT.text, weight: 400, most: width, ...more });
+  let y = top;
+  if (colours.kind === "numbers") {
+    const long = Math.min(220, width);
+    page.bars.push({ left, top: y, width: long, height: 10, colors: scaleColors(isDark(), 32) });
+    addText(colours.ends[0], left, y + 23);
+    addText(colours.ends[1], left + long, y + 23, { anchor: "end" });
+    y += 2 * LINE;
+  }
+  const entries = colours.kind === "numbers" ? [] : colours.labels.slice(0, MOST_IN_PICTURE).map((text, place) => [text, table[place + 1]]);
+  if (colours.missing > 0) entries.push([data.facts.missingText, table[0]]);
+  if (colours.labels?.length > MOST_IN_PICTURE) entries.push([`and ${count(colours.labels.length - MOST_IN_PICTURE)} more`, null]);
+  const widthOf = textWidths();
+  const texts = entries.map(([text]) => (text.trim() === "" ? "(empty)" : shortenedInTheMiddle(text, LONGEST_IN_PICTURE)));
+  const column = Math.min(width, Math.max(0, ...texts.map((text) => widthOf(text))) + 34);
+  const across = Math.max(1, Math.floor(width / column));
+  const down = Math.ceil(entries.length / across);
+  entries.forEach(([, color], place) => {
+    const x = left + Math.floor(place / down) * column;
+    const row = y + (place % down) * LINE;
+    if (color !== null) page.dots.push({ left: x + 5, top: row + 6, color });
+    addText(texts[place], x + 15, row + 10, { most: column - 16 });
+  });
+  return y + down * LINE;
+}
+
+function textWidths() {
+  const context = element("canvas").getContext("2d");
+  context.font = `${FONT.text}px ${FONT.family}`;
+  return (text) => context.measureText(text).width;
+}
+
+function shortenedInTheMiddle(text, most) {
+  const letters = Array.from(text);
+  if (letters.length <= most) return text;
+  const end = Math.floor(most / 2);
+  return `${letters.slice(0, most - end - 1).join("")}…${letters.slice(-end).join("")}`;
+}
+
+function asCanvas({ width, height, ground, ink, panels, texts, dots, bars }, ratio = 2) {
   const picture = element("canvas");
   [picture.width, picture.height] = [Math.round(width * ratio), Math.round(height * ratio)];
   const context = picture.getContext("2d");
   context.fillStyle = ground;
   context.fillRect(0, 0, picture.width, picture.height);
   context.scale(ratio, ratio);
-  context.font = "600 14px system-ui, sans-serif";
+  for (const each of panels) context.drawImage(each.panel.picture(ratio), each.left, each.top, each.width, each.height);
+  for (const { left, top, color } of dots) {
+    context.fillStyle = color;
+    context.beginPath();
+    context.arc(left, top, 5, 0, 2 * Math.PI);
+    context.fill();
+  }
+  for (const bar of bars) {
+    const step = bar.width / bar.colors.length;
+    bar.colors.forEach((color, place) => {
+      context.fillStyle = color;
+      context.fillRect(bar.left + place * step, bar.top, step + 0.5, bar.height);
+    });
+  }
   context.fillStyle = ink;
-  shown.forEach(({ panel, title, width: own, height: high }, place) => {
-    context.fillText(title, lefts[place] + 6, 20, own - 12);
-    context.drawImage(panel.picture(ratio), lefts[place], HEAD, own, high);
-  });
+  for (const { text, left, top, size, weight, most, anchor = "start" } of texts) {
+    context.font = `${weight} ${size}px ${FONT.family}`;
+    context.textAlign = anchor === "end" ? "right" : "left";
+    context.fillText(text, left, top, most);
+  }
   return picture;
 }
 
-function bothAsDrawing(shown) {
-  const { lefts, width, height } = placesOfPictures(shown);
-  const [ink, ground] = inkAndGround();
-  const parser = new DOMParser();
-  const drawing = shape("svg", { xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `0 0 ${width} ${height}` });
-  drawing.append(shape("rect", { width, height, fill: ground }));
-  shown.forEach(({ panel, title }, place) => {
-    drawing.append(shape("text", { x: lefts[place] + 6, y: 20, fill: ink, "font-family": "system-ui, sans-serif", "font-size": 14, "font-weight": 600 }, title));
-    const inner = document.importNode(parser.parseFromString(panel.svg(), "image/svg+xml").documentElement, true);
-    inner.setAttribute("x", lefts[place]);
-    inner.setAttribute("y", HEAD);
-    drawing.append(inner);
-  });
-  return new XMLSerializer().serializeToString(drawing);
+function asDrawing({ width, height, ground, ink, panels, texts, dots, bars }) {
+  const lines = [`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">`];
+  lines.push(`<rect width="${width}" height="${height}" fill="${escaped(ground)}"/>`);
+  for (const { panel, left, top } of panels) lines.push(panel.svg().replace("<svg ", `<svg x="${left}" y="${top}" `));
+  for (const { left, top, color } of dots) lines.push(`<circle cx="${left}" cy="${top}" r="5" fill="${color}"/>`);
+  for (const bar of bars) {
+    const step = bar.width / bar.colors.length;
+    bar.colors.forEach((color, place) => lines.push(`<rect x="${bar.left + place * step}" y="${bar.top}" width="${step + 0.5}" height="${bar.height}" fill="${color}"/>`));
+  }
+  for (const { text, left, top, size, weight, anchor = "start" } of texts) {
+    lines.push(`<text x="${left}" y="${top}" fill="${escaped(ink)}" font-family="${FONT.family}" font-size="${size}" font-weight="${weight}" text-anchor="${anchor}">${escaped(text)}</text>`);
+  }
+  return [...lines, "</svg>"].join("\n");
 }

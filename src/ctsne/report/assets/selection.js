@@ -11,46 +11,50 @@ function connectSelection(data, state) {
     if (event.key === "Escape" && !closeSheet()) clear();
   });
   for (const id of ["download", "save-csv"]) byId(id).addEventListener("click", () => saveSelection(data, state.values.selected));
-  const ofShown = facts.notShown > 0 ? " shown" : "";
+  const isPart = showsPart(facts);
   state.watch(["selected"], ({ selected }) => {
     const some = selected.length > 0;
-    const words = `${count(selected.length)} of ${count(n)} points${ofShown} (${percent(selected.length / n)})`;
+    const words = `${count(selected.length)} of ${count(n)} points${isPart ? " shown" : ""} (${percent(selected.length / n)})${isPart ? `; ${count(facts.sampledFrom ?? facts.n)} in all` : ""}`;
     byId("selection-count").textContent = some ? words : "";
     byId("selection-hint").hidden = some;
     byId("selection-actions").hidden = !some;
     byId("save-csv").disabled = !some;
     if (some) say(`${counted(selected.length, "point")} selected`);
   });
+  watchEnd(byId("selection-tables"));
+  let [before, drawn] = [null, ""];
   state.watch(["selected", "panels"], ({ selected, panels }) => {
     const columns = [...panels.map(({ column }) => column), ...facts.known];
     const shown = selected.length === 0 ? [] : [...new Set(columns)].filter((column) => facts.columns[column]?.kind === "labels");
+    if (selected === before && drawn === String(shown)) return; // another map has the same points
+    [before, drawn] = [selected, String(shown)];
     byId("selection-tables").replaceChildren(...shown.map((column) => countTable(data, column, selected)));
   });
-  if (facts.notShown > 0) {
+  if (isPart) {
     byId("download").textContent = "Save csv of those shown";
     byId("save-csv").textContent = "Selected points (of those shown), csv";
   }
 }
 
+// Whether the data have points that the page does not show, or that were not mapped at all.
+
+function showsPart(facts) {
+  return facts.notShown > 0 || facts.sampledFrom !== null;
+}
+
 function select(data, state, points, mode) {
-  const chosen = new Set(mode === "replace" ? [] : state.values.selected);
-  for (const point of points) {
-    if (mode === "remove") chosen.delete(point);
-    else chosen.add(point);
-  }
-  state.set({ selected: Uint32Array.from(chosen).sort(), pressed: NOTHING_PRESSED });
+  const mask = new Uint8Array(data.n);
+  if (mode !== "replace") for (const point of state.values.selected) mask[point] = 1;
+  for (const point of points) mask[point] = mode === "remove" ? 0 : 1;
+  state.set({ selected: Uint32Array.from(mask.keys()).filter((point) => mask[point] === 1), pressed: NOTHING_PRESSED });
 }
 
 function countTable(data, column, selected) {
-  const { name, labels } = data.facts.columns[column];
+  const { name, labels, counts, missing } = data.facts.columns[column];
   const codes = data.codes(column);
-  const tally = (points) => {
-    const counts = new Uint32Array(labels.length + 1);
-    for (const point of points) counts[codes[point]]++;
-    return counts;
-  };
-  const inside = tally(selected);
-  const all = tally(codes.keys());
+  const inside = new Uint32Array(labels.length + 1);
+  for (const point of selected) inside[codes[point]]++;
+  const all = [missing, ...counts];
   const order = Array.from(inside.keys()).filter((code) => inside[code] > 0).sort((a, b) => inside[b] - inside[a]);
   const table = element("table");
   const head = element("tr");
@@ -84,7 +88,7 @@ function selectionTable(data, selected) {
     return text === null ? "" : facts.columns[column].kind === "numbers" ? text : quoted(text);
   };
   const named = facts.names !== null;
-  const head = ["row", ...(named ? ["name"] : []), ...facts.columns.map(({ name }) => name)].map(quoted);
+  const head = [rowName(facts), ...(named ? ["name"] : []), ...facts.columns.map(({ name }) => name)].map(quoted);
   const points = Array.from(selected).sort((a, b) => rows[a] - rows[b]);
   const lines = points.map((point) => [
     rows[point], ...(named ? [quoted(facts.names[point])] : []), ...facts.columns.map((_, column) => cell(column, point)),
@@ -93,7 +97,7 @@ function selectionTable(data, selected) {
 }
 
 function saveSelection(data, selected) {
-  const name = data.facts.notShown > 0 ? "selected-points-of-those-shown.csv" : "selected-points.csv";
+  const name = showsPart(data.facts) ? "selected-points-of-those-shown.csv" : "selected-points.csv";
   saveFile(name, new Blob([selectionTable(data, selected)], { type: "text/csv" }));
 }
 

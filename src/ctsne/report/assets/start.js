@@ -19,13 +19,15 @@ function start() {
   connectControls(data, state);
   connectSaving(data, state, colouring, maps);
   connectPrinting(state, maps);
+  if (facts.placed === undefined) {
+    connectDominated(data, state);
+    connectCommand(data, state);
+  }
   if (!isAlone) {
     connectTradeOff(data, state);
     connectCourse(data, state);
-    connectDominated(data, state);
     connectSettings(data, state);
     connectSuggestion(data, state);
-    connectCommand(data, state);
   }
   const panelOf = (side) => maps.panels[SIDES.indexOf(side)];
   // A read-only view of the state, for tests and for the console.

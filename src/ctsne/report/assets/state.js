@@ -50,13 +50,15 @@ function coloursOf(facts, map) {
   return [...columns, ...facts.diagnostics.map(({ key }) => key).filter((key) => facts.maps[map].highest?.[key] !== undefined)];
 }
 
-// The known label, and the one to look for; without it a diagnostic, or whatever else there is.
+// The known label, and the one to look for; without it another label, a diagnostic, or whatever
+// else there is.
 
 function firstColours(facts, map) {
   const all = coloursOf(facts, map);
   const left = facts.known[0] ?? all[0] ?? null;
+  const label = all.find((key) => facts.columns[key]?.kind === "labels" && !facts.known.includes(key) && key !== left);
   const matched = all.find((key) => facts.columns[key]?.group === "diagnostic");
-  const right = facts.other ?? matched ?? all.find((key) => key !== left) ?? left;
+  const right = facts.other ?? label ?? matched ?? all.find((key) => key !== left) ?? left;
   return [left, right];
 }
 

@@ -67,7 +67,7 @@ function connectSuggestion(data, state) {
     byId("why-advice").textContent = advice;
   });
   state.watch(["panels", "suggested", "targets", "focus"], (values) => {
-    byId("go").disabled = focused(values).map === offered;
+    byId("go").hidden = focused(values).map === offered;
   });
 }
 

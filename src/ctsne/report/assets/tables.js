@@ -7,9 +7,10 @@ function drawAbout(data) {
   byId("title").title = facts.title;
   const finished = facts.maps.filter(({ error }) => error === null).length;
   const names = facts.known.map((place) => facts.columns[place].name);
-  const points = n < facts.n ? `${count(n)} of ${count(facts.n)} points shown` : counted(n, "point");
+  const all = facts.sampledFrom ?? facts.n;
+  const points = n < all ? `${count(n)} of ${count(all)} points${n < facts.n ? " shown" : ""}` : counted(n, "point");
   const short = placed !== undefined ? [
-    `${count(placed.points)} points placed in a map of ${count(placed.reference)} (grey)`, `${placed.far === 0 ? "none" : count(placed.far)} far from it`,
+    `${count(placed.points)} points placed in a map of ${count(placed.reference)} (grey)`, `${placed.far === 0 ? "none is" : placed.far === 1 ? "1 is" : `${count(placed.far)} are`} far from it`,
     ...(n < facts.n ? [points] : []),
   ] : [points, ...(facts.single ? [facts.maps[0].title] : [counted(finished, "map")]), ...(names.length > 0 ? [`factored out: ${names.join(", ")}`] : [])];
   byId("about").textContent = short.join(" · ");
@@ -77,10 +78,7 @@ function connectSettings(data, state) {
     row.append(first);
     if (each.error === null) {
       const button = element("button", each.title, { type: "button", title: `Show ${each.title}` });
-      button.addEventListener("click", () => {
-        showMap(state, map);
-        lookAtMaps();
-      });
+      button.addEventListener("click", () => lookAtMap(state, map));
       first.append(button, element("span", "", { class: "tag" }));
       for (const measure of facts.measures) row.append(element("td", measured(each, measure)));
       row.append(element("td", count(each.dominated.count)));

@@ -1,0 +1,275 @@
+"""Nothing on the page covers, cuts or pushes out anything else, on the screens people have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ctsne import ConditionalTSNE, Placement
+from ctsne.datasets import make_synthetic
+from ctsne.report import write_placed, write_report
+
+from .conftest import Made, Opened, made_up, written
+from .test_several_columns import several
+
+Open = Callable[..., Opened]
+
+SCREENS = [{"width": 1366, "height": 768}, {"width": 1920, "height": 1080}]
+WALKER = Path(__file__).with_name("geometry.js").read_text("utf-8")
+LONG = [
+    "CD4-positive, alpha-beta memory T cell, CD31(+)",
+    "CD4-positive, alpha-beta memory T cell, CD31(-)",
+    "naive thymus-derived CD8-positive, alpha-beta T cell",
+    "خلية جذعية مكونة للدم",
+    "肥満細胞",
+    "x" * 80,
+    *(f"conventional dendritic cell of the {i}th kind" for i in range(20)),
+]
+FEW = [{"method": "tsne"}, {"method": "joint", "strength": [0.5, 1]}]
+
+
+def of_labels(known: int | list[str], other: int | list[str], n: int = 640) -> Made:
+    """Make a sweep with so many labels, or with these."""
+    result, columns = made_up(n)
+    for column, wanted in (("batch", known), ("kind", other)):
+        names = [f"{column} {i}" for i in range(wanted)] if isinstance(wanted, int) else wanted
+        columns[column] = np.array(names)[np.arange(n) % len(names)]
+    return Made(result, columns)
+
+
+def of_points(n: int) -> Made:
+    return made_up(n, grid=FEW, scores=[(0.1, 0.6), (0.55, 0.5), (0.8, 0.3)])
+
+
+def page_of(kind: str, folder: Path) -> Path:
+    """Write a page of this kind."""
+    if kind == "placed":
+        return placed_page(folder)
+    if kind == "one model":
+        return model_page(folder)
+    options: dict[str, Any] = {}
+    if kind == "2 labels":
+        made = made_up(120)
+        options["features"] = {
+            "CD3D": np.linspace(0, 3, 120),
+            "HLA-DRB1, a long name": np.ones(120),
+        }
+    elif kind == "26 long names":
+        made = of_labels(3, LONG)
+        options["title"] = "A title that somebody wrote at length, " * 6
+    elif kind == "long names known":
+        made = of_labels(LONG, LONG[::-1])
+        made.columns["a column with a name that is longer than the menu is wide " * 2] = [
+            "one"
+        ] * 640
+    elif kind == "64 labels":
+        made = of_labels(64, 31)
+    elif kind == "several columns":
+        made = several(120)
+        options = {"known": ["batch", "kind"], "other": None}
+    elif kind == "nothing to look for":
+        made = made_up(120)
+        options = {"other": None}
+    elif kind == "not measured":
+        made = made_up(120, scores=[(float("nan"), float("nan"))])
+    else:
+        made = of_points(int(kind.split()[0].replace(",", "")))
+    return written(folder, made, **options)
+
+
+def placed_page(folder: Path, n: int = 300, m: int = 60) -> Path:
+    rng = np.random.default_rng(0)
+    values = np.linspace(0, 2, m, dtype=np.float32)
+    positions = rng.normal(size=(m, 2)).astype(np.float32)
+    placed = Placement(positions, values, values > 1.5, 1.5, values, None, None, values)
+    path = folder / "placed.html"
+    columns = {"kind": np.array(LONG)[np.arange(m) % len(LONG)], "depth": np.arange(m) / 2}
+    write_placed(placed, path, reference=3 * rng.normal(size=(n, 2)), columns=columns)
+    return path
+
+
+def model_page(folder: Path) -> Path:
+    data = make_synthetic(200, random_state=0)
+    model = ConditionalTSNE(perplexity=10, n_iter=50, random_state=0).fit(data.X, labels=data.known)
+    path = folder / "model.html"
+    columns = {"colour": data.known, "kind": np.array(LONG)[np.arange(200) % len(LONG)]}
+    write_report(model, path, columns=columns, known="colour")
+    return path
+
+
+KINDS = [
+    "2 labels", "26 long names", "long names known", "64 labels", "several columns",
+    "nothing to look for", "not measured", "placed", "one model", "10 points", "50,000 points",
+    pytest.param("500,000 points", marks=pytest.mark.slow),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Write each kind of page once."""
+    known: dict[str, Path] = {}
+
+    def of(kind: str) -> Path:
+        if kind not in known:
+            known[kind] = page_of(kind, tmp_path_factory.mktemp("page"))
+        return known[kind]
+
+    return of
+
+
+@pytest.mark.parametrize("screen", SCREENS, ids=["laptop", "desktop"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_overlaps_or_leaves_the_screen(
+    opened: Open, pages: Callable[[str], Path], kind: str, screen: dict[str, int]
+) -> None:
+    page = opened(pages(kind), viewport=screen)
+    page.page.evaluate(WALKER)
+    height = page.page.evaluate("document.getElementById('maps').getBoundingClientRect().height")
+    problems: dict[str, str] = {}  # and the first state in which each was seen
+    for state in states(page):
+        page.wait("!ctsnePage.state().moving")
+        found = page.page.evaluate("geometry.problems()")
+        found += page.page.evaluate("all => geometry.beyond(all)", first_screen(page))
+        now = page.page.evaluate("document.getElementById('maps').getBoundingClientRect().height")
+        if now != height:
+            found.append(f"the maps are {now} px high instead of {height}")
+        problems = dict.fromkeys(found, state) | problems
+    assert not problems, "\n".join(f"{state}: {each}" for each, state in problems.items())
+
+
+def first_screen(page: Opened) -> list[str]:
+    """Return what must be visible without scrolling."""
+    wanted = ["#title", "#controls", "#right", "#find"]
+    sides = page.page.locator("#maps .map:visible").count()
+    if sides == 2:
+        wanted.append("#left")
+    if page.page.is_visible("#right-map"):
+        wanted += ["#strength", "#take"]
+        if page.page.evaluate("ctsnePage.facts().choices.length > 0"):
+            wanted += ["#suggestion", "#trade"]
+    if page.page.locator("details.menu[open]").count():
+        wanted.append("details.menu[open] > .sheet")
+    return wanted
+
+
+# Where the points at the right and at the top lie in the window.
+EDGES = """() => {
+  const [{ x, y }, view] = [ctsnePage.positions("right"), ctsnePage.view()];
+  const host = document.getElementById("right");
+  const { left, top } = host.getBoundingClientRect();
+  const scale = Math.min(host.clientWidth, host.clientHeight) / view.side;
+  const last = (values) => values.reduce((best, value, i) => (value > values[best] ? i : best), 0);
+  return [last(x), last(y)].map((i) => [
+    left + host.clientLeft + host.clientWidth / 2 + scale * (x[i] - view.x),
+    top + host.clientTop + host.clientHeight / 2 - scale * (y[i] - view.y),
+  ]);
+}"""
+
+
+def states(page: Opened) -> Iterator[str]:
+    """Use the page as a reader would, and name each state."""
+    inner = page.page
+    yield "start"
+    for preset in inner.locator("#presets button:visible").all():
+        preset.click()
+        yield f"preset {preset.inner_text()}"
+    for menu in inner.locator("#screen details.menu:visible").all():
+        menu.locator("summary").click()
+        yield f"menu {menu.get_attribute('id')}"
+        inner.keyboard.press("Escape")
+        menu.evaluate("menu => { menu.open = false; }")
+    for column in one_of_each_kind(page):
+        inner.select_option("#right-column", value=column)
+        yield f"colour {inner.locator('#right-column option:checked').inner_text()}"
+    inner.select_option("#right-column", index=0)
+    for place in (0, 1):
+        labels = inner.locator(".labels button:visible")
+        if labels.count() > place:
+            labels.nth(place).click(modifiers=["Control"] if place else [])
+            yield f"selection of {place + 1} labels"
+    inner.fill("#find", "7")
+    inner.keyboard.press("Enter")
+    yield "a point found"
+    inner.fill("#find", "no such point")
+    inner.keyboard.press("Enter")
+    yield "no point found"
+    for place in inner.evaluate(EDGES):
+        inner.mouse.move(*place)
+        page.wait("ctsnePage.state().point !== null")
+        yield "pointer on a point at the edge"
+    inner.mouse.move(0, 0)
+    if inner.is_visible("#share"):
+        inner.fill("#share", "0.99")
+        yield "target out of reach"
+        inner.fill("#share", "0")
+        yield "target of t-SNE"
+    if inner.is_visible("#right-map"):
+        inner.select_option("#right-map", index=0)
+        yield "t-SNE shown"
+    inner.emulate_media(color_scheme="dark")
+    yield "dark"
+
+
+def one_of_each_kind(page: Opened) -> list[str]:
+    """Return the values of the colour menu, one for each kind of column."""
+    columns = page.page.evaluate("ctsnePage.facts().columns.map(({ kind, group }) => kind + group)")
+    options = page.page.eval_on_selector_all(
+        "#right-column option:enabled", "all => all.map(option => option.value)"
+    )
+    kinds = {columns[int(each)] if each.isdigit() else "diagnostic": each for each in options}
+    return [*kinds.values(), options[-1]]
+
+
+def test_the_walker_complains(opened: Open, pages: Callable[[str], Path]) -> None:
+    page = opened(pages("2 labels"), viewport=SCREENS[0])
+    page.page.evaluate(WALKER)
+    assert page.page.evaluate("geometry.problems()") == []
+    page.page.evaluate(SPOIL)
+    found = page.page.evaluate("geometry.problems()")
+    for complaint in (
+        "h1#title “Maps without batch” overlaps p#about “120 points · 7 maps",
+        "output#setting “strength 0.5” is cut without an ellipsis",
+        "button#copy “Copy” leaves the screen",
+        "two labels read “a”",
+    ):
+        assert any(complaint in each for each in found), (complaint, found)
+    assert page.page.evaluate("geometry.beyond(['#right'])") != []
+
+
+# One of each: text on text, cut text, a button outside the screen, equal names, a map too far down.
+SPOIL = """() => {
+  const style = (selector, rules) => Object.assign(document.querySelector(selector).style, rules);
+  style("#about", { position: "relative", left: "-100px" });
+  style("#setting", { display: "inline-block", overflow: "hidden", width: "20px", minWidth: 0 });
+  style("#setting", { whiteSpace: "nowrap", textOverflow: "clip" });
+  style("#copy", { position: "absolute", left: "1340px" });
+  document.querySelectorAll(".labels .name").forEach((name) => { name.textContent = "a"; });
+  style("#right", { position: "relative", top: "300px" });
+}"""
+
+
+@pytest.mark.parametrize("screen", SCREENS, ids=["laptop", "desktop"])
+def test_names_on_the_map_lie_apart(
+    opened: Open, pages: Callable[[str], Path], screen: dict[str, int]
+) -> None:
+    for kind in ("26 long names", "64 labels", "long names known"):
+        page = opened(pages(kind), viewport=screen)
+        page.settle()
+        for side in ("left", "right"):
+            names = page.page.evaluate("side => ctsnePage.named(side)", side)
+            width, height = page.page.evaluate(
+                "side => { const { clientWidth, clientHeight } = document.getElementById(side);"
+                " return [clientWidth, clientHeight]; }", side,
+            )  # fmt: skip
+            for place, one in enumerate(names):
+                left, top = one["x"] - one["width"] / 2, one["y"] - one["height"] / 2
+                assert left >= 0 and left + one["width"] <= width, one
+                assert top >= 0 and top + one["height"] <= height, one
+                for other in names[place + 1 :]:
+                    apart_x = abs(one["x"] - other["x"]) >= (one["width"] + other["width"]) / 2
+                    apart_y = abs(one["y"] - other["y"]) >= (one["height"] + other["height"]) / 2
+                    assert apart_x or apart_y, (one, other)
