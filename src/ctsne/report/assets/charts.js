@@ -116,7 +116,7 @@ function connectTradeOff(data, state) {
   const draw = (chart, width, height) => {
     const { panels, suggested, targets, preset } = state.values;
     const { toX, toY } = drawAxes(chart, {
-      x, y, width, height, xTicks: plainTicks(...x, width / 48), yTicks: plainTicks(...y, height / 45),
+      x, y, width, height, xTicks: plainTicks(...x, width / 40), yTicks: plainTicks(...y, height / 45),
       xLabel: facts.targets.length > 1 ? "mixing of the least mixed column →" : `${nameOf("mixing")} →`, yLabel: `↑ ${nameOf("adjusted_rnx")}`,
     });
     if (targets.every((target) => target === targets[0]) && targets[0] > x[0] && targets[0] < x[1]) {

@@ -9,9 +9,10 @@ function connectPrinting(state, maps) {
     document.body.classList.add("printing");
     folded.forEach((each) => (each.open = true));
     document.documentElement.dataset.theme = "light";
+    window.dispatchEvent(new Event("resize")); // panels that were hidden until now measure themselves
     maps.repaint();
     SIDES.forEach((side, place) => {
-      if (byId(side).clientWidth === 0) return;
+      if (byId(side).clientWidth === 0 || byId(side).clientHeight === 0) return;
       const picture = maps.panels[place].picture(2);
       picture.className = "printed";
       picture.removeAttribute("style");
