@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from ctsne.report import Page, inline, show
 from ctsne.sweep import sweep
 
 from ..markup import HOSTILE
-from .conftest import made_up
+from .conftest import Running, made_up
 
 DATA = make_synthetic(120, random_state=0)
 QUICK = {"perplexity": 8, "n_iter": 40, "early_exaggeration_iter": 20, "random_state": 0}
@@ -132,3 +133,28 @@ def test_pages_need_no_other_package() -> None:
         [sys.executable, "-P", "-c", program], check=True, capture_output=True, text=True
     )
     assert done.stdout.strip() == "True"
+
+
+def test_the_page_runs_inside_its_frame(browser: Running, tmp_path: Path) -> None:
+    evil = '"></iframe><script>top.document.title = "reached"</script>'
+    result, columns = made_up()
+    columns = {evil: columns["batch"], "kind": [evil, "b", "c"] * 20}
+    shown = show(result, columns=columns, known=evil, other="kind", title=evil, names=[evil] * 60)
+    path = tmp_path / "notebook.html"
+    path.write_text(f"<!doctype html><title>notebook</title>{shown._repr_html_()}", "utf-8")
+    page = browser.browser.new_page(viewport={"width": 1000, "height": 800})
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("console", lambda message: complaints.append(message.text))
+    page.goto(path.as_uri())
+    (frame,) = page.frames[1:]
+    frame.wait_for_selector("#left canvas")
+    assert frame.evaluate("() => ctsnePage.drawn('left')") in (0, 60)
+    assert frame.inner_text("#title") == evil
+    with pytest.raises(Exception, match=r"cross-origin frame|SecurityError"):
+        frame.evaluate("() => top.document.title")
+    assert page.title() == "notebook" and page.evaluate("() => frames.length") == 1
+    height, width = frame.evaluate("() => [innerHeight, innerWidth]")
+    assert height == 640 and width > 950
+    assert [text for text in complaints if "GL Driver" not in text] == []
+    page.close()
