@@ -44,7 +44,7 @@ the output:
   OUTPUT holds the positions (ctsne_1, ctsne_2), the other columns of INPUT and
   four diagnostics. Its suffix sets the format: csv, tsv (also .gz), parquet,
   feather, npz, npy (positions only) or h5ad (obsm["X_ctsne"]); an h5ad INPUT
-  can also be OUTPUT. Settings, versions and the checksum of the input are stored
+  can also be OUTPUT. Settings, versions and the input's checksum are stored
   with the map, so that ctsne rerun OUTPUT can repeat it.
     ctsne_perplexity      effective number of neighbours of the point
     ctsne_other_share     share of its similarity that goes to other labels
