@@ -290,8 +290,10 @@ def _embedding(data: Data) -> Call:
         placed = small_model().place(*_new_points(data))
         return Call(pl.embedding, placed, reference=pick(data.rng, (small_model(), data.flat)))
     positions, color, shape = _positions(data)
-    legend, size = bool(data.rng.random() < 0.8), pick(data.rng, (None, 3.0))
-    return Call(pl.embedding, positions, color, shape=shape, legend=legend, size=size)
+    named = pick(data.rng, ("auto", "on data", "both", None))
+    size, width = pick(data.rng, (None, 3.0)), pick(data.rng, (None, "single", 120))
+    look = {"legend_loc": named, "size": size, "width": width}
+    return Call(pl.embedding, positions, color, shape=shape, **look)
 
 
 def _find_lists(data: Data) -> Call:
@@ -582,7 +584,9 @@ CALLS: dict[str, Callable[[Data], Call]] = {
     "pl.trade_off": _trade_off,
     "pl.other_share": _other_share,
     "pl.label_mixing": lambda data: Call(pl.label_mixing, data.either_map(), data.known, k=data.k),
-    "pl.palette": lambda data: Call(pl.palette, data.column),
+    "pl.palette": lambda data: Call(
+        pl.palette, data.column, pick(data.rng, (None, data.flat))
+    ),
     "pl.similarity_profile": lambda data: Call(
         pl.similarity_profile, np.sort(data.rng.random(data.n)), data.rng.random(data.n), data.known
     ),

@@ -11,8 +11,8 @@ import warnings
 import numpy as np
 import pytest
 
-from ctsne.cli import console as console_module
 from ctsne.cli.console import Console, aligned, one_line, plain
+from ctsne.cli.options import as_typed
 
 
 class Terminal(io.StringIO):
@@ -45,7 +45,6 @@ def test_quiet_leaves_errors_and_the_result(capsys: pytest.CaptureFixture[str]) 
     console.result("a table", {})
     out, err = capsys.readouterr()
     assert (out, err) == ("a table\n", "ctsne: error: no file\n")
-    assert console.log(100) is None
 
 
 @pytest.mark.parametrize("as_json", [False, True])
@@ -102,19 +101,46 @@ def test_a_terminal_sees_the_stages_on_one_line(monkeypatch: pytest.MonkeyPatch)
     assert "ctsne: neighbours ..." in text and "ctsne: similarities ..." in text
 
 
-def test_a_log_file_hears_of_long_runs(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_the_next_command_is_for_people(capsys: pytest.CaptureFixture[str]) -> None:
+    for options in ({"quiet": True}, {"as_json": True}):
+        Console(**options).next({"to draw the map": "ctsne plot map.csv -o map.png"})
+    console = Console()
+    with console.without_results():
+        console.next({"to draw the map": "ctsne plot other.csv -o map.png"})
+    console.next({"to draw the map": "ctsne plot map.csv -o map.png"})
+    assert capsys.readouterr().out == "next, to draw the map: ctsne plot map.csv -o map.png\n"
+
+
+def test_an_important_warning_comes_again_after_the_result(
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    clock = iter([0.0, 20.0, 40.0, 60.0, 80.0])
-    monkeypatch.setattr(console_module.time, "monotonic", lambda: next(clock))
-    callback = Console().log(200)
-    assert callback is not None
-    for iteration in (50, 100, 150, 200):
-        callback(iteration, 1.0, None)
-    assert capsys.readouterr().err.splitlines() == [
-        "ctsne: map: 100 of 200 iterations, 0:40 left",
-        "ctsne: map: 200 of 200 iterations, 0:00 left",
-    ]
+    console = Console()
+    console.warn("few points")
+    console.warn("one column dominates", again=True)
+    console.result("a table", {})
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == ["ctsne: warning: few points", *2 * ["ctsne: warning: one column dominates"]]
+
+
+@pytest.mark.parametrize(
+    ("said", "typed"),
+    [
+        ('If labels differ by a shift, align="mutual" finds more.', "--align mutual finds"),
+        ("mixing=0.7 was not reached", "--mixing 0.7 was not reached"),
+        ("with strength=1 of random", "with --strength 1 of"),
+        ("perplexity=300 is too large", "--perplexity 300 is too large"),
+        ("init='spectral', n_iter=10.", "--init spectral, --n-iter 10."),
+        ("random_state=5", "--seed 5"),
+    ],
+)  # fmt: skip
+def test_parameters_are_written_as_options(said: str, typed: str) -> None:
+    assert typed in as_typed(said)
+
+
+def test_library_warnings_name_options(capsys: pytest.CaptureFixture[str]) -> None:
+    with Console().library():
+        warnings.warn('align="mutual" finds more', UserWarning, stacklevel=1)
+    assert capsys.readouterr().err == "ctsne: warning: --align mutual finds more\n"
 
 
 def test_text_of_files_cannot_steer_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
@@ -125,7 +151,7 @@ def test_text_of_files_cannot_steer_the_terminal(capsys: pytest.CaptureFixture[s
 def test_tables_line_up() -> None:
     text = aligned(["name", "value"], [["a", 0.5], ["long", None], ["b", float("nan")]])
     assert text.splitlines() == [
-        "name  value", "----  -----", "a     0.500", "long      -", "b         -",
+        "name  value", "----  -----", "a      0.50", "long      -", "b         -",
     ]  # fmt: skip
 
 

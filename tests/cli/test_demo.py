@@ -124,7 +124,7 @@ def test_demo_prints_a_table_and_writes_the_picture(
     for word in ("mixing of colours", "neighbours kept", "mixing of shapes"):
         assert word in head
     for title, row in zip(demo.SETTINGS, rows, strict=True):
-        assert row.startswith(title) and row.split()[-3:] == ["0.250", "0.500", "0.125"]
+        assert row.startswith(title) and row.split()[-3:] == ["0.25", "0.50", "0.12"]
     assert calls == [{"random_state": 2, "n_jobs": -1, "progress": True}]
 
 

@@ -63,7 +63,7 @@ def test_a_sweep_leaves_all_that_is_needed(
     flat = " ".join(text.split())
     assert "0 is a starting point, not a rule: try stronger settings as long as" in flat
     assert "as long as mixing of type shows that nothing merges that should stay apart." in flat
-    assert "ctsne report out -o page.html" in text
+    assert text.endswith("next, to look at the maps: ctsne report out -o out.html\n")
     result = load_sweep("out/sweep.npz")
     assert [swept.title for swept in result.maps][:2] == ["t-SNE", "balanced, strength 0"]
     table = pd.read_csv("out/table.csv")

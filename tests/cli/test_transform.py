@@ -214,7 +214,7 @@ def test_evaluate_leaves_placed_points_alone(model: str, run: Run, fail: Run) ->
     [
         (["model.ctsne", "none.csv", "-o", "x.csv"], "there is no file none.csv"),
         (["none.ctsne", "new.csv", "-o", "x.csv"], "there is no file none.ctsne"),
-        (["new.csv", "model.ctsne", "-o", "x.csv"], "the name must end in .ctsne"),
+        (["new.csv", "model.ctsne", "-o", "x.csv"], "the model comes first: model.ctsne new.csv"),
         (["model.ctsne", "new.csv", "-o", "new.csv"], "would replace the input"),
         (["model.ctsne", "new.csv", "-o", "x.csv", "--plot", "x.gif"], "must end in one of"),
         (["model.ctsne", "new.csv", "-o", "x.csv", "--color", "type"], "--color needs a picture"),
@@ -260,7 +260,7 @@ def test_info_of_a_model(model: str, run: Run, run_json: Any, fail: Run) -> None
                  "columns    10: 'PC1', "):  # fmt: skip
         assert line in out
     assert run_json("info", model)["model"] == model
-    assert "must end in .ctsne" in fail("info", "new.csv")
+    assert "labels     batch: 2 labels (" in out
 
 
 def test_settings_of_a_stranger_are_only_a_proposal(model: str, run: Run, fail: Run) -> None:

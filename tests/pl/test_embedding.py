@@ -184,7 +184,7 @@ def test_four_points_and_points_in_one_place_can_be_drawn() -> None:
 
 def test_the_legend_can_be_left_out_and_the_axes_given() -> None:
     figure, axes = plt.subplots(1, 2)
-    assert pl.embedding(made_up(), ["a", "b"] * 20, legend=False, ax=axes[1]) is axes[1]
+    assert pl.embedding(made_up(), ["a", "b"] * 20, legend_loc=None, ax=axes[1]) is axes[1]
     assert axes[1].get_legend() is None and not axes[0].collections
     assert plt.get_fignums() == [figure.number]
 

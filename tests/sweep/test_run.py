@@ -264,7 +264,7 @@ def test_a_failed_setting_is_reported_and_not_fatal(
         return affinities_of(neighbors, settings)
 
     monkeypatch.setattr(worker, "affinities_of", failing)
-    with pytest.warns(UserWarning, match=r"1 of 3 settings failed.*'beta': 0.1.*no room"):
+    with pytest.warns(UserWarning, match=r"1 of 3 settings failed.*beta=0.1.*no room"):
         result = run({"beta": [1, 0.1, 1e-3]}, path=path)
     assert [swept.error for swept in result.maps] == [
         None,
@@ -373,7 +373,7 @@ def test_distances_instead_of_features() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"grid": {"beta": [1, 2]}}, r"beta must be .* \(setting \{'beta': 2\}\)"),
+        ({"grid": {"beta": [1, 2]}}, r"beta must be .* \(setting beta=2\)"),
         ({"grid": {"perplexity": 500}}, "too large for 240 points"),
         ({"labels": None}, "labels to factor out"),
         ({"labels": DATA.known[:-1]}, "239"),
@@ -390,7 +390,7 @@ def test_distances_instead_of_features() -> None:
         ),
         ({"grid": {"method": "joint", "align": "men"}}, r"align must be one of .*'align': 'men'"),
         ({"grid": {"beta_low": 0.5, "odds": 2}}, "set the same thing"),
-        ({"grid": {"odds": [1, 0.5]}}, r"odds must be .*\(setting \{'odds': 0.5\}\)"),
+        ({"grid": {"odds": [1, 0.5]}}, r"odds must be .*\(setting odds=0.5\)"),
     ],
 )
 def test_refuses_bad_input_before_any_work(

@@ -180,8 +180,9 @@ def small_labels_warning(
         return None
     some = [f"{labels.names[i]!s:.40} ({labels.counts[i]})" for i in small[:5]]
     some += ["and others"] if len(small) > 5 else []
+    verb, their = ("has", "its") if len(small) == 1 else ("have", "their")
     return (
-        f"{len(small)} of {labels.n_labels} {several} have too few points for their share of "
+        f"{len(small)} of {labels.n_labels} {several} {verb} too few points for {their} share of "
         f"neighbours (up to {wanted[small].max()} others with the same {one}): "
         f"{', '.join(some)}. Points of other labels take their place; a smaller perplexity would "
         "avoid that."

@@ -208,7 +208,8 @@ def place(
     count = int(far.sum())
     if count > EXPECTED_FAR * m:
         warn(
-            f"{count} of {m} new points have no neighbour in the map closer than "
+            f"{count} of {m} new points {'has' if count == 1 else 'have'} no neighbour in the map "
+            "closer than "
             f"{reference.far_distance:.3g}; their positions mean little (see 'far' of place)"
             f"{far_hint(count, m)}"
         )

@@ -44,7 +44,7 @@ the output:
   OUTPUT holds the positions (ctsne_1, ctsne_2), the other columns of INPUT and
   four diagnostics. Its suffix sets the format: csv, tsv (also .gz), parquet,
   feather, npz, npy (positions only) or h5ad (obsm["X_ctsne"]); an h5ad INPUT
-  can also be OUTPUT. Settings, versions and the checksum of the input are stored
+  can also be OUTPUT. Settings, versions and the input's checksum are stored
   with the map, so that ctsne rerun OUTPUT can repeat it.
     ctsne_perplexity      effective number of neighbours of the point
     ctsne_other_share     share of its similarity that goes to other labels
@@ -73,7 +73,8 @@ def add_options(parser: Parser, main: Any) -> None:
     option(main, "--page FILE", "also write an interactive page of the map (html)")
     option(main, "--model FILE", "also keep the model, to place new points with ctsne transform: "
            "a .ctsne file, about as large as the features", dest="model_file")  # fmt: skip
-    option(main, "--color COLUMN...", "columns to colour it by, besides those factored out")
+    option(main, "--color COLUMN...", "columns to colour it by, besides those factored out "
+           "(default: the label to look for)")  # fmt: skip
     opt.add_data(parser, main)
     option(main, "--key KEY", "prefix of new columns; h5ad: map in obsm[X_KEY]", default="ctsne")
     opt.add_messages(parser)
@@ -92,7 +93,7 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
     from ctsne._fit.storing import save_model
     from ctsne._io.anndata import map_keys
     from ctsne._io.models import check_model_output
-    from ctsne.cli.plot import draw_map, plot_command, save_picture, use_agg
+    from ctsne.cli.plot import draw_map, plot_command, save_picture, second_label, use_agg
 
     key = options.key
     target = _io.check_output(options.output)
@@ -122,8 +123,12 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
             place = f'obsm["{name}"]'
             if data.dataset.source.startswith(place):
                 raise ValueError(f"the map would overwrite its input, {place}; use another --key")
-        shown = {name: _color(data, name) for name in options.color or ()}
-        shown = data.factored | shown
+        further = options.color
+        if further is None:
+            further = second_label(
+                data.dataset.columns, list(options.labels or ()), options.other, key
+            )
+        shown = data.factored | {name: _color(data, name) for name in further}
         model = prepared(
             data, {**settings, "jobs": options.jobs}, console,
             verbose=0 if console.quiet else 1 + console.verbose,
@@ -143,7 +148,7 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
             state = f"{target} is written"
         raise KeyboardInterrupt(state) from None
     if linked:
-        console.say(f"{target} was a link; it is a file now, and the one it led to is unchanged")
+        console.say(f"{target} was a link; it is now a file, and the file it pointed to is kept")
     if kept is not None:
         console.stage(f"writing {kept}")
         try:

@@ -13,7 +13,6 @@ from ctsne.cli.options import spelled
 from ctsne.labels import Labels, encode_labels
 
 if TYPE_CHECKING:
-    from ctsne._io import Dataset
     from ctsne.cli.inputs import Input
 
 # A label has at most this many values, and this many points per value on average.
@@ -21,6 +20,7 @@ _MOST_VALUES, _LEAST_POINTS = 200, 4
 # More whole numbers than this are counts.
 _MOST_NUMBERS = 50
 _SHOWN = 6
+_LOOKED_AT = 10_000
 # Columns of these names usually hold what is known before an experiment, or what it looks for.
 _KNOWN = re.compile(
     r"batch|donor|sample|patient|subject|individual|replicate|plate|run|lane|tech|method|platform"
@@ -30,19 +30,28 @@ _KNOWN = re.compile(
 _LOOKED_FOR = re.compile(r"type|class|cluster|label|annot|lineage|state|digit", re.IGNORECASE)
 
 
-def label_columns(data: Dataset) -> dict[str, Labels]:
+def label_columns(columns: Mapping[str, Any]) -> dict[str, Labels]:
     """Return the columns that could be labels, those that are usually known first."""
     found = {}
-    for name, column in data.columns.items():
-        kind = getattr(column, "dtype", None)
-        if getattr(kind, "kind", "O") == "f":  # a measurement
+    for name, column in columns.items():
+        kind = getattr(getattr(column, "dtype", None), "kind", "O")
+        most = min(_MOST_NUMBERS if kind in "iu" else _MOST_VALUES, len(column) // _LEAST_POINTS)
+        # Fractions are measurements. Of many values, the first rows already have too many.
+        if kind == "f" or _encoded(column[:_LOOKED_AT]) is None:
             continue
-        labels = encode_labels(column)
-        numeric = getattr(kind, "kind", "O") in "iu"
-        most = min(_MOST_NUMBERS if numeric else _MOST_VALUES, labels.n_points // _LEAST_POINTS)
-        if 2 <= labels.n_labels <= most:
+        labels = _encoded(column)
+        if labels is not None and 2 <= labels.n_labels <= most:
             found[name] = labels
     return dict(sorted(found.items(), key=lambda item: (_rank(item[0]), item[1].n_labels)))
+
+
+def _encoded(column: Any) -> Labels | None:
+    """Return a column as labels, unless it cannot be one."""
+    try:
+        labels = encode_labels(column)
+    except (TypeError, ValueError):
+        return None
+    return labels if labels.n_labels <= _MOST_VALUES else None
 
 
 def _rank(name: str) -> int:
@@ -69,7 +78,7 @@ def missing_labels(options: Namespace, otherwise: str = "") -> str:
         )  # fmt: skip
     except (ImportError, OSError, TypeError, ValueError):  # reported once the label is named
         return what
-    found = label_columns(data)
+    found = label_columns(data.columns)
     if not found:
         return f"{what}. {options.input} has no column that looks like a label"
     some = [f"{name} ({labels.n_labels} values)" for name, labels in found.items()][:_SHOWN]
@@ -94,7 +103,9 @@ def after_map(data: Input, options: Namespace, settings: Mapping[str, Any]) -> d
     if options.plot is None and find_spec("matplotlib") is not None:
         color = None
         if suffix != ".npy":  # which holds positions alone
-            others = [name for name in label_columns(data.dataset) if name not in data.factored]
+            others = [
+                name for name in label_columns(data.dataset.columns) if name not in data.factored
+            ]
             seen = options.other or label_to_see(others) or next(iter(others), None)
             # A combination of columns is drawn by default, but is not stored as a column.
             stored = [name for name in data.factored if name in data.dataset.columns]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ctsne.cli.console import Console
 from ctsne.cli.hints import label_columns, label_to_see, report_command
+from ctsne.cli.inputs import label_names
 from ctsne.cli.main import Parser, command_parser
 from ctsne.cli.options import add_messages, spelled
 from ctsne.labels import Labels
@@ -111,11 +112,14 @@ def _describe(path: str, console: Console) -> None:
     knob = METHODS[model.method].knob
     value = None if knob is None else getattr(model, f"{knob}_")
     labels = "none" if model.labels_ is None else model.labels_.describe()
+    if isinstance(model.labels_, Labels) and origin is not None:
+        (name,) = label_names(origin.provenance.settings) or ("",)
+        labels = f"{name}: {labels}" if name else labels
     features = getattr(model, "feature_names_in_", origin.features if origin else None)
     content: dict[str, Any] = {
         "model": path,
         "size": f"{source.stat().st_size / 1e6:.1f} MB",
-        "map": f"{n} points in {dimensions} dimension{'s' * (dimensions > 1)}",
+        "map": f"{n:,} points in {dimensions} dimension{'s' * (dimensions > 1)}",
         "method": model.method if value is None else f"{model.method}, {knob} {value_text(value)}",
         "metric": model.metric,
         "labels": labels,
@@ -141,7 +145,7 @@ def _describe_data(path: str, console: Console) -> None:
 
     console.stage(f"reading {path}")
     data = read_data(path)
-    found = label_columns(data)
+    found = label_columns(data.columns)
     rest = [name for name in data.columns if name not in found]
     content: dict[str, Any] = {
         "file": path, "points": int(data.X.shape[0]), "source": data.source,

@@ -146,7 +146,7 @@ def read_input(options: Namespace, console: Console, *, expect: str | None = Non
         how = f"Name the original file ({HOW_TO_NAME}), or make a new output from this one"
         raise ValueError(f"{options.input} has changed: its numbers or labels differ. {how}")
     tell = console.say if expect is None else console.detail  # reported the first time
-    tell(f"read {dataset.X.shape[0]} points from {options.input}: {dataset.source}")
+    tell(f"read {dataset.X.shape[0]:,} points from {options.input}: {dataset.source}")
     if aligned is not None:
         tell(f'other labels are compared in obsm["{options.align_rep}"]')
     if suffix_of(dataset.path) in TABLE_SUFFIXES:
@@ -203,8 +203,9 @@ def _about_labels(known: Any, name: str) -> tuple[str, str]:
     labels = encode_labels(known)
     note = warning = ""
     if labels.n_missing:
-        what = "they condition nothing, and neighbours are searched as if they had the same label"
-        note = f"{labels.n_missing} of {labels.n_points} points have no {name!s:.60}: {what}"
+        has = "has" if labels.n_missing == 1 else "have"
+        what = f"{labels.n_missing:,} of {labels.n_points:,} points {has} no {name!s:.60}"
+        note = f"{what}; nothing is factored out for {'it' if has == 'has' else 'them'}"
     if 2 * np.count_nonzero(labels.counts == 1) > labels.n_points:
         what = f"{labels.n_labels} different values for {labels.n_points} points"
         warning = f"{name!r:.60} has {what}; is it a label?"

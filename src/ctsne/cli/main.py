@@ -151,6 +151,8 @@ class Parser(argparse.ArgumentParser):
         """Exit with the usage, the message and a pointer to the help."""
         if "required: INPUT" in message:  # an option with several values has taken it
             message += " (put INPUT first, before options with several values such as --labels)"
+        if message.endswith("--labels"):
+            message += " (ctsne info INPUT shows the columns that could be labels)"
         self.print_usage(sys.stderr)
         self.exit(2, f"{self.prog}: error: {message}\n(see {self.prog} --help)\n")
 

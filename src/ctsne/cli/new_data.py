@@ -55,7 +55,8 @@ def read_points(
             join_on=options.join_on, fewest=1,
         )  # fmt: skip
     except ValueError:
-        if suffix in TABLE_SUFFIXES and wanted is not None and options.features is None:
+        whole = suffix in TABLE_SUFFIXES and Path(options.input).is_file()
+        if whole and wanted is not None and options.features is None:
             _check_columns(read_frame(Path(options.input)).columns, wanted, options)
         raise
     # Columns of a representation have numbers instead of names.
@@ -69,7 +70,7 @@ def read_points(
         if model.metric == "precomputed":
             how = "they must be the distances to all points of the reference"
         raise ValueError(f"{what}, but the model was made from {model.n_features_in_}; {how}")
-    tell(f"read {dataset.X.shape[0]} points from {options.input}: {dataset.source}")
+    tell(f"read {dataset.X.shape[0]:,} points from {options.input}: {dataset.source}")
     for note in dataset.notes:
         tell(note)
     return dataset

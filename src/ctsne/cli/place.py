@@ -64,7 +64,7 @@ def add_options(parser: Parser, main: Any) -> None:
 def run(options: argparse.Namespace, console: Console) -> None:
     """Place the points."""
     from ctsne.distributed import place
-    from ctsne.distributed.cluster import connected
+    from ctsne.distributed.cluster import connected, quiet_dask
     from ctsne.stored import load
 
     check_order(options.model, *options.input)
@@ -72,10 +72,10 @@ def run(options: argparse.Namespace, console: Console) -> None:
     model = load(options.model)
     labels = options.labels or _usual_labels(model, options, console)
     use_rep = options.use_rep or _usual_rep(model, options)
-    console.stage("starting workers" if options.scheduler is None else "connecting")
-    with connected(options.scheduler) as client, warnings.catch_warnings():
+    console.stage("placing" if options.scheduler is None else "connecting")
+    with quiet_dask(), connected(options.scheduler) as client, warnings.catch_warnings():
         # Both are reported here in other words.
-        for message in ("no labels given", ".* have no neighbour in the map closer than"):
+        for message in ("no labels given", ".* ha.* no neighbour in the map closer than"):
             warnings.filterwarnings("ignore", message=message)
         placed = place(
             options.model, options.input, options.output, labels=labels, use_rep=use_rep,
@@ -128,7 +128,9 @@ def _report(
     count = f"{len(placed.files)} file{'' if len(placed.files) == 1 else 's'}"
     lines = [f"maps: {options.output} ({count}, {n:,} points placed in the map of {options.model})"]
     if placed.n_found:
-        lines.append(f"files of an earlier run: {placed.n_found}")
+        all_of_them = placed.n_found >= len(placed.files)
+        more = "; nothing was left to do" if all_of_them else ""
+        lines.append(f"files of an earlier run: {placed.n_found}{more}")
     lines.append(f"far from the reference: {far} of {n}")
     if far:
         lines.append("column ctsne_far marks them; do not trust their places")

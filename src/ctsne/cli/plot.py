@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from ctsne.cli.folders import SweepFolder, read_folder
 from ctsne.cli.inputs import check_outputs, label_names
 from ctsne.cli.main import Parser, command_parser
 from ctsne.cli.options import add_key, add_messages, option, settings_of, spelled
-from ctsne.cli.values import one_of
+from ctsne.cli.values import number, one_of
 from ctsne.labels import combine_columns
 
 USAGE = "MAP_OR_SWEEP -o FILE [options]"
@@ -26,23 +26,24 @@ DESCRIPTION = "Draw a map made by ctsne embed, or the maps and measures of a swe
 EPILOG = """\
 the picture:
   Of a map: text and whole numbers are drawn as labels, other numbers with a
-  colour bar, such as the diagnostic ctsne_largest_weight.
+  colour bar, such as the diagnostic ctsne_largest_weight. More than 20 labels
+  are also named on the map; more than 100,000 points are shaded.
   Of a sweep, by --kind: maps draws all maps; measures draws mixing and
   neighbours kept over the strength; trade-off draws one against the other.
+  In pdf and svg, texts can be edited and points are an image of 300 dpi.
   The picture's metadata holds the command that made it.
 
 examples:
   ctsne plot map.csv -o map.png
   ctsne plot map.csv --color batch celltype -o map.pdf
+  ctsne plot map.csv --width double -o figure1.pdf
   ctsne plot cells.h5ad --color celltype --shape batch -o map.svg
   ctsne plot sweep --kind trade-off -o trade-off.png
 
 Requires matplotlib (pip install "ctsne[plot]")."""
 
-# Inches: the side of a panel where there are several.
-_SIDE = 4.2
-# An axis spans at least this much, so that small differences look small.
-_LEAST_RANGE = 0.1
+# Dots per inch of pictures, and of the points in those made of lines and texts.
+_DPI = 300
 
 
 def add_options(parser: Parser, main: Any) -> None:
@@ -50,10 +51,14 @@ def add_options(parser: Parser, main: Any) -> None:
     option(main, "MAP_OR_SWEEP", "file written by ctsne embed, or folder written by ctsne sweep")
     option(main, "-o --output FILE", "picture to write (png, pdf or svg)", required=True)
     option(main, "--color COLUMN...",
-           "columns to colour by, one panel each (default: the labels factored out)")  # fmt: skip
+           "columns to colour by, one panel each (default: the labels factored out, and the label "
+           "to look for)")  # fmt: skip
     option(main, "--shape COLUMN", "column with at most ten labels, drawn as marker shapes")
     option(main, "--kind KIND", "for a sweep: maps, measures or trade-off",
            read=one_of("maps", "measures", "trade-off"), default="maps")  # fmt: skip
+    option(main, "--width WIDTH", "width for print: single (89 mm), double (183 mm), or a number "
+           "in mm; texts have 6 to 8 points",
+           read=one_of("single", "double", read=number, or_="a number in mm"))  # fmt: skip
     add_key(main)
     add_messages(parser)
 
@@ -70,7 +75,8 @@ def run(options: argparse.Namespace, console: Console) -> None:
     draw = _sweep_figure if source.is_dir() else _map_figure
     figure = draw(source, options, console)
     settings = settings_of(options)
-    save_picture(figure, target, plot_command(options.input, options.output, **settings))
+    command = plot_command(options.input, options.output, **settings)
+    save_picture(figure, target, command, fixed=options.width is not None)
     content = {"command": "plot", "output": options.output, "settings": settings}
     console.result(f"picture: {options.output}", content)
 
@@ -90,9 +96,11 @@ def _map_figure(source: Path, options: argparse.Namespace, console: Console) -> 
     if absent and not options.color:
         what = f"no column {absent[0]!r:.60} to colour by"
         console.say(f"{source} has {what}; choose one with --color")
-    colors = options.color or [name for name in known if name in columns]
+    further = second_label(columns, [*labels, *known], settings.get("other"), options.key)
+    colors = options.color or [*(name for name in known if name in columns), *further]
     shown = {name: _pick(columns, name, source) for name in colors}
-    return draw_map(made.embedding, shown, shape=_pick(columns, options.shape, source))
+    shape = _pick(columns, options.shape, source)
+    return draw_map(made.embedding, shown, shape=shape, width=options.width)
 
 
 def _pick(columns: Mapping[str, Any], name: str | None, source: Path) -> Any:
@@ -102,26 +110,35 @@ def _pick(columns: Mapping[str, Any], name: str | None, source: Path) -> Any:
     return None if name is None else columns[name]
 
 
-def draw_map(embedding: Any, columns: Mapping[str, Any], *, shape: Any = None) -> Any:
+def draw_map(
+    embedding: Any, columns: Mapping[str, Any], *, shape: Any = None, width: Any = None
+) -> Any:
     """Draw a map once for each column to colour it by, or once in one colour."""
-    from matplotlib import pyplot
-
     from ctsne import pl
 
     plane = embedding[:, :2]
-    if len(columns) <= 1:
-        name, values = next(iter(columns.items()), (None, None))
-        return pl.embedding(plane, values, shape=shape, title=name).figure
-    panels = min(len(columns), 3)
-    rows = -(-len(columns) // panels)
-    size = (1.6 * _SIDE * panels, _SIDE * rows)
-    figure = pyplot.figure(facecolor="white", layout="compressed", figsize=size)
-    axes = figure.subplots(rows, panels, squeeze=False).ravel()
-    for ax, (name, values) in zip(axes, columns.items(), strict=False):
-        pl.embedding(plane, values, shape=shape, title=name, ax=ax)
-    for ax in axes[len(columns) :]:
-        ax.set_axis_off()
-    return figure
+    if len(columns) > 1:
+        return pl.embedding(plane, columns, shape=shape, width=width)[0].figure
+    name, values = next(iter(columns.items()), (None, None))
+    return pl.embedding(plane, values, shape=shape, title=name, width=width).figure
+
+
+def second_label(
+    columns: Mapping[str, Any], known: Sequence[str], other: str | None, key: str
+) -> list[str]:
+    """Return the column to colour by besides those factored out: the label to look for.
+
+    Without a name, it is the one that is named like that, or the only one that could be a label.
+    """
+    from ctsne._io.tables import is_of_map
+    from ctsne.cli.hints import label_columns, label_to_see
+
+    if other is not None:
+        return [other] if other in columns else []
+    own = {name: each for name, each in columns.items() if not is_of_map(name, key)}
+    found = [name for name in label_columns(own) if name not in known]
+    likely = label_to_see(found)
+    return found if len(found) == 1 else [likely] if likely is not None else []
 
 
 def _sweep_figure(source: Path, options: argparse.Namespace, _: Console) -> Any:
@@ -135,39 +152,26 @@ def _sweep_figure(source: Path, options: argparse.Namespace, _: Console) -> Any:
         raise ValueError("the maps of a sweep are drawn in one colour scheme: give one --color")
     color, shape = (_pick(sweep.columns, name, source) for name in (colors[0], options.shape))
     if options.kind == "measures":
-        return _measures(sweep, known)
+        return _measures(sweep, known, options.width)
     if options.kind == "trade-off":
         xlabel = None if len(known) > 1 else measure_title("mixing", known=known[0])
-        return pl.trade_off(sweep.result, xlabel=xlabel).figure
+        return pl.trade_off(sweep.result, xlabel=xlabel, width=options.width).figure
     made = {each.title: each.embedding for each in sweep.result.maps}
     maps = {title: each[:, :2] for title, each in made.items() if each is not None}
-    return pl.maps(maps, color, shape=shape)[0].figure
+    return pl.maps(maps, color, shape=shape, width=options.width)[0].figure
 
 
-def _measures(sweep: SweepFolder, known: list[str]) -> Any:
-    """Draw a row for each measure, a column for each parameter that sets the strength."""
-    from matplotlib import pyplot
-
+def _measures(sweep: SweepFolder, known: list[str], width: Any) -> Any:
+    """Draw the measures to choose by over the parameters that set the strength."""
     from ctsne import pl
 
     lines = [line for line in sweep.result.lines() if line.steering is not None]
     if not lines:
         raise ValueError("the sweep has no maps that differ in strength, so nothing to draw over")
     names = chosen_by(lines[0].maps[0].measures)
-    parameters = list(dict.fromkeys(line.steering or "" for line in lines))
-    size = (4.8 * len(parameters), 3.2 * len(names))
-    figure = pyplot.figure(facecolor="white", layout="constrained", figsize=size)
-    axes = figure.subplots(len(names), len(parameters), squeeze=False)
     other = sweep.provenance.settings["other"] or ""
-    for row, name in zip(axes, names, strict=True):
-        title = measure_title(name, known=known[0], other=other)
-        for ax, parameter in zip(row, parameters, strict=True):
-            pl.measures(sweep.result, name, over=parameter, ylabel=title, ax=ax)
-        low = min(0.0, *(each.measures[name] for line in lines for each in line.maps))
-        high = max(_LEAST_RANGE, *(1.03 * ax.get_ylim()[1] for ax in row))  # with room for a dot
-        for ax in row:
-            ax.set_ylim(low, high)
-    return figure
+    titles = {name: measure_title(name, known=known[0], other=other) for name in names}
+    return pl.measures(sweep.result, titles, width=width)[0, 0].figure
 
 
 def plot_command(source: str, target: str, **settings: Any) -> str:
@@ -175,8 +179,12 @@ def plot_command(source: str, target: str, **settings: Any) -> str:
     return spelled(command_parser("plot"), ["plot", source], {**settings, "output": target})
 
 
-def save_picture(figure: Any, path: Path, command: str) -> None:
-    """Write a figure, completely or not at all, with the command that made it as metadata."""
+def save_picture(figure: Any, path: Path, command: str, *, fixed: bool = False) -> None:
+    """Write a figure, completely or not at all, with the command that made it as metadata.
+
+    A ``fixed`` size is kept; others are cut to what is drawn. Texts stay texts, so that they can be
+    edited and searched.
+    """
     import matplotlib
     from matplotlib import pyplot
 
@@ -188,8 +196,10 @@ def save_picture(figure: Any, path: Path, command: str) -> None:
         "pdf": {"Subject": command, "CreationDate": None},
     }[kind]
     content = io.BytesIO()
-    with matplotlib.rc_context({"svg.hashsalt": "ctsne"}):
-        figure.savefig(content, format=kind, dpi=150, bbox_inches="tight", metadata=metadata)
+    box = None if fixed else "tight"
+    with matplotlib.rc_context({"svg.hashsalt": "ctsne", "svg.fonttype": "none",
+                                "pdf.fonttype": 42}):  # fmt: skip
+        figure.savefig(content, format=kind, dpi=_DPI, bbox_inches=box, metadata=metadata)
     pyplot.close(figure)
     write_file(path, content.getbuffer())
 

@@ -45,7 +45,7 @@ def checked_settings(provenance: Provenance, output: Path) -> dict[str, Any]:
                 values[name] = value_of(actions[name], value)
         except ArgumentTypeError as error:
             what = f"the settings stored in {output} cannot be read"
-            raise ValueError(f"{what}: {name} {error}") from None
+            raise ValueError(f"{what}: {name} {error!s:.200}") from None
     if "combine" in values and "combine" not in provenance.settings:
         values["combine"] = len(values["labels"] or ()) > 1  # several columns were always combined
     if len(provenance.inputs) != 1 + len(list(names_of_files(values, provenance.command))):

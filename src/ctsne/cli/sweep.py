@@ -18,7 +18,6 @@ from ctsne.cli import folders
 from ctsne.cli import options as opt
 from ctsne.cli.console import Console, aligned, definitions, titles_of
 from ctsne.cli.embed import prepared
-from ctsne.cli.hints import missing_labels
 from ctsne.cli.inputs import check_outputs, label_names, read_input, records_of
 from ctsne.cli.main import Parser, command_parser
 from ctsne.cli.options import option, settings_of, spelled
@@ -70,7 +69,7 @@ examples:
 def add_options(parser: Parser, main: Any) -> None:
     """Add the options of the command."""
     option(main, "INPUT", "file with the data")
-    opt.add_labels(main)
+    opt.add_labels(main, required=True)
     option(main, "-o --output FOLDER",
            "folder for the results; finished maps in it are reused", required=True)  # fmt: skip
     add_sweep_options(parser, main)
@@ -105,8 +104,6 @@ def add_sweep_options(parser: Parser, main: Any) -> None:
 def make(options: argparse.Namespace, console: Console, *, expect: str | None = None) -> None:
     """Make the maps; with ``expect``, only if the data have this checksum."""
     folder = Path(options.output)
-    if not options.labels:
-        raise ValueError(missing_labels(options))
     folders.check_folder(folder)
     check_outputs(folders.files_of(folder), options)
     made = run_sweep(options, console, folder, expect=expect)

@@ -131,7 +131,7 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
     model.set_params(n_jobs=options.jobs)
     known = labels_of(model, dataset, names)
     with warnings.catch_warnings():  # of what is reported here in other words
-        for message in ("no labels given", ".* have no neighbour in the map closer than"):
+        for message in ("no labels given", ".* ha.* no neighbour in the map closer than"):
             warnings.filterwarnings("ignore", message=message)
         placed = _placed(model, dataset, known, aligned, options, console)
     records = [

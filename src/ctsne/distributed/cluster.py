@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import logging
+import signal
+import threading
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from itertools import islice
@@ -44,16 +47,16 @@ def opened_client(client: Any) -> Iterator[Any]:
     if client is not None:
         yield client
         return
-    with (
-        distributed.LocalCluster(
+    with _deaf():
+        started = distributed.LocalCluster(
             n_workers=usable_cpus(),
             threads_per_worker=1,
             processes=True,
             dashboard_address=":0",  # any free port
             preload=["ctsne.distributed.worker_start"],
-        ) as cluster,
-        distributed.Client(cluster, set_as_default=False) as own,
-    ):
+            silence_logs=logging.CRITICAL,  # what fails is reported with its shard
+        )
+    with started as cluster, distributed.Client(cluster, set_as_default=False) as own:
         yield own
 
 
@@ -70,6 +73,34 @@ def connected(address: str | None) -> Iterator[Any]:
         raise ValueError(f"no Dask scheduler answers at {address!r:.100}: {error}") from error
     with client:
         yield client
+
+
+@contextlib.contextmanager
+def quiet_dask() -> Iterator[None]:
+    """Keep Dask from writing about its own processes, for programs that report what happened."""
+    log = logging.getLogger(load_dask("distributed").__name__)
+    before = log.level
+    log.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
+
+
+@contextlib.contextmanager
+def _deaf() -> Iterator[None]:
+    """Ignore Ctrl-C for a moment, here and in processes that are started meanwhile.
+
+    A cluster that is interrupted as it starts cannot be closed, and its processes all complain.
+    """
+    if threading.current_thread() is not threading.main_thread():  # which alone hears it
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def run_tasks(client: Any, tasks: Iterable[Any]) -> Iterator[tuple[int, Any]]:

@@ -6,8 +6,8 @@ import os
 import time
 import uuid
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ from ctsne._core.messages import listed, shown, warn
 from ctsne._core.progress import Progress
 from ctsne._fit.storing import origin_of
 from ctsne.distributed.cluster import load_dask, opened_client, run_tasks, why_failed
-from ctsne.distributed.collection import Collection, open_collection
+from ctsne.distributed.collection import Collection, are_files, open_collection
 from ctsne.distributed.folder import (
     MODEL,
     SUFFIX,
@@ -115,7 +115,17 @@ def place(
     folder = Path(out)
     fitted, path = _fitted(model)
     check_folder(folder)
-    with opened_client(client) as cluster:
+    with ExitStack() as stack:
+        cluster = None
+
+        def connect() -> Any:
+            nonlocal cluster
+            if cluster is None:
+                cluster = stack.enter_context(opened_client(client))
+            return cluster
+
+        if client is not None or not are_files(collection):
+            connect()  # else only if something is left to do
         found = open_collection(
             collection, cluster, labels=labels, use_rep=use_rep, others=True,
             features=_feature_names(fitted),
@@ -133,12 +143,12 @@ def place(
                     if path is None:
                         os.replace(stored, folder / MODEL)
                 if shifts is None:
-                    shifts = estimate_shifts(fitted, found, cluster)
+                    shifts = estimate_shifts(fitted, found, connect())
                 record = replace(record, shifts=shifts)
                 write_record(folder, record)
                 where = folder / MODEL if path is None else path
                 file = ModelFile(str(where.absolute()), record.model)
-                return _run(found, record, file, folder, cluster, progress)
+                return _run(found, record, file, folder, connect, progress)
         finally:
             if made and not any(folder.iterdir()):
                 folder.rmdir()
@@ -208,8 +218,9 @@ def _record(model: str, found: Collection) -> Record:
 
 
 def _run(
-    found: Collection, record: Record, file: ModelFile, folder: Path, client: Any, progress: bool
-) -> PlacedShards:
+    found: Collection, record: Record, file: ModelFile, folder: Path,
+    connect: Callable[[], Any], progress: bool,
+) -> PlacedShards:  # fmt: skip
     """Place all shards that are not finished."""
     tasks = [
         Task(shard.name, str((folder / output).absolute()), record.token(output, shard.state),
@@ -224,11 +235,11 @@ def _run(
     n_found = len(done)
     left = [number for number in range(len(tasks)) if number not in done]
     failed: dict[str, str] = {}
-    bar = Progress(len(tasks), "place", shown=progress)
+    bar = Progress(len(tasks), "place", shown=progress and bool(left))
     for _ in done:
         bar.step(worked=False)
     try:
-        for number, outcome in _outcomes(found, tasks, left, file, client):
+        for number, outcome in _outcomes(found, tasks, left, file, connect):
             bar.step()
             if outcome.written is None:
                 failed[tasks[number].name] = str(outcome.error)
@@ -254,11 +265,16 @@ def _run(
 
 
 def _outcomes(
-    found: Collection, tasks: list[Task], left: list[int], file: ModelFile, client: Any
+    found: Collection,
+    tasks: list[Task],
+    left: list[int],
+    file: ModelFile,
+    connect: Callable[[], Any],
 ) -> Iterator[tuple[int, Outcome]]:
     """Run the tasks that are left; yield outcomes as they end, and pass on each warning once."""
     if not left:
         return
+    client = connect()
     content = content_for(client, file)
     work = load_dask("dask").delayed(place_shard, pure=False)
     calls = (work(found.shards[number].content, tasks[number], content) for number in left)

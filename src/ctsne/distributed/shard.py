@@ -22,7 +22,7 @@ from ctsne.distributed.models import ModelFile, kept_model, place_block
 KEY = "ctsne"
 
 # What a model says of points that are far from its map.
-_FAR = ".* new points have no neighbour in the map closer"
+_FAR = ".* new points ha.* no neighbour in the map closer"
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ def _nearness(labels: Labels, positions: NDArray[np.floating]) -> NDArray[np.flo
     from scipy.spatial import cKDTree
 
     n = labels.n_labels
-    rows, codes = _sampled(labels)
+    rows, codes = sampled(labels, _SAMPLE)
     points = np.asarray(positions[rows], np.float64)
     found = np.atleast_2d(cKDTree(points).query(points, min(_NEIGHBORS + 1, len(points)))[1])
     pairs = codes[:, None] * n + codes[found]
@@ -46,24 +46,24 @@ def _nearness(labels: Labels, positions: NDArray[np.floating]) -> NDArray[np.flo
     touching = np.maximum(shares, shares.T)
     ends = np.flatnonzero(np.diff(codes, append=n)) + 1
     centres = np.array([np.median(part, axis=0) for part in np.split(points, ends[:-1])])
-    _, near = cKDTree(centres).query(centres, min(_CENTRES + 1, n))
+    near = np.asarray(cKDTree(centres).query(centres, min(_CENTRES + 1, n))[1])
     beside = np.zeros((n, n))
     np.put_along_axis(beside, near, _NEAR / (1 + np.arange(near.shape[1])), axis=1)
     size = (labels.counts / labels.counts.max()) ** _SIZE_POWER
-    weight = (touching + np.maximum(beside, beside.T)) * size[:, None] * size
+    weight: NDArray[np.float64] = (touching + np.maximum(beside, beside.T)) * size[:, None] * size
     np.fill_diagonal(weight, 0)
     return weight
 
 
-def _sampled(labels: Labels) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return some points of each label, in the order of the labels, and their labels."""
+def sampled(labels: Labels, most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return at most so many points of each label, in the order of the labels, and their codes."""
     order = np.random.default_rng(0).permutation(len(labels.codes))
     codes = labels.codes[order]
     order = order[np.argsort(codes, kind="stable")][labels.n_missing :]
     rank = np.arange(len(order)) - np.repeat(
         np.cumsum(labels.counts) - labels.counts, labels.counts
     )
-    rows = order[rank < _SAMPLE]
+    rows = order[rank < most]
     return rows, labels.codes[rows].astype(np.int64)
 
 

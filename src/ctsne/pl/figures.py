@@ -1,43 +1,40 @@
-"""Shared parts of all figures: matplotlib, sizes in inches, label texts, panels and legends."""
+"""Shared parts of all figures: sizes, label texts, charts and grids of panels."""
 
 from __future__ import annotations
 
-import importlib
 import math
 import textwrap
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne._core.checks import as_numbers
-from ctsne._core.messages import label_text
-from ctsne.labels import Labels
+from ctsne._core.checks import as_numbers, check_number
+from ctsne._core.messages import label_text, shown
+from ctsne.pl.fonts import written
+from ctsne.pl.loading import load
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 INK, GREY, RULE = "#222222", "#5f5f5f", "#d0d0d0"
 TITLE_SIZE, TEXT_SIZE, SMALL_SIZE = 11.0, 10.0, 9.0
-# Inches: the space around and between panels, above each for its title, and per line of a legend.
-GAP, HEADER, _LINE_HEIGHT = 0.14, 0.34, 0.19
+# Inches: the space around and between panels, and above each for its title.
+GAP, HEADER = 0.14, 0.34
+
+# Widths of a page's columns in mm, as most journals print them, and the share of the usual sizes
+# of texts and lines at which they are printed: texts of 6 to 8 points.
+COLUMNS = {"single": 89.0, "double": 183.0}
+_PRINTED, _MM_PER_INCH = 0.7, 25.4
+# Figures of a fixed width, in inches.
+_WIDTHS: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
 
 # Text properties that keep matplotlib from reading a label as mathematics.
 LITERAL: dict[str, Any] = {"parse_math": False, "usetex": False}
-MISSING_TEXT = "missing"
 # Long names lose their middle, because names mostly differ at their ends.
 _START, _END, _LINE = 28, 17, 26
-# A legend lists no more labels than this: there are no more distinct colours.
-_MOST_ENTRIES = 60
-
-
-def load(name: str) -> Any:
-    """Import a module of matplotlib when something is drawn."""
-    try:
-        return importlib.import_module(f"matplotlib.{name}")
-    except ImportError as error:
-        raise ImportError('drawing needs matplotlib: pip install "ctsne[plot]"') from error
 
 
 def check_axes(ax: Any, *, argument: str = "ax") -> None:
@@ -57,48 +54,92 @@ def check_list(values: Any, *, argument: str, entry: str) -> NDArray[np.float64]
     return numbers
 
 
-def chart_axes(ax: Axes | None, *, width: float = 4.6, height: float = 3.8) -> Axes:
+def check_width(width: object, given: object = None) -> float | None:
+    """Return a width in inches of a new figure: a column's, or a number of millimetres."""
+    if width is None:
+        return None
+    if given is not None:
+        raise ValueError("width is that of a new figure; leave it out where axes are given")
+    if isinstance(width, str):
+        if width not in COLUMNS:
+            names = " or ".join(f'"{name}" ({mm:g} mm)' for name, mm in COLUMNS.items())
+            raise ValueError(f"width must be {names} or a number in mm, got {shown(width)}")
+        return COLUMNS[width] / _MM_PER_INCH
+    return check_number(width, "width", low=40, high=1000, hint="in mm") / _MM_PER_INCH
+
+
+def scale_of(ax: Axes) -> float:
+    """Return the share of the usual size at which texts and lines of a figure are drawn."""
+    return _PRINTED if ax.get_figure(root=True) in _WIDTHS else 1.0
+
+
+def new_figure(width: float | None) -> Any:
+    """Return an empty figure, of a fixed width in inches if one is given."""
+    figure = load("pyplot").figure(facecolor="white")
+    if width is not None:
+        _WIDTHS[figure] = width
+    return figure
+
+
+def chart_axes(
+    ax: Axes | None, *, width: float = 4.6, height: float = 3.8, fixed: object = None
+) -> Axes:
     """Return the given Axes, or those of a new figure that makes room for its texts."""
+    wide = check_width(fixed, ax)
     if ax is None:
-        figure = load("pyplot").figure(facecolor="white", figsize=(width, height))
-        figure.set_layout_engine("constrained", w_pad=GAP, h_pad=GAP)
+        figure = new_figure(wide)
+        scale = 1.0 if wide is None else _PRINTED
+        figure.set_size_inches(wide or width, height * scale)
+        figure.set_layout_engine("constrained", w_pad=GAP * scale, h_pad=GAP * scale)
         ax = figure.subplots()
     check_axes(ax)
     return ax
 
 
 def finish_chart(
-    ax: Axes,
-    *,
-    xlabel: str | None = None,
-    ylabel: str | None = None,
-    grid: Any = None,
-    entries: list[Entry] | None = None,
-    widen: bool = False,
+    ax: Axes, *, xlabel: str | None = None, ylabel: str | None = None, grid: Any = None
 ) -> None:
-    """Add axis labels, a light frame, grid lines behind the data, and a legend at the right."""
+    """Add axis labels, a light frame, and grid lines behind the data."""
+    scale = scale_of(ax)
     if grid is not None:
-        ax.grid(axis=grid, color=RULE, linewidth=0.6)
+        ax.grid(axis=grid, color=RULE, linewidth=0.6 * scale)
         ax.set_axisbelow(True)
     for side, spine in ax.spines.items():
-        spine.set_visible(side in ("left", "bottom"))
-        spine.set_color(GREY)
-    ax.tick_params(colors=INK, labelsize=SMALL_SIZE)
-    ax.set_xlabel(xlabel or "", fontsize=TEXT_SIZE, color=INK)
-    ax.set_ylabel(ylabel or "", fontsize=TEXT_SIZE, color=INK)
-    if entries:
-        wide, high = add_legend(ax, entries)
-        if widen:  # the chart keeps its own width
-            figure: Any = ax.get_figure(root=True)
-            width, height = figure.get_size_inches()
-            # The legend begins at the top of the Axes, below the title.
-            figure.set_size_inches(width + wide, max(height, high + 0.9))
+        spine.set(visible=side in ("left", "bottom"), color=GREY, linewidth=0.8 * scale)
+    ax.tick_params(
+        colors=INK, labelsize=SMALL_SIZE * scale, length=3.5 * scale, width=0.8 * scale,
+        pad=3.5 * scale,
+    )  # fmt: skip
+    look: dict[str, Any] = {"fontsize": TEXT_SIZE * scale, "color": INK}
+    ax.xaxis.label.set(**written(xlabel or ""), **look)
+    ax.yaxis.label.set(**written(ylabel or ""), **look)
+    ax.xaxis.labelpad = ax.yaxis.labelpad = 4.0 * scale
 
 
-def set_title(ax: Axes, title: str, **properties: Any) -> None:
+def widen(ax: Axes, room: tuple[float, float]) -> None:
+    """Make room for a legend to the right of a chart, which keeps its own width if it can."""
+    figure: Any = ax.get_figure(root=True)
+    width, height = figure.get_size_inches()
+    wide, high = room
+    # The legend begins at the top of the Axes, below the title.
+    width = _WIDTHS.get(figure, width + wide)
+    figure.set_size_inches(width, max(height, high + 0.9 * scale_of(ax)))
+
+
+def set_title(ax: Axes, title: str, *, pad: float = 6.0, **properties: Any) -> None:
     """Write a title above the left end of a panel."""
-    look: dict[str, Any] = {"fontsize": TITLE_SIZE, "fontweight": "bold", "color": INK}
-    ax.set_title(title, loc="left", **look, **properties)
+    scale, text = scale_of(ax), written(title)
+    look: dict[str, Any] = {"fontsize": TITLE_SIZE * scale, "fontweight": "bold", "color": INK}
+    look |= {"pad": pad * scale, **properties}
+    ax.set_title(text.pop("text"), loc="left", **text, **look)
+
+
+def set_ticks(axis: Any, texts: list[str], **properties: Any) -> None:
+    """Write texts as they are at 0, 1, 2, ... of an axis."""
+    ready = [written(text) for text in texts]
+    families = list(dict.fromkeys(name for each in ready for name in each.get("fontfamily", ())))
+    look = {**LITERAL, **properties, **({"fontfamily": families} if families else {})}
+    axis.set_ticks(range(len(texts)), [each["text"] for each in ready], **look)
 
 
 def shown_text(label: object) -> str:
@@ -106,87 +147,63 @@ def shown_text(label: object) -> str:
     text = " ".join(label_text(label).split())
     if len(text) > _START + _END + 1:
         text = f"{text[:_START].rstrip()}…{text[-_END:].lstrip()}"
-    return "\n".join(textwrap.wrap(text, _LINE)) or "(empty)"
+    # A break inside a word would look like part of it: CD31(-) must not become CD31(- and ).
+    lines = textwrap.wrap(text, _LINE, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(lines) or "(empty)"
 
 
 class PanelGrid:
-    """A new figure of square panels of equal size, ``side`` and ``header`` in inches."""
+    """A new figure of square panels of equal size; ``side`` and ``header`` are in inches.
 
-    def __init__(self, n: int, most_columns: int, side: float, header: float = HEADER) -> None:
-        self.side, self.header = side, header
+    With a fixed ``width``, the panels get what the legends leave of it.
+    """
+
+    def __init__(
+        self, n: int, most_columns: int, side: float, header: float = HEADER,
+        width: float | None = None,
+    ) -> None:  # fmt: skip
+        self.figure, self.width = new_figure(width), width
+        scale = 1.0 if width is None else _PRINTED
+        self.side, self.header, self.gap = side, header * scale, GAP * scale
         self.ncols = min(most_columns, n)
         self.nrows = math.ceil(n / self.ncols)
-        self.height = self.nrows * (side + header + GAP)
-        self.figure = load("pyplot").figure(facecolor="white")
-        axes = self.figure.subplots(self.nrows, self.ncols, squeeze=False).ravel()
-        for ax in axes[n:]:
-            ax.set_axis_off()
-        self.panels: list[Axes] = axes[:n].tolist()
-        self.place()
+        self.panels: list[Axes] = [self.figure.add_axes((0, 0, 1, 1)) for _ in range(n)]
+        self.place({})
 
-    def place(self, legend_width: float = 0.0, legend_height: float = 0.0) -> None:
-        """Set the figure's size, with room for a legend to the right of the panels."""
-        width = self.ncols * (self.side + GAP) + GAP + legend_width
-        height = max(self.height, legend_height + self.header)
+    def stack(self) -> None:
+        """Put all panels below each other."""
+        self.ncols, self.nrows = 1, len(self.panels)
+        self.place({})
+
+    @property
+    def height(self) -> float:
+        """Inches from the top of the first row of panels to the bottom of the last."""
+        return self.nrows * (self.side + self.header + self.gap) - self.header - self.gap
+
+    def place(
+        self, right: Mapping[int, float], below: Mapping[int, float] | None = None,
+        whole: float = 0.0,
+    ) -> None:  # fmt: skip
+        """Set the figure's size, with inches to the right of some panels and below some.
+
+        ``whole`` is the height of a legend that may reach over all rows.
+        """
+        below = below or {}
+        rooms = [0.0] * self.ncols
+        for panel, room in right.items():
+            rooms[panel % self.ncols] = max(rooms[panel % self.ncols], room)
+        gaps = (self.ncols + 1) * self.gap
+        if self.width is not None:
+            self.side = max((self.width - gaps - sum(rooms)) / self.ncols, 0.3)
+        width = self.ncols * self.side + gaps + sum(rooms)
+        under = [0.0] * self.nrows
+        for panel, room in below.items():
+            under[panel // self.ncols] = max(under[panel // self.ncols], room)
+        height = max(self.height + sum(under), whole) + self.header + self.gap
         self.figure.set_size_inches(width, height)
-        self.figure.subplots_adjust(
-            left=GAP / width, right=1 - (GAP + legend_width) / width,
-            bottom=1 - (self.height - GAP) / height, top=1 - self.header / height,
-            wspace=GAP / self.side, hspace=(GAP + self.header) / self.side,
-        )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One line of a legend: its text and how its symbol is drawn."""
-
-    text: str
-    color: str = INK
-    marker: str = "o"
-    line: str = "none"
-    heading: bool = False
-
-
-def label_entries(
-    labels: Labels, colors: list[str] | None = None, markers: list[str] | None = None
-) -> list[Entry]:
-    """Return an entry per label, and one for missing labels, which come last in both lists."""
-    colors = [GREY] * (labels.n_labels + 1) if colors is None else colors
-    markers = ["o"] * (labels.n_labels + 1) if markers is None else markers
-    shown = zip(map(shown_text, labels.names[:_MOST_ENTRIES]), colors, markers, strict=False)
-    entries = [Entry(text, color, marker) for text, color, marker in shown]
-    if labels.n_labels > _MOST_ENTRIES:
-        entries.append(Entry(f"... and {labels.n_labels - _MOST_ENTRIES} more", marker=""))
-    return entries + [Entry(MISSING_TEXT, colors[-1], markers[-1])] * bool(labels.n_missing)
-
-
-def add_legend(
-    ax: Axes, entries: list[Entry], *, height: float | None = None, **placing: Any
-) -> tuple[float, float]:
-    """Put a legend to the right of the Axes, or as ``placing`` says; return its size in inches."""
-    figure: Any = ax.get_figure(root=True)
-    # More lines than fit into the height, by default that of the Axes, need several columns.
-    lines = sum(entry.text.count("\n") + 1 for entry in entries)
-    room = max(1, height or ax.bbox.height / figure.dpi)
-    line_class = load("lines").Line2D
-    handles = [
-        line_class(
-            [], [], color=entry.color, marker=entry.marker, linestyle=entry.line, linewidth=1.6,
-            markersize=6.5, markeredgewidth=0,
-        )
-        for entry in entries
-    ]  # fmt: skip
-    options = {
-        "loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "borderaxespad": 0.4,
-        "fontsize": SMALL_SIZE, "frameon": False, "handletextpad": 0.5, "columnspacing": 1.2,
-        "alignment": "left", "labelcolor": INK,
-        "ncols": min(4, math.ceil(lines * _LINE_HEIGHT / room)),
-        "handlelength": 2.0 if any(entry.line != "none" for entry in entries) else 1.0,
-        **placing,
-    }  # fmt: skip
-    # The texts are set afterwards, because matplotlib drops entries that begin with "_".
-    legend = ax.legend(handles, ["" for _ in handles], **options)
-    for text, entry in zip(legend.get_texts(), entries, strict=True):
-        text.set(text=entry.text, fontweight="bold" if entry.heading else "normal", **LITERAL)
-    box = legend.get_window_extent()
-    return box.width / figure.dpi, box.height / figure.dpi
+        for panel, ax in enumerate(self.panels):
+            row, column = divmod(panel, self.ncols)
+            left = self.gap + column * (self.side + self.gap) + sum(rooms[:column])
+            top = self.header + row * (self.side + self.header + self.gap) + sum(under[:row])
+            bottom = 1 - (top + self.side) / height
+            ax.set_position((left / width, bottom, self.side / width, self.side / height))

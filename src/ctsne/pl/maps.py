@@ -9,20 +9,23 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ctsne._core.checks import check_count
+from ctsne._core.checks import check_choice, check_count
 from ctsne._core.messages import shown
 from ctsne._fit.placing import Placement
 from ctsne._io.anndata import category_colors, column_names, columns_of, is_anndata, map_of
 from ctsne.estimator import ConditionalTSNE
 from ctsne.labels import Labels
 from ctsne.pl import figures
+from ctsne.pl.names import add_names, places_of
 from ctsne.pl.points import (
     MOST_DOTS,
+    Look,
     above_reference,
     add_key,
     check_positions,
     draw_points,
     make_look,
+    remove_key,
 )
 from ctsne.sweep import SweepResult
 
@@ -30,10 +33,19 @@ if TYPE_CHECKING:
     from anndata import AnnData
     from matplotlib.axes import Axes
 
-# Inches: the side of a single map and of one among several, and a further line above a panel.
-_SINGLE_SIDE, _SIDE, _TITLE_LINE = 4.8, 3.1, 0.18
-# Inches for a map with its legend, beside others.
-_WIDE = 6.7
+# Inches: the side of a single map, of one in several colours and of one among several, and a
+# further line above a panel.
+_SINGLE_SIDE, _SEVERAL_SIDE, _SIDE, _TITLE_LINE = 4.8, 4.2, 3.1, 0.18
+# Maps in a row at the most, where the same map is drawn in several colours.
+_MOST_IN_ROW = 3
+# Legends that would take a larger share of a fixed width lie below the maps.
+_MOST_BESIDE = 0.42
+# A legend below a map that would be higher than so many of its sides is given the whole width.
+_HIGHEST = 1.0
+# Where labels are named: in the margin, on the map, or both; scanpy's words where it has them.
+_PLACES = ("auto", "right margin", "on data", "both")
+# More labels than this are also named on the map, where a reader need not compare colours.
+_MOST_BY_COLOR = 20
 
 
 def embedding(
@@ -45,15 +57,16 @@ def embedding(
     basis: str = "ctsne",
     palette: Mapping[Any, Any] | None = None,
     title: str | None = None,
-    legend: bool = True,
+    legend_loc: str | None = "auto",
     size: float | None = None,
+    width: str | float | None = None,
     ax: Axes | None = None,
 ) -> Any:
     """Draw a map as one dot per point, coloured and shaped by label columns.
 
     Dots are drawn in a fixed shuffled order, so that no label hides another; those without a label
-    are grey and lie below the others. More than 100,000 points are drawn as a density: the more
-    points a pixel has, the more opaque it is (on a logarithmic scale), in their mean colour.
+    are grey and lie below the others. More than 100,000 points are shaded: smooth where points lie
+    dense, as dots where they are few, with those of rare labels on top.
 
     Parameters
     ----------
@@ -61,10 +74,10 @@ def embedding(
         Positions of the points, or points placed by :meth:`ctsne.ConditionalTSNE.place`, of which
         those far from the reference have a marker of their own. One column is drawn as a strip,
         with random heights. For an AnnData object, ``basis`` names the map, ``color`` and ``shape``
-        may name columns of ``obs``, and colours that scanpy has given a column are kept. Several
-        names in ``color`` give one panel for each.
-    color : array-like of shape (n,), optional
-        A label column, or floats for a colour bar. Whole numbers are labels.
+        may name columns of ``obs``, and colours that scanpy has given a column are kept.
+    color : array-like of shape (n,) or mapping of name to array-like, optional
+        A label column, or floats for a colour bar. Whole numbers are labels. Several columns in a
+        mapping, or several names of an AnnData object, have a panel each.
     shape : array-like of shape (n,), optional
         A second label column with at most ten labels. If both columns have names, as those of
         pandas do or as ``{"batch": column}`` gives, they head the legend.
@@ -74,18 +87,23 @@ def embedding(
     basis : str, default="ctsne"
         The map of an AnnData object, with or without ``"X_"``.
     palette : mapping of label to colour, optional
-        By default that of :func:`ctsne.pl.palette`.
+        By default that of :func:`ctsne.pl.palette` for this map.
     title : str, optional
-    legend : bool, default=True
-        Whether to explain colours and shapes next to the map.
+    legend_loc : {"auto", "right margin", "on data", "both"} or None, default="auto"
+        Where labels are named: next to the map, on the map where their points are, or not at all
+        with None. ``"auto"`` takes the margin, and both for more than 20 labels. Names on the map
+        are moved apart; those that find no room are left out.
     size : float, optional
         Area of the dots in square points, which are then drawn for any number of points.
+    width : {"single", "double"} or float, optional
+        Width of the new figure for print: of one (89 mm) or both (183 mm) columns of a journal, or
+        in mm. Texts then have 6 to 8 points.
     ax : matplotlib.axes.Axes, optional
         Axes to draw into; a new figure by default.
 
     Returns
     -------
-    matplotlib.axes.Axes, or ndarray of them if ``color`` names several columns
+    matplotlib.axes.Axes, or ndarray of them if ``color`` has several columns
 
     Examples
     --------
@@ -94,16 +112,22 @@ def embedding(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['a', 'b', 'missing']
     """
+    if legend_loc is not None:
+        check_choice(legend_loc, "legend_loc", _PLACES)
+    wide = figures.check_width(width, ax)
+    palettes: dict[Any, Any] = {}
     if is_anndata(positions):
         adata: Any = positions
         names = column_names(adata, color)
-        if len(names) > 1:
-            given = {"shape": shape, "basis": basis, "palette": palette, "legend": legend,
-                     "reference": reference}  # fmt: skip
-            return _panels(adata, names, ax, title, size=size, **given)
         positions = map_of(adata, basis)
-        palette = category_colors(adata, color) if palette is None else palette
-        color, shape = columns_of(adata, color=color, shape=shape)
+        if len(names) > 1:
+            palettes = {name: category_colors(adata, name) for name in names}
+            columns_of(adata, color=names)  # all are checked before the first is drawn
+            color = {name: columns_of(adata, color=name)[0] for name in names}
+        else:
+            palettes = {None: category_colors(adata, color)}
+            (color,) = columns_of(adata, color=color)
+        (shape,) = columns_of(adata, shape=shape)
     elif isinstance(positions, Placement):
         if shape is None and positions.far.any() and len(positions.far) <= MOST_DOTS:
             codes = positions.far.astype(np.int32)
@@ -112,23 +136,90 @@ def embedding(
         positions = positions.embedding
     below = None if reference is None else _reference_map(reference, basis)
     points = check_positions(positions, least=2 if below is None else 1)
-    look = make_look(color, shape, palette, points=points, size=size)
-    if below is not None:
-        look = above_reference(look)
-    grid = None
+    several = isinstance(color, Mapping) and len(color) > 1
+    if several and (ax is not None or title is not None):
+        raise ValueError("several colours have a panel and a title each; leave out ax and title")
+    columns: Mapping[Any, Any] = color if several else {None: color}  # type: ignore[assignment]
+    looks, named = [], []
+    for name, column in columns.items():
+        chosen = palettes.get(name) if palette is None else palette
+        look = make_look(column, shape, chosen, points=points, size=size)
+        looks.append(look if below is None else above_reference(look))
+        named.append(_named_at(look, points, legend_loc))
+    titles = [figures.shown_text(name) if several else title for name in columns]
     if ax is None:
-        header = 0.14 if title is None else figures.HEADER
-        grid = figures.PanelGrid(1, 1, _SINGLE_SIDE, header)
-        (ax,) = grid.panels
-    figures.check_axes(ax)
-    draw_points(ax, points, look, below=below)
-    if title is not None:
-        figures.set_title(ax, title)
-    if legend:
-        room = add_key(ax, look)
-        if grid is not None:
-            grid.place(*room)
-    return ax
+        header = figures.HEADER if several or title is not None else figures.GAP
+        side = _SINGLE_SIDE if len(looks) == 1 else _SEVERAL_SIDE
+        grid = figures.PanelGrid(len(looks), _MOST_IN_ROW, side, header, wide)
+        _place_keys(grid, dict(enumerate(looks)), named)
+        panels = grid.panels
+    else:
+        figures.check_axes(ax)
+        panels = [ax]
+        if legend_loc is not None:
+            add_key(ax, looks[0], names=named[0] == "on data")
+    for panel, look, heading, where in zip(panels, looks, titles, named, strict=True):
+        draw_points(panel, points, look, below=below)
+        if heading is not None:
+            figures.set_title(panel, heading, **figures.LITERAL if several else {})
+        if look.labels is not None and where in ("on data", "both"):
+            places = places_of(look.labels, points)
+            add_names(panel, look.labels, places, only=where == "on data")
+    return np.array(panels, dtype=object) if several else panels[0]
+
+
+def _named_at(look: Look, points: NDArray[np.floating], legend_loc: str | None) -> str | None:
+    """Return where the labels of a map are named: many that lie together, also on the map."""
+    if legend_loc != "auto":
+        return legend_loc
+    if look.labels is None or look.labels.n_labels <= _MOST_BY_COLOR:
+        return "right margin"
+    return "both" if places_of(look.labels, points).compact.mean() > 0.5 else "right margin"
+
+
+def _place_keys(
+    grid: figures.PanelGrid, looks: Mapping[int, Look], named: Sequence[str | None], *,
+    shared: bool = False,
+) -> None:  # fmt: skip
+    """Add colour bars and legends to panels, and make room for them.
+
+    A ``shared`` legend may be as high as all rows together.
+    """
+    if None in named:
+        return
+
+    def add(below: float | None = None) -> dict[int, tuple[float, float]]:
+        return {
+            panel: add_key(
+                grid.panels[panel], look, names=where == "on data",
+                height=grid.height if shared else grid.side, below=below,
+            )
+            for (panel, look), where in zip(looks.items(), named, strict=True)
+        }  # fmt: skip
+
+    rooms, under = add(), False
+    if grid.width is not None:
+        under = sum(room for room, _ in rooms.values()) > _MOST_BESIDE * grid.width
+        for panel in looks:
+            remove_key(grid.panels[panel])
+        if under:
+            grid.place({})
+            rooms = add(grid.width - 2 * grid.gap if shared else grid.side)
+            if not shared and max(high for _, high in rooms.values()) > _HIGHEST * grid.side:
+                grid.stack()
+                rooms = add(grid.side)
+        else:
+            grid.place({panel: room for panel, (room, _) in rooms.items()})
+            rooms = add()
+    right = {panel: room for panel, (room, _) in rooms.items()}
+    heights = {panel: high for panel, (_, high) in rooms.items()}
+    if under:
+        grid.place(right, below=heights)
+    else:
+        # A legend that is higher than its panel makes the row higher.
+        grid.place(right, {} if shared else {
+            panel: max(high - grid.side, 0.0) for panel, high in heights.items()
+        }, whole=max(heights.values()) if shared else 0.0)  # fmt: skip
 
 
 def _reference_map(reference: Any, basis: str) -> NDArray[np.floating]:
@@ -141,22 +232,6 @@ def _reference_map(reference: Any, basis: str) -> NDArray[np.floating]:
     return check_positions(reference, argument="reference")
 
 
-def _panels(
-    adata: AnnData, names: list[str], ax: object, title: object, **options: Any
-) -> NDArray[np.object_]:
-    """Draw a map once for each column to colour it by."""
-    if ax is not None or title is not None:
-        raise ValueError("several colours have a panel and a title each; leave out ax and title")
-    columns_of(adata, color=names)  # all are checked before the first is drawn
-    figure = figures.load("pyplot").figure(
-        facecolor="white", layout="compressed", figsize=(_WIDE * len(names), _SINGLE_SIDE)
-    )
-    axes = figure.subplots(1, len(names), squeeze=False).ravel()
-    for panel, name in zip(axes, names, strict=True):
-        embedding(adata, name, ax=panel, title=name, **options)
-    return np.array(list(axes), dtype=object)
-
-
 def maps(
     embeddings: Mapping[Any, ArrayLike] | SweepResult | AnnData,
     color: object = None,
@@ -166,6 +241,7 @@ def maps(
     palette: Mapping[Any, Any] | None = None,
     notes: Sequence[str] | None = None,
     ncols: int = 4,
+    width: str | float | None = None,
     axes: object = None,
 ) -> NDArray[np.object_]:
     """Draw several maps of the same points side by side, with one legend for all.
@@ -176,13 +252,15 @@ def maps(
         The maps, each drawn as by :func:`ctsne.pl.embedding`: all finished maps of a sweep, or
         those of an AnnData object that ``basis`` names.
     color, shape, palette
-        As in :func:`ctsne.pl.embedding`.
+        As in :func:`ctsne.pl.embedding`; colours are chosen for the first map.
     basis : str or list of str, default="ctsne"
         The maps of an AnnData object, with or without ``"X_"``.
     notes : sequence of str, optional
         A line of text per map, such as its measures, written under the title.
     ncols : int, default=4
         Maximum number of panels in a row.
+    width
+        As in :func:`ctsne.pl.embedding`.
     axes : sequence or array of matplotlib.axes.Axes, optional
         Axes to draw into, at least one per map; a new figure by default.
 
@@ -212,7 +290,7 @@ def maps(
             "embeddings must be a sweep, an AnnData object or a mapping from titles to at least "
             f"one map, such as {{'t-SNE': Y0, 'joint': Y1}}; got {type(embeddings).__name__}"
         )
-    ncols = check_count(ncols, "ncols", low=1)
+    ncols, wide = check_count(ncols, "ncols", low=1), figures.check_width(width, axes)
     points = {
         title: check_positions(positions, argument=f"embeddings[{title!r}]")
         for title, positions in embeddings.items()
@@ -228,25 +306,28 @@ def maps(
         raise ValueError(f"notes must hold one text for each of {count} maps, got {shown(notes)}")
     if axes is None:
         lines = max(title.count("\n") for title in titles) + (notes is not None)
-        grid = figures.PanelGrid(count, ncols, _SIDE, figures.HEADER + lines * _TITLE_LINE)
+        header = figures.HEADER + lines * _TITLE_LINE
+        grid = figures.PanelGrid(count, ncols, _SIDE, header, wide)
         panels = grid.panels
     else:
         panels = _given_axes(axes, count)
+    # The last panel of the first row, also among given Axes.
+    places = [panel.get_position() for panel in panels]
+    beside = max(range(count), key=lambda i: (round(places[i].y1, 3), places[i].x1))
+    if axes is None:
+        _place_keys(grid, {beside: look}, ["right margin"], shared=True)
+    else:
+        add_key(panels[beside], look)
+    scale = figures.scale_of(panels[0])
     for title, positions, panel in zip(titles, points.values(), panels, strict=True):
         draw_points(panel, positions, look)
         figures.set_title(panel, title, pad=6 if notes is None else 19, **figures.LITERAL)
     for note, panel in zip(() if notes is None else notes, panels, strict=False):
         panel.annotate(
-            str(note), (0, 1), (0, 6), xycoords="axes fraction", textcoords="offset points",
-            fontsize=figures.SMALL_SIZE, color=figures.INK, **figures.LITERAL,
+            str(note), (0, 1), (0, 6 * scale), xycoords="axes fraction",
+            textcoords="offset points", fontsize=figures.SMALL_SIZE * scale, color=figures.INK,
+            **figures.LITERAL,
         )  # fmt: skip
-    # The last panel of the first row, also among given Axes.
-    places = [panel.get_position() for panel in panels]
-    beside = panels[max(range(len(panels)), key=lambda i: (round(places[i].y1, 3), places[i].x1))]
-    if axes is None:
-        grid.place(*add_key(beside, look, height=grid.height - grid.header))
-    else:
-        add_key(beside, look)
     return np.array(panels, dtype=object)
 
 

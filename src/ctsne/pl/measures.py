@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.checks import as_numbers, check_finite, check_number
-from ctsne._core.messages import shown, unknown
-from ctsne._core.vocabulary import measure_title, mixings_of, of_column, split_measure
+from ctsne._core.messages import value_text
+from ctsne._core.vocabulary import measure_title, split_measure
 from ctsne.labels import encode_labels
 from ctsne.pl import figures
-from ctsne.pl.figures import Entry
-from ctsne.pl.palette import palette
+from ctsne.pl.legends import Entry, add_legend
+from ctsne.pl.names import add_notes
+from ctsne.pl.palette import METHOD_COLORS, palette
 from ctsne.pl.points import MARKERS
-from ctsne.sweep import Line, SweepResult, SweptMap
+from ctsne.pl.sweeps import mean_of_seeds, over_parameter, swept_curves, swept_mixing
+from ctsne.sweep import SweepResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,52 +28,56 @@ if TYPE_CHECKING:
 _LINEAR_SPAN = 100
 # Areas of the markers at the weakest and at the strongest setting, in square points.
 _SMALLEST, _LARGEST = 14.0, 64.0
+# Lines of the same method.
+_DASHES = ("-", "--", ":", "-.")
+# Inches of a panel for a measure where there are several; an axis spans at least this much, so that
+# small differences look small.
+_PANEL, _LEAST_RANGE = (3.6, 2.6), 0.1
+# Smaller settings are written with an exponent.
+_SCIENTIFIC = 0.01
 
 _Arrays = dict[Any, NDArray[np.float64]]
 
 
-class _SweptCurve(NamedTuple):
-    """A measure of settings that differ only in strength and seed."""
-
-    steering: str | None  # the parameter that sets the strength
-    settings: list[Any]  # its values, the weakest first
-    values: NDArray[np.float64]  # of shape (seeds, settings), NaN where there is no map
-
-
 def measures(
     strength: ArrayLike | Mapping[Any, ArrayLike] | SweepResult,
-    values: Mapping[Any, ArrayLike] | str = "mixing",
+    values: Mapping[Any, Any] | str | Sequence[str] = "mixing",
     *,
     over: str | None = None,
     expected: float | None = None,
     xlabel: str | None = None,
     ylabel: str | None = None,
+    width: str | float | None = None,
     ax: Axes | None = None,
-) -> Axes:
+) -> Any:
     """Draw a measure over the strength of the conditioning, one line per method.
 
     Strengths in (0, 1] that span more than two decades, such as beta, are drawn on a logarithmic
-    axis with 1 (no conditioning) at the left; others on a linear one.
+    axis with 1 (no conditioning) at the left; others on a linear one. A method has the same colour
+    in every figure and on the page of a report.
 
     Parameters
     ----------
     strength : array-like of shape (s,), mapping of name to array-like, or SweepResult
         The settings, common to all names or one array per name. All lines of a sweep are drawn.
-    values : mapping of name to array-like of shape (s,) or (seeds, s), or str
+    values : mapping of name to array-like of shape (s,) or (seeds, s), str or list of str
         The measure at each setting. With several seeds the line is their mean and the band spans
         lowest to highest. NaN leaves a gap. For a sweep, the name of a measure, a column of its
-        table.
+        table; several names, or a mapping from them to titles, have a panel each, one legend, and
+        a column of panels for every parameter that sets a strength.
     over : {"beta", "strength", "beta_low"}, optional
         For a sweep whose methods have different parameters: draw those with this one.
     expected : float, optional
         The value for random labels, drawn as a dotted line; 1 for the mixing of a sweep.
     xlabel, ylabel : str, optional
+    width : {"single", "double"} or float, optional
+        As in :func:`ctsne.pl.embedding`.
     ax : matplotlib.axes.Axes, optional
         Axes to draw into; a new figure by default.
 
     Returns
     -------
-    matplotlib.axes.Axes
+    matplotlib.axes.Axes, or ndarray of shape (measures, parameters) for several measures
 
     Examples
     --------
@@ -82,10 +87,19 @@ def measures(
     >>> ax.get_xscale()
     'log'
     """
+    wide, methods = figures.check_width(width, ax), {}
     if isinstance(strength, SweepResult):
-        measure, drawn = values, _over(_swept_curves(strength, values), over)
+        if isinstance(values, Sequence | Mapping) and not isinstance(values, str):
+            if ax is not None or expected is not None or ylabel is not None:
+                raise ValueError("several measures need axes of their own; leave out ax, expected "
+                                 "and ylabel")  # fmt: skip
+            titles = [measure_title(str(name)) for name in values]
+            titles = list(values.values()) if isinstance(values, Mapping) else titles
+            return _several(strength, dict(zip(values, titles, strict=True)), over, xlabel, wide)
+        measure, drawn = values, over_parameter(swept_curves(strength, values), over)
         strength = {name: curve.settings for name, curve in drawn.items()}
         values = {name: curve.values for name, curve in drawn.items()}
+        methods = {name: curve.method for name, curve in drawn.items()}
         xlabel = next(iter(drawn.values())).steering if xlabel is None else xlabel
         ylabel = measure_title(str(measure)) if ylabel is None else ylabel
         if expected is None and split_measure(str(measure))[0] in ("mixing", "other_mixing"):
@@ -94,18 +108,66 @@ def measures(
     settings = _check_strengths(strength, curves)
     if expected is not None:
         expected = check_number(expected, "expected", low=-np.inf)
-    own, ax = ax is None, figures.chart_axes(ax)
-    _set_scale(ax, np.concatenate(list(settings.values())))
-    styles = _curve_styles(list(curves))
-    entries = list(styles.values())
-    if expected is not None:
-        ax.axhline(expected, color=figures.GREY, linestyle=":", linewidth=1.6, zorder=1.5)
-        entries.append(Entry("random labels", figures.GREY, "", ":"))
-    for name, curve in curves.items():
-        _draw_curve(ax, settings[name], np.atleast_2d(curve), styles[name])
+    own, ax = ax is None, figures.chart_axes(ax, fixed=width)
+    styles = _curve_styles(list(curves), methods)
     xlabel = "beta" if xlabel is None else xlabel
-    figures.finish_chart(ax, xlabel=xlabel, ylabel=ylabel, grid="y", entries=entries, widen=own)
+    _draw_curves(ax, settings, curves, styles, expected)
+    figures.finish_chart(ax, xlabel=xlabel, ylabel=ylabel, grid="y")
+    room = add_legend(ax, [*styles.values(), *_random_entry(expected)])
+    if own:
+        figures.widen(ax, room)
     return ax
+
+
+def _several(
+    result: SweepResult, titles: dict[str, str], over: str | None, xlabel: str | None,
+    wide: float | None,
+) -> NDArray[np.object_]:  # fmt: skip
+    """Draw a row for each measure, a column for each parameter that sets the strength."""
+    names = list(titles)
+    curves = [swept_curves(result, name) for name in names]
+    lines = curves[0] if curves else {}
+    varied = list(dict.fromkeys(each.steering for each in lines.values() if each.steering))
+    chosen = [over] if over is not None or not varied else varied
+    drawn = [[over_parameter(each, parameter) for parameter in chosen] for each in curves]
+    styles = _curve_styles(list(lines), {name: each.method for name, each in lines.items()})
+    figure = figures.new_figure(wide)
+    rows, columns = len(names), len(chosen)
+    size = np.array(_PANEL) * (columns, rows)
+    figure.set_size_inches(size if wide is None else (wide, wide * size[1] / (size[0] + 1)))
+    figure.set_layout_engine("constrained")
+    axes: NDArray[np.object_] = figure.subplots(rows, columns, squeeze=False, sharex="col")
+    used = {name: style for name, style in styles.items() if any(name in each for each in drawn[0])}
+    some = False
+    for row, (name, parts) in enumerate(zip(names, drawn, strict=True)):
+        expected = 1.0 if split_measure(name)[0] in ("mixing", "other_mixing") else None
+        some = some or expected is not None
+        for column, part in enumerate(parts):
+            ax = axes[row, column]
+            settings = {each: np.array(curve.settings) for each, curve in part.items()}
+            values = {each: curve.values for each, curve in part.items()}
+            _draw_curves(ax, settings, values, styles, expected)
+            label = (chosen[column] if xlabel is None else xlabel) if row == rows - 1 else ""
+            title = titles[name] if column == 0 else ""
+            figures.finish_chart(ax, xlabel=label, ylabel=title, grid="y")
+            ax.tick_params(labelbottom=row == rows - 1)
+        _share_range(list(axes[row]))
+    room = add_legend(axes[0, -1], [*used.values(), *_random_entry(1.0 if some else None)])
+    figures.widen(axes[0, -1], room)
+    return axes
+
+
+def _share_range(row: list[Axes]) -> None:
+    """Let all panels of a measure span the same values, from 0 on."""
+    low = min(0.0, *(ax.get_ylim()[0] for ax in row if np.isfinite(ax.dataLim.y0)))
+    low = low if min(ax.dataLim.y0 for ax in row) < 0 else 0.0
+    high = max(_LEAST_RANGE, *(1.03 * ax.get_ylim()[1] for ax in row))  # with room for a dot
+    for ax in row:
+        ax.set_ylim(low, high)
+
+
+def _random_entry(expected: float | None) -> list[Entry]:
+    return [] if expected is None else [Entry("random labels", figures.GREY, "", ":")]
 
 
 def trade_off(
@@ -113,14 +175,17 @@ def trade_off(
     y: Mapping[Any, ArrayLike] | str = "adjusted_rnx",
     *,
     column: str | None = None,
+    settings: Mapping[Any, Sequence[Any]] | None = None,
     xlabel: str | None = None,
     ylabel: str | None = None,
+    width: str | float | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw one measure against another, one line per method through its settings.
 
     Colours and markers are those of :func:`ctsne.pl.measures` for the same names. The markers
-    grow from the first setting to the last to show the direction of a line.
+    grow from the first setting to the last to show the direction of a line, and the settings are
+    written next to them as far as there is room.
 
     Parameters
     ----------
@@ -130,7 +195,9 @@ def trade_off(
     column : str, optional
         For a sweep with several label columns: the one whose mixing is drawn; by default that of
         the least mixed column of every map.
-    xlabel, ylabel, ax
+    settings : mapping of name to sequence of length s, optional
+        What to write at the markers; by default the strengths or betas of a sweep.
+    xlabel, ylabel, width, ax
         As in :func:`ctsne.pl.measures`.
 
     Returns
@@ -145,13 +212,21 @@ def trade_off(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['joint']
     """
+    figures.check_width(width, ax)
+    methods, numbers = {}, []
     if isinstance(x, SweepResult):
-        title, mixing = _swept_mixing(x, column)
+        title, mixing = swept_mixing(x, column)
         xlabel = title if xlabel is None else xlabel
         ylabel = measure_title(str(y)) if ylabel is None else ylabel
-        kept = _swept_curves(x, y)
-        x = {name: _mean_of_seeds(values) for name, values in mixing.items()}
-        y = {name: _mean_of_seeds(curve.values) for name, curve in kept.items()}
+        kept = swept_curves(x, y)
+        methods = {name: curve.method for name, curve in kept.items()}
+        steered = {name: curve for name, curve in kept.items() if curve.steering is not None}
+        if settings is None:
+            settings = {name: curve.settings for name, curve in steered.items()}
+            parameters = dict.fromkeys(str(curve.steering) for curve in steered.values())
+            numbers = [Entry(f"numbers: {', '.join(parameters)}", marker="")] * bool(parameters)
+        x = {name: mean_of_seeds(values) for name, values in mixing.items()}
+        y = {name: mean_of_seeds(curve.values) for name, curve in kept.items()}
     across, along = _check_curves(x, argument="x"), _check_curves(y, argument="y")
     if set(across) != set(along):
         lonely = sorted(map(repr, set(across) ^ set(along)))
@@ -162,36 +237,44 @@ def trade_off(
             raise ValueError(
                 f"x and y need one value per setting of {name!r}, got shapes {xs} and {ys}"
             )
-    own, ax = ax is None, figures.chart_axes(ax, width=4.8, height=4.2)
-    styles = _curve_styles(list(across))
+    notes = _check_settings(settings or {}, across)
+    own, ax = ax is None, figures.chart_axes(ax, width=4.8, height=4.2, fixed=width)
+    styles, scale = _curve_styles(list(across), methods), figures.scale_of(ax)
     for name, style in styles.items():
         line, color, marker = (across[name], along[name]), style.color, style.marker
         # Counted from the largest, so that a single setting has the largest marker.
-        sizes = np.linspace(_LARGEST, _SMALLEST, len(line[0]))[::-1] * MARKERS[marker]
-        ax.plot(*line, color=color, linewidth=1.4, alpha=0.7)
+        sizes = np.linspace(_LARGEST, _SMALLEST, len(line[0]))[::-1] * MARKERS[marker] * scale**2
+        ax.plot(*line, color=color, linestyle=style.line, linewidth=1.4 * scale, alpha=0.7)
         ax.scatter(*line, s=sizes, color=color, marker=marker, linewidths=0, zorder=2.5)
-    entries = list(styles.values())
-    figures.finish_chart(ax, xlabel=xlabel, ylabel=ylabel, grid="both", entries=entries, widen=own)
+    places = {name: np.column_stack([across[name], along[name]]) for name in notes}
+    add_notes(ax, places, notes, {name: styles[name].color for name in notes})
+    figures.finish_chart(ax, xlabel=xlabel, ylabel=ylabel, grid="both")
+    room = add_legend(ax, [*styles.values(), *numbers])
+    if own:
+        figures.widen(ax, room)
     return ax
 
 
-def _swept_mixing(result: SweepResult, column: object) -> tuple[str, _Arrays]:
-    """Return the mixing along each line of a sweep: of the label, one column or the least mixed."""
-    present = dict.fromkeys(name for swept in result.maps for name in swept.measures)
-    names = mixings_of(present) or ["mixing"]
-    columns = [each for each in (split_measure(name)[1] for name in names) if each is not None]
-    title = "mixing of the least mixed column" if columns else measure_title("mixing")
-    if column is not None:
-        if column not in columns:
-            message = unknown(column, columns, what="label column", where="the sweep")
-            raise ValueError(f"column: {message}")
-        names = [of_column("mixing", str(column))]
-        title = measure_title(names[0])
-    first, *more = (_swept_curves(result, name) for name in names)
-    mixing = {line: curve.values for line, curve in first.items()}
-    for curves in more:
-        mixing = {line: np.fmin(values, curves[line].values) for line, values in mixing.items()}
-    return title, mixing
+def _check_settings(settings: Any, curves: _Arrays) -> dict[Any, list[str]]:
+    """Return a text for each setting of each name."""
+    if not isinstance(settings, Mapping):
+        kind = type(settings).__name__
+        raise TypeError(f"settings must be a mapping from names to settings, got {kind}")
+    notes = {}
+    for name, values in settings.items():
+        if name not in curves or len(values) != len(curves[name]):
+            raise ValueError(
+                f"settings[{name!r}] must have one entry per value of x, got {len(values)}"
+            )
+        notes[name] = [_short(value) for value in values]
+    return notes
+
+
+def _short(value: Any) -> str:
+    """Write a setting in a few characters: 0.1, 1e-4."""
+    if isinstance(value, Real) and 0 < float(value) < _SCIENTIFIC:
+        return np.format_float_scientific(float(value), precision=2, trim="-", exp_digits=1)
+    return value_text(value)
 
 
 def _check_curves(curves: Any, *, argument: str) -> _Arrays:
@@ -205,72 +288,29 @@ def _check_curves(curves: Any, *, argument: str) -> _Arrays:
     }
 
 
-def _curve_styles(names: list[Any]) -> dict[Any, Entry]:
-    """Return a colour and a marker per name; the same set of names always has the same."""
-    texts = [str(name) for name in names]
-    colors, ranks = palette(texts), encode_labels(texts).codes.tolist()
-    markers = [list(MARKERS)[rank % len(MARKERS)] for rank in ranks]
-    return {
-        name: Entry(figures.shown_text(text), colors[text], marker, "-")
-        for name, text, marker in zip(names, texts, markers, strict=True)
-    }
+def _curve_styles(names: list[Any], methods: Mapping[Any, str]) -> dict[Any, Entry]:
+    """Return a colour, marker and line per name; the same set of names always has the same.
+
+    A method has its own colour, so its lines differ in their dashes.
+    """
+    texts = {name: str(name) for name in names}
+    method = {name: methods.get(name, _method_of(text)) for name, text in texts.items()}
+    others = palette([text for name, text in texts.items() if method[name] not in METHOD_COLORS])
+    ranks = dict(zip(names, encode_labels(list(texts.values())).codes.tolist(), strict=True))
+    styles, used = {}, dict.fromkeys(method.values(), 0)
+    for name in sorted(names, key=lambda name: ranks[name]):
+        own = METHOD_COLORS.get(method[name])
+        dash = _DASHES[used[method[name]] % len(_DASHES)] if own else "-"
+        used[method[name]] += 1
+        marker = list(MARKERS)[ranks[name] % len(MARKERS)]
+        color = own or others[texts[name]]
+        styles[name] = Entry(figures.shown_text(texts[name]), color, marker, dash)
+    return {name: styles[name] for name in names}
 
 
-def _swept_curves(result: SweepResult, measure: object) -> dict[str, _SweptCurve]:
-    """Return a measure along each line of a sweep; lines that differ in their seed are one."""
-    known = list(dict.fromkeys(name for swept in result.maps for name in swept.measures))
-    if not isinstance(measure, str) or measure not in known:
-        raise ValueError(unknown(measure, known, what="measure", where="the sweep"))
-    groups: dict[tuple[str, str | None], list[Line]] = {}
-    for line in result.lines():
-        common = {name: line.parameters[name] for name in line.parameters if name != "random_state"}
-        groups.setdefault((replace(line, parameters=common).title, line.steering), []).append(line)
-    curves: dict[str, _SweptCurve] = {}
-    for (title, steering), lines in groups.items():
-        # The same method may appear again with another parameter for its strength.
-        name = f"{title}, by {steering}" if title in curves else title
-        curves[name] = _swept_curve(lines, steering, measure)
-    return curves
-
-
-def _swept_curve(lines: list[Line], steering: str | None, measure: str) -> _SweptCurve:
-    def setting(swept: SweptMap) -> Any:
-        value = swept.parameters[steering] if steering else None
-        return float(value) if isinstance(value, Real) else str(value)  # text: one per label
-
-    seeds = [{setting(each): each.measures.get(measure) for each in line.maps} for line in lines]
-    settings: list[Any] = list(dict.fromkeys(key for seed in seeds for key in seed))
-    if all(isinstance(key, float) for key in settings):
-        settings.sort(reverse=steering != "strength")
-    values = np.array([[seed.get(key) for key in settings] for seed in seeds], np.float64)
-    return _SweptCurve(steering, settings, values)
-
-
-def _mean_of_seeds(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mean over the rows without NaN; a column of NaN stays NaN."""
-    mean: NDArray[np.float64] = np.ma.masked_where(np.isnan(values), values).mean(axis=0)
-    return np.ma.filled(mean, np.nan)
-
-
-def _over(curves: dict[str, _SweptCurve], over: object) -> dict[str, _SweptCurve]:
-    """Return the curves over one parameter, whose settings must be numbers."""
-    varied = list(dict.fromkeys(each.steering for each in curves.values() if each.steering))
-    if not varied:
-        raise ValueError("no line of the sweep varies a strength: there is nothing to draw over")
-    choices = " or ".join(f"over={name!r}" for name in varied)
-    if over is None and len(varied) > 1:
-        names = " and ".join(varied)
-        raise ValueError(f"the methods vary {names}, which need separate axes: choose {choices}")
-    chosen = varied[0] if over is None else over
-    if chosen not in varied:
-        raise ValueError(f"no line of the sweep varies {shown(over)}; choose {choices}")
-    drawn = {name: curve for name, curve in curves.items() if curve.steering == chosen}
-    for name, curve in drawn.items():
-        if any(isinstance(setting, str) for setting in curve.settings):
-            raise ValueError(
-                f"{name} has one {chosen} per label or column; draw pl.trade_off instead"
-            )
-    return drawn
+def _method_of(text: str) -> str:
+    """Return the method that a name begins with, as ``revised p`` does, if any."""
+    return text.replace(",", " ").split(" ")[0].lower().replace("-", "")
 
 
 def _check_strengths(strength: Any, curves: _Arrays) -> _Arrays:
@@ -304,14 +344,32 @@ def _set_scale(ax: Axes, strengths: NDArray[np.float64]) -> None:
         ax.set_xlim(high * margin, low / margin)
 
 
+def _draw_curves(
+    ax: Axes,
+    settings: _Arrays,
+    curves: Mapping[Any, NDArray[np.float64]],
+    styles: Mapping[Any, Entry],
+    expected: float | None,
+) -> None:
+    """Draw each curve, over a line for random labels."""
+    width = 1.6 * figures.scale_of(ax)
+    _set_scale(ax, np.concatenate(list(settings.values())))
+    if expected is not None:
+        ax.axhline(expected, color=figures.GREY, linestyle=":", linewidth=width, zorder=1.5)
+    for name, curve in curves.items():
+        _draw_curve(ax, settings[name], np.atleast_2d(curve), styles[name])
+
+
 def _draw_curve(ax: Axes, strength: NDArray[Any], seeds: NDArray[Any], style: Entry) -> None:
     order = np.argsort(strength, kind="stable")
     strength, seeds, color = strength[order], seeds[:, order], style.color
+    scale = figures.scale_of(ax)
     if len(seeds) > 1:
         # fmin and fmax skip NaN, without NumPy's warnings about settings that have nothing else.
         low, high = np.fmin.reduce(seeds), np.fmax.reduce(seeds)
         ax.fill_between(strength, low, high, color=color, alpha=0.18, linewidth=0)
         if len(strength) == 1:  # a band without width is not visible
-            ax.vlines(strength, low, high, color=color, linewidth=1.6)
-    (line,) = ax.plot(strength, _mean_of_seeds(seeds), color=color, linewidth=1.6)
-    line.set(marker=style.marker, markersize=5.5, markeredgewidth=0)
+            ax.vlines(strength, low, high, color=color, linewidth=1.6 * scale)
+    (line,) = ax.plot(strength, mean_of_seeds(seeds), color=color, linestyle=style.line)
+    line.set(linewidth=1.6 * scale, marker=style.marker, markersize=5.5 * scale)
+    line.set_markeredgewidth(0)

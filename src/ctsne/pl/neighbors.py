@@ -14,6 +14,8 @@ from ctsne.evaluate import MapNeighbors, mixing_by_label
 from ctsne.labels import Labels, encode_labels
 from ctsne.methods import users_of
 from ctsne.pl import figures
+from ctsne.pl.legends import MISSING_TEXT, Entry, add_legend, label_entries
+from ctsne.pl.loading import load
 from ctsne.pl.palette import label_colors
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ def label_mixing(
     k: int = 30,
     basis: str = "ctsne",
     palette: Mapping[Any, Any] | None = None,
+    width: str | float | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the mixing of each label as bars.
@@ -52,7 +55,7 @@ def label_mixing(
         Any label column; points without a label are left out.
     k : int, default=30
         Neighbourhood size, unless neighbours are given; smaller for fewer points.
-    basis, palette, ax
+    basis, palette, width, ax
         As in :func:`ctsne.pl.embedding`.
 
     Returns
@@ -71,6 +74,7 @@ def label_mixing(
         embedding_or_neighbors = map_of(adata, basis)
         palette = category_colors(adata, labels) if palette is None else palette
         (labels,) = columns_of(adata, labels=labels)
+    figures.check_width(width, ax)
     column = encode_labels(labels)
     if not column.n_labels:
         raise ValueError("labels must name at least one label, but all are missing")
@@ -79,17 +83,18 @@ def label_mixing(
     widths = [mixed.get(name, np.nan) for name in column.names]  # NaN without measured points
     names = [figures.shown_text(name).replace("\n", " ") for name in column.names]
     texts = [f"{name}  ({n:,})" for name, n in zip(names, column.counts.tolist(), strict=True)]
-    n, width = column.n_labels, 4.4 + 0.07 * max(map(len, texts))
-    ax = figures.chart_axes(ax, width=width, height=1.0 + 0.24 * n)
+    n, usual = column.n_labels, 4.4 + 0.07 * max(map(len, texts))
+    ax = figures.chart_axes(ax, width=usual, height=1.0 + 0.24 * n, fixed=width)
+    scale = figures.scale_of(ax)
     ax.barh(range(n), widths, height=0.72, color=colors[:-1])
     # A white outline keeps the line visible on a bar of any colour.
     for color, weight, line in (("white", 3.4, "-"), (figures.INK, 1.6, ":")):
-        ax.axvline(1.0, color=color, linewidth=weight, linestyle=line)
+        ax.axvline(1.0, color=color, linewidth=weight * scale, linestyle=line)
     ax.set(xlim=(0, 1.02 * max(1.0, *mixed.values())), ylim=(n - 0.5, -0.5))
-    ax.set_yticks(range(n), texts, **figures.LITERAL)
+    figures.set_ticks(ax.yaxis, texts)
     figures.finish_chart(ax, xlabel="mixing, as a share of random mixing", grid="x")
-    random = figures.Entry("random labels", figures.INK, "", ":")
-    figures.add_legend(ax, [random], loc="lower right", bbox_to_anchor=(1.0, 1.0))
+    random = Entry("random labels", figures.INK, "", ":")
+    add_legend(ax, [random], loc="lower right", bbox_to_anchor=(1.0, 1.0))
     return ax
 
 
@@ -101,6 +106,7 @@ def other_share(
     basis: str = "ctsne",
     palette: Mapping[Any, Any] | None = None,
     ylabel: str | None = None,
+    width: str | float | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw box plots of the share of neighbours with other labels in each group of points.
@@ -124,7 +130,7 @@ def other_share(
         The map of an AnnData object, made by :func:`ctsne.tl.ctsne`.
     palette : mapping of label to colour, optional
         Colours of ``by``, or else of the groups; by default that of :func:`ctsne.pl.palette`.
-    ylabel, ax : optional
+    ylabel, width, ax : optional
         As in :func:`ctsne.pl.measures`.
 
     Returns
@@ -138,6 +144,7 @@ def other_share(
     >>> [text.get_text() for text in ax.get_xticklabels()]
     ['alpha', 'beta']
     """
+    figures.check_width(width, ax)
     default = "share of neighbours with other labels"
     if is_anndata(share):
         adata: Any = share
@@ -161,8 +168,8 @@ def other_share(
     colors = label_colors(boxes or rows, palette)
     row_codes, box_codes = _codes(rows), [0] if boxes is None else _codes(boxes)
     n_boxes, own = len(box_codes), ax is None
-    width = float(np.clip(1.4 + 0.18 * len(row_codes) * (n_boxes + 1), 4.6, 14.0))
-    ax = figures.chart_axes(ax, width=width, height=4.2)
+    usual = float(np.clip(1.4 + 0.18 * len(row_codes) * (n_boxes + 1), 4.6, 14.0))
+    ax = figures.chart_axes(ax, width=usual, height=4.2, fixed=width)
     for place, row in enumerate(row_codes):
         chosen = (rows.codes == row) & present
         if boxes is None:
@@ -174,9 +181,11 @@ def other_share(
             _draw_box(ax, values, place + shift, 0.68 / n_boxes, colors[box])
     ax.set(xlim=(-0.6, len(row_codes) - 0.4), ylim=(-0.02, 1.02))
     _write_groups(ax, rows)
-    entries = None if boxes is None else figures.label_entries(boxes, colors)
     ylabel = default if ylabel is None else ylabel
-    figures.finish_chart(ax, ylabel=ylabel, grid="y", entries=entries, widen=own)
+    figures.finish_chart(ax, ylabel=ylabel, grid="y")
+    room = (0.0, 0.0) if boxes is None else add_legend(ax, label_entries(boxes, colors))
+    if own:
+        figures.widen(ax, room)
     return ax
 
 
@@ -189,25 +198,26 @@ def _draw_box(ax: Axes, values: NDArray[Any], place: float, width: float, color:
     if not len(values):
         return
     # A pale box with a strong median, which keeps its colour when a box has no height.
-    pale = 0.45 * np.array(figures.load("colors").to_rgb(color)) + 0.55
+    scale = figures.scale_of(ax)
+    pale = 0.45 * np.array(load("colors").to_rgb(color)) + 0.55
     ax.boxplot(
         [values], positions=[place], widths=width, whis=1.5, showfliers=False, showcaps=False,
         patch_artist=True, manage_ticks=False,
-        boxprops={"facecolor": pale, "edgecolor": color, "linewidth": 1.2},
-        whiskerprops={"color": color, "linewidth": 1.2},
-        medianprops={"color": color, "linewidth": 2.4},
+        boxprops={"facecolor": pale, "edgecolor": color, "linewidth": 1.2 * scale},
+        whiskerprops={"color": color, "linewidth": 1.2 * scale},
+        medianprops={"color": color, "linewidth": 2.4 * scale},
     )  # fmt: skip
 
 
 def _write_groups(ax: Axes, rows: Labels) -> None:
     texts = [figures.shown_text(name) for name in rows.names]
-    texts += [figures.MISSING_TEXT] * bool(rows.n_missing)
+    texts += [MISSING_TEXT] * bool(rows.n_missing)
     root: Any = ax.get_figure(root=True)
     slot = ax.bbox.width / root.dpi / len(texts)
     turn: dict[str, Any] = {"rotation": 0, "ha": "center"}
-    if max(map(len, texts)) > slot * _CHARACTERS_PER_INCH:
+    if max(map(len, texts)) > slot * _CHARACTERS_PER_INCH / figures.scale_of(ax):
         turn = {"rotation": 40, "ha": "right"}
-    ax.set_xticks(range(len(texts)), texts, rotation_mode="anchor", **turn, **figures.LITERAL)
+    figures.set_ticks(ax.xaxis, texts, rotation_mode="anchor", **turn)
 
 
 def similarity_profile(
@@ -218,6 +228,7 @@ def similarity_profile(
     cut: float | None = None,
     palette: Mapping[Any, Any] | None = None,
     title: str | None = None,
+    width: str | float | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the distances and similarities of one point's neighbours by their label.
@@ -236,7 +247,7 @@ def similarity_profile(
         The labels of the neighbours.
     cut : float, optional
         Largest distance of a neighbour with weight, drawn as a dashed line.
-    palette, title, ax
+    palette, title, width, ax
         As in :func:`ctsne.pl.embedding`.
 
     Returns
@@ -250,6 +261,7 @@ def similarity_profile(
     >>> ax.get_ylabel()
     'similarity'
     """
+    figures.check_width(width, ax)
     far = _check_lengths(distances, argument="distances")
     near = None if similarities is None else _check_lengths(similarities, argument="similarities")
     n = len(far)
@@ -261,7 +273,8 @@ def similarity_profile(
     colors = label_colors(column, palette)
     if cut is not None:
         cut = check_number(cut, "cut", low=0)
-    own, ax = ax is None, figures.chart_axes(ax, width=5.2)
+    own, ax = ax is None, figures.chart_axes(ax, width=5.2, fixed=width)
+    scale = figures.scale_of(ax)
     codes = _codes(column)
     parts, part_colors = [far[column.codes == code] for code in codes], [colors[c] for c in codes]
     edges = np.histogram_bin_edges(far, bins=_BINS).tolist()
@@ -275,26 +288,29 @@ def similarity_profile(
             spine.set_color(figures.GREY)
         order = np.random.default_rng(0).permutation(n)
         chosen = np.array(colors)[column.codes[order]].tolist()
-        ax.vlines(far[order], 0, near[order], colors=chosen, alpha=0.4, linewidth=0.8)
-        ax.scatter(far[order], near[order], s=16, c=chosen, linewidths=0, zorder=2.5)
+        ax.vlines(far[order], 0, near[order], colors=chosen, alpha=0.4, linewidth=0.8 * scale)
+        ax.scatter(far[order], near[order], s=16 * scale**2, c=chosen, linewidths=0, zorder=2.5)
     if near is not None or column.n_labels > _MOST_OVERLAID:
         stacked.hist(parts, edges, stacked=True, color=part_colors)
     else:
         for part, color in zip(parts, part_colors, strict=True):
             # Filled and outlined: labels that overlap stay visible.
             ax.hist(part, edges, histtype="stepfilled", color=color, alpha=0.35)
-            ax.hist(part, edges, histtype="step", color=color, linewidth=1.4)
-    entries = figures.label_entries(column, colors)
+            ax.hist(part, edges, histtype="step", color=color, linewidth=1.4 * scale)
+    entries = label_entries(column, colors)
     if cut is not None:
-        ax.axvline(cut, color=figures.INK, linestyle="--", linewidth=1.4)
-        entries.append(figures.Entry("no weight beyond", figures.INK, "", "--"))
+        ax.axvline(cut, color=figures.INK, linestyle="--", linewidth=1.4 * scale)
+        entries.append(Entry("no weight beyond", figures.INK, "", "--"))
     ax.set_ylim(bottom=0)
     # The strip leaves no room for a common factor above the axis.
     ax.ticklabel_format(axis="y", style="plain", useOffset=False)
     if title is not None:
         figures.set_title(ax, title)
     ylabel = "points" if near is None else "similarity"
-    figures.finish_chart(ax, xlabel="distance", ylabel=ylabel, entries=entries, widen=own)
+    figures.finish_chart(ax, xlabel="distance", ylabel=ylabel)
+    room = add_legend(ax, entries)
+    if own:
+        figures.widen(ax, room)
     return ax
 
 

@@ -13,7 +13,7 @@ from ctsne._core.messages import listed, shown
 from ctsne._core.vocabulary import split_measure
 from ctsne.labels import Labels, encode_labels
 from ctsne.pl.arranging import arrange
-from ctsne.pl.figures import load
+from ctsne.pl.loading import load
 
 MISSING = "#B8B8B8"
 

@@ -41,4 +41,5 @@ def color_distances(colors: Sequence[str]) -> NDArray[np.float64]:
     seen = np.clip(linear(rgb) @ _VISIONS.transpose(0, 2, 1), 0, 1)
     lab = np.cbrt(seen @ _TO_CONES.T) @ _TO_LAB.T
     apart = np.linalg.norm(lab[:, :, None] - lab[:, None], axis=-1)
-    return np.minimum(apart[0], _BLIND_WEIGHT * apart[1:].min(axis=0))
+    least: NDArray[np.float64] = np.minimum(apart[0], _BLIND_WEIGHT * apart[1:].min(axis=0))
+    return least

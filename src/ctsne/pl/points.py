@@ -13,7 +13,8 @@ from ctsne._core.checks import as_numbers, check_features, check_number
 from ctsne.labels import Labels, encode_labels
 from ctsne.pl import figures
 from ctsne.pl.density import draw_density
-from ctsne.pl.figures import Entry, load
+from ctsne.pl.legends import MISSING_TEXT, Entry, add_legend, add_legend_below, label_entries
+from ctsne.pl.loading import load
 from ctsne.pl.palette import MISSING, label_colors
 
 if TYPE_CHECKING:
@@ -45,7 +46,9 @@ class Look:
     groups: NDArray[np.integer]  # the code of each point's label, -1 if it is missing
     scale: Any  # from numbers to colours, None for labels
     entries: list[Entry]
+    named: int  # how many of the entries, the first, are for the labels of the colours
     size: float | None  # of the dots; None chooses one, or a density
+    labels: Labels | None = None  # of the colours, None for numbers
     shapes: Labels | None = None
     markers: tuple[str, ...] = ()  # one per shape, and the last for missing ones
 
@@ -70,6 +73,7 @@ def make_look(
     (color_name, color), (shape_name, shape) = _named(color), _named(shape)
     to_rgb, labels, scale = load("colors").to_rgb, None, None
     rgb, groups, entries = np.tile(to_rgb(PLAIN), (n, 1)), np.zeros(n, np.int32), []
+    named = 0
     if _is_continuous(color):
         values = _numbers(color, n)
         missing = np.isnan(values)
@@ -77,25 +81,27 @@ def make_look(
         scale = _color_scale(values[~missing])
         rgb = scale.to_rgba(values)[:, :3]
         rgb[missing] = to_rgb(MISSING)
-        entries = [Entry(figures.MISSING_TEXT, MISSING)] * bool(missing.any())
+        entries = [Entry(MISSING_TEXT, MISSING)] * bool(missing.any())
     elif color is not None:
         labels = encode_labels(color, n=n, argument="color")
         colors = label_colors(labels, palette, points)
         groups = labels.codes
         rgb = np.array([to_rgb(each) for each in colors])[labels.codes]
-        entries = figures.label_entries(labels, colors)
+        entries = label_entries(labels, colors)
+        named = len(entries) - bool(labels.n_missing)
     if shape is None:
-        return Look(rgb, groups, scale, entries, dots)
+        return Look(rgb, groups, scale, entries, named, dots, labels)
     shapes = encode_labels(shape, n=n, argument="shape")
     if shapes.n_labels > len(MARKERS):
         most, found = len(MARKERS), shapes.describe()
         raise ValueError(f"shape can show at most {most} different labels, got {found}; use color")
     markers = (*list(MARKERS)[: shapes.n_labels], _MISSING_MARKER)
-    below = figures.label_entries(shapes, markers=list(markers))
+    below = label_entries(shapes, markers=list(markers))
     if labels and color_name and shape_name and color_name != shape_name:
+        named += 1
         entries.insert(0, Entry(figures.shown_text(color_name), marker="", heading=True))
         below.insert(0, Entry(figures.shown_text(shape_name), marker="", heading=True))
-    return Look(rgb, groups, scale, entries + below, dots, shapes, markers)
+    return Look(rgb, groups, scale, entries + below, named, dots, labels, shapes, markers)
 
 
 def _named(column: Any) -> tuple[Any, Any]:
@@ -143,21 +149,43 @@ def above_reference(look: Look) -> Look:
     return replace(look, entries=[*look.entries, *placed, Entry("reference", REFERENCE)])
 
 
-def add_key(ax: Axes, look: Look, *, height: float | None = None) -> tuple[float, float]:
-    """Put legend and colour bar to the right of a panel; return their size in inches."""
-    bar, dpi = 0.0, ax.figure.dpi
+def add_key(
+    ax: Axes, look: Look, *, height: float | None = None, names: bool = False,
+    below: float | None = None,
+) -> tuple[float, float]:  # fmt: skip
+    """Put colour bar and legend to the right of a panel; return their size in inches.
+
+    Where the ``names`` of labels are on the map, the legend has only the rest. With a width for it,
+    it lies ``below`` the panel.
+    """
+    bar, dpi, scale = 0.0, ax.figure.dpi, figures.scale_of(ax)
+    side = ax.bbox.width / dpi
     if look.scale is not None:
-        bar = _COLORBAR_ROOM
-        side = ax.bbox.width / dpi
-        place = ax.inset_axes((1 + 0.12 / side, 0.0, 0.16 / side, 1.0))
-        scale = ax.figure.colorbar(look.scale, cax=place)
-        scale.outline.set_edgecolor(figures.RULE)
-        scale.ax.tick_params(labelsize=figures.SMALL_SIZE, colors=figures.INK)
-    if not look.entries:
+        bar = _COLORBAR_ROOM * scale
+        place = ax.inset_axes((1 + 0.12 * scale / side, 0.0, 0.16 * scale / side, 1.0))
+        numbers = ax.figure.colorbar(look.scale, cax=place)
+        numbers.outline.set(edgecolor=figures.RULE, linewidth=0.8 * scale)
+        numbers.ax.tick_params(
+            labelsize=figures.SMALL_SIZE * scale, colors=figures.INK, length=3.5 * scale,
+            width=0.8 * scale, pad=3.5 * scale,
+        )  # fmt: skip
+    entries = look.entries[look.named :] if names else look.entries
+    if not entries:
         return bar, 0.0
-    anchor = (1 + bar * dpi / ax.bbox.width, 1.0)
-    wide, high = figures.add_legend(ax, look.entries, height=height, bbox_to_anchor=anchor)
-    return bar + wide + 0.1, high
+    if below is not None:
+        return bar, add_legend_below(ax, entries, below)
+    anchor = (1 + bar / side, 1.0)
+    wide, high = add_legend(ax, entries, height=height, bbox_to_anchor=anchor)
+    return bar + wide + 0.1 * scale, high
+
+
+def remove_key(ax: Axes) -> None:
+    """Remove what :func:`add_key` has added."""
+    legend = ax.get_legend()
+    if legend is not None:
+        legend.remove()
+    for child in list(ax.child_axes):
+        child.remove()
 
 
 def check_positions(
@@ -191,7 +219,7 @@ def draw_points(
     _draw(ax, points, look, box)
     ax.set(xlim=box[:2], ylim=box[2:], aspect="equal", xticks=[], yticks=[], xlabel="", ylabel="")
     for spine in ax.spines.values():
-        spine.set(color=figures.RULE, linewidth=0.8)
+        spine.set(color=figures.RULE, linewidth=0.8 * figures.scale_of(ax))
 
 
 def _draw(ax: Axes, points: NDArray[np.floating], look: Look, box: Any) -> None:
@@ -204,7 +232,7 @@ def _draw(ax: Axes, points: NDArray[np.floating], look: Look, box: Any) -> None:
 
 def _reference_look(n: int) -> Look:
     rgb = np.tile(load("colors").to_rgb(REFERENCE), (n, 1))
-    return Look(rgb, np.zeros(n, np.int32), None, [], None)
+    return Look(rgb, np.zeros(n, np.int32), None, [], 0, None)
 
 
 def _draw_dots(ax: Axes, points: NDArray[np.floating], look: Look) -> None:

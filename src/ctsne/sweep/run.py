@@ -18,9 +18,10 @@ from sklearn.utils import check_random_state
 from ctsne._core.checks import check_jobs, check_matrix, check_same_rows, check_workers, is_sparse
 from ctsne._core.files import WriteError, check_space
 from ctsne._core.locks import sole_writer
-from ctsne._core.messages import shown, warn
+from ctsne._core.messages import shown, value_text, warn
 from ctsne._core.progress import Progress
 from ctsne._core.vocabulary import MEASURED_POINTS, NEIGHBORHOOD
+from ctsne._fit.conditioning import unused_warnings
 from ctsne._fit.memory import map_memory, require_memory
 from ctsne._fit.pipeline import features_of
 from ctsne._fit.settings import DEFAULTS, Settings, check_settings
@@ -116,7 +117,7 @@ def sweep(
     hidden = None if other is None else encode_labels(other, n=n, argument="other")
     points = expand_grid(default_grid() if grid is None else grid, base)
     settings = _check_points(points, base, matrix, known)
-    for message in dict.fromkeys(text for each in settings for text in each.warnings):
+    for message in _warnings(points, settings, base):
         warn(message)
     k = check_k(min(NEIGHBORHOOD, n - 2) if k is None else k, n=n)
     measured = sample_points(n, sample)
@@ -182,7 +183,7 @@ def sweep(
         )  # fmt: skip
         failed = [swept for swept in maps if swept.error is not None]
         if failed:
-            first = f"{failed[0].parameters}, with {failed[0].error}"
+            first = f"{value_text(failed[0].parameters)}, with {failed[0].error}"
             warn(f"{len(failed)} of {len(points)} settings failed; the first, {first}")
         if len(maps) < len(points):
             resume = "" if folder is None else "; run it again with the same folder to resume"
@@ -203,6 +204,20 @@ def _named_columns(
     (name,) = columns_by_name(hidden, other)
     name = f"other {name}" if name in columns else name  # two columns without a name
     return {"columns": {**columns, name: hidden}, "known": names, "other": name}
+
+
+def _warnings(
+    points: list[GridPoint], settings: list[Settings], base: Mapping[str, Any]
+) -> dict[str, None]:
+    """Return every warning about the settings once.
+
+    What some settings ignore is not worth one if others use it: t-SNE, the reference of a sweep,
+    uses nothing that is about labels.
+    """
+    ignored = [set(unused_warnings({**base, **point.parameters})) for point in points]
+    some = ignored[0].union(*ignored[1:]) - ignored[0].intersection(*ignored[1:])
+    found = [text for each in settings for text in each.warnings]
+    return dict.fromkeys(text for text in found if text not in some)
 
 
 def _check_stored(done: list[Outcome], total: int) -> None:
@@ -250,7 +265,7 @@ def _check_points(
         try:
             settings.append(check_settings({**base, **point.parameters}, matrix, known))
         except (TypeError, ValueError) as error:
-            raise type(error)(f"{error} (setting {point.parameters})") from error
+            raise type(error)(f"{error} (setting {value_text(point.parameters)})") from error
     return settings
 
 
