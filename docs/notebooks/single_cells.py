@@ -185,11 +185,12 @@ found.round(2)
 #
 # **How we got here.** This was not the first attempt. We factored out the type and looked which of
 # 765 genes and five scores vary across types in the same way; those of cell division were at the
-# top, next to the number of genes per cell. Then we tried three ways to group the types (as annotated, as here, and by lineage), with 15 to 50
-# components and these thresholds. In all 45 combinations dividing cells lie closer together with
-# the type factored out, with and without alignment, than in t-SNE. How much closer depends on the
-# grouping: with all ten annotated types, t-SNE itself reaches one half. And 45 dividing cells are
-# few. A finding like this needs a second dataset.
+# top, next to the number of genes per cell. Then we tried three ways to group the types (as
+# annotated, as here, and by lineage), with 15 to 50 components and these thresholds. In all 45
+# combinations dividing cells lie closer together with the type factored out, with and without
+# alignment, than in t-SNE. How much closer depends on the grouping: with all ten annotated types,
+# t-SNE itself reaches one half. And 45 dividing cells are few. A finding like this needs a second
+# dataset.
 
 # %%
 adata.write_h5ad("cells.h5ad")
