@@ -177,6 +177,18 @@ def test_highlighted_points_lie_above_the_others(drawn: Callable[..., Opened]) -
     assert _near(_at(page, np.array([200, 200])), "#1515d0")
 
 
+@pytest.mark.parametrize("insist", [False, True])
+def test_points_without_a_value_lie_below_the_others(
+    drawn: Callable[..., Opened], insist: bool
+) -> None:
+    page = drawn(
+        np.full((50, 2), 0.5, np.float32), np.where(np.arange(50) == 7, 3, 0), insist=insist
+    )
+    red, green, blue, _ = _at(page, np.array([200, 200]))
+    assert blue > 180
+    assert max(red, green) < 60
+
+
 def test_half_a_million_points_are_all_drawn_at_rest(drawn: Callable[..., Opened]) -> None:
     points = np.random.default_rng(0).random((500_000, 2), np.float32)
     page = drawn(points)

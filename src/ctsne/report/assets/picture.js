@@ -115,23 +115,18 @@ function svgOf(host, seen) {
 
 function svgPoints(seen) {
   const { points, width, height, view, share } = seen;
-  const { size, raisedSize, alpha, faded } = frameOf(seen, 1, 1);
+  const { layers } = frameOf(seen, 1, 1);
+  const upper = upperLayer(points);
   const { scale, left, top } = camera(view, width, height);
-  const passes = points.mask === null
-    ? [{ only: null, diameter: size, opacity: alpha, color: null }]
-    : [
-      { only: 0, diameter: size, opacity: faded.alpha, color: faded.color },
-      { only: 1, diameter: raisedSize, opacity: alpha, color: null },
-    ];
   const hex = (color) => `#${color.map((part) => part.toString(16).padStart(2, "0")).join("")}`;
   const fills = points.table.map(hex);
   const parts = [];
   let number = 0;
-  for (const { only, diameter, opacity, color } of passes) {
+  for (const [isUpper, { diameter, alpha, color }] of layers.entries()) {
     const radius = diameter / 2;
-    parts.push(`<g fill-opacity="${opacity.toFixed(3)}"${color === null ? "" : ` fill="${hex(color)}"`}>`);
+    parts.push(`<g fill-opacity="${alpha.toFixed(3)}"${color === null ? "" : ` fill="${hex(color)}"`}>`);
     for (let i = 0; i < points.n; i++) {
-      if (only !== null && points.mask[i] !== only) continue;
+      if (Number(upper[i] > 0) !== isUpper) continue;
       const x = left + scale * (points.from.x[i] + share * (points.to.x[i] - points.from.x[i]));
       const y = top - scale * (points.from.y[i] + share * (points.to.y[i] - points.from.y[i]));
       if (!(x > -radius && y > -radius && x < width + radius && y < height + radius)) continue;
