@@ -2,7 +2,7 @@
 
 const [GAP, HEAD, LINE, INDENT] = [16, 30, 18, 6];
 const FONT = { family: "system-ui, -apple-system, Segoe UI, Roboto, Helvetica, Arial, sans-serif", head: 14, text: 12 };
-const [MOST_IN_PICTURE, LONGEST_IN_PICTURE] = [120, 44];
+const [MOST_IN_PICTURE, WIDEST_IN_PICTURE] = [120, 280];
 
 function connectSaving(data, state, colouring, maps) {
   const shown = () => SIDES.flatMap((side, place) => {
@@ -53,7 +53,8 @@ function addLegend(page, data, colours, left, top, width) {
   if (colours.missing > 0) entries.push([data.facts.missingText, table[0]]);
   if (colours.labels?.length > MOST_IN_PICTURE) entries.push([`and ${count(colours.labels.length - MOST_IN_PICTURE)} more`, null]);
   const widthOf = textWidths();
-  const texts = entries.map(([text]) => (text.trim() === "" ? "(empty)" : shortenedInTheMiddle(text, LONGEST_IN_PICTURE)));
+  const whole = entries.map(([text]) => (text.trim() === "" ? "(empty)" : text));
+  const texts = shortened(whole, Math.min(width - 34, WIDEST_IN_PICTURE), widthOf);
   const column = Math.min(width, Math.max(0, ...texts.map((text) => widthOf(text))) + 34);
   const across = Math.max(1, Math.floor(width / column));
   const down = Math.ceil(entries.length / across);
@@ -70,13 +71,6 @@ function textWidths() {
   const context = element("canvas").getContext("2d");
   context.font = `${FONT.text}px ${FONT.family}`;
   return (text) => context.measureText(text).width;
-}
-
-function shortenedInTheMiddle(text, most) {
-  const letters = Array.from(text);
-  if (letters.length <= most) return text;
-  const end = Math.floor(most / 2);
-  return `${letters.slice(0, most - end - 1).join("")}…${letters.slice(-end).join("")}`;
 }
 
 function asCanvas({ width, height, ground, ink, panels, texts, dots, bars }, ratio = 2) {
