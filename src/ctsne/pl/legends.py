@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MISSING_TEXT = "missing"
-# A legend lists no more labels than this: there are no more distinct colours.
-_MOST_ENTRIES = 60
+# A legend lists no more labels than this; far more than there are distinct colours.
+_MOST_ENTRIES = 100
 # Inches per line of a legend, and columns to the right of a panel at the most.
 _LINE_HEIGHT, _MOST_COLUMNS = 0.19, 4
 _FINE = 400

@@ -28,8 +28,9 @@ _OUTLINE, _SPACE = 1.2, 0.5
 # A name is not moved farther than this share of the map, and has a line to its place if more than
 # this many of its heights are between them.
 _FARTHEST, _LINED = 0.3, 0.5
-# Where a legend has all names too, they are moved by this many of their heights at the most.
-_NEAR = 1.6
+# Where a legend has all names too, they are moved by this many of their heights at the most; and
+# the settings beside dots by this many.
+_NEAR, _BESIDE = 1.6, 2.2
 # Points (1/72 inch) across a dot; groups of points whose radius is less than this many heights of
 # their name are not covered by names.
 _DOT, _SMALL = 7.0, 1.0
@@ -92,24 +93,23 @@ def add_notes(
                 entries.append((ends.get(dot, dot % 2), text, place, colors[line]))
     if entries:
         _, texts, anchors, inks = zip(*sorted(entries, key=lambda each: each[0]), strict=True)
-        artist = _artist_class()(
-            ax, list(texts), np.array(anchors), away=_NEAR, colors=inks, beside=True
-        )
-        ax.add_artist(artist)
+        make = _artist_class()
+        ax.add_artist(make(ax, list(texts), np.array(anchors), away=_BESIDE, colors=inks))
 
 
 def spread(
-    anchors: _Array, sizes: _Array, frame: _Array, *, taken: _Array | None = None,
+    anchors: _Array, sizes: _Array, frame: _Array, *, dots: _Array | None = None,
     avoided: _Array | None = None, farthest: float = np.inf,
 ) -> tuple[_Array, NDArray[np.bool_]]:  # fmt: skip
     """Place boxes near their anchors without overlaps; return their centres and which have room.
 
     ``anchors`` and ``sizes`` have a row per box, the most important first: each takes the free
     place nearest to its anchor, at most ``farthest`` away. ``frame`` holds the lower left and the
-    upper right corner of where they may be. ``taken`` has rows of centres and sizes that they must
-    not cover, ``avoided`` of those that they cover only where there is no other place.
+    upper right corner of where they may be. ``dots`` has a row per box, a centre and a size: no box
+    covers one, and each is nearer to its own than to others. ``avoided`` has rows of what is
+    covered only where there is no other place.
     """
-    placed = np.empty((0, 4)) if taken is None else taken
+    placed = np.empty((0, 4)) if dots is None else dots
     soft = np.empty((0, 4)) if avoided is None else avoided
     step = sizes[:, 1].min() / 2
     reach = min(farthest, _FARTHEST * float((frame[1] - frame[0]).max()))
@@ -123,6 +123,10 @@ def spread(
         places = anchor.clip(low, high) + offsets
         inside = ((places >= low) & (places <= high)).all(axis=1)
         free = inside & _apart(places, size, placed)
+        if dots is not None:
+            gaps = np.maximum(np.abs(places[:, None] - dots[:, :2]) - size / 2, 0)
+            away = np.linalg.norm(gaps, axis=2)
+            free &= away[:, box] <= away.min(axis=1) + 1e-6
         best = free & _apart(places, size, soft)
         if free.any():
             centres[box] = places[(best if best.any() else free).argmax()]
@@ -208,7 +212,7 @@ def _artist_class() -> Any:
             above = np.column_stack([np.zeros(len(places)), radius + sizes[:, 1] / 2])
             starts = places + np.where(small[:, None], above, 0)
             farthest = self.away * float(sizes[:, 1].min())
-            kind = "taken" if self.radii is None else "avoided"
+            kind = "dots" if self.radii is None else "avoided"
             centres, kept = spread(starts, sizes, frame, farthest=farthest, **{kind: groups})
             for text in np.flatnonzero(kept) if self.radii is not None else ():
                 way, box = places[text] - centres[text], sizes[text]
