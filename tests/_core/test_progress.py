@@ -140,6 +140,15 @@ def test_nothing_is_estimated_in_the_first_moment(
     assert log.getvalue() == "maps: 1 of 4\nmaps: 2 of 4, 0:03 left\n"
 
 
+def test_short_work_has_no_estimate(stderr: Replace, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = stderr(io.StringIO())
+    set_clock(monkeypatch, 0.0, 2.0, 4.0)
+    progress = Progress(2, "maps", shown=True)
+    progress.step()
+    progress.step()
+    assert log.getvalue() == "maps: 1 of 2\nmaps: 2 of 2\n"
+
+
 def test_unfinished_pieces_count(stderr: Replace, monkeypatch: pytest.MonkeyPatch) -> None:
     log = stderr(io.StringIO())
     set_clock(monkeypatch, 0.0, 10.0)
@@ -161,11 +170,11 @@ def test_pieces_may_differ_in_size_and_be_followed_by_others(
 
 def test_more_pieces_than_expected(stderr: Replace, monkeypatch: pytest.MonkeyPatch) -> None:
     log = stderr(io.StringIO())
-    set_clock(monkeypatch, 0.0, 1.0, 2.0, 3.0)
+    set_clock(monkeypatch, 0.0, 10.0, 20.0, 30.0)
     progress = Progress(2, "trials", shown=True, grows=2)
     for _ in range(3):
         progress.step()
-    assert log.getvalue().endswith("trials: 3 of 4, 0:01 left\n")
+    assert log.getvalue().endswith("trials: 3 of 4, 0:10 left\n")
 
 
 def test_a_log_of_short_work_stays_empty(stderr: Replace, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -94,6 +94,12 @@ def test_the_installed_program_runs() -> None:
     assert done.stdout == f"ctsne {version('ctsne')}\n"
 
 
+def test_the_package_runs_as_a_module() -> None:
+    words = [sys.executable, "-P", "-m", "ctsne", "--version"]
+    done = subprocess.run(words, check=True, capture_output=True, text=True, timeout=120)
+    assert done.stdout == f"ctsne {version('ctsne')}\n"
+
+
 def test_the_module_runs_and_a_closed_pipe_is_no_error() -> None:
     child = subprocess.Popen(
         [sys.executable, "-P", "-m", "ctsne.cli", "embed", "--help"],

@@ -17,7 +17,7 @@ from ctsne import ConditionalTSNE
 from ctsne._core.checksums import file_checksum
 from ctsne._core.locks import sole_writer
 from ctsne.datasets import make_synthetic
-from ctsne.distributed import PlacedShards, place
+from ctsne.distributed import PlacedShards, place, placing
 from ctsne.distributed.folder import RECORD
 from ctsne.distributed.models import ModelFile, kept_model
 
@@ -177,6 +177,16 @@ def test_h5ad(client: Any, model: Any, expected: np.ndarray, tmp_path: Path) -> 
 
 
 # Runs that end early
+
+
+def test_a_finished_folder_needs_no_cluster(
+    client: Any, model: Any, tmp_path: Path, cells: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files, out = str(cells / "*.parquet"), tmp_path / "out"
+    placed = run(model, files, out, labels="batch")
+    monkeypatch.setattr(placing, "opened_client", lambda _: pytest.fail("a cluster was opened"))
+    again = run(model, files, out, labels="batch")
+    assert again.n_found == len(placed.files) == 5 and again.n_points == placed.n_points
 
 
 def test_a_run_continues(

@@ -220,3 +220,17 @@ def test_cells_divide_every_range(n: int, cuts: int, size: int, whole: int, seed
     assert np.diff(bounds).max() <= max(4 * size, whole)  # even of equal points
     for begin, end in pairwise(ranges):
         np.testing.assert_array_equal(np.sort(order[begin:end]), np.arange(begin, end))
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_a_search_in_parts_finds_the_same(missing: bool) -> None:
+    rng = np.random.default_rng(0)
+    X, codes = clusters(rng, 9000, 6), rng.integers(-1 if missing else 0, 3, 9000)
+    k, shares = np.full(9000, 9, np.int32), list[float]()
+    labels = encode_labels(np.where(codes < 0, None, codes.astype(object)))
+    arguments: Any = (X, labels, k, k)
+    options: dict[str, Any] = {"metric": "euclidean", "n_jobs": 2, "recall": 0.9}
+    parts = approximate_neighbors(*arguments, **options, after_part=shares.append)
+    whole = approximate_neighbors(*arguments, **options)
+    assert np.array_equal(parts.indices, whole.indices) and parts.recall == whole.recall
+    assert len(shares) >= 4 and shares == sorted(shares) and shares[-1] == 1

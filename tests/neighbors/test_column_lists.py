@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctsne import _reference as formulas
+from ctsne.labels import encode_columns
 from ctsne.neighbors import (
     find_lists,
     matched_shares,
@@ -183,3 +184,15 @@ def test_what_is_refused() -> None:
         read_lists(D, other, **good)
     with pytest.raises(ValueError, match="labels must be those of 4 points, got 3"):
         matched_shares(read_lists(D, labels, **good), other)
+
+
+def test_a_search_in_parts_finds_the_same() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(9000, 4))
+    labels = encode_columns([rng.integers(0, 3, 9000), rng.integers(0, 2, 9000)])
+    wanted: dict[str, Any] = {"lengths": np.full(4, 5), "patterns": (0, 1, 2, 3)}
+    shares: list[float] = []
+    parts = find_lists(X, labels, after_part=shares.append, **wanted)
+    whole = find_lists(X, labels, **wanted)
+    assert np.array_equal(parts.indices, whole.indices)
+    assert len(shares) >= 8 and shares == sorted(shares) and shares[-1] == pytest.approx(1)

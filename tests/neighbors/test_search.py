@@ -365,3 +365,16 @@ def test_rows_are_numbers_of_points(rows: Any) -> None:
         rows = np.array([{}])
     with pytest.raises((TypeError, ValueError), match=r"^rows must be"):
         find_neighbors(np.arange(12.0).reshape(6, 2), k_same=2, rows=rows)
+
+
+@pytest.mark.parametrize("rows", [None, np.arange(0, 9000, 2)])
+def test_a_search_in_parts_finds_the_same(rows: Any) -> None:
+    rng = np.random.default_rng(0)
+    X, codes = rng.normal(size=(9000, 5)), rng.integers(-1, 4, 9000)
+    wanted: dict[str, Any] = {"k_same": 6, "k_other": 6, "rows": rows}
+    shares: list[float] = []
+    parts = find_neighbors(X, labels_of(codes), after_part=shares.append, **wanted)
+    whole = find_neighbors(X, labels_of(codes), **wanted)
+    assert np.array_equal(parts.indices, whole.indices)
+    assert np.array_equal(parts.distances, whole.distances)
+    assert len(shares) >= 4 and shares == sorted(shares) and shares[-1] == 1

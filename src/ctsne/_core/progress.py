@@ -17,6 +17,8 @@ _Item = TypeVar("_Item", bound=np.generic)
 
 # Seconds after which the speed so far says how long the rest takes; before, nothing is shown.
 _SETTLED = 1.5
+# Work that is done in fewer seconds than this needs no estimate.
+_WORTH = 3.0
 # Parts of a long search, after each of which the bar moves, and the fewest points in one.
 _PARTS, _FEWEST = 50, 4096
 
@@ -60,6 +62,7 @@ class Progress:
         self._bar: Any = _bar(self._left, name, stream, notebook=notebook) if drawn else None
         self._stream = stream if shown and not drawn and every is not None else None
         self._every = every or 0.0
+        self._worth_it = False
         self._begin = self._last = time.monotonic()
 
     def step(self, size: float = 1.0, *, worked: bool = True) -> None:
@@ -102,7 +105,9 @@ class Progress:
         worked, seconds = self._done + self._inside, now - self._begin
         if worked <= 0 or seconds < _SETTLED:
             return None
-        return seconds / worked * max(0.0, self._left - self._inside + self._later)
+        left = seconds / worked * max(0.0, self._left - self._inside + self._later)
+        self._worth_it |= left >= _WORTH
+        return left if self._worth_it else None
 
     def _show(self) -> None:
         if self._bar is not None:

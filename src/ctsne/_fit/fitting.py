@@ -31,6 +31,8 @@ _log = logging.getLogger("ctsne")
 
 # Seconds between lines of progress in a log file, where lines cannot be redrawn.
 _LOGGED_EVERY = 30.0
+# What follows a map usually takes this share of its time: its loss, measures, writing it.
+_AFTERWARDS = 0.1
 
 
 class StageLog:
@@ -65,7 +67,7 @@ class StageLog:
 
         ``later`` is the number of iterations that may follow, for the estimate of time left.
         """
-        bar = self.bar(n_iter, name, later=later)
+        bar = self.bar(n_iter, name, later=later + _AFTERWARDS * n_iter)
         try:
             return layout.run(
                 n_iter, callback=self._called if self._verbose > 1 else self._callback,

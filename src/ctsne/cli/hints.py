@@ -20,6 +20,7 @@ _MOST_VALUES, _LEAST_POINTS = 200, 4
 # More whole numbers than this are counts.
 _MOST_NUMBERS = 50
 _SHOWN = 6
+_LOOKED_AT = 10_000
 # Columns of these names usually hold what is known before an experiment, or what it looks for.
 _KNOWN = re.compile(
     r"batch|donor|sample|patient|subject|individual|replicate|plate|run|lane|tech|method|platform"
@@ -33,15 +34,24 @@ def label_columns(columns: Mapping[str, Any]) -> dict[str, Labels]:
     """Return the columns that could be labels, those that are usually known first."""
     found = {}
     for name, column in columns.items():
-        kind = getattr(column, "dtype", None)
-        if getattr(kind, "kind", "O") == "f":  # a measurement
+        kind = getattr(getattr(column, "dtype", None), "kind", "O")
+        most = min(_MOST_NUMBERS if kind in "iu" else _MOST_VALUES, len(column) // _LEAST_POINTS)
+        # Fractions are measurements. Of many values, the first rows already have too many.
+        if kind == "f" or _encoded(column[:_LOOKED_AT]) is None:
             continue
-        labels = encode_labels(column)
-        numeric = getattr(kind, "kind", "O") in "iu"
-        most = min(_MOST_NUMBERS if numeric else _MOST_VALUES, labels.n_points // _LEAST_POINTS)
-        if 2 <= labels.n_labels <= most:
+        labels = _encoded(column)
+        if labels is not None and 2 <= labels.n_labels <= most:
             found[name] = labels
     return dict(sorted(found.items(), key=lambda item: (_rank(item[0]), item[1].n_labels)))
+
+
+def _encoded(column: Any) -> Labels | None:
+    """Return a column as labels, unless it cannot be one."""
+    try:
+        labels = encode_labels(column)
+    except (TypeError, ValueError):
+        return None
+    return labels if labels.n_labels <= _MOST_VALUES else None
 
 
 def _rank(name: str) -> int:

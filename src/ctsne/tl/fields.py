@@ -119,8 +119,9 @@ def find_graph(
         if lonely:
             warn(
                 f"{lonely} of {adata.n_obs} points {'has' if lonely == 1 else 'have'} no neighbour "
-                f"with another {what} in {place}, so {what}s cannot be mixed there; leave neighbors_key out to search "
-                f"such neighbours, or use a graph made {what} by {what}, as bbknn does"
+                f"with another {what} in {place}, so {what}s cannot be mixed there; leave "
+                f"neighbors_key out to search such neighbours, or use a graph made {what} by "
+                f"{what}, as bbknn does"
             )
     return Source(graph, "auto", {"neighbors_key": key})
 

@@ -1,0 +1,113 @@
+"""What to do next: every command that is suggested can be typed, and works."""
+
+from __future__ import annotations
+
+import shlex
+from argparse import Namespace
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ctsne.cli.hints import label_columns, label_to_see, missing_labels, report_command
+from ctsne.cli.main import main, make_parser
+
+Run = Callable[..., str]
+NO_READING = dict.fromkeys(
+    ("label_file", "use_rep", "layer", "features", "index", "join_on"), None
+)  # fmt: skip
+
+
+def next_commands(text: str) -> list[list[str]]:
+    """Return the commands that a result ends with."""
+    lines = [line for line in text.splitlines() if line.startswith("next, ")]
+    return [shlex.split(line.partition(": ")[2]) for line in lines]
+
+
+def test_columns_that_could_be_labels() -> None:
+    n = 100
+    columns: dict[str, Any] = {
+        "celltype": pd.Series(np.arange(n) % 7).map("type {}".format),
+        "sex": np.array(["f", "m"])[np.arange(n) % 2],
+        "donor": pd.Series(np.arange(n) % 4).map("d{}".format).mask(np.arange(n) < 5),
+        "plate": np.arange(n) % 3,
+        "cell": pd.Series(np.arange(n)).map("c{}".format),
+        "n_counts": np.arange(n) % 25 * 7,
+        "score": np.linspace(0, 1, n),
+        "one": np.full(n, "a"),
+    }
+    found = label_columns(columns)
+    assert [*found] == ["plate", "donor", "sex", "n_counts", "celltype"]
+    assert found["donor"].n_missing == 5
+    assert label_to_see([*found]) == "celltype" and label_to_see(["donor"]) is None
+
+
+def test_a_column_that_is_no_label_is_passed_over() -> None:
+    mixed = pd.Series([[1], [2]] * 10, dtype=object)
+    assert label_columns({"lists": mixed, "batch": np.arange(20) % 2}).keys() == {"batch"}
+
+
+def test_a_missing_label_names_the_columns(cells: str) -> None:
+    options = Namespace(input=cells, **NO_READING)
+    assert missing_labels(options) == (
+        "--labels COLUMN is missing: name the label to factor out. "
+        "Columns that could be labels: batch (2 values), type (3 values)"
+    )
+    options.input = "none.csv"  # is reported once the label is named
+    assert missing_labels(options, ", or not").endswith("name the label to factor out, or not")
+
+
+def test_no_column_could_be_a_label(tmp_path: Path) -> None:
+    np.save(tmp_path / "X.npy", np.random.default_rng(0).normal(size=(20, 3)))
+    options = Namespace(input=str(tmp_path / "X.npy"), **NO_READING)
+    assert missing_labels(options).endswith("X.npy has no column that looks like a label")
+
+
+def test_names_are_quoted() -> None:
+    command = report_command("my cells.csv", {"labels": ["batch id"]}, "a b.html")
+    assert command == "ctsne report 'my cells.csv' --labels 'batch id' -o 'a b.html'"
+
+
+@pytest.mark.parametrize("output", ["my map.csv", "map.npz", "map.npy", "cells.csv.gz"])
+def test_a_map_ends_with_commands_that_work(
+    output: str, cells: str, run: Run, quick: list[str]
+) -> None:
+    text = run("embed", cells, "--labels", "batch", "-o", output, *quick)
+    draw, compare = next_commands(text)
+    stem = output.partition(".")[0]
+    assert draw[:2] == ["ctsne", "plot"] and draw[draw.index("-o") + 1] == f"{stem}.png"
+    assert ("--color" in draw) == (output != "map.npy")  # positions alone have no columns
+    assert main(draw[1:]) == 0 and Path(f"{stem}.png").is_file()
+    assert compare[:3] == ["ctsne", "report", cells] and "--perplexity" in compare
+    assert make_parser().parse_args(compare[1:]).output == f"{stem}-strengths.html"
+
+
+def test_what_was_asked_for_is_not_suggested_again(cells: str, run: Run, quick: list[str]) -> None:
+    done = ["--plot", "map.png", "--mixing", "0.2"]
+    text = run("embed", cells, "--labels", "batch", "-o", "map.csv", *done, *quick)
+    assert next_commands(text) == []
+    for option in ("--quiet", "--json"):
+        text = run("embed", cells, "--labels", "batch", "-o", "map.csv", option, *quick)
+        assert next_commands(text) == []
+
+
+def test_from_an_unknown_file_to_a_map(
+    cells: str, frame: pd.DataFrame, run: Run, quick: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Type only what the step before suggests."""
+    frame.assign(n_counts=np.arange(len(frame)) * 50).to_csv("my cells.csv", index=False)
+    (report,) = next_commands(run("info", "my cells.csv"))
+    assert report[1:] == [
+        "report", "my cells.csv", "--labels", "batch", "--other", "type", "-o", "my cells.html",
+        "--features", "PC*",
+    ]  # fmt: skip
+    text = run(*report[1:], *quick, "--methods", "joint", "--mixing", "0.05")
+    lines = [line.strip() for line in text.splitlines() if line.startswith("  ctsne embed")]
+    text = run(*shlex.split(lines[0])[1:])
+    assert text.startswith("map: map.csv (120 points; ")
+    draw, *_ = next_commands(text)
+    assert main(draw[1:]) == 0 and Path("map.png").is_file()
+    assert capsys.readouterr().err.count("error") == 0
