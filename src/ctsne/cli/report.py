@@ -34,9 +34,12 @@ is run first: one command from a file to a page."""
 
 EPILOG = """\
 the page:
-  Move the slider to change the strength. Colour by any column. Select points
-  with the lasso to see them in all maps. The end of the page shows the command
-  and the settings that made it.
+  Two maps next to each other, or one map in two colours; zooming, pointing and
+  selecting work in both. Move the slider to change the strength. Colour by any
+  column, by the features or genes that --show names (at most 50), and by what
+  ctsne knows of each point, such as missing counterparts under other labels.
+  Up to 500,000 points are shown. The page also shows the command and the
+  settings that made it.
 
 examples:
   ctsne report sweep -o page.html
