@@ -24,8 +24,8 @@ _SCRIPTS = (
 )  # fmt: skip
 # Nothing is loaded; only our script runs and only our style sheet applies.
 _POLICY = (
-    "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data: blob:; "
-    "style-src {style}; script-src {script}"
+    "default-src 'none'; base-uri 'none'; form-action 'none'; style-src {style}; "
+    "script-src {script}"
 )
 
 
