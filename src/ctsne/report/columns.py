@@ -140,6 +140,14 @@ def _numbers(labels: Labels) -> NDArray[np.float64] | None:
     return values[labels.codes] if _is_scale(values) else None
 
 
+def check_point_names(names: Any, n: int, there: str) -> None:
+    """Refuse anything but a list with a name for each of ``n`` points, or None."""
+    if isinstance(names, str | bytes) or not (names is None or hasattr(names, "__len__")):
+        raise TypeError(f"names must be a list with one name per point, got {type(names).__name__}")
+    if names is not None and len(names) != n:
+        raise ValueError(f"names has {len(names)} entries but {there}")
+
+
 def short_texts(values: Any, rows: NDArray[np.int64]) -> list[str]:
     """Return the texts of some rows of a list or array, cut as :func:`short_text` does."""
     array = np.asarray(values) if isinstance(values, np.ndarray) else np.empty(0)
