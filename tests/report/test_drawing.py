@@ -133,6 +133,21 @@ def test_each_point_has_its_colour_and_a_highlight_fades_the_others(
     assert _near(_at(page, places[0]), _COLORS[1])
 
 
+@pytest.mark.parametrize("insist", [False, True], ids=["pixels", "webgl"])
+def test_codes_may_have_any_size(drawn: Callable[..., Opened], insist: bool) -> None:
+    page = drawn(_CORNERS, np.array([1, 2, 3, 1]), insist=insist)
+    for kind, last in (("Uint8Array", 3), ("Uint32Array", 70_000)):
+        page.page.evaluate(f"""() => {{
+            const colors = Array({last + 1}).fill("#000000");
+            colors[{last}] = "#00a000";
+            ctsnePage.panel.paint({kind}.from([1, 2, {last}, 1]), colors);
+        }}""")
+        page.settle()
+        found = [_at(page, place) for place in _pixels(_CORNERS)]
+        wanted = ("#000000", "#000000", "#00a000", "#000000")
+        assert all(_near(pixel, color) for pixel, color in zip(found, wanted, strict=True))
+
+
 def test_webgl_and_pixels_draw_the_same(drawn: Callable[..., Opened]) -> None:
     codes = np.arange(4000) % 3 + 1
     images = []

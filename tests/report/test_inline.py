@@ -45,7 +45,7 @@ def test_a_model_is_a_page_of_one_map() -> None:
     assert facts["single"] and facts["targets"] == [] and len(facts["maps"]) == 1
     assert facts["maps"][0]["title"] == "joint, strength 0.5"
     names = [each["name"] for each in facts["columns"]]
-    assert names == ["label", "shape", "matched under other labels"]
+    assert names == ["label", "shape", "counterparts under other labels"]
     assert facts["known"] == [0] and facts["other"] == 1 and page.title == "Map without label"
     assert 'ConditionalTSNE(method=\\"joint\\", strength=0.5' in page.html
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ctsne._core.files import check_space
+from ctsne._core.messages import size_text
 from ctsne.cli.console import Console
 from ctsne.cli.folders import SweepFolder, check_folder, files_of, read_folder, write_folder
 from ctsne.cli.hints import missing_labels
@@ -80,15 +81,11 @@ def run(options: argparse.Namespace, console: Console) -> None:
                "suggested": None if best is None else best["parameters"],
                "embed": None if best is None else best["command"],
                "reason": facts["reason"]}  # fmt: skip
-    made = f"{len(result.maps)} maps of {n_points(result):,} points, {_size_text(size)}"
+    made = f"{len(result.maps)} maps of {n_points(result):,} points, {size_text(size)}"
     lines += ["", f"page: {options.output} ({made}); open it in a browser"]
     if sweep.features:
         lines.append(_added(sweep))
     console.result("\n".join(lines), content)
-
-
-def _size_text(size: int) -> str:
-    return f"{size / 1e6:.1f} MB" if size > 1e6 else f"{size / 1e3:.0f} kB"
 
 
 def _data_file(sweep: SweepFolder, options: argparse.Namespace) -> str:
@@ -106,7 +103,7 @@ def _added(sweep: SweepFolder) -> str:
     count = len(sweep.features)
     size = sum(map(scale_size, map(len, sweep.features.values())))
     what, adds = ("feature", "adds") if count == 1 else ("features", "add")
-    return f"{count} {what} to colour by {adds} {_size_text(size)}"
+    return f"{count} {what} to colour by {adds} {size_text(size)}"
 
 
 def _page_of_folder(target: Path, options: argparse.Namespace, console: Console) -> SweepFolder:

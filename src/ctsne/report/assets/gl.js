@@ -116,7 +116,7 @@ function makeCard(points, { onLost, onReturn, insist = false }) {
       attribute(3, points.to.y, gl.FLOAT);
     },
     codes() {
-      attribute(CODE, points.codes, points.codes.BYTES_PER_ELEMENT === 1 ? gl.UNSIGNED_BYTE : gl.UNSIGNED_SHORT);
+      attribute(CODE, points.codes, { 1: gl.UNSIGNED_BYTE, 2: gl.UNSIGNED_SHORT, 4: gl.UNSIGNED_INT }[points.codes.BYTES_PER_ELEMENT]);
     },
     table() {
       const rows = Math.ceil(points.table.length / 256);

@@ -1,15 +1,17 @@
-// A single point: its facts next to the pointer and, once clicked or found, beside the maps, and the points dominated by one neighbour.
+// A single point: its facts next to the pointer and, once clicked or found, beside the maps. And the
+// points dominated by one neighbour.
 
-// Name, labels and diagnostics in a map, as pairs of texts.
+// Name, labels and diagnostics in a map, as pairs of a text and a function that reads another one:
+// columns are unpacked when first read, so that many of them do not delay the first hover.
 
 function factsOf(data, point, map) {
   const { facts } = data;
-  const pairs = facts.names === null ? [] : [["name", facts.names[point]]];
-  pairs.push([rowName(facts), String(data.rows[point])]);
-  facts.columns.forEach(({ name }, column) => pairs.push([name, data.labelOf(column, point)]));
+  const pairs = facts.names === null ? [] : [["name", () => facts.names[point]]];
+  pairs.push([rowName(facts), () => String(data.rows[point])]);
+  facts.columns.forEach(({ name }, column) => pairs.push([name, () => data.labelOf(column, point)]));
   for (const { key, name, digits } of facts.diagnostics) {
     const value = data.diagnostic(map, key, point);
-    if (value !== null) pairs.push([name, value.toFixed(digits)]);
+    if (value !== null) pairs.push([name, () => value.toFixed(digits)]);
   }
   return pairs;
 }
@@ -21,9 +23,10 @@ function rowName({ sampledFrom }) {
 }
 
 function drawFacts(list, pairs) {
-  list.replaceChildren(...pairs.flatMap(([name, text]) => [
-    element("dt", name, { title: name, dir: "auto" }), element("dd", text, { title: text, dir: "auto" }),
-  ]));
+  list.replaceChildren(...pairs.flatMap(([name, read]) => {
+    const text = read();
+    return [element("dt", name, { title: name, dir: "auto" }), element("dd", text, { title: text, dir: "auto" })];
+  }));
 }
 
 function connectPoint(data, state) {
@@ -47,7 +50,7 @@ function showTip(data, point, event, map) {
   if (point === null) return;
   const pairs = factsOf(data, point, map);
   const more = pairs.length - MOST_FACTS;
-  drawFacts(tip.firstElementChild, more > 0 ? [...pairs.slice(0, MOST_FACTS), ["…", `and ${more} more`]] : pairs);
+  drawFacts(tip.firstElementChild, more > 0 ? [...pairs.slice(0, MOST_FACTS), ["…", () => `and ${more} more`]] : pairs);
   const { clientX, clientY } = event;
   tip.style.left = `${Math.max(0, Math.min(clientX + 14, window.innerWidth - tip.offsetWidth - 8))}px`;
   const below = clientY + 16;

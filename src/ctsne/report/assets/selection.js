@@ -8,7 +8,7 @@ function connectSelection(data, state) {
   const clear = () => state.set({ selected: [], pressed: NOTHING_PRESSED, pinned: null, point: null });
   byId("clear").addEventListener("click", clear);
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && !closeSheet()) clear();
+    if (event.key === "Escape" && !event.defaultPrevented && !closeSheet()) clear();
   });
   for (const id of ["download", "save-csv"]) byId(id).addEventListener("click", () => saveSelection(data, state.values.selected));
   const isPart = showsPart(facts);

@@ -94,8 +94,8 @@ function connectSettings(data, state) {
     const { suggested } = values;
     const { map } = focused(values);
     for (const [each, row] of rows) {
-      row.toggleAttribute("aria-current", each === map);
       if (each === map) row.setAttribute("aria-current", "true");
+      else row.removeAttribute("aria-current");
       row.querySelector(".tag").textContent = each === suggested ? "suggested" : "";
     }
   });
