@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from .conftest import Opened
 
 _SCRIPTS = (
-    "data.js", "gl.js", "splat.js", "panel.js", "pointer.js", "grid.js", "names.js", "picture.js"
+    "data.js", "colors.js", "gl.js", "splat.js", "panel.js", "pointer.js", "grid.js", "names.js",
+    "picture.js",
 )  # fmt: skip
 _COLORS = ["#808080", "#d00000", "#00a000", "#0000d0"]
 _WHOLE = {"x": 0.5, "y": 0.5, "side": 1.06}
