@@ -143,34 +143,39 @@ show(result, columns=adata.obs[["type", "dividing", "phase"]], features=genes)
 # ## Do not trust your eyes
 #
 # For each dividing cell, take the ten nearest cells **of other types** in the map. How many of
-# them are dividing?
+# them are dividing? The threshold of 0.5 is ours, so we look at others too.
 
 # %%
 from sklearn.neighbors import NearestNeighbors
 
 
-def dividing_nearby(positions):
+def dividing_nearby(positions, dividing):
     """Return the share of dividing cells among the nearest cells of other types."""
     shares = []
-    for name in kind[high].unique():
+    for name in kind[dividing].unique():
         others = (kind != name).to_numpy()
         search = NearestNeighbors(n_neighbors=10).fit(positions[others])
-        near = search.kneighbors(positions[high & ~others], return_distance=False)
-        shares.append(high[others].to_numpy()[near].mean(axis=1))
+        near = search.kneighbors(positions[dividing & ~others], return_distance=False)
+        shares.append(dividing[others].to_numpy()[near].mean(axis=1))
     return np.concatenate(shares).mean()
 
 
-found = pd.Series(
+scores = adata.obs[["S_score", "G2M_score"]].max(axis=1)
+compared = {"30 components, no map": adata.obsm["X_pca"], **shown}
+found = pd.DataFrame(
     {
-        "random map": high.mean(),
-        "30 components, no map": dividing_nearby(adata.obsm["X_pca"]),
-        **{title: dividing_nearby(positions) for title, positions in shown.items()},
+        threshold: {
+            "random map": (scores > threshold).mean(),
+            **{name: dividing_nearby(Y, scores > threshold) for name, Y in compared.items()},
+        }
+        for threshold in (0.3, 0.5, 0.7)
     }
 )
 found.round(2)
 
 # %% [markdown]
-# Three of four, against one third in t-SNE and one half in the components themselves.
+# About three of four at our threshold, against one third in t-SNE and one half in the components
+# themselves; the order is the same at the others.
 #
 # **The decision.** To show the types, take t-SNE. To show what runs across types, take the
 # suggested map: dividing cells of several types are similar to each other, beyond their type. What
@@ -178,8 +183,14 @@ found.round(2)
 # the same. Nor is this an independent proof, because the scores were computed from the same counts
 # as the map. The next step is a look at marker genes, type by type.
 #
-# We chose the label and the threshold after looking at the data, and 700 cells are few. With 15 to
-# 50 components instead of 30 the numbers change, but not the order of the maps.
+# **How we got here.** This was not the first attempt. We factored out the type and looked which of
+# 765 genes and five scores vary across types in the same way; those of cell division were at the
+# top, next to the number of genes per cell. Then we tried three ways to group the types (as
+# annotated, as here, and by lineage), with 15 to 50 components and these thresholds. In all 45
+# combinations dividing cells lie closer together with the type factored out, with and without
+# alignment, than in t-SNE. How much closer depends on the grouping: with all ten annotated types,
+# t-SNE itself reaches one half. And 45 dividing cells are few. A finding like this needs a second
+# dataset.
 
 # %%
 adata.write_h5ad("cells.h5ad")

@@ -226,9 +226,10 @@ def test_cells_divide_every_range(n: int, cuts: int, size: int, whole: int, seed
 def test_a_search_in_parts_finds_the_same(missing: bool) -> None:
     rng = np.random.default_rng(0)
     X, codes = clusters(rng, 9000, 6), rng.integers(-1 if missing else 0, 3, 9000)
-    k, shares = np.full(9000, 9, np.int32), list[float]()
     labels = encode_labels(np.where(codes < 0, None, codes.astype(object)))
-    arguments: Any = (X, labels, k, k)
+    lengths = fill_lists(*check_lengths(9, 9, 9000), *available(labels, 9000))
+    arguments: Any = (X, labels, *lengths)
+    shares: list[float] = []
     options: dict[str, Any] = {"metric": "euclidean", "n_jobs": 2, "recall": 0.9}
     parts = approximate_neighbors(*arguments, **options, after_part=shares.append)
     whole = approximate_neighbors(*arguments, **options)

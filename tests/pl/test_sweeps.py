@@ -99,7 +99,8 @@ def test_one_parameter_needs_no_choice() -> None:
 
 def test_trade_off_is_one_line_a_method(result: SweepResult) -> None:
     ax = pl.trade_off(result)
-    assert legend(ax) == ["t-SNE", "joint, init random", "balanced", "revised"]
+    lines = ["t-SNE", "joint, init random", "balanced", "revised"]
+    assert legend(ax) == [*lines, "numbers: strength, beta"]
     assert ax.get_xlabel() == "mixing of the label" and ax.get_ylabel() == "neighbours kept"
     revised = ax.lines[-1]
     for values, name in ((revised.get_xdata(), "mixing"), (revised.get_ydata(), "adjusted_rnx")):

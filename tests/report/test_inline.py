@@ -88,6 +88,8 @@ def test_only_so_many_points_are_stored_in_a_notebook(monkeypatch: pytest.Monkey
     page = show(result, columns=columns, known="batch")
     assert facts_of(page)["notShown"] == 40
     assert "50 of 90 points" in page.note and "50 of 90 points" in page._repr_html_()
+    monkeypatch.setattr(inline, "_MOST_BYTES", 12 * 7 * 40)  # there are seven maps
+    assert facts_of(show(result, columns=columns, known="batch"))["notShown"] == 50
 
 
 def test_no_text_leaves_its_frame() -> None:

@@ -146,7 +146,9 @@ def _first_rows(shards: Sequence[Shard], choice: Choice, client: Any) -> Any:
         if isinstance(shard.content, str):
             found = _head_of(shard.content, choice)
         else:
-            found = client.compute(delayed(_head_of)(shard.content, choice)).result()
+            head = delayed(_head_of)(shard.content, choice)
+            here = client is None  # of files, which need no cluster to be opened
+            found = head.compute(scheduler="synchronous") if here else client.compute(head).result()
         if found is not None:
             return found
     raise ValueError("the collection is empty: none of its partitions has rows")

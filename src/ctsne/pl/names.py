@@ -57,6 +57,8 @@ def places_of(labels: Labels, points: NDArray[np.floating]) -> Place:
         best = apart.mean(axis=0).argmin()
         middle[code], radius[code] = own[best], np.quantile(apart[best], _MOST_POINTS)
         typical[code] = np.median(apart[best])
+    if not len(rows):
+        return Place(middle, radius, np.zeros(labels.n_labels, bool))
     every = np.asarray(points[rows], np.float64)
     whole = np.median(np.linalg.norm(every - np.median(every, axis=0), axis=1))
     return Place(middle, radius, typical < _TOGETHER * whole)

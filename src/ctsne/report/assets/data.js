@@ -119,18 +119,52 @@ function byId(id) {
   return document.getElementById(id);
 }
 
-// A name that is cut in the middle where room is short, so that its end stays in sight.
+// Makes names that are cut in the middle where room is short, so that their end stays in sight.
+// Those of the labels that begin and end alike are cut before the word in which they differ.
 
-const [TAIL, UNCUT] = [11, 20];
+const [TAIL, UNCUT, START] = [11, 20, 6];
 
-function longName(text) {
-  const shown = text.trim() === "" ? "(empty)" : text;
-  const name = element("span", "", { class: "name", dir: "auto", title: text });
-  const letters = Array.from(shown);
-  if (letters.length <= UNCUT) {
-    name.append(element("span", shown, { class: "head" }));
-  } else {
-    name.append(element("span", letters.slice(0, -TAIL).join(""), { class: "head" }), element("span", letters.slice(-TAIL).join(""), { class: "tail" }));
+function longNames(labels) {
+  const alike = new Map();
+  for (const label of labels) {
+    const letters = Array.from(label);
+    if (letters.length <= UNCUT) continue;
+    const ends = letters.slice(0, START).concat(letters.slice(-TAIL)).join("");
+    if (!alike.has(ends)) alike.set(ends, []);
+    alike.get(ends).push(label);
   }
+  const cuts = new Map();
+  for (const group of alike.values()) {
+    if (group.length === 1) continue;
+    // In this order a name shares its longest beginning with one of its neighbours.
+    const sorted = group.sort().map((label) => Array.from(label));
+    sorted.forEach((letters, place) => {
+      const near = [sorted[place - 1], sorted[place + 1]].filter((each) => each !== undefined);
+      cuts.set(letters.join(""), beforeWord(letters, Math.max(...near.map((each) => firstDifference(letters, each)))));
+    });
+  }
+  return (text) => longName(text, cuts.get(text) ?? null);
+}
+
+function firstDifference(letters, others) {
+  const place = letters.findIndex((letter, at) => letter !== others[at]);
+  return place === -1 ? letters.length : place;
+}
+
+// The beginning of a word, unless that is far.
+
+function beforeWord(letters, place) {
+  let start = place;
+  while (start > 0 && place - start < 8 && !/[\s,;/]/.test(letters[start - 1])) start--;
+  return start;
+}
+
+function longName(text, cut) {
+  const shown = text.trim() === "" ? "(empty)" : text;
+  const letters = Array.from(shown);
+  const name = element("span", "", { class: cut === null ? "name" : "name inner", dir: "auto", title: text });
+  const place = cut ?? (letters.length <= UNCUT ? letters.length : letters.length - TAIL);
+  name.append(element("span", letters.slice(0, place).join(""), { class: "head" }));
+  if (place < letters.length) name.append(element("span", letters.slice(place).join(""), { class: "tail" }));
   return name;
 }

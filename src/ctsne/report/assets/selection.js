@@ -62,10 +62,11 @@ function countTable(data, column, selected) {
     element("th", "share", { scope: "col", title: "share of the selected points" }),
     element("th", "of all", { scope: "col", title: "share of this label among all points shown" }));
   table.append(head);
+  const nameOf = longNames(labels);
   for (const code of order.slice(0, MOST_ROWS)) {
     const row = element("tr");
     const cell = element("td");
-    cell.append(longName(code === 0 ? data.facts.missingText : labels[code - 1]));
+    cell.append(nameOf(code === 0 ? data.facts.missingText : labels[code - 1]));
     row.append(cell, element("td", count(inside[code])), element("td", percent(inside[code] / selected.length)), element("td", percent(all[code] / data.n)));
     table.append(row);
   }
