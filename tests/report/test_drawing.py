@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from .conftest import Opened
 
 _SCRIPTS = (
-    "data.js", "gl.js", "splat.js", "panel.js", "pointer.js", "grid.js", "names.js", "picture.js"
+    "data.js", "colors.js", "shortening.js", "gl.js", "splat.js", "panel.js", "pointer.js",
+    "grid.js", "names.js", "picture.js",
 )  # fmt: skip
 _COLORS = ["#808080", "#d00000", "#00a000", "#0000d0"]
 _WHOLE = {"x": 0.5, "y": 0.5, "side": 1.06}
@@ -555,6 +556,10 @@ def test_names_stay_different_when_they_are_shortened(drawn: Callable[..., Opene
     assert all(len(text) <= 20 for text in short) and "short" in short
     assert short[0].endswith("end 1") and short[1].endswith("end 2")
     assert "A differs" in short[2]
+    twice = page.page.evaluate(
+        "text => ctsnePage.shortened([text, text], 20, (each) => each.length)", texts[0]
+    )
+    assert twice[0] == twice[1] and len(twice[0]) <= 20
 
 
 def test_pictures_show_what_is_seen(drawn: Callable[..., Opened]) -> None:

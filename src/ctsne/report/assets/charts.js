@@ -111,8 +111,10 @@ function connectTradeOff(data, state) {
   const { facts } = data;
   const nameOf = (key) => facts.measures.find((measure) => measure.key === key)?.name;
   const isDrawn = ({ mixing, kept }) => mixing !== undefined && kept !== undefined;
+  const dotOf = (map) => ({ map, mixing: leastMixing(facts, map), kept: facts.maps[map].measures.adjusted_rnx });
   const lines = facts.lines.map((line, place) => ({
-    ...line, ...lineStyle(facts.lines.slice(0, place).filter(({ color }) => color === line.color).length), dots: line.maps.map((map) => ({ map, mixing: leastMixing(facts, map), kept: facts.maps[map].measures.adjusted_rnx })).filter(isDrawn),
+    ...line, ...lineStyle(facts.lines.slice(0, place).filter(({ color }) => color === line.color).length),
+    dots: line.maps.map(dotOf).filter(isDrawn),
   }));
   const all = lines.flatMap(({ dots }) => dots);
   byId("trade-off").hidden = all.length < 2;

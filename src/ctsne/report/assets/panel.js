@@ -203,7 +203,7 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
     },
     paint(codes, table) {
       points.codes = codes;
-      points.table = table.map((hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)));
+      points.table = table.map(parts);
       load("codes", "table");
     },
     highlight(mask) {

@@ -70,16 +70,16 @@ function connectDominated(data, state) {
     before = map;
     const { title, dominated } = facts.maps[map];
     const worst = dominated.worst.map(([row, weight]) => ({ point: data.pointOf(row), weight })).filter(({ point }) => point !== undefined);
-    const share = `${count(dominated.count)} of ${count(facts.n)} points`;
+    const [have, their] = dominated.count === 1 ? ["has", "its"] : ["have", "their"];
     byId("dominated-about").textContent = dominated.count === 0
       ? `${title}: no point has more than half of its similarity on a single neighbour.`
-      : `${title}: ${share} ${dominated.count === 1 ? "has" : "have"} more than half of ${dominated.count === 1 ? "its" : "their"} similarity on a single neighbour, which may be the only reason for ${dominated.count === 1 ? "its" : "their"} position.` +
-        (dominated.count > worst.length ? ` The ${count(worst.length)} worst:` : "");
+      : `${title}: ${count(dominated.count)} of ${count(facts.n)} points ${have} more than half of ${their} similarity on a single neighbour, ` +
+        `which may be the only reason for ${their} position.${dominated.count > worst.length ? ` The ${count(worst.length)} worst:` : ""}`;
     byId("dominated-select").hidden = worst.length === 0;
     byId("dominated-select").onclick = () => lookAt({ selected: Uint32Array.from(worst, ({ point }) => point), pressed: NOTHING_PRESSED });
     byId("dominated").replaceChildren(...worst.map(({ point, weight }) => {
       const label = facts.known.map((column) => data.labelOf(column, point)).join(" | ");
-      const button = element("button", `${data.nameOf(point)}`, { type: "button", title: `${data.nameOf(point)}, ${label}`, dir: "auto" });
+      const button = element("button", data.nameOf(point), { type: "button", title: `${data.nameOf(point)}, ${label}`, dir: "auto" });
       button.addEventListener("click", () => lookAt({ pinned: point, point }));
       const item = element("li");
       item.append(button, element("span", weight.toFixed(2), { class: "count" }));
