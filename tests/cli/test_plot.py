@@ -114,3 +114,74 @@ def test_what_cannot_work(
 
 def test_one_colour_for_many_maps(swept: str, fail: Callable[..., str]) -> None:
     assert "one colour" in fail("plot", swept, "-o", "a.png", "--color", "type", "batch")
+
+
+def figure_of(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Keep the figures that are saved."""
+    kept: list[Any] = []
+    save = plot.save_picture
+
+    def keep(figure: Any, *arguments: Any, **options: Any) -> None:
+        kept.append([ax.get_title(loc="left") for ax in figure.axes])
+        save(figure, *arguments, **options)
+
+    monkeypatch.setattr(plot, "save_picture", keep)
+    return kept
+
+
+def test_the_label_to_look_for_is_drawn_beside(
+    cells: str, run: Callable[..., str], quick: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = figure_of(monkeypatch)
+    known = ["embed", cells, "--labels", "batch"]
+    run(*known, "--other", "type", "-o", "a.csv", "--plot", "a.png", *quick)
+    run(*known, "-o", "b.csv", "--plot", "b.png", *quick)  # type is the only other label
+    run("plot", "a.csv", "-o", "c.png")
+    run("plot", "b.csv", "-o", "d.png")
+    assert drawn == [["batch", "type"]] * 4
+    run("plot", "a.csv", "-o", "e.png", "--color", "type")
+    assert drawn[-1] == ["type"]
+
+
+@pytest.mark.parametrize(("width", "mm"), [("single", 89), ("double", 183), ("120", 120)])
+def test_the_width_for_print(width: str, mm: float, made: str, run: Callable[..., str]) -> None:
+    import matplotlib.image
+
+    run("plot", made, "-o", "map.png", "--width", width)
+    assert matplotlib.image.imread("map.png").shape[1] == pytest.approx(mm / 25.4 * 300, abs=1.5)
+    run("plot", made, "-o", "map.svg", "--width", width)
+    text = Path("map.svg").read_text()
+    points = float(text.split('width="')[1].split("pt")[0])
+    assert points == pytest.approx(mm / 25.4 * 72, abs=0.1)
+    assert ">batch</text>" in text and "<image" in text
+    run("plot", made, "-o", "map.pdf", "--width", width)
+    assert b"/CIDFontType2" in Path("map.pdf").read_bytes()
+
+
+def test_a_wrong_width(made: str, fail: Callable[..., str]) -> None:
+    told = fail("plot", made, "-o", "a.png", "--width", "dubble", code=2)
+    assert "must be one of single, double, or a number in mm" in told and "double?" in told
+    assert "width must be a number from 40" in fail("plot", made, "-o", "a.png", "--width", "4")
+    assert not Path("a.png").exists()
+
+
+def test_measures_share_a_legend(
+    swept: str, run: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    legends: list[Any] = []
+    save = plot.save_picture
+
+    def keep(figure: Any, *arguments: Any, **options: Any) -> None:
+        legends.extend(ax.get_legend() for ax in figure.axes)
+        labels.extend(ax.get_ylabel() for ax in figure.axes)
+        save(figure, *arguments, **options)
+
+    labels: list[str] = []
+    monkeypatch.setattr(plot, "save_picture", keep)
+    run("plot", swept, "-o", "a.png", "--kind", "measures")
+    assert len(legends) == 6 and len([each for each in legends if each is not None]) == 1
+    assert labels[::2] == ["mixing of batch", "neighbours kept", "mixing of type"]
+    (legend,) = (each for each in legends if each is not None)
+    assert [text.get_text() for text in legend.get_texts()] == [
+        "balanced", "revised", "random labels",
+    ]  # fmt: skip

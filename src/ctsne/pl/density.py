@@ -21,8 +21,8 @@ _FEW, _MANY, _ENOUGH = 3.0, 12.0, 40.0
 _GRAIN = 2
 # Opacity of a single point, of one of a rare label, and the share of pixels below full opacity.
 _SINGLE, _RARE_SINGLE, _BELOW_FULL = 0.6, 0.95, 0.97
-# Labels with a smaller share of the points are drawn on top, as dots.
-_RARE = 0.003
+# Labels with a smaller share of the points, and fewer of them, are drawn on top, as dots.
+_RARE, _FEW_POINTS = 0.003, 500
 
 _Image = NDArray[np.floating]
 
@@ -45,14 +45,13 @@ def draw_density(
     start, length = np.array(box[::2]), box[1] - box[0]
     places = ((points - start) * (pixels / length)).astype(np.int64).clip(0, pixels - 1)
     counts = np.bincount(groups + 1)
-    rare = (counts < _RARE * len(points))[groups + 1] & (groups >= 0)
+    rare = (counts < min(_RARE * len(points), _FEW_POINTS))[groups + 1] & (groups >= 0)
     common, singles = (groups >= 0) & ~rare, (_DOT, _SINGLE)
     layers = ((groups < 0, singles), (common, singles), (rare, (_RARE_DOT, _RARE_SINGLE)))
     for chosen, (dot, opacity) in layers:
         if chosen.any():
-            few = None if numbers else 1 / np.sqrt(counts[groups[chosen] + 1])
             image = np.empty((pixels, pixels, 4), np.float32)
-            image[..., :3] = _grains(places[chosen], rgb[chosen], few, pixels)
+            image[..., :3] = _grains(places[chosen], rgb[chosen], pixels, numbers=numbers)
             image[..., 3] = _opacity(_heights(places[chosen], pixels, dot), opacity)
             ax.imshow(image, extent=box, origin="lower", interpolation="antialiased")
 
@@ -77,15 +76,13 @@ def _heights(places: NDArray[np.int64], pixels: int, dot: float) -> _Image:
 
 
 def _grains(
-    places: NDArray[np.int64],
-    rgb: NDArray[np.float64],
-    weight: NDArray[np.float64] | None,
-    pixels: int,
+    places: NDArray[np.int64], rgb: NDArray[np.float64], pixels: int, *, numbers: bool
 ) -> _Image:
     """Return the colour of each pixel, that of its square, or else of the nearest square.
 
-    A square has the colour of one of its points, drawn at random in proportion to ``weight``,
-    because the mean of labels would be a colour that no label has; without weights, it is the mean.
+    A square has the colour of one of its points, drawn at random: so the colours of a place show
+    its composition, whatever the density, and the mean of labels would be a colour that no label
+    has. For ``numbers``, it is the mean.
     """
     from scipy.ndimage import distance_transform_edt
 
@@ -93,13 +90,12 @@ def _grains(
     square = (places[:, 1] // _GRAIN) * side + places[:, 0] // _GRAIN
     colors = np.zeros((side**2, 3), np.float32)
     count = np.bincount(square, minlength=side**2)
-    if weight is None:
+    if numbers:
         for channel in range(3):
             total = np.bincount(square, rgb[:, channel], minlength=side**2)
             colors[:, channel] = np.minimum(total / np.maximum(count, 1), 1)
     else:
-        # Of the points of a square, that with the largest key is a draw in proportion to weight.
-        order = np.argsort(np.log(np.random.default_rng(0).uniform(size=len(square))) / weight)
+        order = np.random.default_rng(0).permutation(len(square))
         colors[square[order]] = rgb[order]
     empty = count.reshape(side, side) == 0
     near = distance_transform_edt(empty, return_distances=False, return_indices=True)

@@ -27,7 +27,7 @@ GAP, HEADER = 0.14, 0.34
 # Widths of a page's columns in mm, as most journals print them, and the share of the usual sizes
 # of texts and lines at which they are printed: texts of 6 to 8 points.
 COLUMNS = {"single": 89.0, "double": 183.0}
-_PRINTED, _MM_PER_INCH = 0.7, 25.4
+_PRINTED, _PRINTED_DPI, _MM_PER_INCH = 0.7, 300, 25.4
 # Figures of a fixed width, in inches.
 _WIDTHS: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
 
@@ -75,7 +75,8 @@ def scale_of(ax: Axes) -> float:
 
 def new_figure(width: float | None) -> Any:
     """Return an empty figure, of a fixed width in inches if one is given."""
-    figure = load("pyplot").figure(facecolor="white")
+    dpi = None if width is None else _PRINTED_DPI
+    figure = load("pyplot").figure(facecolor="white", dpi=dpi)
     if width is not None:
         _WIDTHS[figure] = width
     return figure

@@ -15,11 +15,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MISSING_TEXT = "missing"
-# A legend lists no more labels than this: there are no more distinct colours.
-_MOST_ENTRIES = 60
+# A legend lists no more labels than this; far more than there are distinct colours.
+_MOST_ENTRIES = 100
 # Inches per line of a legend, and columns to the right of a panel at the most.
 _LINE_HEIGHT, _MOST_COLUMNS = 0.19, 4
-_FINE = 400
 
 
 @dataclass(frozen=True)
@@ -76,11 +75,8 @@ def add_legend(
     for text, entry in zip(legend.get_texts(), entries, strict=True):
         weight = "bold" if entry.heading else "normal"
         text.set(**written(entry.text), fontweight=weight, **LITERAL)
-    # Measured finely, because texts are rounded up to whole pixels.
-    before, figure.dpi = figure.dpi, _FINE
     box = legend.get_window_extent()
-    figure.dpi = before
-    return box.width / _FINE, box.height / _FINE
+    return box.width / figure.dpi, box.height / figure.dpi
 
 
 def add_legend_below(ax: Axes, entries: list[Entry], width: float) -> float:

@@ -174,7 +174,8 @@ def _named_at(look: Look, points: NDArray[np.floating], legend_loc: str | None) 
         return legend_loc
     if look.labels is None or look.labels.n_labels <= _MOST_BY_COLOR:
         return "right margin"
-    return "both" if places_of(look.labels, points).compact.mean() > 0.5 else "right margin"
+    together = places_of(look.labels, points).compact.sum()
+    return "both" if together > look.labels.n_labels / 2 else "right margin"
 
 
 def _place_keys(
@@ -204,6 +205,8 @@ def _place_keys(
             remove_key(grid.panels[panel])
         if under:
             grid.place({})
+            if shared:  # below the first map of the last row, where all the width is free
+                looks = {(grid.nrows - 1) * grid.ncols: next(iter(looks.values()))}
             rooms = add(grid.width - 2 * grid.gap if shared else grid.side)
             if not shared and max(high for _, high in rooms.values()) > _HIGHEST * grid.side:
                 grid.stack()
@@ -216,10 +219,13 @@ def _place_keys(
     if under:
         grid.place(right, below=heights)
     else:
+        grid.place(right)
         # A legend that is higher than its panel makes the row higher.
-        grid.place(right, {} if shared else {
-            panel: max(high - grid.side, 0.0) for panel, high in heights.items()
-        }, whole=max(heights.values()) if shared else 0.0)  # fmt: skip
+        beyond = {panel: max(high + grid.gap - grid.side, 0.0) for panel, high in heights.items()}
+        if shared:
+            grid.place(right, whole=max(heights.values()) + grid.gap)
+        else:
+            grid.place(right, beyond)
 
 
 def _reference_map(reference: Any, basis: str) -> NDArray[np.floating]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +33,8 @@ _DASHES = ("-", "--", ":", "-.")
 # Inches of a panel for a measure where there are several; an axis spans at least this much, so that
 # small differences look small.
 _PANEL, _LEAST_RANGE = (3.6, 2.6), 0.1
+# Smaller settings are written with an exponent.
+_SCIENTIFIC = 0.01
 
 _Arrays = dict[Any, NDArray[np.float64]]
 
@@ -263,8 +266,15 @@ def _check_settings(settings: Any, curves: _Arrays) -> dict[Any, list[str]]:
             raise ValueError(
                 f"settings[{name!r}] must have one entry per value of x, got {len(values)}"
             )
-        notes[name] = [value_text(value).replace("e-0", "e-") for value in values]
+        notes[name] = [_short(value) for value in values]
     return notes
+
+
+def _short(value: Any) -> str:
+    """Write a setting in a few characters: 0.1, 1e-4."""
+    if isinstance(value, Real) and 0 < float(value) < _SCIENTIFIC:
+        return np.format_float_scientific(float(value), precision=2, trim="-", exp_digits=1)
+    return value_text(value)
 
 
 def _check_curves(curves: Any, *, argument: str) -> _Arrays:

@@ -20,16 +20,17 @@ if TYPE_CHECKING:
 
 # The largest labels are named; points of each that its place is chosen from.
 _MOST_NAMES, _SAMPLE = 100, 300
-# The share of a label's points within its radius, and of the extent of the map within which half of
-# them lie if they lie together.
-_MOST_POINTS, _TOGETHER = 0.8, 0.75
+# The share of a label's points within its radius, and of the usual distance of any points, of which
+# so many are looked at, within which half of its own lie if they lie together.
+_MOST_POINTS, _ALL, _TOGETHER = 0.8, 2000, 0.7
 # Points (1/72 inch): width of the outline on each side of a letter, and space between names.
 _OUTLINE, _SPACE = 1.2, 0.5
 # A name is not moved farther than this share of the map, and has a line to its place if more than
 # this many of its heights are between them.
 _FARTHEST, _LINED = 0.3, 0.5
-# Where a legend has all names too, they are moved by this many of their heights at the most.
-_NEAR = 1.6
+# Where a legend has all names too, they are moved by this many of their heights at the most; and
+# the settings beside dots by this many.
+_NEAR, _BESIDE = 1.6, 2.2
 # Points (1/72 inch) across a dot; groups of points whose radius is less than this many heights of
 # their name are not covered by names.
 _DOT, _SMALL = 7.0, 1.0
@@ -46,19 +47,29 @@ class Place(NamedTuple):
 
 
 def places_of(labels: Labels, points: NDArray[np.floating]) -> Place:
-    """Find where the points of each label are."""
+    """Find where the points of each of the largest labels are."""
     rows, codes = sampled(labels, _SAMPLE)
     middle, radius = np.full((labels.n_labels, 2), np.nan), np.zeros(labels.n_labels)
-    typical = np.full(labels.n_labels, np.inf)
-    for code in np.unique(codes):
-        own = np.asarray(points[rows[codes == code]], np.float64)
+    compact = np.zeros(labels.n_labels, bool)
+    labelled = np.flatnonzero(labels.codes >= 0)
+    some = np.random.default_rng(0).choice(len(labelled), min(_ALL, len(labelled)), replace=False)
+    every = np.asarray(points[labelled[some]], np.float64)
+    ends = np.searchsorted(codes, np.arange(labels.n_labels + 1))
+    for code in _largest(labels):
+        own = np.asarray(points[rows[ends[code] : ends[code + 1]]], np.float64)
         apart = np.linalg.norm(own[:, None] - own, axis=2)
         best = apart.mean(axis=0).argmin()
         middle[code], radius[code] = own[best], np.quantile(apart[best], _MOST_POINTS)
-        typical[code] = np.median(apart[best])
-    every = np.asarray(points[rows], np.float64)
-    whole = np.median(np.linalg.norm(every - np.median(every, axis=0), axis=1))
-    return Place(middle, radius, typical < _TOGETHER * whole)
+        # Its own points must be nearer to its middle than points in general.
+        usual = np.median(np.linalg.norm(every - middle[code], axis=1))
+        compact[code] = np.median(apart[best]) < _TOGETHER * usual
+    return Place(middle, radius, compact)
+
+
+def _largest(labels: Labels) -> NDArray[np.int64]:
+    """Return the codes of the labels that may be named, the largest first."""
+    order = np.argsort(-labels.counts, kind="stable")[:_MOST_NAMES]
+    return order[labels.counts[order] > 0]
 
 
 def add_names(ax: Axes, labels: Labels, places: Place, *, only: bool = False) -> None:
@@ -67,9 +78,8 @@ def add_names(ax: Axes, labels: Labels, places: Place, *, only: bool = False) ->
     If labels are named ``only`` here, they may be moved far, with a line to their place; else those
     that lie all over the map are left out too.
     """
-    named = (labels.counts > 0) & (places.compact | only)
-    order = np.argsort(-labels.counts, kind="stable")
-    order = order[named[order]][:_MOST_NAMES]
+    order = _largest(labels)
+    order = order[places.compact[order] | only]
     if len(order):
         texts = [shown_text(labels.names[code]) for code in order]
         away = np.inf if only else _NEAR
@@ -92,24 +102,23 @@ def add_notes(
                 entries.append((ends.get(dot, dot % 2), text, place, colors[line]))
     if entries:
         _, texts, anchors, inks = zip(*sorted(entries, key=lambda each: each[0]), strict=True)
-        artist = _artist_class()(
-            ax, list(texts), np.array(anchors), away=_NEAR, colors=inks, beside=True
-        )
-        ax.add_artist(artist)
+        make = _artist_class()
+        ax.add_artist(make(ax, list(texts), np.array(anchors), away=_BESIDE, colors=inks))
 
 
 def spread(
-    anchors: _Array, sizes: _Array, frame: _Array, *, taken: _Array | None = None,
+    anchors: _Array, sizes: _Array, frame: _Array, *, dots: _Array | None = None,
     avoided: _Array | None = None, farthest: float = np.inf,
 ) -> tuple[_Array, NDArray[np.bool_]]:  # fmt: skip
     """Place boxes near their anchors without overlaps; return their centres and which have room.
 
     ``anchors`` and ``sizes`` have a row per box, the most important first: each takes the free
     place nearest to its anchor, at most ``farthest`` away. ``frame`` holds the lower left and the
-    upper right corner of where they may be. ``taken`` has rows of centres and sizes that they must
-    not cover, ``avoided`` of those that they cover only where there is no other place.
+    upper right corner of where they may be. ``dots`` has a row per box, a centre and a size: no box
+    covers one, and each is nearer to its own than to others. ``avoided`` has rows of what is
+    covered only where there is no other place.
     """
-    placed = np.empty((0, 4)) if taken is None else taken
+    placed = np.empty((0, 4)) if dots is None else dots
     soft = np.empty((0, 4)) if avoided is None else avoided
     step = sizes[:, 1].min() / 2
     reach = min(farthest, _FARTHEST * float((frame[1] - frame[0]).max()))
@@ -123,6 +132,10 @@ def spread(
         places = anchor.clip(low, high) + offsets
         inside = ((places >= low) & (places <= high)).all(axis=1)
         free = inside & _apart(places, size, placed)
+        if dots is not None:
+            gaps = np.maximum(np.abs(places[:, None] - dots[:, :2]) - size / 2, 0)
+            away = np.linalg.norm(gaps, axis=2)
+            free &= away[:, box] <= away.min(axis=1) + 1e-6
         best = free & _apart(places, size, soft)
         if free.any():
             centres[box] = places[(best if best.any() else free).argmax()]
@@ -208,7 +221,7 @@ def _artist_class() -> Any:
             above = np.column_stack([np.zeros(len(places)), radius + sizes[:, 1] / 2])
             starts = places + np.where(small[:, None], above, 0)
             farthest = self.away * float(sizes[:, 1].min())
-            kind = "taken" if self.radii is None else "avoided"
+            kind = "dots" if self.radii is None else "avoided"
             centres, kept = spread(starts, sizes, frame, farthest=farthest, **{kind: groups})
             for text in np.flatnonzero(kept) if self.radii is not None else ():
                 way, box = places[text] - centres[text], sizes[text]

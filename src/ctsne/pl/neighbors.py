@@ -282,7 +282,8 @@ def similarity_profile(
     if near is not None:
         stacked = ax.inset_axes((0.0, 1.0, 1.0, _STRIP), sharex=ax)
         stacked.set_yticks([])
-        stacked.tick_params(axis="x", length=0, labelbottom=False)
+        size = figures.SMALL_SIZE * scale
+        stacked.tick_params(axis="x", length=0, labelbottom=False, labelsize=size)
         for side, spine in stacked.spines.items():
             spine.set_visible(side == "bottom")
             spine.set_color(figures.GREY)
