@@ -261,6 +261,7 @@ def draw_trade_off(output: Path, name: str, lines: Means) -> str:
     from matplotlib import pyplot as plt
 
     from ctsne import pl
+    from ctsne.pl.palette import METHOD_COLORS
 
     figure, axes = plt.subplots(1, 2, figsize=(9.6, 4.2), facecolor="white")
     drawn = {line: lines[line] for line in LINES if line in lines}
@@ -268,9 +269,11 @@ def draw_trade_off(output: Path, name: str, lines: Means) -> str:
     texts = ("adjusted $R_{NX}$ (higher is better)", "other-label Laplacian (lower is better)")
     # Hollow markers for methods without a strength, filled ones for lines.
     hollow: dict[str, Any] = {
-        "color": "#222222", "markerfacecolor": "white", "markeredgewidth": 1.5, "markersize": 7,
+        "markerfacecolor": "white", "markeredgewidth": 1.5, "markersize": 7,
         "linestyle": "none", "zorder": 3,
     }  # fmt: skip
+    inks = {line: {"color": "#222222"} for line in points}
+    inks[TSNE] = {"color": METHOD_COLORS["tsne"]}
     for ax, value, text in zip(axes, ("rnx", "other_laplacian"), texts, strict=True):
         pl.trade_off(
             {line: path["mixing"] for line, path in drawn.items()},
@@ -282,8 +285,8 @@ def draw_trade_off(output: Path, name: str, lines: Means) -> str:
         for share in SHARES:
             ax.axvline(share, color="#b0b0b0", linewidth=0.8, linestyle=":", zorder=0)
         singles = [
-            ax.plot(point["mixing"], point[value], marker=marker, **hollow)[0]
-            for point, marker in zip(points.values(), "os^Dv", strict=False)
+            ax.plot(point["mixing"], point[value], marker=marker, **hollow, **inks[line])[0]
+            for (line, point), marker in zip(points.items(), "os^Dv", strict=False)
         ]
     # One legend for both panels.
     legend = axes[1].get_legend()

@@ -49,10 +49,11 @@ def test_info_of_data(
     frame.to_csv(cells, index=False)
     assert main(["info", cells]) == 0
     out, err = capsys.readouterr()
-    assert out.splitlines()[:5] == [
+    assert out.splitlines()[:6] == [
         "data       cells.csv (120 points)",
         "features   11 numeric columns: PC1 ... PC10, plate",
         f"labels     batch: 2 values, {_counted(frame['batch'])}; 5 missing",
+        "           plate (whole numbers): 3 values, 0 (40), 1 (40), 2 (40)",
         f"           type: 3 values, {_counted(frame['type'])}",
         "others     'cell'",
     ]

@@ -8,7 +8,17 @@ import pytest
 
 from ctsne import pl
 from ctsne.labels import encode_labels
-from ctsne.pl.palette import COLORS, MISSING, label_colors
+from ctsne.methods import METHODS
+from ctsne.pl.palette import (
+    COLORS,
+    MANY_COLORS,
+    MEASURE_COLORS,
+    METHOD_COLORS,
+    MISSING,
+    label_colors,
+    measure_colors,
+)
+from ctsne.pl.perception import color_distances
 
 # Okabe and Ito, "Color universal design" (2008).
 OKABE_ITO = {
@@ -96,6 +106,50 @@ def test_missing_labels_are_grey() -> None:
 def test_more_labels_than_colours_share_them() -> None:
     colors = pl.palette(range(130))
     assert len(colors) == 130 and colors[0] == colors[60] == colors[120] == COLORS[0]
+
+
+def contrast(color: str, other: str) -> float:
+    """The ratio of luminances by which texts and lines are read (WCAG)."""
+    levels = []
+    for each in (color, other):
+        rgb = np.array([int(each[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+        light = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+        levels.append(float(light @ [0.2126, 0.7152, 0.0722]))
+    return (max(levels) + 0.05) / (min(levels) + 0.05)
+
+
+def test_colours_of_methods_and_measures_are_read_on_light_and_dark_pages() -> None:
+    assert set(METHOD_COLORS) == set(METHODS)
+    measures = [color for colors in MEASURE_COLORS.values() for color in colors]
+    for colors in (list(METHOD_COLORS.values()), measures):
+        for color in colors:
+            assert contrast(color, "#ffffff") >= 2.9 and contrast(color, "#16181d") >= 2.9
+        assert nearest(colors, "normal") > 0.15
+        assert min(nearest(colors, "protan"), nearest(colors, "deutan")) > 0.07
+
+
+def test_many_colours_are_seen_on_light_and_dark_pages() -> None:
+    assert not {"#000000", "#F0E442"} & set(MANY_COLORS)
+    lightness = oklab(list(MANY_COLORS), "normal")[:, 0]
+    assert lightness.min() > 0.4 and lightness.max() < 0.87
+
+
+def test_the_mixing_of_several_columns_has_several_colours() -> None:
+    names = ["mixing (a)", "mixing (b)", "adjusted_rnx", "other_mixing", "rnx"]
+    colors = measure_colors(names)
+    assert list(colors) == names and len(set(colors.values())) == 5
+    assert measure_colors(["mixing"])["mixing"] == colors["mixing (a)"]
+    assert measure_colors(["adjusted_rnx"])["adjusted_rnx"] == colors["adjusted_rnx"]
+
+
+def test_distances_are_those_of_the_eyes_that_see_least() -> None:
+    colors = ["#D55E00", "#009E73", "#0072B2"]
+    found = color_distances(colors)
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        seen = {vision: nearest([colors[i], colors[j]], vision) for vision in VISION}
+        least = min(seen["normal"], 2.2 * seen["protan"], 2.2 * seen["deutan"])
+        assert found[i, j] == found[j, i] == pytest.approx(least)
+    assert (np.diag(found) == 0).all()
 
 
 def test_a_given_palette_is_followed() -> None:

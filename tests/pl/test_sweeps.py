@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from ctsne import ConditionalTSNE, pl
 from ctsne.datasets import make_synthetic
+from ctsne.pl.palette import METHOD_COLORS
 from ctsne.sweep import SweepResult, sweep
 
 
@@ -186,3 +187,40 @@ def test_the_measure_of_one_column() -> None:
     swept = of_columns(run({"method": "joint", "strength": [0, 1]}))
     ax = pl.measures(swept, "mixing (a)")
     assert ax.get_ylabel() == "mixing of a" and "random labels" in legend(ax)
+
+
+def test_methods_have_their_colours_in_every_chart(result: SweepResult) -> None:
+    expected = ["tsne", "joint", "balanced", "revised"]
+    for drawn in (pl.trade_off(result), pl.trade_off(result, "other_mixing")):
+        colors = [line.get_color() for line in drawn.lines]
+        assert colors == [METHOD_COLORS[method] for method in expected]
+    _, joint, balanced = pl.measures(result, over="strength").lines
+    assert joint.get_color() == METHOD_COLORS["joint"]
+    assert balanced.get_color() == METHOD_COLORS["balanced"]
+    named = pl.measures([0, 1], {"revised p": [0, 1], "revised r": [1, 0], "t-SNE": [1, 1]})
+    one, other, tsne = named.lines
+    assert one.get_color() == other.get_color() == METHOD_COLORS["revised"]
+    assert one.get_linestyle() != other.get_linestyle()
+    assert one.get_marker() != other.get_marker()
+    assert tsne.get_color() == METHOD_COLORS["tsne"]
+
+
+def test_several_measures_share_one_legend(result: SweepResult) -> None:
+    names = ["mixing", "adjusted_rnx", "other_mixing"]
+    axes = pl.measures(result, names)
+    assert axes.shape == (3, 2)
+    legends = [ax for ax in axes.ravel() if ax.get_legend() is not None]
+    assert legends == [axes[0, 1]]
+    assert legend(axes[0, 1]) == ["joint, init random", "balanced", "revised", "random labels"]
+    assert [ax.get_ylabel() for ax in axes[:, 0]] == [
+        "mixing of the label", "neighbours kept", "mixing of the other label",
+    ]  # fmt: skip
+    assert [ax.get_xlabel() for ax in axes[-1]] == ["strength", "beta"]
+    for row in axes:
+        assert row[0].get_ylim() == row[1].get_ylim() and row[0].get_ylim()[0] <= 0
+    only = pl.measures(result, {"mixing": "mixed", "adjusted_rnx": "kept"}, over="beta")
+    assert only.shape == (2, 1) and [ax.get_ylabel() for ax in only[:, 0]] == ["mixed", "kept"]
+    with pytest.raises(ValueError, match="several measures need axes of their own"):
+        pl.measures(result, names, ax=plt.figure().subplots())
+    with pytest.raises(ValueError, match="no measure 'mixng'"):
+        pl.measures(result, ["mixing", "mixng"])

@@ -39,7 +39,7 @@ def test_names_and_arrays_give_the_same_table(blood: Any) -> None:
     assert "adjusted_rnx" not in set(ctsne.tl.evaluate(blood, k=10)["measure"])
 
 
-@pytest.mark.filterwarnings("ignore:.*too few points for their share:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*too few points for:UserWarning")
 def test_default_labels_may_be_several_columns(blood: Any) -> None:
     ctsne.tl.ctsne(blood, ["phase", "louvain"], **QUICK)
     assert "phase | louvain" in set(ctsne.tl.evaluate(blood, k=10)["label"])

@@ -19,7 +19,7 @@ from ctsne.datasets import make_synthetic
 QUICK: dict[str, Any] = {"perplexity": 8, "n_iter": 40, "early_exaggeration_iter": 20}
 NEW = 40
 # Of so few cells, some are far from all others.
-pytestmark = pytest.mark.filterwarnings("ignore:.* have no neighbour in the map closer than")
+pytestmark = pytest.mark.filterwarnings("ignore:.* no neighbour in the map closer than")
 
 
 def cells(n: int = 160) -> Any:

@@ -8,11 +8,15 @@ from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from ctsne._core.checks import is_sparse
 from ctsne.cli.main import command_parser
 from ctsne.cli.options import spelled
 from ctsne.labels import Labels, encode_labels
 
 if TYPE_CHECKING:
+    from ctsne._io import Dataset
     from ctsne.cli.inputs import Input
 
 # A label has at most this many values, and this many points per value on average.
@@ -21,6 +25,7 @@ _MOST_VALUES, _LEAST_POINTS = 200, 4
 _MOST_NUMBERS = 50
 _SHOWN = 6
 _LOOKED_AT = 10_000
+_MOST_FEATURES = 1000
 # Columns of these names usually hold what is known before an experiment, or what it looks for.
 _KNOWN = re.compile(
     r"batch|donor|sample|patient|subject|individual|replicate|plate|run|lane|tech|method|platform"
@@ -43,6 +48,18 @@ def label_columns(columns: Mapping[str, Any]) -> dict[str, Labels]:
         if labels is not None and 2 <= labels.n_labels <= most:
             found[name] = labels
     return dict(sorted(found.items(), key=lambda item: (_rank(item[0]), item[1].n_labels)))
+
+
+def candidates(data: Dataset) -> dict[str, Labels]:
+    """Return the columns of a file that could be labels, whole numbers among its features too."""
+    if is_sparse(data.X) or len(data.features) > _MOST_FEATURES:  # genes
+        return label_columns(data.columns)
+    whole = (np.mod(data.X, 1) == 0).all(axis=0)
+    numbers: dict[str, Any] = {}
+    if 2 * whole.sum() < len(whole):  # else they are counts
+        places = np.flatnonzero(whole).tolist()
+        numbers = {data.features[i]: data.X[:, i].astype(np.int64) for i in places}
+    return label_columns({**data.columns, **numbers})
 
 
 def _encoded(column: Any) -> Labels | None:
@@ -78,7 +95,7 @@ def missing_labels(options: Namespace, otherwise: str = "") -> str:
         )  # fmt: skip
     except (ImportError, OSError, TypeError, ValueError):  # reported once the label is named
         return what
-    found = label_columns(data.columns)
+    found = candidates(data)
     if not found:
         return f"{what}. {options.input} has no column that looks like a label"
     some = [f"{name} ({labels.n_labels} values)" for name, labels in found.items()][:_SHOWN]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ctsne.cli.console import Console
-from ctsne.cli.hints import label_columns, label_to_see, report_command
+from ctsne.cli.hints import candidates, label_to_see, report_command
 from ctsne.cli.inputs import label_names
 from ctsne.cli.main import Parser, command_parser
 from ctsne.cli.options import add_messages, spelled
@@ -145,7 +145,7 @@ def _describe_data(path: str, console: Console) -> None:
 
     console.stage(f"reading {path}")
     data = read_data(path)
-    found = label_columns(data.columns)
+    found = candidates(data)
     rest = [name for name in data.columns if name not in found]
     content: dict[str, Any] = {
         "file": path, "points": int(data.X.shape[0]), "source": data.source,
@@ -161,7 +161,8 @@ def _describe_data(path: str, console: Console) -> None:
     ]
     title = "labels"
     for name, labels in found.items():
-        lines.append(f"{title:10} {name}: {_values(labels)}")
+        number = " (whole numbers)" if name in data.features else ""
+        lines.append(f"{title:10} {name}{number}: {_values(labels)}")
         title = ""
     if not found:
         lines.append("labels     none: no column has a few values that repeat")

@@ -4,9 +4,14 @@ Every function takes plain arrays, draws into ``ax`` (or a new pyplot figure) an
 Functions that draw points also take an AnnData object and names of its columns, and those that
 compare maps a sweep: ``pl.embedding(adata, "batch")``, ``pl.trade_off(result)``.
 
-A label has the same colour in every picture of the same labels, its text is shown literally (``$``
-and a leading ``_`` have no special meaning), missing labels are grey, and legends lie outside the
-data; ``layout="constrained"`` makes room for them in a figure of your own. matplotlib
+Up to eight labels have the same colours in every picture of them; more get theirs by their places
+in the map, so pass ``palette=pl.palette(labels, embedding)`` to keep them across maps. A method has
+the same colour everywhere. The text of a label is shown literally (``$`` and a leading ``_`` have
+no special meaning), missing labels are grey, and legends lie outside the data;
+``layout="constrained"`` makes room for them in a figure of your own. ``width="single"`` or
+``"double"`` makes a figure that fits the columns of a journal. In vector formats points are an
+image, of the dpi that you save with, and texts stay texts with
+``rcParams["svg.fonttype"] = "none"`` and ``rcParams["pdf.fonttype"] = 42``. matplotlib
 (``pip install "ctsne[plot]"``) is imported when the first picture is drawn.
 """
 

@@ -174,7 +174,8 @@ def _named_at(look: Look, points: NDArray[np.floating], legend_loc: str | None) 
         return legend_loc
     if look.labels is None or look.labels.n_labels <= _MOST_BY_COLOR:
         return "right margin"
-    return "both" if places_of(look.labels, points).compact.mean() > 0.5 else "right margin"
+    together = places_of(look.labels, points).compact.sum()
+    return "both" if together > look.labels.n_labels / 2 else "right margin"
 
 
 def _place_keys(

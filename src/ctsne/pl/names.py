@@ -47,12 +47,13 @@ class Place(NamedTuple):
 
 
 def places_of(labels: Labels, points: NDArray[np.floating]) -> Place:
-    """Find where the points of each label are."""
+    """Find where the points of each of the largest labels are."""
     rows, codes = sampled(labels, _SAMPLE)
     middle, radius = np.full((labels.n_labels, 2), np.nan), np.zeros(labels.n_labels)
     typical = np.full(labels.n_labels, np.inf)
-    for code in np.unique(codes):
-        own = np.asarray(points[rows[codes == code]], np.float64)
+    ends = np.searchsorted(codes, np.arange(labels.n_labels + 1))
+    for code in _largest(labels):
+        own = np.asarray(points[rows[ends[code] : ends[code + 1]]], np.float64)
         apart = np.linalg.norm(own[:, None] - own, axis=2)
         best = apart.mean(axis=0).argmin()
         middle[code], radius[code] = own[best], np.quantile(apart[best], _MOST_POINTS)
@@ -64,15 +65,20 @@ def places_of(labels: Labels, points: NDArray[np.floating]) -> Place:
     return Place(middle, radius, typical < _TOGETHER * whole)
 
 
+def _largest(labels: Labels) -> NDArray[np.int64]:
+    """Return the codes of the labels that may be named, the largest first."""
+    order = np.argsort(-labels.counts, kind="stable")[:_MOST_NAMES]
+    return order[labels.counts[order] > 0]
+
+
 def add_names(ax: Axes, labels: Labels, places: Place, *, only: bool = False) -> None:
     """Write each label where its points are; names that find no room are left out.
 
     If labels are named ``only`` here, they may be moved far, with a line to their place; else those
     that lie all over the map are left out too.
     """
-    named = (labels.counts > 0) & (places.compact | only)
-    order = np.argsort(-labels.counts, kind="stable")
-    order = order[named[order]][:_MOST_NAMES]
+    order = _largest(labels)
+    order = order[places.compact[order] | only]
     if len(order):
         texts = [shown_text(labels.names[code]) for code in order]
         away = np.inf if only else _NEAR

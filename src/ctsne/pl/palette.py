@@ -52,7 +52,7 @@ MANY_COLORS = (
 )
 # fmt: on
 # More labels than this are not arranged: no reader tells so many colours apart.
-_MOST_ARRANGED = 300
+_MOST_ARRANGED = 120
 
 
 def palette(labels: object, embedding: ArrayLike | None = None) -> dict[Hashable, str]:
