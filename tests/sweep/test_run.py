@@ -388,7 +388,7 @@ def test_distances_instead_of_features() -> None:
             {"estimator": ConditionalTSNE(mixing=0.5)},
             r"the estimator has mixing=0.5.*suggest\(mixing=",
         ),
-        ({"grid": {"method": "joint", "align": "men"}}, r"align must be one of .*'align': 'men'"),
+        ({"grid": {"method": "joint", "align": "men"}}, r"align must be one of .*align=men"),
         ({"grid": {"beta_low": 0.5, "odds": 2}}, "set the same thing"),
         ({"grid": {"odds": [1, 0.5]}}, r"odds must be .*\(setting odds=0.5\)"),
     ],

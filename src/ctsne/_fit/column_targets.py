@@ -29,7 +29,7 @@ Levels = NDArray[np.float64]
 
 # Trials on a sample, and on all points: half as many again as for one column.
 MOST_TRIALS, MOST_WHOLE_TRIALS = 9, 21
-USUAL_TRIALS, USUAL_WHOLE_TRIALS = 4, 6
+USUAL_TRIALS, USUAL_WHOLE_TRIALS = 3, 6
 # How far a level may move from the best trial.
 LONGEST_STEP = 0.5
 # How far a level moves at least that has not passed its target.

@@ -171,9 +171,9 @@ class Fitting:
         """Run the iterations, and return whether they were stopped before the last."""
         return self._log.run(self.layout, self.settings.n_iter, later=self._later())
 
-    def _later(self) -> int:
-        """Return how many iterations usually follow those of the map: one correction."""
-        return self.settings.n_iter if self._tried_a_sample else 0
+    def _later(self) -> float:
+        """Return how many iterations usually follow those of the map: every second is corrected."""
+        return 0.5 * self.settings.n_iter if self._tried_a_sample else 0.0
 
     def fitted(self, given: Labels | LabelColumns | None) -> Fitted:
         """Return what new points need of the fit, with the labels as they were given."""
