@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 # The largest labels are named; points of each that its place is chosen from.
 _MOST_NAMES, _SAMPLE = 100, 300
-# The share of a label's points within its radius, and of the extent of the map within which half of
-# them lie if they lie together.
-_MOST_POINTS, _TOGETHER = 0.8, 0.75
+# The share of a label's points within its radius, and of the usual distance of any points, of which
+# so many are looked at, within which half of its own lie if they lie together.
+_MOST_POINTS, _ALL, _TOGETHER = 0.8, 2000, 0.7
 # Points (1/72 inch): width of the outline on each side of a letter, and space between names.
 _OUTLINE, _SPACE = 1.2, 0.5
 # A name is not moved farther than this share of the map, and has a line to its place if more than
@@ -50,19 +50,20 @@ def places_of(labels: Labels, points: NDArray[np.floating]) -> Place:
     """Find where the points of each of the largest labels are."""
     rows, codes = sampled(labels, _SAMPLE)
     middle, radius = np.full((labels.n_labels, 2), np.nan), np.zeros(labels.n_labels)
-    typical = np.full(labels.n_labels, np.inf)
+    compact = np.zeros(labels.n_labels, bool)
+    labelled = np.flatnonzero(labels.codes >= 0)
+    some = np.random.default_rng(0).choice(len(labelled), min(_ALL, len(labelled)), replace=False)
+    every = np.asarray(points[labelled[some]], np.float64)
     ends = np.searchsorted(codes, np.arange(labels.n_labels + 1))
     for code in _largest(labels):
         own = np.asarray(points[rows[ends[code] : ends[code + 1]]], np.float64)
         apart = np.linalg.norm(own[:, None] - own, axis=2)
         best = apart.mean(axis=0).argmin()
         middle[code], radius[code] = own[best], np.quantile(apart[best], _MOST_POINTS)
-        typical[code] = np.median(apart[best])
-    if not len(rows):
-        return Place(middle, radius, np.zeros(labels.n_labels, bool))
-    every = np.asarray(points[rows], np.float64)
-    whole = np.median(np.linalg.norm(every - np.median(every, axis=0), axis=1))
-    return Place(middle, radius, typical < _TOGETHER * whole)
+        # Its own points must be nearer to its middle than points in general.
+        usual = np.median(np.linalg.norm(every - middle[code], axis=1))
+        compact[code] = np.median(apart[best]) < _TOGETHER * usual
+    return Place(middle, radius, compact)
 
 
 def _largest(labels: Labels) -> NDArray[np.int64]:
