@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ctsne._core.checks import is_sparse
 from ctsne.cli.main import command_parser
 from ctsne.cli.options import spelled
 from ctsne.labels import Labels, encode_labels
@@ -52,6 +51,8 @@ def label_columns(columns: Mapping[str, Any]) -> dict[str, Labels]:
 
 def candidates(data: Dataset) -> dict[str, Labels]:
     """Return the columns of a file that could be labels, whole numbers among its features too."""
+    from ctsne._core.checks import is_sparse
+
     if is_sparse(data.X) or len(data.features) > _MOST_FEATURES:  # genes
         return label_columns(data.columns)
     whole = (np.mod(data.X, 1) == 0).all(axis=0)
