@@ -113,7 +113,7 @@ function connectTradeOff(data, state) {
   const isDrawn = ({ mixing, kept }) => mixing !== undefined && kept !== undefined;
   const dotOf = (map) => ({ map, mixing: leastMixing(facts, map), kept: facts.maps[map].measures.adjusted_rnx });
   const lines = facts.lines.map((line, place) => ({
-    ...line, ...lineStyle(facts.lines.slice(0, place).filter(({ color }) => color === line.color).length),
+    ...line, ...lineStyle(facts.lines.slice(0, place).filter(({ method }) => method === line.method).length),
     dots: line.maps.map(dotOf).filter(isDrawn),
   }));
   const all = lines.flatMap(({ dots }) => dots);
