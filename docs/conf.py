@@ -17,8 +17,10 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "tools"))
 
 import api_pages  # noqa: E402
+import citing  # noqa: E402
 import commands  # noqa: E402
 import formulas  # noqa: E402
+import method_pictures  # noqa: E402
 import pictures  # noqa: E402
 import results  # noqa: E402
 import root_pages  # noqa: E402
@@ -90,10 +92,12 @@ def setup(app: Any) -> None:
     generated.mkdir()
     api_pages.write(generated)
     commands.write(generated)
+    citing.write(HERE.parent, generated)
     root_pages.write(HERE.parent, generated)
     results.write(HERE.parent, generated)
     speed.write(HERE.parent / "benchmarks" / "results", generated)
     pictures.write(generated)
+    method_pictures.write(generated)
     tutorials.write(HERE / "notebooks", generated)
 
 

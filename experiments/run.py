@@ -22,7 +22,7 @@ HERE = Path(__file__).resolve().parent
 OUTPUT = HERE / "results"
 # Sections after those of the figures, in this order; others come last.
 LATER = (
-    "real", "real_tables", "alignment", "private", "targets", "clustering", "held_out",
+    "real", "real_tables", "constants", "alignment", "private", "targets", "clustering", "held_out",
     "reference_embedding", "columns",
 )  # fmt: skip
 

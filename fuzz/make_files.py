@@ -22,7 +22,7 @@ from ctsne.cli.main import main
 
 N = 40
 QUICK = ["--perplexity", "4", "--n-iter", "6", "--early-exaggeration-iter", "3", "--jobs", "1"]
-SWEPT = ["--methods", "joint", "--strengths", "0.5", "-k", "5", *QUICK]
+SWEPT = ["--methods", "joint", "--strengths", "0.5", "-k", "5", "--show", "PC1", *QUICK]
 # Not a word of any message, so that a message with it names the folder.
 SWEEP = "swept17"
 TEXTS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt", ".txt.gz")

@@ -88,8 +88,10 @@ def test_lines_go_from_no_conditioning_to_the_strongest(experiments: Any) -> Non
 def test_sections_have_an_order(experiments: Any) -> None:
     names = experiments("run").experiments()
     assert names[:5] == [f"figure{number}" for number in range(1, 6)]
-    assert names[5:10] == ["real", "real_tables", "alignment", "private", "targets"]
-    assert names[10:] == ["clustering", "held_out", "reference_embedding", "columns"]
+    assert names[5:11] == [
+        "real", "real_tables", "constants", "alignment", "private", "targets",
+    ]  # fmt: skip
+    assert names[11:] == ["clustering", "held_out", "reference_embedding", "columns"]
 
 
 def test_table(experiments: Any) -> None:

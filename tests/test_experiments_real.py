@@ -6,6 +6,7 @@ import doctest
 import importlib
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ matplotlib.use("Agg")
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "experiments"))
 
 import alignment  # noqa: E402
+import constants  # noqa: E402
 import private  # noqa: E402
 import real  # noqa: E402
 import real_tables  # noqa: E402
@@ -322,3 +324,30 @@ def test_datasets() -> None:
     isolet = load("isolet")
     assert (len(np.unique(isolet.known)), len(np.unique(isolet.hidden))) == (26, 30)
     assert private.private_types(isolet) == []
+
+
+def test_constants_that_are_changed_change_the_map_and_only_for_a_while(small: Data) -> None:
+    alone = (small.known == small.known[0]) & (small.hidden == small.hidden[0])
+    data = replace(small, X=small.X + 9.0 * alone[:, None])  # far from all points to be matched by
+    as_it_is = real.make_map(data, "joint", 0.6, n_iter=20)
+    for variant in constants.VARIANTS:
+        with constants.changed(variant):
+            made = real.make_map(data, "joint", 0.6, n_iter=20)
+        assert np.array_equal(made, as_it_is) == (variant == constants.AS_IS), variant
+    assert np.array_equal(real.make_map(data, "joint", 0.6, n_iter=20), as_it_is)
+
+
+def test_variants_are_compared_where_both_can_be_read() -> None:
+    rows = [
+        {"dataset": "a", "variant": variant, "mixing": mixed, "rnx": kept, "area": kept,
+         "other_laplacian": 0.1}
+        for variant, values in {
+            constants.AS_IS: [(0.4, 0.6), (0.8, 0.4)],
+            "reach .4": [(0.4, 0.5), (0.6, 0.4)],
+        }.items()
+        for mixed, kept in values
+    ]  # fmt: skip
+    found = constants.differences(pd.DataFrame(rows), "reach .4")
+    assert found["level"].tolist() == [0.5]
+    assert found["rnx"].tolist() == pytest.approx([0.45 - 0.55])
+    assert found["other_laplacian"].tolist() == pytest.approx([0.0])

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import nbformat
 
-SCRIPTS = ("from_file_to_decision", "explore_digits")
+SCRIPTS = ("from_file_to_decision", "single_cells", "explore_digits")
 _CODE, _TEXT = "# %%", "# %% [markdown]"
 
 

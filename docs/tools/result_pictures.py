@@ -105,6 +105,7 @@ def equal_mixing(results: Path) -> Any:
         limit = 1.15 * max(abs(np.array(ax.get_xlim())))
         ax.axvspan(0, better[0] * limit, color="#e9f3e6", zorder=0)
         ax.set_xlim(-limit, limit)
+        ax.locator_params(axis="x", nbins=5)
         ax.set_title(name, loc="left", fontsize="medium", fontweight="bold")
         ax.set_xlabel(f"joint minus best of the paper\n({better[1]})", fontsize="small")
     _legend(figure, axes[0], title="mixing")
@@ -147,7 +148,7 @@ def private(results: Path) -> Any:
 
 def mixing(results: Path) -> Any:
     """Draw what mixing costs, and how near a map comes to the mixing asked for."""
-    figure, axes = plt.subplots(1, 3, figsize=(10, 3.7), layout="constrained")
+    figure, axes = plt.subplots(1, 3, figsize=(8.6, 3.6), layout="constrained")
     texts = ("neighbours kept (R_NX)", "impurity, change from strength 0")
     for name, color in DATASETS.items():
         with (results / f"real_{name}.csv").open(encoding="utf-8") as file:
@@ -250,7 +251,7 @@ def _part(cell: str, place: int) -> float:
 
 
 def _panels(count: int, *, height: float, share: bool = True) -> tuple[Any, Any]:
-    return plt.subplots(1, count, figsize=(10, height), layout="constrained", sharey=share)
+    return plt.subplots(1, count, figsize=(8.4, height), layout="constrained", sharey=share)
 
 
 def _style_of_map(name: str) -> tuple[str, str, bool]:

@@ -16,6 +16,7 @@ from root_pages import adapted
 # that ends with a colon, or after the aims, belongs to it.
 ANSWERS = {
     "reproduce": [("figure5", "With starts like the authors'")],
+    "joint": [("constants", "One constant or part"), ("constants", "Types that only one label")],
     "equal-mixing": [("real_tables", "Aims: on average")],
     "alignment": [("alignment", "`auto` takes the alignment")],
     "private": [("private", "Aim: at most .75"), ("private", "Aim: at most .01")],
@@ -23,8 +24,8 @@ ANSWERS = {
     "clustering": [("clustering", "Against the type, counting")],
     "new-points": [("reference_embedding", "At the mixing of the reference")],
 }
-# The pages lie one folder above the generated files.
-_UP = "../_generated/"
+# From the pages, and from those in a folder of their own, to the generated files.
+_BESIDE, _UP = "_generated/", "../_generated/"
 
 
 def write(root: Path, folder: Path) -> None:
@@ -37,7 +38,9 @@ def write(root: Path, folder: Path) -> None:
         (target / f"{file.stem}.txt").write_text(text, encoding="utf-8")
     for page, wanted in ANSWERS.items():
         parts = [part for name, start in wanted for part in _answer(source / f"{name}.md", start)]
-        (target / f"{page}-answer.txt").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+        prefix = _BESIDE if page == "joint" else _UP
+        text = adapted("\n\n".join(parts) + "\n", source, root, folder, prefix=prefix)
+        (target / f"{page}-answer.txt").write_text(text, encoding="utf-8")
     result_pictures.write(source, root / "benchmarks" / "results", target)
 
 

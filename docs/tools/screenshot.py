@@ -25,14 +25,15 @@ SCALE = 1.5
 COLORS = 256
 
 
-def write_page(path: Path) -> None:
-    """Write the page with the command that a reader would use."""
-    data = Path(os.environ["CTSNE_DATA"]) / DATA
-    command = ["report", data, "--labels", KNOWN, "--other", OTHER, "--title", TITLE]
+def write_page(folder: Path) -> Path:
+    """Write the page with the command that a reader would use, in a folder with the data."""
+    shutil.copy(Path(os.environ["CTSNE_DATA"]) / DATA, folder)
+    command = ["report", DATA, "--labels", KNOWN, "--other", OTHER, "--title", TITLE]
     subprocess.run(
-        [sys.executable, "-m", "ctsne.cli", *map(str, command), "--quiet", "-o", str(path)],
-        check=True,
-    )
+        [sys.executable, "-m", "ctsne.cli", *command, "--quiet", "-o", "page.html"],
+        cwd=folder, check=True, stdout=subprocess.DEVNULL,
+    )  # fmt: skip
+    return folder / "page.html"
 
 
 def picture(page: Path) -> Image.Image:
@@ -55,11 +56,8 @@ def main() -> int:
     """Write the picture to the file given."""
     target = Path(sys.argv[1])
     with tempfile.TemporaryDirectory() as folder:
-        page = Path(folder, "page.html")
-        write_page(page)
-        small = picture(page).quantize(
-            COLORS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE
-        )
+        taken = picture(write_page(Path(folder)))
+    small = taken.quantize(COLORS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
     small.save(target, optimize=True)
     return 0
 

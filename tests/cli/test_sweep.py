@@ -8,17 +8,20 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from ctsne._core.locks import sole_writer
-from ctsne._io import read_columns, read_provenance
+from ctsne._fit.settings import DEFAULTS
+from ctsne._io import Provenance, read_columns, read_provenance
 from ctsne.cli import sweep as sweep_command
+from ctsne.cli.folders import SweepFolder
 from ctsne.cli.main import main, make_parser
 from ctsne.cli.options import settings_of
-from ctsne.cli.sweep import embed_command, make_grid
-from ctsne.sweep import load_sweep, worker
-from ctsne.sweep.grid import default_grid
+from ctsne.cli.sweep import embed_command, findings, make_grid
+from ctsne.sweep import SweepResult, SweptMap, load_sweep, worker
+from ctsne.sweep.grid import default_grid, expand_grid
 
 GRID = ["--methods", "balanced", "--strengths", "1", "0", "0.5"]
 
@@ -43,6 +46,36 @@ def test_grids_go_from_weak_to_strong() -> None:
         {"method": "original", "beta": [1.0, 1e-3]},
         {"method": "joint", "strength": [1.0]},
     ]
+
+
+@pytest.mark.parametrize(
+    ("mixings", "advice"),
+    [
+        ((0.1, 0.6, 0.8), "try stronger settings as long as the picture shows"),
+        ((0.1, 0.3, 0.8), "no setting of this sweep mixes further."),
+        ((0.1, 0.2, 0.3), "the most is 0.30, with joint, strength 1 try a lower --mixing"),
+        ((np.nan,) * 3, "or hardly any point has one"),
+    ],
+)
+def test_the_advice_never_contradicts_the_suggestion(
+    mixings: tuple[float, ...], advice: str
+) -> None:
+    estimator = {**DEFAULTS, "random_state": 0}
+    points = expand_grid([{"method": "joint", "strength": [0, 0.5, 1]}], estimator)
+    made = [
+        SweptMap(
+            point.parameters, np.zeros((9, 2), np.float32),
+            {"mixing": mixing, "adjusted_rnx": 0.5 - mixing / 2}, 1.0, None,
+        )
+        for point, mixing in zip(points, mixings, strict=True)
+    ]  # fmt: skip
+    result = SweepResult(tuple(made), tuple(points), estimator)
+    options = make_parser().parse_args(["sweep", "x.csv", "--labels", "batch", "-o", "y"])
+    sweep = SweepFolder(result, {}, None, Provenance("sweep", {}, []))
+    text = " ".join("\n".join(findings(sweep, "x.csv", settings_of(options))[0]).split())
+    assert advice in text
+    assert ("stronger settings" in text) == (mixings[1] == 0.6)
+    assert ("lower --mixing" in text) == (mixings[2] == 0.3)
 
 
 def test_a_sweep_leaves_all_that_is_needed(

@@ -70,9 +70,6 @@ def test_pages_of_the_root_lead_to_each_other(tool: Tool, tmp_path: Path) -> Non
         in (tmp_path / "experiments-results.md").read_text()
     )
     assert (tmp_path / "files/experiments/results/figure1.png").is_file()
-    citing = (tmp_path / "citing.md").read_text()
-    assert citing.startswith("# Citing\n")
-    assert "Heiter" in citing and "\n## " not in citing
 
 
 def test_a_link_of_the_root_that_leads_nowhere_is_an_error(tool: Tool, tmp_path: Path) -> None:
@@ -92,3 +89,54 @@ def test_tables_of_speed_are_those_measured(tool: Tool, tmp_path: Path) -> None:
     assert f"{seconds['ctsne revised-r']:.2g} s" in line
     assert f"{seconds['openTSNE-FFT'] / seconds['ctsne revised-r']:.0f} |" in line
     assert run["command"] in table
+
+
+def test_results_are_those_of_the_experiments(tool: Tool, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    tool("results").write(ROOT, tmp_path)
+    made = tmp_path / "results"
+    section = (made / "figure1.txt").read_text()
+    assert "`python experiments/run.py figure1` (" in section
+    assert "(../_generated/files/experiments/results/figure1.png)" in section
+    assert (tmp_path / "files/experiments/results/figure1.png").is_file()
+    whole = (ROOT / "experiments" / "RESULTS.md").read_text()
+    answers = sorted(made.glob("*-answer.txt"))
+    assert len(answers) >= 7
+    for answer in answers:
+        for line in answer.read_text().splitlines():
+            assert line.split("](")[0] in whole
+    drawn = {file.stem for file in made.glob("*.png")}
+    assert {"equal-mixing", "alignment", "private", "mixing", "clustering", "speed"} <= drawn
+
+
+def test_pages_of_results_include_every_section(tool: Tool, tmp_path: Path) -> None:
+    pages = [*(ROOT / "docs" / "results").glob("*.md"), ROOT / "docs" / "joint.md"]
+    text = "".join(page.read_text() for page in pages)
+    sections = {file.stem for file in (ROOT / "experiments" / "results").glob("*.md")}
+    missing = [name for name in sections - {"constants"} if f"results/{name}.txt" not in text]
+    assert not missing and "results/joint-answer.txt" in text
+    overview = (ROOT / "docs" / "results.md").read_text()
+    for page in (ROOT / "docs" / "results").glob("*.md"):
+        assert overview.count(f"(results/{page.name})") == 1
+        first = page.read_text().split("\n\n")[1]
+        assert first.startswith("![")  # the picture comes first
+
+
+def test_tables_of_pages_are_read(tool: Tool, tmp_path: Path) -> None:
+    pictures = tool("result_pictures")
+    page = tmp_path / "page.md"
+    page.write_text("# T\n\n| a | b |\n| - | -: |\n| **x** | -.5 / .2 |\n| y | – |\n\ntext\n")
+    (table,) = pictures.read_tables(page)
+    assert table == [{"a": "x", "b": "-.5 / .2"}, {"a": "y", "b": "–"}]
+    assert pictures.number("-.5 / .2") == -0.5 and pictures.number("[.62]") == 0.62
+    assert pictures.number("–") != pictures.number("–")
+
+
+def test_the_page_on_citing_has_a_paragraph(tool: Tool, tmp_path: Path) -> None:
+    tool("citing").write(ROOT, tmp_path)
+    assert (tmp_path / "citing-references.txt").read_text().count("> ") == 3
+    assert (tmp_path / "citing-bibtex.txt").read_text().count("\n@") == 3
+    text = (tmp_path / "citing-paragraph.txt").read_text()
+    assert text.startswith("> A two-dimensional map of 600 points was computed by conditional")
+    assert "found by a search for a mixing of 0.7" in text
+    assert (tmp_path / "files" / "CITATION.cff").is_file()

@@ -47,6 +47,16 @@ FACTS = {
         "dominated": float(dominated),
         "value": table[table["measure"] == "adjusted_rnx"]["value"].item(),
     }""",
+    "single_cells": """{
+        "counts": pd.crosstab(adata.obs["type"], adata.obs["dividing"])["dividing"].to_dict(),
+        "mixing": {name: mixing_in("tsne", name) for name in ("phase", "type")},
+        "suggested": [best.title, suggested.map.title],
+        "measures": [
+            each.measures
+            for each in (result.find(method="tsne")[0], best, *result.find(strength=1))
+        ],
+        "found": found.T.to_numpy().tolist(),
+    }""",
     "explore_digits": """{
         "order": order.to_dict(),
         "mixing": [
@@ -147,6 +157,26 @@ def test_from_a_file_to_a_decision(executed: Callable[[str], Executed]) -> None:
     assert len(table) == 1201 and table[0] == "lab,cell_type,x,y"
     assert (folder / "sweep.npz").stat().st_size > 0
     assert "NK cell" in (folder / "report.html").read_text()
+
+
+@pytest.mark.slow
+def test_single_cells(executed: Callable[[str], Executed]) -> None:
+    notebook, facts, folder = executed("single_cells")
+    check_shown(notebook, pictures=3)
+    assert facts["counts"].pop("CD14+ Monocyte") == 0 and min(facts["counts"].values()) > 0
+    assert facts["mixing"]["phase"] > 0.8 and facts["mixing"]["type"] < 0.35
+    assert all(title.endswith("strength 0.6, align mutual") for title in facts["suggested"])
+    tsne, chosen, *strongest = facts["measures"]
+    assert tsne["mixing"] + 0.15 < chosen["mixing"] >= 0.5
+    assert chosen["other_mixing"] < tsne["other_mixing"] - 0.1
+    for each in strongest:
+        assert each["adjusted_rnx"] < 0.8 * tsne["adjusted_rnx"]
+        assert each["other_mixing"] > chosen["other_mixing"]
+    for chance, in_the_data, in_tsne, in_the_map in facts["found"]:
+        assert chance < 0.1 < in_tsne < in_the_data < in_the_map
+    _, in_the_data, in_tsne, in_the_map = facts["found"][1]
+    assert 0.45 < in_the_data < 0.55 and 0.25 < in_tsne < 0.4 and in_the_map > 0.68
+    assert {"cells.h5ad", "page.html", "with-map.h5ad"} <= {path.name for path in folder.iterdir()}
 
 
 @pytest.mark.slow

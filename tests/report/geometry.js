@@ -18,9 +18,10 @@
   const empty = ({ left, right, top, bottom }) => right - left <= SLACK || bottom - top <= SLACK;
 
   // The part of a box that no scrolling or clipping parent hides.
-  const seen = (box, inner) => {
+  const seen = (box, inner, outer = null) => {
     let part = box;
     for (const each of parents(inner)) {
+      if (each === outer) break;
       if (each !== document.documentElement && each !== document.body && clips(each)) part = meet(part, each.getBoundingClientRect());
     }
     return part;
@@ -112,19 +113,18 @@
     return problems;
   };
 
-  // The letters of an element that can be read.
+  // The letters of an element that can be read, if need be after scrolling.
   const readable = (element) => {
     let text = "";
     const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
     const range = document.createRange();
-    const frame = seen(element.getBoundingClientRect(), element);
     while (walker.nextNode()) {
       const node = walker.currentNode;
       for (let place = 0; place < node.length; place++) {
         range.setStart(node, place);
         range.setEnd(node, place + 1);
         const box = range.getBoundingClientRect();
-        const part = meet(box, frame);
+        const part = seen(box, node.parentElement, element.parentElement);
         if (part.right - part.left > box.width / 2 && part.bottom - part.top > box.height / 2) text += node.data[place];
       }
     }

@@ -193,7 +193,7 @@ def test_colour_by_diagnostics_of_the_map(opened: Open, path: Path) -> None:
     page = opened(path)
     groups = page.page.locator("#right-column optgroup")
     assert groups.evaluate_all("all => all.map(each => each.label)") == ["Columns", "Diagnostics"]
-    page.page.select_option("#right-column", label="points without counterparts")
+    page.page.select_option("#right-column", label="counterparts under other labels")
     assert "no counterpart under other labels" in page.text("#legend-right")
     page.page.select_option("#right-column", label="perplexity")
     highest = max(each.diagnostics["perplexity"].max() for each in result.maps)
@@ -223,6 +223,13 @@ def test_lasso_selects_what_lies_inside_in_both_maps(opened: Open, path: Path) -
     counts = dict(zip(cells[::4], cells[1::4], strict=True))
     rows = np.array(page.page.evaluate("ctsnePage.rows()"))[inside]
     assert counts["one"] == str((rows % 2 == 0).sum())
+    selected = page.state()["selected"]
+    page.page.mouse.move(*corners[0])
+    page.page.mouse.down()
+    page.page.mouse.move(*corners[2])
+    page.page.keyboard.press("Escape")  # leaves the line that is being drawn, and nothing else
+    page.page.mouse.up()
+    assert page.state()["selected"] == selected
     page.page.keyboard.press("Escape")
     assert page.state()["selected"] == []
 
@@ -285,6 +292,45 @@ def test_saves_what_is_seen(opened: Open, path: Path) -> None:
     assert "joint, strength 0.5, by batch" in texts and "joint, strength 0.5, by kind" in texts
     assert len(list(drawing.iter("{http://www.w3.org/2000/svg}circle"))) == 120 + 5
     assert [texts.count(name) for name in ("one", "two")] == [1, 1]  # in the legend below
+
+
+def test_long_names_in_a_saved_picture_are_told_apart(opened: Open, tmp_path: Path) -> None:
+    result, columns = made_up()
+    kinds = [f"{'very ' * 12}long name, kind {kind}, {'of ' * 20}a cell" for kind in "abc"]
+    columns["kind"] = np.array(kinds)[np.arange(60) % 3]
+    page = opened(written(tmp_path, Made(result, columns)))
+    page.settle()
+    with page.page.expect_download() as download:
+        page.page.click("#save-menu summary")
+        page.page.click("#save-svg")
+    drawing = ElementTree.fromstring(Path(download.value.path()).read_bytes())
+    texts = [each.text or "" for each in drawing.iter("{http://www.w3.org/2000/svg}text")]
+    for kind in "abc":
+        assert any(text.startswith(f"very…{kind}, of") and len(text) < 60 for text in texts)
+
+
+def test_says_that_a_map_lacks_a_diagnostic(opened: Open, tmp_path: Path) -> None:
+    made = made_up()
+    del made.result.maps[0].diagnostics["other_share"]
+    page = opened(written(tmp_path, made))
+    page.page.click("[data-preset=maps]")
+    page.page.select_option("#right-column", label="weight on other labels")
+    assert page.text("#legend-right-title") == "Right: weight on other labels"
+    with page.page.expect_download() as download:
+        page.page.click("#save-menu summary")
+        page.page.click("#save-svg")
+    saved = Path(download.value.path()).read_text("utf-8")
+    assert "t-SNE, by weight on other labels, which this map lacks" in saved
+
+
+def test_lines_of_one_method_differ(opened: Open, tmp_path: Path) -> None:
+    joint = {"method": "joint", "align": ["none", "mutual"], "strength": [0, 1]}
+    page = opened(written(tmp_path, made_up(grid=[{"method": "tsne"}, joint])))
+    first, second = (page.page.locator("#trade .line").nth(place) for place in (0, 1))
+    assert first.get_attribute("stroke") == second.get_attribute("stroke")
+    assert first.get_attribute("stroke-dasharray") != second.get_attribute("stroke-dasharray")
+    assert page.page.locator("#trade .dot.open").count() == 2
+    assert page.page.locator("#trade-key .open").count() == 1
 
 
 def test_hover_tells_labels_and_diagnostics(opened: Open, path: Path) -> None:
@@ -490,18 +536,26 @@ def test_prints_on_light_paper(opened: Open, path: Path) -> None:
     assert not page.page.is_visible("#strength") and page.page.is_visible("#settings")
     page.page.emulate_media(media="screen")
     assert page.page.pdf(format="A4").startswith(b"%PDF")
+    colors = """() => ["#legend-left .swatch", "#trade .dot"].map((each) => {
+        const {color, backgroundColor} = getComputedStyle(document.querySelector(each));
+        return `${color} ${backgroundColor}`;
+    })"""
+    dark = page.page.evaluate(colors)
     page.page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     assert page.page.locator("canvas.printed").count() == 2
     corner = """() => [...document.querySelector("canvas.printed").getContext("2d")
         .getImageData(1, 1, 1, 1).data]"""
     assert page.page.evaluate(corner) == [255] * 4
     assert page.page.get_attribute("html", "data-theme") == "light"
+    for before, after in zip(dark, page.page.evaluate(colors), strict=True):
+        assert before != after
     for unfolded in ("#about-full", "#why-reason", "#provenance"):
         assert page.page.is_visible(unfolded), unfolded
     page.page.evaluate("window.dispatchEvent(new Event('afterprint'))")
     assert not page.page.is_visible("#why-reason")
     assert page.page.locator("canvas.printed").count() == 0
     assert page.page.get_attribute("html", "data-theme") == "dark"
+    assert page.page.evaluate(colors) == dark
 
 
 def test_the_look_is_kept_in_the_address(opened: Open, path: Path) -> None:

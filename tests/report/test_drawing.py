@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from .conftest import Opened
 
 _SCRIPTS = (
-    "data.js", "gl.js", "splat.js", "panel.js", "pointer.js", "grid.js", "names.js", "picture.js"
+    "data.js", "colors.js", "shortening.js", "gl.js", "splat.js", "panel.js", "pointer.js",
+    "grid.js", "names.js", "picture.js",
 )  # fmt: skip
 _COLORS = ["#808080", "#d00000", "#00a000", "#0000d0"]
 _WHOLE = {"x": 0.5, "y": 0.5, "side": 1.06}
@@ -133,6 +134,21 @@ def test_each_point_has_its_colour_and_a_highlight_fades_the_others(
     assert _near(_at(page, places[0]), _COLORS[1])
 
 
+@pytest.mark.parametrize("insist", [False, True], ids=["pixels", "webgl"])
+def test_codes_may_have_any_size(drawn: Callable[..., Opened], insist: bool) -> None:
+    page = drawn(_CORNERS, np.array([1, 2, 3, 1]), insist=insist)
+    for kind, last in (("Uint8Array", 3), ("Uint32Array", 70_000)):
+        page.page.evaluate(f"""() => {{
+            const colors = Array({last + 1}).fill("#000000");
+            colors[{last}] = "#00a000";
+            ctsnePage.panel.paint({kind}.from([1, 2, {last}, 1]), colors);
+        }}""")
+        page.settle()
+        found = [_at(page, place) for place in _pixels(_CORNERS)]
+        wanted = ("#000000", "#000000", "#00a000", "#000000")
+        assert all(_near(pixel, color) for pixel, color in zip(found, wanted, strict=True))
+
+
 def test_webgl_and_pixels_draw_the_same(drawn: Callable[..., Opened]) -> None:
     codes = np.arange(4000) % 3 + 1
     images = []
@@ -175,6 +191,18 @@ def test_highlighted_points_lie_above_the_others(drawn: Callable[..., Opened]) -
     )
     page.settle()
     assert _near(_at(page, np.array([200, 200])), "#1515d0")
+
+
+@pytest.mark.parametrize("insist", [False, True])
+def test_points_without_a_value_lie_below_the_others(
+    drawn: Callable[..., Opened], insist: bool
+) -> None:
+    page = drawn(
+        np.full((50, 2), 0.5, np.float32), np.where(np.arange(50) == 7, 3, 0), insist=insist
+    )
+    red, green, blue, _ = _at(page, np.array([200, 200]))
+    assert blue > 180
+    assert max(red, green) < 60
 
 
 def test_half_a_million_points_are_all_drawn_at_rest(drawn: Callable[..., Opened]) -> None:
@@ -528,6 +556,10 @@ def test_names_stay_different_when_they_are_shortened(drawn: Callable[..., Opene
     assert all(len(text) <= 20 for text in short) and "short" in short
     assert short[0].endswith("end 1") and short[1].endswith("end 2")
     assert "A differs" in short[2]
+    twice = page.page.evaluate(
+        "text => ctsnePage.shortened([text, text], 20, (each) => each.length)", texts[0]
+    )
+    assert twice[0] == twice[1] and len(twice[0]) <= 20
 
 
 def test_pictures_show_what_is_seen(drawn: Callable[..., Opened]) -> None:

@@ -23,11 +23,12 @@ WALKER = Path(__file__).with_name("geometry.js").read_text("utf-8")
 LONG = [
     "CD4-positive, alpha-beta memory T cell, CD31(+)",
     "CD4-positive, alpha-beta memory T cell, CD31(-)",
+    "naive thymus-derived CD4-positive, alpha-beta T cell",
     "naive thymus-derived CD8-positive, alpha-beta T cell",
     "خلية جذعية مكونة للدم",
     "肥満細胞",
     "x" * 80,
-    *(f"conventional dendritic cell of the {i}th kind" for i in range(20)),
+    *(f"conventional dendritic cell of the {i}th kind" for i in range(19)),
 ]
 FEW = [{"method": "tsne"}, {"method": "joint", "strength": [0.5, 1]}]
 

@@ -45,7 +45,7 @@ def test_a_model_is_a_page_of_one_map() -> None:
     assert facts["single"] and facts["targets"] == [] and len(facts["maps"]) == 1
     assert facts["maps"][0]["title"] == "joint, strength 0.5"
     names = [each["name"] for each in facts["columns"]]
-    assert names == ["label", "shape", "matched under other labels"]
+    assert names == ["label", "shape", "counterparts under other labels"]
     assert facts["known"] == [0] and facts["other"] == 1 and page.title == "Map without label"
     assert 'ConditionalTSNE(method=\\"joint\\", strength=0.5' in page.html
 
@@ -88,6 +88,8 @@ def test_only_so_many_points_are_stored_in_a_notebook(monkeypatch: pytest.Monkey
     page = show(result, columns=columns, known="batch")
     assert facts_of(page)["notShown"] == 40
     assert "50 of 90 points" in page.note and "50 of 90 points" in page._repr_html_()
+    monkeypatch.setattr(inline, "_MOST_BYTES", 12 * 7 * 40)  # there are seven maps
+    assert facts_of(show(result, columns=columns, known="batch"))["notShown"] == 50
 
 
 def test_no_text_leaves_its_frame() -> None:

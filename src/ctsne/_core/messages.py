@@ -56,6 +56,11 @@ def value_text(value: Any) -> str:
     return f"{value:g}" if number else str(value)
 
 
+def size_text(size: float) -> str:
+    """Return a number of bytes as it is shown."""
+    return f"{size / 1e6:.1f} MB" if size > 1e6 else f"{size / 1e3:.0f} kB"
+
+
 def listed(names: Iterable[object], *, most: int = _SHOWN) -> str:
     """Write names as a list that stays readable for any number of them."""
     texts = [shown(name, 1000) for name in names]

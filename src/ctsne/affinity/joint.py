@@ -57,7 +57,7 @@ def beta_from_odds(labels: Labels | LabelColumns, odds: ArrayLike) -> Floats:
     """Return the weight of differently labelled pairs in the map, the paper's beta, for odds.
 
     The same odds give a different beta for every number of labels, because the mean weight of all
-    pairs is one: a beta of 0.1 has odds of 19 with two labels of equal size, and of 226 with 26.
+    pairs is one: a beta of 0.1 has odds of 19 with two labels of equal size, and of 235 with 26.
 
     Parameters
     ----------

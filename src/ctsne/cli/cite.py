@@ -95,6 +95,7 @@ def described(path: str, *, key: str = "ctsne") -> tuple[str, list[Reference]]:
     from ctsne._io.paths import MODEL_SUFFIX
     from ctsne.cli.folders import read_folder
     from ctsne.cli.records import checked_settings
+    from ctsne.cli.sweep import n_points
 
     source = Path(path)
     if not source.exists():
@@ -106,9 +107,10 @@ def described(path: str, *, key: str = "ctsne") -> tuple[str, list[Reference]]:
     if source.is_dir():
         folder = read_folder(source)
         settings = folder.provenance.settings
-        n = next(len(each.embedding) for each in folder.result.maps if each.embedding is not None)
-        made = Made({**settings, "method": "joint"}, n, folder.provenance.versions,
-                    _counted(_labels(settings, folder.columns)), _combined(settings))  # fmt: skip
+        made = Made(
+            {**settings, "method": "joint"}, n_points(folder.result), folder.provenance.versions,
+            _counted(_labels(settings, folder.columns)), _combined(settings),
+        )  # fmt: skip
         used = [swept.parameters["method"] for swept in folder.result.maps]
         return sweep_paragraph(folder, made), [*references_of(used), software(made.version)]
     made_in_python = _params(source, key)

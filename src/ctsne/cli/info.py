@@ -99,7 +99,7 @@ def run(options: argparse.Namespace, console: Console) -> None:
 
 def _describe(path: str, console: Console) -> None:
     """Print what a model file holds, after checking all of it."""
-    from ctsne._core.messages import listed, value_text
+    from ctsne._core.messages import listed, size_text, value_text
     from ctsne._fit.storing import origin_of
     from ctsne._io.models import check_model_input
     from ctsne.methods import METHODS
@@ -118,7 +118,7 @@ def _describe(path: str, console: Console) -> None:
     features = getattr(model, "feature_names_in_", origin.features if origin else None)
     content: dict[str, Any] = {
         "model": path,
-        "size": f"{source.stat().st_size / 1e6:.1f} MB",
+        "size": size_text(source.stat().st_size),
         "map": f"{n:,} points in {dimensions} dimension{'s' * (dimensions > 1)}",
         "method": model.method if value is None else f"{model.method}, {knob} {value_text(value)}",
         "metric": model.metric,

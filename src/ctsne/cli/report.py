@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ctsne._core.files import check_space
+from ctsne._core.messages import size_text
 from ctsne.cli.console import Console
 from ctsne.cli.folders import SweepFolder, check_folder, files_of, read_folder, write_folder
 from ctsne.cli.hints import missing_labels
@@ -34,9 +35,12 @@ is run first: one command from a file to a page."""
 
 EPILOG = """\
 the page:
-  Move the slider to change the strength. Colour by any column. Select points
-  with the lasso to see them in all maps. The end of the page shows the command
-  and the settings that made it.
+  Two maps next to each other, or one map in two colours; zooming, pointing and
+  selecting work in both. Move the slider to change the strength. Colour by any
+  column, by the features or genes that --show names (at most 50), and by what
+  ctsne knows of each point, such as missing counterparts under other labels.
+  Up to 500,000 points are shown. The page also shows the command and the
+  settings that made it.
 
 examples:
   ctsne report sweep -o page.html
@@ -77,15 +81,11 @@ def run(options: argparse.Namespace, console: Console) -> None:
                "suggested": None if best is None else best["parameters"],
                "embed": None if best is None else best["command"],
                "reason": facts["reason"]}  # fmt: skip
-    made = f"{len(result.maps)} maps of {n_points(result):,} points, {_size_text(size)}"
+    made = f"{len(result.maps)} maps of {n_points(result):,} points, {size_text(size)}"
     lines += ["", f"page: {options.output} ({made}); open it in a browser"]
     if sweep.features:
         lines.append(_added(sweep))
     console.result("\n".join(lines), content)
-
-
-def _size_text(size: int) -> str:
-    return f"{size / 1e6:.1f} MB" if size > 1e6 else f"{size / 1e3:.0f} kB"
 
 
 def _data_file(sweep: SweepFolder, options: argparse.Namespace) -> str:
@@ -103,7 +103,7 @@ def _added(sweep: SweepFolder) -> str:
     count = len(sweep.features)
     size = sum(map(scale_size, map(len, sweep.features.values())))
     what, adds = ("feature", "adds") if count == 1 else ("features", "add")
-    return f"{count} {what} to colour by {adds} {_size_text(size)}"
+    return f"{count} {what} to colour by {adds} {size_text(size)}"
 
 
 def _page_of_folder(target: Path, options: argparse.Namespace, console: Console) -> SweepFolder:

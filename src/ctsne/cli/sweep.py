@@ -218,8 +218,10 @@ def findings(
     best = suggested.map
     columns = titles_of(label_names(settings), settings["other"])
     lines = [_table_text(result, columns, best), ""]
+    known = [each for each in map(_least_mixing, result.maps) if math.isfinite(each)]
     if best is None:
-        lines += [f"suggested: none, because {suggested.reason}", "  try a lower --mixing"]
+        lines.append(f"suggested: none, because {suggested.reason}")
+        lines += ["  try a lower --mixing"] * bool(known)
         return lines, {"suggested": None, "reason": suggested.reason}
     command = embed_command(best, file, settings)
     how = "To make it from its own start" if settings["path"] else "To make this map"
@@ -227,10 +229,11 @@ def findings(
         how = "To make this map of all points"
     judge = columns.get("other_mixing", "the picture")
     wanted = "These targets are" if isinstance(mixing, Mapping) else f"{mixing:g} is"
-    advice = (
-        f"{wanted} a starting point, not a rule: try stronger settings as long as {judge} "
-        f"shows that nothing merges that should stay apart. {how}:"
-    )
+    further = f"try stronger settings as long as {judge} shows that nothing merges that should "
+    further += "stay apart"
+    if _least_mixing(best) >= max(known):
+        further = "no setting of this sweep mixes further"
+    advice = f"{wanted} a starting point, not a rule: {further}. {how}:"
     lines.append(f"suggested: {best.title}")
     lines += [textwrap.indent(textwrap.fill(text, 76), "  ")
               for text in (f"{suggested.reason}.", advice)]  # fmt: skip
@@ -251,6 +254,11 @@ def suggestion(result: SweepResult, mixing: float | Mapping[str, float]) -> Sugg
         return result.suggest(mixing)
     except ValueError as error:  # mixing cannot be measured
         return Suggestion(None, str(error))
+
+
+def _least_mixing(swept: SweptMap) -> float:
+    """Return the mixing of the label, or of the least mixed of several; NaN if it is unknown."""
+    return min((swept.measures[name] for name in mixings_of(swept.measures)), default=math.nan)
 
 
 def _facts(swept: SweptMap) -> dict[str, Any]:

@@ -19,8 +19,8 @@ _MOST_VALUES = 30
 MOST_LABELS = 1_000
 # Longer texts are cut; the page shows far less of them.
 _LONGEST_TEXT = 500
-# The column that says how well a point is matched by points with other labels.
-MATCHED = "matched under other labels"
+# The column that says how many counterparts a point has among points with other labels.
+MATCHED = "counterparts under other labels"
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,13 +55,12 @@ class Column:
         names = [labels.names[code] for code in used]
         more = {
             "labels": [short_text(name) for name in names], "all": labels.n_labels,
-            "missing": int(counts[0]), "missingTotal": labels.n_missing,
+            "missing": int(counts[0]),
         }  # fmt: skip
         if self.kind == "labels":
             colors = palette(labels, embedding)
             more["colors"] = [colors[name] for name in names]
             more["counts"] = counts[1:][used].tolist()
-            more["totals"] = labels.counts[used].tolist()
         return facts | more, lookup[codes]
 
     def _scale(self, numbers: NDArray[Any], rows: NDArray[Any]) -> tuple[dict[str, Any], Any]:
@@ -74,10 +73,7 @@ class Column:
         # Halved before subtracting, because the range of the largest floats would overflow.
         share = (values[found] / 2 - low / 2) / ((high / 2 - low / 2) or 1.0)
         steps[found] = 1 + np.rint(share * 65534).astype(np.uint16)
-        facts = {
-            "low": low, "high": high, "missing": int(len(rows) - found.sum()),
-            "missingTotal": len(numbers) - len(present),
-        }  # fmt: skip
+        facts = {"low": low, "high": high, "missing": int(len(rows) - found.sum())}
         return facts, steps
 
 
@@ -142,6 +138,14 @@ def _numbers(labels: Labels) -> NDArray[np.float64] | None:
     except OverflowError:  # whole numbers of hundreds of digits
         return None
     return values[labels.codes] if _is_scale(values) else None
+
+
+def check_point_names(names: Any, n: int, there: str) -> None:
+    """Refuse anything but a list with a name for each of ``n`` points, or None."""
+    if isinstance(names, str | bytes) or not (names is None or hasattr(names, "__len__")):
+        raise TypeError(f"names must be a list with one name per point, got {type(names).__name__}")
+    if names is not None and len(names) != n:
+        raise ValueError(f"names has {len(names)} entries but {there}")
 
 
 def short_texts(values: Any, rows: NDArray[np.int64]) -> list[str]:

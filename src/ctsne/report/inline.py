@@ -13,8 +13,10 @@ from ctsne.report.payload import MOST_POINTS
 from ctsne.report.write import page_of
 from ctsne.sweep import SweepResult
 
-# A notebook stores what it shows, so pages there are smaller than those in files.
+# A notebook stores what it shows, so pages there are smaller than those in files: this many points,
+# or fewer if their maps would take more than this many bytes.
 MOST_INLINE = 50_000
+_MOST_BYTES = 4_000_000
 _HEIGHT = 640  # pixels: both maps of a page at once
 # Its scripts run, its pictures can be saved, and it cannot reach the notebook around it.
 _SANDBOX = "allow-scripts allow-downloads"
@@ -66,9 +68,9 @@ def show(
 ) -> Page:  # fmt: skip
     """Show a sweep or a fitted model as an interactive page in a notebook.
 
-    It is the page of :func:`ctsne.report.write_report`, with at most 50,000 points, because the
-    notebook stores it. The last value of a cell is shown; ``result`` and ``model`` themselves show
-    this page too, with the labels that they know.
+    It is the page of :func:`ctsne.report.write_report`, with at most 50,000 points (28,000 for a
+    dozen maps), because the notebook stores it: about 4 MB. The last value of a cell is shown;
+    ``result`` and ``model`` themselves show this page too, with the labels that they know.
 
     Parameters
     ----------
@@ -89,9 +91,12 @@ def show(
     >>> show(model, columns={"colour": data.known, "shape": data.hidden}, known="colour").title
     'Map without colour'
     """
+    # Of a sweep; anything else is a single map, or refused.
+    maps = len(result.maps) if isinstance(result, SweepResult) else 1
+    most = min(MOST_INLINE, _MOST_BYTES // (12 * max(1, maps)))  # bytes of a point with its columns
     title, facts, page = page_of(
         result, columns=columns, known=known, other=other, features=features, mixing=mixing,
-        names=names, title=title, most=MOST_INLINE,
+        names=names, title=title, most=most,
     )  # fmt: skip
     note = ""
     if facts["notShown"]:

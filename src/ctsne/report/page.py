@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ctsne._core.messages import size_text
+
 # Functions only, so their order does not matter; ``start.js`` calls them.
 _SCRIPTS = (
-    "data.js", "state.js", "colors.js", "look.js", "scrolling.js", "menus.js",
+    "data.js", "state.js", "colors.js", "shortening.js", "look.js", "scrolling.js", "menus.js",
     "gl.js", "splat.js", "grid.js", "pointer.js", "panel.js", "names.js", "picture.js",
     "panels.js", "controls.js", "suggestion.js", "legend.js", "selection.js", "points.js",
     "find.js", "charts.js", "course.js", "tables.js", "copying.js", "saving.js", "printing.js",
@@ -24,8 +26,8 @@ _SCRIPTS = (
 )  # fmt: skip
 # Nothing is loaded; only our script runs and only our style sheet applies.
 _POLICY = (
-    "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data: blob:; "
-    "style-src {style}; script-src {script}"
+    "default-src 'none'; base-uri 'none'; form-action 'none'; style-src {style}; "
+    "script-src {script}"
 )
 
 
@@ -55,7 +57,7 @@ def build_page(
     parts = re.split(r"{{(\w+)}}", _asset("page.html"))
     pieces = [known[part] if place % 2 else [part.encode()] for place, part in enumerate(parts)]
     size = sum(len(text) for piece in pieces for text in piece)
-    known["size"][0] = (f"{size / 1e6:.1f} MB" if size > 1e6 else f"{size / 1e3:.0f} kB").encode()
+    known["size"][0] = size_text(size).encode()
     return b"".join(text for piece in pieces for text in piece)
 
 

@@ -15,6 +15,7 @@ from ctsne.report.columns import (
     MATCHED,
     MOST_LABELS,
     Column,
+    check_point_names,
     matched_column,
     read_column,
     read_feature,
@@ -48,10 +49,7 @@ def build_payload(
     n, dimensions = shapes[0]
     if dimensions > 2:
         raise ValueError(f"result has maps of {dimensions} dimensions; a page needs n_components=2")
-    if isinstance(names, str | bytes) or not (names is None or hasattr(names, "__len__")):
-        raise TypeError(f"names must be a list with one name per point, got {type(names).__name__}")
-    if names is not None and len(names) != n:
-        raise ValueError(f"names has {len(names)} entries but the maps have {n} points")
+    check_point_names(names, n, f"the maps have {n} points")
     read = _read_columns(result, columns, features or {}, n=n, as_labels=(*known, other))
     dominated = [dominated_points(swept) for swept in result.maps]
     first = sorted(read, key=lambda column: column.name not in known)

@@ -19,6 +19,7 @@ from ctsne._fit.settings import DEFAULTS
 from ctsne.estimator import ConditionalTSNE
 from ctsne.labels import Labels, encode_labels
 from ctsne.pl.points import REFERENCE
+from ctsne.report.columns import check_point_names
 from ctsne.report.page import build_page
 from ctsne.report.payload import build_payload
 from ctsne.report.write import check_page, plain_provenance
@@ -122,9 +123,6 @@ def _below(n: int, labels: Labels) -> Labels:
 
 
 def _names(names: Any, n: int, m: int) -> list[str]:
-    if isinstance(names, str | bytes) or not (names is None or hasattr(names, "__len__")):
-        raise TypeError(f"names must be a list with one name per point, got {type(names).__name__}")
-    if names is not None and len(names) != m:
-        raise ValueError(f"names has {len(names)} entries but {m} points were placed")
+    check_point_names(names, m, f"{m} points were placed")
     own = [f"placed {row}" for row in range(m)] if names is None else list(map(label_text, names))
     return [f"reference {row}" for row in range(n)] + own

@@ -51,12 +51,12 @@ function plainTicks(low, high, about) {
   return ticksOf(low, high, about).map((tick) => [tick, String(tick).replace("-", "−")]);
 }
 
-function drawLine(chart, dots, color) {
-  chart.append(shape("polyline", { points: dots.map(({ x, y }) => `${x},${y}`).join(" "), fill: "none", stroke: color, class: "line" }));
+function drawLine(chart, dots, color, dashes = "none") {
+  chart.append(shape("polyline", { points: dots.map(({ x, y }) => `${x},${y}`).join(" "), fill: "none", stroke: color, "stroke-dasharray": dashes, class: "line" }));
 }
 
-function drawDot(chart, { x, y, title }, color, radius = 4.5) {
-  const dot = shape("circle", { cx: x, cy: y, r: radius, fill: color, class: "dot" });
+function drawDot(chart, { x, y, title }, color, kind = "") {
+  const dot = shape("circle", { cx: x, cy: y, r: 4.5, color, class: `dot ${kind}` });
   dot.append(shape("title", {}, title));
   chart.append(dot);
 }
@@ -84,7 +84,7 @@ function onNearest(host, dotsOf, choose) {
 function keyItem(color, text, kind = "") {
   const item = element("li");
   const swatch = element("span", "", { class: `swatch ${kind}` });
-  if (color !== null) swatch.style.background = color;
+  swatch.style.color = color;
   item.append(swatch, element("span", text, { class: "name", title: text }));
   return item;
 }
@@ -99,14 +99,22 @@ function themed(color) {
   return isDark() ? onDark(color) : color;
 }
 
+// Lines of one method have its colour, so they differ in their dashes and dots.
+
+function lineStyle(rank) {
+  return { dashes: ["none", "5 3", "1.5 3"][rank % 3], kind: rank % 2 === 1 ? "open" : "" };
+}
+
 // Every map by its mixing and the neighbours it keeps. Shown and suggested maps carry their settings.
 
 function connectTradeOff(data, state) {
   const { facts } = data;
   const nameOf = (key) => facts.measures.find((measure) => measure.key === key)?.name;
   const isDrawn = ({ mixing, kept }) => mixing !== undefined && kept !== undefined;
-  const lines = facts.lines.map((line) => ({
-    ...line, dots: line.maps.map((map) => ({ map, mixing: leastMixing(facts, map), kept: facts.maps[map].measures.adjusted_rnx })).filter(isDrawn),
+  const dotOf = (map) => ({ map, mixing: leastMixing(facts, map), kept: facts.maps[map].measures.adjusted_rnx });
+  const lines = facts.lines.map((line, place) => ({
+    ...line, ...lineStyle(facts.lines.slice(0, place).filter(({ method }) => method === line.method).length),
+    dots: line.maps.map(dotOf).filter(isDrawn),
   }));
   const all = lines.flatMap(({ dots }) => dots);
   byId("trade-off").hidden = all.length < 2;
@@ -126,14 +134,14 @@ function connectTradeOff(data, state) {
     }
     placed = new Map();
     const along = [];
-    for (const { dots, color } of lines) {
+    for (const { dots, color, dashes, kind } of lines) {
       const drawn = dots.map(({ map, mixing, kept }) => ({
         map, x: toX(mixing), y: toY(kept), title: `${facts.maps[map].title}: mixing ${mixing.toFixed(2)}, neighbours kept ${kept.toFixed(2)}`,
       }));
-      if (drawn.length > 1) drawLine(chart, drawn, themed(color));
+      if (drawn.length > 1) drawLine(chart, drawn, themed(color), dashes);
       along.push(...boxesAlong(drawn));
       for (const dot of drawn) {
-        drawDot(chart, dot, themed(color));
+        drawDot(chart, dot, themed(color), kind);
         placed.set(dot.map, dot);
       }
     }
@@ -152,7 +160,7 @@ function connectTradeOff(data, state) {
   onNearest(byId("trade"), () => placed.values(), (map) => lookAtMap(state, map));
   state.watch(["panels", "suggested", "targets", "look", "preset"], again);
   state.watch(["look"], () => {
-    byId("trade-key").replaceChildren(...(lines.length > 1 ? lines.map(({ title, color }) => keyItem(themed(color), title)) : []));
+    byId("trade-key").replaceChildren(...(lines.length > 1 ? lines.map(({ title, color, kind }) => keyItem(themed(color), title, kind)) : []));
   });
 }
 

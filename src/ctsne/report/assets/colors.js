@@ -96,9 +96,10 @@ function makeColouring(data) {
   return ({ map, column }) => {
     if (column === null) return keep("none", () => ({ kind: "none", name: "", codes: new Uint8Array(n).fill(1), column, missing: 0 }));
     if (typeof column === "number") return keep(`column ${column}`, () => ofColumn(column));
-    const isThere = data.facts.maps[map].highest?.[column] !== undefined || data.facts.maps[map].constant?.[column] !== undefined;
-    if (!isThere) return keep("absent", () => ({ kind: "none", name: `${column}, which this map lacks`, codes: new Uint8Array(n), column, missing: 0 }));
-    return keep(`map ${map} ${column}`, () => ofDiagnostic(map, column));
+    const { highest, constant } = facts.maps[map];
+    if (highest?.[column] !== undefined || constant?.[column] !== undefined) return keep(`map ${map} ${column}`, () => ofDiagnostic(map, column));
+    const { name } = facts.diagnostics.find(({ key }) => key === column);
+    return keep(`no ${column}`, () => ({ kind: "none", name: `${name}, which this map lacks`, codes: new Uint8Array(n), column, missing: 0 }));
   };
 }
 

@@ -118,19 +118,3 @@ function shape(name, attributes = {}, text = "") {
 function byId(id) {
   return document.getElementById(id);
 }
-
-// A name that is cut in the middle where room is short, so that its end stays in sight.
-
-const [TAIL, UNCUT] = [11, 20];
-
-function longName(text) {
-  const shown = text.trim() === "" ? "(empty)" : text;
-  const name = element("span", "", { class: "name", dir: "auto", title: text });
-  const letters = Array.from(shown);
-  if (letters.length <= UNCUT) {
-    name.append(element("span", shown, { class: "head" }));
-  } else {
-    name.append(element("span", letters.slice(0, -TAIL).join(""), { class: "head" }), element("span", letters.slice(-TAIL).join(""), { class: "tail" }));
-  }
-  return name;
-}

@@ -14,20 +14,22 @@ uniform vec4 camera; // factor and offset of x, then of y
 uniform float share; // of the way
 uniform float size;
 uniform float alpha;
-uniform int only; // -1: all points; 0: only the faded ones; 1: only the raised ones
+uniform bool masked; // the upper layer: highlighted points, or all that have a value
+uniform bool upper; // the layer to draw
+uniform bool plain; // in one colour
 uniform vec3 faded;
 uniform highp sampler2D table;
 flat out vec4 color;
 void main() {
   gl_PointSize = size + 1.0; // half a pixel of soft edge on each side
-  if (only >= 0 && (raised > 0.5) != (only == 1)) {
+  if ((masked ? raised > 0.5 : code > 0u) != upper) {
     gl_Position = vec4(2.0, 2.0, 2.0, 1.0); // outside, so not drawn
     return;
   }
   vec2 place = mix(vec2(fromX, fromY), vec2(toX, toY), share);
   gl_Position = vec4(place * camera.xz + camera.yw, 0.0, 1.0);
   vec3 own = texelFetch(table, ivec2(code & 255u, code >> 8u), 0).rgb;
-  color = vec4(only == 0 ? faded : own, alpha);
+  color = vec4(plain ? faded : own, alpha);
 }`;
 
 const CODE = 4; // its place among the inputs above
@@ -75,7 +77,7 @@ function makeCard(points, { onLost, onReturn, insist = false }) {
     gl.linkProgram(program);
     if (!gl.getProgramParameter(program, gl.LINK_STATUS)) return false;
     gl.useProgram(program);
-    for (const name of ["camera", "share", "size", "alpha", "only", "faded"]) {
+    for (const name of ["camera", "share", "size", "alpha", "masked", "upper", "plain", "faded"]) {
       uniform[name] = gl.getUniformLocation(program, name);
     }
     buffers = Array.from({ length: 6 }, () => gl.createBuffer());
@@ -114,7 +116,7 @@ function makeCard(points, { onLost, onReturn, insist = false }) {
       attribute(3, points.to.y, gl.FLOAT);
     },
     codes() {
-      attribute(CODE, points.codes, points.codes.BYTES_PER_ELEMENT === 1 ? gl.UNSIGNED_BYTE : gl.UNSIGNED_SHORT);
+      attribute(CODE, points.codes, { 1: gl.UNSIGNED_BYTE, 2: gl.UNSIGNED_SHORT, 4: gl.UNSIGNED_INT }[points.codes.BYTES_PER_ELEMENT]);
     },
     table() {
       const rows = Math.ceil(points.table.length / 256);
@@ -138,7 +140,7 @@ function makeCard(points, { onLost, onReturn, insist = false }) {
   return {
     canvas,
     load: (key) => loaders[key](),
-    draw({ width, height, view, share, step, size, raisedSize, alpha, faded }) {
+    draw({ width, height, view, share, step, layers }) {
       if (canvas.width !== width) canvas.width = width;
       if (canvas.height !== height) canvas.height = height;
       const { scale, left, top } = camera(view, width, height);
@@ -148,19 +150,15 @@ function makeCard(points, { onLost, onReturn, insist = false }) {
       gl.clear(gl.COLOR_BUFFER_BIT);
       gl.uniform4f(uniform.camera, (2 * scale) / width, (2 * left) / width - 1, (2 * scale) / height, 1 - (2 * top) / height);
       gl.uniform1f(uniform.share, share);
-      gl.uniform3f(uniform.faded, ...faded.color.map((part) => part / 255));
-      const pass = (only, diameter, opacity) => {
-        gl.uniform1i(uniform.only, only);
+      gl.uniform1i(uniform.masked, points.mask !== null);
+      layers.forEach(({ diameter, alpha, color }, isUpper) => {
+        gl.uniform1i(uniform.upper, isUpper);
+        gl.uniform1i(uniform.plain, color !== null);
+        if (color !== null) gl.uniform3f(uniform.faded, ...color.map((part) => part / 255));
         gl.uniform1f(uniform.size, diameter);
-        gl.uniform1f(uniform.alpha, opacity);
+        gl.uniform1f(uniform.alpha, alpha);
         gl.drawArrays(gl.POINTS, 0, Math.ceil(points.n / step));
-      };
-      if (points.mask === null) {
-        pass(-1, size, alpha);
-      } else {
-        pass(0, size, faded.alpha);
-        pass(1, raisedSize, alpha);
-      }
+      });
     },
   };
 }

@@ -77,12 +77,13 @@ function drawLegend(data, state, section, colouring) {
   }
   if (colouring.missing > 0) entries.push({ code: 0, text: facts.missingText, points: colouring.missing });
   section.classList.toggle("long", entries.length > 8); // a short list gives up no room to a long one
+  const nameOf = longNames(colouring.labels ?? []);
   list.append(...entries.map((entry) => {
     const { code, text } = entry;
     const button = element("button", "", { type: "button", title: text, "aria-pressed": "false", "data-code": code, "data-column": colouring.column });
     const swatch = element("span", "", { class: "swatch" });
     swatch.style.background = table[code];
-    button.append(swatch, longName(text), element("span", count(entry.points), { class: "count" }));
+    button.append(swatch, nameOf(text), element("span", count(entry.points), { class: "count" }));
     button.addEventListener("click", () => press(data, state, colouring, code));
     const item = element("li");
     item.append(button);

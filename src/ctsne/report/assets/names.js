@@ -213,43 +213,6 @@ function movedNames(placed, { view, width, height }) {
   }));
 }
 
-// Texts no wider than a limit, cut in the middle because long names often differ at the end. Texts
-// that would look the same are cut before their first difference, and not at all if that is not
-// enough.
-
-function shortened(texts, limit, measured) {
-  const cut = (text, parts) => {
-    const letters = Array.from(text);
-    if (measured(text) <= limit) return text;
-    let room = Math.floor((letters.length * limit) / measured(text));
-    let short = text;
-    do short = parts(letters, Math.max(2, room--)); while (measured(short) > limit && room >= 2);
-    return short;
-  };
-  const shorts = texts.map((text) =>
-    cut(text, (letters, room) => {
-      const tail = Math.ceil(room / 2);
-      return `${letters.slice(0, room - tail).join("")}…${letters.slice(-tail).join("")}`;
-    }));
-  const alike = new Map();
-  shorts.forEach((short, place) => alike.set(short, [...(alike.get(short) ?? []), place]));
-  for (const places of alike.values()) {
-    if (places.length === 1) continue;
-    const all = places.map((place) => Array.from(texts[place]));
-    const differs = Math.max(0, all[0].findIndex((letter, at) => all.some((letters) => letters[at] !== letter)));
-    let word = differs; // from the beginning of the word, unless that is far
-    while (word > 0 && differs - word < 8 && !/[\s,;/]/.test(all[0][word - 1])) word--;
-    const cuts = places.map((place) =>
-      cut(texts[place], (letters, room) => {
-        const end = word + room - 5;
-        return `${letters.slice(0, 4).join("")}…${letters.slice(word, end).join("")}${end < letters.length ? "…" : ""}`;
-      }));
-    const isTold = new Set(cuts).size === cuts.length;
-    places.forEach((place, at) => (shorts[place] = isTold ? cuts[at] : texts[place]));
-  }
-  return shorts;
-}
-
 // With a halo, to be read on any colour. Names that hardly take part in a highlight step back.
 
 function drawNames(context, named, { ink, paper }, unlit) {

@@ -203,7 +203,7 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
     },
     paint(codes, table) {
       points.codes = codes;
-      points.table = table.map((hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)));
+      points.table = table.map(parts);
       load("codes", "table");
     },
     highlight(mask) {
@@ -260,11 +260,18 @@ function frameOf({ points, width, height, view, share, look, raised }, ratio, st
   // A few points among many need larger discs to be found.
   const raisedSize = look.size ?? Math.min(2 * size, Math.max(size, automaticSize(raised, side, view)));
   const alpha = look.opacity ?? automaticOpacity(points.n, size, side, view);
+  const own = { diameter: size * ratio, alpha, color: null };
+  const faded = { diameter: size * ratio, alpha: 0.6 * alpha, color: look.dark ? [74, 78, 86] : [205, 208, 214] };
   return {
     width: Math.round(width * ratio), height: Math.round(height * ratio), view, share, step,
-    size: size * ratio, raisedSize: raisedSize * ratio, alpha,
-    faded: { color: look.dark ? [74, 78, 86] : [205, 208, 214], alpha: 0.6 * alpha },
+    layers: points.mask === null ? [own, own] : [faded, { ...own, diameter: raisedSize * ratio }],
   };
+}
+
+// The points of the upper layer: the highlighted ones, or all that have a value.
+
+function upperLayer({ mask, codes }) {
+  return mask ?? codes;
 }
 
 // The diameter of points in CSS pixels: smaller the more there are, and growing slowly with zoom.

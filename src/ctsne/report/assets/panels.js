@@ -4,7 +4,6 @@ const SIDES = ["left", "right"];
 
 function connectPanels(data, state, colouring) {
   const { facts, n } = data;
-  const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
   const panels = SIDES.map((side, place) => makePanel(byId(side), {
     n,
     onHover(point, event) {
@@ -22,24 +21,23 @@ function connectPanels(data, state, colouring) {
   document.body.classList.toggle("wordy", words.length > 56); // more than a line can hold
   const shown = [null, null];
   const painted = ["", ""];
-  const paint = ({ panels: wanted, look }, again) => wanted.forEach((each, place) => {
+  const paint = ({ panels: wanted, look }) => wanted.forEach((each, place) => {
     const found = colouring(each);
     const withNames = found.kind === "labels" && (look.names === "always" || (look.names === "auto" && !found.isKnown));
     const key = `${found.key} ${isDark()} ${withNames}`;
-    if (key === painted[place] && !again) return;
+    if (key === painted[place]) return;
     painted[place] = key;
     panels[place].paint(found.codes, colorTable(facts, found, isDark()));
     panels[place].names(withNames ? { codes: found.codes, texts: found.labels } : null);
   });
-  const dress = ({ look: { size, opacity } }) => panels.forEach((panel) => panel.look({ size, opacity, dark: isDark() }));
-  state.watch(["look"], dress);
+  state.watch(["look"], ({ look: { size, opacity } }) => panels.forEach((panel) => panel.look({ size, opacity, dark: isDark() })));
   state.watch(["panels", "look"], (values) => {
     values.panels.forEach(({ map }, place) => {
       if (shown[place] === map) return;
-      panels[place].show(data.positions(map), shown[place] !== null && !calm.matches);
+      panels[place].show(data.positions(map), shown[place] !== null);
       shown[place] = map;
     });
-    paint(values, false);
+    paint(values);
   });
   let mask = null;
   state.watch(["selected"], ({ selected }) => {
@@ -53,11 +51,6 @@ function connectPanels(data, state, colouring) {
   return {
     panels,
     highlighted: () => (mask === null ? [] : Array.from(mask.keys()).filter((point) => mask[point] === 1)),
-    // After the theme has changed by itself, as for paper.
-    repaint() {
-      dress(state.values);
-      paint(state.values, true);
-    },
   };
 }
 
@@ -92,7 +85,7 @@ function connectMenus(data, state, side, place) {
   }
   maps.addEventListener("change", () => showMap(state, Number(maps.value), place));
   fillColours(facts, colours);
-  if (document.body.classList.contains("alone")) maps.nextElementSibling.textContent = "Colour";
+  if (facts.single) maps.nextElementSibling.textContent = "Colour";
   colours.addEventListener("change", () => {
     showColumn(state, /^\d+$/.test(colours.value) ? Number(colours.value) : colours.value.slice(1), place);
   });
@@ -123,8 +116,7 @@ function fillColours(facts, menu) {
   const groups = new Map([["column", "Columns"], ["gene", "Features"], ["diagnostic", "Diagnostics"]].map(([key, label]) => [key, element("optgroup", "", { label })]));
   facts.columns.forEach(({ name, kind, all, group }, place) => {
     const tooMany = kind === "texts" ? ` (${count(all)} different values, too many for colours)` : "";
-    const text = group === "diagnostic" ? "points without counterparts" : `${name}${tooMany}`;
-    const option = element("option", text, { value: place });
+    const option = element("option", `${name}${tooMany}`, { value: place });
     option.disabled = kind === "texts";
     groups.get(group ?? "column").append(option);
   });

@@ -82,7 +82,7 @@ function escaped(text) {
 function svgOf(host, seen) {
   const { width, height, look } = seen;
   const colors = inks(look);
-  const parts = [
+  const lines = [
     `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">`,
     `<rect width="${width}" height="${height}" fill="${escaped(backgroundOf(host))}"/>`,
     svgPoints(seen),
@@ -90,13 +90,13 @@ function svgOf(host, seen) {
   // The halo is a text of its own, because not every program knows how to draw it below the letters.
   const family = escaped(getComputedStyle(host).fontFamily);
   const texts = (style) => {
-    parts.push(`<g font-family="${family}" font-weight="600" text-anchor="middle" ${style}>`);
+    lines.push(`<g font-family="${family}" font-weight="600" text-anchor="middle" ${style}>`);
     for (const { text, x, y, font, anchor } of seen.named) {
       const direction = RIGHT_TO_LEFT.test(text) ? ' direction="rtl"' : "";
       const opacity = seen.unlit.has(anchor.code) ? ' opacity="0.35"' : "";
-      parts.push(`<text x="${x.toFixed(1)}" y="${(y + 0.35 * font.size).toFixed(1)}" font-size="${font.size}"${direction}${opacity}>${escaped(text)}</text>`);
+      lines.push(`<text x="${x.toFixed(1)}" y="${(y + 0.35 * font.size).toFixed(1)}" font-size="${font.size}"${direction}${opacity}>${escaped(text)}</text>`);
     }
-    parts.push("</g>");
+    lines.push("</g>");
   };
   if (seen.named.length > 0) {
     texts(`fill="none" stroke="${colors.paper}" stroke-width="3.5" stroke-linejoin="round"`);
@@ -104,34 +104,28 @@ function svgOf(host, seen) {
   }
   const ring = ringPlace(seen);
   if (ring !== null) {
-    for (const [color, line] of [[colors.paper, RING.halo], [colors.ink, RING.line]]) {
-      parts.push(`<circle cx="${ring[0].toFixed(2)}" cy="${ring[1].toFixed(2)}" r="${RING.radius}" fill="none" stroke="${color}" stroke-width="${line}"/>`);
+    for (const [color, width] of [[colors.paper, RING.halo], [colors.ink, RING.line]]) {
+      lines.push(`<circle cx="${ring[0].toFixed(2)}" cy="${ring[1].toFixed(2)}" r="${RING.radius}" fill="none" stroke="${color}" stroke-width="${width}"/>`);
     }
   }
-  return [...parts, "</svg>"].join("\n");
+  return [...lines, "</svg>"].join("\n");
 }
 
 // Circles, or a picture if they are too many for a program to open.
 
 function svgPoints(seen) {
   const { points, width, height, view, share } = seen;
-  const { size, raisedSize, alpha, faded } = frameOf(seen, 1, 1);
+  const { layers } = frameOf(seen, 1, 1);
+  const upper = upperLayer(points);
   const { scale, left, top } = camera(view, width, height);
-  const passes = points.mask === null
-    ? [{ only: null, diameter: size, opacity: alpha, color: null }]
-    : [
-      { only: 0, diameter: size, opacity: faded.alpha, color: faded.color },
-      { only: 1, diameter: raisedSize, opacity: alpha, color: null },
-    ];
-  const hex = (color) => `#${color.map((part) => part.toString(16).padStart(2, "0")).join("")}`;
   const fills = points.table.map(hex);
-  const parts = [];
+  const lines = [];
   let number = 0;
-  for (const { only, diameter, opacity, color } of passes) {
+  for (const [isUpper, { diameter, alpha, color }] of layers.entries()) {
     const radius = diameter / 2;
-    parts.push(`<g fill-opacity="${opacity.toFixed(3)}"${color === null ? "" : ` fill="${hex(color)}"`}>`);
+    lines.push(`<g fill-opacity="${alpha.toFixed(3)}"${color === null ? "" : ` fill="${hex(color)}"`}>`);
     for (let i = 0; i < points.n; i++) {
-      if (only !== null && points.mask[i] !== only) continue;
+      if (Number(upper[i] > 0) !== isUpper) continue;
       const x = left + scale * (points.from.x[i] + share * (points.to.x[i] - points.from.x[i]));
       const y = top - scale * (points.from.y[i] + share * (points.to.y[i] - points.from.y[i]));
       if (!(x > -radius && y > -radius && x < width + radius && y < height + radius)) continue;
@@ -140,9 +134,9 @@ function svgPoints(seen) {
         return `<image width="${width}" height="${height}" xlink:href="${image}"/>`;
       }
       const fill = color === null ? ` fill="${fills[points.codes[i]]}"` : "";
-      parts.push(`<circle cx="${x.toFixed(2)}" cy="${y.toFixed(2)}" r="${radius.toFixed(2)}"${fill}/>`);
+      lines.push(`<circle cx="${x.toFixed(2)}" cy="${y.toFixed(2)}" r="${radius.toFixed(2)}"${fill}/>`);
     }
-    parts.push("</g>");
+    lines.push("</g>");
   }
-  return parts.join("\n");
+  return lines.join("\n");
 }

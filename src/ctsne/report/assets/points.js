@@ -1,15 +1,17 @@
-// A single point: its facts next to the pointer and, once clicked or found, beside the maps, and the points dominated by one neighbour.
+// A single point: its facts next to the pointer and, once clicked or found, beside the maps. And the
+// points dominated by one neighbour.
 
-// Name, labels and diagnostics in a map, as pairs of texts.
+// Name, labels and diagnostics in a map, as pairs of a text and a function that reads another one:
+// columns are unpacked when first read, so that many of them do not delay the first hover.
 
 function factsOf(data, point, map) {
   const { facts } = data;
-  const pairs = facts.names === null ? [] : [["name", facts.names[point]]];
-  pairs.push([rowName(facts), String(data.rows[point])]);
-  facts.columns.forEach(({ name }, column) => pairs.push([name, data.labelOf(column, point)]));
+  const pairs = facts.names === null ? [] : [["name", () => facts.names[point]]];
+  pairs.push([rowName(facts), () => String(data.rows[point])]);
+  facts.columns.forEach(({ name }, column) => pairs.push([name, () => data.labelOf(column, point)]));
   for (const { key, name, digits } of facts.diagnostics) {
     const value = data.diagnostic(map, key, point);
-    if (value !== null) pairs.push([name, value.toFixed(digits)]);
+    if (value !== null) pairs.push([name, () => value.toFixed(digits)]);
   }
   return pairs;
 }
@@ -21,9 +23,10 @@ function rowName({ sampledFrom }) {
 }
 
 function drawFacts(list, pairs) {
-  list.replaceChildren(...pairs.flatMap(([name, text]) => [
-    element("dt", name, { title: name, dir: "auto" }), element("dd", text, { title: text, dir: "auto" }),
-  ]));
+  list.replaceChildren(...pairs.flatMap(([name, read]) => {
+    const text = read();
+    return [element("dt", name, { title: name, dir: "auto" }), element("dd", text, { title: text, dir: "auto" })];
+  }));
 }
 
 function connectPoint(data, state) {
@@ -47,7 +50,7 @@ function showTip(data, point, event, map) {
   if (point === null) return;
   const pairs = factsOf(data, point, map);
   const more = pairs.length - MOST_FACTS;
-  drawFacts(tip.firstElementChild, more > 0 ? [...pairs.slice(0, MOST_FACTS), ["…", `and ${more} more`]] : pairs);
+  drawFacts(tip.firstElementChild, more > 0 ? [...pairs.slice(0, MOST_FACTS), ["…", () => `and ${more} more`]] : pairs);
   const { clientX, clientY } = event;
   tip.style.left = `${Math.max(0, Math.min(clientX + 14, window.innerWidth - tip.offsetWidth - 8))}px`;
   const below = clientY + 16;
@@ -67,16 +70,16 @@ function connectDominated(data, state) {
     before = map;
     const { title, dominated } = facts.maps[map];
     const worst = dominated.worst.map(([row, weight]) => ({ point: data.pointOf(row), weight })).filter(({ point }) => point !== undefined);
-    const share = `${count(dominated.count)} of ${count(facts.n)} points`;
+    const [have, their] = dominated.count === 1 ? ["has", "its"] : ["have", "their"];
     byId("dominated-about").textContent = dominated.count === 0
       ? `${title}: no point has more than half of its similarity on a single neighbour.`
-      : `${title}: ${share} ${dominated.count === 1 ? "has" : "have"} more than half of ${dominated.count === 1 ? "its" : "their"} similarity on a single neighbour, which may be the only reason for ${dominated.count === 1 ? "its" : "their"} position.` +
-        (dominated.count > worst.length ? ` The ${count(worst.length)} worst:` : "");
+      : `${title}: ${count(dominated.count)} of ${count(facts.n)} points ${have} more than half of ${their} similarity on a single neighbour, ` +
+        `which may be the only reason for ${their} position.${dominated.count > worst.length ? ` The ${count(worst.length)} worst:` : ""}`;
     byId("dominated-select").hidden = worst.length === 0;
     byId("dominated-select").onclick = () => lookAt({ selected: Uint32Array.from(worst, ({ point }) => point), pressed: NOTHING_PRESSED });
     byId("dominated").replaceChildren(...worst.map(({ point, weight }) => {
       const label = facts.known.map((column) => data.labelOf(column, point)).join(" | ");
-      const button = element("button", `${data.nameOf(point)}`, { type: "button", title: `${data.nameOf(point)}, ${label}`, dir: "auto" });
+      const button = element("button", data.nameOf(point), { type: "button", title: `${data.nameOf(point)}, ${label}`, dir: "auto" });
       button.addEventListener("click", () => lookAt({ pinned: point, point }));
       const item = element("li");
       item.append(button, element("span", weight.toFixed(2), { class: "count" }));

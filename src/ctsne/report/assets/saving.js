@@ -2,16 +2,16 @@
 
 const [GAP, HEAD, LINE, INDENT] = [16, 30, 18, 6];
 const FONT = { family: "system-ui, -apple-system, Segoe UI, Roboto, Helvetica, Arial, sans-serif", head: 14, text: 12 };
-const [MOST_IN_PICTURE, LONGEST_IN_PICTURE] = [120, 44];
+const [MOST_IN_PICTURE, WIDEST_IN_PICTURE] = [120, 300];
 
-function connectSaving(data, state, colouring, maps) {
+function connectSaving(data, state, colouring, panels) {
   const shown = () => SIDES.flatMap((side, place) => {
     const host = byId(side);
     if (host.clientWidth === 0) return [];
     const each = state.values.panels[place];
     const colours = colouring(each);
     const title = `${data.facts.maps[each.map].title}${colours.name === "" ? "" : `, by ${colours.name}`}`;
-    return [{ panel: maps.panels[place], width: host.clientWidth, height: host.clientHeight, title, colours }];
+    return [{ panel: panels[place], width: host.clientWidth, height: host.clientHeight, title, colours }];
   });
   byId("save-png").addEventListener("click", () => asCanvas(pageOf(data, shown())).toBlob((blob) => saveFile("maps.png", blob)));
   byId("save-svg").addEventListener("click", () => saveFile("maps.svg", new Blob([asDrawing(pageOf(data, shown()))], { type: "image/svg+xml" })));
@@ -28,7 +28,8 @@ function pageOf(data, shown) {
   let [left, bottom] = [0, below];
   shown.forEach(({ panel, width, height, title, colours }, place) => {
     page.panels.push({ panel, left, top: HEAD, width, height });
-    page.texts.push({ text: title, left: left + INDENT, top: 20, size: FONT.head, weight: 600, most: width - 2 * INDENT });
+    const [text] = shortened([title], width - 2 * INDENT, textWidths(FONT.head, 600));
+    page.texts.push({ text, left: left + INDENT, top: 20, size: FONT.head, weight: 600 });
     if (place === 0 || !isShared) bottom = Math.max(bottom, addLegend(page, data, colours, left + INDENT, below, (isShared ? whole : width) - 2 * INDENT));
     left += width + GAP;
   });
@@ -40,7 +41,7 @@ function pageOf(data, shown) {
 function addLegend(page, data, colours, left, top, width) {
   if (colours.kind === "none") return top;
   const table = colorTable(data.facts, colours, isDark());
-  const addText = (text, x, y, more = {}) => page.texts.push({ text, left: x, top: y, size: FONT.text, weight: 400, most: width, ...more });
+  const addText = (text, x, y, more = {}) => page.texts.push({ text, left: x, top: y, size: FONT.text, weight: 400, ...more });
   let y = top;
   if (colours.kind === "numbers") {
     const long = Math.min(220, width);
@@ -52,31 +53,24 @@ function addLegend(page, data, colours, left, top, width) {
   const entries = colours.kind === "numbers" ? [] : colours.labels.slice(0, MOST_IN_PICTURE).map((text, place) => [text, table[place + 1]]);
   if (colours.missing > 0) entries.push([data.facts.missingText, table[0]]);
   if (colours.labels?.length > MOST_IN_PICTURE) entries.push([`and ${count(colours.labels.length - MOST_IN_PICTURE)} more`, null]);
-  const widthOf = textWidths();
-  const texts = entries.map(([text]) => (text.trim() === "" ? "(empty)" : shortenedInTheMiddle(text, LONGEST_IN_PICTURE)));
-  const column = Math.min(width, Math.max(0, ...texts.map((text) => widthOf(text))) + 34);
+  const widthOf = textWidths(FONT.text, 400);
+  const texts = shortened(entries.map(([text]) => (text.trim() === "" ? "(empty)" : text)), Math.min(WIDEST_IN_PICTURE, width - 16), widthOf);
+  const column = Math.min(width, Math.max(0, ...texts.map(widthOf)) + 34);
   const across = Math.max(1, Math.floor(width / column));
   const down = Math.ceil(entries.length / across);
   entries.forEach(([, color], place) => {
     const x = left + Math.floor(place / down) * column;
     const row = y + (place % down) * LINE;
     if (color !== null) page.dots.push({ left: x + 5, top: row + 6, color });
-    addText(texts[place], x + 15, row + 10, { most: column - 16 });
+    addText(texts[place], x + 15, row + 10);
   });
   return y + down * LINE;
 }
 
-function textWidths() {
+function textWidths(size, weight) {
   const context = element("canvas").getContext("2d");
-  context.font = `${FONT.text}px ${FONT.family}`;
+  context.font = `${weight} ${size}px ${FONT.family}`;
   return (text) => context.measureText(text).width;
-}
-
-function shortenedInTheMiddle(text, most) {
-  const letters = Array.from(text);
-  if (letters.length <= most) return text;
-  const end = Math.floor(most / 2);
-  return `${letters.slice(0, most - end - 1).join("")}…${letters.slice(-end).join("")}`;
 }
 
 function asCanvas({ width, height, ground, ink, panels, texts, dots, bars }, ratio = 2) {
@@ -101,10 +95,10 @@ function asCanvas({ width, height, ground, ink, panels, texts, dots, bars }, rat
     });
   }
   context.fillStyle = ink;
-  for (const { text, left, top, size, weight, most, anchor = "start" } of texts) {
+  for (const { text, left, top, size, weight, anchor = "start" } of texts) {
     context.font = `${weight} ${size}px ${FONT.family}`;
-    context.textAlign = anchor === "end" ? "right" : "left";
-    context.fillText(text, left, top, most);
+    context.textAlign = anchor;
+    context.fillText(text, left, top);
   }
   return picture;
 }

@@ -8,7 +8,7 @@ function connectSelection(data, state) {
   const clear = () => state.set({ selected: [], pressed: NOTHING_PRESSED, pinned: null, point: null });
   byId("clear").addEventListener("click", clear);
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && !closeSheet()) clear();
+    if (event.key === "Escape" && !event.defaultPrevented && !closeSheet()) clear();
   });
   for (const id of ["download", "save-csv"]) byId(id).addEventListener("click", () => saveSelection(data, state.values.selected));
   const isPart = showsPart(facts);
@@ -62,10 +62,11 @@ function countTable(data, column, selected) {
     element("th", "share", { scope: "col", title: "share of the selected points" }),
     element("th", "of all", { scope: "col", title: "share of this label among all points shown" }));
   table.append(head);
+  const nameOf = longNames(labels);
   for (const code of order.slice(0, MOST_ROWS)) {
     const row = element("tr");
     const cell = element("td");
-    cell.append(longName(code === 0 ? data.facts.missingText : labels[code - 1]));
+    cell.append(nameOf(code === 0 ? data.facts.missingText : labels[code - 1]));
     row.append(cell, element("td", count(inside[code])), element("td", percent(inside[code] / selected.length)), element("td", percent(all[code] / data.n)));
     table.append(row);
   }

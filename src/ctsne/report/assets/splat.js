@@ -16,9 +16,10 @@ function makeSplat(points) {
     greenAlpha = Uint32Array.from(points.table, ([, green]) => green | (255 << 16));
   };
 
-  // Draws every step-th point; with a mask, only those of one value.
-  const pass = (only, margin, place, { share, step, diameter, alpha, color }) => {
-    const { n, from, to, codes, mask } = points;
+  // Draws every step-th point of a layer.
+  const pass = (isUpper, margin, place, { share, step, diameter, alpha, color }) => {
+    const { n, from, to, codes } = points;
+    const upper = upperLayer(points);
     const stride = image.width;
     const { starts, offsets, weights } = discs(diameter, alpha, stride);
     const { scale, left, top } = place;
@@ -27,7 +28,7 @@ function makeSplat(points) {
     let [rb, ga] = [0, 0];
     if (color !== null) [rb, ga] = [color[0] | (color[2] << 16), color[1] | (255 << 16)];
     for (let i = 0; i < n; i += step) {
-      if (only >= 0 && mask[i] !== only) continue;
+      if ((upper[i] > 0) !== isUpper) continue;
       let x = to.x[i];
       let y = to.y[i];
       if (moves) {
@@ -61,9 +62,9 @@ function makeSplat(points) {
   return {
     canvas,
     load,
-    draw({ width, height, view, share, step, size, raisedSize, alpha, faded }) {
+    draw({ width, height, view, share, step, layers: [lower, upper] }) {
       // Twice this margin is enough for a disc whose centre lies outside by its radius.
-      const margin = Math.ceil(Math.max(size, raisedSize) / 2 + 1);
+      const margin = Math.ceil(Math.max(lower.diameter, upper.diameter) / 2 + 1);
       if (canvas.width !== width) canvas.width = width;
       if (canvas.height !== height) canvas.height = height;
       if (image === null || image.width !== width + 4 * margin || image.height !== height + 4 * margin) {
@@ -73,13 +74,8 @@ function makeSplat(points) {
         pixels.fill(0);
       }
       const place = camera(view, width, height);
-      const way = { share, step };
-      if (points.mask === null) {
-        pass(-1, margin, place, { ...way, diameter: size, alpha, color: null });
-      } else {
-        pass(0, margin, place, { ...way, diameter: size, alpha: faded.alpha, color: faded.color });
-        pass(1, margin, place, { ...way, diameter: raisedSize, alpha, color: null });
-      }
+      pass(false, margin, place, { share, step, ...lower });
+      pass(true, margin, place, { share, step, ...upper });
       asStraight(pixels);
       context.putImageData(image, -2 * margin, -2 * margin);
     },

@@ -4,9 +4,8 @@ function start() {
   const data = readData();
   const { facts } = data;
   const state = makeState(facts);
-  const isAlone = facts.placed !== undefined || facts.single === true;
   document.body.classList.toggle("placed", facts.placed !== undefined);
-  document.body.classList.toggle("alone", isAlone);
+  document.body.classList.toggle("alone", facts.single);
   const colouring = makeColouring(data);
   connectLook(state);
   connectSheets();
@@ -17,13 +16,13 @@ function start() {
   connectSelection(data, state);
   connectPoint(data, state);
   connectControls(data, state);
-  connectSaving(data, state, colouring, maps);
-  connectPrinting(state, maps);
+  connectSaving(data, state, colouring, maps.panels);
+  connectPrinting(state, maps.panels);
   if (facts.placed === undefined) {
     connectDominated(data, state);
     connectCommand(data, state);
   }
-  if (!isAlone) {
+  if (!facts.single) {
     connectTradeOff(data, state);
     connectCourse(data, state);
     connectSettings(data, state);

@@ -3,8 +3,7 @@
 function makeState(facts) {
   const listeners = [];
   const targets = facts.targets.map(([, target]) => target);
-  const suggestion = suggest(facts, targets);
-  const suggested = suggestion.map;
+  const { map: suggested, reason } = suggest(facts, targets);
   const map = suggested ?? mostMixed(facts) ?? facts.lines.at(-1).maps.at(-1);
   const values = {
     // What the panels on the left and on the right show: a map, and a colour (the number of a column
@@ -19,13 +18,12 @@ function makeState(facts) {
     pinned: null, // clicked or found by the search; shown when no point is under the pointer
     targets, // mixing that a suggestion must reach: of the label, or of each column
     suggested, // a map, or null
-    reason: suggestion.reason, // why this map, or why none
+    reason, // why this map, or why none
     look: { size: null, opacity: null, names: "auto", theme: "auto" }, // null: automatic
     drag: "select", // or "move"
   };
   const [left, right] = firstColours(facts, map);
-  const isAlone = facts.placed !== undefined || facts.single === true;
-  if (isAlone) values.preset = facts.placed === undefined && left !== right ? "colours" : "one";
+  if (facts.single) values.preset = facts.placed === undefined && left !== right ? "colours" : "one";
   else if (facts.other === null) values.preset = "maps";
   if (values.preset === "colours") values.panels = [{ map, column: left }, { map, column: right }];
   else values.panels = [{ map: facts.reference, column: left }, { map, column: left }];

@@ -9,14 +9,21 @@ function drawAbout(data) {
   const names = facts.known.map((place) => facts.columns[place].name);
   const all = facts.sampledFrom ?? facts.n;
   const points = n < all ? `${count(n)} of ${count(all)} points${n < facts.n ? " shown" : ""}` : counted(n, "point");
-  const short = placed !== undefined ? [
-    `${count(placed.points)} points placed in a map of ${count(placed.reference)} (grey)`, `${placed.far === 0 ? "none is" : placed.far === 1 ? "1 is" : `${count(placed.far)} are`} far from it`,
-    ...(n < facts.n ? [points] : []),
-  ] : [points, ...(facts.single ? [facts.maps[0].title] : [counted(finished, "map")]), ...(names.length > 0 ? [`factored out: ${names.join(", ")}`] : [])];
+  const short = placed !== undefined
+    ? [placedWords(placed), `${farWords(placed)} from it`, ...(n < facts.n ? [points] : [])]
+    : [points, facts.single ? facts.maps[0].title : counted(finished, "map"), ...(names.length > 0 ? [`factored out: ${names.join(", ")}`] : [])];
   byId("about").textContent = short.join(" · ");
   byId("about").title = byId("about").textContent;
   byId("about-full").replaceChildren(...aboutParts(data, finished).map((part) => element("li", `${part}.`)));
   drawMeanings(facts);
+}
+
+function placedWords({ points, reference }) {
+  return `${counted(points, "point")} placed in a map of ${count(reference)} (grey)`;
+}
+
+function farWords({ far }) {
+  return far === 0 ? "none is far" : far === 1 ? "1 is far" : `${count(far)} are far`;
 }
 
 // All there is to say of the points shown, one sentence each.
@@ -26,8 +33,8 @@ function aboutParts(data, finished) {
   const { placed } = facts;
   const parts = [];
   if (placed !== undefined) {
-    parts.push(`${count(placed.points)} points placed in a map of ${count(placed.reference)} (grey)`, placed.far === 0 ? "none is far from the reference"
-      : `${count(placed.far)} are far from the reference: none of its points is closer than ${number(placed.limit)}, so their places mean little`);
+    const means = placed.far === 0 ? "" : `: no point of it is closer than ${number(placed.limit)}, so such places mean little`;
+    parts.push(placedWords(placed), `${farWords(placed)} from the reference${means}`);
   } else {
     const sampled = facts.sampledFrom === null ? "" : `, a random sample of ${count(facts.sampledFrom)} (--all-points maps all of them)`;
     parts.push(`${counted(finished, "map")} of ${counted(facts.n, "point")}${sampled}`);
@@ -94,8 +101,8 @@ function connectSettings(data, state) {
     const { suggested } = values;
     const { map } = focused(values);
     for (const [each, row] of rows) {
-      row.toggleAttribute("aria-current", each === map);
       if (each === map) row.setAttribute("aria-current", "true");
+      else row.removeAttribute("aria-current");
       row.querySelector(".tag").textContent = each === suggested ? "suggested" : "";
     }
   });
