@@ -113,9 +113,10 @@ def described(path: str, *, key: str = "ctsne") -> tuple[str, list[Reference]]:
         )  # fmt: skip
         used = [swept.parameters["method"] for swept in folder.result.maps]
         return sweep_paragraph(folder, made), [*references_of(used), software(made.version)]
-    made_in_python = _params(source, key)
+    made_in_python = _made_in_python(source, key)
     if made_in_python is not None:
-        return _of_map(_from_map(source, key, {}, _checked_params(made_in_python, source)))
+        params, versions = made_in_python
+        return _of_map(_from_map(source, key, versions, _checked_params(params, source)))
     provenance = read_provenance(source, key=key)
     settings = checked_settings(provenance, source)
     if provenance.command == "transform":
@@ -125,8 +126,8 @@ def described(path: str, *, key: str = "ctsne") -> tuple[str, list[Reference]]:
     return _of_map(_from_map(source, key, provenance.versions, settings))
 
 
-def _params(source: Path, key: str) -> dict[str, Any] | None:
-    """Return the parameters of a map that was made in Python, by option name."""
+def _made_in_python(source: Path, key: str) -> tuple[dict[str, Any], dict[str, str]] | None:
+    """Return the parameters of a map that was made in Python, by option name, and the versions."""
     from ctsne._core.guards import reading
     from ctsne._io import suffix_of
     from ctsne._io.anndata import find_entry
@@ -142,8 +143,10 @@ def _params(source: Path, key: str) -> dict[str, Any] | None:
         stored = dict(read_element(entry["params"]))
         found = dict(read_element(entry["found"])) if "found" in entry else {}
         stored |= {name: value for name, value in found.items() if name in KNOBS}
+        versions = dict(read_element(entry["versions"])) if "versions" in entry else {}
         named = {each.name: each.dest for each in PARAMETERS}
-        return {str(named.get(name, name)): _of_option(each) for name, each in stored.items()}
+        params = {str(named.get(name, name)): _of_option(each) for name, each in stored.items()}
+        return params, {name: str(each) for name, each in versions.items()}
 
 
 def _of_option(value: Any) -> Any:

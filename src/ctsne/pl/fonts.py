@@ -13,6 +13,8 @@ from ctsne.pl.loading import load
 _PLACEHOLDER = "□"
 # Fonts that cover most of the world's scripts are tried before others.
 _PREFERRED = ("noto sans cjk", "noto sans", "source han sans", "arial unicode", "unifont")
+# Fonts that draw a framed sign instead of any character; matplotlib brings one along.
+_STAND_INS = ("last resort", "lastresort")
 # Scripts that characters were reported missing of, so that nothing is reported twice.
 _reported: set[str] = set()
 
@@ -64,7 +66,9 @@ def _font_with(char: str) -> str | None:
         place = next((i for i, each in enumerate(_PREFERRED) if each in name), len(_PREFERRED))
         return place, font.style != "normal" or font.weight not in (400, "normal"), font.name
 
-    fonts = sorted(load("font_manager").fontManager.ttflist, key=rank)
+    known = load("font_manager").fontManager.ttflist
+    real = (each for each in known if not any(name in each.name.lower() for name in _STAND_INS))
+    fonts = sorted(real, key=rank)
     return next((str(font.name) for font in fonts if _covers((font.fname,), char)), None)
 
 

@@ -102,8 +102,8 @@ learning_rate, dof, callback, callback_every, n_jobs, verbose
         - ``uns[key_added]``: ``"params"`` that affect the map (one number per label or column as
           arrays ``"label"`` or ``"column"``, and ``"value"``), ``"kl_divergence"``, ``"n_iter"``,
           ``"recall"``; the fields' names, ``"diagnostics_keys"``; ``"diagnostics"``, their summary;
-          and with ``mixing``, ``"found"``, the strength (or beta) and the mixing of the map, of
-          several columns by name
+          ``"versions"`` of ctsne and of what it uses; and with ``mixing``, ``"found"``, the
+          strength (or beta) and the mixing of the map, of several columns by name
 
     Examples
     --------

@@ -14,6 +14,7 @@ from ctsne._core.checks import check_count, check_matrix, check_perplexity, chec
 from ctsne._core.messages import unknown, warn
 from ctsne._core.vocabulary import ALIGN_CHOICES
 from ctsne._fit.fitting import point_diagnostics
+from ctsne._io import current_versions
 from ctsne._io.anndata import choose_representation, find_entry, is_anndata, map_keys
 from ctsne._io.counts import NORMALIZE, looks_like_counts
 from ctsne.affinity.result import KEPT_DIAGNOSTICS, PLACED_DIAGNOSTICS
@@ -159,6 +160,7 @@ def store_map(target: Any, name: str, model: Any, params: dict[str, Any]) -> Non
         "recall": float(diagnostics.recall),
         "diagnostics_keys": keys,
         "diagnostics": summary,
+        "versions": current_versions(),
     }
     knob = METHODS[model.method].knob
     if knob is not None and model.mixing_ is not None:
