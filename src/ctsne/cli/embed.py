@@ -13,7 +13,7 @@ from ctsne._core.messages import value_text
 from ctsne._core.vocabulary import NEIGHBORHOOD
 from ctsne.cli import options as opt
 from ctsne.cli.console import Console, titles_of
-from ctsne.cli.hints import after_map, missing_labels
+from ctsne.cli.hints import after_map, missing_labels, second_label
 from ctsne.cli.inputs import Input, check_outputs, read_input, records_of
 from ctsne.cli.main import Parser, command_parser
 from ctsne.cli.options import make_estimator, option, settings_of, spelled
@@ -93,7 +93,7 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
     from ctsne._fit.storing import save_model
     from ctsne._io.anndata import map_keys
     from ctsne._io.models import check_model_output
-    from ctsne.cli.plot import draw_map, plot_command, save_picture, second_label, use_agg
+    from ctsne.cli.plot import draw_map, plot_command, save_picture, use_agg
 
     key = options.key
     target = _io.check_output(options.output)

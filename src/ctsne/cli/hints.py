@@ -83,6 +83,23 @@ def label_to_see(names: Sequence[str]) -> str | None:
     return next((name for name in names if _LOOKED_FOR.search(name)), None)
 
 
+def second_label(
+    columns: Mapping[str, Any], known: Sequence[str], other: str | None, key: str
+) -> list[str]:
+    """Return the column to colour by besides those factored out: the label to look for.
+
+    Without a name, it is the one that is named like that, or the only one that could be a label.
+    """
+    from ctsne._io.tables import is_of_map
+
+    if other is not None:
+        return [other] if other in columns else []
+    own = {name: each for name, each in columns.items() if not is_of_map(name, key)}
+    found = [name for name in label_columns(own) if name not in known]
+    likely = label_to_see(found)
+    return found if len(found) == 1 else [likely] if likely is not None else []
+
+
 def missing_labels(options: Namespace, otherwise: str = "") -> str:
     """Explain that no label is named, with the columns of the input that could be one."""
     from ctsne._io import read_data
@@ -121,13 +138,11 @@ def after_map(data: Input, options: Namespace, settings: Mapping[str, Any]) -> d
     if options.plot is None and find_spec("matplotlib") is not None:
         color = None
         if suffix != ".npy":  # which holds positions alone
-            others = [
-                name for name in label_columns(data.dataset.columns) if name not in data.factored
-            ]
-            seen = options.other or label_to_see(others) or next(iter(others), None)
+            known = [*data.factored, *(options.labels or ())]
+            seen = second_label(data.dataset.columns, known, options.other, options.key)
             # A combination of columns is drawn by default, but is not stored as a column.
             stored = [name for name in data.factored if name in data.dataset.columns]
-            color = [*stored, seen] if seen and len(stored) == len(data.factored) else None
+            color = [*stored, *seen] if seen and len(stored) == len(data.factored) else None
         picture = plot_command(options.output, f"{stem}.png", key=options.key, color=color)
         commands["to draw the map"] = picture
     if data.factored and options.mixing is None and options.dimensions < 3:

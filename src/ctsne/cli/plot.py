@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from ctsne._core.messages import unknown
 from ctsne._core.vocabulary import chosen_by, measure_title
 from ctsne.cli.console import Console
 from ctsne.cli.folders import SweepFolder, read_folder
+from ctsne.cli.hints import second_label
 from ctsne.cli.inputs import check_outputs, label_names
 from ctsne.cli.main import Parser, command_parser
 from ctsne.cli.options import add_key, add_messages, option, settings_of, spelled
@@ -121,24 +122,6 @@ def draw_map(
         return pl.embedding(plane, columns, shape=shape, width=width)[0].figure
     name, values = next(iter(columns.items()), (None, None))
     return pl.embedding(plane, values, shape=shape, title=name, width=width).figure
-
-
-def second_label(
-    columns: Mapping[str, Any], known: Sequence[str], other: str | None, key: str
-) -> list[str]:
-    """Return the column to colour by besides those factored out: the label to look for.
-
-    Without a name, it is the one that is named like that, or the only one that could be a label.
-    """
-    from ctsne._io.tables import is_of_map
-    from ctsne.cli.hints import label_columns, label_to_see
-
-    if other is not None:
-        return [other] if other in columns else []
-    own = {name: each for name, each in columns.items() if not is_of_map(name, key)}
-    found = [name for name in label_columns(own) if name not in known]
-    likely = label_to_see(found)
-    return found if len(found) == 1 else [likely] if likely is not None else []
 
 
 def _sweep_figure(source: Path, options: argparse.Namespace, _: Console) -> Any:
