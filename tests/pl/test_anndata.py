@@ -116,6 +116,13 @@ def test_colours_that_scanpy_has_given_are_kept(adata: Any) -> None:
         pl.embedding(adata, "kind")
 
 
+def test_genes_are_left_to_scanpy() -> None:
+    cells = anndata.AnnData(np.ones((3, 1)), var=pd.DataFrame(index=["CD3D"]))
+    cells.obsm["X_ctsne"] = np.ones((3, 2))
+    with pytest.raises(ValueError, match=r"color: 'CD3D' is a gene, .* scanpy.pl.embedding"):
+        pl.embedding(cells, "CD3D")
+
+
 def test_each_of_two_columns_has_a_panel_in_its_colours(adata: Any) -> None:
     adata.uns["batch_colors"] = COLORS[:2]
     kind, batch = map(legend_colors, pl.embedding(adata, ["kind", "batch"]))

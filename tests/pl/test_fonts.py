@@ -52,7 +52,7 @@ def font(tmp_path: Path, _without_chinese: None) -> str:
     builder.setupHorizontalMetrics(dict.fromkeys(names, (900, 100)))
     builder.setupHorizontalHeader(ascent=800, descent=-200)
     builder.setupNameTable({"familyName": "Squares", "styleName": "Regular"})
-    builder.setupOS2(sTypoAscender=800, sTypoDescender=-200)
+    builder.setupOS2(sTypoAscender=800, sTypoDescender=-200, usWeightClass=500)
     builder.setupPost()
     path = tmp_path / "squares.ttf"
     builder.save(path)
@@ -67,12 +67,15 @@ def draw(label: str) -> plt.Axes:
     return ax
 
 
-def test_another_font_is_found_without_a_warning(font: str) -> None:
+def test_another_font_is_found_without_a_warning(
+    font: str, caplog: pytest.LogCaptureFixture
+) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ax = draw(f"{CHINESE} 1")
         bars = pl.label_mixing([[0.0], [1.0], [2.0]], [CHINESE, CHINESE, "b"], k=1)
         bars.figure.canvas.draw()
+    assert caplog.text == ""
     legend = {text.get_text(): text for text in ax.get_legend().get_texts()}
     assert font in legend[f"{CHINESE} 1"].get_fontfamily()
     assert font not in legend["T cell"].get_fontfamily()

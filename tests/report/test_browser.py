@@ -479,6 +479,14 @@ def test_find_says_how_many_names_start_so(opened: Open, tmp_path: Path) -> None
     assert page.text("#point-hint").startswith("2 points are called “a2”")
 
 
+def test_find_by_a_column_of_names(opened: Open, tmp_path: Path) -> None:
+    made = made_up(60)
+    made.columns["cell"] = np.array([f"c{i:02d}" for i in range(60)])
+    page = opened(written(tmp_path, made))
+    page.page.fill("#find", "c07")
+    assert page.page.evaluate("ctsnePage.rows()")[page.state()["pinned"]] == 7
+
+
 def test_works_without_a_mouse(opened: Open, path: Path) -> None:
     page = opened(path)
     keyboard = page.page.keyboard
@@ -528,6 +536,15 @@ def test_works_without_a_mouse(opened: Open, path: Path) -> None:
     assert not page.page.is_visible("#theme") and len(page.state()["selected"]) == 30
     keyboard.press("Escape")
     assert page.state()["selected"] == []
+
+
+def test_maps_come_before_legends_on_upright_paper(opened: Open, path: Path) -> None:
+    page = opened(path)
+    page.page.set_viewport_size({"width": 794, "height": 1123})
+    page.page.emulate_media(media="print")
+    panel, aside = (page.page.locator(each).bounding_box() for each in ("#panel-right", "aside"))
+    page.page.emulate_media(media="screen")
+    assert aside["y"] >= panel["y"] + panel["height"]
 
 
 def test_prints_on_light_paper(opened: Open, path: Path) -> None:

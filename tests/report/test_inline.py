@@ -50,6 +50,19 @@ def test_a_model_is_a_page_of_one_map() -> None:
     assert 'ConditionalTSNE(method=\\"joint\\", strength=0.5' in page.html
 
 
+def test_labels_take_the_names_of_equal_columns() -> None:
+    columns = {"size": np.linspace(0, 1, 120), "batch": DATA.known, "shape": DATA.hidden}
+    page = show(model().fit(DATA.X, labels=DATA.known), columns=columns)
+    assert page.title == "Map without batch"
+    names = [each["name"] for each in facts_of(page)["columns"]]
+    assert names == ["batch", "size", "shape", "counterparts under other labels"]
+    result = sweep(DATA.X, DATA.known, {"strength": [0, 1]}, other=DATA.hidden, estimator=model(),
+                   progress=False)  # fmt: skip
+    facts = facts_of(show(result, columns=columns))
+    assert facts["title"] == "Maps without batch"
+    assert facts["columns"][facts["other"]]["name"] == "shape"
+
+
 def test_a_model_of_several_columns_or_of_none() -> None:
     labels = {"donor": DATA.known, "plate": np.arange(120) % 3}
     facts = facts_of(show(model().fit(DATA.X, labels=labels)))

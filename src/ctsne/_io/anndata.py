@@ -113,6 +113,9 @@ def _named_columns(adata: Any, names: Sequence[str], argument: str) -> list[Any]
         if name not in adata.obs:
             known = [str(each) for each in adata.obs.columns]
             message = unknown(name, known, what="column", where="adata.obs")
+            if name in adata.var_names:
+                message = f"{shown(name)} is a gene, not a column of adata.obs; draw genes with "
+                message += "scanpy.pl.embedding"
             raise ValueError(f"{argument}: {message}")
     return [adata.obs[name] for name in names]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import logging
 import unicodedata
 from typing import Any
 
@@ -17,6 +18,8 @@ _PREFERRED = ("noto sans cjk", "noto sans", "source han sans", "arial unicode", 
 _STAND_INS = ("last resort", "lastresort")
 # Scripts that characters were reported missing of, so that nothing is reported twice.
 _reported: set[str] = set()
+# Families taken for want of another, in the weight that they have.
+_taken: set[str] = set()
 
 
 def written(text: str) -> dict[str, Any]:
@@ -30,6 +33,7 @@ def written(text: str) -> dict[str, Any]:
     for char in absent:
         text = text.replace(char, _PLACEHOLDER)
     _report(absent)
+    _take_any_weight(set(found.values()) - {None})
     families = [*_usual_families(), *dict.fromkeys(filter(None, found.values()))]
     return {"text": text, "fontfamily": families}
 
@@ -70,6 +74,18 @@ def _font_with(char: str) -> str | None:
     real = (each for each in known if not any(name in each.name.lower() for name in _STAND_INS))
     fonts = sorted(real, key=rank)
     return next((str(font.name) for font in fonts if _covers((font.fname,), char)), None)
+
+
+def _take_any_weight(families: set[Any]) -> None:
+    """Keep matplotlib from logging that a family has another weight than the other texts."""
+    log = logging.getLogger("matplotlib.font_manager")
+    log.addFilter(_is_news)  # added once, however often
+    _taken.update(families)
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    text = record.getMessage()
+    return not ("font weight" in text and any(family in text for family in _taken))
 
 
 def _report(absent: list[str]) -> None:

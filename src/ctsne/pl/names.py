@@ -227,9 +227,11 @@ def _artist_class() -> Any:
                 way, box = places[text] - centres[text], sizes[text]
                 # From the edge of the text, where the way to its place leaves it.
                 edge = centres[text] + way * min(1, *(box / 2 / np.maximum(abs(way), 1)))
-                gap = np.linalg.norm(places[text] - edge) - radius[text]
-                if gap > _LINED * box[1]:
-                    self.line.set_data(*np.transpose([places[text], edge]))
+                length = np.linalg.norm(places[text] - edge)
+                if length - radius[text] > _LINED * box[1]:
+                    # It ends between the edge and the middle of the points, to cover few of them.
+                    end = places[text] + (edge - places[text]) * (radius[text] / 2 / length)
+                    self.line.set_data(*np.transpose([end, edge]))
                     self.line.draw(renderer)
             for drawn in (self.outlines, self.texts):
                 for text, (x, y), room in zip(drawn, centres, kept, strict=True):

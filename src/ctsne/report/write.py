@@ -8,11 +8,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ctsne._core.checks import check_path
 from ctsne._core.files import check_target, write_file
 from ctsne._core.messages import did_you_mean, listed, shown
 from ctsne._core.vocabulary import SUGGESTED_MIXING
 from ctsne.estimator import ConditionalTSNE
+from ctsne.labels import Labels, encode_labels
 from ctsne.report.maps import constructor_calls
 from ctsne.report.page import build_page
 from ctsne.report.payload import MOST_POINTS, build_payload
@@ -136,8 +139,12 @@ def _chosen_columns(
     """Return the columns to show, those that were factored out, and the one to look for."""
     given = _by_name(columns, "columns")
     if known is None:
-        factored, other = list(result.known), result.other if other is None else other
-        given = {**result.columns, **given}
+        alias = _names_given(result, given)
+        own = {alias.get(name, name): values for name, values in result.columns.items()}
+        factored = [alias.get(name, name) for name in result.known]
+        if other is None and result.other is not None:
+            other = alias.get(result.other, result.other)
+        given = {**own, **given}
         if not factored and not single:
             raise ValueError("known must name the columns that were factored out, got None")
     else:
@@ -153,6 +160,26 @@ def _chosen_columns(
                 f"{shown(name)}{did_you_mean(name, given)}"
             )
     return given, factored, other
+
+
+def _names_given(result: SweepResult, given: Mapping[str, Any]) -> dict[str, str]:
+    """Return the names under which labels of the result are among the columns given."""
+    one = result.known if len(result.known) == 1 else ()  # measures have the names of several
+    found = {}
+    for own in {*one, result.other} & result.columns.keys() - given.keys():
+        labels = result.columns[own]
+        name = next((name for name, values in given.items() if _is_same(labels, values)), None)
+        if name is not None:
+            found[own] = name
+    return found
+
+
+def _is_same(labels: Labels, values: object) -> bool:
+    try:
+        other = encode_labels(values)
+    except (TypeError, ValueError):  # not labels
+        return False
+    return labels.names == other.names and np.array_equal(labels.codes, other.codes)
 
 
 def check_page(path: object, title: object) -> Path:

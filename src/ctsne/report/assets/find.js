@@ -5,6 +5,7 @@ function connectFind(data, state) {
   const find = byId("find");
   let found = { points: [], words: () => "" };
   let place = 0;
+  let names = null;
   const show = () => {
     const point = found.points[place] ?? null;
     state.set({ pinned: point, point });
@@ -15,7 +16,8 @@ function connectFind(data, state) {
     } else if (find.value.trim() !== "") say(found.words(place));
   };
   find.addEventListener("input", () => {
-    found = lookUp(data, find.value.trim());
+    names ??= pointNames(data);
+    found = lookUp(data, names, find.value.trim());
     place = 0;
     if (find.value.trim() === "") state.set({ pinned: null, point: null });
     else show();
@@ -27,11 +29,20 @@ function connectFind(data, state) {
   });
 }
 
+// The names of the points: those given, else a column in which every point has a text of its own.
+
+function pointNames(data) {
+  const { facts } = data;
+  if (facts.names !== null) return facts.names;
+  const columns = [...facts.columns.keys()].filter((column) => facts.columns[column].kind !== "numbers" && facts.columns[column].labels.length >= data.n);
+  const texts = columns.map((column) => Array.from({ length: data.n }, (_, point) => data.labelOf(column, point)));
+  return texts.find((each) => new Set(each).size === data.n) ?? [];
+}
+
 // The points that a text means, from the surest meaning to the least sure, and what to say of them.
 
-function lookUp(data, wanted) {
+function lookUp(data, names, wanted) {
   const { facts } = data;
-  const names = facts.names ?? [];
   const all = (isMeant) => names.flatMap((name, point) => (isMeant(name) ? [point] : []));
   const low = wanted.toLowerCase();
   const several = (points, what) => (place) => (points.length < 2 ? "" : `${count(points.length)} ${what} “${wanted}”; this is number ${count(place + 1)} (Enter: next).`);

@@ -41,8 +41,9 @@ function nameAnchors({ x, y }, { codes, texts }, { view, width, height, unlit })
     const isEnough = count > 0 && (count >= 0.2 * totals[label] || count >= 0.02 * seen);
     if (!isEnough || text.trim() === "") return;
     const within = countsWithin(own, across);
-    const place = anchorOf(own, within, across, count);
-    if (!isAtHome(within, allWithin, place, across, count, totals[label] / labelled)) return;
+    const isHome = (place) => isAtHome(within, allWithin, place, across, count, totals[label] / labelled);
+    const place = namePlaces(own, within, across, count).find(isHome);
+    if (place === undefined) return;
     const cluster = clusterAt(own, all, place, across);
     anchors.push({
       code: label + 1, text, count, isAlone: cluster.isAlone, x: start + (place.x / across) * wide, y: bottom + (place.y / across) * high,
@@ -74,11 +75,11 @@ function countsWithin(counts, across) {
   };
 }
 
-// In cells: the median, or where points are densest if there are few at the median. Density is
+// In cells: the median, unless there are few points, and where points are densest. Density is
 // counted in squares that would hold a dozen points if they were spread evenly, because less is
 // chance.
 
-function anchorOf(counts, within, across, count) {
+function namePlaces(counts, within, across, count) {
   const reach = Math.max(1, Math.round((across * Math.sqrt(12 / count) - 1) / 2));
   const middle = (of) => {
     let [place, below] = [0, 0];
@@ -94,7 +95,6 @@ function anchorOf(counts, within, across, count) {
     const value = within(column, row, reach);
     if (value > best.value) best = { value, column, row };
   }
-  if (within(Math.floor(x), Math.floor(y), reach) >= best.value / 2) return { x, y };
   let [sumX, sumY] = [0, 0];
   for (let row = Math.max(0, best.row - reach); row <= Math.min(across - 1, best.row + reach); row++) {
     for (let column = Math.max(0, best.column - reach); column <= Math.min(across - 1, best.column + reach); column++) {
@@ -102,7 +102,9 @@ function anchorOf(counts, within, across, count) {
       sumY += (row + 0.5) * counts[row * across + column];
     }
   }
-  return { x: sumX / best.value, y: sumY / best.value };
+  const densest = { x: sumX / best.value, y: sumY / best.value };
+  const isMiddleFull = within(Math.floor(x), Math.floor(y), reach) >= best.value / 2;
+  return isMiddleFull ? [{ x, y }, densest] : [densest];
 }
 
 // Whether a label is more frequent at a place than it is anywhere: a label that is spread over all
