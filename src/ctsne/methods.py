@@ -26,6 +26,7 @@ class Method:
 
     name: str
     title: str  # the name in texts
+    color: str  # in figures and on the page
     knob: str | None  # the parameter that sets how strongly it conditions
     default: float
     grid: tuple[float, ...]  # values of the knob for a sweep, the weakest first
@@ -131,14 +132,14 @@ _STRENGTHS = tuple(round(0.1 * step, 1) for step in range(11))
 
 _TABLE = (
     Method(
-        name="joint", title="joint", knob="strength", default=0.6,
+        name="joint", title="joint", color="#D9432F", knob="strength", default=0.6,
         grid=_STRENGTHS, short_grid=_STRENGTHS[::2],
         two_lists=True, list_length=2 * JOINT_LENGTH, row_length=JOINT_LENGTH, uses=("align",),
         lengths=_joint_lengths, column_lengths=_joint_lists,
         affinities=_joint, beta_low=_joint_below,
     ),
     Method(
-        name="revised", title="revised", knob="beta", default=1e-4,
+        name="revised", title="revised", color="#2277EE", knob="beta", default=1e-4,
         # Small values change little; they matter only where labels lie far apart.
         grid=(1, 0.3, 0.1, 0.03, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-10, 1e-13, 1e-16,
               1e-20, 1e-30),
@@ -147,19 +148,20 @@ _TABLE = (
         lengths=_paper_lengths, column_lengths=_paper_lists, affinities=_revised,
     ),
     Method(
-        name="balanced", title="balanced", knob="strength", default=1.0,
+        name="balanced", title="balanced", color="#008844", knob="strength", default=1.0,
         grid=_STRENGTHS, short_grid=_STRENGTHS[::2], two_lists=True, uses=("align",),
         lengths=_balanced_lengths, column_lengths=_balanced_lists, affinities=_balanced,
     ),
     Method(
-        name="original", title="original", knob="beta", default=0.1,
+        name="original", title="original", color="#BB44BB", knob="beta", default=0.1,
         grid=(1, 0.8, 0.6, 0.4, 0.3, 0.2, 0.1, 0.06, 0.03, 1e-2, 1e-3, 1e-4, 1e-8),
         short_grid=(1, 0.6, 0.3, 0.1, 0.03, 1e-2, 1e-3, 1e-4),
         two_lists=False, lengths=_paper_lengths, column_lengths=_paper_lists, affinities=_plain,
         beta_low=lambda settings: settings.knob,
     ),
     Method(
-        name="tsne", title="t-SNE", knob=None, default=1.0, grid=(1.0,), short_grid=(1.0,),
+        name="tsne", title="t-SNE", color="#888888", knob=None, default=1.0,
+        grid=(1.0,), short_grid=(1.0,),
         two_lists=False, lengths=_paper_lengths, column_lengths=_paper_lists, affinities=_plain,
     ),
 )  # fmt: skip

@@ -128,7 +128,7 @@ def test_a_map_of_tl_that_is_not_finite_is_found(
     from ctsne import tl
 
     def ctsne(adata: Any, *_: Any, **__: Any) -> None:
-        adata.obsm["ctsne"] = np.full((adata.n_obs, 2), np.nan)
+        adata.obsm["X_ctsne"] = np.full((adata.n_obs, 2), np.nan)
 
     files, case = attacker.files, attacker.folder / "case"
     (specimen,) = (each for each in _specimens(attacker, "data") if each.main == "full.h5ad")

@@ -76,9 +76,11 @@ class Made:
 def references_of(methods: Iterable[str]) -> tuple[Reference, ...]:
     """Return the papers to cite for some methods."""
     chosen = set(methods)
-    conditional = (ORIGINAL, REVISED) if chosen - {"tsne", "original"} else (ORIGINAL,)
     plain = (TSNE,) if "tsne" in chosen else ()
-    return plain + (conditional if chosen - {"tsne"} else ())
+    conditional = (ORIGINAL,) if chosen - {"tsne"} else ()
+    # Separate searches for the same and for other labels come from the second paper.
+    revised = (REVISED,) if any(METHODS[name].two_lists for name in chosen) else ()
+    return plain + conditional + revised
 
 
 def map_paragraph(made: Made) -> str:

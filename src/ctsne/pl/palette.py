@@ -12,6 +12,7 @@ from ctsne._core.checks import check_features
 from ctsne._core.messages import listed, shown
 from ctsne._core.vocabulary import split_measure
 from ctsne.labels import Labels, encode_labels
+from ctsne.methods import METHODS
 from ctsne.pl.arranging import arrange
 from ctsne.pl.loading import load
 
@@ -19,10 +20,7 @@ MISSING = "#B8B8B8"
 
 # Methods and measures, in figures and on the page. Both sets keep a contrast of 3 to 1 with white
 # and with a dark page, and their colours differ for red-green blind readers too (OKLab).
-METHOD_COLORS = {
-    "tsne": "#888888", "original": "#BB44BB", "revised": "#2277EE", "balanced": "#008844",
-    "joint": "#D9432F",
-}  # fmt: skip
+METHOD_COLORS = {name: method.color for name, method in METHODS.items()}
 # One colour per label column; a fourth column begins again.
 MEASURE_COLORS = {
     "mixing": ("#4499DD", "#8844FF", "#BB8877"),
