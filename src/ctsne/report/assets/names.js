@@ -77,10 +77,10 @@ function countsWithin(counts, across) {
 
 // In cells: the median, unless there are few points, and where points are densest. Density is
 // counted in squares that would hold a dozen points if they were spread evenly, because less is
-// chance.
+// chance, but not in larger ones than a name can stand for.
 
 function namePlaces(counts, within, across, count) {
-  const reach = Math.max(1, Math.round((across * Math.sqrt(12 / count) - 1) / 2));
+  const reach = Math.max(1, Math.round(Math.min(across / 16, (across * Math.sqrt(12 / count) - 1) / 2)));
   const middle = (of) => {
     let [place, below] = [0, 0];
     while (below + of(place) < count / 2) below += of(place++);
