@@ -62,17 +62,37 @@ def test_the_order_is_shuffled_and_fixed_with_missing_labels_below() -> None:
     )
 
 
-def test_frame_is_square_with_equal_units_and_no_ticks() -> None:
+@pytest.mark.parametrize(
+    ("height", "shape"), [(3.0, 1.0), (1.0, 1.0), (0.8, 0.8), (0.2, 0.6), (0.0, 0.6)]
+)
+def test_a_frame_follows_a_wide_map_with_equal_units_and_no_ticks(
+    height: float, shape: float
+) -> None:
     positions = made_up()
+    positions = (positions - positions.min(axis=0)) / np.ptp(positions, axis=0) * [1, height]
     ax = pl.embedding(positions)
     (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
-    assert right - left == pytest.approx(top - bottom)
+    assert (top - bottom) / (right - left) == pytest.approx(shape)
     assert left < positions[:, 0].min() and right > positions[:, 0].max()
+    assert bottom < positions[:, 1].min() and top > positions[:, 1].max()
     assert ax.get_aspect() == 1 and not len(ax.get_xticks()) and not len(ax.get_yticks())
     assert ax.get_legend() is None
     ax.figure.canvas.draw()
     box = ax.get_window_extent()
-    assert box.width == pytest.approx(box.height) and box.width == pytest.approx(480)
+    assert box.width == pytest.approx(480) and box.height == pytest.approx(480 * shape)
+
+
+def test_given_axes_are_filled_as_far_as_the_map_allows() -> None:
+    positions = made_up() * [2, 1]
+    wide, low = plt.figure(figsize=(6, 9)).subplots(2, gridspec_kw={"height_ratios": [8, 1]})
+    for ax in (wide, low):
+        pl.embedding(positions, ax=ax)
+        bottom, top = ax.get_ylim()
+        assert bottom < positions[:, 1].min() and top > positions[:, 1].max()
+        ax.figure.canvas.draw()
+        box = ax.get_window_extent()
+        units = box.width / np.ptp(ax.get_xlim()), box.height / np.ptp(ax.get_ylim())
+        assert units[0] == pytest.approx(units[1])
 
 
 def test_shapes_stand_for_the_second_label() -> None:

@@ -33,14 +33,16 @@ def draw_density(
     rgb: NDArray[np.float64],
     groups: NDArray[np.integer],
     box: tuple[float, float, float, float],
+    side: float,
     *,
     numbers: bool,
 ) -> None:
     """Shade a map; ``groups`` holds codes of labels, all 0 for ``numbers``, -1 is missing.
 
+    The square ``box`` of the map is ``side`` inches wide.
+
     Points with missing labels lie below the others and those of rare labels above.
     """
-    side = min(ax.bbox.width, ax.bbox.height) / ax.figure.dpi
     pixels = int(np.clip(side * _PIXELS_PER_INCH, _FEWEST, _MOST))
     start, length = np.array(box[::2]), box[1] - box[0]
     places = ((points - start) * (pixels / length)).astype(np.int64).clip(0, pixels - 1)

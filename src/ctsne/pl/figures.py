@@ -154,16 +154,17 @@ def shown_text(label: object) -> str:
 
 
 class PanelGrid:
-    """A new figure of square panels of equal size; ``side`` and ``header`` are in inches.
+    """A new figure of panels of equal size; ``side``, their width, and ``header`` are in inches.
 
-    With a fixed ``width``, the panels get what the legends leave of it.
+    ``shape`` is their height in units of their width. With a fixed ``width``, the panels get what
+    the legends leave of it.
     """
 
     def __init__(
         self, n: int, most_columns: int, side: float, header: float = HEADER,
-        width: float | None = None,
+        width: float | None = None, shape: float = 1.0,
     ) -> None:  # fmt: skip
-        self.figure, self.width = new_figure(width), width
+        self.figure, self.width, self.shape = new_figure(width), width, shape
         scale = 1.0 if width is None else _PRINTED
         self.side, self.header, self.gap = side, header * scale, GAP * scale
         self.ncols = min(most_columns, n)
@@ -177,9 +178,14 @@ class PanelGrid:
         self.place({})
 
     @property
+    def rise(self) -> float:
+        """The height of a panel in inches."""
+        return self.side * self.shape
+
+    @property
     def height(self) -> float:
         """Inches from the top of the first row of panels to the bottom of the last."""
-        return self.nrows * (self.side + self.header + self.gap) - self.header - self.gap
+        return self.nrows * (self.rise + self.header + self.gap) - self.header - self.gap
 
     def place(
         self, right: Mapping[int, float], below: Mapping[int, float] | None = None,
@@ -205,6 +211,6 @@ class PanelGrid:
         for panel, ax in enumerate(self.panels):
             row, column = divmod(panel, self.ncols)
             left = self.gap + column * (self.side + self.gap) + sum(rooms[:column])
-            top = self.header + row * (self.side + self.header + self.gap) + sum(under[:row])
-            bottom = 1 - (top + self.side) / height
-            ax.set_position((left / width, bottom, self.side / width, self.side / height))
+            top = self.header + row * (self.rise + self.header + self.gap) + sum(under[:row])
+            bottom = 1 - (top + self.rise) / height
+            ax.set_position((left / width, bottom, self.side / width, self.rise / height))

@@ -24,6 +24,7 @@ from ctsne.pl.points import (
     add_key,
     check_positions,
     draw_points,
+    frame_shape,
     make_look,
     remove_key,
 )
@@ -150,7 +151,10 @@ def embedding(
     if ax is None:
         header = figures.HEADER if several or title is not None else figures.GAP
         side = _SINGLE_SIDE if len(looks) == 1 else _SEVERAL_SIDE
-        grid = figures.PanelGrid(len(looks), _MOST_IN_ROW, side, header, wide)
+        whole = points if below is None else np.concatenate([below, points])
+        grid = figures.PanelGrid(
+            len(looks), _MOST_IN_ROW, side, header, wide, shape=frame_shape(whole)
+        )
         _place_keys(grid, dict(enumerate(looks)), named)
         panels = grid.panels
     else:
@@ -193,7 +197,7 @@ def _place_keys(
         return {
             panel: add_key(
                 grid.panels[panel], look, names=where == "on data",
-                height=grid.height if shared else grid.side, below=below,
+                height=grid.height if shared else grid.rise, below=below,
             )
             for (panel, look), where in zip(looks.items(), named, strict=True)
         }  # fmt: skip
@@ -221,7 +225,7 @@ def _place_keys(
     else:
         grid.place(right)
         # A legend that is higher than its panel makes the row higher.
-        beyond = {panel: max(high + grid.gap - grid.side, 0.0) for panel, high in heights.items()}
+        beyond = {panel: max(high + grid.gap - grid.rise, 0.0) for panel, high in heights.items()}
         if shared:
             grid.place(right, whole=max(heights.values()) + grid.gap)
         else:

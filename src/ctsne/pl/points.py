@@ -35,6 +35,8 @@ _COLORBAR_ROOM = 0.75
 MOST_DOTS = 100_000
 # The height of the strip that a map of one dimension becomes, as a share of its length.
 _STRIP = 0.2
+# Least height of a frame in units of its width.
+_LOWEST = 0.6
 _OPACITY = 0.7
 
 
@@ -207,27 +209,42 @@ def check_positions(
 def draw_points(
     ax: Axes, points: NDArray[np.floating], look: Look, *, below: NDArray[np.floating] | None = None
 ) -> None:
-    """Draw one map into a square frame with equal units and no ticks, above a reference if any."""
+    """Draw one map into a frame with equal units and no ticks, above a reference if any.
+
+    The frame is square, or as low as the Axes if the map fits into them.
+    """
     whole = points if below is None else np.concatenate([below, points])
     low, high = whole.min(axis=0), whole.max(axis=0)
     # float64, because the sum of two large float32 numbers may overflow.
     middle = (low.astype(np.float64) + high) / 2
     half = 0.54 * max(float((high - low).max()), 1e-12)
     box = (middle[0] - half, middle[0] + half, middle[1] - half, middle[1] + half)
+    shape = ax.bbox.height / ax.bbox.width
+    if shape >= 1 or shape < 0.999 * frame_shape(whole):
+        shape = 1.0
+    side = min(ax.bbox.width, ax.bbox.height / shape) / ax.figure.dpi
     if below is not None:
-        _draw(ax, below, _reference_look(len(below)), box)
-    _draw(ax, points, look, box)
-    ax.set(xlim=box[:2], ylim=box[2:], aspect="equal", xticks=[], yticks=[], xlabel="", ylabel="")
+        _draw(ax, below, _reference_look(len(below)), box, side)
+    _draw(ax, points, look, box, side)
+    across, up = box[:2], (middle[1] - shape * half, middle[1] + shape * half)
+    ax.set(xlim=across, ylim=up, aspect="equal", xticks=[], yticks=[], xlabel="", ylabel="")
     for spine in ax.spines.values():
         spine.set(color=figures.RULE, linewidth=0.8 * figures.scale_of(ax))
 
 
-def _draw(ax: Axes, points: NDArray[np.floating], look: Look, box: Any) -> None:
+def frame_shape(points: NDArray[np.floating]) -> float:
+    """Return the height of a map's frame in units of its width: at most square, and not too low."""
+    width, height = np.ptp(points.astype(np.float64), axis=0).tolist()
+    return min(1.0, max(_LOWEST, height / width)) if width > 0 else 1.0
+
+
+def _draw(ax: Axes, points: NDArray[np.floating], look: Look, box: Any, side: float) -> None:
+    """Draw points in a square ``box`` of the map that is ``side`` inches wide."""
     if look.size is None and len(points) > MOST_DOTS:
         numbers = look.scale is not None
-        draw_density(ax, points, look.rgb, look.groups, box, numbers=numbers)
+        draw_density(ax, points, look.rgb, look.groups, box, side, numbers=numbers)
     else:
-        _draw_dots(ax, points, look)
+        _draw_dots(ax, points, look, side)
 
 
 def _reference_look(n: int) -> Look:
@@ -235,10 +252,9 @@ def _reference_look(n: int) -> Look:
     return Look(rgb, np.zeros(n, np.int32), None, [], 0, None)
 
 
-def _draw_dots(ax: Axes, points: NDArray[np.floating], look: Look) -> None:
+def _draw_dots(ax: Axes, points: NDArray[np.floating], look: Look, side: float) -> None:
     size = look.size
     if size is None:
-        side = min(ax.bbox.width, ax.bbox.height) / ax.figure.dpi
         size = min(50.0, 300 * side**2 * len(points) ** -0.75)
     # A fixed shuffled order, so that no label hides another; only missing ones lie below.
     order = np.random.default_rng(0).permutation(len(points))
