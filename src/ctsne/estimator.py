@@ -29,7 +29,7 @@ from ctsne._fit.new_points import Kept, NewPoints
 from ctsne._fit.settings import Parameters, check_settings
 from ctsne._fit.storing import NOT_KEPT, Saved
 from ctsne.labels import LabelColumns, Labels, encode_columns
-from ctsne.labels.columns import listed_columns, without_unused
+from ctsne.labels.columns import listed_columns, name_of, without_unused
 from ctsne.layout import Layout
 from ctsne.methods import is_used
 
@@ -181,7 +181,8 @@ class ConditionalTSNE(Parameters, Saved, ClassNamePrefixFeaturesOutMixin, NewPoi
             The labels to factor out: strings, numbers, booleans or categories; None or NaN where
             missing. Up to three columns, as a data frame, a two-dimensional array, a mapping of
             name to column or a list of columns, are factored out together; columns without names
-            are called ``"1"``, ``"2"`` and ``"3"``.
+            are called ``"1"``, ``"2"`` and ``"3"``. The model keeps the name of a single column
+            too, to show it.
 
         Returns
         -------
@@ -218,7 +219,7 @@ class ConditionalTSNE(Parameters, Saved, ClassNamePrefixFeaturesOutMixin, NewPoi
         finally:  # keeps the map even if the callback fails
             self._keep_map(fitting.layout, log)
             validate_data(self, X, skip_check_array=True)  # n_features_in_ and feature_names_in_
-            self.labels_, self._origin = known, None
+            self.labels_, self._label_name, self._origin = known, name_of(labels), None
             self._take(fitting)
         if not stopped:
             fitting.correct()
@@ -364,6 +365,7 @@ def model_of_map(
     Neighbours and similarities are computed again, the map is not.
     """
     model = ConditionalTSNE(**parameters)
+    model._label_name = name_of(labels)
     known = _encoded(labels, matrix.shape[0])
     embedding = np.ascontiguousarray(positions, np.float32)
     if embedding.shape != (matrix.shape[0], model.n_components):

@@ -19,6 +19,7 @@ from sklearn.exceptions import NotFittedError
 
 import ctsne
 from ctsne import ConditionalTSNE
+from ctsne._fit.storing import label_name
 from ctsne._io.models import read_model, write_model
 from ctsne.datasets import make_synthetic
 
@@ -174,6 +175,23 @@ def test_several_columns(path: Path) -> None:
     assert_same(model.place(NEW, new), again.place(NEW, new))
 
 
+def test_the_name_of_a_single_column(path: Path) -> None:
+    model, batch = fitted("joint"), pd.Series(KNOWN, name="batch")
+    several = {"batch": KNOWN, "half": np.arange(len(X)) % 2}
+    named = {"batch": (batch, batch.to_frame(), {"batch": KNOWN}), None: (KNOWN, [batch], several)}
+    for name, ways in named.items():
+        for labels in ways:
+            model.fit(X, labels=labels).save(path)
+            loaded = ctsne.load(path)
+            assert label_name(model) == label_name(loaded) == name
+            assert type(loaded.labels_) is type(model.labels_)
+    file = read_model(path)
+    file.content["labels"]["names"] = ["half", "half"]
+    write_model(path, file.content, {name: each.copy() for name, each in file.arrays.items()})
+    with pytest.raises(ValueError, match="must have a name each"):
+        ctsne.load(path)
+
+
 def test_names_of_columns(path: Path) -> None:
     frame = pd.DataFrame(X, columns=[f"PC{i}" for i in range(10)])
     ConditionalTSNE(perplexity=6, n_iter=20).fit(frame, labels=KNOWN).save(path)
@@ -257,7 +275,7 @@ def _set(value: Any) -> Callable[[Any], Any]:
         (_with([["a"], ["b"]], "labels", "columns"), "codes out of range|is missing"),
         (_with([["a", "b", "c"]], "labels", "columns"), "labels without points"),
         (_with([["a"]], "labels", "columns"), "codes out of range"),
-        (_with(["x"], "labels", "names"), "must not have a name"),
+        (_with(["x", "x"], "labels", "names"), "must have a name each"),
         (_with(3, "labels", "names"), "must have a name each"),
         (_with(False, "reference", "listed"), "lists cannot be used"),
         (_with(1, "reference", "listed"), "lists cannot be used"),

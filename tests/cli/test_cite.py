@@ -215,6 +215,9 @@ def test_a_model_made_in_python(adata: anndata.AnnData, run_json: RunJson) -> No
     assert "The known label [name of the label] (2 values) was factored out" in text
     assert "compared in another representation [describe it]" in text
     assert "started from random positions and" in text
+    model.fit(adata.X, labels=adata.obs["batch"]).save("m.ctsne")
+    assert 'The known label "batch" (2 values)' in run_json("cite", "m.ctsne")["text"]
+    assert run_json("info", "m.ctsne")["labels"].startswith("batch: 2 labels (")
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".npz", ".npy", ".h5ad"])

@@ -161,7 +161,7 @@ def test_the_width_for_print(width: str, mm: float, made: str, run: Callable[...
 def test_a_wrong_width(made: str, fail: Callable[..., str]) -> None:
     told = fail("plot", made, "-o", "a.png", "--width", "dubble", code=2)
     assert "must be one of single, double, or a number in mm" in told and "double?" in told
-    assert "width must be a number from 40" in fail("plot", made, "-o", "a.png", "--width", "4")
+    assert "a number of millimetres from 40" in fail("plot", made, "-o", "a.png", "--width", "4")
     assert not Path("a.png").exists()
 
 

@@ -50,6 +50,13 @@ def test_a_model_is_a_page_of_one_map() -> None:
     assert 'ConditionalTSNE(method=\\"joint\\", strength=0.5' in page.html
 
 
+def test_a_model_knows_its_label_by_its_name() -> None:
+    fitted = model().fit(DATA.X, labels=pd.Series(DATA.known, name="batch"))
+    page = show(fitted)
+    assert page.title == "Map without batch" and facts_of(page)["columns"][0]["name"] == "batch"
+    assert ">label batch</th>" in fitted._repr_html_()
+
+
 def test_labels_take_the_names_of_equal_columns() -> None:
     columns = {"size": np.linspace(0, 1, 120), "batch": DATA.known, "shape": DATA.hidden}
     page = show(model().fit(DATA.X, labels=DATA.known), columns=columns)
@@ -85,6 +92,9 @@ def test_a_sweep_knows_its_labels_by_their_names() -> None:
     result = sweep(DATA.X, frame["batch"], grid, other=frame["kind"], estimator=model(),
                    progress=False)  # fmt: skip
     assert result.known == ("batch",) and result.other == "kind"
+    other = {"cell type": DATA.hidden}
+    same = sweep(DATA.X, frame["batch"], grid, other=other, estimator=model(), progress=False)
+    assert same.other == "cell type" and same.maps[1].measures == result.maps[1].measures
     facts = facts_of(show(result))
     assert [each["name"] for each in facts["columns"]][:2] == ["batch", "kind"]
     assert facts["title"] == "Maps without batch" and not facts["single"]

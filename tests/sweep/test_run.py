@@ -430,6 +430,12 @@ def test_rows_of_both_labels_must_be_those_of_the_data() -> None:
         sweep(X, known[::-1], {"beta": 1}, estimator=SMALL)
     with pytest.raises(ValueError, match="other and X have different row names"):
         sweep(X, known, {"beta": 1}, other=hidden[::-1], estimator=SMALL)
+    with pytest.raises(ValueError, match="labels and X have different row names"):
+        sweep(X, {"batch": known[::-1]}, {"beta": 1}, estimator=SMALL)
+    with pytest.raises(ValueError, match="other and X have different row names"):
+        sweep(X, known, {"beta": 1}, other={"type": hidden[::-1]}, estimator=SMALL)
+    with pytest.raises(ValueError, match="one label column, got a mapping of 2 columns"):
+        sweep(X, known, {"beta": 1}, other={"a": hidden, "b": known}, estimator=SMALL)
 
 
 def test_any_callback_and_any_random_state_will_do() -> None:

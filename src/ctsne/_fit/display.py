@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ctsne._core.messages import value_text
 from ctsne._fit.fitting import is_conditioned, point_diagnostics
+from ctsne._fit.storing import label_name
 from ctsne.affinity.result import DOMINATED
 from ctsne.labels import LabelColumns
 from ctsne.methods import METHODS, is_used
@@ -75,7 +76,9 @@ def _labels(model: Any) -> list[tuple[str, str]]:
     """Describe the labels: each column with its strength, and its mixing if that was requested."""
     labels = model.labels_
     if not isinstance(labels, LabelColumns):
-        return [("labels", "none" if labels is None else labels.describe())]
+        name = label_name(model)
+        title = f"label {name}" if name else "labels"
+        return [(title, "none" if labels is None else labels.describe())]
     facts = []
     knob = METHODS[model.method].knob or ""
     values, mixed = getattr(model, f"{knob}_", None) or {}, model.mixing_ or {}

@@ -126,7 +126,7 @@ def save_model(model: Any, path: object, *, origin: Origin | None = None) -> Non
             arrays[f"parameters/{name}"] = as_numbers(value, argument=name)
         elif name not in ("callback", "random_state") or isinstance(value, Real):
             plain[name] = plain_value(value)
-    labels, codes = _stored_labels(model.labels_)
+    labels, codes = _stored_labels(model.labels_, label_name(model))
     for name in _PER_POINT:
         values = getattr(model.diagnostics_, name)
         if values is not None:
@@ -146,6 +146,12 @@ def origin_of(model: Any) -> Origin | None:
     """Return where the data of a loaded model came from, if the file says so."""
     origin: Origin | None = getattr(model, "_origin", None)
     return origin
+
+
+def label_name(model: Any) -> str | None:
+    """Return the name of a model's single label column, if it came with one."""
+    name: str | None = getattr(model, "_label_name", None)
+    return name
 
 
 def _stored_origin(origin: Origin | None) -> dict[str, Any] | None:
@@ -188,12 +194,15 @@ def _fitted_values(model: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _stored_labels(labels: Labels | LabelColumns | None) -> tuple[Any, dict[str, NDArray[Any]]]:
+def _stored_labels(
+    labels: Labels | LabelColumns | None, name: str | None
+) -> tuple[Any, dict[str, NDArray[Any]]]:
     """Return the labels as plain values and arrays of codes."""
     if labels is None:
         return None, {}
     columns = (labels,) if isinstance(labels, Labels) else labels.columns
-    names = None if isinstance(labels, Labels) else list(labels.names)
+    own = None if name is None else [name]
+    names = own if isinstance(labels, Labels) else list(labels.names)
     plain = {"names": names, "columns": [plain_labels(column.names) for column in columns]}
     return plain, {f"labels/{place}": column.codes for place, column in enumerate(columns)}
 
@@ -215,7 +224,7 @@ def _restore(model: Any, content: dict[str, Any], arrays: dict[str, NDArray[Any]
               for name in list(arrays) if name.startswith("reference/")}  # fmt: skip
     n = len(np.atleast_1d(stored.get("embedding", ())))
     as_count(n, "number of points", low=2)
-    labels = _restored_labels(content["labels"], arrays, n)
+    labels, label = _restored_labels(content["labels"], arrays, n)
     parameters = {**DEFAULTS, **{name: value_from(value) for name, value in given.items()}}
     for name in [each for each in _ARRAYS if f"parameters/{each}" in arrays]:
         parameters[name] = arrays.pop(f"parameters/{name}")
@@ -242,7 +251,7 @@ def _restore(model: Any, content: dict[str, Any], arrays: dict[str, NDArray[Any]
     model.n_features_in_ = d
     if names is not None:
         model.feature_names_in_ = np.array(names, object)
-    model._kept, model._origin = Kept(None, reference), origin
+    model._kept, model._label_name, model._origin = Kept(None, reference), label, origin
 
 
 def _check_parameters(
@@ -257,9 +266,10 @@ def _check_parameters(
 
 def _restored_labels(
     plain: Any, arrays: dict[str, NDArray[Any]], n: int
-) -> Labels | LabelColumns | None:
+) -> tuple[Labels | LabelColumns | None, str | None]:
+    """Return the labels, and the name of a single column if it has one."""
     if plain is None:
-        return None
+        return None, None
     check_names(as_mapping(plain), ("names", "columns"), "its labels")
     columns = plain["columns"]
     if not isinstance(columns, list) or not columns:
@@ -275,13 +285,12 @@ def _restored_labels(
         restored.append(Labels(codes, names, counts))
     names = plain["names"]
     if names is None and len(restored) == 1:
-        return restored[0]
-    if not isinstance(names, list) or [type(name) for name in names] != [str] * len(restored):
+        return restored[0], None
+    texts = isinstance(names, list) and [type(name) for name in names] == [str] * len(restored)
+    if not texts or len(set(names)) < len(names):
         raise ValueError("its label columns must have a name each")
     labels = encode_columns(dict(zip(names, restored, strict=True)))
-    if isinstance(labels, Labels):
-        raise ValueError("its label column must not have a name")
-    return labels
+    return labels, names[0] if isinstance(labels, Labels) else None
 
 
 def _restored_diagnostics(

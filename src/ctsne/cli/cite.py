@@ -243,7 +243,7 @@ def _mixed(embedding: Any, labels: Mapping[str, Labels | None]) -> dict[str, flo
 
 def _from_model(source: Path) -> Made:
     """Describe the map of a model, which holds everything that was found."""
-    from ctsne._fit.storing import origin_of
+    from ctsne._fit.storing import label_name, origin_of
     from ctsne.labels import LabelColumns
     from ctsne.stored import load
 
@@ -256,8 +256,9 @@ def _from_model(source: Path) -> Made:
     several = isinstance(model.labels_, LabelColumns)
     known = model.labels_.columns if several else [model.labels_] * (model.labels_ is not None)
     names = label_names(given)
-    if len(names) != len(known):  # made in Python, where a single column has no name
-        names = list(model.labels_.names) if several else [UNNAMED] * len(known)
+    if len(names) != len(known):  # made in Python, where a single column may have no name
+        own = [label_name(model) or UNNAMED] * len(known)
+        names = list(model.labels_.names) if several else own
     labels = dict(zip(names, known, strict=True))
     knob = METHODS[model.method].knob
     return Made(

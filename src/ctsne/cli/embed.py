@@ -132,7 +132,7 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
         model = prepared(
             data, {**settings, "jobs": options.jobs}, console,
             verbose=0 if console.quiet else 1 + console.verbose,
-        ).fit(data.X, labels=data.known)  # fmt: skip
+        ).fit(data.X, labels=data.factored or None)  # fmt: skip
         if model.n_iter_ < options.n_iter:  # a map that is not finished is not a result here
             raise KeyboardInterrupt
         records = records_of(data, options, target)

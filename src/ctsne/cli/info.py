@@ -100,7 +100,7 @@ def run(options: argparse.Namespace, console: Console) -> None:
 def _describe(path: str, console: Console) -> None:
     """Print what a model file holds, after checking all of it."""
     from ctsne._core.messages import listed, size_text, value_text
-    from ctsne._fit.storing import origin_of
+    from ctsne._fit.storing import label_name, origin_of
     from ctsne._io.models import check_model_input
     from ctsne.methods import METHODS
     from ctsne.stored import load
@@ -112,8 +112,9 @@ def _describe(path: str, console: Console) -> None:
     knob = METHODS[model.method].knob
     value = None if knob is None else getattr(model, f"{knob}_")
     labels = "none" if model.labels_ is None else model.labels_.describe()
-    if isinstance(model.labels_, Labels) and origin is not None:
-        (name,) = label_names(origin.provenance.settings) or ("",)
+    if isinstance(model.labels_, Labels):
+        made_with = [] if origin is None else label_names(origin.provenance.settings)
+        name = label_name(model) or next(iter(made_with), "")
         labels = f"{name}: {labels}" if name else labels
     features = getattr(model, "feature_names_in_", origin.features if origin else None)
     content: dict[str, Any] = {

@@ -271,13 +271,18 @@ def _without_unused(labels: Labels) -> Labels:
     return Labels(codes[labels.codes], names, labels.counts[used])
 
 
-def columns_by_name(labels: Labels | LabelColumns, given: Any = None) -> dict[str, Labels]:
-    """Return label columns by name; a single one has the name that it was given with, if any."""
+def columns_by_name(labels: Labels | LabelColumns, name: str | None = None) -> dict[str, Labels]:
+    """Return label columns by name; a single one has this name, if any."""
     if isinstance(labels, LabelColumns):
         return dict(zip(labels.names, labels.columns, strict=True))
+    return {name or "label": labels}
+
+
+def name_of(given: Any) -> str | None:
+    """Return the name of a single label column, as part of a table or by itself, if it has one."""
     names = list(given) if isinstance(given, Mapping) else list(getattr(given, "columns", ()))
     name = names[0] if len(names) == 1 else getattr(given, "name", None)
-    return {name if isinstance(name, str) and name else "label": labels}
+    return str(name) if isinstance(name, str) and name else None
 
 
 def listed_columns(labels: Any) -> list[Any]:

@@ -60,12 +60,16 @@ def check_width(width: object, given: object = None) -> float | None:
         return None
     if given is not None:
         raise ValueError("width is that of a new figure; leave it out where axes are given")
+    names = ", ".join(map(repr, COLUMNS))
+    wanted = f"width must be {names} or a number of millimetres from 40 to 1000"
     if isinstance(width, str):
         if width not in COLUMNS:
-            names = " or ".join(f'"{name}" ({mm:g} mm)' for name, mm in COLUMNS.items())
-            raise ValueError(f"width must be {names} or a number in mm, got {shown(width)}")
+            raise ValueError(f"{wanted}, got {shown(width)}")
         return COLUMNS[width] / _MM_PER_INCH
-    return check_number(width, "width", low=40, high=1000, hint="in mm") / _MM_PER_INCH
+    try:
+        return check_number(width, "width", low=40, high=1000) / _MM_PER_INCH
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{wanted}, got {shown(width)}") from None
 
 
 def scale_of(ax: Axes) -> float:

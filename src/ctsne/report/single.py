@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ctsne._core.vocabulary import of_column
 from ctsne._fit.fitting import point_diagnostics
+from ctsne._fit.storing import label_name
 from ctsne.estimator import ConditionalTSNE
 from ctsne.labels.columns import columns_by_name
 from ctsne.methods import METHODS
@@ -31,7 +32,8 @@ def sweep_of_model(model: ConditionalTSNE) -> SweepResult:
     made = SweptMap(
         parameters, model.embedding_, measures, float("nan"), None, point_diagnostics(model)
     )
-    columns = {} if model.labels_ is None else columns_by_name(model.labels_)
+    labels, name = model.labels_, label_name(model)
+    columns = {} if labels is None else columns_by_name(labels, name)
     point = GridPoint(parameters, "", "", None)
     given = model.get_params(deep=False)
     return SweepResult((made,), (point,), given, columns=columns, known=tuple(columns))

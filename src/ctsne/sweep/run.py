@@ -30,7 +30,7 @@ from ctsne.evaluate import DataNeighbors
 from ctsne.evaluate.neighbors_in_data import read_labels
 from ctsne.evaluate.sampling import check_k, sample_points
 from ctsne.labels import LabelColumns, Labels, encode_columns, encode_labels
-from ctsne.labels.columns import columns_by_name
+from ctsne.labels.columns import columns_by_name, listed_columns, name_of
 from ctsne.layout import start_positions
 from ctsne.neighbors.search import is_approximate
 from ctsne.sweep.grid import Grid, GridPoint, default_grid, expand_grid, grouped_lines
@@ -70,7 +70,8 @@ def sweep(
         of them, and ``{"strength": {"donor": [0.3, 0.6], "batch": [0.5, 1]}}`` makes the maps of
         all four combinations.
     other, k, sample
-        As in :func:`ctsne.evaluate.evaluate`; ``k`` is less than 30 if there are few points.
+        As in :func:`ctsne.evaluate.evaluate`; ``other`` may also be a mapping of its
+        name to the column, and ``k`` is less than 30 if there are few points.
     estimator : ConditionalTSNE, optional
         All parameters that the grid does not name; by default those of the estimator with
         ``random_state=0``.
@@ -107,14 +108,16 @@ def sweep(
     {'strength': 1}
     """
     matrix = check_matrix(X)
-    check_same_rows(X, labels)
-    check_same_rows(X, other, argument="other")
+    for column in listed_columns(labels):
+        check_same_rows(X, column)
+    seen = _only_column(other)
+    check_same_rows(X, seen, argument="other")
     base = _base(estimator, n_jobs, folder is not None)
     n = matrix.shape[0]
     if labels is None:
         raise ValueError("labels must be the labels to factor out; a sweep measures their mixing")
     known = encode_columns(labels, n=n)
-    hidden = None if other is None else encode_labels(other, n=n, argument="other")
+    hidden = None if other is None else encode_labels(seen, n=n, argument="other")
     points = expand_grid(default_grid() if grid is None else grid, base)
     settings = _check_points(points, base, matrix, known)
     for message in _warnings(points, settings, base):
@@ -179,7 +182,7 @@ def sweep(
         chosen = tuple(points[each.index] for each in done)
         result = SweepResult(
             aligned_maps(maps, chosen, range(len(maps))), chosen, base,
-            **_named_columns(known, labels, hidden, other),
+            **_named_columns(known, name_of(labels), hidden, name_of(other)),
         )  # fmt: skip
         failed = [swept for swept in maps if swept.error is not None]
         if failed:
@@ -193,11 +196,20 @@ def sweep(
         return result
 
 
+def _only_column(other: object) -> object:
+    """Return the column of a mapping that names one, and anything else as it is."""
+    if not isinstance(other, Mapping):
+        return other
+    if len(other) != 1:
+        raise ValueError(f"other must be one label column, got a mapping of {len(other)} columns")
+    return next(iter(other.values()))
+
+
 def _named_columns(
-    known: Labels | LabelColumns, labels: object, hidden: Labels | None, other: object
+    known: Labels | LabelColumns, label: str | None, hidden: Labels | None, other: str | None
 ) -> dict[str, Any]:
     """Return the labels by the names that they came with, for pages of the sweep."""
-    columns = columns_by_name(known, labels)
+    columns = columns_by_name(known, label)
     names = tuple(columns)
     if hidden is None:
         return {"columns": columns, "known": names}
