@@ -193,7 +193,7 @@ def _transform(data: Data) -> Call:
 @cache
 def _adata_with_map() -> Any:
     adata = small_adata().copy()
-    del adata.obs["ctsne_other_share"]
+    del adata.obs["ctsne_other_share"], adata.obsm["X_ctsne"]
     tl.ctsne(adata, "batch", perplexity=3, n_iter=3, n_jobs=1)
     return adata
 
