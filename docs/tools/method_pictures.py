@@ -12,7 +12,7 @@ from typing import Any
 
 import matplotlib
 import numpy as np
-from pictures import DPI, INK, Cells, made_up
+from pictures import DPI, GRID, INK, Cells, made_up, style_chart
 from scipy.special import expit
 
 from ctsne import pl
@@ -30,7 +30,6 @@ PERPLEXITY = 20
 STRENGTHS = (0.0, 0.6, 1.0)
 ALONE = "plasma cell"
 MARKERS = {"T cell": "o", "B cell": "s", "monocyte": "D", ALONE: "^"}
-GRID = "#d8d8d8"
 
 
 def write(folder: Path) -> None:
@@ -65,12 +64,12 @@ def joint_shares() -> Any:
             )  # fmt: skip
         ax.plot([0, 1], [0, 1], color=GRID, zorder=0)
         ax.axhline(result.diagnostics.other_share.mean(), color=INK, linewidth=0.8, linestyle=":")
-        _style(ax, f"strength {strength:g}")
+        style_chart(ax, f"strength {strength:g}")
         ax.set(xlim=(-0.03, 0.7), ylim=(-0.03, 1), xlabel="natural share")
     axes[0].set_ylabel("share (dotted: mean)")
     figure.colorbar(points, ax=axes[2], label="matched", shrink=0.8)
     s = np.linspace(0, 1, 101)
-    _style(axes[3], "over the strength")
+    style_chart(axes[3], "over the strength")
     axes[3].plot(s, 0.65 * s**0.75, color=METHOD_COLORS["joint"])
     axes[3].set(xlabel="strength", ylim=(0, 1))
     axes[3].set_ylabel("way of the mean share to random", color=METHOD_COLORS["joint"])
@@ -118,14 +117,6 @@ def _two_batches() -> Cells:
     few = (cells.batch == "batch 2") & (cells.type == "monocyte")
     kept = ~few | (np.cumsum(few) % 4 == 0)
     return Cells(cells.X[kept], cells.batch[kept], cells.type[kept])
-
-
-def _style(ax: Any, title: str) -> None:
-    ax.set_title(title, loc="left", fontsize="medium", fontweight="bold")
-    ax.grid(color=GRID, linewidth=0.7)
-    ax.set_axisbelow(True)
-    ax.tick_params(length=0, labelsize="small")
-    ax.spines[["top", "right"]].set_visible(False)
 
 
 PICTURES: dict[str, Callable[[], Any]] = {

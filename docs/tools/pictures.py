@@ -26,7 +26,7 @@ matplotlib.use("Agg")
 from matplotlib import pyplot as plt
 
 DPI = 110
-GREY, INK = "#c8c8c8", "#222222"
+GREY, GRID, INK = "#c8c8c8", "#d8d8d8", "#222222"
 SEED = 0
 PERPLEXITY = 20
 # Distance between the batches in the pictures of the stages.
@@ -39,6 +39,15 @@ class Cells(NamedTuple):
     X: NDArray[np.float64]
     batch: NDArray[np.str_]
     type: NDArray[np.str_]
+
+
+def style_chart(ax: Any, title: str) -> None:
+    """Give a chart its title, a pale grid and no frame."""
+    ax.set_title(title, loc="left", fontsize="medium", fontweight="bold")
+    ax.grid(color=GRID, linewidth=0.7)
+    ax.set_axisbelow(True)
+    ax.tick_params(length=0, labelsize="small")
+    ax.spines[["top", "right"]].set_visible(False)
 
 
 def write(folder: Path) -> None:

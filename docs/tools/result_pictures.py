@@ -15,6 +15,7 @@ from typing import Any
 
 import matplotlib
 import numpy as np
+from pictures import DPI, GRID, style_chart
 
 from ctsne.pl.palette import METHOD_COLORS
 
@@ -22,8 +23,6 @@ matplotlib.use("Agg")
 from matplotlib import pyplot as plt
 
 ROOT = Path(__file__).resolve().parents[2]
-DPI = 110
-GRID = "#d8d8d8"
 # Colour, marker and whether it is filled. Methods have their colours of all figures; others have
 # greys and their own markers.
 STYLES: dict[str, tuple[str, str, bool]] = {
@@ -164,7 +163,7 @@ def mixing(results: Path) -> Any:
                 points = [(across, value - points[0][1]) for across, value in points]
             ax.plot(*np.transpose(points), color=color, marker="o", markersize=3, label=name)
     for ax, text in zip(axes, texts, strict=False):
-        _style(ax, text)
+        style_chart(ax, text)
         ax.set_xlabel("mixing (joint, strength 0 to 1)", fontsize="small")
     with (results / "targets.csv").open(encoding="utf-8") as file:
         found = list(csv.DictReader(file))
@@ -177,7 +176,7 @@ def mixing(results: Path) -> Any:
                 target = float(row["target"])
                 filled = min(ends) <= target <= max(ends)
                 _dot(axes[2], target, float(row["reached"]), (color, "o", filled))
-    _style(axes[2], "mixing reached")
+    style_chart(axes[2], "mixing reached")
     axes[2].set_xlabel("mixing asked for (hollow: out of reach)", fontsize="small")
     handles, names = axes[0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside lower center", ncols=7, frameon=False,
@@ -238,7 +237,7 @@ def speed(results: Path) -> Any:
         ]
         ax.plot(*np.transpose(found), marker=marker, color=color, label=title)
     ax.set(xscale="log", yscale="log")
-    _style(ax, "seconds")
+    style_chart(ax, "seconds")
     ax.set_xlabel("points", fontsize="small")
     ax.legend(frameon=False, fontsize="small")
     return figure
@@ -285,14 +284,6 @@ def _rows(ax: Any, names: Sequence[str]) -> None:
     ax.set_axisbelow(True)
     ax.tick_params(length=0, labelsize="small")
     ax.spines[:].set_visible(False)
-
-
-def _style(ax: Any, title: str) -> None:
-    ax.set_title(title, loc="left", fontsize="medium", fontweight="bold")
-    ax.grid(color=GRID, linewidth=0.7)
-    ax.set_axisbelow(True)
-    ax.tick_params(length=0, labelsize="small")
-    ax.spines[["top", "right"]].set_visible(False)
 
 
 def _legend(figure: Any, ax: Any, title: str = "") -> None:

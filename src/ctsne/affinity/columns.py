@@ -29,7 +29,7 @@ from ctsne.neighbors.patterns import fill_patterns
 
 # exp(700) is about the largest finite weight.
 _LARGEST_LOG_WEIGHT = 700.0
-# Weights are solved until shares are this close to their targets, in at most so many steps.
+# Weights are solved until shares are this close to their targets, or for this many steps.
 _TOLERANCE = 1e-10
 _STEPS = 200
 _LONGEST_STEP = 10.0

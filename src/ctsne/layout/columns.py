@@ -1,7 +1,7 @@
 """Low-dimensional conditioning on several label columns.
 
-The weight of a pair is the product of what each column gives: alpha if both points have the same
-label in it, beta if their labels differ, one if a label is missing. As a formula, the factor of a
+The weight of a pair is a product with one factor per column: alpha if both points have the same
+label, beta if their labels differ, 1 if a label is missing. As a formula, the factor of a
 column is ``1 + (beta - 1) [both labelled] + (alpha - beta) [same label]``, where a bracket is 1 if
 it holds and 0 if not. Expanding the product gives a few terms. Each is one number for all pairs
 inside the groups of a partition: points with the same labels in some columns, among those with

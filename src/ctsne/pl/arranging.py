@@ -56,7 +56,7 @@ def _nearness(labels: Labels, positions: NDArray[np.floating]) -> NDArray[np.flo
 
 
 def sampled(labels: Labels, most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return at most so many points of each label, in the order of the labels, and their codes."""
+    """Return a limited number of points per label, in the order of the labels, and their codes."""
     order = np.random.default_rng(0).permutation(len(labels.codes))
     codes = labels.codes[order]
     order = order[np.argsort(codes, kind="stable")][labels.n_missing :]

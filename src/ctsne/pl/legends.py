@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MISSING_TEXT = "missing"
 # A legend lists no more labels than this; far more than there are distinct colours.
 _MOST_ENTRIES = 100
-# Inches per line of a legend, and columns to the right of a panel at the most.
+# Inches per line of a legend, and its maximum number of columns beside a panel.
 _LINE_HEIGHT, _MOST_COLUMNS = 0.19, 4
 
 

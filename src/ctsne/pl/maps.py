@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 # Inches: the side of a single map, of one in several colours and of one among several, and a
 # further line above a panel.
 _SINGLE_SIDE, _SEVERAL_SIDE, _SIDE, _TITLE_LINE = 4.8, 4.2, 3.1, 0.18
-# Maps in a row at the most, where the same map is drawn in several colours.
+# Maximum number of panels in a row, when one map is drawn in several colours.
 _MOST_IN_ROW = 3
 # Legends that would take a larger share of a fixed width lie below the maps.
 _MOST_BESIDE = 0.42
-# A legend below a map that would be higher than so many of its sides is given the whole width.
+# If a legend below a map would be higher than this many map widths, the maps are stacked.
 _HIGHEST = 1.0
 # Where labels are named: in the margin, on the map, or both; scanpy's words where it has them.
 _PLACES = ("auto", "right margin", "on data", "both")

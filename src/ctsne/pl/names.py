@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 # The largest labels are named; points of each that its place is chosen from.
 _MOST_NAMES, _SAMPLE = 100, 300
-# The share of a label's points within its radius, and of the usual distance of any points, of which
-# so many are looked at, within which half of its own lie if they lie together.
+# The share of a label's points within its radius; the number of points from which the typical
+# distance is estimated; and the share of it within which half of a compact label's points lie.
 _MOST_POINTS, _ALL, _TOGETHER = 0.8, 2000, 0.7
 # Points (1/72 inch): width of the outline on each side of a letter, and space between names.
 _OUTLINE, _SPACE = 1.2, 0.5
 # A name is not moved farther than this share of the map, and has a line to its place if more than
 # this many of its heights are between them.
 _FARTHEST, _LINED = 0.3, 0.5
-# Where a legend has all names too, they are moved by this many of their heights at the most; and
-# the settings beside dots by this many.
+# Maximum shift, in heights of the text: of names that the legend lists too, and of the settings
+# beside dots.
 _NEAR, _BESIDE = 1.6, 2.2
 # Points (1/72 inch) across a dot; groups of points whose radius is less than this many heights of
 # their name are not covered by names.
@@ -168,7 +168,7 @@ def _artist_class() -> Any:
             self, ax: Axes, texts: list[str], places: _Array, *, away: float,
             colors: Sequence[str] | None = None, radii: _Array | None = None,
         ) -> None:  # fmt: skip
-            """Write texts at places of the data, at most so many of their heights ``away``.
+            """Write texts near places of the data, at most ``away`` times their height from them.
 
             Groups of points with ``radii``, in units of the data, are not covered if they are
             small; without radii, all places are single dots.

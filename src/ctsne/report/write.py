@@ -105,7 +105,7 @@ def page_of(
     commands: Sequence[str] | None = None, provenance: Mapping[str, Any] | None = None,
     most: int = MOST_POINTS,
 ) -> tuple[str, dict[str, Any], bytes]:  # fmt: skip
-    """Return title, facts and bytes of a page of at most so many points."""
+    """Return title, facts and bytes of a page that shows a limited number of points."""
     single = isinstance(result, ConditionalTSNE)
     if isinstance(result, ConditionalTSNE):
         result = sweep_of_model(result)

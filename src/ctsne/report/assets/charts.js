@@ -1,6 +1,6 @@
 // Small charts as SVG: axes, dots to click, and the cost of mixing.
 
-// Round numbers across a range, about so many.
+// Round numbers across a range, roughly as many as asked for.
 
 function ticksOf(low, high, about) {
   const rough = (high - low) / about || 1;
