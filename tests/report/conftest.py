@@ -257,3 +257,9 @@ def opened(browser: Running) -> Iterator[Callable[..., Opened]]:
     for each in pages:
         assert each.complaints == []
         assert [url for url in each.requests if not url.startswith("blob:")] == [each.address]
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write the page of the usual made-up sweep, with names of its points."""
+    return written(tmp_path_factory.mktemp("report"), names=[f"cell {i}" for i in range(60)])
