@@ -10,11 +10,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from ctsne._fit.settings import DEFAULTS
 from ctsne.report import write_report
 from ctsne.sweep import SweepResult, SweptMap
 from ctsne.sweep.grid import expand_grid
+
+from .panel import COLORS, write_panel
 
 GRID: list[dict[str, Any]] = [
     {"method": "tsne"},
@@ -263,3 +266,25 @@ def opened(browser: Running) -> Iterator[Callable[..., Opened]]:
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write the page of the usual made-up sweep, with names of its points."""
     return written(tmp_path_factory.mktemp("report"), names=[f"cell {i}" for i in range(60)])
+
+
+@pytest.fixture
+def drawn(opened: Callable[..., Opened], tmp_path: Path) -> Callable[..., Opened]:
+    """Open a page with one panel of 400 pixels, with the points given."""
+
+    def draw(
+        points: NDArray[Any],
+        codes: NDArray[Any] | None = None,
+        *,
+        insist: bool = False,
+        colors: list[str] = COLORS,
+        size: tuple[int, int] = (400, 400),
+        **options: Any,
+    ) -> Opened:
+        path = tmp_path / "panel.html"
+        write_panel(path, points, codes, insist=insist, colors=colors, size=size)
+        page = opened(path, **options)
+        page.settle()
+        return page
+
+    return draw

@@ -2,141 +2,41 @@
 
 from __future__ import annotations
 
-import base64
-import json
 from collections.abc import Callable
-from importlib import resources
-from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from .conftest import Opened
-
-_SCRIPTS = (
-    "data.js", "colors.js", "shortening.js", "gl.js", "splat.js", "panel.js", "pointer.js",
-    "grid.js", "names.js", "picture.js",
-)  # fmt: skip
-_COLORS = ["#808080", "#d00000", "#00a000", "#0000d0"]
-_WHOLE = {"x": 0.5, "y": 0.5, "side": 1.06}
-_SVG = "{http://www.w3.org/2000/svg}"
-_RNG = np.random.default_rng(3)
-_UNIFORM = _RNG.random((4000, 2)).astype(np.float32)
-_CORNERS = np.array([[0.1, 0.1], [0.9, 0.1], [0.9, 0.9], [0.1, 0.9]], np.float32)
-
-_PAGE = """<!doctype html><meta charset="utf-8"><style>
-body {{ margin: 0 }}
-#host {{ position: relative; width: {width}px; height: {height}px; background: #fff }}
-</style><div id="host" tabindex="0"></div><script>(() => {{ "use strict";
-{scripts}
-const bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer;
-const flat = new Float32Array(bytes("{points}"));
-const n = flat.length / 2;
-const map = {{ x: flat.slice(0, n), y: flat.slice(n) }};
-const codes = new Uint16Array(bytes("{codes}"));
-const said = {{ hover: [], tap: [], select: [], view: [] }};
-const panel = makePanel(document.getElementById("host"), {{
-  n, insist: {insist},
-  onHover: (point) => said.hover.push(point), onTap: (point) => said.tap.push(point),
-  onSelect: (points, mode) => said.select.push([Array.from(points), mode]),
-  onView: (view) => said.view.push(view),
-}});
-panel.show(map, false);
-panel.paint(codes, {colors});
-const pixel = (left, top) => {{
-  const copy = document.createElement("canvas");
-  const canvas = document.querySelector("#host canvas");
-  Object.assign(copy, {{ width: canvas.width, height: canvas.height }});
-  copy.getContext("2d").drawImage(canvas, 0, 0);
-  return Array.from(copy.getContext("2d").getImageData(left, top, 1, 1).data);
-}};
-window.ctsnePage = {{
-  panel, map, codes, said, pixel, shortened, state: () => ({{ moving: panel.moving() }}),
-}};
-}})();</script>"""
-
-
-@pytest.fixture
-def drawn(opened: Callable[..., Opened], tmp_path: Path) -> Callable[..., Opened]:
-    """Open a page with one panel of 400 pixels, with the points given."""
-
-    def draw(
-        points: NDArray[Any],
-        codes: NDArray[Any] | None = None,
-        *,
-        insist: bool = False,
-        colors: list[str] = _COLORS,
-        size: tuple[int, int] = (400, 400),
-        **options: Any,
-    ) -> Opened:
-        assets = resources.files("ctsne.report") / "assets"
-        coded = np.arange(len(points)) % 3 + 1 if codes is None else codes
-        path = tmp_path / "panel.html"
-        text = _PAGE.format(
-            scripts="\n".join((assets / name).read_text("utf-8") for name in _SCRIPTS),
-            points=_packed(points.T, np.float32),
-            codes=_packed(coded, np.uint16),
-            insist=json.dumps(insist),
-            colors=json.dumps(colors),
-            width=size[0],
-            height=size[1],
-        )
-        path.write_text(text, "utf-8")
-        page = opened(path, **options)
-        page.settle()
-        return page
-
-    return draw
-
-
-def _packed(values: NDArray[Any], dtype: Any) -> str:
-    return base64.b64encode(np.ascontiguousarray(values, dtype).tobytes()).decode()
-
-
-def _pixels(points: NDArray[Any], view: dict[str, float] = _WHOLE, side: float = 400.0) -> Any:
-    scale = side / view["side"]
-    x, y = points.T.astype(float)
-    return np.column_stack([side / 2 + (x - view["x"]) * scale, side / 2 - (y - view["y"]) * scale])
-
-
-def _at(page: Opened, place: NDArray[Any]) -> list[int]:
-    left, top = np.floor(place).tolist()
-    found: list[int] = page.page.evaluate("([x, y]) => ctsnePage.pixel(x, y)", [left, top])
-    return found
-
-
-def _near(pixel: list[int], color: str) -> bool:
-    wanted = [int(color[at : at + 2], 16) for at in (1, 3, 5)]
-    return bool(np.abs(np.subtract(pixel[:3], wanted)).max() <= 6)
+from .panel import COLORS, CORNERS, UNIFORM, WHOLE, color_at, image, in_pixels, is_near
 
 
 @pytest.mark.parametrize("insist", [False, True], ids=["pixels", "webgl"])
 def test_each_point_has_its_colour_and_a_highlight_fades_the_others(
     drawn: Callable[..., Opened], insist: bool
 ) -> None:
-    page = drawn(_CORNERS, np.array([1, 2, 3, 1]), insist=insist)
-    places = _pixels(_CORNERS)
-    for place, color in zip(places, (_COLORS[1], _COLORS[2], _COLORS[3], _COLORS[1]), strict=True):
-        found = _at(page, place)
-        assert _near(found, color) and found[3] > 200
-        assert _at(page, place + 12)[3] == 0
+    page = drawn(CORNERS, np.array([1, 2, 3, 1]), insist=insist)
+    places = in_pixels(CORNERS)
+    for place, color in zip(places, (COLORS[1], COLORS[2], COLORS[3], COLORS[1]), strict=True):
+        found = color_at(page, place)
+        assert is_near(found, color) and found[3] > 200
+        assert color_at(page, place + 12)[3] == 0
     page.page.evaluate("ctsnePage.panel.highlight(Uint8Array.from([0, 1, 0, 0]))")
     page.settle()
-    assert _near(_at(page, places[1]), _COLORS[2])
+    assert is_near(color_at(page, places[1]), COLORS[2])
     for faded in (0, 2, 3):
-        red, green, blue, opacity = _at(page, places[faded])
+        red, green, blue, opacity = color_at(page, places[faded])
         assert max(red, green, blue) - min(red, green, blue) < 16 and 60 < opacity < 200
     page.page.evaluate("ctsnePage.panel.highlight(null)")
     page.settle()
-    assert _near(_at(page, places[0]), _COLORS[1])
+    assert is_near(color_at(page, places[0]), COLORS[1])
 
 
 @pytest.mark.parametrize("insist", [False, True], ids=["pixels", "webgl"])
 def test_codes_may_have_any_size(drawn: Callable[..., Opened], insist: bool) -> None:
-    page = drawn(_CORNERS, np.array([1, 2, 3, 1]), insist=insist)
+    page = drawn(CORNERS, np.array([1, 2, 3, 1]), insist=insist)
     for kind, last in (("Uint8Array", 3), ("Uint32Array", 70_000)):
         page.page.evaluate(f"""() => {{
             const colors = Array({last + 1}).fill("#000000");
@@ -144,44 +44,23 @@ def test_codes_may_have_any_size(drawn: Callable[..., Opened], insist: bool) -> 
             ctsnePage.panel.paint({kind}.from([1, 2, {last}, 1]), colors);
         }}""")
         page.settle()
-        found = [_at(page, place) for place in _pixels(_CORNERS)]
+        found = [color_at(page, place) for place in in_pixels(CORNERS)]
         wanted = ("#000000", "#000000", "#00a000", "#000000")
-        assert all(_near(pixel, color) for pixel, color in zip(found, wanted, strict=True))
+        assert all(is_near(pixel, color) for pixel, color in zip(found, wanted, strict=True))
 
 
 def test_webgl_and_pixels_draw_the_same(drawn: Callable[..., Opened]) -> None:
     codes = np.arange(4000) % 3 + 1
     images = []
     for insist in (False, True):
-        page = drawn(_UNIFORM, codes, insist=insist)
+        page = drawn(UNIFORM, codes, insist=insist)
         page.page.evaluate("ctsnePage.panel.look({ size: 5, opacity: 1, dark: false })")
         page.settle()
-        images.append(_image(page, "document.querySelector('#host canvas')"))
+        images.append(image(page, "document.querySelector('#host canvas')"))
     apart = np.abs(images[0].astype(int) - images[1]).max(axis=2)
     # The prepared discs lie within an eighth of a pixel of their points, so only edges differ.
     assert (apart > 100).mean() < 0.01
     assert np.abs(images[0].mean(axis=(0, 1)) - images[1].mean(axis=(0, 1))).max() < 2
-
-
-def _image(page: Opened, canvas: str) -> NDArray[np.uint8]:
-    """Return the pixels of a canvas on white."""
-    width, height, text = page.page.evaluate(
-        f"""() => {{
-            const source = {canvas};
-            const copy = document.createElement("canvas");
-            Object.assign(copy, {{ width: source.width, height: source.height }});
-            const context = copy.getContext("2d");
-            context.fillStyle = "#ffffff";
-            context.fillRect(0, 0, copy.width, copy.height);
-            context.drawImage(source, 0, 0);
-            const {{ data }} = context.getImageData(0, 0, copy.width, copy.height);
-            let letters = "";
-            for (const value of data) letters += String.fromCharCode(value);
-            return [copy.width, copy.height, btoa(letters)];
-        }}"""
-    )
-    raw = np.frombuffer(base64.b64decode(text), np.uint8)
-    return raw.reshape(height, width, 4)[..., :3]
 
 
 def test_highlighted_points_lie_above_the_others(drawn: Callable[..., Opened]) -> None:
@@ -190,7 +69,7 @@ def test_highlighted_points_lie_above_the_others(drawn: Callable[..., Opened]) -
         "ctsnePage.panel.highlight(Uint8Array.from({ length: 50 }, (_, i) => Number(i === 7)))"
     )
     page.settle()
-    assert _near(_at(page, np.array([200, 200])), "#1515d0")
+    assert is_near(color_at(page, np.array([200, 200])), "#1515d0")
 
 
 @pytest.mark.parametrize("insist", [False, True])
@@ -200,7 +79,7 @@ def test_points_without_a_value_lie_below_the_others(
     page = drawn(
         np.full((50, 2), 0.5, np.float32), np.where(np.arange(50) == 7, 3, 0), insist=insist
     )
-    red, green, blue, _ = _at(page, np.array([200, 200]))
+    red, green, blue, _ = color_at(page, np.array([200, 200]))
     assert blue > 180
     assert max(red, green) < 60
 
@@ -239,7 +118,7 @@ _SLOW_FRAMES = """
 
 def test_a_sample_moves_if_frames_are_slow(drawn: Callable[..., Opened]) -> None:
     n = 40_000
-    page = drawn(np.resize(_UNIFORM, (n, 2)), before=_SLOW_FRAMES)
+    page = drawn(np.resize(UNIFORM, (n, 2)), before=_SLOW_FRAMES)
     page.page.evaluate(
         """() => {
             const { x, y } = ctsnePage.map;
@@ -257,7 +136,7 @@ def test_a_sample_moves_if_frames_are_slow(drawn: Callable[..., Opened]) -> None
 
 
 def test_reduced_motion_shows_the_next_map_at_once(drawn: Callable[..., Opened]) -> None:
-    page = drawn(_CORNERS, np.array([1, 1, 1, 1]), reduced_motion="reduce")
+    page = drawn(CORNERS, np.array([1, 1, 1, 1]), reduced_motion="reduce")
     assert page.page.evaluate(
         """() => new Promise((resolve) => {
             const { panel, map } = ctsnePage;
@@ -265,7 +144,7 @@ def test_reduced_motion_shows_the_next_map_at_once(drawn: Callable[..., Opened])
             requestAnimationFrame(() => requestAnimationFrame(() => resolve(!panel.moving())));
         })"""
     )
-    assert _near(_at(page, _pixels(np.array([[0.5, 0.1]]))[0]), _COLORS[1])
+    assert is_near(color_at(page, in_pixels(np.array([[0.5, 0.1]]))[0]), COLORS[1])
 
 
 def _inside(points: NDArray[Any], line: NDArray[Any]) -> NDArray[np.intp]:
@@ -285,7 +164,7 @@ def _inside(points: NDArray[Any], line: NDArray[Any]) -> NDArray[np.intp]:
 def test_a_lasso_selects_exactly_the_points_inside(
     drawn: Callable[..., Opened], key: str | None, mode: str
 ) -> None:
-    page = drawn(_UNIFORM)
+    page = drawn(UNIFORM)
     turns = np.arange(11) * 4 * np.pi / 11  # a star that crosses itself
     corners = np.round(200 + 150 * np.column_stack([np.cos(turns), np.sin(turns)]))
     mouse = page.page.mouse
@@ -301,16 +180,16 @@ def test_a_lasso_selects_exactly_the_points_inside(
     ((points, said),) = page.page.evaluate("ctsnePage.said.select")
     line = np.column_stack([corners[:, 0] - 200, 200 - corners[:, 1]]) * 1.06 / 400 + 0.5
     assert said == mode
-    assert points == _inside(_UNIFORM, line).tolist()
+    assert points == _inside(UNIFORM, line).tolist()
     assert 100 < len(points) < 2500
 
 
 def test_the_nearest_point_within_reach_is_found(drawn: Callable[..., Opened]) -> None:
-    points = _UNIFORM[:150]
+    points = UNIFORM[:150]
     page = drawn(points)
     mouse = page.page.mouse
     wanted: list[int | None] = []
-    pixels = _pixels(points)
+    pixels = in_pixels(points)
     for place in np.random.default_rng(5).integers(0, 400, (40, 2)):
         mouse.move(*place.tolist())
         apart = np.hypot(*(pixels - place).T)
@@ -331,8 +210,8 @@ def test_highlighted_points_are_found_before_the_ones_below(drawn: Callable[...,
 
 
 def test_a_tap_gives_the_point_and_selects_nothing(drawn: Callable[..., Opened]) -> None:
-    page = drawn(_CORNERS)
-    page.page.mouse.click(*(_pixels(_CORNERS)[2] + 2))
+    page = drawn(CORNERS)
+    page.page.mouse.click(*(in_pixels(CORNERS)[2] + 2))
     page.page.mouse.click(200, 200)
     said = page.page.evaluate("ctsnePage.said")
     assert said["tap"] == [2, None]
@@ -342,23 +221,23 @@ def test_a_tap_gives_the_point_and_selects_nothing(drawn: Callable[..., Opened])
 def test_the_wheel_zooms_at_the_pointer_and_a_double_click_shows_the_whole_map(
     drawn: Callable[..., Opened],
 ) -> None:
-    page = drawn(_CORNERS, np.array([1, 2, 3, 1]))
-    place = _pixels(_CORNERS)[1]
+    page = drawn(CORNERS, np.array([1, 2, 3, 1]))
+    place = in_pixels(CORNERS)[1]
     page.page.mouse.move(*place)
     for _ in range(3):
         page.page.mouse.wheel(0, -100)
     page.settle()
     view = page.page.evaluate("ctsnePage.said.view.at(-1)")
     assert view["side"] < 0.7
-    np.testing.assert_allclose(_pixels(_CORNERS, view)[1], place, atol=1)
-    assert _near(_at(page, place), _COLORS[2])
+    np.testing.assert_allclose(in_pixels(CORNERS, view)[1], place, atol=1)
+    assert is_near(color_at(page, place), COLORS[2])
     page.page.mouse.dblclick(200, 200)
     page.settle()
-    assert page.page.evaluate("ctsnePage.said.view.at(-1)") == _WHOLE
+    assert page.page.evaluate("ctsnePage.said.view.at(-1)") == WHOLE
 
 
 def test_a_drag_moves_the_map_and_shift_swaps_the_two_drags(drawn: Callable[..., Opened]) -> None:
-    page = drawn(_CORNERS)
+    page = drawn(CORNERS)
     mouse = page.page.mouse
     page.page.evaluate("ctsnePage.panel.view({ x: 0.5, y: 0.5, side: 0.5 })")
 
@@ -384,7 +263,7 @@ def test_a_drag_moves_the_map_and_shift_swaps_the_two_drags(drawn: Callable[...,
 
 
 def test_keys_move_and_zoom_the_focused_map(drawn: Callable[..., Opened]) -> None:
-    page = drawn(_CORNERS)
+    page = drawn(CORNERS)
     page.page.keyboard.press("Tab")
     for key in ("+", "+", "ArrowRight", "ArrowUp", "-", "0"):
         page.page.keyboard.press(key)
@@ -394,11 +273,11 @@ def test_keys_move_and_zoom_the_focused_map(drawn: Callable[..., Opened]) -> Non
         [1.06 / 1.5, 1.06 / 2.25] + [1.06 / 2.25] * 2 + [1.06 / 1.5, 1.06]
     )
     assert views[2]["x"] > views[1]["x"] and views[3]["y"] > views[2]["y"]
-    assert views[-1] == _WHOLE
+    assert views[-1] == WHOLE
 
 
 def test_two_fingers_zoom(drawn: Callable[..., Opened]) -> None:
-    page = drawn(_CORNERS)
+    page = drawn(CORNERS)
     page.page.evaluate(
         """() => {
             const surface = document.querySelector("#host canvas:last-child");
@@ -419,8 +298,8 @@ def test_two_fingers_zoom(drawn: Callable[..., Opened]) -> None:
 
 
 def test_a_lost_card_is_replaced_until_it_returns(drawn: Callable[..., Opened]) -> None:
-    page = drawn(_CORNERS, np.array([1, 2, 3, 1]), insist=True)
-    place = _pixels(_CORNERS)[2]
+    page = drawn(CORNERS, np.array([1, 2, 3, 1]), insist=True)
+    place = in_pixels(CORNERS)[2]
     kind = """() => {
         const canvas = document.querySelector("#host canvas");
         return canvas.getContext("webgl2") === null ? "2d" : "webgl2";
@@ -435,186 +314,20 @@ def test_a_lost_card_is_replaced_until_it_returns(drawn: Callable[..., Opened]) 
     )
     page.page.wait_for_function("document.querySelector('#host canvas') !== gl.canvas")
     page.settle()
-    assert page.page.evaluate(kind) == "2d" and _near(_at(page, place), _COLORS[3])
+    assert page.page.evaluate(kind) == "2d" and is_near(color_at(page, place), COLORS[3])
     page.page.evaluate("ctsnePage.panel.highlight(Uint8Array.from([1, 0, 0, 0]))")
     page.page.evaluate("loss.restoreContext()")
     page.page.wait_for_function("document.querySelector('#host canvas') === gl.canvas")
     page.settle()
-    assert _near(_at(page, _pixels(_CORNERS)[0]), _COLORS[1])
-    assert not _near(_at(page, place), _COLORS[3])
+    assert is_near(color_at(page, in_pixels(CORNERS)[0]), COLORS[1])
+    assert not is_near(color_at(page, place), COLORS[3])
     page.complaints[:] = [text for text in page.complaints if "CONTEXT_LOST" not in text]
-
-
-def _blobs(kinds: int, each: int = 200) -> tuple[NDArray[Any], NDArray[Any]]:
-    rng = np.random.default_rng(8)
-    centers = rng.uniform(0.05, 0.95, (kinds, 2))
-    codes = np.repeat(np.arange(kinds), each)
-    points = np.clip(centers[codes] + rng.normal(0, 0.02, (len(codes), 2)), 0, 1)
-    order = rng.permutation(len(codes))
-    return points[order].astype(np.float32), codes[order] + 1
-
-
-def _name(page: Opened, texts: list[str]) -> list[dict[str, Any]]:
-    page.page.evaluate("texts => ctsnePage.panel.names({ codes: ctsnePage.codes, texts })", texts)
-    page.settle()
-    named: list[dict[str, Any]] = page.page.evaluate("ctsnePage.panel.named()")
-    return named
-
-
-@pytest.mark.parametrize("kinds", [6, 64])
-def test_no_name_covers_another_or_leaves_the_panel(
-    drawn: Callable[..., Opened], kinds: int
-) -> None:
-    page = drawn(*_blobs(kinds), colors=["#808080"] * (kinds + 1), size=(400, 300))
-    texts = [f"a long name of some cell type, number {place}" for place in range(kinds)]
-    named = _name(page, texts)
-    boxes = np.array([[name[key] for key in ("x", "y", "width", "height")] for name in named])
-    assert len(named) >= min(kinds, 20)
-    assert len({name["text"] for name in named}) == len(named)
-    low, high = boxes[:, :2] - boxes[:, 2:] / 2, boxes[:, :2] + boxes[:, 2:] / 2
-    assert (low >= 0).all() and (high <= [400, 300]).all()
-    apart = (low[:, None] >= high - 1e-6) | (high[:, None] - 1e-6 <= low)
-    assert (apart.any(axis=2) | np.eye(len(boxes), dtype=bool)).all()
-    page.page.evaluate("ctsnePage.panel.names(null)")
-    page.settle()
-    assert page.page.evaluate("ctsnePage.panel.named()") == []
-
-
-def test_the_name_of_a_highlighted_label_comes_first(drawn: Callable[..., Opened]) -> None:
-    points, codes = _blobs(64, each=40)
-    page = drawn(points, codes, colors=["#808080"] * 65)
-    texts = [f"a long name of some cell type, number {place}" for place in range(64)]
-    named = {name["anchor"]["code"] for name in _name(page, texts)}
-    left_out = next(code for code in range(1, 65) if code not in named)
-    page.page.evaluate(
-        """code => ctsnePage.panel.highlight(
-            Uint8Array.from(ctsnePage.codes, (own) => Number(own === code)))""",
-        left_out,
-    )
-    page.settle()
-    first = page.page.evaluate("ctsnePage.panel.named()[0].anchor.code")
-    assert first == left_out
-
-
-def test_the_name_of_a_split_type_lies_on_its_larger_part(drawn: Callable[..., Opened]) -> None:
-    left, right = np.array([0.2, 0.5]), np.array([0.8, 0.5])
-    spread = _RNG.normal(0, 0.02, (1000, 2))
-    points = np.where(np.arange(1000)[:, None] < 550, left, right) + spread
-    page = drawn(points.astype(np.float32), np.ones(1000))
-    (name,) = _name(page, ["split"])
-    assert np.hypot(name["anchor"]["x"] - 0.2, name["anchor"]["y"] - 0.5) < 0.04
-
-
-def test_the_name_of_a_rare_split_type_lies_on_one_of_its_parts(
-    drawn: Callable[..., Opened],
-) -> None:
-    parts = np.array([[0.5, 0.1], [0.1, 0.5], [0.9, 0.5], [0.5, 0.9]])
-    rare = np.repeat(parts, [4, 3, 3, 3], axis=0) + _RNG.uniform(-0.01, 0.01, (13, 2))
-    points = np.concatenate([0.4 + 0.2 * _UNIFORM, rare]).astype(np.float32)
-    page = drawn(points, np.repeat([1, 2], [len(_UNIFORM), 13]))
-    (named,) = (name for name in _name(page, ["many", "rare"]) if name["text"] == "rare")
-    place = [named["anchor"][key] for key in "xy"]
-    assert np.hypot(*(parts - place).T).min() < 0.03
-
-
-def test_a_label_spread_over_the_map_has_no_name(drawn: Callable[..., Opened]) -> None:
-    codes = np.random.default_rng(6).integers(1, 4, 4000)
-    points = _UNIFORM.copy()
-    points[codes == 3] = points[codes == 3] / 4
-    page = drawn(points, codes)
-    assert [name["text"] for name in _name(page, ["one", "two", "corner"])] == ["corner"]
-
-
-def test_the_name_of_a_small_cluster_does_not_cover_it(drawn: Callable[..., Opened]) -> None:
-    points, codes = _blobs(4)
-    points = _CORNERS[codes - 1] + 0.02 * (points - 0.5)
-    page = drawn(points.astype(np.float32), codes, colors=["#808080"] * 5)
-    named = _name(page, [f"a name of type {place}" for place in range(4)])
-    assert len(named) == 4
-    for name in named:
-        own = _pixels(points)[codes == name["anchor"]["code"]]
-        assert np.abs(own[:, 1] - name["y"]).min() > 6
-
-
-def test_names_are_of_what_is_seen(drawn: Callable[..., Opened]) -> None:
-    points = np.random.default_rng(2).uniform(0.3, 0.7, (2000, 2))
-    points[:300] = [0.05, 0.05]
-    page = drawn(points.astype(np.float32), np.where(np.arange(2000) < 300, 2, 1))
-    texts = ["everywhere", "in a corner"]
-    assert [name["text"] for name in _name(page, texts)] == texts
-    page.page.evaluate("ctsnePage.panel.view({ x: 0.65, y: 0.65, side: 0.1 })")
-    page.settle()
-    (name,) = page.page.evaluate("ctsnePage.panel.named()")
-    assert name["text"] == "everywhere" and abs(name["x"] - 200) < 40
-    page.page.evaluate("ctsnePage.panel.view({ x: 0.05, y: 0.05, side: 0.1 })")
-    page.settle()
-    assert [each["text"] for each in page.page.evaluate("ctsnePage.panel.named()")] == texts[1:]
-
-
-def test_names_stay_different_when_they_are_shortened(drawn: Callable[..., Opened]) -> None:
-    page = drawn(_CORNERS)
-    texts = [
-        "a very long name that differs at the end 1",
-        "a very long name that differs at the end 2",
-        "a very long one that A differs in the middle, and ends alike",
-        "a very long one that B differs in the middle, and ends alike",
-        "short",
-        "𝒳" * 60,
-    ]
-    short = page.page.evaluate(
-        "texts => ctsnePage.shortened(texts, 20, (text) => Array.from(text).length)", texts
-    )
-    assert len(set(short)) == len(texts)
-    assert all(len(text) <= 20 for text in short) and "short" in short
-    assert short[0].endswith("end 1") and short[1].endswith("end 2")
-    assert "A differs" in short[2]
-    twice = page.page.evaluate(
-        "text => ctsnePage.shortened([text, text], 20, (each) => each.length)", texts[0]
-    )
-    assert twice[0] == twice[1] and len(twice[0]) <= 20
-
-
-def test_pictures_show_what_is_seen(drawn: Callable[..., Opened]) -> None:
-    page = drawn(_CORNERS, np.array([1, 2, 3, 1]))
-    page.page.evaluate("ctsnePage.panel.ring(2)")
-    _name(page, ["red", "green", "blue"])
-    picture = _image(page, "ctsnePage.panel.picture(2)")
-    assert picture.shape == (800, 800, 3)
-    places = np.floor(2 * _pixels(_CORNERS)).astype(int)
-    assert picture[places[3][1], places[3][0], 0] > 190  # a red point without a name on it
-    root = ElementTree.fromstring(page.page.evaluate("ctsnePage.panel.svg()"))
-    circles = [each for each in root.iter(f"{_SVG}circle") if each.get("stroke") is None]
-    found = [(float(each.get("cx", "")), float(each.get("cy", ""))) for each in circles]
-    np.testing.assert_allclose(found, _pixels(_CORNERS), atol=0.01)
-    assert [each.get("fill") for each in circles] == [_COLORS[code] for code in (1, 2, 3, 1)]
-    assert len(list(root.iter(f"{_SVG}circle"))) == 4 + 2  # and the ring
-
-
-def test_hostile_names_stay_text_in_an_svg(drawn: Callable[..., Opened]) -> None:
-    texts = ["</text><script>alert(1)</script>", "a\x00\x0b\ufffe&\"'<", "קוד \u202e abc"]
-    page = drawn(_CORNERS[:3], np.array([1, 2, 3]))
-    assert len(_name(page, texts)) == 3
-    svg = page.page.evaluate("ctsnePage.panel.svg()")
-    root = ElementTree.fromstring(svg)
-    assert list(root.iter(f"{_SVG}script")) == []
-    found = {each.text for each in root.iter(f"{_SVG}text")}
-    assert "a\ufffd\ufffd\ufffd&\"'<" in found and texts[2] in found
-    assert {each.get("direction") for each in root.iter(f"{_SVG}text")} == {None, "rtl"}
-
-
-def test_many_points_are_a_picture_within_the_svg(drawn: Callable[..., Opened]) -> None:
-    page = drawn(np.random.default_rng(1).random((20_001, 2), np.float32))
-    root = ElementTree.fromstring(page.page.evaluate("ctsnePage.panel.svg()"))
-    (image,) = root.iter(f"{_SVG}image")
-    address = image.get("{http://www.w3.org/1999/xlink}href", "")
-    assert address.startswith("data:image/png;base64,")
-    assert list(root.iter(f"{_SVG}circle")) == []
 
 
 def test_a_panel_follows_the_size_of_its_box_and_of_the_pixels(
     drawn: Callable[..., Opened],
 ) -> None:
-    page = drawn(_CORNERS, np.array([1, 2, 3, 1]), device_scale_factor=2)
+    page = drawn(CORNERS, np.array([1, 2, 3, 1]), device_scale_factor=2)
     size = (
         "[...document.querySelectorAll('#host canvas')].map(({width, height}) => [width, height])"
     )
@@ -624,4 +337,4 @@ def test_a_panel_follows_the_size_of_its_box_and_of_the_pixels(
     page.settle()
     assert page.page.evaluate(size) == [[1200, 800]] * 2
     # The shorter side shows the whole map, and the centre stays in the middle.
-    assert _near(_at(page, 2 * (_pixels(_CORNERS)[1] + [100, 0])), _COLORS[2])
+    assert is_near(color_at(page, 2 * (in_pixels(CORNERS)[1] + [100, 0])), COLORS[2])
