@@ -27,9 +27,16 @@ from common import arguments_of, save, say, show, table
 
 TYPES, BATCHES = 12, 8
 HEADER = (
-    "points", "blocks", "workers", "seconds", "points/s per worker", "CPU µs/point",
-    "peak MiB per worker", "MB written", "equal bits",
-)  # fmt: skip
+    "points",
+    "blocks",
+    "workers",
+    "seconds",
+    "points/s per worker",
+    "CPU µs/point",
+    "peak MiB per worker",
+    "MB written",
+    "equal bits",
+)
 # Blocks that are also placed in this process.
 COMPARED = 3
 
@@ -124,9 +131,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         X, batch = made(arguments)
         begin = time.perf_counter()
         model = fit_sample(
-            X, arguments.reference, labels=batch,
+            X,
+            arguments.reference,
+            labels=batch,
             estimator=ConditionalTSNE(n_iter=arguments.iterations, random_state=0),
-        )  # fmt: skip
+        )
         result["fit_seconds"] = time.perf_counter() - begin
         say(f"sample and map: {result['fit_seconds']:.0f} s")
         file, out = Path(name) / "model.ctsne", Path(name) / "maps"
@@ -139,10 +148,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         threads = [
             threading.Thread(target=watch, args=(peaks, used, stop)),
             threading.Thread(
-                target=kill_later, args=(client, out, max(1, X.numblocks[0] // 4), killed),
+                target=kill_later,
+                args=(client, out, max(1, X.numblocks[0] // 4), killed),
                 daemon=True,
             ),
-        ]  # fmt: skip
+        ]
         for thread in threads:
             thread.start()
         time.sleep(1)
@@ -157,14 +167,19 @@ def main(argv: Sequence[str] | None = None) -> int:
             points, labels = block_of(number, arguments.block, arguments.d)
             equal += same_bits(placed.files[number], model.transform(points, labels))
         result |= {
-            "points": placed.n_points, "blocks": len(placed.files), "workers": arguments.workers,
-            "seconds": seconds, "far": placed.n_far, "killed": len(killed),
+            "points": placed.n_points,
+            "blocks": len(placed.files),
+            "workers": arguments.workers,
+            "seconds": seconds,
+            "far": placed.n_far,
+            "killed": len(killed),
             "per_second_per_worker": placed.n_points / seconds / arguments.workers,
             "cpu_microseconds": 1e6 * (sum(used.values()) - before) / placed.n_points,
             "peak_mebibytes": max(peaks.values()),
             "written_megabytes": sum(path.stat().st_size for path in placed.files) / 1e6,
-            "compared": COMPARED, "equal": equal,
-        }  # fmt: skip
+            "compared": COMPARED,
+            "equal": equal,
+        }
     save(arguments, complete=True, results=[result])
     print(format_table([result]))
     return 0 if equal == COMPARED and killed else 1
@@ -181,13 +196,18 @@ def format_table(results: Sequence[dict[str, Any]]) -> str:
     """Format one row per run."""
     rows = [
         [
-            f"{r['points']:,}", str(r["blocks"]), str(r["workers"]), show(r["seconds"], 0),
+            f"{r['points']:,}",
+            str(r["blocks"]),
+            str(r["workers"]),
+            show(r["seconds"], 0),
             f"{r['per_second_per_worker']:,.0f}",
-            show(r["cpu_microseconds"], 1), show(r["peak_mebibytes"], 0),
-            show(r["written_megabytes"], 0), f"{r['equal']} of {r['compared']}",
+            show(r["cpu_microseconds"], 1),
+            show(r["peak_mebibytes"], 0),
+            show(r["written_megabytes"], 0),
+            f"{r['equal']} of {r['compared']}",
         ]
         for r in results
-    ]  # fmt: skip
+    ]
     return table(HEADER, rows)
 
 

@@ -21,9 +21,17 @@ from numpy.typing import NDArray
 from simulate import simulate
 
 PACKAGES = (
-    "ctsne", "openTSNE", "scikit-learn", "umap-learn", "annoy", "pynndescent", "usearch",
-    "faiss-cpu", "numpy", "scipy",
-)  # fmt: skip
+    "ctsne",
+    "openTSNE",
+    "scikit-learn",
+    "umap-learn",
+    "annoy",
+    "pynndescent",
+    "usearch",
+    "faiss-cpu",
+    "numpy",
+    "scipy",
+)
 
 
 @contextlib.contextmanager

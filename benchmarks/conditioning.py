@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from simulate import simulate
 
 from ctsne.affinity import Affinities, revised_affinities
-from ctsne.labels import Labels, encode_labels
+from ctsne.labels import Column, encode_column
 from ctsne.layout import Layout, Schedule, pair_weights
 from ctsne.neighbors import find_neighbors
 
@@ -55,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def compare(arguments: Any) -> list[dict[str, Any]]:
     """Advance the three maps in turns and time them."""
     X, names, _ = simulate(arguments.n, d=arguments.d, n_labels=arguments.labels, random_state=0)
-    labels = encode_labels(names)
+    labels = encode_column(names)
     say(f"similarities of {arguments.n} points ...")
     jobs, perplexity = arguments.jobs, arguments.perplexity
     usual = _similarities(X, labels, round(1.5 * perplexity), perplexity, jobs)
@@ -73,9 +73,9 @@ def compare(arguments: Any) -> list[dict[str, Any]]:
         Layout(short.matrix, start, schedule, weights=weights, n_jobs=jobs),
     ]
     say("three maps in turns ...")
-    seconds = np.array([
-        [_seconds(layout) for layout in maps] for _ in range(arguments.iterations // _TURN)
-    ])  # fmt: skip
+    seconds = np.array(
+        [[_seconds(layout) for layout in maps] for _ in range(arguments.iterations // _TURN)]
+    )
     ends = [0, *range(EARLY_ITERATIONS, arguments.iterations + 1, EARLY_ITERATIONS)]
     rows = []
     for begin, end in itertools.pairwise(ends):
@@ -85,7 +85,7 @@ def compare(arguments: Any) -> list[dict[str, Any]]:
 
 
 def _similarities(
-    X: NDArray[np.float32], labels: Labels, length: int, perplexity: float, jobs: int
+    X: NDArray[np.float32], labels: Column, length: int, perplexity: float, jobs: int
 ) -> Affinities:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # small labels

@@ -16,9 +16,14 @@ K = 30
 
 
 def judge(
-    clock: Clock, *, folder: str, maps: dict[str, str], plain: list[str], perplexity: float,
+    clock: Clock,
+    *,
+    folder: str,
+    maps: dict[str, str],
+    plain: list[str],
+    perplexity: float,
     jobs: int,
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """Measure maps.
 
     R_NX is measured on a sample of points against exact neighbours, plain and adjusted for labels

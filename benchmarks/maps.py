@@ -18,9 +18,19 @@ from common import arguments_of, outcome, problem_files, save, say, show, table,
 from map_programs import EARLY_ITERATIONS, METHODS, PEERS
 
 HEADER = (
-    "program", "seconds", "of ctsne", "neighbours", "similarities", "layout", "early ms",
-    "late ms", "peak MiB", "KL", "R_NX", "adjusted",
-)  # fmt: skip
+    "program",
+    "seconds",
+    "of ctsne",
+    "neighbours",
+    "similarities",
+    "layout",
+    "early ms",
+    "late ms",
+    "peak MiB",
+    "KL",
+    "R_NX",
+    "adjusted",
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -60,20 +70,30 @@ def parse(argv: Sequence[str] | None) -> Any:
         timeout=(3600.0, "time limit per program, in seconds"),
     )
     parser.add_argument(
-        "--methods", nargs="+", choices=list(METHODS), default=["revised-r", "tsne"],
-        metavar="METHOD", help=f"of ctsne; ratios are to the first: {', '.join(METHODS)}",
-    )  # fmt: skip
+        "--methods",
+        nargs="+",
+        choices=list(METHODS),
+        default=["revised-r", "tsne"],
+        metavar="METHOD",
+        help=f"of ctsne; ratios are to the first: {', '.join(METHODS)}",
+    )
     parser.add_argument(
-        "--peers", nargs="*", choices=list(PEERS), default=["openTSNE-FFT"], metavar="PEER",
+        "--peers",
+        nargs="*",
+        choices=list(PEERS),
+        default=["openTSNE-FFT"],
+        metavar="PEER",
         help=f"any of {', '.join(PEERS)}; no name runs none",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--one-thread", action="store_true", help="also run the first method on one thread"
     )
     parser.add_argument(
-        "--opentsne-iterations", type=int, metavar="N",
+        "--opentsne-iterations",
+        type=int,
+        metavar="N",
         help="stop openTSNE after N iterations and extrapolate; marked in the results",
-    )  # fmt: skip
+    )
     arguments = parser.parse_args(argv)
     for name in ("iterations", "opentsne_iterations"):
         value = getattr(arguments, name)
@@ -131,13 +151,18 @@ def format_table(results: Sequence[dict[str, Any]]) -> str:
         ratio = times_slower(result, ours) if ours else None
         over = "> " if result["status"] == "too slow" else ""
         peak = result.get("memory_peak")
-        rows.append([
-            result["name"], outcome(result), over + show(ratio, 1) if ratio else "",
-            *(show(stages.get(name)) for name in ("neighbours", "similarities", "layout")),
-            show(result.get("early_ms"), 1), show(result.get("late_ms"), 1),
-            "" if peak is None else f"{peak:.0f}",
-            *(show(result.get(name), 4) for name in ("kl", "rnx", "adjusted_rnx")),
-        ])  # fmt: skip
+        rows.append(
+            [
+                result["name"],
+                outcome(result),
+                over + show(ratio, 1) if ratio else "",
+                *(show(stages.get(name)) for name in ("neighbours", "similarities", "layout")),
+                show(result.get("early_ms"), 1),
+                show(result.get("late_ms"), 1),
+                "" if peak is None else f"{peak:.0f}",
+                *(show(result.get(name), 4) for name in ("kl", "rnx", "adjusted_rnx")),
+            ]
+        )
     return table(HEADER, rows)
 
 

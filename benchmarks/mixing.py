@@ -22,9 +22,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--n", type=int, default=15_000, help="points (default: %(default)s)")
     parser.add_argument("--labels", type=int, default=5, help="labels (default: %(default)s)")
     parser.add_argument(
-        "--targets", type=float, nargs="+", default=[0.3, 0.5, 0.7, 0.9], metavar="SHARE",
+        "--targets",
+        type=float,
+        nargs="+",
+        default=[0.3, 0.5, 0.7, 0.9],
+        metavar="SHARE",
         help="mixing to ask for (default: .3 .5 .7 .9)",
-    )  # fmt: skip
+    )
     arguments = parser.parse_args(argv)
     warnings.simplefilter("ignore")  # the table shows targets out of reach
     X, labels, _ = simulate(arguments.n, d=50, n_labels=arguments.labels, random_state=0)

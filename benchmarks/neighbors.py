@@ -82,23 +82,36 @@ def parse(argv: Sequence[str] | None) -> Any:
         timeout=(300.0, "time limit per program, in seconds"),
     )
     parser.add_argument(
-        "--more-labels", type=int, nargs="*", default=[], metavar="L",
+        "--more-labels",
+        type=int,
+        nargs="*",
+        default=[],
+        metavar="L",
         help="also time ctsne with these numbers of labels",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--libraries", nargs="*", choices=list(LIBRARIES), default=list(LIBRARIES), metavar="NAME",
+        "--libraries",
+        nargs="*",
+        choices=list(LIBRARIES),
+        default=list(LIBRARIES),
+        metavar="NAME",
         help=f"for the plain problem, any of {', '.join(LIBRARIES)} (default: all)",
-    )  # fmt: skip
+    )
     lists = [name for name, library in LIBRARIES.items() if not library().own_points_only]
     parser.add_argument(
-        "--labelled", nargs="*", choices=lists, default=["faiss-flat", "faiss-ivf-few"],
+        "--labelled",
+        nargs="*",
+        choices=lists,
+        default=["faiss-flat", "faiss-ivf-few"],
         metavar="NAME",
         help=f"for the two lists, any of {', '.join(lists)} (default: faiss-flat faiss-ivf-few)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--stop-at", type=float, metavar="RATIO",
+        "--stop-at",
+        type=float,
+        metavar="RATIO",
         help="stop a library that takes X times as long as ctsne, but not within a minute",
-    )  # fmt: skip
+    )
     return parser.parse_args(argv)
 
 
@@ -129,11 +142,18 @@ def format_table(results: Sequence[dict[str, Any]]) -> str:
         peak, recall = result.get("memory_peak"), show(result.get("recall"), 4)
         if result.get("reached") is False:
             recall += " (missed)"
-        rows.append([
-            result["name"], result["problem"], str(result["labels"]), outcome(result),
-            over + show(ratio, 2) if ratio else "", recall,
-            "" if peak is None else f"{peak:.0f}", describe(result),
-        ])  # fmt: skip
+        rows.append(
+            [
+                result["name"],
+                result["problem"],
+                str(result["labels"]),
+                outcome(result),
+                over + show(ratio, 2) if ratio else "",
+                recall,
+                "" if peak is None else f"{peak:.0f}",
+                describe(result),
+            ]
+        )
     return table(HEADER, rows)
 
 

@@ -139,10 +139,13 @@ def in_browser(path: Path) -> list[str]:
     frames, milliseconds = np.array(times["moves"]).sum(axis=0)
     assert panned["moved"] > 0.4 * panned["frames"], "the map did not move"
     return [
-        f"{times['drawn'] / 1000:.1f}", f"{times['moved'] / 1000:.1f}",
-        f"{1000 * frames / milliseconds:.0f}", f"{panning:.0f}",
-        f"{times['rest']:,}", f"{int(np.median(times['moving'])):,}",
-    ]  # fmt: skip
+        f"{times['drawn'] / 1000:.1f}",
+        f"{times['moved'] / 1000:.1f}",
+        f"{1000 * frames / milliseconds:.0f}",
+        f"{panning:.0f}",
+        f"{times['rest']:,}",
+        f"{int(np.median(times['moving'])):,}",
+    ]
 
 
 def main() -> int:
@@ -150,9 +153,12 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "--n", type=int, nargs="+", default=[50_000, 158_000, 500_000],
+        "--n",
+        type=int,
+        nargs="+",
+        default=[50_000, 158_000, 500_000],
         help="points (default: %(default)s)",
-    )  # fmt: skip
+    )
     print(
         "| points | maps | MB | written, s | first map, s | first move, s | frames/s, moving "
         "| frames/s, panning | drawn at rest | drawn moving |\n" + "| ---: " * 10 + "|"

@@ -26,9 +26,16 @@ from common import arguments_of, save, say, show, table
 from simulate import simulate
 
 HEADER = (
-    "program", "new points", "seconds", "points/s", "CPU µs/point", "of openTSNE", "prepared s",
-    "accuracy", "R_NX",
-)  # fmt: skip
+    "program",
+    "new points",
+    "seconds",
+    "points/s",
+    "CPU µs/point",
+    "of openTSNE",
+    "prepared s",
+    "accuracy",
+    "R_NX",
+)
 # New points that are made; more are placed by going through these again.
 MOST_MADE = 1_000_000
 # New points whose places are judged.
@@ -49,10 +56,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         for name, task, sizes, options in plan:
             say(f"{name} ...")
             given = {
-                "folder": str(folder), "sizes": sizes, "chunk": arguments.chunk,
-                "perplexity": arguments.perplexity, "new_perplexity": arguments.new_perplexity,
-                "jobs": arguments.jobs, **options,
-            }  # fmt: skip
+                "folder": str(folder),
+                "sizes": sizes,
+                "chunk": arguments.chunk,
+                "perplexity": arguments.perplexity,
+                "new_perplexity": arguments.new_perplexity,
+                "jobs": arguments.jobs,
+                **options,
+            }
             if task == "ctsne":
                 given["iterations"] = arguments.iterations
             found = measure(f"placing_programs:{task}", given, jobs=arguments.jobs)
@@ -78,9 +89,13 @@ def parse(argv: Sequence[str] | None) -> Any:
     )
     for program, sizes in (("", [10_000, 100_000, 1_000_000]), ("opentsne-", [10_000])):
         parser.add_argument(
-            f"--{program}sizes", nargs="+", type=int, default=sizes, metavar="M",
+            f"--{program}sizes",
+            nargs="+",
+            type=int,
+            default=sizes,
+            metavar="M",
             help="numbers of new points (default: %(default)s)",
-        )  # fmt: skip
+        )
     return parser.parse_args(argv)
 
 
@@ -108,12 +123,19 @@ def format_table(results: Sequence[dict[str, Any]]) -> str:
             rows.append([result["name"], result["status"], *[""] * (len(HEADER) - 2)])
             continue
         for row in result["placed"]:
-            rows.append([
-                result["name"], f"{row['points']:,}", show(row["seconds"]),
-                f"{row['per_second']:,.0f}", show(row["cpu_microseconds"], 1),
-                "" if slow is None else show(row["per_second"] / slow, 1),
-                show(result["prepared"]), show(result["accuracy"], 4), show(result["rnx"], 4),
-            ])  # fmt: skip
+            rows.append(
+                [
+                    result["name"],
+                    f"{row['points']:,}",
+                    show(row["seconds"]),
+                    f"{row['per_second']:,.0f}",
+                    show(row["cpu_microseconds"], 1),
+                    "" if slow is None else show(row["per_second"] / slow, 1),
+                    show(result["prepared"]),
+                    show(result["accuracy"], 4),
+                    show(result["rnx"], 4),
+                ]
+            )
     return table(HEADER, rows)
 
 

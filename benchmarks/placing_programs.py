@@ -22,9 +22,17 @@ Place = Callable[[NDArray[np.float32], NDArray[np.int32]], NDArray[np.floating]]
 
 
 def ctsne(
-    clock: Clock, *, folder: str, sizes: list[int], chunk: int, perplexity: float,
-    new_perplexity: float, jobs: int, method: str, iterations: int,
-) -> dict[str, Any]:  # fmt: skip
+    clock: Clock,
+    *,
+    folder: str,
+    sizes: list[int],
+    chunk: int,
+    perplexity: float,
+    new_perplexity: float,
+    jobs: int,
+    method: str,
+    iterations: int,
+) -> dict[str, Any]:
     """Make a map and place points in it; the plain map is kept for the other program."""
     from ctsne import ConditionalTSNE
 
@@ -46,9 +54,15 @@ def ctsne(
 
 
 def opentsne(
-    clock: Clock, *, folder: str, sizes: list[int], chunk: int, perplexity: float,
-    new_perplexity: float, jobs: int,
-) -> dict[str, Any]:  # fmt: skip
+    clock: Clock,
+    *,
+    folder: str,
+    sizes: list[int],
+    chunk: int,
+    perplexity: float,
+    new_perplexity: float,
+    jobs: int,
+) -> dict[str, Any]:
     """Place points in the same plain map with openTSNE's defaults, except for the perplexity."""
     from openTSNE import TSNEEmbedding
     from openTSNE.affinity import PerplexityBasedNN
@@ -71,9 +85,13 @@ def _load(folder: str) -> dict[str, NDArray[Any]]:
 
 
 def _measured(
-    clock: Clock, data: dict[str, NDArray[Any]], positions: NDArray[np.floating], place: Place,
-    sizes: Sequence[int], chunk: int,
-) -> dict[str, Any]:  # fmt: skip
+    clock: Clock,
+    data: dict[str, NDArray[Any]],
+    positions: NDArray[np.floating],
+    place: Place,
+    sizes: Sequence[int],
+    chunk: int,
+) -> dict[str, Any]:
     new, labels = data["new_X"], data["new_labels"]
     clock.begin()
     place(new[:_FEW], labels[:_FEW])
@@ -103,9 +121,11 @@ def _timed(
         done += len(place(new[part], labels[part]))
     seconds, cpu = time.perf_counter() - begin, time.process_time() - cpu
     return {
-        "points": size, "seconds": seconds, "per_second": size / seconds,
+        "points": size,
+        "seconds": seconds,
+        "per_second": size / seconds,
         "cpu_microseconds": 1e6 * cpu / size,
-    }  # fmt: skip
+    }
 
 
 def judge(
@@ -121,7 +141,5 @@ def judge(
     in_map = NearestNeighbors(n_neighbors=k).fit(positions).kneighbors(places)[1]
     brute = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(data["X"])
     in_data = brute.kneighbors(new)[1]
-    kept = np.mean([
-        np.isin(a, b).mean() for a, b in zip(in_map, in_data, strict=True)
-    ])  # fmt: skip
+    kept = np.mean([np.isin(a, b).mean() for a, b in zip(in_map, in_data, strict=True)])
     return {"accuracy": accuracy, "rnx": float((n * kept - k) / (n - k))}

@@ -27,9 +27,18 @@ from machine_speed import bandwidth, fastest, transforms
 from map_programs import EARLY_ITERATIONS, METHODS
 
 HEADER = (
-    "moment", "threads", "ms", "matrix ms", "FFTs ms", "floor ms", "times floor", "mesh", "GB/s",
-    "of read", "GFLOP/s",
-)  # fmt: skip
+    "moment",
+    "threads",
+    "ms",
+    "matrix ms",
+    "FFTs ms",
+    "floor ms",
+    "times floor",
+    "mesh",
+    "GB/s",
+    "of read",
+    "GFLOP/s",
+)
 _STEPS = 10
 
 
@@ -172,11 +181,18 @@ def format_table(found: dict[str, Any]) -> str:
     for row in found["rows"]:
         achieved = row["bytes"] / row["seconds"] / 1e9
         times = (row["seconds"], row["stream_seconds"], row["fft_seconds"], row["floor_seconds"])
-        rows.append([
-            row["moment"], str(row["jobs"]), *(show(1e3 * seconds) for seconds in times),
-            show(row["ratio"]), " x ".join(map(str, row["mesh"])), show(achieved, 1),
-            f"{achieved / row['best_bandwidth']:.0%}", show(row["flops"] / row["seconds"] / 1e9, 1),
-        ])  # fmt: skip
+        rows.append(
+            [
+                row["moment"],
+                str(row["jobs"]),
+                *(show(1e3 * seconds) for seconds in times),
+                show(row["ratio"]),
+                " x ".join(map(str, row["mesh"])),
+                show(achieved, 1),
+                f"{achieved / row['best_bandwidth']:.0%}",
+                show(row["flops"] / row["seconds"] / 1e9, 1),
+            ]
+        )
     return table(HEADER, rows)
 
 

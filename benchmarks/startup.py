@@ -23,9 +23,17 @@ STATEMENTS = {
     "UMAP": "from umap import UMAP",
 }
 HEAVY = (
-    "anndata", "dask", "distributed", "harmonypy", "matplotlib", "numba", "pandas", "polars",
-    "scanpy", "torch",
-)  # fmt: skip
+    "anndata",
+    "dask",
+    "distributed",
+    "harmonypy",
+    "matplotlib",
+    "numba",
+    "pandas",
+    "polars",
+    "scanpy",
+    "torch",
+)
 HEADER = ("import", "seconds", "of ctsne", "heavy packages loaded")
 
 _PROBE = """

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from real import aligned, parallel
 
 from ctsne._core.vocabulary import ALIGNMENTS, TRIED_ALIGNMENTS
-from ctsne.labels import encode_labels
+from ctsne.labels import encode_column
 from ctsne.neighbors import find_neighbors
 from ctsne.neighbors.alignment import commuting_share
 
@@ -49,16 +49,16 @@ def run(output: Path) -> None:
 def _scores(name: str, how: str) -> tuple[float, float]:
     data = load(name)
     points = aligned(data, how)
-    commutes = commuting_share(data.X, points, encode_labels(data.known), n_jobs=1)
+    commutes = commuting_share(data.X, points, encode_column(data.known), n_jobs=1)
     return commutes, true_share(points, data)
 
 
 def true_share(points: NDArray[np.floating], data: Data) -> float:
     """Return the share of the nearest points of other labels with the same hidden label."""
     found = find_neighbors(
-        points, encode_labels(data.known), k_same=0, k_other=COUNTERPARTS, n_jobs=1
+        points, encode_column(data.known), k_same=0, k_other=COUNTERPARTS, n_jobs=1
     )
-    hidden = encode_labels(data.hidden).codes
+    hidden = encode_column(data.hidden).codes
     near = hidden[found.indices]
     # If there are too few, the list is filled up with points of the same label.
     wanted = np.arange(near.shape[1]) >= found.n_same[:, None]

@@ -123,9 +123,14 @@ def clusters(data: Data, graph: str) -> list[dict[str, float]]:
     for seed in SEEDS:
         for resolution in RESOLUTIONS:
             sc.tl.leiden(
-                adata, resolution, neighbors_key=GRAPH, random_state=seed, flavor="igraph",
-                n_iterations=2, directed=False,
-            )  # fmt: skip
+                adata,
+                resolution,
+                neighbors_key=GRAPH,
+                random_state=seed,
+                flavor="igraph",
+                n_iterations=2,
+                directed=False,
+            )
             found = adata.obs["leiden"].to_numpy()
             n_found = len(np.unique(found))
             rows.append(

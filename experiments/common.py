@@ -188,9 +188,15 @@ def sweep_lines(
         )
         for name, grid in lines.items():
             result = sweep(
-                data.X, data.known, grid, other=data.hidden, estimator=estimator, k=K,
-                sample=None, progress=False,
-            )  # fmt: skip
+                data.X,
+                data.known,
+                grid,
+                other=data.hidden,
+                estimator=estimator,
+                k=K,
+                sample=None,
+                progress=False,
+            )
             failed = [swept.error for swept in result.maps if swept.error]
             if failed:
                 raise RuntimeError(f"{name}, seed {seed}: {failed[0]}")

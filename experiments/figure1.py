@@ -46,9 +46,7 @@ def run(output: Path) -> None:
     measured = pd.concat([same_start, from_random], ignore_index=True)
     maps = [*same_maps, *random_maps]
 
-    first = {
-        line: maps[measured.index[(measured["line"] == line)][0]] for line in AUTHORS
-    }  # fmt: skip
+    first = {line: maps[measured.index[(measured["line"] == line)][0]] for line in AUTHORS}
     titles = {TSNE: "a  ", RANDOM: "b  ", COMMON: "b' ", REVISED: "c  "}
     axes = pl.maps(
         {titles[line] + line: first[line] for line in AUTHORS}, data.known, shape=data.hidden

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne import pl
-from ctsne._reference import squared_distances
+from tests.reference import squared_distances
 
 # Light and dark shades of blue and orange distinguish the six combinations.
 PALETTE = {

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ctsne import pl
 from ctsne.affinity import tsne_affinities
 from ctsne.evaluate import adjusted_rnx, laplacian, map_neighbors
-from ctsne.labels import encode_labels
+from ctsne.labels import encode_column
 from ctsne.layout import Layout, Schedule, pair_weights
 from ctsne.neighbors import find_neighbors
 
@@ -93,7 +93,7 @@ def _similarities(data: common.Data, variant: Variant) -> sp.csr_array:
 def _map(
     data: common.Data, matrix: sp.csr_array, start: NDArray[np.float64], beta: float
 ) -> NDArray[np.float32]:
-    labels = encode_labels(data.known)
+    labels = encode_column(data.known)
     weights = pair_weights(labels, np.full(labels.n_labels, beta))
     layout = Layout(matrix, start, Schedule(), weights=weights)
     layout.run(common.N_ITER)
@@ -106,9 +106,7 @@ def _weight_across(data: common.Data, matrix: sp.csr_array) -> float:
     return float(matrix.data[data.known[i] != data.known[j]].sum(dtype=np.float64))
 
 
-def _table(
-    data: common.Data, similar: dict[str, sp.csr_array], measured: pd.DataFrame
-) -> str:  # fmt: skip
+def _table(data: common.Data, similar: dict[str, sp.csr_array], measured: pd.DataFrame) -> str:
     rows = []
     for (name, start, beta), group in measured.groupby(["variant", "start", "beta"], sort=False):
         rows.append(
@@ -152,9 +150,12 @@ def _verdict(measured: pd.DataFrame) -> str:
     change = (every[kept] - plain[kept]).abs()
     by_seed = ranges.loc[[(PLAIN, BETAS[0]), (ALL, BETAS[0])]].max()
     by_beta = pd.concat(
-        [(means.loc[name, BETAS[0]] - means.loc[name, BETAS[1]])[kept].abs().rename(name)
-         for name in (ALL, WIDE)], axis=1,
-    ).T  # fmt: skip
+        [
+            (means.loc[name, BETAS[0]] - means.loc[name, BETAS[1]])[kept].abs().rename(name)
+            for name in (ALL, WIDE)
+        ],
+        axis=1,
+    ).T
     largest = ranges.loc[[ALL, WIDE]].groupby("variant").max()
     claims = [
         (

@@ -9,11 +9,11 @@ import common
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne import _reference as formulas
 from ctsne import pl
 from ctsne.affinity import revised_affinities
-from ctsne.labels import encode_labels
+from ctsne.labels import encode_column
 from ctsne.neighbors import find_neighbors, paper_lengths
+from tests import reference as formulas
 
 # The picture shows a point with several bandwidths at this beta. With the paper's 1e-4, hardly any
 # of the synthetic points has several (see the table).
@@ -29,7 +29,7 @@ Floats = NDArray[np.float64]
 def run(output: Path) -> None:
     """Count the bandwidths of every point at every beta, and draw those of one point."""
     data = common.load_paper()
-    labels = encode_labels(data.known)
+    labels = encode_column(data.known)
     same, other = paper_lengths(labels, len(data.X), common.PERPLEXITY)
     neighbors = find_neighbors(data.X, labels, k_same=same, k_other=other)
     squared = neighbors.distances.astype(np.float64) ** 2
@@ -136,9 +136,7 @@ def _draw(d2: Floats, log_weights: Floats, profiles: dict[float, Floats], labels
     over.set_xticks([0.3, 0.5, 1, 2], ["0.3", "0.5", "1", "2"])
     over.spines[["top", "right"]].set_visible(False)
     for ax, sigma in zip(beside, (sigmas[0], sigmas[-1]), strict=True):
-        pl.similarity_profile(
-            np.sqrt(d2), profiles[sigma], labels, title=f"σ = {sigma:.3f}", ax=ax
-        )  # fmt: skip
+        pl.similarity_profile(np.sqrt(d2), profiles[sigma], labels, title=f"σ = {sigma:.3f}", ax=ax)
     beside[0].get_legend().remove()
     figure.subplots_adjust(wspace=0.28)
     return figure

@@ -48,14 +48,20 @@ def run(output: Path) -> None:
         "from the start of all other lines. Bands show the range of the seeds; the dotted line is "
         "the value for random colours.",
         common.picture(
-            output, "figure5_scores", draw_scores(scores, authors, random),
-            "Three scores over beta and strength, ours and the authors'", dpi=75,
+            output,
+            "figure5_scores",
+            draw_scores(scores, authors, random),
+            "Three scores over beta and strength, ours and the authors'",
+            dpi=75,
         ),
         "Both trade-offs, the authors' on the left and ours on the right; the markers grow with "
         "the strength.",
         common.picture(
-            output, "figure5_trade_off", draw_trade_offs(means, authors),
-            "R_NX and hidden Laplacian against known Laplacian", dpi=80,
+            output,
+            "figure5_trade_off",
+            draw_trade_offs(means, authors),
+            "R_NX and hidden Laplacian against known Laplacian",
+            dpi=80,
         ),
         "### Next to the authors' values",
         _summary(compared),
@@ -65,8 +71,11 @@ def run(output: Path) -> None:
         "### Curves over neighbourhood sizes",
         _curve_summary(curves),
         common.picture(
-            output, "figure5_curves", draw_curves(curves),
-            "Scores over k, ours and the authors'", dpi=75,
+            output,
+            "figure5_curves",
+            draw_curves(curves),
+            "Scores over k, ours and the authors'",
+            dpi=75,
         ),
         "### The paper's statements, checked",
         check_claims(means, random),
@@ -74,7 +83,7 @@ def run(output: Path) -> None:
         compare_at_equal_mixing(scores, random),
         "Every map's scores: [figure5.csv](figure5.csv); the curves: "
         "[figure5_curves.csv](figure5_curves.csv).",
-    )  # fmt: skip
+    )
 
 
 def _compare(scores: pd.DataFrame, authors: pd.DataFrame) -> pd.DataFrame:
@@ -88,11 +97,15 @@ def _compare(scores: pd.DataFrame, authors: pd.DataFrame) -> pd.DataFrame:
                 difference = ours[measure].mean() - cell[column]
                 rows.append(
                     {
-                        "line": line, "beta": cell["beta"], "measure": measure,
-                        "authors": cell[column], "ours": ours[measure].to_numpy(),
-                        "difference": difference, "within": abs(difference) <= spread[measure],
+                        "line": line,
+                        "beta": cell["beta"],
+                        "measure": measure,
+                        "authors": cell[column],
+                        "ours": ours[measure].to_numpy(),
+                        "difference": difference,
+                        "within": abs(difference) <= spread[measure],
                     }
-                )  # fmt: skip
+                )
     return pd.DataFrame(rows)
 
 

@@ -52,10 +52,12 @@ def check_claims(means: pd.DataFrame, random: float) -> str:
         for revised in ("revised p", "revised r"):
             levels = np.arange(0.05, 0.5, 0.05)
             read = [
-                [at_mixing(means.loc[each]["laplacian"], means.loc[each]["adjusted_rnx"], level)
-                 for each in (line, revised)]
+                [
+                    at_mixing(means.loc[each]["laplacian"], means.loc[each]["adjusted_rnx"], level)
+                    for each in (line, revised)
+                ]
                 for level in levels
-            ]  # fmt: skip
+            ]
             gains = [b - a for a, b in read if a is not None and b is not None]
             if not gains:  # nothing to compare
                 continue

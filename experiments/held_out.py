@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from real import LARGE, TSNE, parallel
 
 from ctsne import ConditionalTSNE
-from ctsne.labels import encode_labels
+from ctsne.labels import encode_column
 
 METHODS: dict[str, dict[str, Any]] = {
     TSNE: {"method": "tsne"},
@@ -112,11 +112,15 @@ def _rows(name: str, method: str, unseen: bool, swap: bool) -> list[dict[str, An
         parts["unseen"] = left_out
     return [
         {
-            "dataset": name, "method": method, "split": "unseen" if unseen else "random",
-            "swap": swap, "part": part, **measure(data, positions, fitted, points)._asdict(),
+            "dataset": name,
+            "method": method,
+            "split": "unseen" if unseen else "random",
+            "swap": swap,
+            "part": part,
+            **measure(data, positions, fitted, points)._asdict(),
         }
         for part, points in parts.items()
-    ]  # fmt: skip
+    ]
 
 
 def measure(
@@ -130,7 +134,7 @@ def measure(
     chosen = np.flatnonzero(points)
     if len(chosen) > MEASURED:
         chosen = np.random.default_rng(0).choice(chosen, MEASURED, replace=False)
-    known, hidden = encode_labels(data.known).codes, encode_labels(data.hidden).codes
+    known, hidden = encode_column(data.known).codes, encode_column(data.hidden).codes
     own = np.where(fitted[chosen], np.searchsorted(reference, chosen), -1)
     in_map = _order(positions[reference], positions[chosen], own)
     in_data = _order(data.X[reference], data.X[chosen], own)
@@ -190,9 +194,14 @@ def report(measured: pd.DataFrame, output: Path) -> None:
             good = placed["accuracy"] >= fitted["accuracy"] - WITHIN
             within, cases = within + good, cases + 1
             row = [
-                name, method, number(fitted["accuracy"]), number(placed["accuracy"]),
-                apart if good else f"**{apart}**", number(fitted["rnx"]), number(placed["rnx"]),
-            ]  # fmt: skip
+                name,
+                method,
+                number(fitted["accuracy"]),
+                number(placed["accuracy"]),
+                apart if good else f"**{apart}**",
+                number(fitted["rnx"]),
+                number(placed["rnx"]),
+            ]
             if kind == "unseen":
                 new = means.loc[(kind, name, method, "unseen")]
                 row += [number(new[each]) for each in ("accuracy", "accuracy_data", "rnx")]

@@ -179,9 +179,16 @@ def _levels_table(read: pd.DataFrame, measured: pd.DataFrame) -> str:
                 ]
             )
     header = [
-        "mixing", "dataset", "types", "t-SNE (unmixed)", REVISED, NONE, MUTUAL,
-        f"{NONE} : {REVISED}", f"{MUTUAL} : {REVISED}",
-    ]  # fmt: skip
+        "mixing",
+        "dataset",
+        "types",
+        "t-SNE (unmixed)",
+        REVISED,
+        NONE,
+        MUTUAL,
+        f"{NONE} : {REVISED}",
+        f"{MUTUAL} : {REVISED}",
+    ]
     return table(header, rows)
 
 
@@ -214,8 +221,11 @@ def _harmony_table(harmony: pd.DataFrame) -> str:
                 ends = int((part[f"{line} at"] != part["mixing"]).sum())
                 cells += [number(part[line].mean()), number(gap.mean()), number(gap.max()), ends]
             rows.append([name, *cells])
-    columns = [f"{line}{what}" for line in (NONE, MUTUAL)
-               for what in ("", ": difference", ": worst", ": ends")]  # fmt: skip
+    columns = [
+        f"{line}{what}"
+        for line in (NONE, MUTUAL)
+        for what in ("", ": difference", ": worst", ": ends")
+    ]
     return table(["dataset", "types", "mixing", HARMONY, *columns], rows)
 
 

@@ -33,15 +33,13 @@ from ctsne.evaluate import (
     map_neighbors,
     rnx_curve,
 )
-from ctsne.labels import encode_labels
+from ctsne.labels import encode_column
 from ctsne.neighbors.alignment import align_points
 
 SEEDS = range(3)
 TSNE = "t-SNE"
 PAPER = ("original", "revised p", "revised r")
-JOINT = {
-    "none": "joint", "mutual": "joint, mutual", "local": "joint, local", "mean": "joint, mean"
-}  # fmt: skip
+JOINT = {"none": "joint", "mutual": "joint, mutual", "local": "joint, local", "mean": "joint, mean"}
 
 ORIGINAL_BETAS = (0.6, 0.3, 0.1, 0.03, 1e-2, 1e-3, 1e-4)
 REVISED_BETAS = (0.3, 0.1, 0.03, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8, 1e-12, 1e-20)
@@ -166,9 +164,13 @@ def make_map(
         warnings.simplefilter("ignore")  # warnings about unmatched points are expected here
         if line in POINTS:
             return POINTS[line](
-                data.X, data.known, perplexity=PERPLEXITY, n_iter=n_iter,
-                start=partial(start, seed=seed) if seed else None, random_state=seed,
-            )  # fmt: skip
+                data.X,
+                data.known,
+                perplexity=PERPLEXITY,
+                n_iter=n_iter,
+                start=partial(start, seed=seed) if seed else None,
+                random_state=seed,
+            )
         parameters: dict[str, Any] = {"method": "tsne"}
         if line != TSNE:
             fixed, knob, _ = LINES[line]
@@ -176,16 +178,20 @@ def make_map(
         if parameters.get("align", "none") != "none":
             parameters["align"] = aligned(data, parameters["align"])
         model = ConditionalTSNE(
-            **parameters, perplexity=PERPLEXITY, n_iter=n_iter, random_state=seed, n_jobs=1,
+            **parameters,
+            perplexity=PERPLEXITY,
+            n_iter=n_iter,
+            random_state=seed,
+            n_jobs=1,
             init=start(data.X, seed) if seed else "pca",
-        )  # fmt: skip
+        )
         return model.fit_transform(data.X, labels=data.known)
 
 
 @lru_cache(maxsize=8)
 def aligned(data: Data, how: str) -> NDArray[np.floating]:
     """Align the points once for all settings of a line."""
-    return align_points(data.X, encode_labels(data.known), how, n_jobs=1)
+    return align_points(data.X, encode_column(data.known), how, n_jobs=1)
 
 
 @lru_cache(maxsize=1)

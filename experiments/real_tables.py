@@ -142,10 +142,11 @@ def differences(lines: Means) -> pd.DataFrame:
     for share in SHARES:
         ours, paper = read(lines[NONE], share), best_of_paper(lines, share)
         rows[share] = {
-            value: np.nan if ours[value] is None or paper[value] is None
+            value: np.nan
+            if ours[value] is None or paper[value] is None
             else ours[value] - paper[value]
             for value in SHORT
-        }  # fmt: skip
+        }
     return pd.DataFrame(rows).T
 
 
@@ -269,9 +270,12 @@ def draw_trade_off(output: Path, name: str, lines: Means) -> str:
     texts = ("adjusted $R_{NX}$ (higher is better)", "other-label Laplacian (lower is better)")
     # Hollow markers for methods without a strength, filled ones for lines.
     hollow: dict[str, Any] = {
-        "markerfacecolor": "white", "markeredgewidth": 1.5, "markersize": 7,
-        "linestyle": "none", "zorder": 3,
-    }  # fmt: skip
+        "markerfacecolor": "white",
+        "markeredgewidth": 1.5,
+        "markersize": 7,
+        "linestyle": "none",
+        "zorder": 3,
+    }
     inks = {line: {"color": "#222222"} for line in points}
     inks[TSNE] = {"color": METHOD_COLORS["tsne"]}
     for ax, value, text in zip(axes, ("rnx", "other_laplacian"), texts, strict=True):

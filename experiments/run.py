@@ -22,9 +22,17 @@ HERE = Path(__file__).resolve().parent
 OUTPUT = HERE / "results"
 # Sections after those of the figures, in this order; others come last.
 LATER = (
-    "real", "real_tables", "constants", "alignment", "private", "targets", "clustering", "held_out",
-    "reference_embedding", "columns",
-)  # fmt: skip
+    "real",
+    "real_tables",
+    "constants",
+    "alignment",
+    "private",
+    "targets",
+    "clustering",
+    "held_out",
+    "reference_embedding",
+    "columns",
+)
 
 
 def experiments() -> list[str]:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ctsne import ConditionalTSNE
 from ctsne.affinity import tsne_affinities
-from ctsne.labels import encode_labels
+from ctsne.labels import encode_column
 from ctsne.layout import Layout, Schedule, start_positions
 from ctsne.neighbors import Neighbors, find_neighbors, neighbors_from_graph
 from ctsne.neighbors.alignment import align_points
@@ -136,7 +136,7 @@ def means_removed_tsne(
     (300, 2)
     """
     features = np.asarray(X)
-    centred = align_points(features, encode_labels(labels, n=len(features)), "mean")
+    centred = align_points(features, encode_column(labels, n=len(features)), "mean")
     return _tsne(centred, perplexity, n_iter, start, random_state)
 
 
@@ -271,5 +271,5 @@ def bbknn_tsne(
 
 def _categories(labels: object, n: int) -> NDArray[np.int32]:
     """Return the label of each point as a number from 0; missing labels get the last one."""
-    known = encode_labels(labels, n=n)
+    known = encode_column(labels, n=n)
     return np.where(known.codes < 0, known.n_labels, known.codes).astype(np.int32)

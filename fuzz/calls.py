@@ -56,7 +56,7 @@ class Data:
         names = inputs.names(rng, n)
         names[:4] = list("abab")
         self.known = names
-        self.labels = labels.encode_labels(names)
+        self.labels = labels.encode_column(names)
         # Any kind of column, but not a broken one.
         self.column = inputs.labels(rng, n, broken=0) if rng.random() < 0.3 else names
         self.other = np.array(list("xyz"))[rng.integers(3, size=n)]
@@ -65,10 +65,10 @@ class Data:
         self.strength = float(rng.random())
 
     @property
-    def columns(self) -> labels.LabelColumns:
+    def columns(self) -> labels.Labels:
         """Two label columns, the second with gaps at times."""
         second = [None if self.rng.random() < 0.1 else name for name in self.other]
-        return labels.encode_columns({"one": self.known, "two": second})
+        return labels.encode_labels({"one": self.known, "two": second})
 
     def lists(self) -> tuple[Any, dict[str, Any]]:
         """Return label columns, and the lengths and patterns of their lists."""
@@ -184,10 +184,14 @@ def _placed(data: Data, name: str) -> Call:
 def _transform(data: Data) -> Call:
     reference, new = _adata_with_map().copy(), data.adata()
     return Call(
-        tl.transform, new, pick(data.rng, (reference, small_adata_model())),
-        pick(data.rng, (None, "batch")), copy=bool(data.rng.random() < 0.3), n_jobs=1,
+        tl.transform,
+        new,
+        pick(data.rng, (reference, small_adata_model())),
+        pick(data.rng, (None, "batch")),
+        copy=bool(data.rng.random() < 0.3),
+        n_jobs=1,
         key_added="placed",
-    )  # fmt: skip
+    )
 
 
 @cache
@@ -209,9 +213,12 @@ def _write_placed(data: Data) -> Call:
     X, known = _new_points(data)
     placed = small_model().place(X, known)
     return Call(
-        report.write_placed, placed, _new_path(data, ".html"), reference=small_model(),
+        report.write_placed,
+        placed,
+        _new_path(data, ".html"),
+        reference=small_model(),
         columns={"number": np.arange(float(len(X)))},
-    )  # fmt: skip
+    )
 
 
 @cache
@@ -233,9 +240,13 @@ def _fit_sample(data: Data) -> Call:
     made = datasets.make_synthetic(60, random_state=0)
     parts = dask.array.from_array(made.X, chunks=(25, 10))
     return Call(
-        distributed.fit_sample, parts, 30, labels=made.known, estimator=data.estimator(),
+        distributed.fit_sample,
+        parts,
+        30,
+        labels=made.known,
+        estimator=data.estimator(),
         random_state=int(data.rng.integers(9)),
-    )  # fmt: skip
+    )
 
 
 def _place(data: Data) -> Call:
@@ -246,9 +257,13 @@ def _place(data: Data) -> Call:
     parts = dask.array.from_array(X, chunks=(8, 10))
     names = np.array(["blue", "green", None], object)[data.rng.integers(3, size=20)]
     return Call(
-        distributed.place, small_model(), parts, _new_path(data, ""), progress=False,
+        distributed.place,
+        small_model(),
+        parts,
+        _new_path(data, ""),
+        progress=False,
         labels=pick(data.rng, (names, None)),
-    )  # fmt: skip
+    )
 
 
 @cache
@@ -327,10 +342,10 @@ def _per_column(data: Data) -> Call:
     return Call(data.columns.per_column, value, argument="strength")
 
 
-def _encode_columns(data: Data) -> Call:
+def _encode_labels(data: Data) -> Call:
     one, two = inputs.labels(data.rng, data.n, broken=0), data.other
     given = pick(data.rng, ({"one": one, "two": two}, [list(data.known), list(two)], one))
-    return Call(labels.encode_columns, given, n=data.n)
+    return Call(labels.encode_labels, given, n=data.n)
 
 
 def _maps(data: Data) -> Call:
@@ -377,16 +392,25 @@ def _start(data: Data) -> Call:
 def _layout(data: Data) -> Call:
     weights = layout.pair_weights(data.labels, np.full(data.labels.n_labels, 0.1))
     return Call(
-        layout.Layout, data.affinities().matrix, 1e-4 * data.flat, layout.Schedule(),
-        weights=pick(data.rng, (None, weights)), dof=pick(data.rng, (1, 0.5, 3)), n_jobs=1,
-    )  # fmt: skip
+        layout.Layout,
+        data.affinities().matrix,
+        1e-4 * data.flat,
+        layout.Schedule(),
+        weights=pick(data.rng, (None, weights)),
+        dof=pick(data.rng, (1, 0.5, 3)),
+        n_jobs=1,
+    )
 
 
 def _conditioned(function: Callable[..., Any], knob: str) -> Callable[[Data], Call]:
     return lambda data: Call(
-        function, data.neighbors(), data.labels, perplexity=data.perplexity,
-        **{knob: data.strength or 1.0}, n_jobs=pick(data.rng, (1, 1, 2)),
-    )  # fmt: skip
+        function,
+        data.neighbors(),
+        data.labels,
+        perplexity=data.perplexity,
+        **{knob: data.strength or 1.0},
+        n_jobs=pick(data.rng, (1, 1, 2)),
+    )
 
 
 def _of_data(function: Callable[..., Any]) -> Callable[[Data], Call]:
@@ -415,16 +439,16 @@ CALLS: dict[str, Callable[[Data], Call]] = {
     "datasets.make_synthetic": lambda data: Call(
         datasets.make_synthetic, data.n, random_state=int(data.rng.integers(9))
     ),
-    "labels.encode_labels": lambda data: Call(
-        labels.encode_labels, inputs.labels(data.rng, data.n), n=data.n
+    "labels.encode_column": lambda data: Call(
+        labels.encode_column, inputs.labels(data.rng, data.n), n=data.n
     ),
-    "labels.Labels.take": lambda data: Call(data.labels.take, np.arange(3)),
-    "labels.encode_columns": _encode_columns,
-    "labels.LabelColumns.describe": lambda data: Call(data.columns.describe),
-    "labels.LabelColumns.nested": lambda data: Call(data.columns.nested),
-    "labels.LabelColumns.take": lambda data: Call(data.columns.take, np.arange(3)),
-    "labels.LabelColumns.keep": lambda data: Call(data.columns.keep, [0]),
-    "labels.LabelColumns.per_column": _per_column,
+    "labels.Column.take": lambda data: Call(data.labels.take, np.arange(3)),
+    "labels.encode_labels": _encode_labels,
+    "labels.Labels.describe": lambda data: Call(data.columns.describe),
+    "labels.Labels.nested": lambda data: Call(data.columns.nested),
+    "labels.Labels.take": lambda data: Call(data.columns.take, np.arange(3)),
+    "labels.Labels.keep": lambda data: Call(data.columns.keep, [0]),
+    "labels.Labels.per_column": _per_column,
     "neighbors.occurring_patterns": lambda data: Call(neighbors.occurring_patterns, data.columns),
     "neighbors.find_lists": _find_lists,
     "neighbors.select_lists": _select_lists,
@@ -436,8 +460,8 @@ CALLS: dict[str, Callable[[Data], Call]] = {
     ),
     "sweep.SweepResult.targets": lambda data: Call(small_sweep().targets, data.strength),
     "labels.combine_columns": lambda data: Call(labels.combine_columns, [data.known, data.other]),
-    "labels.Labels.describe": lambda data: Call(data.labels.describe),
-    "labels.Labels.per_label": lambda data: Call(
+    "labels.Column.describe": lambda data: Call(data.labels.describe),
+    "labels.Column.per_label": lambda data: Call(
         data.labels.per_label, pick(data.rng, (0.5, dict.fromkeys("abcd", 0.1))), argument="beta"
     ),
     "neighbors.balanced_lengths": lambda data: Call(
@@ -450,9 +474,15 @@ CALLS: dict[str, Callable[[Data], Call]] = {
         neighbors.paper_lengths, pick(data.rng, (data.labels, None)), data.n, data.perplexity
     ),
     "neighbors.find_neighbors": lambda data: Call(
-        neighbors.find_neighbors, data.X, data.column, k_same=data.k, k_other=data.k,
-        metric=pick(data.rng, ("euclidean", "cosine")), n_jobs=pick(data.rng, (1, 2)),
-        rows=pick(data.rng, (None, None, np.arange(3))), recall=pick(data.rng, (1.0, 0.9)),
+        neighbors.find_neighbors,
+        data.X,
+        data.column,
+        k_same=data.k,
+        k_other=data.k,
+        metric=pick(data.rng, ("euclidean", "cosine")),
+        n_jobs=pick(data.rng, (1, 2)),
+        rows=pick(data.rng, (None, None, np.arange(3))),
+        recall=pick(data.rng, (1.0, 0.9)),
         aligned=pick(data.rng, (None, None, data.flat)),
     ),
     "neighbors.matched_share": lambda data: Call(
@@ -503,8 +533,12 @@ CALLS: dict[str, Callable[[Data], Call]] = {
         evaluate.rnx_curve, data.map, data.X, data.column, **{**data.measured, "k": None}
     ),
     "evaluate.data_neighbors": lambda data: Call(
-        evaluate.data_neighbors, data.X, data.column, k=data.k,
-        align=pick(data.rng, ("none", "mutual", "mean")), **data.sampled,
+        evaluate.data_neighbors,
+        data.X,
+        data.column,
+        k=data.k,
+        align=pick(data.rng, ("none", "mutual", "mean")),
+        **data.sampled,
     ),
     "evaluate.DataNeighbors.adjusted": lambda data: Call(
         data.data_neighbors().adjusted, data.map_neighbors().indices[:, : data.k]
@@ -516,8 +550,14 @@ CALLS: dict[str, Callable[[Data], Call]] = {
         evaluate.map_neighbors, data.map, k=data.k, **data.sampled
     ),
     "evaluate.evaluate": lambda data: Call(
-        evaluate.evaluate, data.map, data.X, data.column, other=data.other, k=data.k,
-        sample=pick(data.rng, (None, 10)), n_jobs=1,
+        evaluate.evaluate,
+        data.map,
+        data.X,
+        data.column,
+        other=data.other,
+        k=data.k,
+        sample=pick(data.rng, (None, 10)),
+        n_jobs=1,
     ),
     "evaluate.measure_map": lambda data: Call(
         evaluate.measure_map, data.map, data.data_neighbors(), other=data.other, n_jobs=1
@@ -548,8 +588,15 @@ CALLS: dict[str, Callable[[Data], Call]] = {
         evaluate.sample_points, data.n, pick(data.rng, (None, 5, 0.5)), 0
     ),
     "sweep.sweep": lambda data: Call(
-        sweep.sweep, data.X, data.column, _grid(data.rng), other=data.other,
-        estimator=data.estimator(), path=bool(data.rng.random() < 0.3), progress=False, n_jobs=1,
+        sweep.sweep,
+        data.X,
+        data.column,
+        _grid(data.rng),
+        other=data.other,
+        estimator=data.estimator(),
+        path=bool(data.rng.random() < 0.3),
+        progress=False,
+        n_jobs=1,
         folder=pick(data.rng, (None, _new_path(data, ""))),
     ),
     "sweep.load_sweep": lambda data: Call(sweep.load_sweep, saved_sweep(data.folder)),
@@ -563,18 +610,32 @@ CALLS: dict[str, Callable[[Data], Call]] = {
     ),
     "sweep.SweepResult.save": lambda data: Call(small_sweep().save, _new_path(data, ".npz")),
     "tl.ctsne": lambda data: Call(
-        tl.ctsne, data.adata(), "batch", perplexity=3, n_iter=3, n_jobs=1,
-        store_graph=bool(data.rng.random() < 0.3), copy=bool(data.rng.random() < 0.3),
+        tl.ctsne,
+        data.adata(),
+        "batch",
+        perplexity=3,
+        n_iter=3,
+        n_jobs=1,
+        store_graph=bool(data.rng.random() < 0.3),
+        copy=bool(data.rng.random() < 0.3),
     ),
     "tl.evaluate": lambda data: Call(
         tl.evaluate, data.adata(), "batch", other=pick(data.rng, (None, "type")), k=5, n_jobs=1
     ),
     "tl.sweep": lambda data: Call(
-        tl.sweep, data.adata(), "batch", _grid(data.rng), estimator=data.estimator(),
-        progress=False, n_jobs=1,
+        tl.sweep,
+        data.adata(),
+        "batch",
+        _grid(data.rng),
+        estimator=data.estimator(),
+        progress=False,
+        n_jobs=1,
     ),
     "tl.recipe_heiter23": lambda data: Call(
-        tl.recipe_heiter23, data.adata(), n_top_genes=20, n_comps=4,
+        tl.recipe_heiter23,
+        data.adata(),
+        n_top_genes=20,
+        n_comps=4,
         copy=bool(data.rng.random() < 0.5),
     ),
     "tl.transform": _transform,
@@ -584,9 +645,7 @@ CALLS: dict[str, Callable[[Data], Call]] = {
     "pl.trade_off": _trade_off,
     "pl.other_share": _other_share,
     "pl.label_mixing": lambda data: Call(pl.label_mixing, data.either_map(), data.known, k=data.k),
-    "pl.palette": lambda data: Call(
-        pl.palette, data.column, pick(data.rng, (None, data.flat))
-    ),
+    "pl.palette": lambda data: Call(pl.palette, data.column, pick(data.rng, (None, data.flat))),
     "pl.similarity_profile": lambda data: Call(
         pl.similarity_profile, np.sort(data.rng.random(data.n)), data.rng.random(data.n), data.known
     ),
@@ -595,8 +654,11 @@ CALLS: dict[str, Callable[[Data], Call]] = {
     ),
     "report.write_placed": _write_placed,
     "report.write_report": lambda data: Call(
-        report.write_report, small_sweep(), _new_path(data, ".html"),
-        columns={"batch": np.tile(["a", "b"], 20), "number": np.arange(40.0)}, known="batch",
+        report.write_report,
+        small_sweep(),
+        _new_path(data, ".html"),
+        columns={"batch": np.tile(["a", "b"], 20), "number": np.arange(40.0)},
+        known="batch",
         features={"gene": data.rng.random(40)},
     ),
-}  # fmt: skip
+}

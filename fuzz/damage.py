@@ -48,10 +48,15 @@ def _own_damage(path: Path) -> Callable[[Rng, Path, Path], str] | None:
     if re.search(r"\.(csv|tsv|txt)(\.gz)?$", path.name):
         return hurt_text_file
     own: dict[str, Callable[[Rng, Path, Path], str]] = {
-        ".h5ad": hurt_hdf5_file, ".npz": hurt_npz_file, ".npy": hurt_npy_file,
-        ".parquet": hurt_arrow_file, ".feather": hurt_arrow_file, ".json": hurt_json_file,
-        ".toml": hurt_toml_file, ".ctsne": hurt_model_file,
-    }  # fmt: skip
+        ".h5ad": hurt_hdf5_file,
+        ".npz": hurt_npz_file,
+        ".npy": hurt_npy_file,
+        ".parquet": hurt_arrow_file,
+        ".feather": hurt_arrow_file,
+        ".json": hurt_json_file,
+        ".toml": hurt_toml_file,
+        ".ctsne": hurt_model_file,
+    }
     return own.get(path.suffix)
 
 
@@ -74,7 +79,7 @@ def hurt_place(rng: Rng, path: Path, outside: Path) -> str:
         "socket": lambda: _make_socket(path),
         "empty file": path.touch,
         "nothing": lambda: None,
-    }  # fmt: skip
+    }
     name = pick(rng, list(ways))
     ways[name]()
     return f"replaced by {name}"

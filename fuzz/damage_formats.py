@@ -15,17 +15,62 @@ from damage_text import Rng, hurt_bytes, hurt_json, pick
 from pyarrow import feather, parquet
 
 _DTYPES = (
-    "'<f4'", "'>f8'", "'<f2'", "'<c8'", "'|O'", "'|V8'", "'<M8[ns]'", "'<m8[s]'", "'<U0'", "'<U3'",
-    "'|S4'", "'|S0'", "'<i8'", "'|b1'", "'<f16'", "'|V0'", "'<U1000000000'",
-    "[('a', '<f4'), ('b', '<i4')]", "[('x', '<f4', (1000000,))]", "'<f4,<f4'", "''", "None", "5",
-    "'x'", "'f4' if 1 else 2", "[]", "('<f4', (2,))", "{'names': ['a']}", "'<M8[foo]'",
-)  # fmt: skip
+    "'<f4'",
+    "'>f8'",
+    "'<f2'",
+    "'<c8'",
+    "'|O'",
+    "'|V8'",
+    "'<M8[ns]'",
+    "'<m8[s]'",
+    "'<U0'",
+    "'<U3'",
+    "'|S4'",
+    "'|S0'",
+    "'<i8'",
+    "'|b1'",
+    "'<f16'",
+    "'|V0'",
+    "'<U1000000000'",
+    "[('a', '<f4'), ('b', '<i4')]",
+    "[('x', '<f4', (1000000,))]",
+    "'<f4,<f4'",
+    "''",
+    "None",
+    "5",
+    "'x'",
+    "'f4' if 1 else 2",
+    "[]",
+    "('<f4', (2,))",
+    "{'names': ['a']}",
+    "'<M8[foo]'",
+)
 _SHAPES = (
-    "()", "(0,)", "(40,)", "(40, 0)", "(0, 4)", "(40, 4, 1)", "(-1,)", "(-40, -4)", "(1 << 62,)",
-    "(4611686018427387904, 8)", "(1000000000, 1000000000)", "(3000000000,)", "(40.0, 4)",
-    "('40', 4)", "[40, 4]", "None", "(True, 4)", "(10**30,)", "(1,)" + " " * 500,
-    "(((((40,),),),),)", "(40, 2)", "(41, 4)", "(1,) * 40", "(" + "1," * 70 + ")",
-)  # fmt: skip
+    "()",
+    "(0,)",
+    "(40,)",
+    "(40, 0)",
+    "(0, 4)",
+    "(40, 4, 1)",
+    "(-1,)",
+    "(-40, -4)",
+    "(1 << 62,)",
+    "(4611686018427387904, 8)",
+    "(1000000000, 1000000000)",
+    "(3000000000,)",
+    "(40.0, 4)",
+    "('40', 4)",
+    "[40, 4]",
+    "None",
+    "(True, 4)",
+    "(10**30,)",
+    "(1,)" + " " * 500,
+    "(((((40,),),),),)",
+    "(40, 2)",
+    "(41, 4)",
+    "(1,) * 40",
+    "(" + "1," * 70 + ")",
+)
 
 
 def hurt_npy(rng: Rng, content: bytes, outside: Path) -> tuple[str, bytes]:
@@ -114,13 +159,21 @@ def _odd_array(rng: Rng, array: Any, outside: Path) -> Any:
             return np.array(pick(rng, ("", "csc", "dia", "coo", "bsr", "xyz", "\0", "csr")))
     flat = array.reshape(-1)
     ways = (
-        lambda: flat[:0], lambda: flat[: n // 2], lambda: array.reshape(1, -1), lambda: flat,
+        lambda: flat[:0],
+        lambda: flat[: n // 2],
+        lambda: array.reshape(1, -1),
+        lambda: flat,
         lambda: np.char.encode(flat.astype(str), "utf-8"),
-        lambda: np.array(5), lambda: np.array("text"), lambda: array.astype(str),
+        lambda: np.array(5),
+        lambda: np.array("text"),
+        lambda: array.astype(str),
         lambda: np.array([None, _Trap(outside / "pickled")], object),
-        lambda: np.zeros((3, 2), complex), lambda: np.array([["x"]]),
-        lambda: np.full((40, 2), np.nan), lambda: np.tile(flat, 2), lambda: flat[::-1],
-    )  # fmt: skip
+        lambda: np.zeros((3, 2), complex),
+        lambda: np.array([["x"]]),
+        lambda: np.full((40, 2), np.nan),
+        lambda: np.tile(flat, 2),
+        lambda: flat[::-1],
+    )
     return pick(rng, ways)()
 
 
@@ -206,9 +259,12 @@ def _nested(table: Any) -> dict[str, Any]:
     n = table.num_rows
     codes = pa.array([row % 2 for row in range(n)], pa.int8())
     return {
-        "list": pa.array([[1.0, 2.0]] * n), "struct": pa.array([{"a": 1}] * n),
-        "none": pa.nulls(n), "decimal": pa.array([1] * n).cast(pa.decimal128(30)),
-        "binary": pa.array([b"\xff"] * n), "time": pa.array([1] * n, pa.time64("ns")),
+        "list": pa.array([[1.0, 2.0]] * n),
+        "struct": pa.array([{"a": 1}] * n),
+        "none": pa.nulls(n),
+        "decimal": pa.array([1] * n).cast(pa.decimal128(30)),
+        "binary": pa.array([b"\xff"] * n),
+        "time": pa.array([1] * n, pa.time64("ns")),
         "date": pa.array([1] * n, pa.date32()),
         "stamp": pa.array([2**62] * n, pa.timestamp("s", "Europe/Berlin")),
         "length": pa.array([2**62] * n, pa.duration("us")),
@@ -216,8 +272,9 @@ def _nested(table: Any) -> dict[str, Any]:
         "dictionary": pa.DictionaryArray.from_arrays(codes, pa.array(["", "x"])),
         "numbers": pa.DictionaryArray.from_arrays(codes, pa.array([0.5, np.nan])),
         "map": pa.array([[("a", 1)]] * n, pa.map_(pa.string(), pa.int64())),
-        "nan": pa.array([float("nan")] * n), "large": pa.array([2**63] * n, pa.uint64()),
-    }  # fmt: skip
+        "nan": pa.array([float("nan")] * n),
+        "large": pa.array([2**63] * n, pa.uint64()),
+    }
 
 
 def hurt_arrow_file(rng: Rng, path: Path, _: Path) -> str:

@@ -111,7 +111,7 @@ def _replace(rng: Rng, file: Any, place: str, outside: Path) -> str:
             place, (40, 4), "f4", external=[(target, 0, 640)]
         ),
         "virtual": lambda: file.create_virtual_dataset(place, _virtual(outside)),
-    }  # fmt: skip
+    }
     name = pick(rng, list(ways))
     ways[name]()
     if rng.random() < 0.5:
@@ -131,14 +131,46 @@ def _change_attribute(rng: Rng, file: Any, place: str, _: Path) -> str:
     holder = file[place] if _is_hard(file, place) and rng.random() < 0.9 else file
     name = pick(rng, list(holder.attrs) or ["encoding-type"])
     values: tuple[Any, ...] = (
-        "", "x", "dataframe", "csr_matrix", "csc_matrix", "categorical", "array", "string", "dict",
-        "null", "raw", "string-array", "nullable-integer", "nullable-boolean", "rec-array",
-        "awkward-array", "numeric-scalar", "anndata", "0.0.0", "99.0", "_index", "absent", 5, -1,
-        2.5, True, np.array([40, 4]), np.array([-1, 4]), np.array([1 << 40, 9]),
-        np.array([40, 1 << 62]), np.array([3]), np.array([], int), np.array([40.0, 9.0]),
-        np.array(["batch", "absent"], object), np.array(["batch", "batch"], object),
-        np.array(["../obs", "/X"], object), h5py.Empty("S1"), np.ones((2, 2)), "é\ud800"[:1],
-    )  # fmt: skip
+        "",
+        "x",
+        "dataframe",
+        "csr_matrix",
+        "csc_matrix",
+        "categorical",
+        "array",
+        "string",
+        "dict",
+        "null",
+        "raw",
+        "string-array",
+        "nullable-integer",
+        "nullable-boolean",
+        "rec-array",
+        "awkward-array",
+        "numeric-scalar",
+        "anndata",
+        "0.0.0",
+        "99.0",
+        "_index",
+        "absent",
+        5,
+        -1,
+        2.5,
+        True,
+        np.array([40, 4]),
+        np.array([-1, 4]),
+        np.array([1 << 40, 9]),
+        np.array([40, 1 << 62]),
+        np.array([3]),
+        np.array([], int),
+        np.array([40.0, 9.0]),
+        np.array(["batch", "absent"], object),
+        np.array(["batch", "batch"], object),
+        np.array(["../obs", "/X"], object),
+        h5py.Empty("S1"),
+        np.ones((2, 2)),
+        "é\ud800"[:1],
+    )
     if rng.random() < 0.25:
         if name in holder.attrs:
             del holder.attrs[name]

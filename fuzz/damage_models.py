@@ -9,13 +9,38 @@ from typing import Any
 import numpy as np
 from damage_text import Rng, pick
 
-from ctsne._io.models import read_model, write_model
+from ctsne.storage.archive import read_model, write_model
 
 #: What may stand where something else should.
 _ODD = (
-    None, True, False, 0, 1, -1, 2, 3, 2**31, 10**30, -(10**30), 0.5, 1e-300, 1e300, "", "x",
-    "joint", "tsne", "euclidean", "\0", "é" * 100, [], [1], ["a", "a"], {}, {"a": 1}, [[[]]],
-)  # fmt: skip
+    None,
+    True,
+    False,
+    0,
+    1,
+    -1,
+    2,
+    3,
+    2**31,
+    10**30,
+    -(10**30),
+    0.5,
+    1e-300,
+    1e300,
+    "",
+    "x",
+    "joint",
+    "tsne",
+    "euclidean",
+    "\0",
+    "é" * 100,
+    [],
+    [1],
+    ["a", "a"],
+    {},
+    {"a": 1},
+    [[[]]],
+)
 _NUMBERS = (np.nan, np.inf, -np.inf, -1.0, 0.0, 1e-30, 1e30, 3.5)
 _WHOLE = (-2, -1, 0, 1, 7, 10**6, 2**31 - 1)
 
@@ -87,8 +112,15 @@ def _hurt_shape(rng: Rng, arrays: dict[str, Any]) -> str:
     name = _some(rng, arrays)
     array = arrays[name]
     whole = np.atleast_1d(array)
-    ways = (whole[:-1], whole[:0], np.concatenate([whole, whole]), array.reshape(-1),
-            array[None], whole[..., :1], np.swapaxes(np.atleast_2d(array), 0, 1))  # fmt: skip
+    ways = (
+        whole[:-1],
+        whole[:0],
+        np.concatenate([whole, whole]),
+        array.reshape(-1),
+        array[None],
+        whole[..., :1],
+        np.swapaxes(np.atleast_2d(array), 0, 1),
+    )
     arrays[name] = np.ascontiguousarray(pick(rng, ways))
     return name
 

@@ -70,10 +70,37 @@ def hurt_bytes(rng: Rng, content: bytes, others: Sequence[bytes]) -> tuple[str, 
 
 # Cells of a table, and values in general.
 _CELLS = (
-    "", "nan", "NA", "inf", "-inf", "1e400", "-1e-400", "0x10", "1_000", '"', "'", "\0", "\ufeff",
-    "a,b", "1;2", "\r", "\n", '"\n"', "9" * 400, "x" * 100_000, "é", "TRUE", "1.5", "-0", "=1+1",
-    "None", "2026-01-01", "1+2j", "\x1b[2J", "../x",
-)  # fmt: skip
+    "",
+    "nan",
+    "NA",
+    "inf",
+    "-inf",
+    "1e400",
+    "-1e-400",
+    "0x10",
+    "1_000",
+    '"',
+    "'",
+    "\0",
+    "\ufeff",
+    "a,b",
+    "1;2",
+    "\r",
+    "\n",
+    '"\n"',
+    "9" * 400,
+    "x" * 100_000,
+    "é",
+    "TRUE",
+    "1.5",
+    "-0",
+    "=1+1",
+    "None",
+    "2026-01-01",
+    "1+2j",
+    "\x1b[2J",
+    "../x",
+)
 
 
 def hurt_text_file(rng: Rng, path: Path, _: Path) -> str:
@@ -124,12 +151,43 @@ def hurt_table(rng: Rng, text: str, separator: str) -> tuple[str, str]:
 
 # Raw JSON, because json.dumps cannot write some of it.
 _VALUES = (
-    "null", "true", "false", "0", "-1", "1", "1.5", "1e999", "-1e999", "NaN", "Infinity",
-    "2147483648", "1e308", "9223372036854775808", "1" * 5000, '""', '"x"', '"\\u0000"',
-    '"\\ud800"', '"' + "x" * 100_000 + '"', "[]", "{}", "[[]]", "[null]", '{"a": 1}', '{"": {}}',
-    "[" * 100_000 + "]" * 100_000, '{"a":' * 5000 + "1" + "}" * 5000, '"../outside/target.csv"',
-    '"/dev/zero"', '"."', '"~"', '["a", 1, null]', '"nan"', '"-1"', '"1e9"',
-)  # fmt: skip
+    "null",
+    "true",
+    "false",
+    "0",
+    "-1",
+    "1",
+    "1.5",
+    "1e999",
+    "-1e999",
+    "NaN",
+    "Infinity",
+    "2147483648",
+    "1e308",
+    "9223372036854775808",
+    "1" * 5000,
+    '""',
+    '"x"',
+    '"\\u0000"',
+    '"\\ud800"',
+    '"' + "x" * 100_000 + '"',
+    "[]",
+    "{}",
+    "[[]]",
+    "[null]",
+    '{"a": 1}',
+    '{"": {}}',
+    "[" * 100_000 + "]" * 100_000,
+    '{"a":' * 5000 + "1" + "}" * 5000,
+    '"../outside/target.csv"',
+    '"/dev/zero"',
+    '"."',
+    '"~"',
+    '["a", 1, null]',
+    '"nan"',
+    '"-1"',
+    '"1e9"',
+)
 
 
 def hurt_json_file(rng: Rng, path: Path, _: Path) -> str:
@@ -190,18 +248,48 @@ def _places(content: Any) -> Iterator[tuple[Any, Any]]:
 
 
 _TOML = (
-    "true", "-1", "0", "1e400", "nan", "inf", '""', '"x"', "[]", "[[]]", "{}", "1979-05-27",
-    "07:32:00", "'''x'''", "9" * 5000, "[" * 2000 + "]" * 2000, '["batch", 1]', '{ a = "x" }',
-    "0x7fffffffffffffff", '"\\u0000"', "2147483648", "{ a = { b = 1 } }",
-    '"../outside/target.csv"', '"nan"', '"auto"', "1_000",
-)  # fmt: skip
+    "true",
+    "-1",
+    "0",
+    "1e400",
+    "nan",
+    "inf",
+    '""',
+    '"x"',
+    "[]",
+    "[[]]",
+    "{}",
+    "1979-05-27",
+    "07:32:00",
+    "'''x'''",
+    "9" * 5000,
+    "[" * 2000 + "]" * 2000,
+    '["batch", 1]',
+    '{ a = "x" }',
+    "0x7fffffffffffffff",
+    '"\\u0000"',
+    "2147483648",
+    "{ a = { b = 1 } }",
+    '"../outside/target.csv"',
+    '"nan"',
+    '"auto"',
+    "1_000",
+)
 
 
 # Lines that may be added.
 _LINES = (
-    "[sweep]", "[embed.x]", "[[embed]]", "x = 1", 'output = "../outside/x.csv"', "[" * 5000,
-    'config = "x"', "help = true", "\0", "a" + ".a" * 5000 + " = 1",
-)  # fmt: skip
+    "[sweep]",
+    "[embed.x]",
+    "[[embed]]",
+    "x = 1",
+    'output = "../outside/x.csv"',
+    "[" * 5000,
+    'config = "x"',
+    "help = true",
+    "\0",
+    "a" + ".a" * 5000 + " = 1",
+)
 
 
 def hurt_toml_file(rng: Rng, path: Path, _: Path) -> str:

@@ -15,7 +15,7 @@ from inputs import Rng, odd, pick
 from sklearn.base import clone
 
 from ctsne import ConditionalTSNE, load
-from ctsne.labels import encode_labels
+from ctsne.labels import encode_column
 
 LIMIT = 60.0
 
@@ -143,7 +143,7 @@ def valid_parameters(rng: Rng, n: int) -> dict[str, Any]:
 
 def per_label(rng: Rng, labels: Any) -> Any:
     """Return a mapping with a number per label, or a number if these are not labels."""
-    name, known = expect_typed(lambda: encode_labels(labels))
+    name, known = expect_typed(lambda: encode_column(labels))
     return {each: rng.random() or 1 for each in known.names} if name == "ok" else 0.5
 
 

@@ -29,10 +29,16 @@ LIMIT = 20.0
 
 #: How often each role is attacked, in percent.
 SHARES = {
-    "data": 34, "labels": 10, "map": 24, "sweep": 11, "model": 10, "placed": 2,
-    "saved sweep": 3, "config": 3,
+    "data": 34,
+    "labels": 10,
+    "map": 24,
+    "sweep": 11,
+    "model": 10,
+    "placed": 2,
+    "saved sweep": 3,
+    "config": 3,
     "start": 3,
-}  # fmt: skip
+}
 _KEYS = re.findall(r"^([a-z_-]+) =", CONFIG, re.M)
 #: Words by which a message may name the cause too: the parameter that a file is for, or that it
 #: sets.
@@ -80,9 +86,14 @@ def start(folder: Path) -> None:
         times = 4 if "h5ad" in each.main else 2 if _BARE.search(each.main) else 1
         _specimens.setdefault(each.role, []).extend([each] * times)
     files = {name: content for each in made for name, content in each.files.items()}
-    sources = {"target.h5ad": "full.h5ad", "target.csv": "cells.csv", "target.json": "map.csv.json",
-               "target.npz": "dense.npz", "target.npy": "cells.npy",
-               "target.feather": "cells.feather"}  # fmt: skip
+    sources = {
+        "target.h5ad": "full.h5ad",
+        "target.csv": "cells.csv",
+        "target.json": "map.csv.json",
+        "target.npz": "dense.npz",
+        "target.npy": "cells.npy",
+        "target.feather": "cells.feather",
+    }
     _outside.update({name: files[source] for name, source in sources.items()})
     _outside["target.bin"] = bytes(640)
     write_files(folder / "outside", _outside)
@@ -150,8 +161,8 @@ def run(todo: Todo, case: Path, names: Collection[str]) -> str:
 
 
 def _run_command(command: Command, names: Collection[str]) -> str:
-    from ctsne._io import read_map
     from ctsne.cli.main import main
+    from ctsne.io import read_map
 
     words = [str(word) for word in command.words]
     errors = io.StringIO()
@@ -241,7 +252,7 @@ def check_outside(outside: Path, facts: str) -> None:
 
 
 def _read_data(rng: Rng, case: Path, specimen: Specimen) -> Todo:
-    from ctsne._io import read_data
+    from ctsne.io import read_data
 
     more: dict[str, Any] = {}
     if "h5ad" in specimen.main:
@@ -286,7 +297,7 @@ def _tl(_: Rng, case: Path, specimen: Specimen) -> Todo:
 
 
 def _read_labels(rng: Rng, case: Path, specimen: Specimen) -> Todo:
-    from ctsne._io import read_data
+    from ctsne.io import read_data
 
     named = [["batch"], ["batch", "type"], []]
     labels = ["batch"] if specimen.main.endswith(".npy") else pick(rng, named)
@@ -305,9 +316,10 @@ def _embed_labels(_: Rng, case: Path, specimen: Specimen) -> Todo:
 def _embed_from(_: Rng, case: Path, specimen: Specimen) -> Todo:
     words = ("embed", case / "cells.csv", "--labels", "batch", "--init", case / specimen.main)
     return Command(
-        (*words, "-o", case / "new.npz", *QUICK, "-q"), lambda name: name == "new.npz",
+        (*words, "-o", case / "new.npz", *QUICK, "-q"),
+        lambda name: name == "new.npz",
         case / "new.npz",
-    )  # fmt: skip
+    )
 
 
 def _embed_with(_: Rng, case: Path, specimen: Specimen) -> Todo:
@@ -317,13 +329,13 @@ def _embed_with(_: Rng, case: Path, specimen: Specimen) -> Todo:
 
 
 def _read_map(_: Rng, case: Path, specimen: Specimen) -> Todo:
-    from ctsne._io import read_map
+    from ctsne.io import read_map
 
     return partial(read_map, case / specimen.main)
 
 
 def _read_provenance(_: Rng, case: Path, specimen: Specimen) -> Todo:
-    from ctsne._io import read_provenance
+    from ctsne.io import read_provenance
 
     return partial(read_provenance, case / specimen.main)
 
@@ -415,14 +427,29 @@ def _cite(_: Rng, case: Path, specimen: Specimen) -> Todo:
 OPERATIONS: dict[str, dict[Callable[[Rng, Path, Specimen], Todo], int]] = {
     "data": {_read_data: 95, _embed: 4, _tl: 1},
     "labels": {_read_labels: 96, _embed_labels: 4},
-    "map": {_read_map: 59, _read_provenance: 31, _evaluate: 3, _rerun: 2, _embed_over: 3, _plot: 1,
-            _cite: 1},
-    "sweep": {_load_sweep: 44, _read_folder: 30, _read_provenance: 13, _resume: 9, _report: 2,
-              _rerun: 1, _plot: 1, _cite: 1},
+    "map": {
+        _read_map: 59,
+        _read_provenance: 31,
+        _evaluate: 3,
+        _rerun: 2,
+        _embed_over: 3,
+        _plot: 1,
+        _cite: 1,
+    },
+    "sweep": {
+        _load_sweep: 44,
+        _read_folder: 30,
+        _read_provenance: 13,
+        _resume: 9,
+        _report: 2,
+        _rerun: 1,
+        _plot: 1,
+        _cite: 1,
+    },
     "model": {_load_model: 94, _transform: 4, _info: 1, _cite: 1},
     "placed": {_read_map: 60, _read_provenance: 30, _rerun: 5, _plot: 1, _cite: 1},
     "saved sweep": {_load_sweep: 1},
     "config": {_embed_with: 1},
     "start": {_embed_from: 1},
-}  # fmt: skip
+}
 _WRITERS = (_embed, _embed_over, _resume, _transform)

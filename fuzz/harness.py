@@ -32,8 +32,14 @@ FOLDER = Path(__file__).resolve().parent
 
 #: What can be wrong with a case, in the order of the table.
 KINDS = (
-    "crash", "hang", "not finite", "exception", "changed input", "touched file", "wrong",
-)  # fmt: skip
+    "crash",
+    "hang",
+    "not finite",
+    "exception",
+    "changed input",
+    "touched file",
+    "wrong",
+)
 
 #: Errors that bad input may raise. Each attacker may allow fewer.
 TYPED = (ValueError, TypeError, MemoryError, OSError, ImportError)
@@ -168,9 +174,12 @@ class Worker:
         command += [numbers.start, numbers.stop, numbers.step, until]
         self.process = subprocess.Popen(
             [str(part) for part in command],
-            stdin=subprocess.DEVNULL, stdout=self._output, stderr=self._output,
-            env=worker_environment(), start_new_session=True,
-        )  # fmt: skip
+            stdin=subprocess.DEVNULL,
+            stdout=self._output,
+            stderr=self._output,
+            env=worker_environment(),
+            start_new_session=True,
+        )
 
     def new_findings(self) -> list[dict[str, Any]]:
         """Return the findings written since the last call."""

@@ -16,23 +16,93 @@ Rng = np.random.Generator
 
 # Values that any parameter may be given, whatever its type.
 _VALUES: tuple[Any, ...] = (
-    None, True, False, np.True_, float("nan"), float("inf"), -float("inf"), -1, 0, 1, 2, 3, -0.0,
-    2**31 - 1, 2**31, 2**32, 2**63, 2**64, 10**400, -(10**30), 0.5, 1.5, 1e-300, 1e300, 5e-324,
-    1e-7, 1e7, "x", "", "auto", "none", "a\nb", b"x", 1j, (), (1, 2), frozenset(), range(3), len,
-    object, np.float32(0.5), np.float16(1), np.float64(0.25), np.longdouble(0.5), np.int8(3),
-    np.uint64(2**63), np.int64(2), np.str_("tsne"), np.datetime64("2020-01-01"), np.ma.masked,
-    Fraction(1, 3), Decimal("0.5"), pd.NA, pd.NaT, datetime.date(2020, 1, 1), slice(3), Ellipsis,
-)  # fmt: skip
+    None,
+    True,
+    False,
+    np.True_,
+    float("nan"),
+    float("inf"),
+    -float("inf"),
+    -1,
+    0,
+    1,
+    2,
+    3,
+    -0.0,
+    2**31 - 1,
+    2**31,
+    2**32,
+    2**63,
+    2**64,
+    10**400,
+    -(10**30),
+    0.5,
+    1.5,
+    1e-300,
+    1e300,
+    5e-324,
+    1e-7,
+    1e7,
+    "x",
+    "",
+    "auto",
+    "none",
+    "a\nb",
+    b"x",
+    1j,
+    (),
+    (1, 2),
+    frozenset(),
+    range(3),
+    len,
+    object,
+    np.float32(0.5),
+    np.float16(1),
+    np.float64(0.25),
+    np.longdouble(0.5),
+    np.int8(3),
+    np.uint64(2**63),
+    np.int64(2),
+    np.str_("tsne"),
+    np.datetime64("2020-01-01"),
+    np.ma.masked,
+    Fraction(1, 3),
+    Decimal("0.5"),
+    pd.NA,
+    pd.NaT,
+    datetime.date(2020, 1, 1),
+    slice(3),
+    Ellipsis,
+)
 _MADE: tuple[Callable[[], Any], ...] = (
-    list, dict, set, object, bytearray,
-    lambda: [1], lambda: [0.5, 0.5], lambda: [[1.0, 2.0], [3.0]], lambda: {"a": 0.5},
-    lambda: {"a": 0.5, "b": 0.25}, lambda: {"a": None}, lambda: {None: 1}, lambda: iter([1, 2]),
-    lambda: np.array(3), lambda: np.array([1, 2]), lambda: np.array(np.nan), lambda: np.empty(0),
-    lambda: np.zeros((2, 2)), lambda: np.empty((0, 0)), lambda: np.array(["a", None], object),
-    lambda: np.array("auto"), lambda: np.zeros((3, 2, 2)), lambda: sp.eye_array(3, format="csr"),
-    lambda: pd.Series([1, 2]), lambda: pd.DataFrame({"a": [1.0, 2.0]}),
-    lambda: np.random.default_rng(0), lambda: np.random.RandomState(0),
-)  # fmt: skip
+    list,
+    dict,
+    set,
+    object,
+    bytearray,
+    lambda: [1],
+    lambda: [0.5, 0.5],
+    lambda: [[1.0, 2.0], [3.0]],
+    lambda: {"a": 0.5},
+    lambda: {"a": 0.5, "b": 0.25},
+    lambda: {"a": None},
+    lambda: {None: 1},
+    lambda: iter([1, 2]),
+    lambda: np.array(3),
+    lambda: np.array([1, 2]),
+    lambda: np.array(np.nan),
+    lambda: np.empty(0),
+    lambda: np.zeros((2, 2)),
+    lambda: np.empty((0, 0)),
+    lambda: np.array(["a", None], object),
+    lambda: np.array("auto"),
+    lambda: np.zeros((3, 2, 2)),
+    lambda: sp.eye_array(3, format="csr"),
+    lambda: pd.Series([1, 2]),
+    lambda: pd.DataFrame({"a": [1.0, 2.0]}),
+    lambda: np.random.default_rng(0),
+    lambda: np.random.RandomState(0),
+)
 
 
 def pick(rng: Rng, values: Any) -> Any:
@@ -160,7 +230,7 @@ FORMS: dict[str, Callable[[Rng, np.ndarray], Any]] = {
     "frame": _frame,
     "sparse": _sparse,
     "frozen sparse": _frozen,
-}  # fmt: skip
+}
 
 
 # ---- broken tables -------------------------------------------------------------------------------
@@ -235,7 +305,7 @@ BROKEN: dict[str, Callable[[Rng, np.ndarray], Any]] = {
     "object": lambda rng, X: np.where(X > 0, X.astype(object), pick(rng, (None, "a", {}, 10**400))),
     "odd frame": _odd_frame,
     "odd": lambda rng, X: odd(rng),
-}  # fmt: skip
+}
 
 
 def table(
@@ -297,9 +367,9 @@ def _polars(rng: Rng, names: np.ndarray) -> Any:
 
 
 def _labels(rng: Rng, names: np.ndarray) -> Any:
-    from ctsne.labels import encode_labels
+    from ctsne.labels import encode_column
 
-    return encode_labels(names)
+    return encode_column(names)
 
 
 ODD_TEXT = ("$x^2$", "_a", "a\nb", "é\u202e", "", " ", "\x00", "a | b", "{x}", "%s")
@@ -333,11 +403,11 @@ LABELS: dict[str, Callable[[Rng, np.ndarray], Any]] = {
     "strided": lambda rng, names: np.repeat(names, 2)[::2],
     "one label": lambda rng, names: ["a"] * len(names),
     "all different": lambda rng, names: np.arange(len(names)),
-    "one alone": lambda rng, names: (np.arange(len(names)) == 0),
+    "one alone": lambda rng, names: np.arange(len(names)) == 0,
     "long text": lambda rng, names: [str(name) * 500 for name in names],
     "odd text": lambda rng, names: [pick(rng, ODD_TEXT) for _ in names],
     "encoded": _labels,
-}  # fmt: skip
+}
 
 BROKEN_LABELS: dict[str, Callable[[Rng, np.ndarray], Any]] = {
     "too short": lambda rng, names: names[:-1],
@@ -353,7 +423,7 @@ BROKEN_LABELS: dict[str, Callable[[Rng, np.ndarray], Any]] = {
     "other index": lambda rng, names: pd.Series(names, index=range(1, len(names) + 1)),
     "sparse": lambda rng, names: sp.csr_array(np.ones((max(1, len(names)), 1))),
     "odd": lambda rng, names: odd(rng),
-}  # fmt: skip
+}
 
 
 def names(rng: Rng, n: int) -> np.ndarray:

@@ -138,14 +138,17 @@ COMMANDS: dict[str, tuple[list[str], str | None, str | None]] = {
     "transform": (["transform", "made.ctsne", "cells.csv", "-o", "map.csv"], "map.csv", None),
     "transform and page": (
         ["transform", "made.ctsne", "cells.csv", "-o", "map.csv", "--page", "map.html"],
-        "map.csv", None,
+        "map.csv",
+        None,
     ),
     "sweep": ([*_SWEEP, "-o", "fresh"], None, "fresh"),
     "sweep resumed": ([*_SWEEP, "-o", "begun"], None, "begun"),
     "sweep extended": ([*_SWEEP, "-o", "finished"], None, "finished"),
     "report of a sweep": (["report", "finished", "-o", "page.html"], "page.html", None),
     "report of data": (
-        ["report", *_SWEEP[1:], "--keep", "kept", "-o", "page.html"], "page.html", "kept"
+        ["report", *_SWEEP[1:], "--keep", "kept", "-o", "page.html"],
+        "page.html",
+        "kept",
     ),
     "plot of a map": (["plot", "made.csv", "-o", "map.png"], "map.png", None),
     "plot of a sweep": (["plot", "finished", "-o", "maps.svg"], "maps.svg", None),
@@ -153,7 +156,7 @@ COMMANDS: dict[str, tuple[list[str], str | None, str | None]] = {
     "rerun of a map": (["rerun", "made.csv", "-o", "map.csv"], "map.csv", None),
     "rerun of a sweep": (["rerun", "finished"], None, "finished"),
     "demo": (["demo", "--jobs", "1", "-o", "demo.png"], "demo.png", None),
-}  # fmt: skip
+}
 
 
 def _make_inputs(folder: Path, chosen: list[str]) -> None:
@@ -209,9 +212,14 @@ def _started(
     count.unlink(missing_ok=True)
     dying = [FOLDER / "dying.py", count, int(number), step]
     return subprocess.Popen(
-        [sys.executable, *map(str, dying), *words, "-q"], cwd=folder, env=worker_environment(),
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        [sys.executable, *map(str, dying), *words, "-q"],
+        cwd=folder,
+        env=worker_environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 def _count_of(folder: Path) -> Path:
@@ -278,8 +286,11 @@ def _check_end(kind: str, code: int, errors: str, files: Files, *, running: bool
 def _is_early(errors: str) -> bool:
     """Tell whether Python itself, or the import of the package, was interrupted."""
     frames = re.findall(r'File ".*/ctsne/(.*)", line .* in (.*)', errors)
-    modules = {("__init__.py", "<module>"), ("cli/__init__.py", "<module>"),
-               ("cli/__main__.py", "<module>")}  # fmt: skip
+    modules = {
+        ("__init__.py", "<module>"),
+        ("cli/__init__.py", "<module>"),
+        ("cli/__main__.py", "<module>"),
+    }
     return "ctsne: " not in errors and "KeyboardInterrupt" in errors and {*frames} <= modules
 
 
@@ -333,8 +344,11 @@ def _check_sweep(job: Job, folder: Path, files: Files) -> None:
         _, errors = process.communicate()
     if process.returncode:
         raise Broken(f"cannot be continued: {errors}")
-    again = {name: comparable(name, each) for name, each in read_files(folder).items()
-             if not _is_hidden(name)}  # fmt: skip
+    again = {
+        name: comparable(name, each)
+        for name, each in read_files(folder).items()
+        if not _is_hidden(name)
+    }
     for name, each in job.after.items():
         if again.get(name) != comparable(name, each):
             raise Broken(f"{name} differs from that of an undisturbed run")

@@ -219,12 +219,16 @@ def _sweeps(folder: Path) -> Iterator[Specimen]:
 
 #: Small models of every kind, by name.
 MODELS: dict[str, dict[str, Any]] = {
-    "joint": {}, "mutual": {"method": "balanced", "align": "mutual"},
-    "local": {"method": "revised", "align": "local"}, "original": {"method": "original"},
-    "line": {"n_components": 1, "odds": 3.0}, "plain": {"method": "tsne", "n_components": 3},
+    "joint": {},
+    "mutual": {"method": "balanced", "align": "mutual"},
+    "local": {"method": "revised", "align": "local"},
+    "original": {"method": "original"},
+    "line": {"n_components": 1, "odds": 3.0},
+    "plain": {"method": "tsne", "n_components": 3},
     "cosine": {"metric": "cosine", "align": "mean", "dof": 0.7},
-    "reduced": {"pca": 2}, "distances": {"metric": "precomputed", "init": "random"},
-}  # fmt: skip
+    "reduced": {"pca": 2},
+    "distances": {"metric": "precomputed", "init": "random"},
+}
 
 
 def _models(folder: Path) -> Iterator[Specimen]:

@@ -72,9 +72,10 @@ def attack(rng: np.random.Generator, folder: Path) -> str:
     kept = [
         (array, array.tobytes())
         for array in [*arguments.values(), *world.given]
-        if isinstance(array, np.ndarray) and array.dtype != object
+        if isinstance(array, np.ndarray)
+        and array.dtype != object
         and not any(_shared(array, value) for value in [*written, owner])
-    ]  # fmt: skip
+    ]
     try:
         result = _call(name, owner, arguments)
     except ALLOWED as error:

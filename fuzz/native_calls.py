@@ -145,11 +145,17 @@ class World:
         cell = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
         order = by_label[order[np.lexsort((combinations[by_label][order], cell))]]
         return {
-            "points": self.give(self.points), "first": self.give(first), "mean": self.give(mean),
-            "scale": scale, "order": self.give(order), "bounds": self.give(bounds),
-            "combinations": self.give(combinations), "table": self.give(table), "pure": pure,
+            "points": self.give(self.points),
+            "first": self.give(first),
+            "mean": self.give(mean),
+            "scale": scale,
+            "order": self.give(order),
+            "bounds": self.give(bounds),
+            "combinations": self.give(combinations),
+            "table": self.give(table),
+            "pure": pure,
             "n_jobs": self.n_jobs,
-        }  # fmt: skip
+        }
 
     def query_lists(self) -> dict[str, Any]:
         """Return arguments of a search for some of the points, after ``query_cells``."""
@@ -160,14 +166,17 @@ class World:
         length = int(self.rng.integers(1, 8))
         wanted = np.minimum(has, length).astype(np.int32)
         return {
-            "queries": self.give(self.points[own]), "labels": self.give(labels),
+            "queries": self.give(self.points[own]),
+            "labels": self.give(labels),
             "own": self.give(own) if pattern == 0 or self.rng.random() < 0.5 else None,
-            "pattern": pattern, "budget": int(self.rng.choice([0, length + 1, 200])),
-            "wanted": self.give(wanted), "offset": self.give(length - wanted),
+            "pattern": pattern,
+            "budget": int(self.rng.choice([0, length + 1, 200])),
+            "wanted": self.give(wanted),
+            "offset": self.give(length - wanted),
             "indices": self.give(np.full((len(own), length), -1, np.int32)),
             "distances": self.give(np.zeros((len(own), length), np.float32)),
             "n_jobs": self.n_jobs,
-        }  # fmt: skip
+        }
 
     # Stage 2
 
@@ -288,8 +297,10 @@ class World:
         frequencies = (plan.nodes[0] // 2 if plan.near else plan.nodes[0]) + 1
         transform = self.rng.random((frequencies, plan.grid_shape[1])).astype(np.float32)
         return {
-            "transform": self.give(transform), "nodes": plan.nodes, "doubled": not plan.near,
-        }  # fmt: skip
+            "transform": self.give(transform),
+            "nodes": plan.nodes,
+            "doubled": not plan.near,
+        }
 
     def placed(self) -> dict[str, Any]:
         """Put a map, in groups, on a mesh."""
@@ -306,11 +317,16 @@ class World:
         spacing = float(max(extent / (np.array(nodes) - 15), default=0.0)) or 1.0
         grids = self.rng.random((2, *nodes[:-1], nodes[-1] + 2)).astype(np.float32)
         return {
-            "y": self.give(self.map), "grids": self.give(grids), "nodes": nodes,
-            "spacing": spacing, "origin": (low - 7 * spacing).astype(float).tolist(),
-            "offset": self.give(np.ones(2)), "dof": self.dof(), "usual": 1.0,
+            "y": self.give(self.map),
+            "grids": self.give(grids),
+            "nodes": nodes,
+            "spacing": spacing,
+            "origin": (low - 7 * spacing).astype(float).tolist(),
+            "offset": self.give(np.ones(2)),
+            "dof": self.dof(),
+            "usual": 1.0,
             "summed": self.give(self.map.T),
-        }  # fmt: skip
+        }
 
     def new_points(self) -> dict[str, Any]:
         """Give new points for it."""
@@ -323,8 +339,10 @@ class World:
             "share": self.give(self.rng.random(m).astype(np.float32)),
             "own": self.give(self.rng.random(m).astype(np.float32)),
             "ranges": self.give(ends.astype(np.int64)),
-            "pull": 1.0, "steps": 20, "n_jobs": self.n_jobs,
-        }  # fmt: skip
+            "pull": 1.0,
+            "steps": 20,
+            "n_jobs": self.n_jobs,
+        }
 
     def coarse(self) -> _native.Mesh:
         plan = self.plan[0]
@@ -351,9 +369,11 @@ def _find(world: World) -> Call:
     labelled = cells.points.codes >= 0
     wanted = labelled if other or not mixed else ~labelled
     return cells, {
-        "lists": world.lists(), "queries": world.queries(wanted), "other": other,
+        "lists": world.lists(),
+        "queries": world.queries(wanted),
+        "other": other,
         "budget": int(world.n + world.rng.integers(1, 100)),
-    }  # fmt: skip
+    }
 
 
 def _rows(world: World) -> _native.ConditionalRows:
@@ -377,7 +397,8 @@ CALLS: dict[str, Callable[[World], Call]] = {
     "instruction_sets": lambda w: (None, {}),
     "coarse_nodes": lambda w: (None, {"fine": int(w.rng.integers(1, 1000))}),
     "NeighborLists.__init__": lambda w: (
-        None, {"k_same": w.give(w.lengths[0]), "length": w.lengths[1]},
+        None,
+        {"k_same": w.give(w.lengths[0]), "length": w.lengths[1]},
     ),
     "NeighborLists.indices": lambda w: (w.lists(), {}),
     "NeighborLists.distances": lambda w: (w.lists(), {}),
@@ -398,8 +419,10 @@ CALLS: dict[str, Callable[[World], Call]] = {
     "make_cells": lambda w: (
         None,
         {
-            "rows": w.give(w.points.astype(np.float32)), "ranges": w.bounds(),
-            "size": int(w.rng.integers(1, 20)), "whole": int(w.rng.integers(0, 30)),
+            "rows": w.give(w.points.astype(np.float32)),
+            "ranges": w.bounds(),
+            "size": int(w.rng.integers(1, 20)),
+            "whole": int(w.rng.integers(0, 30)),
             "n_jobs": w.n_jobs,
         },
     ),
@@ -407,26 +430,33 @@ CALLS: dict[str, Callable[[World], Call]] = {
     "ConditionalRows.find_bandwidths": lambda w: (
         _rows(w),
         {
-            "perplexity": float(w.rng.uniform(1, 5)), "weighted": bool(w.rng.random() < 0.5),
-            "wide": 1.0, "begin": 0, "end": w.n,
+            "perplexity": float(w.rng.uniform(1, 5)),
+            "weighted": bool(w.rng.random() < 0.5),
+            "wide": 1.0,
+            "begin": 0,
+            "end": w.n,
         },
     ),
     "ConditionalRows.find_split_bandwidths": lambda w: (
-        _rows(w), {"perplexities": w.per_list(0.1, 9)},
+        _rows(w),
+        {"perplexities": w.per_list(0.1, 9)},
     ),
     "ConditionalRows.fill": lambda w: (
         _rows(w),
         {
             "precisions": w.per_list(1e-6, 1e6),
             "shares": w.per_list(0.01, 0.2) if w.rng.random() < 0.5 else None,
-            "begin": 0, "end": w.n,
+            "begin": 0,
+            "end": w.n,
         },
     ),
     "symmetrize": lambda w: (
         None,
         {
-            "indices": w.give(w.neighbors[0]), "rows": w.give(w.neighbors[1]),
-            "entries_at_once": int(w.rng.choice([1, 50, 1 << 20])), "n_jobs": w.n_jobs,
+            "indices": w.give(w.neighbors[0]),
+            "rows": w.give(w.neighbors[1]),
+            "entries_at_once": int(w.rng.choice([1, 50, 1 << 20])),
+            "n_jobs": w.n_jobs,
         },
     ),
     "Similarities.__init__": lambda w: (None, w.matrix()),
@@ -437,7 +467,8 @@ CALLS: dict[str, Callable[[World], Call]] = {
     "Similarities.__setstate__": lambda w: _restored(w.similarities()),
     "Descent.__init__": lambda w: (None, w.descent_arguments()),
     "Descent.reordered": lambda w: (
-        w.descent(), {"order": w.order(np.int64), "similarities": w.similarities()},
+        w.descent(),
+        {"order": w.order(np.int64), "similarities": w.similarities()},
     ),
     "Descent.attraction": lambda w: (w.descent(), {}),
     "Descent.log_kernel_sum": lambda w: (w.descent(), {}),
@@ -447,12 +478,16 @@ CALLS: dict[str, Callable[[World], Call]] = {
     "Descent.y": lambda w: (w.descent(), {}),
     "Descent.total": lambda w: (w.descent(), {}),
     "PairSum.__init__": lambda w: (
-        None, {"y": w.give(w.map), "dof": w.dof(), "n_jobs": w.n_jobs},
+        None,
+        {"y": w.give(w.map), "dof": w.dof(), "n_jobs": w.n_jobs},
     ),
     "PairSum.add": lambda w: (
         _native.PairSum(w.give(w.map), w.dof(), w.n_jobs),
         {
-            "force": w.force(), "sources": w.range(), "targets": w.range(), "coefficient": 0.5,
+            "force": w.force(),
+            "sources": w.range(),
+            "targets": w.range(),
+            "coefficient": 0.5,
             "charge": w.charge(),
         },
     ),
@@ -466,7 +501,8 @@ CALLS: dict[str, Callable[[World], Call]] = {
     "Mesh.mix": lambda w: (
         w.mesh(),
         {
-            "charge": w.per_group(), "own": w.per_group(),
+            "charge": w.per_group(),
+            "own": w.per_group(),
             "unlabelled": bool(w.groups > 1 and w.rng.random() < 0.5),
         },
     ),
@@ -474,15 +510,21 @@ CALLS: dict[str, Callable[[World], Call]] = {
     "Mesh.gather": lambda w: (
         w.mesh(),
         {
-            "force": w.force(), **w.placed(), "offset": w.per_group(np.float64),
-            "coefficient": 2.0, "charge": w.charge(),
+            "force": w.force(),
+            **w.placed(),
+            "offset": w.per_group(np.float64),
+            "coefficient": 2.0,
+            "charge": w.charge(),
         },
     ),
     "Mesh.add_near": plane(
         lambda w: (
             w.mesh(),
             {
-                "force": w.force(), **w.placed(), "charge": w.per_group(), "same": w.per_group(),
+                "force": w.force(),
+                **w.placed(),
+                "charge": w.per_group(),
+                "same": w.per_group(),
                 "reach": float(w.plan[0].spacing * w.rng.uniform(2, 9)),
             },
         )
@@ -496,7 +538,8 @@ CALLS: dict[str, Callable[[World], Call]] = {
         None,
         {
             "rows": w.give(w.rng.normal(size=(w.n, w.dims))),
-            "matrix": w.give(w.rng.normal(size=(w.dims, w.axes))), "n_jobs": w.n_jobs,
+            "matrix": w.give(w.rng.normal(size=(w.dims, w.axes))),
+            "n_jobs": w.n_jobs,
         },
     ),
-}  # fmt: skip
+}

@@ -23,10 +23,13 @@ LABELS = np.array(HOSTILE, dtype=object)[np.arange(240) % len(HOSTILE)]
 def make(**parameters: Any) -> ConditionalTSNE:
     return ConditionalTSNE(
         **{
-            "perplexity": 15, "n_iter": 40, "early_exaggeration_iter": 20, "random_state": 0,
+            "perplexity": 15,
+            "n_iter": 40,
+            "early_exaggeration_iter": 20,
+            "random_state": 0,
             **parameters,
         }
-    )  # fmt: skip
+    )
 
 
 class Reader(HTMLParser):

@@ -6,16 +6,16 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from ctsne.labels import LabelColumns, encode_columns
+from ctsne.labels import Labels, encode_labels
 
 Codes = NDArray[np.int64]
 
 
-def as_columns(codes: Codes) -> LabelColumns:
+def as_columns(codes: Codes) -> Labels:
     """Encode columns of numbers, of which -1 is missing."""
     columns = [[None if code < 0 else code for code in column] for column in codes.T.tolist()]
-    labels = encode_columns(columns, n=len(codes))
-    assert isinstance(labels, LabelColumns)
+    labels = encode_labels(columns, n=len(codes))
+    assert isinstance(labels, Labels)
     return labels
 
 

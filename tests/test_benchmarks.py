@@ -37,9 +37,11 @@ def test_data_are_uneven_and_turned_onto_their_axes(benchmarks: Any, n: int, n_l
     covariance = np.cov(X.T)
     assert (np.diff(covariance.diagonal()) <= 1e-4).all()
     assert np.abs(covariance - np.diag(covariance.diagonal())).max() < 1e-4
-    assert all(map(np.array_equal, (X, labels, types), simulate(
-        n, d=20, n_labels=n_labels, random_state=3
-    )))  # fmt: skip
+    assert all(
+        map(
+            np.array_equal, (X, labels, types), simulate(n, d=20, n_labels=n_labels, random_state=3)
+        )
+    )
 
 
 def test_the_shift_of_a_batch_differs_between_types(benchmarks: Any) -> None:
@@ -206,11 +208,13 @@ def test_a_stream_goes_through_the_new_points_again(benchmarks: Any) -> None:
 def test_the_table_of_placing_compares_with_the_peer(benchmarks: Any) -> None:
     row = {"points": 1000, "seconds": 1.0, "per_second": 1000.0, "cpu_microseconds": 2.0}
     done = {"status": "done", "prepared": 1.0, "accuracy": 0.9, "rnx": 0.5}
-    table = benchmarks("placing").format_table([
-        {"name": "ctsne tsne", "placed": [row], **done},
-        {"name": "openTSNE", "placed": [row | {"per_second": 40.0}], **done},
-        {"name": "ctsne joint", "status": "failed"},
-    ])  # fmt: skip
+    table = benchmarks("placing").format_table(
+        [
+            {"name": "ctsne tsne", "placed": [row], **done},
+            {"name": "openTSNE", "placed": [row | {"per_second": 40.0}], **done},
+            {"name": "ctsne joint", "status": "failed"},
+        ]
+    )
     ours, theirs, failed = table.splitlines()[2:]
     assert "25.0" in ours and "1,000" in ours
     assert "1.0" in theirs

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 
-import ctsne._fit.pipeline
+import ctsne.fit.pipeline
 from ctsne import ConditionalTSNE
 from ctsne.affinity import joint_odds
 from ctsne.datasets import make_synthetic
@@ -23,7 +23,7 @@ from ctsne.evaluate import (
     mixing_by_label,
     private_populations,
 )
-from ctsne.labels import combine_columns, encode_labels
+from ctsne.labels import combine_columns, encode_column
 from ctsne.layout import Layout, Schedule, start_positions
 from ctsne.neighbors import balanced_lengths, find_neighbors
 from ctsne.pl import maps
@@ -142,7 +142,7 @@ def _no_work(monkeypatch: pytest.MonkeyPatch) -> None:
 
     stages = ("find_neighbors", "neighbors_from_distances", "neighbors_from_graph")
     for stage in (*stages, "reduced_features", "start_positions", "Layout"):
-        monkeypatch.setattr(ctsne._fit.pipeline, stage, work)
+        monkeypatch.setattr(ctsne.fit.pipeline, stage, work)
 
 
 def check_refused(call: Callable[[], object], argument: str, says: str) -> None:
@@ -184,7 +184,7 @@ def test_bad_sparse_tables_are_refused(layout: Any) -> None:
         (list("ab"), "one entry for each of the 6 points.* got 2"),
         (list("aabbaba"), "got 7"),
         ([], "got 0"),
-        (encode_labels(list("ab")), "got 2"),
+        (encode_column(list("ab")), "got 2"),
         (np.full((6, 1, 1), "a"), r"one column.*\(6, 1, 1\)"),
         ("donor", "label column.*'donor'"),
         (7, "label column"),
@@ -198,7 +198,7 @@ def test_bad_sparse_tables_are_refused(layout: Any) -> None:
 def test_bad_labels_are_refused(entry: str, labels: Any, says: str) -> None:
     call, _ = ENTRIES[entry]
     check_refused(lambda: call(X[:6], labels), "labels", says)
-    check_refused(lambda: encode_labels(labels, n=6), "labels", says)
+    check_refused(lambda: encode_column(labels, n=6), "labels", says)
 
 
 def test_measures_refuse() -> None:
@@ -723,7 +723,7 @@ def test_missing_labels_condition_nothing() -> None:
 def test_a_million_labels(kind: Any) -> None:
     n = 10**6
     column = np.random.default_rng(0).permutation(n).astype(kind)
-    encoded = encode_labels(column, n=n)
+    encoded = encode_column(column, n=n)
     assert encoded.n_labels == n and encoded.n_missing == 0
     assert (encoded.counts == 1).all()
     for i in (0, 1, n // 2, n - 1):
@@ -808,9 +808,19 @@ class Unwritable:
 
 
 ODD_VALUES: tuple[Any, ...] = (
-    10**5000, Unwritable(), np.zeros((2, 2)), pd.DataFrame({"a": [1, 2]}), sp.eye_array(3),
-    "two\nlines", pd.NA, np.ma.masked, np.datetime64("NaT", "ns"), 1j, object(), ...,
-)  # fmt: skip
+    10**5000,
+    Unwritable(),
+    np.zeros((2, 2)),
+    pd.DataFrame({"a": [1, 2]}),
+    sp.eye_array(3),
+    "two\nlines",
+    pd.NA,
+    np.ma.masked,
+    np.datetime64("NaT", "ns"),
+    1j,
+    object(),
+    ...,
+)
 
 
 @pytest.mark.parametrize("parameter", list(ConditionalTSNE().get_params()))
@@ -833,14 +843,14 @@ FRAME = pd.DataFrame({"a": [1.0, 2.0]})
 SPARSE = sp.eye_array(3, format="csr")
 # Calls with a wrong argument, and its name, which the message must give.
 WRONG: tuple[tuple[str, Callable[[], object]], ...] = (
-    ("n", lambda: encode_labels(SIX, n="two\nlines")),
+    ("n", lambda: encode_column(SIX, n="two\nlines")),
     ("columns", lambda: combine_columns(1.5)),
     ("columns", lambda: combine_columns(np.array(3))),
     ("columns", lambda: combine_columns([])),
     ("k", lambda: private_populations(X[:6], SIX, SIX, k="a")),
     ("k", lambda: mixing_by_label(X[:6], SIX, k="a")),
-    ("strength", lambda: balanced_lengths(encode_labels(SIX), 2.0, "a")),
-    ("strength", lambda: balanced_lengths(encode_labels(SIX), 2.0, np.zeros(3))),
+    ("strength", lambda: balanced_lengths(encode_column(SIX), 2.0, "a")),
+    ("strength", lambda: balanced_lengths(encode_column(SIX), 2.0, np.zeros(3))),
     ("strength", lambda: joint_odds(SPARSE)),
     ("init", lambda: start_positions(NAN, 2, X=X, matrix=MATRIX, rng=RNG)),
     ("n_components", lambda: start_positions(1, FRAME, X=X, matrix=MATRIX, rng=RNG)),
@@ -860,7 +870,7 @@ WRONG: tuple[tuple[str, Callable[[], object]], ...] = (
     ("path", lambda: SweepResult((), (), {}).save(5)),
     ("path", lambda: write_report(SweepResult((), (), {}), 5, columns={}, known="a")),
     ("notes", lambda: maps({"a": X[:6, :2]}, SIX, notes=FRAME["a"])),
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize(("argument", "call"), WRONG, ids=[name for name, _ in WRONG])
@@ -876,16 +886,18 @@ def test_columns_of_the_same_name() -> None:
     with pytest.raises(ValueError, match="several columns named 'a'"):
         make().fit(frame, labels=LABELS)
     twice = pd.DataFrame({"a": LABELS, "b": LABELS}).set_axis(["a", "a"], axis=1)
-    assert encode_labels(twice).n_labels == 2
+    assert encode_column(twice).n_labels == 2
 
 
 @pytest.mark.filterwarnings("ignore:mixing=0.5 was not reached")
 def test_nothing_given_is_changed() -> None:
     rng = np.random.default_rng(0)
     given = {
-        "X": X.copy(), "labels": np.array(LABELS), "init": rng.normal(size=(120, 2)),
+        "X": X.copy(),
+        "labels": np.array(LABELS),
+        "init": rng.normal(size=(120, 2)),
         "align": rng.normal(size=(120, 3)),
-    }  # fmt: skip
+    }
     kept = {name: array.copy() for name, array in given.items()}
     for array in given.values():
         array.flags.writeable = False

@@ -37,6 +37,17 @@ def test_there_are_examples() -> None:
     """Check that the finder sees the examples of every public package."""
     finder = doctest.DocTestFinder()
     found = {name for name in MODULES for each in finder.find(import_module(name)) if each.examples}
-    for package in ("estimator", "evaluate", "sweep", "tl", "pl", "report", "datasets", "labels",
-                    "neighbors", "affinity", "layout"):  # fmt: skip
+    for package in (
+        "estimator",
+        "evaluate",
+        "sweep",
+        "tl",
+        "pl",
+        "report",
+        "datasets",
+        "labels",
+        "neighbors",
+        "affinity",
+        "layout",
+    ):
         assert any(name.split(".")[1:2] == [package] for name in found), package

@@ -24,12 +24,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ctsne import ConditionalTSNE
-from ctsne import _reference as formulas
 from ctsne.affinity import beta_from_odds, joint_odds
 from ctsne.datasets import Synthetic, make_synthetic
-from ctsne.labels import Labels, encode_labels
+from ctsne.labels import Column, encode_column
 from ctsne.layout import Layout
 from ctsne.neighbors.alignment import align_points, commuting_share
+
+from . import reference as formulas
 
 METHODS = ("tsne", "original", "revised", "balanced", "joint")
 # Every way to condition, the first five being the named methods.
@@ -126,7 +127,7 @@ def test_attributes(data: Synthetic) -> None:
     assert model.diagnostics_.matched is not None and len(model.diagnostics_.matched) == 300
     assert model.diagnostics_.alignment == "none" and not model.diagnostics_.alignment_scores
     assert (model.strength_, model.beta_, model.mixing_) == (0.6, None, None)
-    assert isinstance(model.labels_, Labels) and model.labels_.names == ("blue", "orange")
+    assert isinstance(model.labels_, Column) and model.labels_.names == ("blue", "orange")
     assert not hasattr(model, "feature_names_in_")
 
 
@@ -296,7 +297,7 @@ def test_odds_are_the_beta_of_the_map(data: Synthetic, method: str) -> None:
     def mapped(**parameters: Any) -> Any:
         return make(method=method, **parameters).fit_transform(data.X, labels=data.known)
 
-    labels = encode_labels(data.known)
+    labels = encode_column(data.known)
     beta = beta_from_odds(labels, 5.0).item()
     np.testing.assert_array_equal(mapped(odds=5), mapped(beta_low=beta))
     np.testing.assert_array_equal(mapped(odds=1), mapped(beta_low=1))
@@ -332,7 +333,7 @@ def test_defaults_of_the_methods(data: Synthetic) -> None:
 @pytest.mark.parametrize("method", ["joint", "revised", "balanced"])
 def test_an_alignment_by_name_is_its_array(data: Synthetic, method: str, align: str) -> None:
     named = make(method=method, align=align).fit(data.X, labels=data.known)
-    points = align_points(data.X, encode_labels(data.known), align)
+    points = align_points(data.X, encode_column(data.known), align)
     given = make(method=method, align=points).fit(data.X, labels=data.known)
     np.testing.assert_array_equal(named.embedding_, given.embedding_)
     assert named.diagnostics_.alignment == align and given.diagnostics_.alignment == "array"
@@ -348,7 +349,7 @@ def test_an_alignment_by_name_is_its_array(data: Synthetic, method: str, align: 
 
 
 def test_the_best_alignment_is_chosen_and_its_scores_are_told(data: Synthetic) -> None:
-    labels = encode_labels(data.known)
+    labels = encode_column(data.known)
     apart = np.random.default_rng(0).normal(size=(300, 5)) + 9.0 * labels.codes[:, None]
     model = make(align="auto").fit(apart, labels=data.known)
     scores = model.diagnostics_.alignment_scores
@@ -438,9 +439,13 @@ def test_points_without_counterparts_are_told(data: Synthetic) -> None:
 def test_dimensions_and_degrees_of_freedom(data: Synthetic, n_components: int, dof: float) -> None:
     losses = []
     model = make(
-        n_components=n_components, dof=dof, perplexity=30, n_iter=120, callback_every=20,
+        n_components=n_components,
+        dof=dof,
+        perplexity=30,
+        n_iter=120,
+        callback_every=20,
         callback=lambda _, loss, __: losses.append(loss),
-    ).fit(data.X, labels=data.known)  # fmt: skip
+    ).fit(data.X, labels=data.known)
     assert model.embedding_.shape == (300, n_components)
     assert len(model.get_feature_names_out()) == n_components
     P = model.affinities_.toarray()
@@ -745,8 +750,11 @@ def test_ctrl_c(stage: str) -> None:
     script = INTERRUPTED.format(n=n, before=before)
     run = subprocess.run(
         [sys.executable, "-P", "-c", textwrap.dedent(script)],
-        capture_output=True, text=True, timeout=100, check=True,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=True,
+    )
     lines = run.stdout.splitlines()
     if searching:  # there is no map yet to keep
         assert lines.pop(0) == "KeyboardInterrupt" and lines[1:] == ["False", "[]"]

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from ctsne import ConditionalTSNE
 from ctsne.evaluate import mixing
-from ctsne.labels import LabelColumns, Labels
+from ctsne.labels import Column, Labels
 
 RNG = np.random.default_rng(0)
 N = 400
@@ -37,7 +37,7 @@ def test_one_column_of_a_table_is_that_column(method: str) -> None:
     tables = {"batch": BATCH}, BATCH[:, None], pd.DataFrame({"batch": BATCH}), [BATCH]
     for labels in tables:
         model = fitted(labels, method=method)
-        assert isinstance(model.labels_, Labels)
+        assert isinstance(model.labels_, Column)
         np.testing.assert_array_equal(model.embedding_, plain.embedding_)
         assert (model.strength_, model.beta_) == (plain.strength_, plain.beta_)
 
@@ -64,7 +64,7 @@ def test_a_column_with_one_label_is_left_out_with_a_warning(method: str) -> None
     with pytest.warns(UserWarning, match=r"label column study \(1 label \(0: 400\)\) is left out"):
         model = fitted(labels, method=method)
     np.testing.assert_array_equal(model.embedding_, fitted(BATCH, method=method).embedding_)
-    assert isinstance(model.labels_, LabelColumns)
+    assert isinstance(model.labels_, Labels)
     value = model.strength_ if model.beta_ is None else model.beta_
     assert isinstance(value, dict) and set(value) == {"batch", "study"}
     with pytest.warns(UserWarning, match="nothing to factor out, so this is plain t-SNE"):

@@ -89,8 +89,13 @@ def test_sections_have_an_order(experiments: Any) -> None:
     names = experiments("run").experiments()
     assert names[:5] == [f"figure{number}" for number in range(1, 6)]
     assert names[5:11] == [
-        "real", "real_tables", "constants", "alignment", "private", "targets",
-    ]  # fmt: skip
+        "real",
+        "real_tables",
+        "constants",
+        "alignment",
+        "private",
+        "targets",
+    ]
     assert names[11:] == ["clustering", "held_out", "reference_embedding", "columns"]
 
 
@@ -140,5 +145,7 @@ def test_the_paper_data(experiments: Any, reference: Path) -> None:
     assert [(data.hidden == shape).sum() for shape in np.unique(data.hidden)] == [500] * 3
     authors = experiments("common").load_authors("authors_results.csv")
     assert authors["line"].value_counts().to_dict() == {
-        "original": 17, "revised p": 16, "revised r": 16
-    }  # fmt: skip
+        "original": 17,
+        "revised p": 16,
+        "revised r": 16,
+    }

@@ -68,9 +68,7 @@ def test_a_dataset_is_computed_and_remembered(
     lines = {"joint, mutual": ({}, "strength", (0.0, 1.0))}
 
     def compute() -> pd.DataFrame:
-        return real.compute(
-            "isolet", tmp_path, lines=lines, seeds=[0, 1], n_iter=100, n_jobs=1
-        )  # fmt: skip
+        return real.compute("isolet", tmp_path, lines=lines, seeds=[0, 1], n_iter=100, n_jobs=1)
 
     measured = compute()
     assert measured["line"].tolist() == ["t-SNE", *["joint, mutual"] * 2, "Harmony"] * 2
@@ -131,12 +129,19 @@ def test_measures_are_those_of_the_package(small: Data) -> None:
 def rows(line: str, settings: list[Any], mixed: list[float], kept: list[float]) -> pd.DataFrame:
     return pd.DataFrame(
         {
-            "line": line, "setting": setting, "seed": seed, "mixing": m, "rnx": r + 0.01 * seed,
-            "area": r, "other_laplacian": 0.1, "other_accuracy": 0.9, "seconds": 1.0,
+            "line": line,
+            "setting": setting,
+            "seed": seed,
+            "mixing": m,
+            "rnx": r + 0.01 * seed,
+            "area": r,
+            "other_laplacian": 0.1,
+            "other_accuracy": 0.9,
+            "seconds": 1.0,
         }
         for seed in (0, 2)
         for setting, m, r in zip(settings, mixed, kept, strict=True)
-    )  # fmt: skip
+    )
 
 
 @pytest.fixture
@@ -166,8 +171,9 @@ def test_lines_are_means_of_the_seeds(measured: pd.DataFrame) -> None:
     assert found["area"].tolist() == pytest.approx([0.025, 0.0, -0.025, np.nan], nan_ok=True)
 
 
-def test_section_from_files(measured: pd.DataFrame, small: Data, tmp_path: Path,
-                            monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+def test_section_from_files(
+    measured: pd.DataFrame, small: Data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(real_tables, "load", lambda _: small)
     measured.to_csv(real.csv_path(tmp_path, "kang_muscat"), index=False)
     real_tables.run(tmp_path)
@@ -175,17 +181,33 @@ def test_section_from_files(measured: pd.DataFrame, small: Data, tmp_path: Path,
     assert (tmp_path / "real_trade_off_kang_muscat.png").stat().st_size > 10_000
     assert "**Not computed yet: synthetic, sc_mixology, isolet, pancreas3, hapt, ifnb.**" in text
     cells = [[cell.strip() for cell in row.split("|")[1:-1]] for row in text.splitlines()]
-    assert ["kang_muscat", "+.025 / +.025 / .000", ".000 / .000 / .000",
-            "-.025 / -.025 / .000", "–"] in cells  # fmt: skip
-    assert ["area", "3", ".0000 (aim +.005: **missed**)", "-.025",
-            "kang_muscat .70 (-.025)"] in cells  # fmt: skip
+    assert [
+        "kang_muscat",
+        "+.025 / +.025 / .000",
+        ".000 / .000 / .000",
+        "-.025 / -.025 / .000",
+        "–",
+    ] in cells
+    assert [
+        "area",
+        "3",
+        ".0000 (aim +.005: **missed**)",
+        "-.025",
+        "kang_muscat .70 (-.025)",
+    ] in cells
     assert "Only joint can be read at: none; only the paper can be read at: kang_mus" in text
     assert ["Laplacian", "3", ".0000", ".000", "none"] in cells
     original = [".510 / .500 / .100 / .900", ".443 / .433 / .100 / .900", "–", "–", ".60"]
     assert ["original", *original] in cells
     end = ".310 / .300 / .100 / .900 *"
-    assert ["kang_muscat", "Harmony", ".95", ".320 / .310 / .100 / .900", f"{end} (.80)",
-            f"{end} (.70)"] in cells  # fmt: skip
+    assert [
+        "kang_muscat",
+        "Harmony",
+        ".95",
+        ".320 / .310 / .100 / .900",
+        f"{end} (.80)",
+        f"{end} (.70)",
+    ] in cells
     assert "`joint`: on 1 of 1 (reached). `joint, mutual`: on 1 of 1 (reached)." in text
 
 
@@ -238,9 +260,16 @@ def test_wrong_neighbours_and_the_mixing_of_the_rest() -> None:
 def test_private_lines_are_compared_where_all_can_be_read(tmp_path: Path) -> None:
     def line(name: str, settings: list[float], mixed: list[float], wrong: list[float]) -> Any:
         return pd.DataFrame(
-            {"dataset": "isolet", "type": "s", "points": 50, "line": name, "setting": settings,
-             "mixing": mixed, "wrong": wrong}
-        )  # fmt: skip
+            {
+                "dataset": "isolet",
+                "type": "s",
+                "points": 50,
+                "line": name,
+                "setting": settings,
+                "mixing": mixed,
+                "wrong": wrong,
+            }
+        )
 
     measured = pd.concat(
         [
@@ -339,14 +368,20 @@ def test_constants_that_are_changed_change_the_map_and_only_for_a_while(small: D
 
 def test_variants_are_compared_where_both_can_be_read() -> None:
     rows = [
-        {"dataset": "a", "variant": variant, "mixing": mixed, "rnx": kept, "area": kept,
-         "other_laplacian": 0.1}
+        {
+            "dataset": "a",
+            "variant": variant,
+            "mixing": mixed,
+            "rnx": kept,
+            "area": kept,
+            "other_laplacian": 0.1,
+        }
         for variant, values in {
             constants.AS_IS: [(0.4, 0.6), (0.8, 0.4)],
             "reach .4": [(0.4, 0.5), (0.6, 0.4)],
         }.items()
         for mixed, kept in values
-    ]  # fmt: skip
+    ]
     found = constants.differences(pd.DataFrame(rows), "reach .4")
     assert found["level"].tolist() == [0.5]
     assert found["rnx"].tolist() == pytest.approx([0.45 - 0.55])

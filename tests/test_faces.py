@@ -103,10 +103,12 @@ def test_the_metric_matters_in_these_cases() -> None:
     kept = [
         measure_map(embedding, data_neighbors(X, BATCH, metric=metric))["adjusted_rnx"]
         for X, metric in (
-            (FEATURES, "euclidean"), (FEATURES, "cosine"), (DISTANCES, "precomputed"),
+            (FEATURES, "euclidean"),
+            (FEATURES, "cosine"),
+            (DISTANCES, "precomputed"),
             (DISTANCES, "euclidean"),
         )
-    ]  # fmt: skip
+    ]
     assert len({round(value, 3) for value in kept}) == 4
     wide = fitted("80 columns").embedding_
     reduced, whole = (
@@ -156,9 +158,7 @@ def test_anndata(case: str) -> None:
     table = tl.evaluate(adata, "batch", other="kind")
     agree(in_table(table, "kind"), measures_of(model, X))
     grid = {"strength": [model.strength_]}
-    (swept,) = tl.sweep(
-        adata, "batch", grid, other="kind", estimator=model, progress=False
-    ).maps  # fmt: skip
+    (swept,) = tl.sweep(adata, "batch", grid, other="kind", estimator=model, progress=False).maps
     agree(swept.measures, measures_of(model, X))
 
 
@@ -184,16 +184,25 @@ def write_h5ad(X: Any, path: str) -> str:
 @pytest.mark.parametrize(
     ("case", "write"),
     [
-        ("dense", write_csv), ("dense", write_npz), ("dense", write_h5ad),
-        ("dense, cosine", write_csv), ("dense, cosine", write_h5ad),
+        ("dense", write_csv),
+        ("dense", write_npz),
+        ("dense", write_h5ad),
+        ("dense, cosine", write_csv),
+        ("dense, cosine", write_h5ad),
         ("dense, three components", write_csv),
-        ("80 columns", write_csv), ("80 columns", write_npz), ("80 columns", write_h5ad),
-        ("80 columns, cosine", write_npz), ("80 columns, not reduced", write_csv),
-        ("sparse", write_h5ad), ("sparse, cosine", write_h5ad),
-        ("distances", write_npz), ("distances", write_csv),
-        ("aligned", write_csv), ("aligned, cosine", write_npz),
+        ("80 columns", write_csv),
+        ("80 columns", write_npz),
+        ("80 columns", write_h5ad),
+        ("80 columns, cosine", write_npz),
+        ("80 columns, not reduced", write_csv),
+        ("sparse", write_h5ad),
+        ("sparse, cosine", write_h5ad),
+        ("distances", write_npz),
+        ("distances", write_csv),
+        ("aligned", write_csv),
+        ("aligned, cosine", write_npz),
     ],
-)  # fmt: skip
+)
 def test_command_line(
     case: str,
     write: Callable[[Any, str], str],
@@ -213,13 +222,16 @@ def test_command_line(
         return content
 
     quick = [
-        text for name, value in QUICK.items() if name != "random_state"
+        text
+        for name, value in QUICK.items()
+        if name != "random_state"
         for text in ("--" + name.replace("_", "-"), str(value))
-    ]  # fmt: skip
+    ]
     how = [
-        text for name, value in parameters.items()
+        text
+        for name, value in parameters.items()
         for text in (f"--{name}", "none" if value is None else str(value))
-    ]  # fmt: skip
+    ]
     labels = ["--labels", "batch", "--other", "kind"]
     made = run("embed", file, *labels, "-o", "map.csv", *quick, *how)
     model = fitted(case)

@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctsne.labels import LabelColumns, Labels, encode_columns, encode_labels
+from ctsne.labels import Column, Labels, encode_column, encode_labels
 
 DONOR = [1, 1, 2, 3, 3, 2]
 BATCH = ["a", "a", "b", "a", None, "b"]
 
 
-def encoded(labels: object, **arguments: Any) -> LabelColumns:
-    result = encode_columns(labels, **arguments)
-    assert isinstance(result, LabelColumns)
+def encoded(labels: object, **arguments: Any) -> Labels:
+    result = encode_labels(labels, **arguments)
+    assert isinstance(result, Labels)
     return result
 
 
@@ -32,7 +32,7 @@ def encoded(labels: object, **arguments: Any) -> LabelColumns:
         (pl.DataFrame({"donor": DONOR, "batch": BATCH}), ("donor", "batch")),
         ([DONOR, BATCH], ("1", "2")),
         ((np.array(DONOR), pd.Series(BATCH)), ("1", "2")),
-        ([encode_labels(DONOR), pd.Categorical(BATCH)], ("1", "2")),
+        ([encode_column(DONOR), pd.Categorical(BATCH)], ("1", "2")),
         (np.array([DONOR, BATCH], object).T, ("1", "2")),
         ([list(row) for row in zip(DONOR, BATCH, strict=True)], ("1", "2")),
     ],
@@ -42,32 +42,40 @@ def test_all_kinds_of_columns_are_read(labels: Any, names: tuple[str, ...], n: i
     assert found.names == names
     assert (found.n_points, found.n_columns) == (6, 2)
     for column, expected in zip(found.columns, (DONOR, BATCH), strict=True):
-        plain = encode_labels(expected)
+        plain = encode_column(expected)
         np.testing.assert_array_equal(column.codes, plain.codes)
         assert column.names == plain.names
     assert found.codes.tolist() == [[0, 0], [0, 0], [1, 1], [2, 0], [2, -1], [1, 1]]
     assert found.codes.dtype == np.int32 and found.codes.flags.c_contiguous
-    assert encode_columns(found, n=n) is found
+    assert encode_labels(found, n=n) is found
 
 
 @pytest.mark.parametrize(
     "labels",
     [
-        BATCH, tuple(BATCH), np.array(BATCH, object), np.array(BATCH, object)[:, None], [BATCH],
-        {"batch": BATCH}, pd.Series(BATCH), pd.DataFrame({"batch": BATCH}), pl.Series(BATCH),
-        pd.Categorical(BATCH), encode_labels(BATCH),
+        BATCH,
+        tuple(BATCH),
+        np.array(BATCH, object),
+        np.array(BATCH, object)[:, None],
+        [BATCH],
+        {"batch": BATCH},
+        pd.Series(BATCH),
+        pd.DataFrame({"batch": BATCH}),
+        pl.Series(BATCH),
+        pd.Categorical(BATCH),
+        encode_column(BATCH),
     ],
-)  # fmt: skip
+)
 def test_one_column_is_read_as_before(labels: Any) -> None:
-    found, plain = encode_columns(labels, n=6), encode_labels(BATCH)
-    assert isinstance(found, Labels)
+    found, plain = encode_labels(labels, n=6), encode_column(BATCH)
+    assert isinstance(found, Column)
     np.testing.assert_array_equal(found.codes, plain.codes)
     np.testing.assert_array_equal(found.counts, plain.counts)
     assert found.names == plain.names
 
 
 def test_tuples_are_labels_not_columns() -> None:
-    assert isinstance(encode_columns([("a", 1), ("b", 2), ("a", 1)]), Labels)
+    assert isinstance(encode_labels([("a", 1), ("b", 2), ("a", 1)]), Column)
 
 
 def test_combined_labels_hold_every_combination_that_occurs() -> None:
@@ -77,9 +85,7 @@ def test_combined_labels_hold_every_combination_that_occurs() -> None:
     assert found.combined.counts.tolist() == [1, 1, 1, 1]
 
 
-codes = st.lists(
-    st.tuples(*[st.sampled_from([None, "a", "b", "c"])] * 3), min_size=1, max_size=30
-)  # fmt: skip
+codes = st.lists(st.tuples(*[st.sampled_from([None, "a", "b", "c"])] * 3), min_size=1, max_size=30)
 
 
 @given(codes)
@@ -127,7 +133,7 @@ def test_some_points_and_some_columns() -> None:
     np.testing.assert_array_equal(part.combined.codes, found.combined.codes[rows])
     assert part.combined.counts.sum() == 3
     two = found.keep([0, 2])
-    assert isinstance(two, LabelColumns) and two.names == ("1", "3")
+    assert isinstance(two, Labels) and two.names == ("1", "3")
     assert found.keep([1]) is found.columns[1] and found.keep([0, 1, 2]) is found
 
 
@@ -155,16 +161,16 @@ def test_values_per_column() -> None:
 )
 def test_what_is_refused(labels: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        encode_columns(labels, n=6)
+        encode_labels(labels, n=6)
 
 
 def test_columns_of_different_lengths_are_refused_without_a_number_of_points() -> None:
     with pytest.raises(ValueError, match="same length, got 6 entries in 'a' and 5 in 'b'"):
-        encode_columns({"a": DONOR, "b": BATCH[:5]})
+        encode_labels({"a": DONOR, "b": BATCH[:5]})
 
 
 def test_columns_as_one_label() -> None:
-    found = encode_labels(encoded({"donor": DONOR, "batch": BATCH}))
+    found = encode_column(encoded({"donor": DONOR, "batch": BATCH}))
     assert found.names == ("1 | a", "2 | b", "3 | a") and found.n_missing == 1
 
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctsne import labels as labels_module
-from ctsne.labels import encode_labels
+from ctsne.labels import encode_column
 
 NAN = float("nan")
 DAY = datetime.date(2024, 5, 1)
@@ -58,7 +58,7 @@ MIDNIGHT = datetime.datetime(2024, 5, 1)
     ],
 )
 def test_every_kind_of_column(column: Any, codes: list[int], names: tuple[object, ...]) -> None:
-    encoded = encode_labels(column, n=len(codes))
+    encoded = encode_column(column, n=len(codes))
     assert encoded.codes.tolist() == codes
     assert encoded.names == names
     assert [type(a) for a in encoded.names] == [type(b) for b in names]
@@ -70,24 +70,24 @@ def test_every_kind_of_column(column: Any, codes: list[int], names: tuple[object
 @pytest.mark.parametrize("wrap", [pd.Categorical, pd.CategoricalIndex, pd.Series, pd.DataFrame])
 def test_pandas_categories_keep_their_order_and_lose_the_unused(wrap: Any) -> None:
     column = pd.Categorical(["low", "high", None], categories=["low", "middle", "high"])
-    encoded = encode_labels(column if wrap is pd.Categorical else wrap(column))
+    encoded = encode_column(column if wrap is pd.Categorical else wrap(column))
     assert encoded.codes.tolist() == [0, 1, -1]
     assert encoded.names == ("low", "high")
 
 
 def test_fine_dates_that_python_cannot_hold_stay_as_they_are() -> None:
     column = np.array([1, 2], "M8[ns]")
-    assert encode_labels(column).names == tuple(column)
+    assert encode_column(column).names == tuple(column)
 
 
 def test_encoding_twice_changes_nothing() -> None:
-    encoded = encode_labels(["a", "b"])
-    assert encode_labels(encoded, n=2) is encoded
+    encoded = encode_column(["a", "b"])
+    assert encode_column(encoded, n=2) is encoded
 
 
 @given(st.lists(st.sampled_from([None, -1, 0, 1, 2, "1", "a", "", True, 1.0, 0.5]), max_size=30))
 def test_names_at_codes_are_the_labels(column: list[Any]) -> None:
-    encoded = encode_labels(column)
+    encoded = encode_column(column)
     for label, code in zip(column, encoded.codes, strict=True):
         assert (label is None) if code < 0 else (encoded.names[code] == label)
     assert len(set(encoded.names)) == encoded.n_labels == len(set(column) - {None})
@@ -96,9 +96,9 @@ def test_names_at_codes_are_the_labels(column: list[Any]) -> None:
 
 @given(st.lists(st.text(max_size=3), min_size=1))
 def test_containers_agree(column: list[str]) -> None:
-    expected = encode_labels(column)
+    expected = encode_column(column)
     for other in (np.array(column, object), pd.Series(column), pl.Series(column)):
-        encoded = encode_labels(other)
+        encoded = encode_column(other)
         assert encoded.names == expected.names == tuple(sorted(set(column)))
         assert encoded.codes.tolist() == expected.codes.tolist()
 
@@ -123,12 +123,12 @@ def test_containers_agree(column: list[str]) -> None:
         (np.zeros((3, 1, 1)), ValueError, r"batch must be one column.*\(3, 1, 1\)"),
         (pd.DataFrame({"a": [1], "b": [2]}), ValueError, "batch must have one entry.*got 1"),
         (["a", "b"], ValueError, "batch must have one entry for each of the 3 points.*got 2"),
-        (encode_labels(["a"]), ValueError, "batch must have one entry for each of the 3 points"),
+        (encode_column(["a"]), ValueError, "batch must have one entry for each of the 3 points"),
     ],
 )
 def test_refused(column: Any, error: type[Exception], says: str) -> None:
     with pytest.raises(error, match=says):
-        encode_labels(column, n=3, argument="batch")
+        encode_column(column, n=3, argument="batch")
 
 
 def test_several_columns_are_combined() -> None:
@@ -136,33 +136,33 @@ def test_several_columns_are_combined() -> None:
     array = np.array([donor, sex], object).T
     frame = pd.DataFrame({"donor": donor, "sex": sex})
     for columns in (array, array.tolist(), frame, pl.DataFrame({"donor": donor, "sex": sex})):
-        labels = encode_labels(columns, n=4)
+        labels = encode_column(columns, n=4)
         assert labels.names == ("a | 1", "b | 2")
         assert labels.codes.tolist() == [0, 1, 0, -1]
 
 
 def test_describe() -> None:
-    assert encode_labels(["a", 1.0, None]).describe() == "2 labels (1: 1, a: 1), 1 missing"
-    assert encode_labels(["a", "a"]).describe() == "1 label (a: 2)"
-    assert encode_labels([None]).describe() == "0 labels, 1 missing"
-    assert encode_labels(range(9)).describe().endswith("4: 1, ...)")
-    assert len(encode_labels(["x" * 1000]).describe()) < 100
+    assert encode_column(["a", 1.0, None]).describe() == "2 labels (1: 1, a: 1), 1 missing"
+    assert encode_column(["a", "a"]).describe() == "1 label (a: 2)"
+    assert encode_column([None]).describe() == "0 labels, 1 missing"
+    assert encode_column(range(9)).describe().endswith("4: 1, ...)")
+    assert len(encode_column(["x" * 1000]).describe()) < 100
 
 
 class TestPerLabel:
     def test_number_is_repeated(self) -> None:
-        column = encode_labels(["a", "b"])
+        column = encode_column(["a", "b"])
         values: list[Any] = [2, 2.0, np.float32(2), np.array(2)]
         for value in values:
             assert column.per_label(value, argument="beta").tolist() == [2.0, 2.0]
 
     def test_mapping_finds_labels_by_value_and_by_text(self) -> None:
-        column = encode_labels([1.0, 2.0, NAN, 10.0])
+        column = encode_column([1.0, 2.0, NAN, 10.0])
         for mapping in ({1: 0.1, 2: 0.2, 10: 0.3}, {"10": 0.3, "1": 0.1, "2.0": 0.2}):
             assert column.per_label(mapping, argument="beta").tolist() == [0.1, 0.2, 0.3]
 
     def test_value_goes_before_text(self) -> None:
-        column = encode_labels([1, "1"])
+        column = encode_column([1, "1"])
         assert column.per_label({"1": 0.1, 1: 0.2}, argument="beta").tolist() == [0.2, 0.1]
         with pytest.raises(ValueError, match="has none for 1;"):
             column.per_label({"1": 0.1}, argument="beta")
@@ -183,22 +183,22 @@ class TestPerLabel:
     )
     def test_refused(self, value: Any, error: type[Exception], says: str) -> None:
         with pytest.raises(error, match=says):
-            encode_labels(["blue", "orange"]).per_label(value, argument="beta")
+            encode_column(["blue", "orange"]).per_label(value, argument="beta")
 
     def test_one_label_named_twice(self) -> None:
         with pytest.raises(ValueError, match="names the label 1 twice"):
-            encode_labels([1]).per_label({1: 0.1, "1": 0.1}, argument="beta")
+            encode_column([1]).per_label({1: 0.1, "1": 0.1}, argument="beta")
 
     def test_no_labels(self) -> None:
-        assert encode_labels([None]).per_label({}, argument="beta").shape == (0,)
-        assert encode_labels([None]).per_label(1.0, argument="beta").shape == (0,)
+        assert encode_column([None]).per_label({}, argument="beta").shape == (0,)
+        assert encode_column([None]).per_label(1.0, argument="beta").shape == (0,)
 
 
 @pytest.mark.parametrize("kind", [np.int64, np.float64, object])
 def test_as_many_labels_as_points(kind: Any) -> None:
     n = 300_000  # anything quadratic would take hours
     column = np.random.default_rng(0).permutation(n).astype(kind)
-    encoded = encode_labels(column)
+    encoded = encode_column(column)
     assert encoded.n_labels == n
     np.testing.assert_array_equal(encoded.codes, column.astype(np.int64))
 

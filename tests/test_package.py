@@ -27,13 +27,15 @@ def test_the_program_begins_without_imports() -> None:
     program = "import sys; old = {*sys.modules}; import ctsne.cli.__main__; "
     done = subprocess.run(
         [sys.executable, "-P", "-c", f"{program}print(*sorted({{*sys.modules}} - old))"],
-        check=True, capture_output=True, text=True,
-    )  # fmt: skip
+        check=True,
+        capture_output=True,
+        text=True,
+    )
     own = ["ctsne", "ctsne._core", "ctsne._core.pages", "ctsne.cli", "ctsne.cli.__main__"]
     assert done.stdout.split() == own
 
 
-@pytest.mark.parametrize("stage", ["neighbors", "affinity", "layout", "_reference"])
+@pytest.mark.parametrize("stage", ["neighbors", "affinity", "layout"])
 def test_a_stage_needs_no_scikit_learn(stage: str) -> None:
     program = f"import sys, ctsne.{stage}; print(*(n for n in {HEAVY} if n in sys.modules))"
     done = subprocess.run(
@@ -63,8 +65,10 @@ def test_an_instruction_set_can_be_chosen() -> None:
     for name in ["", *_native.instruction_sets(), "avx1024"]:
         done = subprocess.run(
             [sys.executable, "-P", "-c", program],
-            env={**os.environ, "CTSNE_ISA": name}, capture_output=True, text=True,
-        )  # fmt: skip
+            env={**os.environ, "CTSNE_ISA": name},
+            capture_output=True,
+            text=True,
+        )
         if name == "avx1024":
             assert "ImportError: CTSNE_ISA is 'avx1024' in the environment" in done.stderr
             assert f"supports {', '.join(_native.instruction_sets())}\n" in done.stderr

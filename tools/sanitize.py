@@ -125,12 +125,21 @@ def build(kind: str, folder: Path) -> None:
     }
     subprocess.run(
         [
-            sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
-            "--no-deps", "--target", str(folder), str(ROOT),
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--no-deps",
+            "--target",
+            str(folder),
+            str(ROOT),
             *(part for item in settings.items() for part in ("-C", "=".join(item))),
         ],
-        env={**os.environ, "CXX": "g++"}, check=True,
-    )  # fmt: skip
+        env={**os.environ, "CXX": "g++"},
+        check=True,
+    )
 
 
 def sanitized(kind: str, folder: Path) -> dict[str, str]:

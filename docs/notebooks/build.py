@@ -31,8 +31,10 @@ def build(name: str) -> nbformat.NotebookNode:
     script = Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
     notebook = nbformat.v4.new_notebook(cells=list(_cells(script)))
     notebook.metadata.kernelspec = {
-        "display_name": "Python 3", "language": "python", "name": "python3",
-    }  # fmt: skip
+        "display_name": "Python 3",
+        "language": "python",
+        "name": "python3",
+    }
     for number, cell in enumerate(notebook.cells):
         cell.id = f"cell-{number}"  # not random, so that the same script gives the same file
     nbformat.validate(notebook)

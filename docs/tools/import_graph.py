@@ -23,8 +23,14 @@ EXTENSION = "_native"
 
 # Names of the standard library that are private in name only, or have no public counterpart.
 FOREIGN = {
-    "_Hash", "_SubParsersAction", "_actions", "_asdict", "_fields", "_getframe", "_replace",
-}  # fmt: skip
+    "_Hash",
+    "_SubParsersAction",
+    "_actions",
+    "_asdict",
+    "_fields",
+    "_getframe",
+    "_replace",
+}
 _MODULE_NAME = re.compile(r"ctsne(\.\w+)+")
 
 Graph = dict[str, set[str]]

@@ -18,7 +18,7 @@ from scipy.special import expit
 from ctsne import pl
 from ctsne.affinity import joint_affinities, joint_odds
 from ctsne.affinity.balanced import natural_log_odds
-from ctsne.labels import encode_labels
+from ctsne.labels import encode_column
 from ctsne.neighbors import find_neighbors, half_lengths
 from ctsne.neighbors.alignment import align_points
 from ctsne.pl.palette import METHOD_COLORS
@@ -47,7 +47,7 @@ def joint_shares() -> Any:
         {"batch 1": (0.0, 0.0), "batch 2": (0.0, 1.5)},
         without=("batch 2", ALONE),
     )
-    labels = encode_labels(cells.batch)
+    labels = encode_column(cells.batch)
     n = len(cells.X)
     same, other = half_lengths(labels, n, 2 * int(np.ceil(5 / 3 * PERPLEXITY)))
     found = find_neighbors(cells.X, labels, k_same=same, k_other=other)
@@ -58,10 +58,16 @@ def joint_shares() -> Any:
         for kind, marker in MARKERS.items():
             own = cells.type == kind
             points = ax.scatter(
-                natural[own], result.diagnostics.other_share[own], s=14,
-                c=result.diagnostics.matched[own], marker=marker, vmin=0, vmax=1, cmap="viridis",
+                natural[own],
+                result.diagnostics.other_share[own],
+                s=14,
+                c=result.diagnostics.matched[own],
+                marker=marker,
+                vmin=0,
+                vmax=1,
+                cmap="viridis",
                 linewidths=0,
-            )  # fmt: skip
+            )
         ax.plot([0, 1], [0, 1], color=GRID, zorder=0)
         ax.axhline(result.diagnostics.other_share.mean(), color=INK, linewidth=0.8, linestyle=":")
         style_chart(ax, f"strength {strength:g}")
@@ -84,22 +90,25 @@ def joint_shares() -> Any:
 def alignment_moves() -> Any:
     """Draw two batches before and after every alignment, with how many counterparts are right."""
     cells = _two_batches()
-    labels, colors = encode_labels(cells.batch), pl.palette(cells.batch)
+    labels, colors = encode_column(cells.batch), pl.palette(cells.batch)
     kinds = {"none": "as they are", "mutual": "mutual", "local": "local", "mean": "mean"}
-    figure, axes = plt.subplots(1, len(kinds), figsize=(9.2, 3.0), layout="constrained",
-                                sharex=True, sharey=True)  # fmt: skip
+    figure, axes = plt.subplots(
+        1, len(kinds), figsize=(9.2, 3.0), layout="constrained", sharex=True, sharey=True
+    )
     for ax, (how, title) in zip(axes, kinds.items(), strict=True):
         places = align_points(cells.X, labels, how)
         for kind, marker in MARKERS.items():
             for batch, color in colors.items():
                 own = (cells.type == kind) & (cells.batch == batch)
-                ax.scatter(*places[own].T, s=11, marker=marker, color=color, linewidths=0,
-                           alpha=0.7)  # fmt: skip
+                ax.scatter(
+                    *places[own].T, s=11, marker=marker, color=color, linewidths=0, alpha=0.7
+                )
         shared = cells.type != ALONE
         near = find_neighbors(places, labels, k_same=0, k_other=25).indices
         right = (cells.type[near] == cells.type[:, None]).mean(axis=1)[shared].mean()
-        ax.set_title(f"{title}: {right:.2f} right", loc="left", fontsize="medium",
-                     fontweight="bold")  # fmt: skip
+        ax.set_title(
+            f"{title}: {right:.2f} right", loc="left", fontsize="medium", fontweight="bold"
+        )
         ax.set_axis_off()
     for batch, color in colors.items():
         axes[0].scatter([], [], s=20, color=color, label=batch)

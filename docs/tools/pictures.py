@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne import ConditionalTSNE, pl
-from ctsne import _reference as formulas
 from ctsne.datasets import make_synthetic
 from ctsne.evaluate import laplacian
-from ctsne.labels import encode_labels
+from ctsne.labels import encode_column
 from ctsne.neighbors import find_neighbors, paper_lengths
 from ctsne.sweep import sweep
+from tests import reference as formulas
 
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
@@ -93,7 +93,7 @@ def near() -> Any:
     """Draw the neighbours of one point, as t-SNE finds them and as two lists."""
     cells = sheets()
     point = _middle(cells)
-    same, other = paper_lengths(encode_labels(cells.batch), len(cells.X), PERPLEXITY)
+    same, other = paper_lengths(encode_column(cells.batch), len(cells.X), PERPLEXITY)
     lists = {
         "The data": None,
         "t-SNE: one list, the nearest": find_neighbors(cells.X, k_same=same + other),
@@ -140,7 +140,7 @@ def pull() -> Any:
     """Draw how much the neighbours of one point pull, before and after conditioning."""
     cells = sheets()
     point = _middle(cells)
-    labels = encode_labels(cells.batch)
+    labels = encode_column(cells.batch)
     same, other = paper_lengths(labels, len(cells.X), PERPLEXITY)
     found = find_neighbors(cells.X, labels, k_same=same, k_other=other)
     squared = formulas.squared_distances(cells.X)
@@ -188,9 +188,13 @@ def swept() -> Any:
     data = make_synthetic(900, random_state=SEED)
     strengths = [0, 0.2, 0.4, 0.6, 0.8, 1]
     result = sweep(
-        data.X, data.known, {"method": "joint", "strength": strengths}, other=data.hidden,
-        estimator=ConditionalTSNE(random_state=SEED), progress=False,
-    )  # fmt: skip
+        data.X,
+        data.known,
+        {"method": "joint", "strength": strengths},
+        other=data.hidden,
+        estimator=ConditionalTSNE(random_state=SEED),
+        progress=False,
+    )
     axes = pl.maps(
         {
             f"{swept.parameters['strength']:g}: mixed {swept.measures['mixing']:.2f}, "

@@ -47,9 +47,14 @@ STYLES: dict[str, tuple[str, str, bool]] = {
 }
 # One line style per dataset.
 DATASETS = {
-    "synthetic": "#888888", "sc_mixology": "#0072B2", "kang_muscat": "#D55E00",
-    "isolet": "#009E73", "pancreas3": "#CC79A7", "hapt": "#E69F00", "ifnb": "#5500BB",
-}  # fmt: skip
+    "synthetic": "#888888",
+    "sc_mixology": "#0072B2",
+    "kang_muscat": "#D55E00",
+    "isolet": "#009E73",
+    "pancreas3": "#CC79A7",
+    "hapt": "#E69F00",
+    "ifnb": "#5500BB",
+}
 
 Table = list[dict[str, str]]
 
@@ -94,11 +99,8 @@ def equal_mixing(results: Path) -> Any:
         _dots(
             ax,
             [row["dataset"] for row in table],
-            {
-                level: [_part(row[level], place) for row in table]
-                for level in levels
-            },
-        )  # fmt: skip
+            {level: [_part(row[level], place) for row in table] for level in levels},
+        )
         ax.axvline(0, color="#444444", linewidth=1, zorder=1)
         better = (-1, "lower is better") if place == 2 else (1, "higher is better")
         limit = 1.15 * max(abs(np.array(ax.get_xlim())))
@@ -130,8 +132,12 @@ def alignment(results: Path) -> Any:
 def private(results: Path) -> Any:
     """Draw how many neighbours of a private type are of another type, at equal mixing."""
     table = read_tables(results / "private.md")[0]
-    lines = {"t-SNE (unmixed)": "t-SNE", "revised r": "revised r", "joint": "joint",
-             "joint, mutual": "joint, mutual"}  # fmt: skip
+    lines = {
+        "t-SNE (unmixed)": "t-SNE",
+        "revised r": "revised r",
+        "joint": "joint",
+        "joint, mutual": "joint, mutual",
+    }
     levels = list(dict.fromkeys(row["mixing"] for row in table))
     figure, axes = _panels(len(levels), height=3.4, share=False)
     for ax, level in zip(axes, levels, strict=True):
@@ -155,10 +161,12 @@ def mixing(results: Path) -> Any:
         settings = sorted({float(row["setting"]) for row in rows})
         for ax, measure in zip(axes, ("rnx", "other_laplacian"), strict=False):
             points = [
-                [np.mean([float(row[each]) for row in rows if float(row["setting"]) == setting])
-                 for each in ("mixing", measure)]
+                [
+                    np.mean([float(row[each]) for row in rows if float(row["setting"]) == setting])
+                    for each in ("mixing", measure)
+                ]
                 for setting in settings
-            ]  # fmt: skip
+            ]
             if measure == "other_laplacian":
                 points = [(across, value - points[0][1]) for across, value in points]
             ax.plot(*np.transpose(points), color=color, marker="o", markersize=3, label=name)
@@ -179,8 +187,9 @@ def mixing(results: Path) -> Any:
     style_chart(axes[2], "mixing reached")
     axes[2].set_xlabel("mixing asked for (hollow: out of reach)", fontsize="small")
     handles, names = axes[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=7, frameon=False,
-                  fontsize="small")  # fmt: skip
+    figure.legend(
+        handles, names, loc="outside lower center", ncols=7, frameon=False, fontsize="small"
+    )
     return figure
 
 
@@ -205,8 +214,11 @@ def clustering(results: Path) -> Any:
 def columns(results: Path) -> Any:
     """Draw the mixing of two columns and the neighbours kept, by map."""
     table = read_tables(results / "columns.md")[0]
-    wanted = {"mixing of stim": "mixing of stim", "mixing of donor": "mixing of donor",
-              "R_NX": "neighbours kept (R_NX)"}  # fmt: skip
+    wanted = {
+        "mixing of stim": "mixing of stim",
+        "mixing of donor": "mixing of donor",
+        "R_NX": "neighbours kept (R_NX)",
+    }
     figure, axes = _panels(len(wanted), height=3.8)
     for ax, (column, title) in zip(axes, wanted.items(), strict=True):
         styles = [_style_of_map(row["map"]) for row in table]
@@ -226,8 +238,10 @@ def speed(results: Path) -> Any:
     figure, ax = plt.subplots(figsize=(6, 3.8), layout="constrained")
     runs = [json.loads(file.read_text(encoding="utf-8")) for file in results.glob("maps-*.json")]
     runs.sort(key=lambda run: run["settings"]["n"])
-    drawn = {"ctsne revised-r": ("ctsne, revised", STYLES["revised r"]),
-             "openTSNE-FFT": ("openTSNE (FFT), t-SNE", STYLES["bbknn"])}  # fmt: skip
+    drawn = {
+        "ctsne revised-r": ("ctsne, revised", STYLES["revised r"]),
+        "openTSNE-FFT": ("openTSNE (FFT), t-SNE", STYLES["bbknn"]),
+    }
     for name, (title, (color, marker, _)) in drawn.items():
         found = [
             (run["settings"]["n"], each["seconds"])
@@ -265,15 +279,24 @@ def _dots(ax: Any, names: Sequence[str], values: Mapping[str, Sequence[float]]) 
         for place, value in enumerate(found):
             _dot(ax, value, place + offset, STYLES[series])
         color, marker, filled = STYLES[series]
-        ax.plot([], [], marker, color=color, markerfacecolor=color if filled else "white",
-                label=series)  # fmt: skip
+        ax.plot(
+            [], [], marker, color=color, markerfacecolor=color if filled else "white", label=series
+        )
     _rows(ax, names)
 
 
 def _dot(ax: Any, value: float, place: float, style: tuple[str, str, bool]) -> None:
     color, marker, filled = style
-    ax.plot(value, place, marker, color=color, markerfacecolor=color if filled else "white",
-            markersize=6.5, markeredgewidth=1.3, zorder=3)  # fmt: skip
+    ax.plot(
+        value,
+        place,
+        marker,
+        color=color,
+        markerfacecolor=color if filled else "white",
+        markersize=6.5,
+        markeredgewidth=1.3,
+        zorder=3,
+    )
 
 
 def _rows(ax: Any, names: Sequence[str]) -> None:
@@ -289,9 +312,13 @@ def _rows(ax: Any, names: Sequence[str]) -> None:
 def _legend(figure: Any, ax: Any, title: str = "") -> None:
     handles, names = ax.get_legend_handles_labels()
     figure.legend(
-        handles, [f"{title} {name}".strip() for name in names],
-        loc="outside lower center", ncols=len(names), frameon=False, fontsize="small",
-    )  # fmt: skip
+        handles,
+        [f"{title} {name}".strip() for name in names],
+        loc="outside lower center",
+        ncols=len(names),
+        frameon=False,
+        fontsize="small",
+    )
 
 
 PICTURES: dict[str, Callable[[Path], Any]] = {

@@ -31,8 +31,10 @@ def write_page(folder: Path) -> Path:
     command = ["report", DATA, "--labels", KNOWN, "--other", OTHER, "--title", TITLE]
     subprocess.run(
         [sys.executable, "-m", "ctsne.cli", *command, "--quiet", "-o", "page.html"],
-        cwd=folder, check=True, stdout=subprocess.DEVNULL,
-    )  # fmt: skip
+        cwd=folder,
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
     return folder / "page.html"
 
 

@@ -27,20 +27,35 @@ if TYPE_CHECKING:
         sweep,
         tl,
     )
-    from ctsne._fit.placing import Placement
     from ctsne.estimator import ConditionalTSNE
+    from ctsne.placing.place import Placement
     from ctsne.stored import load
 
     __version__: str
 
 __all__ = [
-    "ConditionalTSNE", "Placement", "__version__", "affinity", "datasets", "distributed",
-    "evaluate", "labels", "layout", "load", "neighbors", "pl", "report", "sweep", "tl",
-]  # fmt: skip
+    "ConditionalTSNE",
+    "Placement",
+    "__version__",
+    "affinity",
+    "datasets",
+    "distributed",
+    "evaluate",
+    "labels",
+    "layout",
+    "load",
+    "neighbors",
+    "pl",
+    "report",
+    "sweep",
+    "tl",
+]
 
 _HOMES = {
-    "ConditionalTSNE": "ctsne.estimator", "Placement": "ctsne._fit.placing", "load": "ctsne.stored",
-}  # fmt: skip
+    "ConditionalTSNE": "ctsne.estimator",
+    "Placement": "ctsne.placing.place",
+    "load": "ctsne.stored",
+}
 
 
 def __getattr__(name: str) -> object:

@@ -21,17 +21,17 @@ from ctsne._core.checks import (
 )
 from ctsne._core.messages import warn
 from ctsne._core.pages import page_html
-from ctsne._fit.conditioning import by_column, knob_value
-from ctsne._fit.display import fitted_html, with_page
-from ctsne._fit.fitting import Fitting, StageLog
-from ctsne._fit.memory import check_memory
-from ctsne._fit.new_points import Kept, NewPoints
-from ctsne._fit.settings import Parameters, check_settings
-from ctsne._fit.storing import NOT_KEPT, Saved
-from ctsne.labels import LabelColumns, Labels, encode_columns
+from ctsne.fit.conditioning import by_column, knob_value
+from ctsne.fit.display import fitted_html, with_page
+from ctsne.fit.fitting import Fitting, StageLog
+from ctsne.fit.memory import check_memory
+from ctsne.labels import Column, Labels, encode_labels
 from ctsne.labels.columns import listed_columns, name_of, without_unused
 from ctsne.layout import Layout
 from ctsne.methods import is_used
+from ctsne.placing.new_points import Kept, NewPoints
+from ctsne.settings import Parameters, check_settings
+from ctsne.storage.model import NOT_KEPT, Saved
 
 
 class ConditionalTSNE(Parameters, Saved, ClassNamePrefixFeaturesOutMixin, NewPoints, BaseEstimator):  # type: ignore[misc]
@@ -136,7 +136,7 @@ class ConditionalTSNE(Parameters, Saved, ClassNamePrefixFeaturesOutMixin, NewPoi
     diagnostics_ : Diagnostics
         Per point: sigma, effective perplexity, share of weight on other labels, largest weight,
         match in other labels, and whether the perplexity was reached; also recall and alignment.
-    labels_ : Labels, LabelColumns or None
+    labels_ : Column, Labels or None
         The labels as they were read.
     strength_, beta_ : float, mapping of label to float, or None
         The value that was used: given, default, or found for ``mixing``; None if it had no effect.
@@ -285,7 +285,7 @@ class ConditionalTSNE(Parameters, Saved, ClassNamePrefixFeaturesOutMixin, NewPoi
         return self
 
     def _adopt(
-        self, matrix: Any, labels: Labels | LabelColumns | None, embedding: NDArray[np.float32]
+        self, matrix: Any, labels: Column | Labels | None, embedding: NDArray[np.float32]
     ) -> Self:
         """Take over a finished map of these points, instead of computing one."""
         given = self.get_params(deep=False)
@@ -304,11 +304,11 @@ class ConditionalTSNE(Parameters, Saved, ClassNamePrefixFeaturesOutMixin, NewPoi
         if knob is not None and is_used(knob, given):
             found = self.mixing is not None
             value = float(fitting.settings.knob[0]) if found else knob_value(given)
-        if isinstance(self.labels_, LabelColumns):
+        if isinstance(self.labels_, Labels):
             used, method = fitting.settings.labels, fitting.settings.method
             if value is not None:
                 value = by_column(self.labels_, used, method, fitting.settings.knob)
-            if mixing is not None and used is not None and not isinstance(used, LabelColumns):
+            if mixing is not None and used is not None and not isinstance(used, Labels):
                 place = self.labels_.columns.index(used)  # the only one that can be mixed
                 mixing = {self.labels_.names[place]: mixing}
         self.strength_ = value if knob == "strength" else None
@@ -353,8 +353,8 @@ class ConditionalTSNE(Parameters, Saved, ClassNamePrefixFeaturesOutMixin, NewPoi
         return with_page(page_html(self) if facts else "", f"{facts}{diagram}")
 
 
-def _encoded(labels: Any, n: int) -> Labels | LabelColumns | None:
-    return None if labels is None else without_unused(encode_columns(labels, n=n))
+def _encoded(labels: Any, n: int) -> Column | Labels | None:
+    return None if labels is None else without_unused(encode_labels(labels, n=n))
 
 
 def model_of_map(

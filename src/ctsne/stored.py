@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from ctsne._fit.storing import restore_model
 from ctsne.estimator import ConditionalTSNE
+from ctsne.storage.model import restore_model
 
 
 def load(path: str | os.PathLike[str]) -> ConditionalTSNE:

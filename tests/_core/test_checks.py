@@ -96,7 +96,7 @@ SPOILT: dict[str, tuple[str, Callable[[Any], None]]] = {
     "dok beyond": ("dok", in_dict),
     "bsr of flat values": ("bsr", replace("data", np.ravel)),
     "bsr of empty blocks": ("bsr", replace("data", lambda data: data[:, :0])),
-}  # fmt: skip
+}
 
 
 def spoilt(form: str, spoil: Callable[[Any], None], kind: str) -> Any:
@@ -129,7 +129,7 @@ ENTRIES: dict[str, Callable[[Any], object]] = {
     "start": lambda X: start_positions(
         "spectral", 2, X=None, matrix=X, rng=np.random.default_rng(0)
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("entry", ENTRIES)

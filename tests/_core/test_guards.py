@@ -21,13 +21,26 @@ class Odd(Exception):
 @pytest.mark.parametrize(
     "error",
     [
-        AssertionError(), AttributeError("a"), EOFError("a\nb"), IndexError(3), KeyError("x"),
-        NotImplementedError(), OSError("odd"), OverflowError("a"), RecursionError("deep"),
-        StopIteration(), SystemError("a"), TypeError("a"), ValueError("a" * 9999),
-        UnicodeDecodeError("utf-8", b"", 0, 1, "r"), struct.error("s"), zlib.error("z"), Odd("o"),
+        AssertionError(),
+        AttributeError("a"),
+        EOFError("a\nb"),
+        IndexError(3),
+        KeyError("x"),
+        NotImplementedError(),
+        OSError("odd"),
+        OverflowError("a"),
+        RecursionError("deep"),
+        StopIteration(),
+        SystemError("a"),
+        TypeError("a"),
+        ValueError("a" * 9999),
+        UnicodeDecodeError("utf-8", b"", 0, 1, "r"),
+        struct.error("s"),
+        zlib.error("z"),
+        Odd("o"),
     ],
     ids=lambda error: type(error).__name__,
-)  # fmt: skip
+)
 def test_whatever_is_raised_is_one_line_with_the_name(error: Exception, tmp_path: Path) -> None:
     path = tmp_path / "a.x"
     path.touch()

@@ -39,9 +39,12 @@ def test_alone_all_usable_cpus_are_taken() -> None:
 def test_the_limit_of_the_environment_is_respected() -> None:
     program = "from ctsne._core.checks import check_jobs; print(check_jobs(-1), check_jobs(2))"
     done = subprocess.run(
-        [sys.executable, "-P", "-c", program], check=True, capture_output=True, text=True,
+        [sys.executable, "-P", "-c", program],
+        check=True,
+        capture_output=True,
+        text=True,
         env={**os.environ, "OMP_NUM_THREADS": "1,2"},
-    )  # fmt: skip
+    )
     assert done.stdout.split() == ["1", "2"]
 
 

@@ -88,8 +88,10 @@ def test_few_pieces_have_a_line_each(stderr: Replace) -> None:
     log = stderr(io.StringIO())
     run(3)
     assert [line.split(",")[0] for line in log.getvalue().splitlines()] == [
-        "maps: 1 of 3", "maps: 2 of 3", "maps: 3 of 3",
-    ]  # fmt: skip
+        "maps: 1 of 3",
+        "maps: 2 of 3",
+        "maps: 3 of 3",
+    ]
 
 
 def test_a_log_with_lines_of_its_own_is_left_alone(stderr: Replace) -> None:
@@ -105,8 +107,9 @@ def test_says_how_long_the_rest_takes(stderr: Replace, monkeypatch: pytest.Monke
     progress.step()
     progress.step()
     assert log.getvalue().splitlines() == [
-        "maps: 1 of 4, 5:00 left", "maps: 2 of 4, 1:06:40 left",
-    ]  # fmt: skip
+        "maps: 1 of 4, 5:00 left",
+        "maps: 2 of 4, 1:06:40 left",
+    ]
 
 
 def test_loaded_pieces_do_not_enter_the_estimate(
@@ -263,8 +266,9 @@ def text_of(cell: list[Any]) -> str:
 
 def test_a_notebook_has_a_bar_that_ends_full(outputs: list[list[Any]]) -> None:
     for cell, name, count in (
-        (outputs[0], "iterations", "4000 of 4000"), (outputs[1], "sweep", "3 of 3"),
-    ):  # fmt: skip
+        (outputs[0], "iterations", "4000 of 4000"),
+        (outputs[1], "sweep", "3 of 3"),
+    ):
         last = text_of(cell).split(f"{name}: ")[-1]
         assert "100%" in last and count in last
 

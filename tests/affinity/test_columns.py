@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from ctsne import _reference as formulas
 from ctsne._core.vocabulary import JOINT_LENGTH
 from ctsne.affinity import (
     Affinities,
@@ -22,7 +21,7 @@ from ctsne.affinity import (
     tsne_affinities,
 )
 from ctsne.affinity.columns import natural_log_shares, solve_weights, split_perplexities
-from ctsne.labels import LabelColumns, encode_labels
+from ctsne.labels import Labels, encode_column
 from ctsne.neighbors import (
     Neighbors,
     find_lists,
@@ -38,6 +37,7 @@ from ctsne.neighbors.column_lists import (
     paper_lists,
 )
 
+from .. import reference as formulas
 from ..random_columns import Codes, as_columns, column_codes
 
 Floats = NDArray[np.float64]
@@ -46,7 +46,7 @@ Floats = NDArray[np.float64]
 class Problem(NamedTuple):
     X: Floats
     codes: Codes
-    labels: LabelColumns
+    labels: Labels
     patterns: tuple[int, ...]
     perplexity: float
 
@@ -106,9 +106,17 @@ def test_revised_is_the_reference(problem: Problem, data: st.DataObject) -> None
         neighbors, problem.labels, perplexity=problem.perplexity, beta=beta, bandwidth=bandwidth
     )
     rows = formulas.column_rows(
-        "revised", squares(neighbors), neighbors.indices, neighbors.lengths, problem.patterns,
-        problem.codes, problem.perplexity, beta, bandwidth=bandwidth, scale=neighbors.scale,
-    )  # fmt: skip
+        "revised",
+        squares(neighbors),
+        neighbors.indices,
+        neighbors.lengths,
+        problem.patterns,
+        problem.codes,
+        problem.perplexity,
+        beta,
+        bandwidth=bandwidth,
+        scale=neighbors.scale,
+    )
     effective = [formulas.perplexity(row) for row in rows]
     np.testing.assert_allclose(result.diagnostics.perplexity, effective, rtol=1e-4)
     # Out of reach, the flat top of the perplexity fixes few digits of a row.
@@ -123,9 +131,15 @@ def test_balanced_is_the_reference(problem: Problem, data: st.DataObject) -> Non
     neighbors = found(problem, balanced_lists(problem.labels, problem.patterns, u, strength))
     result = balanced_affinities(neighbors, problem.labels, perplexity=u, strength=strength)
     rows = formulas.column_rows(
-        "balanced", squares(neighbors), neighbors.indices, neighbors.lengths, problem.patterns,
-        problem.codes, u, strength,
-    )  # fmt: skip
+        "balanced",
+        squares(neighbors),
+        neighbors.indices,
+        neighbors.lengths,
+        problem.patterns,
+        problem.codes,
+        u,
+        strength,
+    )
     compare(result, rows, problem, rtol=1e-3)
     effective = [formulas.perplexity(row) for row in rows]
     np.testing.assert_allclose(result.diagnostics.perplexity, effective, rtol=1e-4)
@@ -206,7 +220,7 @@ def test_two_lists_as_one_column(strength: float) -> None:
     both = as_columns(np.stack([codes, codes], axis=1))
     assert occurring_patterns(both) == (0, 3)
     lists = find_lists(X, both, lengths=np.full(2, 14), patterns=(0, 3))
-    one = encode_labels(codes)
+    one = encode_column(codes)
     same, other = half_lengths(one, 60, 28)
     plain = find_neighbors(X, one, k_same=same, k_other=other)
     np.testing.assert_array_equal(lists.indices, plain.indices)
@@ -284,8 +298,9 @@ def test_lists_of_other_columns_are_refused() -> None:
     plain = find_neighbors(np.eye(4), [0, 0, 1, 1], k_same=1, k_other=2)
     for neighbors, known in ((lists, [0, 0, 1, 1]), (plain, labels)):
         for method, knob in (
-            (joint_affinities, "strength"), (balanced_affinities, "strength"),
+            (joint_affinities, "strength"),
+            (balanced_affinities, "strength"),
             (revised_affinities, "beta"),
-        ):  # fmt: skip
+        ):
             with pytest.raises(ValueError, match="neighbors has lists for the patterns"):
                 method(neighbors, known, perplexity=2, **{knob: 0.5})

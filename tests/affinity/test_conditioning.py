@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from ctsne import _native
-from ctsne import _reference as formulas
 from ctsne._core.vocabulary import JOINT_LENGTH
 from ctsne.affinity import (
     Affinities,
@@ -30,7 +29,7 @@ from ctsne.affinity import (
     tsne_affinities,
 )
 from ctsne.affinity.weights import LEVEL_POWER, REACH
-from ctsne.labels import Labels, encode_labels
+from ctsne.labels import Column, encode_column
 from ctsne.layout import pair_weights
 from ctsne.neighbors import (
     Neighbors,
@@ -41,12 +40,14 @@ from ctsne.neighbors import (
     paper_lengths,
 )
 
+from .. import reference as formulas
+
 Floats = NDArray[np.float64]
 
 
 class Problem(NamedTuple):
     X: Floats
-    labels: Labels
+    labels: Column
     perplexity: float
 
 
@@ -64,7 +65,7 @@ def problems(draw: st.DrawFn) -> Problem:
         X *= 10 ** rng.uniform(-5, 5, size=(n, 1))
     if draw(st.booleans()):
         codes[rng.random(n) < 0.2] = -1
-    labels = encode_labels([None if code < 0 else int(code) for code in codes])
+    labels = encode_column([None if code < 0 else int(code) for code in codes])
     # Near whole numbers, with points over decades, a row can change while its perplexity does not.
     parts = draw(st.floats(0.05, 0.95))
     whole = st.integers(1, n - 2) | st.integers(1, max(1, n // 3))
@@ -72,14 +73,14 @@ def problems(draw: st.DrawFn) -> Problem:
     return Problem(X, labels, perplexity)
 
 
-def betas(draw: st.DrawFn, labels: Labels) -> Any:
+def betas(draw: st.DrawFn, labels: Column) -> Any:
     exponents = st.floats(-300, 0) | st.floats(-10, 0)
     if draw(st.booleans()):
         return 10 ** draw(exponents)
     return np.array([10 ** draw(exponents) for _ in labels.names])
 
 
-def strengths(draw: st.DrawFn, labels: Labels) -> Any:
+def strengths(draw: st.DrawFn, labels: Column) -> Any:
     if draw(st.booleans()):
         return draw(st.floats(0, 1))
     return np.array([draw(st.floats(0, 1)) for _ in labels.names])
@@ -102,7 +103,7 @@ def balanced_neighbors(problem: Problem, strength: Any) -> Neighbors:
     return find_neighbors(problem.X, problem.labels, k_same=same, k_other=other)
 
 
-def joint_lengths(labels: Labels, perplexity: float) -> Any:
+def joint_lengths(labels: Column, perplexity: float) -> Any:
     return half_lengths(labels, labels.n_points, 2 * ceil(JOINT_LENGTH * perplexity))
 
 
@@ -231,14 +232,14 @@ def test_joint(problem: Problem, data: Any) -> None:
 
 def sample(
     n: int = 90, n_labels: int = 3, gap: float = 2.0, missing: int = 0
-) -> tuple[Any, Labels]:
+) -> tuple[Any, Column]:
     rng = np.random.default_rng(0)
     codes = rng.permutation(np.arange(n) % n_labels)
     X = rng.normal(size=(n, 5))
     X[:, 0] += gap * codes
     names = codes.astype(object)
     names[:missing] = None
-    return X, encode_labels(names)
+    return X, encode_column(names)
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
@@ -279,7 +280,7 @@ def test_from_features_on(metric: Literal["euclidean", "cosine"], missing: int) 
         np.testing.assert_allclose(matrix[counts], expected[counts], rtol=1e-4, atol=1e-12)
 
 
-def all_methods(X: Any, labels: Labels, u: float, n_jobs: int = 1) -> dict[str, Affinities]:
+def all_methods(X: Any, labels: Column, u: float, n_jobs: int = 1) -> dict[str, Affinities]:
     problem = Problem(X, labels, u)
     plain = find_neighbors(X, k_same=int(np.ceil(3 * u)), n_jobs=n_jobs)
     split, mixed = split_neighbors(problem), balanced_neighbors(problem, 0.7)
@@ -361,7 +362,7 @@ def test_every_instruction_set_gives_the_same(tmp_path: Path) -> None:
 class TestEdges:
     @pytest.mark.parametrize("n_labels", [1, 2, 30])
     def test_all_points_identical(self, n_labels: int) -> None:
-        X, labels = np.full((30, 2), 0.1), encode_labels(np.arange(30) % n_labels)
+        X, labels = np.full((30, 2), 0.1), encode_column(np.arange(30) % n_labels)
         for name, found in all_methods(X, labels, 5.0).items():
             check_matrix(found)
             diagnostics = found.diagnostics
@@ -385,7 +386,7 @@ class TestEdges:
     def test_nothing_to_factor_out(self) -> None:
         X, _ = sample()
         for names in (["a"] * 90, [None] * 90):
-            labels = encode_labels(names)
+            labels = encode_column(names)
             found = all_methods(X, labels, 6.0)
             shorter = find_neighbors(X, k_same=9)  # half of a row
             joint = found.pop("joint").matrix.toarray()
@@ -448,7 +449,7 @@ class TestBalanced:
         np.testing.assert_allclose(found.diagnostics.other_share, plain, rtol=1e-6)
 
     def test_the_other_list_makes_up_for_a_small_label(self) -> None:
-        X, labels = sample(60), encode_labels([0] * 58 + [1] * 2)
+        X, labels = sample(60), encode_column([0] * 58 + [1] * 2)
         neighbors = balanced_neighbors(Problem(X[0], labels, 6.0), 1.0)
         found = balanced_affinities(neighbors, labels, perplexity=6, strength=1.0)
         assert found.diagnostics.reached.all()
@@ -489,7 +490,7 @@ class TestJoint:
     def test_points_without_counterparts_keep_to_their_own(self) -> None:
         X, labels = sample(200, 2, gap=0.0)
         X[:40] += 5.0  # a group of its own, with labels of one kind
-        labels = encode_labels(np.where(np.arange(200) < 40, 0, labels.codes))
+        labels = encode_column(np.where(np.arange(200) < 40, 0, labels.codes))
         neighbors = joint_neighbors(Problem(X, labels, 6.0))
         found = joint_affinities(neighbors, labels, perplexity=6, strength=1.0).diagnostics
         assert found.matched is not None and found.matched[:40].max() < 0.05
@@ -504,7 +505,7 @@ class TestJoint:
     def test_odds(self) -> None:
         strength = np.linspace(0, 1, 5)
         np.testing.assert_array_equal(joint_odds(strength), formulas.joint_odds(strength))
-        labels = encode_labels(list("aabbbc"))
+        labels = encode_column(list("aabbbc"))
         odds = np.array([1.0, 3.0, 50.0])
         beta = beta_from_odds(labels, odds)
         np.testing.assert_allclose(beta, formulas.beta_from_odds(labels.codes, odds))

@@ -11,22 +11,23 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from ctsne import _native
-from ctsne import _reference as formulas
 from ctsne.affinity import balanced_affinities, revised_affinities, tsne_affinities
 from ctsne.affinity.rows import Rows
-from ctsne.labels import Labels, encode_labels
+from ctsne.labels import Column, encode_column
 from ctsne.neighbors import Neighbors, find_neighbors
+
+from .. import reference as formulas
 
 Floats = NDArray[np.float64]
 
 
-def star(distances: Any, n_same: int) -> tuple[Neighbors, Labels]:
+def star(distances: Any, n_same: int) -> tuple[Neighbors, Column]:
     """Point 0 with the given neighbours, the first ``n_same`` of its own label; 1.. likewise."""
     k = len(distances)
     indices = np.array([np.delete(np.arange(k + 1), i) for i in range(k + 1)], np.int32)
     rows = np.tile(np.asarray(distances, np.float32), (k + 1, 1))
     lengths = np.full(k + 1, n_same, np.int32)
-    labels = encode_labels(["own"] * (n_same + 1) + ["other"] * (k - n_same))
+    labels = encode_column(["own"] * (n_same + 1) + ["other"] * (k - n_same))
     return Neighbors(indices, rows, lengths, 1.0), labels
 
 
@@ -119,7 +120,7 @@ def test_perplexity_without_weights(k: int, seed: int, exponent: float) -> None:
 def test_sigma_is_that_of_the_rows() -> None:
     rng = np.random.default_rng(1)
     X, names = rng.normal(size=(60, 3)), np.array(["a", "b", "c"])[rng.integers(3, size=60)]
-    labels = encode_labels(np.where(rng.random(60) < 0.1, None, names.astype(object)))
+    labels = encode_column(np.where(rng.random(60) < 0.1, None, names.astype(object)))
     neighbors = find_neighbors(X, labels, k_same=9, k_other=9)
     d2 = neighbors.distances.astype(np.float64) ** 2
     other = np.arange(18) >= neighbors.n_same[:, None]
@@ -215,9 +216,13 @@ def test_rows_of_several_lists(k: int, lists: int, seed: int, mixed: bool) -> No
 def test_native_rows_refuse_what_does_not_fit() -> None:
     distances, zero = np.ones((3, 2), np.float32), np.zeros((3, 2))
     for lengths in (
-        [[0, 2], [1, 1], [3, -1]], [[0, 2], [-1, 3], [2, 0]], [[0, 2], [1, 0], [2, 0]],
-        [[0, 2], [1, 1]], [[], [], []], [[2, 0, 0]] * 3,
-    ):  # fmt: skip
+        [[0, 2], [1, 1], [3, -1]],
+        [[0, 2], [-1, 3], [2, 0]],
+        [[0, 2], [1, 0], [2, 0]],
+        [[0, 2], [1, 1]],
+        [[], [], []],
+        [[2, 0, 0]] * 3,
+    ):
         with pytest.raises(ValueError, match=r"outside the row|add up|per point|no neighbours"):
             _native.ConditionalRows(distances, np.array(lengths, np.int32), zero, 1)
     rows = _native.ConditionalRows(distances, np.ones((3, 2), np.int32), zero, 1)
@@ -252,7 +257,8 @@ def test_more_workers_than_work() -> None:
     rows = np.ones((3, 2), np.float32)
     results = [
         _native.ConditionalRows(rows, np.ones((3, 2), np.int32), np.zeros((3, 2)), n_jobs)
-        .find_bandwidths(1.5, True, 1.0)[0].tolist()
+        .find_bandwidths(1.5, True, 1.0)[0]
+        .tolist()
         for n_jobs in (1, 2**31 - 1)
-    ]  # fmt: skip
+    ]
     assert results[0] == results[1]

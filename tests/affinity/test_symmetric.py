@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctsne import _reference as formulas
 from ctsne.affinity import result
 from ctsne.affinity.result import symmetric_matrix
+
+from .. import reference as formulas
 
 
 def random_rows(n: int, k: int, seed: int) -> tuple[Any, Any]:

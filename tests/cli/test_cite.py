@@ -16,9 +16,9 @@ import pytest
 
 import ctsne
 from ctsne import tl
-from ctsne._io import read_map
 from ctsne.cli.references import ORIGINAL, REVISED, TSNE, Reference, software
 from ctsne.evaluate import mixing
+from ctsne.io import read_map
 
 ROOT = Path(__file__).parents[2]
 Run = Callable[..., str]
@@ -138,13 +138,15 @@ def test_a_model_knows_what_was_found(made: RunJson) -> None:
         (["--metric", "cosine"], "Distances were cosine"),
         (["--dimensions", "3"], "A three-dimensional map"),
         (["--odds", "3"], "The repulsion in the map was conditioned with odds of 3."),
-        (["--dof", "0.8", "--learning-rate", "100"],
-         "with 0.8 degrees of freedom of the kernel in the map and a learning rate of 100."),
+        (
+            ["--dof", "0.8", "--learning-rate", "100"],
+            "with 0.8 degrees of freedom of the kernel in the map and a learning rate of 100.",
+        ),
         (["--strength", "blue=0.5", "orange=1"], '(strength 0.5 for "blue" and 1 for "orange",'),
         (["--method", "revised", "--bandwidth", "p"], "with the perplexity set before"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
-)  # fmt: skip
+)
 def test_settings_that_matter(options: list[str], words: str, made: RunJson) -> None:
     assert words in made("--labels", "batch", *options)["text"]
 

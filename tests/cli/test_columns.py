@@ -13,9 +13,9 @@ import pandas as pd
 import pytest
 
 from ctsne import ConditionalTSNE
-from ctsne._io import read_map
 from ctsne.cli.main import main
 from ctsne.cli.values import per_column
+from ctsne.io import read_map
 from ctsne.labels import combine_columns
 
 Run = Callable[..., str]
@@ -142,8 +142,10 @@ def test_a_sweep_of_all_combinations(plates: str, run_json: Json, quick: list[st
     target = ["--mixing", "batch=0.2", "plate=0.3"]
     content = run_json("sweep", plates, *BOTH, *grid, *target, "-o", "swept", *quick)
     assert [each["parameters"].get("strength") for each in content["maps"]] == [
-        None, {"batch": 0.3, "plate": 0.5}, {"batch": 0.9, "plate": 0.5},
-    ]  # fmt: skip
+        None,
+        {"batch": 0.3, "plate": 0.5},
+        {"batch": 0.9, "plate": 0.5},
+    ]
     assert all("mixing (plate)" in each for each in content["maps"])
     best = content["suggested"]
     if best["parameters"]["method"] == "joint":
@@ -171,8 +173,9 @@ def test_the_suggested_command_makes_its_map(
     model = read_map("map.csv").embedding
     assert model.shape == swept.embedding.shape
     assert json.loads(Path("map.csv.json").read_text())["settings"]["strength"] == {
-        "batch": 1.0, "plate": 0.5,
-    }  # fmt: skip
+        "batch": 1.0,
+        "plate": 0.5,
+    }
 
 
 def test_the_sweep_prints_and_draws_each_column(plates: str, run: Run, quick: list[str]) -> None:

@@ -33,8 +33,10 @@ def test_results_go_to_standard_output_all_else_to_standard_error(
     out, err = capsys.readouterr()
     assert out == "a table\n"
     assert err.splitlines() == [
-        "ctsne: reading", "ctsne: warning: few points", "ctsne: error: no file",
-    ]  # fmt: skip
+        "ctsne: reading",
+        "ctsne: warning: few points",
+        "ctsne: error: no file",
+    ]
 
 
 def test_quiet_leaves_errors_and_the_result(capsys: pytest.CaptureFixture[str]) -> None:
@@ -83,8 +85,9 @@ def test_warnings_and_logs_of_the_library_are_told_in_the_words_of_a_program(
         log.info("neighbours: 90 (0.1 s)")
     assert (log.level, log.propagate, list(log.handlers)) == before
     assert capsys.readouterr().err.splitlines() == [
-        "ctsne: warning: few points", "ctsne: neighbours: 90 (0.1 s)",
-    ]  # fmt: skip
+        "ctsne: warning: few points",
+        "ctsne: neighbours: 90 (0.1 s)",
+    ]
 
 
 def test_a_terminal_sees_the_stages_on_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,7 +135,7 @@ def test_an_important_warning_comes_again_after_the_result(
         ("init='spectral', n_iter=10.", "--init spectral, --n-iter 10."),
         ("random_state=5", "--seed 5"),
     ],
-)  # fmt: skip
+)
 def test_parameters_are_written_as_options(said: str, typed: str) -> None:
     assert typed in as_typed(said)
 
@@ -151,8 +154,12 @@ def test_text_of_files_cannot_steer_the_terminal(capsys: pytest.CaptureFixture[s
 def test_tables_line_up() -> None:
     text = aligned(["name", "value"], [["a", 0.5], ["long", None], ["b", float("nan")]])
     assert text.splitlines() == [
-        "name  value", "----  -----", "a      0.50", "long      -", "b         -",
-    ]  # fmt: skip
+        "name  value",
+        "----  -----",
+        "a      0.50",
+        "long      -",
+        "b         -",
+    ]
 
 
 def test_errors_without_words_have_their_name() -> None:

@@ -28,11 +28,12 @@ def made_up(data: Synthetic) -> Any:
     measures = {"mixing": 0.25, "adjusted_rnx": 0.5, "other_mixing": 0.125}
     return SimpleNamespace(
         maps=[
-            SimpleNamespace(title=title, embedding=rng.normal(size=data.X[:, :2].shape),
-                            measures=measures)
+            SimpleNamespace(
+                title=title, embedding=rng.normal(size=data.X[:, :2].shape), measures=measures
+            )
             for title in demo.SETTINGS
         ]
-    )  # fmt: skip
+    )
 
 
 @pytest.fixture
@@ -57,9 +58,13 @@ def clusters(embedding: np.ndarray) -> int:
 def test_settings_in_the_order_of_the_picture() -> None:
     methods = [(each["method"], each.get("bandwidth")) for each in demo.SETTINGS.values()]
     assert methods == [
-        ("tsne", None), ("original", None), ("revised", "p"), ("revised", "r"),
-        ("balanced", None), ("joint", None),
-    ]  # fmt: skip
+        ("tsne", None),
+        ("original", None),
+        ("revised", "p"),
+        ("revised", "r"),
+        ("balanced", None),
+        ("joint", None),
+    ]
     original = demo.SETTINGS["original, random start"]
     assert original["init"] == "random" and original["beta"] == 1e-4
     assert [each.get("init") for each in demo.SETTINGS.values()].count("random") == 1
@@ -186,8 +191,14 @@ def test_picture_has_a_panel_per_map_and_one_legend(figure: Any) -> None:
     legends = [axes.get_legend() for axes in figure.axes if axes.get_legend() is not None]
     assert len(figure.axes) == 6 and len(legends) == 1
     assert [text.get_text() for text in legends[0].get_texts()] == [
-        "known label", "blue", "orange", "hidden label", "circle", "square", "triangle",
-    ]  # fmt: skip
+        "known label",
+        "blue",
+        "orange",
+        "hidden label",
+        "circle",
+        "square",
+        "triangle",
+    ]
     for axes, title in zip(figure.axes, demo.SETTINGS, strict=True):
         assert axes.get_title(loc="left") == title
         assert "kept 0.50   mixing: colours 0.25, shapes 0.12" in [

@@ -24,9 +24,9 @@ import scipy.sparse as sp
 
 from ctsne import ConditionalTSNE
 from ctsne._core.files import WriteError
-from ctsne._io import read_map, read_provenance
-from ctsne._io.counts import looks_like_counts
 from ctsne.cli.main import main
+from ctsne.io import read_map, read_provenance
+from ctsne.io.counts import looks_like_counts
 from ctsne.layout.descent import Layout
 
 
@@ -145,9 +145,19 @@ def test_no_output_replaces_an_input(
     Path(config).write_text("seed = 1\n")
     before = {path.name: path.read_bytes() for path in Path().iterdir()}
     message = fail(
-        "embed", "X.npy", "--label-file", "labels.csv", "--labels", "batch", "--init", "start.npy",
-        "--config", config, *output, *quick,
-    )  # fmt: skip
+        "embed",
+        "X.npy",
+        "--label-file",
+        "labels.csv",
+        "--labels",
+        "batch",
+        "--init",
+        "start.npy",
+        "--config",
+        config,
+        *output,
+        *quick,
+    )
     assert f"the output would replace the input {name}; name another output" in message
     assert {path.name: path.read_bytes() for path in Path().iterdir()} == before
 
@@ -523,8 +533,10 @@ def started_run(cells: str) -> tuple[subprocess.Popen[str], IO[str]]:
     endless = ["embed", cells, "--labels", "batch", "-o", "map.csv", "--n-iter", "100000000"]
     child = subprocess.Popen(
         [sys.executable, "-P", "-m", "ctsne.cli", *endless, "--perplexity", "8", "--verbose"],
-        stderr=subprocess.PIPE, text=True, env=dict(os.environ),
-    )  # fmt: skip
+        stderr=subprocess.PIPE,
+        text=True,
+        env=dict(os.environ),
+    )
     assert child.stderr is not None
     for line in child.stderr:
         if "iteration 100:" in line:
@@ -557,9 +569,13 @@ def test_ctrl_c_in_a_process_ends_with_130(cells: str) -> None:
 
 @pytest.mark.parametrize("name", ["counts.h5ad", "counts.npz", "counts.csv"])
 def test_raw_counts_are_reported(
-    name: str, run: Callable[..., str], capsys: pytest.CaptureFixture[str], quick: list[str],
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+    name: str,
+    run: Callable[..., str],
+    capsys: pytest.CaptureFixture[str],
+    quick: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     counts = rng.poisson(rng.gamma(2, np.exp(rng.normal(-2, 1.6, 80)) / 2, (60, 80)))
@@ -643,9 +659,11 @@ def test_space_is_checked_before_the_work(
 
 
 def test_ctrl_c_while_the_map_is_moved_is_too_late(
-    cells: str, capsys: pytest.CaptureFixture[str], quick: list[str],
+    cells: str,
+    capsys: pytest.CaptureFixture[str],
+    quick: list[str],
     monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+) -> None:
     replace = os.replace
 
     def interrupted(*files: Path) -> None:

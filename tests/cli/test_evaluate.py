@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ctsne._io import read_map
 from ctsne.evaluate import evaluate
+from ctsne.io import read_map
 
 
 @pytest.fixture
@@ -80,8 +80,13 @@ def test_measures_are_those_that_embed_reports(
 def test_a_table_to_read_and_to_keep(made: str, run: Callable[..., str]) -> None:
     text = run("evaluate", made, "--labels", "type", "-o", "measures.csv")
     assert text.splitlines()[0].split() == [
-        "measure", "label", "k", "value", "expected", "points",
-    ]  # fmt: skip
+        "measure",
+        "label",
+        "k",
+        "value",
+        "expected",
+        "points",
+    ]
     assert any(line.split()[:2] == ["laplacian", "type"] for line in text.splitlines())
     kept = pd.read_csv("measures.csv")
     assert len(kept) == len(text.splitlines()) - 2

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ctsne._io import Provenance
 from ctsne.cli.folders import check_folder, move_folder, read_folder
+from ctsne.io import Provenance
 
 KEPT_MAP = f"map-{'0' * 32}.npz"
 
@@ -55,8 +55,9 @@ def test_moving_keeps_what_is_not_replaced(tmp_path: Path) -> None:
     (target / "notes.txt").write_text("mine")
     move_folder(new, target)
     assert {each.name: each.read_text() for each in target.iterdir()} == {
-        "settings.json": "new", "notes.txt": "mine",
-    }  # fmt: skip
+        "settings.json": "new",
+        "notes.txt": "mine",
+    }
     assert not new.exists()
     move_folder(target, new)
     assert (new / "notes.txt").exists() and not target.exists()

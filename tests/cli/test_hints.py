@@ -16,9 +16,7 @@ from ctsne.cli.hints import label_columns, label_to_see, missing_labels, report_
 from ctsne.cli.main import main, make_parser
 
 Run = Callable[..., str]
-NO_READING = dict.fromkeys(
-    ("label_file", "use_rep", "layer", "features", "index", "join_on"), None
-)  # fmt: skip
+NO_READING = dict.fromkeys(("label_file", "use_rep", "layer", "features", "index", "join_on"), None)
 
 
 def next_commands(text: str) -> list[list[str]]:
@@ -101,9 +99,17 @@ def test_from_an_unknown_file_to_a_map(
     frame.assign(n_counts=np.arange(len(frame)) * 50).to_csv("my cells.csv", index=False)
     (report,) = next_commands(run("info", "my cells.csv"))
     assert report[1:] == [
-        "report", "my cells.csv", "--labels", "batch", "--other", "type", "-o", "my cells.html",
-        "--features", "PC*",
-    ]  # fmt: skip
+        "report",
+        "my cells.csv",
+        "--labels",
+        "batch",
+        "--other",
+        "type",
+        "-o",
+        "my cells.html",
+        "--features",
+        "PC*",
+    ]
     text = run(*report[1:], *quick, "--methods", "joint", "--mixing", "0.05")
     lines = [line.strip() for line in text.splitlines() if line.startswith("  ctsne embed")]
     text = run(*shlex.split(lines[0])[1:])

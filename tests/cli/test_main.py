@@ -175,9 +175,12 @@ def test_help_and_version_load_nothing_heavy() -> None:
         f"print([name for name in {heavy} if name in sys.modules], file=sys.stderr)"
     )
     done = subprocess.run(
-        [sys.executable, "-P", "-c", program], check=True, capture_output=True, text=True,
+        [sys.executable, "-P", "-c", program],
+        check=True,
+        capture_output=True,
+        text=True,
         timeout=120,
-    )  # fmt: skip
+    )
     assert done.stderr == "[]\n"
 
 
@@ -210,8 +213,11 @@ def test_the_path_to_a_decision_can_be_typed() -> None:
     lines = (parser.epilog or "").splitlines()[1:5]
     commands = [line.strip().split("  ")[0].split()[1:] for line in lines]
     assert [parser.parse_args(words).command for words in commands] == [
-        "info", "report", "embed", "plot",
-    ]  # fmt: skip
+        "info",
+        "report",
+        "embed",
+        "plot",
+    ]
 
 
 @pytest.mark.parametrize(

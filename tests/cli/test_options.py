@@ -29,14 +29,29 @@ def test_no_parameter_is_missing_and_defaults_are_the_same() -> None:
 
 def test_every_parameter_reaches_the_estimator() -> None:
     given = {
-        "--method": "balanced", "--strength": "0.5", "--beta": "1e-6", "--mixing": "0.7",
-        "--align": "mutual", "--odds": "3",
-        "--perplexity": "12.5", "--seed": "3", "--jobs": "2", "--dimensions": "3",
-        "--bandwidth": "p", "--beta-low": "0.2", "--metric": "cosine", "--recall": "0.9",
-        "--init": "random", "--n-iter": "100", "--early-exaggeration": "4",
-        "--early-exaggeration-iter": "7", "--exaggeration": "2", "--learning-rate": "50",
-        "--dof": "0.8", "--pca": "none",
-    }  # fmt: skip
+        "--method": "balanced",
+        "--strength": "0.5",
+        "--beta": "1e-6",
+        "--mixing": "0.7",
+        "--align": "mutual",
+        "--odds": "3",
+        "--perplexity": "12.5",
+        "--seed": "3",
+        "--jobs": "2",
+        "--dimensions": "3",
+        "--bandwidth": "p",
+        "--beta-low": "0.2",
+        "--metric": "cosine",
+        "--recall": "0.9",
+        "--init": "random",
+        "--n-iter": "100",
+        "--early-exaggeration": "4",
+        "--early-exaggeration-iter": "7",
+        "--exaggeration": "2",
+        "--learning-rate": "50",
+        "--dof": "0.8",
+        "--pca": "none",
+    }
     assert set(given) == {parameter.flag for parameter in PARAMETERS}
     words = [word for pair in given.items() for word in pair]
     options = make_parser().parse_args(["embed", "x.csv", "-o", "y.csv", *words])
@@ -111,9 +126,23 @@ def test_a_command_is_spelled_as_it_can_be_typed() -> None:
     parser = make_parser()
     own = command_parser("embed")
     words = [
-        "embed", "my cells.csv", "--labels", "a b", "c", "-o", "map.csv", "--method", "joint",
-        "--strength", "x=0.25", "y=1", "--perplexity", "33.3", "--features", "PC*",
-    ]  # fmt: skip
+        "embed",
+        "my cells.csv",
+        "--labels",
+        "a b",
+        "c",
+        "-o",
+        "map.csv",
+        "--method",
+        "joint",
+        "--strength",
+        "x=0.25",
+        "y=1",
+        "--perplexity",
+        "33.3",
+        "--features",
+        "PC*",
+    ]
     options = parser.parse_args(words)
     text = spelled(own, ["embed", "my cells.csv"], vars(options))
     assert vars(parser.parse_args(shlex.split(text)[1:])) == vars(options)

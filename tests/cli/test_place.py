@@ -47,9 +47,11 @@ def shards(frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_files_are_placed_and_found_again(
-    shards: pd.DataFrame, scheduler: str, run_json: Callable[..., dict[str, Any]],
+    shards: pd.DataFrame,
+    scheduler: str,
+    run_json: Callable[..., dict[str, Any]],
     capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+) -> None:
     capsys.readouterr()
     command = ["place", "model.ctsne", "cells/*.parquet", "-o", "maps", "--scheduler", scheduler]
     made = run_json(*command)
@@ -118,8 +120,18 @@ def test_ctrl_c_leaves_finished_files(shards: pd.DataFrame, tmp_path: Path) -> N
     large = pd.concat([shards] * 400)
     for part in range(12):
         large.to_parquet(tmp_path / "cells" / f"large{part:02d}.parquet")
-    command = [sys.executable, "-P", "-m", "ctsne.cli", "place", "model.ctsne",
-               "cells/large*.parquet", "-o", "maps", "--json"]  # fmt: skip
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "ctsne.cli",
+        "place",
+        "model.ctsne",
+        "cells/large*.parquet",
+        "-o",
+        "maps",
+        "--json",
+    ]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )

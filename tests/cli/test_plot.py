@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ctsne._io import read_map
 from ctsne.cli import plot
 from ctsne.cli.main import main
 from ctsne.cli.plot import draw_map
+from ctsne.io import read_map
 
 STARTS = {".png": b"\x89PNG", ".pdf": b"%PDF", ".svg": b"<?xml"}
 
@@ -183,5 +183,7 @@ def test_measures_share_a_legend(
     assert labels[::2] == ["mixing of batch", "neighbours kept", "mixing of type"]
     (legend,) = (each for each in legends if each is not None)
     assert [text.get_text() for text in legend.get_texts()] == [
-        "balanced", "revised", "random labels",
-    ]  # fmt: skip
+        "balanced",
+        "revised",
+        "random labels",
+    ]

@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ctsne._io import read_map
 from ctsne.cli.main import main
+from ctsne.io import read_map
 from ctsne.sweep import worker
 
 GRID = ["--methods", "balanced", "--strengths", "0", "1"]
@@ -154,9 +154,19 @@ def test_a_sweep_that_a_page_has_kept(
     cells: str, run: Callable[..., str], quick: list[str]
 ) -> None:
     run(
-        "report", cells, "--labels", "batch", "-o", "page.html", "--title", "mine", "--keep", "out",
-        *GRID, *quick,
-    )  # fmt: skip
+        "report",
+        cells,
+        "--labels",
+        "batch",
+        "-o",
+        "page.html",
+        "--title",
+        "mine",
+        "--keep",
+        "out",
+        *GRID,
+        *quick,
+    )
     assert "again, identical" in run("rerun", "out")
 
 
@@ -197,9 +207,18 @@ def test_a_start_and_labels_from_files(
     np.save("X.npy", frame.filter(like="PC").to_numpy())
     frame[["batch"]].to_csv("labels.csv", index=False)
     run(
-        "embed", "X.npy", "--label-file", "labels.csv", "--labels", "batch", "--init", "start.npy",
-        "-o", "map.npy", *quick,
-    )  # fmt: skip
+        "embed",
+        "X.npy",
+        "--label-file",
+        "labels.csv",
+        "--labels",
+        "batch",
+        "--init",
+        "start.npy",
+        "-o",
+        "map.npy",
+        *quick,
+    )
     assert "again, identical" in run("rerun", "map.npy")
 
 
@@ -323,14 +342,17 @@ def test_data_without_a_checksum_are_only_read_if_named(
 
 
 def test_files_of_labels_and_starts_must_be_the_same(
-    cells: str, frame: pd.DataFrame, run: Callable[..., str], fail: Callable[..., str],
+    cells: str,
+    frame: pd.DataFrame,
+    run: Callable[..., str],
+    fail: Callable[..., str],
     quick: list[str],
-) -> None:  # fmt: skip
+) -> None:
     np.save("X.npy", frame.filter(like="PC").to_numpy())
     frame[["batch"]].to_csv("labels.csv", index=False)
     run(
         "embed", "X.npy", "--label-file", "labels.csv", "--labels", "batch", "-o", "map.npy", *quick
-    )  # fmt: skip
+    )
     frame[["batch", "type"]].to_csv("labels.csv", index=False)  # more than it was made from
     assert "labels.csv is not the file that map.npy was made from" in fail("rerun", "map.npy")
     inputs = json.loads(Path("map.npy.json").read_text())["inputs"]
@@ -368,9 +390,14 @@ def test_a_map_is_written_where_the_user_says(
 )
 @pytest.mark.parametrize("command", ["rerun", "report", "plot"])
 def test_settings_of_a_sweep_are_not_trusted(
-    settings: dict[str, Any], message: str, command: str, cells: str, run: Callable[..., str],
-    fail: Callable[..., str], quick: list[str],
-) -> None:  # fmt: skip
+    settings: dict[str, Any],
+    message: str,
+    command: str,
+    cells: str,
+    run: Callable[..., str],
+    fail: Callable[..., str],
+    quick: list[str],
+) -> None:
     run("sweep", cells, "--labels", "batch", "-o", "out", *GRID, *quick)
     stored("out", settings=settings)
     more = {"rerun": [], "report": ["-o", "page.html"], "plot": ["-o", "a.png"]}[command]

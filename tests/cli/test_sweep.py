@@ -13,13 +13,13 @@ import pandas as pd
 import pytest
 
 from ctsne._core.locks import sole_writer
-from ctsne._fit.settings import DEFAULTS
-from ctsne._io import Provenance, read_columns, read_provenance
 from ctsne.cli import sweep as sweep_command
 from ctsne.cli.folders import SweepFolder
 from ctsne.cli.main import main, make_parser
 from ctsne.cli.options import settings_of
 from ctsne.cli.sweep import embed_command, findings, make_grid
+from ctsne.io import Provenance, read_columns, read_provenance
+from ctsne.settings import DEFAULTS
 from ctsne.sweep import SweepResult, SweptMap, load_sweep, worker
 from ctsne.sweep.grid import default_grid, expand_grid
 
@@ -64,11 +64,14 @@ def test_the_advice_never_contradicts_the_suggestion(
     points = expand_grid([{"method": "joint", "strength": [0, 0.5, 1]}], estimator)
     made = [
         SweptMap(
-            point.parameters, np.zeros((9, 2), np.float32),
-            {"mixing": mixing, "adjusted_rnx": 0.5 - mixing / 2}, 1.0, None,
+            point.parameters,
+            np.zeros((9, 2), np.float32),
+            {"mixing": mixing, "adjusted_rnx": 0.5 - mixing / 2},
+            1.0,
+            None,
         )
         for point, mixing in zip(points, mixings, strict=True)
-    ]  # fmt: skip
+    ]
     result = SweepResult(tuple(made), tuple(points), estimator)
     options = make_parser().parse_args(["sweep", "x.csv", "--labels", "batch", "-o", "y"])
     sweep = SweepFolder(result, {}, None, Provenance("sweep", {}, []))
@@ -82,16 +85,40 @@ def test_a_sweep_leaves_all_that_is_needed(
     cells: str, run: Callable[..., str], quick: list[str]
 ) -> None:
     text = run(
-        "sweep", cells, "--labels", "batch", "--other", "type", "--index", "cell", "-o", "out",
-        "--mixing", "0", *GRID, *quick,
-    )  # fmt: skip
+        "sweep",
+        cells,
+        "--labels",
+        "batch",
+        "--other",
+        "type",
+        "--index",
+        "cell",
+        "-o",
+        "out",
+        "--mixing",
+        "0",
+        *GRID,
+        *quick,
+    )
     head, _, *rows = text.split("\n\n")[0].splitlines()
     assert head.split() == [
-        "method", "setting", "mixing", "of", "batch", "neighbours", "kept", "mixing", "of", "type",
-    ]  # fmt: skip
+        "method",
+        "setting",
+        "mixing",
+        "of",
+        "batch",
+        "neighbours",
+        "kept",
+        "mixing",
+        "of",
+        "type",
+    ]
     assert [row.split()[:2] for row in rows] == [
-        ["tsne", "-"], ["balanced", "0"], ["balanced", "0.5"], ["balanced", "1"],
-    ]  # fmt: skip
+        ["tsne", "-"],
+        ["balanced", "0"],
+        ["balanced", "0.5"],
+        ["balanced", "1"],
+    ]
     assert sum("<- suggested" in row for row in rows) == 1
     flat = " ".join(text.split())
     assert "0 is a starting point, not a rule: try stronger settings as long as" in flat
@@ -114,9 +141,26 @@ def test_the_suggested_command_makes_that_map(
     quick: list[str],
 ) -> None:
     swept = run_json(
-        "sweep", cells, "--labels", "batch", "type", "-o", "out", "--mixing", "0.3",
-        "--features", "PC[1-4]", "--seed", "3", "--jobs", "2", "--bandwidth", "p", *GRID, *quick,
-    )["suggested"]  # fmt: skip
+        "sweep",
+        cells,
+        "--labels",
+        "batch",
+        "type",
+        "-o",
+        "out",
+        "--mixing",
+        "0.3",
+        "--features",
+        "PC[1-4]",
+        "--seed",
+        "3",
+        "--jobs",
+        "2",
+        "--bandwidth",
+        "p",
+        *GRID,
+        *quick,
+    )["suggested"]
     assert swept["parameters"]["method"] in ("balanced", "tsne")
     words = shlex.split(swept["command"])
     assert words[:2] == ["ctsne", "embed"] and "--n-iter" in words
@@ -135,9 +179,27 @@ def test_the_suggested_command_leaves_out_the_same_columns(
 ) -> None:
     frame.to_csv(cells, index=False)  # with the plate, a number
     swept = run_json(
-        "sweep", cells, "--labels", "batch", "--other", "plate", "-o", "out", "--mixing", "0",
-        "--beta-low", "0.9", "--dof", "0.8", "--pca", "4", "--metric", "cosine", *GRID, *quick,
-    )["suggested"]  # fmt: skip
+        "sweep",
+        cells,
+        "--labels",
+        "batch",
+        "--other",
+        "plate",
+        "-o",
+        "out",
+        "--mixing",
+        "0",
+        "--beta-low",
+        "0.9",
+        "--dof",
+        "0.8",
+        "--pca",
+        "4",
+        "--metric",
+        "cosine",
+        *GRID,
+        *quick,
+    )["suggested"]
     made = run_json(*shlex.split(swept["command"])[1:])
     assert made["measures"]["kl_divergence"] == pytest.approx(swept["kl_divergence"])
     assert made["measures"]["adjusted_rnx"] == pytest.approx(swept["adjusted_rnx"], abs=1e-9)
@@ -289,9 +351,18 @@ def test_a_folder_with_a_sweep_of_something_else_is_left_alone(
 
 def test_no_setting_mixes_so_far(cells: str, run: Callable[..., str], quick: list[str]) -> None:
     text = run(
-        "sweep", cells, "--labels", "batch", "-o", "out", "--mixing", "1", "--methods", "tsne",
+        "sweep",
+        cells,
+        "--labels",
+        "batch",
+        "-o",
+        "out",
+        "--mixing",
+        "1",
+        "--methods",
+        "tsne",
         *quick,
-    )  # fmt: skip
+    )
     assert "suggested: none, because no setting mixes the label to 1 of random; the most is" in text
 
 
@@ -403,9 +474,20 @@ def test_the_suggested_command_has_the_alignment(
     swept = run_json("sweep", cells, "--labels", "batch", "-o", "out", *words, *quick)["maps"][1]
     assert swept["parameters"] == {"method": "joint", "strength": 1.0}
     made = run_json(
-        "embed", cells, "--labels", "batch", "-o", "map.csv", "--strength", "1", "--align", "mean",
-        "--odds", "5", *quick,
-    )  # fmt: skip
+        "embed",
+        cells,
+        "--labels",
+        "batch",
+        "-o",
+        "map.csv",
+        "--strength",
+        "1",
+        "--align",
+        "mean",
+        "--odds",
+        "5",
+        *quick,
+    )
     assert made["measures"]["kl_divergence"] == pytest.approx(swept["kl_divergence"])
     plain = run_json("embed", cells, "--labels", "batch", "-o", "m.csv", "--strength", "1", *quick)
     assert plain["measures"]["kl_divergence"] != pytest.approx(swept["kl_divergence"])
@@ -420,8 +502,19 @@ def test_the_suggested_command_has_the_alignment(
 def test_links_in_the_folder_are_replaced_and_not_followed(
     cells: str, run: Callable[..., str], quick: list[str]
 ) -> None:
-    command = ["sweep", cells, "--labels", "batch", "-o", "out", "--strengths", "1", "--methods",
-               "joint", *quick]  # fmt: skip
+    command = [
+        "sweep",
+        cells,
+        "--labels",
+        "batch",
+        "-o",
+        "out",
+        "--strengths",
+        "1",
+        "--methods",
+        "joint",
+        *quick,
+    ]
     run(*command)
     Path("far").mkdir()
     before = {}

@@ -15,16 +15,17 @@ import pytest
 
 import ctsne
 from ctsne._core.files import WriteError
-from ctsne._io import read_map, read_provenance
 from ctsne.cli.main import main
+from ctsne.io import read_map, read_provenance
 
 NEW = 30
 Run = Callable[..., str]
 
 
 @pytest.fixture
-def model(frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run,
-          quick: list[str]) -> str:  # fmt: skip
+def model(
+    frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run, quick: list[str]
+) -> str:
     """``model.ctsne`` of all but the last points, which are in ``new.csv``, columns shuffled."""
     monkeypatch.chdir(tmp_path)
     old, new = frame[:-NEW], frame[-NEW:]
@@ -55,8 +56,9 @@ def test_points_are_placed_as_in_python(model: str, frame: pd.DataFrame, run: Ru
     assert f"of {NEW} (no reference point closer than" in out
 
 
-@pytest.mark.parametrize("name", ["placed.csv", "placed.parquet", "placed.npz", "placed.npy",
-                                  "placed.h5ad"])  # fmt: skip
+@pytest.mark.parametrize(
+    "name", ["placed.csv", "placed.parquet", "placed.npz", "placed.npy", "placed.h5ad"]
+)
 def test_every_format_and_rerun(model: str, run: Run, run_json: Any, name: str) -> None:
     run("transform", model, "new.csv", "-o", name, "--perplexity", "4")
     record = read_provenance(name)
@@ -84,8 +86,11 @@ def test_labels_new_and_missing(model: str, frame: pd.DataFrame, run_json: Any) 
     found = run_json("transform", model, "new.csv", "--labels", "colour", "-o", "placed.csv")
     counts = found["labels"]["colour"]
     assert counts == {
-        "known": NEW - 9, "unseen": 5, "missing": 4, "unseen labels": ["purple"],
-    }  # fmt: skip
+        "known": NEW - 9,
+        "unseen": 5,
+        "missing": 4,
+        "unseen labels": ["purple"],
+    }
     assert found["far_distance"] > 0 and found["points"] == NEW
 
 
@@ -107,9 +112,13 @@ def test_the_wrong_column_is_suspected(model: str, capsys: pytest.CaptureFixture
 
 
 def test_the_label_column_that_is_missing_is_named(
-    frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run,
-    quick: list[str], capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+    frame: pd.DataFrame,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    run: Run,
+    quick: list[str],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     monkeypatch.chdir(tmp_path)
     frame.to_csv("cells.csv", index=False)
     words = ["embed", "cells.csv", "--labels", "batch", "type", "-o", "map.csv", *quick]
@@ -173,8 +182,14 @@ def test_arrays_are_found_by_number(model: str, frame: pd.DataFrame, run: Run, f
     assert "new.npy has 4 columns" in message and "the model was made from 10" in message
 
 
-def test_into_an_h5ad(frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-                      run: Run, fail: Run, quick: list[str]) -> None:  # fmt: skip
+def test_into_an_h5ad(
+    frame: pd.DataFrame,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    run: Run,
+    fail: Run,
+    quick: list[str],
+) -> None:
     monkeypatch.chdir(tmp_path)
     obs = frame.set_index("cell")[["batch", "type"]].astype("category")
     X = frame.filter(like="PC").to_numpy()
@@ -218,13 +233,15 @@ def test_evaluate_leaves_placed_points_alone(model: str, run: Run, fail: Run) ->
         (["model.ctsne", "new.csv", "-o", "new.csv"], "would replace the input"),
         (["model.ctsne", "new.csv", "-o", "x.csv", "--plot", "x.gif"], "must end in one of"),
         (["model.ctsne", "new.csv", "-o", "x.csv", "--color", "type"], "--color needs a picture"),
-        (["model.ctsne", "new.csv", "-o", "x.csv", "--labels", "batch", "type"],
-         "the model has 1 label column (batch), got 2"),
+        (
+            ["model.ctsne", "new.csv", "-o", "x.csv", "--labels", "batch", "type"],
+            "the model has 1 label column (batch), got 2",
+        ),
         (["model.ctsne", "new.csv", "-o", "x.csv", "--labels", "bach"], "did you mean 'batch'?"),
         (["model.ctsne", "new.csv", "-o", "x.csv", "--align-rep", "X"], "made without one"),
         (["model.ctsne", "new.csv", "-o", "x.csv", "--perplexity", "0"], "perplexity"),
     ],
-)  # fmt: skip
+)
 def test_wrong_arguments_change_nothing(
     model: str, fail: Run, words: list[str], message: str
 ) -> None:
@@ -239,7 +256,7 @@ def test_the_map_stays_if_the_model_cannot_be_written(
     def full(*_: object, **__: object) -> None:
         raise WriteError("cannot write m.ctsne: No space left on device")
 
-    monkeypatch.setattr("ctsne._fit.storing.save_model", full)
+    monkeypatch.setattr("ctsne.storage.model.save_model", full)
     words = ["embed", cells, "--labels", "batch", "-o", "map.csv", "--model", "m.ctsne", *quick]
     assert "No space left on device; the map is in map.csv" in fail(*words)
     assert read_map("map.csv").embedding.shape[1] == 2
@@ -255,9 +272,13 @@ def test_the_model_changes_nothing_about_the_map(cells: str, run: Run, quick: li
 
 def test_info_of_a_model(model: str, run: Run, run_json: Any, fail: Run) -> None:
     out = run("info", model)
-    for line in ("map        90 points in 2 dimensions", "method     joint, strength 0.6",
-                 "data       10 numeric columns of cells.csv", "made by    ctsne embed cells.csv",
-                 "columns    10: 'PC1', "):  # fmt: skip
+    for line in (
+        "map        90 points in 2 dimensions",
+        "method     joint, strength 0.6",
+        "data       10 numeric columns of cells.csv",
+        "made by    ctsne embed cells.csv",
+        "columns    10: 'PC1', ",
+    ):
         assert line in out
     assert run_json("info", model)["model"] == model
     assert "labels     batch: 2 labels (" in out

@@ -61,9 +61,16 @@ def test_arrays(client: Any, model: Any, expected: np.ndarray, tmp_path: Path) -
     # Readers of Parquet see one table in the folder.
     frame = pd.read_parquet(tmp_path / "out")
     assert list(frame.columns) == [
-        "ctsne_1", "ctsne_2", "ctsne_distance", "ctsne_far", "ctsne_perplexity",
-        "ctsne_other_share", "ctsne_matched", "ctsne_largest_weight", "labels",
-    ]  # fmt: skip
+        "ctsne_1",
+        "ctsne_2",
+        "ctsne_distance",
+        "ctsne_far",
+        "ctsne_perplexity",
+        "ctsne_other_share",
+        "ctsne_matched",
+        "ctsne_largest_weight",
+        "labels",
+    ]
     assert frame["labels"].tolist() == DATA.known.tolist()
     together = model.place(DATA.X, DATA.known)
     np.testing.assert_array_equal(frame["ctsne_matched"], together.matched)
@@ -93,8 +100,9 @@ def test_data_frames(client: Any, tmp_path: Path) -> None:
         number=np.arange(1200), late=[None] * 1190 + ["x"] * 10, ctsne_1=0.0
     )
     mixed.index = [f"cell {row}" for row in range(1200)]
-    placed = run(named, dd.from_pandas(mixed, npartitions=4, sort=False), tmp_path / "out",
-                 labels="batch")  # fmt: skip
+    placed = run(
+        named, dd.from_pandas(mixed, npartitions=4, sort=False), tmp_path / "out", labels="batch"
+    )
     found = pd.read_parquet(tmp_path / "out")
     np.testing.assert_array_equal(
         found[["ctsne_1", "ctsne_2"]], named.transform(FRAME[NAMES], FRAME["batch"])
@@ -333,12 +341,14 @@ def test_several_columns(client: Any, tmp_path: Path) -> None:
     frame = FRAME.assign(shape=np.where(np.arange(1200) // 2 % 2, "a", "b"))
     few = frame[::3]
     both = ConditionalTSNE(n_iter=30).fit(few[NAMES], labels=few[["batch", "shape"]])
-    placed = run(both, dd.from_pandas(frame, npartitions=2), tmp_path / "out",
-                 labels=["batch", "shape"])  # fmt: skip
+    placed = run(
+        both, dd.from_pandas(frame, npartitions=2), tmp_path / "out", labels=["batch", "shape"]
+    )
     direct = both.transform(frame[NAMES], frame[["batch", "shape"]])
     np.testing.assert_array_equal(positions(placed), direct)
-    placed = run(both, dd.from_pandas(frame, npartitions=2), tmp_path / "turned",
-                 labels=["shape", "batch"])  # fmt: skip
+    placed = run(
+        both, dd.from_pandas(frame, npartitions=2), tmp_path / "turned", labels=["shape", "batch"]
+    )
     np.testing.assert_array_equal(positions(placed), direct)
 
 

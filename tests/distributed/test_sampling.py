@@ -36,17 +36,21 @@ def test_the_sample_depends_on_the_seed_and_the_rows_alone(client: Any, tmp_path
     others = {
         "uneven": fit_sample(chunked((7, 593, 600)), 200, labels=LABELS, estimator=SMALL),
         "columns": fit_sample(
-            da.from_array(DATA.X, chunks=(300, 3)), 200, estimator=SMALL,
+            da.from_array(DATA.X, chunks=(300, 3)),
+            200,
+            estimator=SMALL,
             labels=da.from_array(LABELS, chunks=70),
         ),
         "frame": fit_sample(
-            dd.from_pandas(FRAME[[*NAMES, "batch"]], npartitions=5), 200, labels="batch",
+            dd.from_pandas(FRAME[[*NAMES, "batch"]], npartitions=5),
+            200,
+            labels="batch",
             estimator=SMALL,
         ),
         "files": fit_sample(
             str(tmp_path / "*.parquet"), 200, labels=["batch"], estimator=SMALL, client=client
         ),
-    }  # fmt: skip
+    }
     for name, other in others.items():
         np.testing.assert_array_equal(one.embedding_, other.embedding_, err_msg=name)
     assert list(others["files"].feature_names_in_) == NAMES

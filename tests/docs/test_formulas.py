@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from scipy.optimize import approx_fprime, brentq
 
 from ctsne import ConditionalTSNE
-from ctsne import _reference as formulas
 from ctsne.affinity import beta_from_odds, joint_odds
-from ctsne.labels import encode_labels
+from ctsne.labels import encode_column
 from ctsne.neighbors.alignment import align_points, commuting_share
+
+from .. import reference as formulas
 
 # One cluster occurs under one label only, which is worth a warning.
 pytestmark = pytest.mark.filterwarnings("ignore:.*have no counterpart")
@@ -168,12 +169,12 @@ def test_odds_and_beta() -> None:
     s = np.array([0.0, 0.5, 1.0])
     omega = 10 ** (2 * s**2)
     assert np.allclose(joint_odds(s), omega)
-    labels = encode_labels(_labels())
+    labels = encode_column(_labels())
     beta = 1 / (1 + RHO * (omega - 1))
     assert np.allclose(beta_from_odds(labels, omega), beta)
     assert np.allclose(RHO * omega * beta + (1 - RHO) * beta, 1)  # the published constraint
     for count, odds in ((2, 19), (26, 235)):
-        many = encode_labels(np.arange(count * 10_000) % count)
+        many = encode_column(np.arange(count * 10_000) % count)
         assert beta_from_odds(many, float(odds)).item() == pytest.approx(0.1, rel=1e-3)
 
 
@@ -245,7 +246,7 @@ def test_mutual_alignment() -> None:
             steps[label] = (Z[j] - Z[i]).sum(axis=0) / (2 * len(i))
         v += steps
     expected = np.where((LABEL >= 0)[:, None], X + v[LABEL], X)
-    assert np.allclose(align_points(X, encode_labels(_labels()), "mutual"), expected)
+    assert np.allclose(align_points(X, encode_column(_labels()), "mutual"), expected)
 
 
 def test_local_alignment() -> None:
@@ -260,18 +261,18 @@ def test_local_alignment() -> None:
             order = np.argsort(((Z[own] - Z[i]) ** 2).sum(axis=1), kind="stable")[:50]
             moved[i] += np.mean([wish[own[k]] for k in order], axis=0)
         Z = moved
-    assert np.allclose(align_points(X, encode_labels(_labels()), "local"), Z)
+    assert np.allclose(align_points(X, encode_column(_labels()), "local"), Z)
 
 
 def test_mean_alignment() -> None:
     known = LABEL >= 0
     means = np.array([X[label == LABEL].mean(axis=0) for label in range(2)])
     expected = np.where(known[:, None], X + X[known].mean(axis=0) - means[LABEL], X)
-    assert np.allclose(align_points(X, encode_labels(_labels()), "mean"), expected)
+    assert np.allclose(align_points(X, encode_column(_labels()), "mean"), expected)
 
 
 def test_commuting_score() -> None:
-    labels = encode_labels(_labels())
+    labels = encode_column(_labels())
     Z = align_points(X, labels, "mutual")
     graphs = []
     for places, wanted in ((X, ~DIFFER & ~np.eye(N, dtype=bool)), (Z, DIFFER)):

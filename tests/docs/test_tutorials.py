@@ -208,16 +208,30 @@ def test_the_site_builds_without_warnings_and_links_lead_somewhere(
             (tmp_path / entry.name).symlink_to(entry)
     site = tmp_path / "site"
     built = subprocess.run(
-        [sys.executable, "-P", "-m", "sphinx", "-q", "-W", "-n", "--keep-going",
-         str(tmp_path / "docs"), str(site)],
-        check=False, capture_output=True, text=True,
+        [
+            sys.executable,
+            "-P",
+            "-m",
+            "sphinx",
+            "-q",
+            "-W",
+            "-n",
+            "--keep-going",
+            str(tmp_path / "docs"),
+            str(site),
+        ],
+        check=False,
+        capture_output=True,
+        text=True,
         env={**os.environ, "CTSNE_TUTORIALS": os.fspath(notebooks)},
-    )  # fmt: skip
+    )
     assert built.returncode == 0, built.stderr[-3000:]
     checked = subprocess.run(
         [sys.executable, "-P", str(ROOT / "docs" / "tools" / "check_links.py"), str(site)],
-        check=False, capture_output=True, text=True,
-    )  # fmt: skip
+        check=False,
+        capture_output=True,
+        text=True,
+    )
     assert checked.returncode == 0, checked.stderr[-3000:]
     assert "all links lead somewhere" in checked.stdout
     for page in ("start", "method", "strength", "measures", "limits", "_generated/commands"):

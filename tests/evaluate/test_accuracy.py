@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.neighbors import KNeighborsClassifier
 
-from ctsne import _reference as formulas
 from ctsne.evaluate import knn_accuracy, sample_points
+
+from .. import reference as formulas
 
 
 @given(st.data())

@@ -29,9 +29,14 @@ def rows_of(file: Path, bandwidth: str, beta: float) -> list[dict[str, str]]:
 @pytest.fixture(scope="module")
 def embedding(paper_data: Any) -> NDArray[np.float32]:
     model = ConditionalTSNE(
-        method="revised", bandwidth="p", beta=1e-20, perplexity=30, n_iter=750, random_state=0,
+        method="revised",
+        bandwidth="p",
+        beta=1e-20,
+        perplexity=30,
+        n_iter=750,
+        random_state=0,
         learning_rate=200,  # the authors'
-    )  # fmt: skip
+    )
     return model.fit(paper_data.X, labels=paper_data.known).embedding_
 
 

@@ -18,7 +18,7 @@ from ctsne.evaluate import (
     measure_map,
     mixing,
 )
-from ctsne.labels import combine_columns, encode_columns
+from ctsne.labels import combine_columns, encode_labels
 
 RNG = np.random.default_rng(0)
 N = 200
@@ -31,7 +31,7 @@ COLUMNS = {"donor": DONOR, "batch": BATCH}
 
 @pytest.mark.parametrize(
     "labels",
-    [COLUMNS, pd.DataFrame(COLUMNS), encode_columns(COLUMNS)],
+    [COLUMNS, pd.DataFrame(COLUMNS), encode_labels(COLUMNS)],
     ids=["mapping", "frame", "encoded"],
 )
 def test_each_column_is_measured_by_itself(labels: Any) -> None:
@@ -55,8 +55,11 @@ def test_the_table_names_the_columns() -> None:
     table = evaluate(Y, X, COLUMNS, other=BATCH)
     rows = table.set_index(["measure", "label"])
     assert set(table.loc[table["measure"] == "mixing", "label"]) == {
-        "donor", "batch", "donor | batch", "other",
-    }  # fmt: skip
+        "donor",
+        "batch",
+        "donor | batch",
+        "other",
+    }
     assert rows.loc[("laplacian", "donor"), "expected"] == expected_laplacian(DONOR)
     assert rows.loc[("mixing", "batch"), "value"] == mixing(Y, BATCH)
     assert rows.loc[("adjusted_rnx", "donor | batch"), "value"] == adjusted_rnx(

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from ctsne import _reference as formulas
 from ctsne.evaluate import adjusted_jaccard, adjusted_qnx
+
+from .. import reference as formulas
 
 
 @given(st.data())

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from ctsne import _reference as formulas
 from ctsne.evaluate import (
     expected_laplacian,
     laplacian,
@@ -18,6 +17,8 @@ from ctsne.evaluate import (
     map_neighbors,
     sample_points,
 )
+
+from .. import reference as formulas
 
 LINE = [[0.0], [1.0], [3.0], [7.0]]
 

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from ctsne import _reference as formulas
 from ctsne.evaluate import expected_lisi, lisi, map_neighbors, sample_points
+
+from .. import reference as formulas
 
 
 @given(st.data())

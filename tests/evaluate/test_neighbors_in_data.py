@@ -8,11 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from ctsne import _reference as formulas
 from ctsne._core.vocabulary import MEASURED_POINTS
 from ctsne.evaluate import data_neighbors, map_neighbors, sample_points
 from ctsne.evaluate.neighbors_in_data import prepared_for_ranking, ranked_data
 from ctsne.neighbors import find_neighbors
+
+from .. import reference as formulas
 
 
 @given(st.data())

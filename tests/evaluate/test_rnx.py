@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from ctsne import _reference as formulas
 from ctsne.evaluate import (
     adjusted_qnx,
     adjusted_rnx,
@@ -18,6 +17,8 @@ from ctsne.evaluate import (
     rnx_curve,
     sample_points,
 )
+
+from .. import reference as formulas
 
 LINE = [[0.0], [1.0], [10.0], [11.0]]
 

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from ctsne._core.files import COLUMNS, INDEX, SETTINGS, TABLE
-from ctsne._io.paths import DATA_SUFFIXES, MAP_SUFFIXES, suffix_of
-from ctsne._io.reading import LABEL_SUFFIXES
+from ctsne.io.paths import DATA_SUFFIXES, MAP_SUFFIXES, suffix_of
+from ctsne.io.reading import LABEL_SUFFIXES
 
 FOLDER = Path(__file__).parents[2] / "fuzz"
 
@@ -43,8 +43,10 @@ def test_every_format_and_role_has_a_file(attacker: Any) -> None:
         for role in ("data", "labels", "map")
     }
     assert suffixes == {
-        "data": {*DATA_SUFFIXES}, "labels": {*LABEL_SUFFIXES}, "map": {*MAP_SUFFIXES}
-    }  # fmt: skip
+        "data": {*DATA_SUFFIXES},
+        "labels": {*LABEL_SUFFIXES},
+        "map": {*MAP_SUFFIXES},
+    }
     (sweep,) = _specimens(attacker, "sweep")
     names = {Path(name).name for name in sweep.hurt}
     assert names >= {COLUMNS, INDEX, SETTINGS, TABLE}
@@ -80,9 +82,11 @@ def test_damage_is_repeatable_and_changes_files(attacker: Any) -> None:
                     rng = np.random.default_rng([number, 1])
                     files.write_files(case, specimen.files)
                     attacker.damage.damage(
-                        rng, case / specimen.hurt[0], outside=attacker.folder / "outside",
+                        rng,
+                        case / specimen.hurt[0],
+                        outside=attacker.folder / "outside",
                         others=[b"other"],
-                    )  # fmt: skip
+                    )
                     found.append(files.snapshot(case))
                 assert found[0] == found[1], (specimen.name, number)
                 same += found[0] == dict(specimen.files)
@@ -191,8 +195,12 @@ def test_faults_of_commands_are_found(attacker: Any, monkeypatch: pytest.MonkeyP
     assert planted(0, "", "new.svg") == "ok"
     assert planted(1, "ctsne: error: x is damaged") == "exit code 1"
     for code, text, path in [
-        (0, "", "other"), (0, "", ".new.svg.1.part"), (1, "ctsne: error: x", "new.svg"),
-        (1, "ctsne: error: y", "x"), (130, "x", "x"), (1, "x\nTraceback", "x"),
-    ]:  # fmt: skip
+        (0, "", "other"),
+        (0, "", ".new.svg.1.part"),
+        (1, "ctsne: error: x", "new.svg"),
+        (1, "ctsne: error: y", "x"),
+        (130, "x", "x"),
+        (1, "x\nTraceback", "x"),
+    ]:
         with pytest.raises(attacker.Finding):
             planted(code, text, path)

@@ -59,9 +59,14 @@ def attack(rng, folder):
     return "ok"
 """
 FOUND = {
-    "crash": 3, "hang": 1, "not finite": 1, "changed input": 1, "exception": 5, "touched file": 1,
+    "crash": 3,
+    "hang": 1,
+    "not finite": 1,
+    "changed input": 1,
+    "exception": 5,
+    "touched file": 1,
     "wrong": 1,
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -77,9 +82,14 @@ def test_planted_faults_are_found(fuzz: Any, tmp_path: Path, workers: int) -> No
     found = sorted(outcome.findings.values(), key=lambda each: -each["number"])
     numbers = {finding["kind"]: finding["number"] for finding in found}
     assert numbers | {"exception": 0} == {
-        "crash": 1, "hang": 2, "not finite": 3, "changed input": 4, "exception": 0,
-        "touched file": 7, "wrong": 12,
-    }  # fmt: skip
+        "crash": 1,
+        "hang": 2,
+        "not finite": 3,
+        "changed input": 4,
+        "exception": 0,
+        "touched file": 7,
+        "wrong": 12,
+    }
     assert sum("KeyError" in line for line in lines) == 2  # three of them, in two places
     assert any("SIGSEGV" in line for line in lines)
     assert any("exit code 0" in line for line in lines)

@@ -39,11 +39,17 @@ OLD, NEW = {"map.csv": b"1", "map.csv.json": b"1"}, {"map.csv": b"2", "map.csv.j
 @pytest.mark.parametrize(
     ("table", "settings", "state"),
     [
-        (b"1", b"1", "old intact"), (b"2", b"2", "new complete"), (b"2", None, "settings missing"),
-        (b"1", None, "settings missing"), (b"1", b"2", "broken"), (b"2", b"1", "broken"),
-        (b"", b"1", "broken"), (None, b"1", "broken"), (b"3", b"2", "broken"),
+        (b"1", b"1", "old intact"),
+        (b"2", b"2", "new complete"),
+        (b"2", None, "settings missing"),
+        (b"1", None, "settings missing"),
+        (b"1", b"2", "broken"),
+        (b"2", b"1", "broken"),
+        (b"", b"1", "broken"),
+        (None, b"1", "broken"),
+        (b"3", b"2", "broken"),
     ],
-)  # fmt: skip
+)
 def test_table_and_settings_fit(
     kills: Any, tmp_path: Path, table: bytes | None, settings: bytes | None, state: str
 ) -> None:

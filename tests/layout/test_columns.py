@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from ctsne import _reference as formulas
-from ctsne.labels import encode_columns, encode_labels
+from ctsne.labels import encode_column, encode_labels
 from ctsne.layout import Layout, column_weights, pair_weights
 from ctsne.layout.columns import ColumnRepulsion
 from ctsne.layout.repulsion import Repulsion
 
+from .. import reference as formulas
 from ..random_columns import Codes, as_columns, column_codes
 
 Floats = NDArray[np.float64]
@@ -88,9 +88,9 @@ def test_the_same_columns_twice() -> None:
     """The weight of two equal columns is the square of that of one."""
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 4, size=50)
-    labels = encode_labels(codes)
+    labels = encode_column(codes)
     one = pair_weights(labels, 0.2)
-    both = encode_columns([codes, codes])
+    both = encode_labels([codes, codes])
     weights = column_weights(both, 0.2)  # type: ignore[arg-type]
     y = rng.normal(size=(50, 2)).astype(np.float32)
     force, _ = ColumnRepulsion(50, weights, dof=1.0, n_jobs=1)(y[weights.order])
@@ -131,4 +131,4 @@ def test_what_is_refused() -> None:
         with pytest.raises(ValueError, match="beta must"):
             column_weights(labels, beta)
     with pytest.raises(TypeError, match="labels must be"):
-        column_weights(encode_labels([0, 1]), 0.1)  # type: ignore[arg-type]
+        column_weights(encode_column([0, 1]), 0.1)  # type: ignore[arg-type]

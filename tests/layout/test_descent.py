@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import ctsne._native as _native
-from ctsne import _reference as formulas
 from ctsne.affinity import tsne_affinities
-from ctsne.labels import encode_labels
+from ctsne.labels import encode_column
 from ctsne.layout import Layout, Schedule, descent, pair_weights
 from ctsne.neighbors import find_neighbors
+
+from .. import reference as formulas
 
 
 def similarities(n: int, seed: int = 0) -> sp.csr_array:
@@ -46,7 +47,7 @@ def test_gradient_and_loss_are_the_reference(
     y = (size * rng.normal(size=(n, dims))).astype(np.float32)
     weights, pairs = None, None
     if n_labels:
-        labels = encode_labels([None if c < 0 else int(c) for c in rng.integers(-1, n_labels, n)])
+        labels = encode_column([None if c < 0 else int(c) for c in rng.integers(-1, n_labels, n)])
         if labels.n_labels:
             beta = 10 ** rng.uniform(-4, 0, labels.n_labels)
             weights = pair_weights(labels, beta)
@@ -89,7 +90,7 @@ def test_continued_run_is_the_same_run(conditioned: bool) -> None:
     n = 200
     weights = None
     if conditioned:
-        weights = pair_weights(encode_labels(np.arange(n) % 3), np.full(3, 0.01))
+        weights = pair_weights(encode_column(np.arange(n) % 3), np.full(3, 0.01))
     schedule = Schedule(early_exaggeration_iter=30)
     whole = Layout(similarities(n), start(n), schedule, weights=weights)
     whole.run(80)
@@ -203,7 +204,7 @@ def test_packed_similarities_give_the_same_map(
     weights = None
     if conditioned:
         names = [None if i % 11 == 0 else i % 3 for i in range(n)]
-        weights = pair_weights(encode_labels(names), np.full(3, 0.01))
+        weights = pair_weights(encode_column(names), np.full(3, 0.01))
     matrix, schedule = similarities(n), Schedule(early_exaggeration_iter=20)
     plain = Layout(matrix, start(n), schedule, weights=weights)
     monkeypatch.setattr(descent, "PACKED_FROM", 1)
@@ -280,9 +281,13 @@ def test_any_learning_rate_takes_steps(rate: float) -> None:
 def test_what_is_given_is_checked() -> None:
     good = similarities(30)
     for matrix, message in (
-        (good * np.nan, "NaN"), (good * 1e9, "sum to one"), (0 * good, "sum to one"),
-        (-good, "negative"), (good.tocoo(), "CSR"), (good[:20], "square"),
-    ):  # fmt: skip
+        (good * np.nan, "NaN"),
+        (good * 1e9, "sum to one"),
+        (0 * good, "sum to one"),
+        (-good, "negative"),
+        (good.tocoo(), "CSR"),
+        (good[:20], "square"),
+    ):
         with pytest.raises(ValueError, match=message):
             Layout(matrix, start(30))
     for dof in (0.0, 1e-12, 1e4, 1e300, np.nan, np.inf):

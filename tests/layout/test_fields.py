@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ctsne.labels import encode_labels
+from ctsne.labels import encode_column
 from ctsne.layout import fields as module
 from ctsne.layout import pair_weights
 from ctsne.layout.fields import Fields, make_column_fields, make_fields
@@ -85,7 +85,7 @@ def test_weights_by_label(
     given: list[Any] = [["a", "b", "b", "c"][i % 4] for i in range(400)]
     if missing:
         given[::7] = [None] * len(given[::7])
-    labels = encode_labels(given)
+    labels = encode_column(given)
     weights = pair_weights(labels, np.broadcast_to(beta, 3))
     fields = make_fields(y, weights, dof=1.0, n_jobs=1)
     for number in range(3):
@@ -114,7 +114,7 @@ def test_weights_by_columns() -> None:
 
 def test_labels_in_another_order() -> None:
     y, points = made_map(200, 2)
-    labels = encode_labels(["a"] * 50 + ["b"] * 150)
+    labels = encode_column(["a"] * 50 + ["b"] * 150)
     fields = make_fields(y, pair_weights(labels, 0.2), dof=1.0, n_jobs=1)
     turned = fields.renumbered(np.array([1, 0]))
     np.testing.assert_array_equal(felt(turned, 0, points), felt(fields, 1, points))

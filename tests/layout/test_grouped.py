@@ -15,13 +15,14 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from ctsne import ConditionalTSNE, _native
-from ctsne import _reference as formulas
-from ctsne.labels import encode_labels
+from ctsne.labels import encode_column
 from ctsne.layout import PairWeights, pair_weights
 from ctsne.layout.grouped import GroupedRepulsion, Way
 from ctsne.layout.mesh import REACH, plan_mesh
 from ctsne.layout.pairs import groups_of
 from ctsne.layout.repulsion import Repulsion
+
+from .. import reference as formulas
 
 # Without near pairs, with those up to some distance, and with two layers of meshes.
 REACHES = [0.0, 1.6, 2.5, 5.0, 12.0, None]
@@ -33,7 +34,7 @@ def labelled_map(
     """A map in the order of its labels, and its weights."""
     rng = np.random.default_rng(seed)
     codes = rng.choice(n_labels, n, p=rng.dirichlet(np.ones(n_labels)))
-    labels = encode_labels(
+    labels = encode_column(
         [None if missing and i % 5 == 0 else int(c) for i, c in enumerate(codes)]
     )
     beta = 10.0 ** (
@@ -109,7 +110,7 @@ def test_threads_do_not_change_a_bit(reach: float | None, missing: bool) -> None
 
 def test_many_points_at_one_place_are_all_near() -> None:
     """More candidates than the loop over pairs takes at a time."""
-    labels = encode_labels(np.arange(5000) % 2)
+    labels = encode_column(np.arange(5000) % 2)
     weights = pair_weights(labels, np.full(2, 0.1))
     y = np.zeros((5000, 2), np.float32)
     y[-1] = 40.0
@@ -122,7 +123,7 @@ def test_many_points_at_one_place_are_all_near() -> None:
 
 def test_the_choice_takes_every_way() -> None:
     """Small maps have one layer, larger ones two, wide ones near pairs; tiny labels no mesh."""
-    labels = encode_labels(np.concatenate([np.arange(20_000) % 8, np.repeat(np.arange(8, 20), 5)]))
+    labels = encode_column(np.concatenate([np.arange(20_000) % 8, np.repeat(np.arange(8, 20), 5)]))
     weights = pair_weights(labels, np.full(20, 0.1))
     repulsion = GroupedRepulsion(20_060, weights, dof=1.0, n_jobs=1, mesh=False)
     small, middle, wide = (repulsion.choose([-s, -s], [s, s]) for s in (1.0, 20.0, 100.0))
@@ -147,7 +148,7 @@ def test_forces_of_a_real_run_at_every_phase(name: str, real_data: Callable[[str
         callback_every=75,
         random_state=0,
     ).fit(data.X, labels=data.known)
-    labels = encode_labels(data.known)
+    labels = encode_column(data.known)
     weights = pair_weights(labels, np.full(labels.n_labels, 0.1))
     for y in maps:
         y = y[weights.order]

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 import ctsne._native as _native
-from ctsne.labels import encode_labels
+from ctsne.labels import encode_column
 from ctsne.layout import pair_weights
 from ctsne.layout.fields import make_fields
 from ctsne.layout.place import Places
@@ -17,9 +17,15 @@ Floats = NDArray[np.float64]
 
 
 def loss(
-    at: Floats, near: Floats, row: Floats, y: Floats, weights: Floats, dof: float, pull: float,
+    at: Floats,
+    near: Floats,
+    row: Floats,
+    y: Floats,
+    weights: Floats,
+    dof: float,
+    pull: float,
     usual: float,
-) -> float:  # fmt: skip
+) -> float:
     """The attraction to the neighbours, and the logarithm of the potential or its tangent."""
 
     def log_kernel(points: Floats) -> Floats:
@@ -39,13 +45,17 @@ def usual_potential(y: Floats, dof: float) -> float:
 
 @settings(max_examples=40, deadline=None)
 @given(
-    st.integers(1, 3), st.integers(1, 20), st.sampled_from([0.5, 1.0, 2.0]),
-    st.sampled_from([1.0, 4.0]), st.booleans(), st.integers(0, 2**32 - 1),
-)  # fmt: skip
+    st.integers(1, 3),
+    st.integers(1, 20),
+    st.sampled_from([0.5, 1.0, 2.0]),
+    st.sampled_from([1.0, 4.0]),
+    st.booleans(),
+    st.integers(0, 2**32 - 1),
+)
 def test_minima(dims: int, k: int, dof: float, pull: float, labelled: bool, seed: int) -> None:
     rng = np.random.default_rng(seed)
     y = (6 * rng.normal(size=(120, dims))).astype(np.float32)
-    labels = encode_labels(np.arange(120) % 2)
+    labels = encode_column(np.arange(120) % 2)
     weights = pair_weights(labels, 0.3) if labelled else None
     fields = make_fields(y, weights, dof=dof, n_jobs=1)
     # Neighbours that lie together, as they do in a map.
@@ -53,9 +63,11 @@ def test_minima(dims: int, k: int, dof: float, pull: float, labelled: bool, seed
     row = rng.random((1, k)).astype(np.float32) + 0.1
     row /= row.sum()
     label = 0 if labelled else -1
-    placed = Places(y, fields, exaggeration=pull).place(
-        indices, row, np.array([label]), n_jobs=1
-    )[0].astype(np.float64)  # fmt: skip
+    placed = (
+        Places(y, fields, exaggeration=pull)
+        .place(indices, row, np.array([label]), n_jobs=1)[0]
+        .astype(np.float64)
+    )
     pairs = np.ones(120)
     if weights is not None:
         pairs = np.where(weights.codes == 0, weights.alpha[0], weights.beta[0])
@@ -76,9 +88,7 @@ def test_a_point_between_clusters_stays_between_them() -> None:
     fields = make_fields(y, None, dof=1.0, n_jobs=1)
     indices = np.array([[0, 100, 200]], np.int32)  # a neighbour in each of three clusters
     row = np.array([[0.34, 0.33, 0.33]], np.float32)
-    (placed,) = Places(y, fields, exaggeration=1.0).place(
-        indices, row, np.array([-1]), n_jobs=1
-    )  # fmt: skip
+    (placed,) = Places(y, fields, exaggeration=1.0).place(indices, row, np.array([-1]), n_jobs=1)
     assert (placed > -4).all() and placed.sum() < 50
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from ctsne._core.vocabulary import ALIGNMENTS, TRIED_ALIGNMENTS
-from ctsne.labels import Labels, encode_labels
+from ctsne.labels import Column, encode_column
 from ctsne.neighbors import alignment, find_neighbors, search
 from ctsne.neighbors.alignment import (
     LOCAL_NEIGHBORS,
@@ -28,7 +28,7 @@ HOW = ("mutual", "local", "mean")
 
 
 @st.composite
-def problems(draw: st.DrawFn) -> tuple[Floats, Labels]:
+def problems(draw: st.DrawFn) -> tuple[Floats, Column]:
     """Points of some labels in few dimensions, some without a label."""
     n, d = draw(st.integers(2, 60)), draw(st.integers(1, 4))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
@@ -37,17 +37,17 @@ def problems(draw: st.DrawFn) -> tuple[Floats, Labels]:
     shifts = draw(st.sampled_from([0.0, 1.0, 10.0])) * rng.normal(size=(n_labels + 1, d))
     X = rng.normal(size=(n, d)) + shifts[codes]
     names: list[object] = [None if code < 0 else f"label {code}" for code in codes]
-    return X, encode_labels(names)
+    return X, encode_column(names)
 
 
-def blobs(n: int = 300, d: int = 3, gap: float = 6.0, missing: int = 0) -> tuple[Floats, Labels]:
+def blobs(n: int = 300, d: int = 3, gap: float = 6.0, missing: int = 0) -> tuple[Floats, Column]:
     rng = np.random.default_rng(0)
     codes = np.arange(n) % 3
     X = rng.normal(size=(n, d)) + gap * rng.normal(size=(3, d))[codes]
     names: list[object] = list(codes)
     for place in range(missing):
         names[7 * place] = None
-    return X, encode_labels(names)
+    return X, encode_column(names)
 
 
 # ---- plain NumPy ---------------------------------------------------------------------------------
@@ -110,7 +110,7 @@ PLAIN = {"mean": plain_mean, "mutual": plain_mutual, "local": plain_local}
 
 @pytest.mark.parametrize("how", HOW)
 @given(problem=problems())
-def test_same_as_plain_numpy(how: str, problem: tuple[Floats, Labels]) -> None:
+def test_same_as_plain_numpy(how: str, problem: tuple[Floats, Column]) -> None:
     X, labels = problem
     found = align_points(X, labels, how)
     if labels.n_labels < 2:
@@ -135,7 +135,7 @@ def test_a_move_of_whole_labels_is_undone() -> None:
     base, codes = rng.normal(size=(600, 2)), np.arange(600) % 2
     # Far apart: mutual pairs bring two clouds to where they touch, not one on the other.
     X = base + np.array([[0.0, 0.0], [20.0, 10.0]])[codes]
-    labels = encode_labels(codes)
+    labels = encode_column(codes)
     before = X[codes == 1].mean(axis=0) - X[codes == 0].mean(axis=0)
     for how in HOW:
         moved = align_points(X, labels, how)
@@ -154,11 +154,11 @@ def test_local_moves_may_differ_from_place_to_place() -> None:
     X = 0.3 * rng.normal(size=(800, 2)) + 10.0 * kind[:, None] * [1, 0]
     # The effect of the label has another direction for each kind.
     X[codes == 1] += np.array([[0.0, 1.0], [0.0, -1.0]])[kind[codes == 1]]
-    moved = align_points(X, encode_labels(codes), "local")
+    moved = align_points(X, encode_column(codes), "local")
     for each in (0, 1):
         of = [moved[(kind == each) & (codes == code)].mean(axis=0) for code in (0, 1)]
         assert np.linalg.norm(of[1] - of[0]) < 0.75
-    rigid = align_points(X, encode_labels(codes), "mutual")
+    rigid = align_points(X, encode_column(codes), "mutual")
     of = [rigid[(kind == 0) & (codes == code)].mean(axis=0) for code in (0, 1)]
     assert np.linalg.norm(of[1] - of[0]) > 0.9
 
@@ -184,7 +184,7 @@ def test_unlabelled_points_stay(how: str) -> None:
 @pytest.mark.parametrize("how", ALIGNMENTS)
 def test_nothing_to_align(how: str, names: list[object]) -> None:
     X = np.random.default_rng(0).normal(size=(20, 3))
-    assert align_points(X, encode_labels(names), how) is X
+    assert align_points(X, encode_column(names), how) is X
 
 
 @pytest.mark.parametrize("how", ALIGNMENTS)
@@ -247,7 +247,7 @@ def test_a_label_that_the_sample_lacks_stays(how: str, monkeypatch: pytest.Monke
     names = labels.codes.astype(object)
     rare = np.setdiff1d(np.arange(900), alignment_sample(labels))[:5]
     names[rare] = 9
-    known = encode_labels(names)
+    known = encode_column(names)
     moved = align_points(X, known, how)
     assert np.isfinite(moved).all()
     if how != "mean":
@@ -275,7 +275,7 @@ def test_a_right_alignment_commutes_better() -> None:
     rng = np.random.default_rng(0)
     base, codes = rng.normal(size=(600, 3)), np.arange(600) % 2
     X = base + 5.0 * codes[:, None]
-    labels = encode_labels(codes)
+    labels = encode_column(codes)
     shares = [commuting_share(X, points, labels) for points in (X, base, rng.permutation(base))]
     assert min(shares) >= 0 and max(shares) <= 1
     assert shares[1] > 0.1 + max(shares[0], shares[2])
@@ -283,8 +283,8 @@ def test_a_right_alignment_commutes_better() -> None:
 
 def test_alone_there_is_nothing_that_commutes() -> None:
     X = np.random.default_rng(0).normal(size=(10, 2))
-    assert commuting_share(X, X, encode_labels([None] * 10)) == 0
-    assert commuting_share(X, X, encode_labels(["a"] * 10)) == 0
+    assert commuting_share(X, X, encode_column([None] * 10)) == 0
+    assert commuting_share(X, X, encode_column(["a"] * 10)) == 0
 
 
 def test_names() -> None:
@@ -332,7 +332,7 @@ def test_approximate_lists_of_the_same_label_never_see_it(
     names: list[object] = list(codes)
     for place in range(missing):
         names[7 * place] = None
-    labels = encode_labels(names)
+    labels = encode_column(names)
     moved = rng.normal(size=(4000, 3))
     given: dict[str, Any] = {"k_same": 10, "k_other": 8}
     found = find_neighbors(X, labels, aligned=moved, recall=0.9, **given)
@@ -371,7 +371,7 @@ def test_approximate_lists_of_the_same_label_never_see_it(
 @pytest.mark.parametrize(("factor", "alike"), [(1.0, True), (1.5, True), (1e-3, False)])
 def test_a_representation_in_another_unit_is_rescaled(factor: float, alike: bool) -> None:
     rng = np.random.default_rng(0)
-    X, labels = rng.normal(size=(80, 4)), encode_labels(np.arange(80) % 3)
+    X, labels = rng.normal(size=(80, 4)), encode_column(np.arange(80) % 3)
     found = choose_alignment(X, labels, factor * X, metric="euclidean", n_jobs=1)
     np.testing.assert_allclose(found.points, factor * X if alike else X, rtol=1e-6)
     assert found.factor == pytest.approx(1 if alike else 1 / factor, rel=1e-6)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctsne import ConditionalTSNE, _native
-from ctsne.labels import encode_labels
+from ctsne.labels import encode_column
 from ctsne.neighbors import Neighbors, approximate, find_neighbors
 from ctsne.neighbors.approximate import approximate_neighbors
 from ctsne.neighbors.lists import available, check_lengths, fill_lists
@@ -30,12 +30,18 @@ def small_cells() -> Iterator[None]:
 
 
 def search(
-    X: Any, codes: Any, k_same: int, k_other: int, *, recall: float = 0.95, n_jobs: int = 2,
+    X: Any,
+    codes: Any,
+    k_same: int,
+    k_other: int,
+    *,
+    recall: float = 0.95,
+    n_jobs: int = 2,
     metric: str = "euclidean",
-) -> Neighbors:  # fmt: skip
+) -> Neighbors:
     labels = None
     if codes is not None:
-        labels = encode_labels([None if code < 0 else int(code) for code in codes])
+        labels = encode_column([None if code < 0 else int(code) for code in codes])
     lengths = fill_lists(*check_lengths(k_same, k_other, len(X)), *available(labels, len(X)))
     return approximate_neighbors(X, labels, *lengths, metric=metric, n_jobs=n_jobs, recall=recall)
 
@@ -73,10 +79,14 @@ def clusters(rng: np.random.Generator, n: int, d: int) -> Any:
 
 
 @given(
-    n=st.integers(400, 1500), d=st.integers(1, 12), missing=st.sampled_from([0.0, 0.02, 0.6]),
-    n_labels=st.sampled_from([0, 1, 2, 5, 40, 10**6]), k_same=st.integers(0, 30),
-    k_other=st.integers(0, 30), seed=st.integers(0, 2**32),
-)  # fmt: skip
+    n=st.integers(400, 1500),
+    d=st.integers(1, 12),
+    missing=st.sampled_from([0.0, 0.02, 0.6]),
+    n_labels=st.sampled_from([0, 1, 2, 5, 40, 10**6]),
+    k_same=st.integers(0, 30),
+    k_other=st.integers(0, 30),
+    seed=st.integers(0, 2**32),
+)
 def test_what_is_found_is_true(
     n: int, d: int, n_labels: int, missing: float, k_same: int, k_other: int, seed: int
 ) -> None:
@@ -206,9 +216,12 @@ def test_refuses_other_recalls(recall: Any) -> None:
 
 
 @given(
-    n=st.integers(1, 800), cuts=st.integers(0, 20), size=st.integers(1, 60),
-    whole=st.sampled_from([0, 50]), seed=st.integers(0, 2**32),
-)  # fmt: skip
+    n=st.integers(1, 800),
+    cuts=st.integers(0, 20),
+    size=st.integers(1, 60),
+    whole=st.sampled_from([0, 50]),
+    seed=st.integers(0, 2**32),
+)
 def test_cells_divide_every_range(n: int, cuts: int, size: int, whole: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     rows = rng.integers(0, 4, size=(n, 3)).astype(np.float32)  # many equal ones
@@ -226,7 +239,7 @@ def test_cells_divide_every_range(n: int, cuts: int, size: int, whole: int, seed
 def test_a_search_in_parts_finds_the_same(missing: bool) -> None:
     rng = np.random.default_rng(0)
     X, codes = clusters(rng, 9000, 6), rng.integers(-1 if missing else 0, 3, 9000)
-    labels = encode_labels(np.where(codes < 0, None, codes.astype(object)))
+    labels = encode_column(np.where(codes < 0, None, codes.astype(object)))
     lengths = fill_lists(*check_lengths(9, 9, 9000), *available(labels, 9000))
     arguments: Any = (X, labels, *lengths)
     shares: list[float] = []

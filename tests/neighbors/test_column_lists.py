@@ -11,8 +11,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctsne import _reference as formulas
-from ctsne.labels import encode_columns
+from ctsne.labels import encode_labels
 from ctsne.neighbors import (
     find_lists,
     matched_shares,
@@ -29,6 +28,7 @@ from ctsne.neighbors.column_lists import (
     product_shares,
 )
 
+from .. import reference as formulas
 from ..random_columns import Codes, as_columns, column_codes
 
 
@@ -172,9 +172,12 @@ def test_what_is_refused() -> None:
     D = np.ones((4, 4))
     for search in (find_lists, read_lists):
         for wrong in (
-            {"lengths": np.inf}, {"lengths": np.ones(3, int)}, {"lengths": -np.ones(4, int)},
-            {"patterns": (0, 1, 2, 4)}, {"patterns": ()},
-        ):  # fmt: skip
+            {"lengths": np.inf},
+            {"lengths": np.ones(3, int)},
+            {"lengths": -np.ones(4, int)},
+            {"patterns": (0, 1, 2, 4)},
+            {"patterns": ()},
+        ):
             with pytest.raises((TypeError, ValueError), match=r"lengths|patterns"):
                 search(D, labels, **{**good, **wrong})
         with pytest.raises(TypeError, match="labels must be"):
@@ -189,7 +192,7 @@ def test_what_is_refused() -> None:
 def test_a_search_in_parts_finds_the_same() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(9000, 4))
-    labels = encode_columns([rng.integers(0, 3, 9000), rng.integers(0, 2, 9000)])
+    labels = encode_labels([rng.integers(0, 3, 9000), rng.integers(0, 2, 9000)])
     wanted: dict[str, Any] = {"lengths": np.full(4, 5), "patterns": (0, 1, 2, 3)}
     shares: list[float] = []
     parts = find_lists(X, labels, after_part=shares.append, **wanted)

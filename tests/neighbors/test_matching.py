@@ -10,17 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctsne import _reference as formulas
-from ctsne._fit import pipeline as _pipeline
-from ctsne._fit.pipeline import MANY_POINTS, affinities_of, neighbors_of
-from ctsne._fit.settings import DEFAULTS, check_settings
-from ctsne.labels import Labels, encode_labels
+from ctsne.fit import pipeline as _pipeline
+from ctsne.fit.pipeline import MANY_POINTS, affinities_of, neighbors_of
+from ctsne.labels import Column, encode_column
 from ctsne.neighbors import find_neighbors, matched_share, matching
 from ctsne.neighbors.matching import UNMATCHED
+from ctsne.settings import DEFAULTS, check_settings
+
+from .. import reference as formulas
 
 
 def shares(X: Any, names: Any, k_same: int = 30, k_other: int = 30) -> Any:
-    labels = encode_labels(names)
+    labels = encode_column(names)
     return matched_share(find_neighbors(X, labels, k_same=k_same, k_other=k_other), labels)
 
 
@@ -38,7 +39,7 @@ def test_same_as_the_reference(
     rng = np.random.default_rng(seed)
     codes = rng.integers(-1 if missing else 0, n_labels, n)
     X = rng.normal(size=(n, 2)) + 2.0 * codes[:, None]
-    labels = encode_labels([None if code < 0 else int(code) for code in codes])
+    labels = encode_column([None if code < 0 else int(code) for code in codes])
     found = find_neighbors(X, labels, k_same=k_same, k_other=k_other)
     expected = formulas.matched_shares(found.indices, found.n_same, labels.codes)
     matched = matched_share(found, labels)
@@ -62,7 +63,7 @@ def test_random_labels_are_matched() -> None:
 def test_a_label_that_is_moved_as_a_whole_is_matched_if_aligned() -> None:
     rng = np.random.default_rng(0)
     base, codes = rng.normal(size=(600, 3)), np.arange(600) % 2
-    labels = encode_labels(codes)
+    labels = encode_column(codes)
     found = find_neighbors(base + 20.0 * codes[:, None], labels, k_same=30, k_other=30)
     plain = matched_share(found, labels)
     found = find_neighbors(
@@ -95,7 +96,7 @@ def test_one_label_has_no_counterparts_at_all() -> None:
     assert (shares(X, ["a"] * 50) == 0).all()
 
 
-def without_counterparts(matched: Any, labels: Labels, **parameters: Any) -> str | None:
+def without_counterparts(matched: Any, labels: Column, **parameters: Any) -> str | None:
     """Ask for the warning of a map with these numbers."""
     X = np.random.default_rng(0).normal(size=(len(matched), 2))
     settings = check_settings({**DEFAULTS, "perplexity": 5, **parameters}, X, labels)
@@ -105,7 +106,7 @@ def without_counterparts(matched: Any, labels: Labels, **parameters: Any) -> str
 
 
 def test_which_labels_are_told() -> None:
-    labels = encode_labels(["a"] * 100 + ["b"] * 100 + ["c"] * 2000)
+    labels = encode_column(["a"] * 100 + ["b"] * 100 + ["c"] * 2000)
     matched = np.ones(2200)
     assert without_counterparts(matched, labels) is None
     matched[: MANY_POINTS - 1] = 0
@@ -128,11 +129,11 @@ def test_which_labels_are_told() -> None:
 
 def test_long_lists_of_labels_stay_readable() -> None:
     names = [f"{'x' * 100} {place % 40}" for place in range(40 * 30)]
-    message = without_counterparts(np.zeros(1200), encode_labels(names))
+    message = without_counterparts(np.zeros(1200), encode_column(names))
     assert message is not None and "and of 37 more labels" in message and len(message) < 450
 
 
 def test_unlabelled_points_are_not_counted() -> None:
-    labels = encode_labels([None] * 50 + ["a"] * 50 + ["b"] * 50)
+    labels = encode_column([None] * 50 + ["a"] * 50 + ["b"] * 50)
     matched = np.where(np.arange(150) < 50, 0.0, 1.0)
     assert without_counterparts(matched, labels) is None

@@ -11,14 +11,15 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.neighbors import kneighbors_graph
 
-from ctsne import _reference as formulas
-from ctsne.labels import Labels, encode_labels
+from ctsne.labels import Column, encode_column
 from ctsne.neighbors import (
     Neighbors,
     find_neighbors,
     neighbors_from_distances,
     neighbors_from_graph,
 )
+
+from .. import reference as formulas
 
 
 def full_graph(distances: Any) -> Any:
@@ -36,7 +37,7 @@ def same_neighbors(a: Neighbors, b: Neighbors) -> None:
 
 
 @st.composite
-def problems(draw: st.DrawFn) -> tuple[Any, Labels, Any, Any]:
+def problems(draw: st.DrawFn) -> tuple[Any, Column, Any, Any]:
     n = draw(st.integers(2, 60))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     # Integers have ties and duplicates.
@@ -44,7 +45,7 @@ def problems(draw: st.DrawFn) -> tuple[Any, Labels, Any, Any]:
     values = draw(st.lists(st.sampled_from([None, *range(5)]), min_size=n, max_size=n))
     total = draw(st.integers(1, n + 3))
     k_same = rng.integers(0, total + 1, size=n)
-    return X, encode_labels(values), k_same, total - k_same
+    return X, encode_column(values), k_same, total - k_same
 
 
 @given(problems())
@@ -62,7 +63,7 @@ def test_equal_the_search_on_features(problem: Any) -> None:
         assert found.scale == (pytest.approx(found.distances.max()) if D.any() else 1.0)
 
 
-def lists_by_loop(graph: Any, labels: Labels, k_same: Any, k_other: Any) -> tuple[list[Any], Any]:
+def lists_by_loop(graph: Any, labels: Column, k_same: Any, k_other: Any) -> tuple[list[Any], Any]:
     """Cut both lists of every point to the shortest row, in the proportion asked for."""
     codes, n = labels.codes, len(labels.codes)
     stored = [

@@ -13,13 +13,14 @@ from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
 from ctsne import _native
-from ctsne import _reference as formulas
-from ctsne.labels import Labels, encode_labels
+from ctsne.labels import Column, encode_column
 from ctsne.neighbors import Neighbors, find_neighbors
 
+from .. import reference as formulas
 
-def labels_of(codes: Any) -> Labels:
-    return encode_labels([None if code < 0 else int(code) for code in codes])
+
+def labels_of(codes: Any) -> Column:
+    return encode_column([None if code < 0 else int(code) for code in codes])
 
 
 @st.composite
@@ -202,7 +203,7 @@ def test_any_array(convert: Any) -> None:
 def test_labels_of_any_kind() -> None:
     X = np.random.default_rng(2).normal(size=(30, 3))
     names = ["a", "b", None] * 10
-    expected = find_neighbors(X, encode_labels(names), k_same=4, k_other=4)
+    expected = find_neighbors(X, encode_column(names), k_same=4, k_other=4)
     found = find_neighbors(X, names, k_same=4, k_other=4)
     np.testing.assert_array_equal(found.indices, expected.indices)
     unlabelled = find_neighbors(X, [None] * 30, k_same=4, k_other=4)
@@ -246,7 +247,7 @@ class TestRefused:
             find_neighbors(self.X, **lengths)
 
     def test_labels_of_another_length(self) -> None:
-        for labels in (["a", "b"], encode_labels(["a", "b"])):
+        for labels in (["a", "b"], encode_column(["a", "b"])):
             with pytest.raises(ValueError, match="10 points"):
                 find_neighbors(self.X, labels, k_same=1)
 

@@ -120,9 +120,12 @@ def test_legend_names_two_columns() -> None:
     assert weights == ["bold", "normal", "normal"] * 2
     unnamed = polars.Series(list("uvuv"))
     for color, shape in (
-        (table["batch"], None), (table["batch"], table["batch"]), (table["batch"], unnamed),
-        (table["depth"], table["batch"]), (list("abab"), table["batch"]),
-    ):  # fmt: skip
+        (table["batch"], None),
+        (table["batch"], table["batch"]),
+        (table["batch"], unnamed),
+        (table["depth"], table["batch"]),
+        (list("abab"), table["batch"]),
+    ):
         assert "batch" not in legend_of(pl.embedding(positions, color, shape=shape))
 
 

@@ -40,8 +40,12 @@ def font(tmp_path: Path, _without_chinese: None) -> str:
     """A font that has the two characters, as squares."""
     builder = FontBuilder(1000, isTTF=True)
     pen = TTGlyphPen(None)
-    for move, place in ((pen.moveTo, (100, 0)), (pen.lineTo, (100, 700)), (pen.lineTo, (800, 700)),
-                        (pen.lineTo, (800, 0))):  # fmt: skip
+    for move, place in (
+        (pen.moveTo, (100, 0)),
+        (pen.lineTo, (100, 700)),
+        (pen.lineTo, (800, 700)),
+        (pen.lineTo, (800, 0)),
+    ):
         move(place)
     pen.closePath()
     names = [".notdef", *(f"uni{ord(char):04X}" for char in CHINESE)]

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from ctsne import pl
-from ctsne.labels import encode_labels
+from ctsne.labels import encode_column
 from ctsne.methods import METHODS
 from ctsne.pl.palette import (
     COLORS,
@@ -22,23 +22,34 @@ from ctsne.pl.perception import color_distances
 
 # Okabe and Ito, "Color universal design" (2008).
 OKABE_ITO = {
-    "#000000", "#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7",
-}  # fmt: skip
+    "#000000",
+    "#E69F00",
+    "#56B4E9",
+    "#009E73",
+    "#F0E442",
+    "#0072B2",
+    "#D55E00",
+    "#CC79A7",
+}
 
 # Linear RGB as red-blind and green-blind eyes see it (Machado et al. 2009, severity 1).
 VISION = {
     "normal": np.eye(3),
-    "protan": np.array([
-        [0.152286, 1.052583, -0.204868],
-        [0.114503, 0.786281, 0.099216],
-        [-0.003882, -0.048116, 1.051998],
-    ]),
-    "deutan": np.array([
-        [0.367322, 0.860646, -0.227968],
-        [0.280085, 0.672501, 0.047413],
-        [-0.011820, 0.042940, 0.968881],
-    ]),
-}  # fmt: skip
+    "protan": np.array(
+        [
+            [0.152286, 1.052583, -0.204868],
+            [0.114503, 0.786281, 0.099216],
+            [-0.003882, -0.048116, 1.051998],
+        ]
+    ),
+    "deutan": np.array(
+        [
+            [0.367322, 0.860646, -0.227968],
+            [0.280085, 0.672501, 0.047413],
+            [-0.011820, 0.042940, 0.968881],
+        ]
+    ),
+}
 
 
 def oklab(colors: list[str], vision: str) -> np.ndarray:
@@ -46,16 +57,26 @@ def oklab(colors: list[str], vision: str) -> np.ndarray:
     rgb = np.array([[int(color[i : i + 2], 16) for i in (1, 3, 5)] for color in colors]) / 255
     linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
     linear = np.clip(linear @ VISION[vision].T, 0, 1)
-    cones = linear @ np.array([
-        [0.4122214708, 0.5363325363, 0.0514459929],
-        [0.2119034982, 0.6806995451, 0.1073969566],
-        [0.0883024619, 0.2817188376, 0.6299787005],
-    ]).T  # fmt: skip
-    return np.cbrt(cones) @ np.array([
-        [0.2104542553, 0.7936177850, -0.0040720468],
-        [1.9779984951, -2.4285922050, 0.4505937099],
-        [0.0259040371, 0.7827717662, -0.8086757660],
-    ]).T  # fmt: skip
+    cones = (
+        linear
+        @ np.array(
+            [
+                [0.4122214708, 0.5363325363, 0.0514459929],
+                [0.2119034982, 0.6806995451, 0.1073969566],
+                [0.0883024619, 0.2817188376, 0.6299787005],
+            ]
+        ).T
+    )
+    return (
+        np.cbrt(cones)
+        @ np.array(
+            [
+                [0.2104542553, 0.7936177850, -0.0040720468],
+                [1.9779984951, -2.4285922050, 0.4505937099],
+                [0.0259040371, 0.7827717662, -0.8086757660],
+            ]
+        ).T
+    )
 
 
 def nearest(colors: list[str], vision: str) -> float:
@@ -153,7 +174,7 @@ def test_distances_are_those_of_the_eyes_that_see_least() -> None:
 
 
 def test_a_given_palette_is_followed() -> None:
-    labels = encode_labels(["a", "b", None])
+    labels = encode_column(["a", "b", None])
     assert label_colors(labels, {"b": "red", "a": (0, 0, 1), "z": "k"}) == [
         "#0000ff",
         "#ff0000",

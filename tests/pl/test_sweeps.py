@@ -213,8 +213,10 @@ def test_several_measures_share_one_legend(result: SweepResult) -> None:
     assert legends == [axes[0, 1]]
     assert legend(axes[0, 1]) == ["joint, init random", "balanced", "revised", "random labels"]
     assert [ax.get_ylabel() for ax in axes[:, 0]] == [
-        "mixing of the label", "neighbours kept", "mixing of the other label",
-    ]  # fmt: skip
+        "mixing of the label",
+        "neighbours kept",
+        "mixing of the other label",
+    ]
     assert [ax.get_xlabel() for ax in axes[-1]] == ["strength", "beta"]
     for row in axes:
         assert row[0].get_ylim() == row[1].get_ylim() and row[0].get_ylim()[0] <= 0

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ctsne._fit.settings import DEFAULTS
 from ctsne.report import write_report
+from ctsne.settings import DEFAULTS
 from ctsne.sweep import SweepResult, SweptMap
 from ctsne.sweep.grid import expand_grid
 
@@ -220,10 +220,12 @@ class Opened:
         )
         x, y = np.asarray(positions)
         scale = min(box[2], box[3]) / view["side"]
-        return np.column_stack([
-            box[0] + box[2] / 2 + (x - view["x"]) * scale,
-            box[1] + box[3] / 2 - (y - view["y"]) * scale,
-        ])  # fmt: skip
+        return np.column_stack(
+            [
+                box[0] + box[2] / 2 + (x - view["x"]) * scale,
+                box[1] + box[3] / 2 - (y - view["y"]) * scale,
+            ]
+        )
 
 
 @pytest.fixture

@@ -15,9 +15,17 @@ if TYPE_CHECKING:
     from .conftest import Opened
 
 _SCRIPTS = (
-    "data.js", "colors.js", "shortening.js", "gl.js", "splat.js", "panel.js", "pointer.js",
-    "grid.js", "names.js", "picture.js",
-)  # fmt: skip
+    "data.js",
+    "colors.js",
+    "shortening.js",
+    "gl.js",
+    "splat.js",
+    "panel.js",
+    "pointer.js",
+    "grid.js",
+    "names.js",
+    "picture.js",
+)
 COLORS = ["#808080", "#d00000", "#00a000", "#0000d0"]
 WHOLE = {"x": 0.5, "y": 0.5, "side": 1.06}
 RNG = np.random.default_rng(3)
@@ -57,9 +65,14 @@ window.ctsnePage = {{
 
 
 def write_panel(
-    path: Path, points: NDArray[Any], codes: NDArray[Any] | None, *, insist: bool,
-    colors: list[str], size: tuple[int, int],
-) -> None:  # fmt: skip
+    path: Path,
+    points: NDArray[Any],
+    codes: NDArray[Any] | None,
+    *,
+    insist: bool,
+    colors: list[str],
+    size: tuple[int, int],
+) -> None:
     """Write a page that draws one panel of the points given."""
     assets = resources.files("ctsne.report") / "assets"
     coded = np.arange(len(points)) % 3 + 1 if codes is None else codes

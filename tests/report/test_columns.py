@@ -93,10 +93,17 @@ def test_many_numbers_are_a_scale() -> None:
     assert content(np.arange(101))[0]["kind"] == "numbers"
 
 
-@pytest.mark.parametrize("values", [
-    2 * np.linspace(-7e307, 7e307, 50), [10**400 + i for i in range(50)], np.arange(50) % 7,
-    np.arange(50) % 2 == 0, [str(i) for i in range(50)], pd.date_range("2020", periods=50),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "values",
+    [
+        2 * np.linspace(-7e307, 7e307, 50),
+        [10**400 + i for i in range(50)],
+        np.arange(50) % 7,
+        np.arange(50) % 2 == 0,
+        [str(i) for i in range(50)],
+        pd.date_range("2020", periods=50),
+    ],
+)
 def test_other_columns_hold_up(values: Any) -> None:
     facts, packed = content(values, rows=np.arange(50))
     assert min(packed) >= 1

@@ -103,10 +103,19 @@ def model_page(folder: Path) -> Path:
 
 
 KINDS = [
-    "2 labels", "26 long names", "long names known", "64 labels", "several columns",
-    "nothing to look for", "not measured", "placed", "one model", "10 points", "50,000 points",
+    "2 labels",
+    "26 long names",
+    "long names known",
+    "64 labels",
+    "several columns",
+    "nothing to look for",
+    "not measured",
+    "placed",
+    "one model",
+    "10 points",
+    "50,000 points",
     pytest.param("500,000 points", marks=pytest.mark.slow),
-]  # fmt: skip
+]
 
 
 @pytest.fixture(scope="module")
@@ -264,8 +273,9 @@ def test_names_on_the_map_lie_apart(
             names = page.page.evaluate("side => ctsnePage.named(side)", side)
             width, height = page.page.evaluate(
                 "side => { const { clientWidth, clientHeight } = document.getElementById(side);"
-                " return [clientWidth, clientHeight]; }", side,
-            )  # fmt: skip
+                " return [clientWidth, clientHeight]; }",
+                side,
+            )
             for place, one in enumerate(names):
                 left, top = one["x"] - one["width"] / 2, one["y"] - one["height"] / 2
                 assert left >= 0 and left + one["width"] <= width, one

@@ -63,8 +63,14 @@ def test_labels_take_the_names_of_equal_columns() -> None:
     assert page.title == "Map without batch"
     names = [each["name"] for each in facts_of(page)["columns"]]
     assert names == ["batch", "size", "shape", "counterparts under other labels"]
-    result = sweep(DATA.X, DATA.known, {"strength": [0, 1]}, other=DATA.hidden, estimator=model(),
-                   progress=False)  # fmt: skip
+    result = sweep(
+        DATA.X,
+        DATA.known,
+        {"strength": [0, 1]},
+        other=DATA.hidden,
+        estimator=model(),
+        progress=False,
+    )
     facts = facts_of(show(result, columns=columns))
     assert facts["title"] == "Maps without batch"
     assert facts["columns"][facts["other"]]["name"] == "shape"
@@ -89,8 +95,9 @@ def test_a_mixing_that_was_asked_for_is_shown() -> None:
 def test_a_sweep_knows_its_labels_by_their_names() -> None:
     frame = pd.DataFrame({"batch": DATA.known, "kind": DATA.hidden})
     grid = {"strength": [0, 1]}
-    result = sweep(DATA.X, frame["batch"], grid, other=frame["kind"], estimator=model(),
-                   progress=False)  # fmt: skip
+    result = sweep(
+        DATA.X, frame["batch"], grid, other=frame["kind"], estimator=model(), progress=False
+    )
     assert result.known == ("batch",) and result.other == "kind"
     other = {"cell type": DATA.hidden}
     same = sweep(DATA.X, frame["batch"], grid, other=other, estimator=model(), progress=False)
@@ -119,8 +126,14 @@ def test_no_text_leaves_its_frame() -> None:
     evil = '"></iframe><script>alert(1)</script>\ud800\u202e' + "".join(map(str, HOSTILE))
     result, columns = made_up()
     columns = {evil: columns["batch"], "kind": [evil, "b"] * 30}
-    page = show(result, columns=columns, known=evil, features={evil: np.arange(60)}, title=evil,
-                names=[evil] * 60)  # fmt: skip
+    page = show(
+        result,
+        columns=columns,
+        known=evil,
+        features={evil: np.arange(60)},
+        title=evil,
+        names=[evil] * 60,
+    )
     markup = page._repr_html_()
     markup.encode()  # a notebook is stored as UTF-8
     assert re.findall(r"<[/\w]+", markup) == ["<iframe", "</iframe"]

@@ -20,12 +20,32 @@ from .conftest import Made, Opened, Running, made_up, written
 Open = Callable[..., Opened]
 
 EVIL = [
-    "<script>alert(1)</script>", "</script><script>alert(2)</script>",
-    "<img src=x onerror=alert(3)>", '"><b id=evil>', "' onload='alert(4)", "<!--", "]]>",
-    "&lt;b&gt;", "{{data}}", "$$x^2$$",
-    "__proto__", "constructor", "toString", "line\u2028break\u2029", "🧬🐁", "\u202eright to left",
-    "שלום עולם", "", " ", "x" * 5000, "\ud800 alone", "\x00nul", "missing", "1", "@y{safe}",
-]  # fmt: skip
+    "<script>alert(1)</script>",
+    "</script><script>alert(2)</script>",
+    "<img src=x onerror=alert(3)>",
+    '"><b id=evil>',
+    "' onload='alert(4)",
+    "<!--",
+    "]]>",
+    "&lt;b&gt;",
+    "{{data}}",
+    "$$x^2$$",
+    "__proto__",
+    "constructor",
+    "toString",
+    "line\u2028break\u2029",
+    "🧬🐁",
+    "\u202eright to left",
+    "שלום עולם",
+    "",
+    " ",
+    "x" * 5000,
+    "\ud800 alone",
+    "\x00nul",
+    "missing",
+    "1",
+    "@y{safe}",
+]
 
 
 def test_hostile_text_is_only_text(opened: Open, tmp_path: Path) -> None:
@@ -35,10 +55,15 @@ def test_hostile_text_is_only_text(opened: Open, tmp_path: Path) -> None:
     gaps = [None if i % 7 == 0 else labels[i] for i in range(n)]
     columns = {name: labels for name in EVIL if name} | {"gaps": gaps}
     path = written(
-        tmp_path, made, columns=columns, known="__proto__", other="constructor",
-        names=labels, title="</title><script>alert(5)</script>\ud800",
+        tmp_path,
+        made,
+        columns=columns,
+        known="__proto__",
+        other="constructor",
+        names=labels,
+        title="</title><script>alert(5)</script>\ud800",
         provenance={"<script>alert(6)</script>": {"__proto__": "</script>\u2028<b id=evil>"}},
-    )  # fmt: skip
+    )
     (tmp_path / "plain").mkdir()
     plain = opened(written(tmp_path / "plain", made_up(n, failed=(3,))))
     kinds = "[...new Set([...document.querySelectorAll('*')].map(each => each.localName))].sort()"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ctsne._core.vocabulary import SUGGESTED_MIXING
-from ctsne._fit.settings import DEFAULTS
+from ctsne.settings import DEFAULTS
 from ctsne.sweep import Suggestion, SweepResult, SweptMap
 from ctsne.sweep.choice import SEED_NOISE
 from ctsne.sweep.grid import expand_grid

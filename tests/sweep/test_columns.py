@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from ctsne import ConditionalTSNE
-from ctsne._fit.settings import DEFAULTS
 from ctsne.evaluate import mixing
+from ctsne.settings import DEFAULTS
 from ctsne.sweep import SweepResult, SweptMap, load_sweep, sweep
 from ctsne.sweep.grid import expand_grid
 
@@ -79,8 +79,10 @@ def test_one_mapping_and_lists_of_mappings_stay_as_they_are() -> None:
 def test_a_number_is_for_every_column() -> None:
     result = made_up(
         [TSNE, {"strength": [0.3, 0.6, 0.9]}],
-        [0.1, 0.6, 0.7, 0.9], [0.2, 0.3, 0.65, 0.8], [0.6, 0.5, 0.4, 0.3],
-    )  # fmt: skip
+        [0.1, 0.6, 0.7, 0.9],
+        [0.2, 0.3, 0.65, 0.8],
+        [0.6, 0.5, 0.4, 0.3],
+    )
     assert chosen(result, 0.5) == 2
     assert chosen(result, {"donor": 0.5, "batch": 0.3}) == 1
     assert chosen(result, {"donor": 0.8, "batch": 0.1}) == 3
@@ -108,9 +110,12 @@ def test_tsne_that_mixes_every_column_is_taken() -> None:
 
 def test_with_another_label_the_purest_that_is_not_beaten() -> None:
     result = made_up(
-        {"strength": [0.2, 0.4, 0.6]}, [0.6, 0.7, 0.9], [0.6, 0.7, 0.9], [0.3, 0.5, 0.4],
+        {"strength": [0.2, 0.4, 0.6]},
+        [0.6, 0.7, 0.9],
+        [0.6, 0.7, 0.9],
+        [0.3, 0.5, 0.4],
         other=[0.1, 0.3, 0.2],
-    )  # fmt: skip
+    )
     assert chosen(result, 0.5) == 2  # the first is beaten by both others in everything
     assert result.suggest(0.5).reason.startswith("of the maps that mix every column to 0.5")
 

@@ -19,9 +19,13 @@ def swept(beta: Any, mixing: float = 0.1, error: str | None = None) -> SweptMap:
 @pytest.fixture(scope="module")
 def result() -> SweepResult:
     return sweep(
-        DATA.X, DATA.known, {"method": "joint", "strength": [0, 0.5, 1]}, other=DATA.hidden,
-        estimator=make(n_iter=250), progress=False,
-    )  # fmt: skip
+        DATA.X,
+        DATA.known,
+        {"method": "joint", "strength": [0, 0.5, 1]},
+        other=DATA.hidden,
+        estimator=make(n_iter=250),
+        progress=False,
+    )
 
 
 def test_a_sweep_is_a_table_with_the_suggested_row_marked(result: SweepResult) -> None:
@@ -30,8 +34,12 @@ def test_a_sweep_is_a_table_with_the_suggested_row_marked(result: SweepResult) -
     rows = [re.sub("<[^>]+>", " ", row) for row in re.findall("<tr.*?</tr>", markup)]
     assert len(rows) == 1 + len(result.maps)
     assert re.split(r"\s{2,}", rows[0].strip()) == [
-        "setting", "mixing of the label", "neighbours kept", "mixing of the other label", "seconds",
-    ]  # fmt: skip
+        "setting",
+        "mixing of the label",
+        "neighbours kept",
+        "mixing of the other label",
+        "seconds",
+    ]
     marked = [row for row in rows if "★" in row]
     assert len(marked) == 1 and result.best().title in marked[0]
     assert f"{result.best().measures['mixing']:.2f}" in marked[0]
@@ -82,8 +90,10 @@ def test_hostile_labels_are_text() -> None:
     found = sweep(DATA.X, LABELS, {"beta": [beta, 1]}, estimator=paper, progress=False)
     failed = swept(beta, error=HOSTILE[0])
     for markup in (
-        found._repr_html_(), found.maps[0]._repr_html_(), failed._repr_html_(),
-    ):  # fmt: skip
+        found._repr_html_(),
+        found.maps[0]._repr_html_(),
+        failed._repr_html_(),
+    ):
         reader = read(markup)
         assert {tag for tag, _ in reader.elements}.isdisjoint({"script", "img", "b"})
         assert not any(name.startswith("on") for _, attrs in reader.elements for name in attrs)

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ctsne._fit.settings import DEFAULTS
 from ctsne.methods import METHODS, swept_grid
+from ctsne.settings import DEFAULTS
 from ctsne.sweep.grid import default_grid, expand_grid, weakest_first
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ctsne._fit.settings import DEFAULTS
+from ctsne.settings import DEFAULTS
 from ctsne.sweep import SweepResult, SweptMap
 from ctsne.sweep.grid import expand_grid
 
@@ -118,8 +118,14 @@ def test_table_has_what_the_estimator_adds_and_leaves_out_what_a_method_does_not
     grid = [{"method": "joint", "strength": [0.5]}, {"beta": [0.1]}, {"method": "tsne"}]
     table = result(grid, [0.1, 0.2, 0.3], [0.3, 0.2, 0.1]).table
     assert table.columns.tolist() == [
-        "method", "strength", "beta", "mixing", "adjusted_rnx", "seconds", "error",
-    ]  # fmt: skip
+        "method",
+        "strength",
+        "beta",
+        "mixing",
+        "adjusted_rnx",
+        "seconds",
+        "error",
+    ]
     assert table.method.tolist() == ["joint", "revised", "tsne"]
     assert table.strength.isna().tolist() == [False, True, True]
     assert table.beta.isna().tolist() == [True, False, True]
@@ -161,8 +167,11 @@ def test_lines_hold_what_differs_in_strength_alone() -> None:
     swept = result(grid, [0.1] * 7, [0.3] * 7)
     lines = swept.lines()
     assert [line.title for line in lines] == [
-        "t-SNE", "joint", "revised, bandwidth p", "revised, bandwidth r",
-    ]  # fmt: skip
+        "t-SNE",
+        "joint",
+        "revised, bandwidth p",
+        "revised, bandwidth r",
+    ]
     assert [line.steering for line in lines] == [None, "strength", "beta", "beta"]
     assert lines[1].maps == (swept.maps[2], swept.maps[1])  # the weakest first
     assert lines[3].maps == (swept.maps[5], swept.maps[6])
@@ -172,8 +181,9 @@ def test_seeds_have_lines_of_their_own() -> None:
     grid = {"beta": [1, 0.1], "random_state": [0, 1]}
     lines = result(grid, [0.1] * 4, [0.3] * 4).lines()
     assert [line.title for line in lines] == [
-        "revised, random_state 0", "revised, random_state 1",
-    ]  # fmt: skip
+        "revised, random_state 0",
+        "revised, random_state 1",
+    ]
 
 
 def test_titles_write_strengths_for_each_label() -> None:

@@ -20,7 +20,6 @@ from scipy.spatial.distance import pdist
 from ctsne import ConditionalTSNE
 from ctsne._core.files import WriteError
 from ctsne._core.locks import sole_writer
-from ctsne._fit.settings import DEFAULTS, check_settings
 from ctsne.datasets import make_synthetic
 from ctsne.evaluate import (
     adjusted_rnx,
@@ -29,8 +28,9 @@ from ctsne.evaluate import (
     laplacian,
     measure_map,
 )
-from ctsne.labels import encode_labels
+from ctsne.labels import encode_column
 from ctsne.layout import align
+from ctsne.settings import DEFAULTS, check_settings
 from ctsne.sweep import SweepResult, load_sweep, shared_lists, sweep, worker
 
 DATA = make_synthetic(240, random_state=0)
@@ -173,8 +173,14 @@ def test_other_data_labels_or_parameters_are_not_taken_for_the_same(tmp_path: Pa
     for count, options in enumerate(variants, start=2):
         run(grid, folder=tmp_path, **options)
         assert len(list(tmp_path.glob("map-*.npz"))) == count
-    sweep(DATA.X + 1e-3 * DATA.X**2, DATA.known, grid, estimator=SMALL, folder=tmp_path,
-          progress=False)  # fmt: skip
+    sweep(
+        DATA.X + 1e-3 * DATA.X**2,
+        DATA.known,
+        grid,
+        estimator=SMALL,
+        folder=tmp_path,
+        progress=False,
+    )
     sweep(DATA.X, DATA.hidden, grid, estimator=SMALL, folder=tmp_path, progress=False)
     assert len(list(tmp_path.glob("map-*.npz"))) == 5
 
@@ -514,9 +520,11 @@ def test_ctrl_c_stops_soon_and_a_second_run_goes_on(tmp_path: Path, jobs: int) -
         print(len(result.maps), flush=True)
     """)
     process = subprocess.Popen(
-        [sys.executable, "-P", "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        [sys.executable, "-P", "-c", program],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-    )  # fmt: skip
+    )
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
     while len(list(tmp_path.glob("map-*.npz"))) < jobs + 1:
@@ -542,7 +550,7 @@ def test_ctrl_c_stops_soon_and_a_second_run_goes_on(tmp_path: Path, jobs: int) -
 @pytest.mark.parametrize(("n", "rate"), [(60, 360), (400, 2400), (4800, 4800)])
 def test_few_points_take_shorter_steps_on_a_path(n: int, rate: float) -> None:
     data = make_synthetic(n, random_state=0)
-    settings = check_settings(DEFAULTS, data.X, encode_labels(data.known))
+    settings = check_settings(DEFAULTS, data.X, encode_column(data.known))
     matrix = sp.csr_array(sp.eye_array(n) / n)
     layout, n_iter = worker._next_on_path(matrix, data.X[:, :2], settings)
     assert layout.schedule.learning_rate == rate

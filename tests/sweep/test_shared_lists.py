@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 
 from ctsne import ConditionalTSNE
-from ctsne._fit.pipeline import alignment_of, neighbors_of
-from ctsne._fit.settings import DEFAULTS, Settings, check_settings
 from ctsne.datasets import make_synthetic
 from ctsne.evaluate import DataNeighbors, data_neighbors, measure_map
-from ctsne.labels import encode_labels
+from ctsne.fit.pipeline import alignment_of, neighbors_of
+from ctsne.labels import encode_column
+from ctsne.settings import DEFAULTS, Settings, check_settings
 from ctsne.sweep import shared_lists, sweep
 from ctsne.sweep.shared_lists import lists_for, shared_neighbors
 
 DATA = make_synthetic(200, random_state=0)
-LABELS = encode_labels(DATA.known)
+LABELS = encode_column(DATA.known)
 MOVED = DATA.X + 3.0 * (DATA.known == "blue")[:, None]
 
 

@@ -191,7 +191,7 @@ def _rewritten(path: Path, change: Callable[[dict[str, Any], dict[str, Any]], ob
         (lambda _, each: each.update({"perplexity-1": np.zeros(120)}), "perplexity"),
         (lambda _, each: each.pop("embedding-1"), "embedding-1"),
     ],
-)  # fmt: skip
+)
 def test_hostile_files_are_refused_in_one_line(
     result: SweepResult, tmp_path: Path, change: Any, reason: str
 ) -> None:
@@ -222,8 +222,9 @@ def test_maps_are_not_read_through_links(tmp_path: Path) -> None:
 
 
 def test_maps_too_large_to_be_rotated(tmp_path: Path) -> None:
-    made = sweep(DATA.X, KNOWN, {"beta": [1, 0.1]}, estimator=SMALL, folder=tmp_path,
-                 progress=False)  # fmt: skip
+    made = sweep(
+        DATA.X, KNOWN, {"beta": [1, 0.1]}, estimator=SMALL, folder=tmp_path, progress=False
+    )
     for swept in made.maps:
         save_map(tmp_path / str(swept.file), replace(swept, embedding=swept.embedding * 1e30))
     with pytest.raises(ValueError, match=r"sweep\.npz is not a sweep, or it is damaged: .*1e\+"):
@@ -231,8 +232,9 @@ def test_maps_too_large_to_be_rotated(tmp_path: Path) -> None:
 
 
 def test_damaged_folders_are_refused(tmp_path: Path) -> None:
-    made = sweep(DATA.X, KNOWN, {"beta": [1, 0.1]}, estimator=SMALL, folder=tmp_path,
-                 progress=False)  # fmt: skip
+    made = sweep(
+        DATA.X, KNOWN, {"beta": [1, 0.1]}, estimator=SMALL, folder=tmp_path, progress=False
+    )
     outside = tmp_path / "outside.npz"
     evil = replace(made, maps=(replace(made.maps[0], file="outside.npz"), made.maps[1]))
     (tmp_path / str(made.maps[0].file)).rename(outside)

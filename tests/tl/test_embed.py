@@ -77,11 +77,22 @@ def test_every_parameter_of_the_estimator_is_there_with_its_default() -> None:
 
 def test_every_parameter_arrives(blood: Any) -> None:
     given: dict[str, Any] = {
-        "n_components": 3, "method": "balanced", "strength": 0.4, "perplexity": 7, "n_iter": 12,
-        "metric": "cosine", "recall": 0.9, "init": "random", "early_exaggeration": 8,
-        "early_exaggeration_iter": 5, "exaggeration": 2, "learning_rate": 150, "dof": 0.8,
-        "beta_low": 0.3, "random_state": 5,
-    }  # fmt: skip
+        "n_components": 3,
+        "method": "balanced",
+        "strength": 0.4,
+        "perplexity": 7,
+        "n_iter": 12,
+        "metric": "cosine",
+        "recall": 0.9,
+        "init": "random",
+        "early_exaggeration": 8,
+        "early_exaggeration_iter": 5,
+        "exaggeration": 2,
+        "learning_rate": 150,
+        "dof": 0.8,
+        "beta_low": 0.3,
+        "random_state": 5,
+    }
     ctsne.tl.ctsne(blood, "phase", **given)
     expected = estimated(blood.obsm["X_pca"], blood.obs["phase"], **given)
     assert_array_equal(blood.obsm["X_ctsne"], expected)
@@ -258,9 +269,15 @@ def test_file_keeps_everything(blood: Any, tmp_path: Path, suffix: str) -> None:
     blood.obs["kind"] = blood.obs["bulk_labels"].astype(str)  # some contain "/"
     beta = dict.fromkeys(blood.obs["kind"].unique(), 0.1)
     ctsne.tl.ctsne(
-        blood, "kind", method="revised", beta=beta, init=1e-4 * blood.obsm["X_umap"],
-        random_state=None, store_graph=True, **QUICK,
-    )  # fmt: skip
+        blood,
+        "kind",
+        method="revised",
+        beta=beta,
+        init=1e-4 * blood.obsm["X_umap"],
+        random_state=None,
+        store_graph=True,
+        **QUICK,
+    )
     path = tmp_path / f"cells.{suffix}"
     if suffix == "h5ad":
         blood.write_h5ad(path)

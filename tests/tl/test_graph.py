@@ -52,11 +52,14 @@ def test_what_is_stored(blood: Any) -> None:
         "connectivities_key": "ctsne_connectivities",
         "distances_key": "ctsne_distances",
         "params": {
-            "n_neighbors": 6, "method": "ctsne", "metric": "euclidean", "random_state": 0,
+            "n_neighbors": 6,
+            "method": "ctsne",
+            "metric": "euclidean",
+            "random_state": 0,
             "use_rep": "X_pca",
         },
         "map_key": "ctsne",
-    }  # fmt: skip
+    }
 
 
 @given(n=st.integers(4, 30), length=st.integers(1, 3), k=st.integers(1, 4), seed=st.integers(0, 99))

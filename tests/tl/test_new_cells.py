@@ -76,8 +76,10 @@ def test_a_stored_reference_and_result(halves: tuple[Any, Any], tmp_path: Path) 
     """Everything survives a file."""
     made = embedded(halves[0], strength={"blue": 0.3, "orange": 0.8}, align="mutual")
     made.write_h5ad(tmp_path / "reference.h5ad")
-    placed = [tl.transform(halves[1], one, copy=True)
-              for one in (made, anndata.read_h5ad(tmp_path / "reference.h5ad"))]  # fmt: skip
+    placed = [
+        tl.transform(halves[1], one, copy=True)
+        for one in (made, anndata.read_h5ad(tmp_path / "reference.h5ad"))
+    ]
     assert np.array_equal(placed[0].obsm["X_ctsne"], placed[1].obsm["X_ctsne"])
     placed[0].write_h5ad(tmp_path / "new.h5ad")
     assert anndata.read_h5ad(tmp_path / "new.h5ad").obs["ctsne_far"].dtype == bool
@@ -86,12 +88,20 @@ def test_a_stored_reference_and_result(halves: tuple[Any, Any], tmp_path: Path) 
 @pytest.mark.parametrize(
     "options",
     [
-        {"method": "original"}, {"method": "tsne", "n_components": 1}, {"use_rep": "X"},
-        {"layer": "log"}, {"n_pcs": 3}, {"use_rep": "X", "n_pcs": 4}, {"align": "X_harmony"},
-        {"mixing": 0.8}, {"metric": "cosine"}, {"labels": ["batch", "type"]}, {"odds": 3.0},
+        {"method": "original"},
+        {"method": "tsne", "n_components": 1},
+        {"use_rep": "X"},
+        {"layer": "log"},
+        {"n_pcs": 3},
+        {"use_rep": "X", "n_pcs": 4},
+        {"align": "X_harmony"},
+        {"mixing": 0.8},
+        {"metric": "cosine"},
+        {"labels": ["batch", "type"]},
+        {"odds": 3.0},
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_every_way_to_make_a_map(halves: tuple[Any, Any], options: dict[str, Any]) -> None:
     made = embedded(halves[0], **options)
     new = tl.transform(halves[1], made, copy=True)
@@ -219,8 +229,21 @@ def test_a_model_of_the_command_line(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     halves[0].write_h5ad("reference.h5ad")
-    words = ["embed", "reference.h5ad", "--labels", "batch", "-o", "reference.h5ad", "-q",
-             "--perplexity", "8", "--n-iter", "40", "--model", "model.ctsne"]  # fmt: skip
+    words = [
+        "embed",
+        "reference.h5ad",
+        "--labels",
+        "batch",
+        "-o",
+        "reference.h5ad",
+        "-q",
+        "--perplexity",
+        "8",
+        "--n-iter",
+        "40",
+        "--model",
+        "model.ctsne",
+    ]
     assert main(words) == 0
     model = ctsne.load("model.ctsne")
     placed = tl.transform(halves[1], model, copy=True)  # knows its column and representation
@@ -253,7 +276,7 @@ def test_what_cannot_work_is_refused_and_changes_nothing(halves: tuple[Any, Any]
     cases: list[tuple[Any, dict[str, Any], str]] = [
         (ConditionalTSNE(), {}, "not fitted"),
         ("model.ctsne", {}, "ctsne.load reads a model"),
-        (halves[0], {}, 'no map "?\'ctsne'),
+        (halves[0], {}, "no map \"?'ctsne"),
         (made, {"basis": "umap"}, "no map 'umap'"),
         (array, {}, "given as an array"),
         (graph, {}, "made from a graph"),
@@ -262,7 +285,7 @@ def test_what_cannot_work_is_refused_and_changes_nothing(halves: tuple[Any, Any]
         (made, {"align": "X_pca"}, "has no effect"),
         (made, {"use_rep": "X_harmony"}, "has 4 columns"),
         (made, {"perplexity": -1}, "perplexity"),
-    ]  # fmt: skip
+    ]
     for reference, options, message in cases:
         with pytest.raises((ValueError, TypeError), match=message):
             tl.transform(new, reference, **options)

@@ -16,9 +16,9 @@ from scipy import sparse
 
 import ctsne
 from ctsne import ConditionalTSNE
-from ctsne._io import read_map
 from ctsne.cli.main import main
 from ctsne.datasets import make_synthetic
+from ctsne.io import read_map
 
 # So few neighbours that every label has enough.
 QUICK: dict[str, Any] = {"perplexity": 3, "n_iter": 30, "early_exaggeration_iter": 10}
@@ -186,8 +186,11 @@ def test_raw_counts_are_reported() -> None:
     adata.X = adata.layers["counts"].copy()
     with pytest.warns(UserWarning, match=r"adata\.X looks like raw counts.*recipe_heiter23"):
         ctsne.tl.sweep(
-            adata, "batch", {"strength": [1]}, progress=False,
+            adata,
+            "batch",
+            {"strength": [1]},
+            progress=False,
             estimator=ctsne.ConditionalTSNE(random_state=0, **options),
-        )  # fmt: skip
+        )
     adata.obsm["X_pca"] = rng.poisson(2, (60, 4)) * 1.0
     ctsne.tl.ctsne(adata, "batch", **options)

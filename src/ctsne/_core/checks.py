@@ -272,9 +272,14 @@ def _check_jobs(n_jobs: object) -> int | None:
 
 
 def check_number(
-    value: object, argument: str, *, low: float, high: float = np.inf, open_low: bool = False,
+    value: object,
+    argument: str,
+    *,
+    low: float,
+    high: float = np.inf,
+    open_low: bool = False,
     hint: str = "",
-) -> float:  # fmt: skip
+) -> float:
     """Return a finite number in [low, high] (or (low, high]), or refuse it."""
     if np.isfinite(high):
         bounds = f"above {low:g} and at most {high:g}" if open_low else f"from {low:g} to {high:g}"

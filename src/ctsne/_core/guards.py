@@ -13,9 +13,12 @@ from ctsne._core.memory import free_memory, in_words
 # Settings and options are far smaller.
 _MOST_TEXT = 2**26
 _KINDS = {
-    stat.S_IFIFO: "a pipe", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device",
-    stat.S_IFSOCK: "a socket", stat.S_IFDIR: "a folder",
-}  # fmt: skip
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFDIR: "a folder",
+}
 
 
 def check_regular(path: str | os.PathLike[str]) -> None:

@@ -25,8 +25,9 @@ def read_array(file: IO[bytes], size: int) -> NDArray[Any]:
     """Return the array of an open .npy file, whose size must match what its header declares."""
     version = np.lib.format.read_magic(file)
     headers = {
-        (1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0
-    }  # fmt: skip
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }
     shape, _, dtype = headers[version](file)
     if dtype.hasobject:
         raise PickledError

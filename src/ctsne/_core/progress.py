@@ -49,10 +49,18 @@ class Progress:
     """
 
     def __init__(
-        self, total: int, name: str, *, shown: bool, every: float | None = 0.0,
-        work: float | None = None, later: float = 0.0, then: str = "",
-        grows: int = 0, kept: bool = True,
-    ) -> None:  # fmt: skip
+        self,
+        total: int,
+        name: str,
+        *,
+        shown: bool,
+        every: float | None = 0.0,
+        work: float | None = None,
+        later: float = 0.0,
+        then: str = "",
+        grows: int = 0,
+        kept: bool = True,
+    ) -> None:
         self._total, self._name, self._then, self._kept = total, name, then, kept
         self._left = float(total if work is None else work)
         self._later, self._grows = later, grows
@@ -135,9 +143,14 @@ def _bar(total: float, name: str, stream: Any, *, notebook: bool) -> Any:
     tqdm = import_module("tqdm.notebook" if widget else "tqdm").tqdm
     # The delay keeps work that never began, or is over at once, from leaving a line.
     return tqdm(
-        total=total, desc=name, file=stream, bar_format=_format(""), miniters=0, delay=0.1,
+        total=total,
+        desc=name,
+        file=stream,
+        bar_format=_format(""),
+        miniters=0,
+        delay=0.1,
         dynamic_ncols=True,
-    )  # fmt: skip
+    )
 
 
 def _format(text: str) -> str:

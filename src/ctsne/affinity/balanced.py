@@ -12,8 +12,8 @@ from ctsne._core.checks import check_kind, check_number
 from ctsne.affinity.columns import balanced_columns, known_labels
 from ctsne.affinity.result import Affinities
 from ctsne.affinity.rows import Rows
-from ctsne.affinity.weights import Floats, of_points, per_label, random_share  # fmt: skip
-from ctsne.labels import LabelColumns, Labels
+from ctsne.affinity.weights import Floats, of_points, per_label, random_share
+from ctsne.labels import Column, Labels
 from ctsne.neighbors import Neighbors
 
 # exp(700) is about the largest finite weight.
@@ -32,7 +32,7 @@ def balanced_affinities(
     ----------
     neighbors : Neighbors
         With the lengths of :func:`ctsne.neighbors.balanced_lengths`.
-    labels : array-like of length n, Labels or LabelColumns
+    labels : array-like of length n, Column or Labels
         With several columns, ``neighbors`` must hold a list for each pattern of columns that
         differ, as from :func:`ctsne.neighbors.find_lists`.
     perplexity : float
@@ -59,7 +59,7 @@ def balanced_affinities(
     check_kind(neighbors, Neighbors, "neighbors")
     target = check_number(perplexity, "perplexity", low=1)
     known = known_labels(neighbors, labels)
-    if isinstance(known, LabelColumns):
+    if isinstance(known, Labels):
         return balanced_columns(
             neighbors, known, perplexity=target, strength=strength, n_jobs=n_jobs
         )
@@ -107,7 +107,7 @@ def _split_perplexity(
     return np.exp(log_same), np.exp(log_other)
 
 
-def natural_log_odds(neighbors: Neighbors, labels: Labels, *, n_jobs: int) -> Floats:
+def natural_log_odds(neighbors: Neighbors, labels: Column, *, n_jobs: int) -> Floats:
     """Return the log of the weight on other labels over the rest, without conditioning.
 
     The perplexity is half the length of a row. Weights among aligned points are scaled to the mean

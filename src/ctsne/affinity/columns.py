@@ -21,8 +21,8 @@ from ctsne.affinity.weights import (
     one_each,
     random_share,
     revised_weights,
-)  # fmt: skip
-from ctsne.labels import LabelColumns, Labels, encode_columns
+)
+from ctsne.labels import Column, Labels, encode_labels
 from ctsne.neighbors import Neighbors, matched_shares, select_lists
 from ctsne.neighbors.column_lists import differing_lists, divided, product_shares
 from ctsne.neighbors.patterns import fill_patterns
@@ -36,9 +36,14 @@ _LONGEST_STEP = 10.0
 
 
 def revised_columns(
-    neighbors: Neighbors, labels: LabelColumns, *, perplexity: float, beta: ArrayLike,
-    bandwidth: str, n_jobs: int,
-) -> Affinities:  # fmt: skip
+    neighbors: Neighbors,
+    labels: Labels,
+    *,
+    perplexity: float,
+    beta: ArrayLike,
+    bandwidth: str,
+    n_jobs: int,
+) -> Affinities:
     """Compute the similarities of ``revised``: the weights of all columns are multiplied."""
     betas = per_column(beta, "beta", labels, open_low=True)
     rows = Rows(neighbors, column_log_weights(neighbors.patterns, labels, betas), n_jobs=n_jobs)
@@ -46,7 +51,7 @@ def revised_columns(
     return _finished(rows, neighbors, labels, precision, reached, n_jobs=n_jobs)
 
 
-def column_log_weights(patterns: tuple[int, ...], labels: LabelColumns, betas: Floats) -> Floats:
+def column_log_weights(patterns: tuple[int, ...], labels: Labels, betas: Floats) -> Floats:
     """Return the log weight of every list: alpha where a column differs, beta where it does not."""
     total = np.zeros((labels.n_points, len(patterns)))
     differing = differing_lists(patterns, labels.n_columns)
@@ -58,9 +63,13 @@ def column_log_weights(patterns: tuple[int, ...], labels: LabelColumns, betas: F
 
 
 def balanced_columns(
-    neighbors: Neighbors, labels: LabelColumns, *, perplexity: float, strength: ArrayLike,
+    neighbors: Neighbors,
+    labels: Labels,
+    *,
+    perplexity: float,
+    strength: ArrayLike,
     n_jobs: int,
-) -> Affinities:  # fmt: skip
+) -> Affinities:
     """Give each column its share, and each list the product of these."""
     strengths = per_column(strength, "strength", labels)
     length = neighbors.indices.shape[1]
@@ -73,9 +82,13 @@ def balanced_columns(
 
 
 def joint_columns(
-    neighbors: Neighbors, labels: LabelColumns, *, perplexity: float, strength: ArrayLike,
+    neighbors: Neighbors,
+    labels: Labels,
+    *,
+    perplexity: float,
+    strength: ArrayLike,
     n_jobs: int,
-) -> Affinities:  # fmt: skip
+) -> Affinities:
     """Weight the lists such that every column reaches its own mean share, all together."""
     strengths = per_column(strength, "strength", labels)
     length = min(2 * ceil(JOINT_LENGTH * perplexity), neighbors.indices.shape[1])
@@ -90,9 +103,12 @@ def joint_columns(
 
 
 def joint_column_shares(
-    natural: Floats, matched: Floats, labels: LabelColumns, strengths: Floats,
+    natural: Floats,
+    matched: Floats,
+    labels: Labels,
+    strengths: Floats,
     patterns: tuple[int, ...],
-) -> Floats:  # fmt: skip
+) -> Floats:
     """Return the share of every list in ``joint``, from those without conditioning.
 
     Points without counterparts keep to their own label, instead of being forced into others.
@@ -109,9 +125,13 @@ def joint_column_shares(
 
 
 def solve_weights(
-    log_weights: Floats, differs: NDArray[np.bool_], labels: LabelColumns, targets: Floats, *,
+    log_weights: Floats,
+    differs: NDArray[np.bool_],
+    labels: Labels,
+    targets: Floats,
+    *,
     inner: Collection[int] = (),
-) -> Floats:  # fmt: skip
+) -> Floats:
     """Solve for the log weight of every column that makes its mean share a target.
 
     ``log_weights`` holds one row per point or per sampled point. The share of a column is its mean
@@ -180,7 +200,7 @@ def _minimize(log_weights: Floats, differs: NDArray[np.bool_], sums: Floats) -> 
 
 
 def natural_log_shares(
-    neighbors: Neighbors, labels: LabelColumns, *, perplexity: float, n_jobs: int
+    neighbors: Neighbors, labels: Labels, *, perplexity: float, n_jobs: int
 ) -> Floats:
     """Return the log share of every list without conditioning.
 
@@ -241,9 +261,14 @@ def split_perplexities(perplexity: float, shares: Floats, lengths: NDArray[np.in
 
 
 def _split(
-    neighbors: Neighbors, labels: LabelColumns, shares: Floats, *, perplexity: float, n_jobs: int,
+    neighbors: Neighbors,
+    labels: Labels,
+    shares: Floats,
+    *,
+    perplexity: float,
+    n_jobs: int,
     matched: Floats | None = None,
-) -> Affinities:  # fmt: skip
+) -> Affinities:
     """Calibrate all lists of every row separately and mix them by their shares."""
     rows = Rows(neighbors, n_jobs=n_jobs)
     shares = listed_shares(shares, neighbors.lengths)
@@ -268,10 +293,16 @@ def listed_shares(shares: Floats, lengths: NDArray[np.integer]) -> Floats:
 
 
 def _finished(
-    rows: Rows, neighbors: Neighbors, labels: LabelColumns, precisions: Floats,
-    reached: NDArray[np.bool_], *, n_jobs: int, shares: Floats | None = None,
+    rows: Rows,
+    neighbors: Neighbors,
+    labels: Labels,
+    precisions: Floats,
+    reached: NDArray[np.bool_],
+    *,
+    n_jobs: int,
+    shares: Floats | None = None,
     matched: Floats | None = None,
-) -> Affinities:  # fmt: skip
+) -> Affinities:
     """Compute the rows, symmetrise them and add the diagnostics of each column."""
     made, diagnostics, found = rows.similarities(precisions, reached, shares=shares)
     each = column_shares(found, neighbors.patterns, labels.n_columns)
@@ -283,16 +314,16 @@ def _finished(
     return Affinities(symmetric_matrix(neighbors.indices, made, n_jobs), diagnostics)
 
 
-def with_matched(diagnostics: Diagnostics, labels: LabelColumns, matched: Floats) -> Diagnostics:
+def with_matched(diagnostics: Diagnostics, labels: Labels, matched: Floats) -> Diagnostics:
     """Add how well every point is matched in each column; the worst counts."""
     of_columns = {name: matched[:, c].copy() for c, name in enumerate(labels.names)}
     return replace(diagnostics, matched=matched.min(axis=1), column_matched=of_columns)
 
 
-def known_labels(neighbors: Neighbors, labels: object) -> Labels | LabelColumns:
+def known_labels(neighbors: Neighbors, labels: object) -> Column | Labels:
     """Encode the labels of all points, and refuse those of other columns than the lists."""
-    known = encode_columns(labels, n=len(neighbors.indices))
-    columns = known.n_columns if isinstance(known, LabelColumns) else 1
+    known = encode_labels(labels, n=len(neighbors.indices))
+    columns = known.n_columns if isinstance(known, Labels) else 1
     listed = np.bitwise_or.reduce(neighbors.patterns)
     if int(listed).bit_length() > columns or (columns > 1 and listed < 2**columns - 1):
         raise ValueError(
@@ -303,7 +334,7 @@ def known_labels(neighbors: Neighbors, labels: object) -> Labels | LabelColumns:
 
 
 def per_column(
-    value: ArrayLike, argument: str, labels: LabelColumns, *, open_low: bool = False
+    value: ArrayLike, argument: str, labels: Labels, *, open_low: bool = False
 ) -> Floats:
     """Return a number between 0 and 1 for each column."""
     return one_each(value, argument, labels.n_columns, "label column", open_low=open_low)

@@ -20,8 +20,8 @@ from ctsne.affinity.weights import (
     of_points,
     per_label,
     same_label_share,
-)  # fmt: skip
-from ctsne.labels import LabelColumns, Labels
+)
+from ctsne.labels import Column, Labels
 from ctsne.neighbors import Neighbors, matched_share, select_neighbors
 
 # In the map: the odds grow to 10 to the power of ODDS_DECADES, as a power of the strength.
@@ -53,7 +53,7 @@ def joint_odds(strength: ArrayLike) -> Floats:
     return np.asarray(10.0 ** (ODDS_DECADES * strengths**ODDS_POWER))
 
 
-def beta_from_odds(labels: Labels | LabelColumns, odds: ArrayLike) -> Floats:
+def beta_from_odds(labels: Column | Labels, odds: ArrayLike) -> Floats:
     """Return the weight of differently labelled pairs in the map, the paper's beta, for odds.
 
     The same odds give a different beta for every number of labels, because the mean weight of all
@@ -61,7 +61,7 @@ def beta_from_odds(labels: Labels | LabelColumns, odds: ArrayLike) -> Floats:
 
     Parameters
     ----------
-    labels : Labels or LabelColumns
+    labels : Column or Labels
     odds : float or ndarray of shape (n_labels,) or (n_columns,)
         1 or more.
 
@@ -72,14 +72,14 @@ def beta_from_odds(labels: Labels | LabelColumns, odds: ArrayLike) -> Floats:
     Examples
     --------
     >>> from ctsne.affinity import beta_from_odds
-    >>> from ctsne.labels import encode_labels
-    >>> beta_from_odds(encode_labels(["a", "b"] * 500), 19.0).round(3).item()
+    >>> from ctsne.labels import encode_column
+    >>> beta_from_odds(encode_column(["a", "b"] * 500), 19.0).round(3).item()
     0.1
     """
-    if isinstance(labels, LabelColumns):
+    if isinstance(labels, Labels):
         rho: Floats | float = np.array([same_label_share(each) for each in labels.columns])
     else:
-        check_kind(labels, Labels, "labels")
+        check_kind(labels, Column, "labels")
         rho = same_label_share(labels)
     above = check_numbers(odds, "odds", low=1, high=np.inf) - 1
     return np.asarray(1 / (1 + rho * above))  # exactly 1 for odds of 1
@@ -100,7 +100,7 @@ def joint_affinities(
     ----------
     neighbors : Neighbors
         With the lengths of :func:`ctsne.neighbors.half_lengths`; half of each row is used.
-    labels : array-like of length n, Labels or LabelColumns
+    labels : array-like of length n, Column or Labels
         With several columns, ``neighbors`` must hold a list for each pattern of columns that
         differ, as from :func:`ctsne.neighbors.find_lists`.
     perplexity : float
@@ -128,7 +128,7 @@ def joint_affinities(
     check_kind(neighbors, Neighbors, "neighbors")
     target = check_number(perplexity, "perplexity", low=1)
     known = known_labels(neighbors, labels)
-    if isinstance(known, LabelColumns):
+    if isinstance(known, Labels):
         return joint_columns(neighbors, known, perplexity=target, strength=strength, n_jobs=n_jobs)
     strengths = per_label(strength, "strength", known, open_low=False)
     log_odds = natural_log_odds(neighbors, known, n_jobs=n_jobs)
@@ -139,7 +139,7 @@ def joint_affinities(
     return replace(result, diagnostics=replace(result.diagnostics, matched=matched))
 
 
-def _shares(log_odds: Floats, matched: Floats, labels: Labels, strengths: Floats) -> Floats:
+def _shares(log_odds: Floats, matched: Floats, labels: Column, strengths: Floats) -> Floats:
     """Return the share of other labels in every row; zero for points without a label."""
     labelled = labels.codes >= 0
     if not labelled.any():

@@ -33,7 +33,7 @@ _ROUNDS = 50
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class FittedColumn:
     """One label column of the map, as the method conditions on it.
 
     Attributes
@@ -85,7 +85,7 @@ class RowMaker:
     ----------
     method : str
         ``"joint"``, ``"revised"``, ``"balanced"``, or ``"tsne"`` for similarities without labels.
-    columns : sequence of Column
+    columns : sequence of FittedColumn
         Empty for ``"tsne"``.
     patterns : tuple of int
         The lists of the fit; see :class:`ctsne.neighbors.Neighbors`.
@@ -93,7 +93,7 @@ class RowMaker:
     """
 
     method: str
-    columns: Sequence[Column]
+    columns: Sequence[FittedColumn]
     patterns: tuple[int, ...]
     n_jobs: int
 
@@ -194,9 +194,12 @@ class RowMaker:
         precisions, reached = rows.split_bandwidths(perplexities)
         made, diagnostics, _ = rows.similarities(precisions, reached, shares=shares)
         return NewRows(
-            made, diagnostics.perplexity, diagnostics.largest_weight, diagnostics.other_share,
+            made,
+            diagnostics.perplexity,
+            diagnostics.largest_weight,
+            diagnostics.other_share,
             matched.min(axis=1),
-        )  # fmt: skip
+        )
 
     def _natural(self, found: Neighbors) -> Floats:
         """Return the log weight of every list without conditioning, as in the fit."""

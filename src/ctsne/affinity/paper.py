@@ -11,7 +11,7 @@ from ctsne.affinity.columns import known_labels, revised_columns
 from ctsne.affinity.result import Affinities
 from ctsne.affinity.rows import Rows
 from ctsne.affinity.weights import of_points, per_label, revised_weights
-from ctsne.labels import LabelColumns
+from ctsne.labels import Labels
 from ctsne.neighbors import Neighbors
 
 
@@ -61,7 +61,7 @@ def revised_affinities(
     Parameters
     ----------
     neighbors : Neighbors
-    labels : array-like of length n, Labels or LabelColumns
+    labels : array-like of length n, Column or Labels
         With several columns, ``neighbors`` must hold a list for each pattern of columns that
         differ, as from :func:`ctsne.neighbors.find_lists`; the weights of all columns are
         multiplied.
@@ -95,7 +95,7 @@ def revised_affinities(
     check_kind(neighbors, Neighbors, "neighbors")
     target = check_number(perplexity, "perplexity", low=1)
     known = known_labels(neighbors, labels)
-    if isinstance(known, LabelColumns):
+    if isinstance(known, Labels):
         return revised_columns(
             neighbors, known, perplexity=target, beta=beta, bandwidth=bandwidth, n_jobs=n_jobs
         )

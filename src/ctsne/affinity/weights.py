@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.checks import as_numbers, check_kind, check_number, is_sparse
-from ctsne.labels import Labels
+from ctsne.labels import Column
 
 Floats = NDArray[np.float64]
 
@@ -19,7 +19,7 @@ LEVEL_POWER = 0.75
 LEAST_MATCHED = 0.02
 
 
-def same_label_share(labels: Labels) -> float:
+def same_label_share(labels: Column) -> float:
     """Return the share of labelled pairs with the same label, the paper's rho."""
     n = int(labels.counts.sum())
     if n < 2:
@@ -28,12 +28,12 @@ def same_label_share(labels: Labels) -> float:
     return float((counts * (counts - 1)).sum() / (float(n) * (n - 1)))
 
 
-def random_share(labels: Labels) -> Floats:
+def random_share(labels: Column) -> Floats:
     """Return the share of other labels among randomly drawn neighbours of every point.
 
     Parameters
     ----------
-    labels : Labels
+    labels : Column
 
     Returns
     -------
@@ -43,16 +43,16 @@ def random_share(labels: Labels) -> Floats:
     Examples
     --------
     >>> from ctsne.affinity import random_share
-    >>> from ctsne.labels import encode_labels
-    >>> random_share(encode_labels(["a", "a", "b", None, None])).tolist()
+    >>> from ctsne.labels import encode_column
+    >>> random_share(encode_column(["a", "a", "b", None, None])).tolist()
     [0.25, 0.25, 0.5, 0.0, 0.0]
     """
-    check_kind(labels, Labels, "labels")
+    check_kind(labels, Column, "labels")
     share = (labels.counts.sum() - labels.counts) / max(1, labels.n_points - 1)
     return of_points(share, labels.codes)
 
 
-def joint_share(share: Floats, labels: Labels, strength: ArrayLike) -> Floats:
+def joint_share(share: Floats, labels: Column, strength: ArrayLike) -> Floats:
     """Return the mean share of other labels that ``joint`` aims at, from the natural shares."""
     labelled = labels.codes >= 0
     natural = float(share[labelled].mean())
@@ -61,7 +61,7 @@ def joint_share(share: Floats, labels: Labels, strength: ArrayLike) -> Floats:
     return np.asarray(natural + reach * (random - natural))
 
 
-def revised_weights(labels: Labels, betas: Floats) -> tuple[Floats, Floats]:
+def revised_weights(labels: Column, betas: Floats) -> tuple[Floats, Floats]:
     """Return log beta and log alpha per label, the weights of same and other labels."""
     rho = same_label_share(labels)
     if rho == 1:  # with a single label, there is nothing to condition on
@@ -75,7 +75,7 @@ def of_points(of_labels: ArrayLike, codes: NDArray[np.int32]) -> Floats:
     return np.asarray(np.append(np.asarray(of_labels, np.float64), 0.0)[codes])
 
 
-def per_label(value: ArrayLike, argument: str, labels: Labels, *, open_low: bool) -> Floats:
+def per_label(value: ArrayLike, argument: str, labels: Column, *, open_low: bool) -> Floats:
     """Return a number between 0 and 1 for each label."""
     return one_each(value, argument, labels.n_labels, "label", open_low=open_low)
 

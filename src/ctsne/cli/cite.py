@@ -26,7 +26,7 @@ from ctsne.cli.references import ORIGINAL, REVISED, Reference, software
 from ctsne.methods import KNOBS, METHODS
 
 if TYPE_CHECKING:
-    from ctsne.labels import Labels
+    from ctsne.labels import Column
 
 USAGE = "[OUTPUT] [--bibtex] [options]"
 HELP = "how to cite, or a Methods paragraph about how an output was made"
@@ -78,24 +78,28 @@ def run(options: argparse.Namespace, console: Console) -> None:
     if text == "":
         parts.append("ctsne cite OUTPUT describes how an output was made, for a Methods section.")
     content = {
-        "command": "cite", "output": options.made, "text": text or None,
-        "references": [each.text() for each in references], "bibtex": entries,
-    }  # fmt: skip
+        "command": "cite",
+        "output": options.made,
+        "text": text or None,
+        "references": [each.text() for each in references],
+        "bibtex": entries,
+    }
     console.result(entries if options.bibtex else "\n\n".join(parts), content)
 
 
 def _filled(text: str, *, indent: str = "") -> str:
-    return textwrap.fill(text, _WIDTH, subsequent_indent=indent, break_long_words=False,
-                         break_on_hyphens=False)  # fmt: skip
+    return textwrap.fill(
+        text, _WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def described(path: str, *, key: str = "ctsne") -> tuple[str, list[Reference]]:
     """Return a paragraph about an output, and the references it needs."""
-    from ctsne._io import PICTURE_SUFFIXES, read_provenance
-    from ctsne._io.paths import MODEL_SUFFIX
     from ctsne.cli.folders import read_folder
     from ctsne.cli.records import checked_settings
     from ctsne.cli.sweep import n_points
+    from ctsne.io import PICTURE_SUFFIXES, read_provenance
+    from ctsne.io.paths import MODEL_SUFFIX
 
     source = Path(path)
     if not source.exists():
@@ -108,9 +112,12 @@ def described(path: str, *, key: str = "ctsne") -> tuple[str, list[Reference]]:
         folder = read_folder(source)
         settings = folder.provenance.settings
         made = Made(
-            {**settings, "method": "joint"}, n_points(folder.result), folder.provenance.versions,
-            _counted(_labels(settings, folder.columns)), _combined(settings),
-        )  # fmt: skip
+            {**settings, "method": "joint"},
+            n_points(folder.result),
+            folder.provenance.versions,
+            _counted(_labels(settings, folder.columns)),
+            _combined(settings),
+        )
         used = [swept.parameters["method"] for swept in folder.result.maps]
         return sweep_paragraph(folder, made), [*references_of(used), software(made.version)]
     made_in_python = _made_in_python(source, key)
@@ -129,9 +136,9 @@ def described(path: str, *, key: str = "ctsne") -> tuple[str, list[Reference]]:
 def _made_in_python(source: Path, key: str) -> tuple[dict[str, Any], dict[str, str]] | None:
     """Return the parameters of a map that was made in Python, by option name, and the versions."""
     from ctsne._core.guards import reading
-    from ctsne._io import suffix_of
-    from ctsne._io.anndata import find_entry
-    from ctsne._io.hdf5 import opened, read_element
+    from ctsne.io import suffix_of
+    from ctsne.io.anndata import find_entry
+    from ctsne.io.hdf5 import opened, read_element
 
     if source.is_dir() or suffix_of(source) != ".h5ad":
         return None
@@ -159,14 +166,17 @@ def _of_option(value: Any) -> Any:
 
 def _checked_params(params: Mapping[str, Any], source: Path) -> dict[str, Any]:
     """Check parameters from a file as if they were options of the command line."""
-    from ctsne._io import InputRecord, Provenance
     from ctsne.cli.records import checked_settings
+    from ctsne.io import InputRecord, Provenance
 
     known = {*(each.dest for each in PARAMETERS), "labels", "use_rep", "layer"}
     settings = {name: value for name, value in params.items() if name in known}
     # What only Python accepts: arrays, and the name of a representation as an alignment.
-    given = {name: settings.pop(name) for name in ("init", "align")
-             if settings.get(name) not in (None, *STARTS, *ALIGN_CHOICES)}  # fmt: skip
+    given = {
+        name: settings.pop(name)
+        for name in ("init", "align")
+        if settings.get(name) not in (None, *STARTS, *ALIGN_CHOICES)
+    }
     record = Provenance("embed", {**settings, "combine": False}, [InputRecord(source.name)])
     checked = checked_settings(record, source)
     if "init" in given:
@@ -181,7 +191,7 @@ def _of_map(made: Made) -> tuple[str, list[Reference]]:
 
 
 def _n_points(source: Path, key: str) -> int:
-    from ctsne._io import read_map
+    from ctsne.io import read_map
 
     return len(read_map(source, key=key).embedding)
 
@@ -190,7 +200,7 @@ def _from_map(
     source: Path, key: str, versions: Mapping[str, str], settings: Mapping[str, Any]
 ) -> Made:
     """Describe a map in a file; the labels beside it show how far it is mixed."""
-    from ctsne._io import read_map
+    from ctsne.io import read_map
 
     found = read_map(source, key=key)
     method = METHODS[settings["method"]]
@@ -199,23 +209,28 @@ def _from_map(
         value = method.default
     labels = _labels(settings, found.columns)
     return Made(
-        settings, len(found.embedding), versions, _counted(labels),
-        _combined(settings), value, _mixed(found.embedding, labels),
-    )  # fmt: skip
+        settings,
+        len(found.embedding),
+        versions,
+        _counted(labels),
+        _combined(settings),
+        value,
+        _mixed(found.embedding, labels),
+    )
 
 
-def _labels(settings: Mapping[str, Any], columns: Mapping[str, Any]) -> dict[str, Labels | None]:
+def _labels(settings: Mapping[str, Any], columns: Mapping[str, Any]) -> dict[str, Column | None]:
     """Return the labels that were factored out, by name; None if they are not among the columns."""
-    from ctsne.labels import combine_columns, encode_labels
+    from ctsne.labels import combine_columns, encode_column
 
-    found: dict[str, Labels | None] = {}
+    found: dict[str, Column | None] = {}
     for name in label_names(settings):
         parts = [name] if name in settings["labels"] else settings["labels"]
         there = [columns[part] for part in parts if part in columns]
         if len(there) < len(parts):
             found[name] = None
         else:
-            found[name] = encode_labels(there[0] if len(there) == 1 else combine_columns(there))
+            found[name] = encode_column(there[0] if len(there) == 1 else combine_columns(there))
     return found
 
 
@@ -225,11 +240,11 @@ def _combined(settings: Mapping[str, Any]) -> list[str]:
     return labels if label_names(settings) not in (labels, []) else []
 
 
-def _counted(labels: Mapping[str, Labels | None]) -> dict[str, int | None]:
+def _counted(labels: Mapping[str, Column | None]) -> dict[str, int | None]:
     return {name: None if each is None else each.n_labels for name, each in labels.items()}
 
 
-def _mixed(embedding: Any, labels: Mapping[str, Labels | None]) -> dict[str, float]:
+def _mixed(embedding: Any, labels: Mapping[str, Column | None]) -> dict[str, float]:
     """Return how far each label is mixed in a map, if that can be measured."""
     from math import isfinite
 
@@ -243,8 +258,8 @@ def _mixed(embedding: Any, labels: Mapping[str, Labels | None]) -> dict[str, flo
 
 def _from_model(source: Path) -> Made:
     """Describe the map of a model, which holds everything that was found."""
-    from ctsne._fit.storing import label_name, origin_of
-    from ctsne.labels import LabelColumns
+    from ctsne.labels import Labels
+    from ctsne.storage.model import label_name, origin_of
     from ctsne.stored import load
 
     model = load(source)
@@ -253,7 +268,7 @@ def _from_model(source: Path) -> Made:
     settings = {each.dest: _plain(getattr(model, each.name)) for each in PARAMETERS}
     settings |= {name: given.get(name) for name in ("use_rep", "layer", "align_rep")}
     settings["pca"] = "none" if model.pca is None else model.pca
-    several = isinstance(model.labels_, LabelColumns)
+    several = isinstance(model.labels_, Labels)
     known = model.labels_.columns if several else [model.labels_] * (model.labels_ is not None)
     names = label_names(given)
     if len(names) != len(known):  # made in Python, where a single column may have no name
@@ -262,10 +277,16 @@ def _from_model(source: Path) -> Made:
     labels = dict(zip(names, known, strict=True))
     knob = METHODS[model.method].knob
     return Made(
-        settings, len(model.embedding_), {} if origin is None else origin.provenance.versions,
-        _counted(labels), _combined(given), None if knob is None else getattr(model, f"{knob}_"),
-        _mixed(model.embedding_, labels), model.n_features_in_, model.diagnostics_.alignment,
-    )  # fmt: skip
+        settings,
+        len(model.embedding_),
+        {} if origin is None else origin.provenance.versions,
+        _counted(labels),
+        _combined(given),
+        None if knob is None else getattr(model, f"{knob}_"),
+        _mixed(model.embedding_, labels),
+        model.n_features_in_,
+        model.diagnostics_.alignment,
+    )
 
 
 def _plain(value: Any) -> Any:

@@ -16,8 +16,11 @@ from typing import Any
 from ctsne._core.vocabulary import CHOSEN_BY, MEASURES, chosen_by, measure_title, of_column
 
 # The estimator logs the end of a stage; a terminal shows the stage that follows.
-_NEXT_STAGE = {"memory": "neighbours", "neighbours": "similarities",
-               "similarities": "first positions"}  # fmt: skip
+_NEXT_STAGE = {
+    "memory": "neighbours",
+    "neighbours": "similarities",
+    "similarities": "first positions",
+}
 
 
 class Console:

@@ -66,9 +66,9 @@ def add_options(parser: Parser, main: Any) -> None:
 
 def run(options: argparse.Namespace, console: Console) -> None:
     """Make the maps, print the table, write the picture."""
-    from ctsne._io import PICTURE_SUFFIXES, check_output
     from ctsne.cli.plot import save_picture, use_agg
     from ctsne.datasets import make_synthetic
+    from ctsne.io import PICTURE_SUFFIXES, check_output
 
     target = check_output(options.output, PICTURE_SUFFIXES)
     data = make_synthetic(1500, random_state=options.seed)
@@ -92,9 +92,14 @@ def sweep_demo(
 
     grid = [{name: [value] for name, value in each.items()} for each in SETTINGS.values()]
     result = sweep(
-        data.X, data.known, grid, other=data.hidden,
-        estimator=ConditionalTSNE(random_state=random_state), progress=progress, n_jobs=n_jobs,
-    )  # fmt: skip
+        data.X,
+        data.known,
+        grid,
+        other=data.hidden,
+        estimator=ConditionalTSNE(random_state=random_state),
+        progress=progress,
+        n_jobs=n_jobs,
+    )
     if len(result.maps) < len(grid):  # Ctrl-C leaves a sweep with the maps that are finished
         raise KeyboardInterrupt
     return result
@@ -115,6 +120,13 @@ def draw(result: SweepResult, data: Synthetic) -> Any:
     axes = pl.maps(maps, known, shape=hidden, notes=notes, ncols=3)
     figure = axes[0].figure
     # Below the panels; the saved picture has room for it.
-    figure.text(axes[0].get_position().x0, -0.005, _LEGEND, va="top", linespacing=1.5,
-                fontsize=SMALL_SIZE, color=GREY)  # fmt: skip
+    figure.text(
+        axes[0].get_position().x0,
+        -0.005,
+        _LEGEND,
+        va="top",
+        linespacing=1.5,
+        fontsize=SMALL_SIZE,
+        color=GREY,
+    )
     return figure

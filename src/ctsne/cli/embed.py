@@ -20,9 +20,9 @@ from ctsne.cli.options import make_estimator, option, settings_of, spelled
 from ctsne.methods import METHODS
 
 if TYPE_CHECKING:
-    from ctsne._fit.storing import Origin
-    from ctsne._io import Provenance
     from ctsne.estimator import ConditionalTSNE
+    from ctsne.io import Provenance
+    from ctsne.storage.model import Origin
 
 USAGE = "INPUT --labels COLUMN [COLUMN ...] -o OUTPUT [options]"
 HELP = "make a map of a file with a known label factored out"
@@ -71,10 +71,18 @@ def add_options(parser: Parser, main: Any) -> None:
     option(main, "-o --output OUTPUT", "file to write; overwritten if it exists", required=True)
     option(main, "--plot FILE", "also draw the map (png, pdf or svg)")
     option(main, "--page FILE", "also write an interactive page of the map (html)")
-    option(main, "--model FILE", "also keep the model, to place new points with ctsne transform: "
-           "a .ctsne file, about as large as the features", dest="model_file")  # fmt: skip
-    option(main, "--color COLUMN...", "columns to colour it by, besides those factored out "
-           "(default: the label to look for)")  # fmt: skip
+    option(
+        main,
+        "--model FILE",
+        "also keep the model, to place new points with ctsne transform: "
+        "a .ctsne file, about as large as the features",
+        dest="model_file",
+    )
+    option(
+        main,
+        "--color COLUMN...",
+        "columns to colour it by, besides those factored out (default: the label to look for)",
+    )
     opt.add_data(parser, main)
     option(main, "--key KEY", "prefix of new columns; h5ad: map in obsm[X_KEY]", default="ctsne")
     opt.add_messages(parser)
@@ -88,20 +96,20 @@ def run(options: argparse.Namespace, console: Console) -> None:
 
 def make(options: argparse.Namespace, console: Console, *, expect: str | None = None) -> None:
     """Make the map; with ``expect``, only if the data have this checksum."""
-    from ctsne import _io
-    from ctsne._fit.fitting import point_diagnostics
-    from ctsne._fit.storing import save_model
-    from ctsne._io.anndata import map_keys
-    from ctsne._io.models import check_model_output
+    from ctsne import io
     from ctsne.cli.plot import draw_map, plot_command, save_picture, use_agg
+    from ctsne.fit.fitting import point_diagnostics
+    from ctsne.io.anndata import map_keys
+    from ctsne.storage.archive import check_model_output
+    from ctsne.storage.model import save_model
 
     key = options.key
-    target = _io.check_output(options.output)
-    into_h5ad = _io.suffix_of(target) == ".h5ad"
+    target = io.check_output(options.output)
+    into_h5ad = io.suffix_of(target) == ".h5ad"
     plot = options.plot
-    picture = None if plot is None else _io.check_output(plot, _io.PICTURE_SUFFIXES)
+    picture = None if plot is None else io.check_output(plot, io.PICTURE_SUFFIXES)
     kept = None if options.model_file is None else check_model_output(options.model_file)
-    page = None if options.page is None else _io.check_output(options.page, (".html",))
+    page = None if options.page is None else io.check_output(options.page, (".html",))
     if page is not None and options.dimensions > 2:
         raise ValueError("a page can only show maps of one or two dimensions: --dimensions 2")
     if not options.labels and options.method != "tsne":
@@ -115,8 +123,8 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
     before, linked = _inode(target), target.is_symlink()
     try:
         data = read_input(options, console, expect=expect)
-        _io.check_key(target, dataset=data.dataset, key=key)
-        _io.check_room(target, dataset=data.dataset)
+        io.check_key(target, dataset=data.dataset, key=key)
+        io.check_room(target, dataset=data.dataset)
         if kept is not None:
             check_space(kept, _least_model_size(data))
         for name in map_keys(key) if into_h5ad else ():
@@ -130,18 +138,24 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
             )
         shown = data.factored | {name: _color(data, name) for name in further}
         model = prepared(
-            data, {**settings, "jobs": options.jobs}, console,
+            data,
+            {**settings, "jobs": options.jobs},
+            console,
             verbose=0 if console.quiet else 1 + console.verbose,
-        ).fit(data.X, labels=data.factored or None)  # fmt: skip
+        ).fit(data.X, labels=data.factored or None)
         if model.n_iter_ < options.n_iter:  # a map that is not finished is not a result here
             raise KeyboardInterrupt
         records = records_of(data, options, target)
         console.stage(f"writing {target}")
-        provenance = _io.Provenance("embed", settings, records, _io.current_versions())
-        _io.write_map(
-            target, model.embedding_, dataset=data.dataset, diagnostics=point_diagnostics(model),
-            provenance=provenance, key=key,
-        )  # fmt: skip
+        provenance = io.Provenance("embed", settings, records, io.current_versions())
+        io.write_map(
+            target,
+            model.embedding_,
+            dataset=data.dataset,
+            diagnostics=point_diagnostics(model),
+            provenance=provenance,
+            key=key,
+        )
     except KeyboardInterrupt:
         state = f"{target} is unchanged" if before else "nothing was written"
         if _inode(target) != before:  # too late
@@ -176,24 +190,32 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
 
 
 def _write_page(
-    model: ConditionalTSNE, data: Input, page: Path, provenance: Provenance,
+    model: ConditionalTSNE,
+    data: Input,
+    page: Path,
+    provenance: Provenance,
     options: argparse.Namespace,
-) -> None:  # fmt: skip
+) -> None:
     from ctsne.report import write_report
 
     command = spelled(command_parser("embed"), ["embed", options.input], vars(options))
     write_report(
-        model, page, columns=data.columns(), known=list(data.factored) or None,
-        other=options.other, names=data.dataset.names, commands=[command],
+        model,
+        page,
+        columns=data.columns(),
+        known=list(data.factored) or None,
+        other=options.other,
+        names=data.dataset.names,
+        commands=[command],
         provenance={**provenance.to_dict(), "command": command},
-    )  # fmt: skip
+    )
 
 
 def _origin(data: Input, provenance: Provenance) -> Origin:
     """Describe the data of a model, so that new points are read in the same way."""
-    from ctsne._fit.storing import Origin
-    from ctsne._io import suffix_of
-    from ctsne._io.paths import TABLE_SUFFIXES
+    from ctsne.io import suffix_of
+    from ctsne.io.paths import TABLE_SUFFIXES
+    from ctsne.storage.model import Origin
 
     dataset = data.dataset
     named = suffix_of(dataset.path) in (*TABLE_SUFFIXES, ".h5ad")
@@ -238,16 +260,21 @@ def _measures(
     model: ConditionalTSNE, data: Input, other: str | None, jobs: int
 ) -> dict[str, float | None]:
     """Measure a map; None for measures that the data do not allow."""
-    from ctsne._fit.fitting import point_diagnostics
     from ctsne.evaluate import data_neighbors, measure_map
+    from ctsne.fit.fitting import point_diagnostics
 
     found: dict[str, float] = {"kl_divergence": float(model.kl_divergence_)}
     k = min(NEIGHBORHOOD, len(model.embedding_) - 2)
     if k >= 2:
         neighbors = data_neighbors(
-            data.X, data.known, k=k, metric=model.metric, pca=model.pca, align=model.align,
+            data.X,
+            data.known,
+            k=k,
+            metric=model.metric,
+            pca=model.pca,
+            align=model.align,
             n_jobs=jobs,
-        )  # fmt: skip
+        )
         hidden = None if other is None else data.column(other)
         found |= measure_map(model.embedding_, neighbors, other=hidden, n_jobs=jobs)
     found |= {name: float(each.mean()) for name, each in point_diagnostics(model).items()}
@@ -256,9 +283,12 @@ def _measures(
 
 
 def _report(
-    model: ConditionalTSNE, data: Input, options: argparse.Namespace, settings: dict[str, Any],
+    model: ConditionalTSNE,
+    data: Input,
+    options: argparse.Namespace,
+    settings: dict[str, Any],
     console: Console,
-) -> None:  # fmt: skip
+) -> None:
     """Print what was made and how good it is."""
     measures = _measures(model, data, options.other, options.jobs)
     n, knob = len(model.embedding_), METHODS[options.method].knob
@@ -279,23 +309,31 @@ def _report(
         lines.append(f"neighbours kept: {measures[kept]:.2f} ({technical})")
     elif options.labels:
         lines.append("neighbours kept: not measurable, neighbourhoods contain whole labels")
-    shown = {"perplexity": "perplexity {:.1f}", "largest_weight": "largest weight {:.2f}",
-             "other_share": "weight on other labels {:.2f}"}  # fmt: skip
+    shown = {
+        "perplexity": "perplexity {:.1f}",
+        "largest_weight": "largest weight {:.2f}",
+        "other_share": "weight on other labels {:.2f}",
+    }
     facts = [text.format(measures[name]) for name, text in shown.items() if name in measures]
     lines.append(f"similarities per point, on average: {', '.join(facts)}")
     content = {
-        "command": "embed", "output": options.output, "model": options.model_file,
-        "picture": options.plot, "page": options.page, "points": n,
-        "settings": settings, "found": {} if knob is None else {knob: value},
+        "command": "embed",
+        "output": options.output,
+        "model": options.model_file,
+        "picture": options.plot,
+        "page": options.page,
+        "points": n,
+        "settings": settings,
+        "found": {} if knob is None else {knob: value},
         "measures": measures,
-    }  # fmt: skip
+    }
     console.result("\n".join(lines), content)
     console.next(after_map(data, options, settings))
 
 
 def _title(model: ConditionalTSNE, knob: str | None, value: Any) -> str:
     """Return the method and the value of its knob, if it used one, in a few words."""
-    from ctsne._fit.fitting import is_conditioned
+    from ctsne.fit.fitting import is_conditioned
 
     if not is_conditioned(model):  # there was nothing to factor out
         return METHODS["tsne"].title

@@ -32,9 +32,19 @@ data, and how far it mixes a label. The data, the label factored out, the metric
 and all other settings are those that are stored with the map."""
 
 # The last two share a name with those of --labels; the others describe how a map was made.
-_NOT_LISTED = ("perplexity_mean", "perplexity_median", "perplexity_p05", "other_share_mean",
-               "other_share_median", "largest_weight_mean", "reached", "kl_divergence", "n_iter",
-               "other_mixing", "other_laplacian")  # fmt: skip
+_NOT_LISTED = (
+    "perplexity_mean",
+    "perplexity_median",
+    "perplexity_p05",
+    "other_share_mean",
+    "other_share_median",
+    "largest_weight_mean",
+    "reached",
+    "kl_divergence",
+    "n_iter",
+    "other_mixing",
+    "other_laplacian",
+)
 
 _LISTED = {name: name.removeprefix("other_") for name in MEASURES if name not in _NOT_LISTED}
 
@@ -55,8 +65,7 @@ def add_options(parser: Parser, main: Any) -> None:
     """Add the options of the command."""
     option(main, "MAP", "file written by ctsne embed")
     option(main, "--data FILE", "data file, if it is no longer where embed read it")
-    option(main, "--labels COLUMN...",
-           "labels that should be mixed (default: those factored out)")  # fmt: skip
+    option(main, "--labels COLUMN...", "labels that should be mixed (default: those factored out)")
     option(main, "--other COLUMN", "label that should be visible in the map")
     option(main, "-k --k N...", "sizes of the neighbourhoods", read=whole, default=[NEIGHBORHOOD])
     option(main, "--sample N", "measure at most N points", read=whole, default=MEASURED_POINTS)
@@ -69,7 +78,7 @@ def add_options(parser: Parser, main: Any) -> None:
 def run(options: argparse.Namespace, console: Console) -> None:
     """Measure the map."""
     from ctsne._core.files import write_file
-    from ctsne._io import check_output, read_map, read_provenance
+    from ctsne.io import check_output, read_map, read_provenance
 
     target = None if options.output is None else check_output(options.output, (".csv", ".tsv"))
     outputs = [] if target is None else [target]
@@ -95,9 +104,12 @@ def run(options: argparse.Namespace, console: Console) -> None:
         write_file(target, text.encode("utf-8", "surrogatepass"))
     table = table.astype(object).where(table.notna(), None)
     content = {
-        "command": "evaluate", "map": options.input, "data": str(data.dataset.path),
-        "output": options.output, "measures": table.to_dict("records"),
-    }  # fmt: skip
+        "command": "evaluate",
+        "map": options.input,
+        "data": str(data.dataset.path),
+        "output": options.output,
+        "measures": table.to_dict("records"),
+    }
     console.result(aligned(list(table), table.to_numpy().tolist()), content)
 
 
@@ -117,15 +129,26 @@ def _table(
     known = as_labels(factored)
     other: Any = None if options.other is None else data.column(options.other)
     # Without their own names, so that the table shows those given here.
-    known, other = (each.rename(None) if hasattr(each, "rename") else each
-                    for each in (known, other))  # fmt: skip
+    known, other = (
+        each.rename(None) if hasattr(each, "rename") else each for each in (known, other)
+    )
     model = make_estimator(settings)
     align = model.align if data.aligned is None else data.aligned
     tables = [
-        evaluate(embedding, data.X, known, other=other, k=k, metric=model.metric, pca=model.pca,
-                 align=align, sample=options.sample, n_jobs=options.jobs)
+        evaluate(
+            embedding,
+            data.X,
+            known,
+            other=other,
+            k=k,
+            metric=model.metric,
+            pca=model.pca,
+            align=align,
+            sample=options.sample,
+            n_jobs=options.jobs,
+        )
         for k in options.k
-    ]  # fmt: skip
+    ]
     table = pd.concat(tables, ignore_index=True).drop_duplicates(["measure", "label", "k"])
     names = {"other": options.other}
     if len(factored) == 1:

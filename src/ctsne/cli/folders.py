@@ -11,7 +11,7 @@ from ctsne._core.files import COLUMNS, FEATURES, INDEX, SETTINGS, TABLE, check_t
 from ctsne._core.locks import sole_writer, uninterrupted
 
 if TYPE_CHECKING:
-    from ctsne._io import Provenance
+    from ctsne.io import Provenance
     from ctsne.sweep import SweepResult
 
 
@@ -33,7 +33,7 @@ def is_sweep_folder(path: Path) -> bool:
 
 def check_folder(path: Path) -> None:
     """Refuse a folder with other files, before any work is done."""
-    from ctsne._io.paths import load
+    from ctsne.io.paths import load
 
     load("pyarrow")  # for the columns
     if not path.exists():
@@ -52,7 +52,7 @@ def check_folder(path: Path) -> None:
 
 def _is_ours(path: Path) -> bool:
     """Tell whether a sweep was made or begun here; a file called table.csv does not mean that."""
-    from ctsne._io import read_provenance
+    from ctsne.io import read_provenance
 
     if not (path / SETTINGS).is_file():
         return bool(map_files(path))
@@ -71,8 +71,8 @@ def map_files(path: Path) -> set[str]:
 
 def check_same_data(path: Path, provenance: Provenance) -> None:
     """Refuse a folder with a sweep of other data or labels; else its maps are kept and reused."""
-    from ctsne._io import read_provenance
     from ctsne.cli.inputs import label_names
+    from ctsne.io import read_provenance
 
     if not (path / SETTINGS).is_file():
         return
@@ -110,7 +110,7 @@ def begin_folder(path: Path, provenance: Provenance) -> None:
 
 def write_folder(path: Path, sweep: SweepFolder) -> None:
     """Write the result; the settings come last, so that they mark a complete folder."""
-    from ctsne._io import write_columns
+    from ctsne.io import write_columns
 
     table = sweep.result.table.drop(columns="seconds").to_csv(index=False, lineterminator="\n")
     with sole_writer(path), uninterrupted():
@@ -126,8 +126,8 @@ def write_folder(path: Path, sweep: SweepFolder) -> None:
 
 def read_folder(path: Path) -> SweepFolder:
     """Read a finished sweep; raise ValueError if the folder has none."""
-    from ctsne._io import read_columns, read_provenance
     from ctsne.cli.records import checked_settings
+    from ctsne.io import read_columns, read_provenance
     from ctsne.sweep import load_sweep
 
     if not path.is_dir():

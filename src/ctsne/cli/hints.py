@@ -12,11 +12,11 @@ import numpy as np
 
 from ctsne.cli.main import command_parser
 from ctsne.cli.options import spelled
-from ctsne.labels import Labels, encode_labels
+from ctsne.labels import Column, encode_column
 
 if TYPE_CHECKING:
-    from ctsne._io import Dataset
     from ctsne.cli.inputs import Input
+    from ctsne.io import Dataset
 
 # A label has at most this many values, and this many points per value on average.
 _MOST_VALUES, _LEAST_POINTS = 200, 4
@@ -34,7 +34,7 @@ _KNOWN = re.compile(
 _LOOKED_FOR = re.compile(r"type|class|cluster|label|annot|lineage|state|digit", re.IGNORECASE)
 
 
-def label_columns(columns: Mapping[str, Any]) -> dict[str, Labels]:
+def label_columns(columns: Mapping[str, Any]) -> dict[str, Column]:
     """Return the columns that could be labels, those that are usually known first."""
     found = {}
     for name, column in columns.items():
@@ -49,7 +49,7 @@ def label_columns(columns: Mapping[str, Any]) -> dict[str, Labels]:
     return dict(sorted(found.items(), key=lambda item: (_rank(item[0]), item[1].n_labels)))
 
 
-def candidates(data: Dataset) -> dict[str, Labels]:
+def candidates(data: Dataset) -> dict[str, Column]:
     """Return the columns of a file that could be labels, whole numbers among its features too."""
     from ctsne._core.checks import is_sparse
 
@@ -63,10 +63,10 @@ def candidates(data: Dataset) -> dict[str, Labels]:
     return label_columns({**data.columns, **numbers})
 
 
-def _encoded(column: Any) -> Labels | None:
+def _encoded(column: Any) -> Column | None:
     """Return a column as labels, unless it cannot be one."""
     try:
-        labels = encode_labels(column)
+        labels = encode_column(column)
     except (TypeError, ValueError):
         return None
     return labels if labels.n_labels <= _MOST_VALUES else None
@@ -90,7 +90,7 @@ def second_label(
 
     Without a name, it is the one that is named like that, or the only one that could be a label.
     """
-    from ctsne._io.tables import is_of_map
+    from ctsne.io.tables import is_of_map
 
     if other is not None:
         return [other] if other in columns else []
@@ -102,15 +102,19 @@ def second_label(
 
 def missing_labels(options: Namespace, otherwise: str = "") -> str:
     """Explain that no label is named, with the columns of the input that could be one."""
-    from ctsne._io import read_data
+    from ctsne.io import read_data
 
     what = f"--labels COLUMN is missing: name the label to factor out{otherwise}"
     try:
         data = read_data(
-            options.input, label_file=options.label_file, use_rep=options.use_rep,
-            layer=options.layer, features=options.features, index=options.index,
+            options.input,
+            label_file=options.label_file,
+            use_rep=options.use_rep,
+            layer=options.layer,
+            features=options.features,
+            index=options.index,
             join_on=options.join_on,
-        )  # fmt: skip
+        )
     except (ImportError, OSError, TypeError, ValueError):  # reported once the label is named
         return what
     found = candidates(data)
@@ -129,8 +133,8 @@ def report_command(file: str, settings: Mapping[str, Any], page: str) -> str:
 
 def after_map(data: Input, options: Namespace, settings: Mapping[str, Any]) -> dict[str, str]:
     """Return the commands that look at a map, or compare it with others, by what they are for."""
-    from ctsne._io import suffix_of
     from ctsne.cli.plot import plot_command
+    from ctsne.io import suffix_of
 
     suffix = suffix_of(options.output)
     stem = options.output.removesuffix(suffix)

@@ -15,10 +15,10 @@ from ctsne.cli.hints import candidates, label_to_see, report_command
 from ctsne.cli.inputs import label_names
 from ctsne.cli.main import Parser, command_parser
 from ctsne.cli.options import add_messages, spelled
-from ctsne.labels import Labels
+from ctsne.labels import Column
 
 if TYPE_CHECKING:
-    from ctsne._io import Dataset
+    from ctsne.io import Dataset
 
 USAGE = "[FILE] [--json]"
 HELP = "show what a data file or a model holds, or version and installed extras"
@@ -64,7 +64,7 @@ def add_options(parser: Parser, main: Any) -> None:
 def run(options: argparse.Namespace, console: Console) -> None:
     """Collect and print the facts."""
     if options.file is not None:
-        from ctsne._io.paths import MODEL_SUFFIX
+        from ctsne.io.paths import MODEL_SUFFIX
 
         describe = _describe if options.file.lower().endswith(MODEL_SUFFIX) else _describe_data
         describe(options.file, console)
@@ -92,17 +92,20 @@ def run(options: argparse.Namespace, console: Console) -> None:
         state = f"missing {', '.join(missing)}: {install}" if missing else "installed"
         lines.append(f"  {name:8} {purpose:46} {state}")
         content["extras"][name] = {
-            "for": purpose, "installed": not missing, "missing": missing, "install": install,
-        }  # fmt: skip
+            "for": purpose,
+            "installed": not missing,
+            "missing": missing,
+            "install": install,
+        }
     console.result("\n".join(lines), content)
 
 
 def _describe(path: str, console: Console) -> None:
     """Print what a model file holds, after checking all of it."""
     from ctsne._core.messages import listed, size_text, value_text
-    from ctsne._fit.storing import label_name, origin_of
-    from ctsne._io.models import check_model_input
     from ctsne.methods import METHODS
+    from ctsne.storage.archive import check_model_input
+    from ctsne.storage.model import label_name, origin_of
     from ctsne.stored import load
 
     source = check_model_input(path)
@@ -112,7 +115,7 @@ def _describe(path: str, console: Console) -> None:
     knob = METHODS[model.method].knob
     value = None if knob is None else getattr(model, f"{knob}_")
     labels = "none" if model.labels_ is None else model.labels_.describe()
-    if isinstance(model.labels_, Labels):
+    if isinstance(model.labels_, Column):
         made_with = [] if origin is None else label_names(origin.provenance.settings)
         name = label_name(model) or next(iter(made_with), "")
         labels = f"{name}: {labels}" if name else labels
@@ -141,21 +144,24 @@ def _describe(path: str, console: Console) -> None:
 def _describe_data(path: str, console: Console) -> None:
     """Print the features and columns of a data file, and how to go on."""
     from ctsne._core.messages import listed
-    from ctsne._io import read_data
-    from ctsne._io.tables import folded
+    from ctsne.io import read_data
+    from ctsne.io.tables import folded
 
     console.stage(f"reading {path}")
     data = read_data(path)
     found = candidates(data)
     rest = [name for name in data.columns if name not in found]
     content: dict[str, Any] = {
-        "file": path, "points": int(data.X.shape[0]), "source": data.source,
-        "features": list(data.features), "other columns": rest,
+        "file": path,
+        "points": int(data.X.shape[0]),
+        "source": data.source,
+        "features": list(data.features),
+        "other columns": rest,
         "labels": {
             name: {"values": each.n_labels, "missing": each.n_missing}
             for name, each in found.items()
         },
-    }  # fmt: skip
+    }
     lines = [
         f"data       {path} ({data.X.shape[0]:,} points)",
         f"features   {data.source}: {folded(data.features)}",
@@ -178,7 +184,7 @@ def _describe_data(path: str, console: Console) -> None:
         console.next({"with the label that you want to factor out": _report_of(path, data, found)})
 
 
-def _values(labels: Labels) -> str:
+def _values(labels: Column) -> str:
     """Describe the values of a label column, the most frequent first."""
     from ctsne._core.messages import label_text
 
@@ -189,10 +195,10 @@ def _values(labels: Labels) -> str:
     return f"{labels.n_labels} values, {', '.join(some + more)}{missing}"
 
 
-def _report_of(path: str, data: Dataset, found: Mapping[str, Labels]) -> str:
+def _report_of(path: str, data: Dataset, found: Mapping[str, Column]) -> str:
     """Return a command that makes maps of a data file, with what seems to be the known label."""
-    from ctsne._io import suffix_of
-    from ctsne._io.tables import main_features
+    from ctsne.io import suffix_of
+    from ctsne.io.tables import main_features
 
     other = label_to_see([*found])
     known = next((name for name in found if name != other), other)

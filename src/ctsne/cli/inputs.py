@@ -13,10 +13,10 @@ import numpy as np
 
 from ctsne._core.vocabulary import STARTS
 from ctsne.cli.console import Console
-from ctsne.labels import JOINT, encode_labels
+from ctsne.labels import JOINT, encode_column
 
 if TYPE_CHECKING:
-    from ctsne._io import Dataset, InputRecord
+    from ctsne.io import Dataset, InputRecord
 
 # Options that name a file to read.
 _READ = ("input", "label_file", "init", "data", "config", "model")
@@ -46,7 +46,7 @@ class Input:
 
     def sample(self, size: int) -> Input:
         """Return a random sample of the points, or all of them if there are no more."""
-        from ctsne._io.dataset import take_rows
+        from ctsne.io.dataset import take_rows
 
         n = self.X.shape[0]
         if n <= size:
@@ -118,10 +118,10 @@ def check_other(known: Sequence[str], other: str | None) -> None:
 
 def read_input(options: Namespace, console: Console, *, expect: str | None = None) -> Input:
     """Read the data that the options name; ``expect`` is the checksum it must have."""
-    from ctsne._io import read_data, suffix_of
-    from ctsne._io.features import read_features
-    from ctsne._io.paths import TABLE_SUFFIXES
-    from ctsne._io.tables import DOMINATES, folded
+    from ctsne.io import read_data, suffix_of
+    from ctsne.io.features import read_features
+    from ctsne.io.paths import TABLE_SUFFIXES
+    from ctsne.io.tables import DOMINATES, folded
 
     console.stage(f"reading {options.input}")
     labels = list(options.labels or ())
@@ -131,10 +131,15 @@ def read_input(options: Namespace, console: Console, *, expect: str | None = Non
         check_other(names, options.other)
     named = labels if options.other is None else [*labels, options.other]
     dataset = read_data(
-        options.input, labels=named, label_file=options.label_file, use_rep=options.use_rep,
-        layer=options.layer, features=options.features, index=options.index,
+        options.input,
+        labels=named,
+        label_file=options.label_file,
+        use_rep=options.use_rep,
+        layer=options.layer,
+        features=options.features,
+        index=options.index,
         join_on=options.join_on,
-    )  # fmt: skip
+    )
     parts = [[name] for name in names] if names == labels else [labels]
     factored = {name: dataset.labels(part) for name, part in zip(names, parts, strict=True)}
     if names != labels and names[0] in dataset.columns:
@@ -165,7 +170,7 @@ def read_input(options: Namespace, console: Console, *, expect: str | None = Non
 
 def _aligned(options: Namespace) -> Any:
     """Read the representation in which points of other labels are compared."""
-    from ctsne._io import read_data, suffix_of
+    from ctsne.io import read_data, suffix_of
 
     if options.align != "none":
         raise ValueError("--align and --align-rep exclude each other; leave one out")
@@ -176,9 +181,9 @@ def _aligned(options: Namespace) -> Any:
 
 def _about_counts(dataset: Dataset, layer: str | None) -> str:
     """Return a warning with a remedy if the features seem to be raw counts."""
-    from ctsne._io import suffix_of
-    from ctsne._io.counts import FEWEST_COLUMNS, NORMALIZE, looks_like_counts
-    from ctsne._io.paths import TABLE_SUFFIXES
+    from ctsne.io import suffix_of
+    from ctsne.io.counts import FEWEST_COLUMNS, NORMALIZE, looks_like_counts
+    from ctsne.io.paths import TABLE_SUFFIXES
 
     genes = suffix_of(dataset.path) == ".h5ad"
     if dataset.source.startswith("obsm") or (not genes and len(dataset.features) < FEWEST_COLUMNS):
@@ -200,7 +205,7 @@ def _about_counts(dataset: Dataset, layer: str | None) -> str:
 
 def _about_labels(known: Any, name: str) -> tuple[str, str]:
     """Return a note and a warning about the label to factor out; empty if there are none."""
-    labels = encode_labels(known)
+    labels = encode_column(known)
     note = warning = ""
     if labels.n_missing:
         has = "has" if labels.n_missing == 1 else "have"
@@ -214,7 +219,7 @@ def _about_labels(known: Any, name: str) -> tuple[str, str]:
 
 def records_of(data: Input, options: Namespace, output: Path) -> list[InputRecord]:
     """Describe all files that an output is made from: data, labels, start."""
-    from ctsne._io import input_records
+    from ctsne.io import input_records
 
     start = None if options.init in STARTS else Path(options.init)
     labels = options.labels or ()

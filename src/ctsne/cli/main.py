@@ -17,9 +17,18 @@ from ctsne.cli.values import apply_config, suggested
 # In the order of the help. Each is a module of this package with the texts USAGE, HELP, DESCRIPTION
 # and EPILOG and the functions ``add_options`` and ``run``.
 COMMANDS = (
-    "embed", "transform", "place", "sweep", "report", "evaluate", "plot", "rerun", "cite", "demo",
+    "embed",
+    "transform",
+    "place",
+    "sweep",
+    "report",
+    "evaluate",
+    "plot",
+    "rerun",
+    "cite",
+    "demo",
     "info",
-)  # fmt: skip
+)
 
 _DESCRIPTION = """\
 Embed high-dimensional data in a map that leaves out what you already know.
@@ -195,9 +204,13 @@ def make_parser() -> Parser:
         module = import_module(f"ctsne.cli.{name}")
         # The last group adds --help, so that the main options come first.
         command: Parser = commands.add_parser(
-            name, usage=f"ctsne {name} {module.USAGE}", help=module.HELP,
-            description=module.DESCRIPTION, epilog=module.EPILOG, add_help=False,
-        )  # fmt: skip
+            name,
+            usage=f"ctsne {name} {module.USAGE}",
+            help=module.HELP,
+            description=module.DESCRIPTION,
+            epilog=module.EPILOG,
+            add_help=False,
+        )
         command.set_defaults(run=module.run)
         module.add_options(command, command.add_argument_group("options"))
     parser.commands = commands.choices

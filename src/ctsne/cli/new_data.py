@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ctsne._core.messages import listed
-from ctsne.labels import Labels, combine_columns
+from ctsne.labels import Column, combine_columns
 
 if TYPE_CHECKING:
-    from ctsne._fit.storing import Origin
-    from ctsne._io import Dataset
     from ctsne.estimator import ConditionalTSNE
+    from ctsne.io import Dataset
+    from ctsne.storage.model import Origin
 
 
 def check_order(model: str, *files: str) -> None:
     """Refuse a model and data in the wrong order."""
-    from ctsne._io.paths import MODEL_SUFFIX
+    from ctsne.io.paths import MODEL_SUFFIX
 
     def is_model(name: str) -> bool:
         return name.lower().endswith(MODEL_SUFFIX)
@@ -30,13 +30,15 @@ def check_order(model: str, *files: str) -> None:
 
 
 def read_points(
-    model: ConditionalTSNE, origin: Origin | None, options: argparse.Namespace,
+    model: ConditionalTSNE,
+    origin: Origin | None,
+    options: argparse.Namespace,
     tell: Callable[[str], None],
-) -> Dataset:  # fmt: skip
+) -> Dataset:
     """Read the new points, with the columns of the model in its order."""
-    from ctsne._io import read_data, suffix_of
-    from ctsne._io.paths import TABLE_SUFFIXES
-    from ctsne._io.tables import read_frame
+    from ctsne.io import read_data, suffix_of
+    from ctsne.io.paths import TABLE_SUFFIXES
+    from ctsne.io.tables import read_frame
 
     suffix = suffix_of(options.input)
     features = options.features
@@ -50,10 +52,16 @@ def read_points(
         features = wanted
     try:
         dataset = read_data(
-            options.input, labels=options.labels or (), label_file=options.label_file,
-            use_rep=use_rep, layer=layer, features=features, index=options.index,
-            join_on=options.join_on, fewest=1,
-        )  # fmt: skip
+            options.input,
+            labels=options.labels or (),
+            label_file=options.label_file,
+            use_rep=use_rep,
+            layer=layer,
+            features=features,
+            index=options.index,
+            join_on=options.join_on,
+            fewest=1,
+        )
     except ValueError:
         whole = suffix in TABLE_SUFFIXES and Path(options.input).is_file()
         if whole and wanted is not None and options.features is None:
@@ -87,11 +95,14 @@ def _in_order(dataset: Dataset, wanted: list[str], options: argparse.Namespace) 
 
 
 def label_names_of(
-    model: ConditionalTSNE, origin: Origin | None, dataset: Dataset, options: argparse.Namespace,
+    model: ConditionalTSNE,
+    origin: Origin | None,
+    dataset: Dataset,
+    options: argparse.Namespace,
     tell: Callable[[str], None],
-) -> list[str]:  # fmt: skip
+) -> list[str]:
     """Return the label columns to use: those named, or those of the model."""
-    from ctsne._fit.new_labels import in_order
+    from ctsne.placing.new_labels import in_order
 
     if model.labels_ is None:
         if options.labels:
@@ -99,12 +110,12 @@ def label_names_of(
         return []
     known = [] if origin is None else list(origin.provenance.settings.get("labels") or ())
     if options.labels:
-        count = len(known) or (1 if isinstance(model.labels_, Labels) else model.labels_.n_columns)
+        count = len(known) or (1 if isinstance(model.labels_, Column) else model.labels_.n_columns)
         if len(options.labels) != count:
             names = f" ({' '.join(known)})" if known else ""
             has = f"{count} label column{'s' * (count > 1)}{names}"
             raise ValueError(f"--labels: the model has {has}, got {len(options.labels)}")
-        own = () if isinstance(model.labels_, Labels) else model.labels_.names
+        own = () if isinstance(model.labels_, Column) else model.labels_.names
         return in_order(options.labels, known or own)
     if known and all(name in dataset.columns for name in known):
         tell(f"labels: {' and '.join(known)}, as in the model")
@@ -127,7 +138,7 @@ def labels_of(model: ConditionalTSNE, dataset: Dataset, names: list[str]) -> Any
     """Return the labels of the new points as the model takes them."""
     if not names:
         return None
-    if model.labels_ is None or isinstance(model.labels_, Labels):
+    if model.labels_ is None or isinstance(model.labels_, Column):
         return one_column(dataset, names)
     return {own: dataset.column(name) for own, name in zip(model.labels_.names, names, strict=True)}
 
@@ -140,7 +151,7 @@ def one_column(dataset: Dataset, names: list[str]) -> Any:
 
 def aligned_of(model: ConditionalTSNE, origin: Origin | None, options: argparse.Namespace) -> Any:
     """Read the representation in which other labels are compared, if the model needs one."""
-    from ctsne._io import read_data, suffix_of
+    from ctsne.io import read_data, suffix_of
 
     key = options.align_rep
     if model.diagnostics_.alignment != "array":

@@ -18,8 +18,23 @@ if TYPE_CHECKING:
     from ctsne.estimator import ConditionalTSNE
 
 # Options that do not shape the result, or that the settings record elsewhere.
-UNRECORDED = ("command", "run", "config", "help", "jobs", "json", "quiet", "verbose", "input",
-              "output", "plot", "page", "keep", "model", "model_file")  # fmt: skip
+UNRECORDED = (
+    "command",
+    "run",
+    "config",
+    "help",
+    "jobs",
+    "json",
+    "quiet",
+    "verbose",
+    "input",
+    "output",
+    "plot",
+    "page",
+    "keep",
+    "model",
+    "model_file",
+)
 
 
 @dataclass(frozen=True)
@@ -46,61 +61,164 @@ def _defaults(knob: str) -> str:
 
 
 _MAIN = (
-    Parameter("mixing", "--mixing", "SHARE...", PerLabel, None,
+    Parameter(
+        "mixing",
+        "--mixing",
+        "SHARE...",
+        PerLabel,
+        None,
         "how far to mix the label: 0 is not at all, 1 is as much as random labels; finds the "
         "strength or beta that reaches it; with several columns, donor=0.7 batch=0.5 sets it for "
-        "each"),
-    Parameter("strength", "--strength", "T...", PerLabel, None,
+        "each",
+    ),
+    Parameter(
+        "strength",
+        "--strength",
+        "T...",
+        PerLabel,
+        None,
         "for joint and balanced, instead of --mixing: from 0 (nothing factored out) to 1 "
         f"(default: {_defaults('strength')}); A=0.5 B=1 sets it for labels A and B, or for columns "
-        "A and B if there are several"),
-    Parameter("method", "--method", "NAME", one_of(*METHODS), DEFAULT_METHOD,
-        "joint, revised (the paper's), balanced, original, or tsne, which ignores labels"),
-    Parameter("beta", "--beta", "B...", PerLabel, None,
+        "A and B if there are several",
+    ),
+    Parameter(
+        "method",
+        "--method",
+        "NAME",
+        one_of(*METHODS),
+        DEFAULT_METHOD,
+        "joint, revised (the paper's), balanced, original, or tsne, which ignores labels",
+    ),
+    Parameter(
+        "beta",
+        "--beta",
+        "B...",
+        PerLabel,
+        None,
         "for revised and original, instead of --mixing: from 1 (nothing factored out) down to "
-        f"1e-30 (default: {_defaults('beta')}); A=1e-8 B=1e-2 sets it for labels A and B"),
-    Parameter("align", "--align", "NAME", one_of(*ALIGN_CHOICES), "none",
+        f"1e-30 (default: {_defaults('beta')}); A=1e-8 B=1e-2 sets it for labels A and B",
+    ),
+    Parameter(
+        "align",
+        "--align",
+        "NAME",
+        one_of(*ALIGN_CHOICES),
+        "none",
         "how to compare points with different labels: none, in the data as given; mutual, after "
         "shifting each label towards its counterparts; local, with shifts that vary from place to "
-        "place; mean, after removing label means; auto, the best of none, mutual and mean"),
-    Parameter("perplexity", "--perplexity", "U", number, 30.0,
-        "roughly the number of neighbours that count for each point"),
+        "place; mean, after removing label means; auto, the best of none, mutual and mean",
+    ),
+    Parameter(
+        "perplexity",
+        "--perplexity",
+        "U",
+        number,
+        30.0,
+        "roughly the number of neighbours that count for each point",
+    ),
     Parameter("random_state", "--seed", "N", seed, 0, "for --init random; pca has no seed"),
-    Parameter("n_jobs", "--jobs", "N", jobs, -1,
-        "number of threads, -1 for all; does not change the map"),
-)  # fmt: skip
+    Parameter(
+        "n_jobs", "--jobs", "N", jobs, -1, "number of threads, -1 for all; does not change the map"
+    ),
+)
 _ADVANCED = (
     Parameter("n_components", "--dimensions", "N", whole, 2, "dimensions of the map: 1, 2 or 3"),
-    Parameter("pca", "--pca", "N", one_of("auto", "none", read=whole, or_="a whole number"), "auto",
+    Parameter(
+        "pca",
+        "--pca",
+        "N",
+        one_of("auto", "none", read=whole, or_="a whole number"),
+        "auto",
         "principal components to reduce the features to; auto is 50 if there are more than 50 "
-        "features, none keeps the features as they are"),
-    Parameter("bandwidth", "--bandwidth", "r|p", one_of(*BANDWIDTHS), "r",
-        "for revised: apply the perplexity to similarities after conditioning, r, or before, p"),
-    Parameter("odds", "--odds", "X...", PerLabel, None,
+        "features, none keeps the features as they are",
+    ),
+    Parameter(
+        "bandwidth",
+        "--bandwidth",
+        "r|p",
+        one_of(*BANDWIDTHS),
+        "r",
+        "for revised: apply the perplexity to similarities after conditioning, r, or before, p",
+    ),
+    Parameter(
+        "odds",
+        "--odds",
+        "X...",
+        PerLabel,
+        None,
         "also condition the map: points with the same label repel each other X times as strongly "
-        "as others, from 1 (off) up; works with every method, and per label as A=3 B=10"),
-    Parameter("beta_low", "--beta-low", "B...", PerLabel, None,
-        "the same in the paper's terms: weight of pairs with different labels, from 1 (off) down"),
-    Parameter("metric", "--metric", "NAME", one_of(*METRICS), "euclidean",
-        "euclidean, cosine, or precomputed if INPUT holds distances"),
-    Parameter("recall", "--recall", "SHARE", number, 0.99,
+        "as others, from 1 (off) up; works with every method, and per label as A=3 B=10",
+    ),
+    Parameter(
+        "beta_low",
+        "--beta-low",
+        "B...",
+        PerLabel,
+        None,
+        "the same in the paper's terms: weight of pairs with different labels, from 1 (off) down",
+    ),
+    Parameter(
+        "metric",
+        "--metric",
+        "NAME",
+        one_of(*METRICS),
+        "euclidean",
+        "euclidean, cosine, or precomputed if INPUT holds distances",
+    ),
+    Parameter(
+        "recall",
+        "--recall",
+        "SHARE",
+        number,
+        0.99,
         "share of the true neighbours to find; the search is approximate above 30,000 points, 1 "
-        "makes it exact"),
-    Parameter("init", "--init", "START", one_of(*STARTS, read=npy, or_="a .npy file"), "pca",
-        "initial positions: pca, random, spectral, or a .npy file"),
+        "makes it exact",
+    ),
+    Parameter(
+        "init",
+        "--init",
+        "START",
+        one_of(*STARTS, read=npy, or_="a .npy file"),
+        "pca",
+        "initial positions: pca, random, spectral, or a .npy file",
+    ),
     Parameter("n_iter", "--n-iter", "N", whole, 750, "total number of iterations"),
-    Parameter("early_exaggeration", "--early-exaggeration", "X", number, 12.0,
-        "factor on the attraction in the first iterations"),
-    Parameter("early_exaggeration_iter", "--early-exaggeration-iter", "N", whole, 250,
-        "number of these first iterations"),
-    Parameter("exaggeration", "--exaggeration", "X", number, 1.0,
-        "factor on the attraction afterwards"),
-    Parameter("learning_rate", "--learning-rate", "X",
-        one_of("auto", read=number, or_="a number"), "auto",
-        "step size; auto sets it from the number of points"),
-    Parameter("dof", "--dof", "X", number, 1.0,
-        "degrees of freedom of the map's kernel; below 1 separates finer clusters"),
-)  # fmt: skip
+    Parameter(
+        "early_exaggeration",
+        "--early-exaggeration",
+        "X",
+        number,
+        12.0,
+        "factor on the attraction in the first iterations",
+    ),
+    Parameter(
+        "early_exaggeration_iter",
+        "--early-exaggeration-iter",
+        "N",
+        whole,
+        250,
+        "number of these first iterations",
+    ),
+    Parameter(
+        "exaggeration", "--exaggeration", "X", number, 1.0, "factor on the attraction afterwards"
+    ),
+    Parameter(
+        "learning_rate",
+        "--learning-rate",
+        "X",
+        one_of("auto", read=number, or_="a number"),
+        "auto",
+        "step size; auto sets it from the number of points",
+    ),
+    Parameter(
+        "dof",
+        "--dof",
+        "X",
+        number,
+        1.0,
+        "degrees of freedom of the map's kernel; below 1 separates finer clusters",
+    ),
+)
 PARAMETERS = _MAIN + _ADVANCED
 
 
@@ -122,16 +240,24 @@ def option(
         more["nargs"] = "+"
     together = isinstance(read, type) and issubclass(read, Texts)
     more["action" if together else "type"] = read
-    group.add_argument(*(flags or ["input"]), metavar=last.removesuffix("..."), help=help,
-                       default=default, **more)  # fmt: skip
+    group.add_argument(
+        *(flags or ["input"]), metavar=last.removesuffix("..."), help=help, default=default, **more
+    )
 
 
 def add_labels(group: Any, *, required: bool = False) -> None:
     """Add the label to factor out, and the label to look for."""
-    option(group, "--labels COLUMN...", "known label to factor out, or up to three of them, each "
-           "with a strength of its own", required=required)  # fmt: skip
-    option(group, "--combine", "treat several --labels as one: each combination of their values is "
-           "a label")  # fmt: skip
+    option(
+        group,
+        "--labels COLUMN...",
+        "known label to factor out, or up to three of them, each with a strength of its own",
+        required=required,
+    )
+    option(
+        group,
+        "--combine",
+        "treat several --labels as one: each combination of their values is a label",
+    )
     option(group, "--other COLUMN", "label you hope to see; measured, and not used as a feature")
 
 
@@ -141,8 +267,13 @@ def add_data(parser: Parser, main: Any, *, leave_out: Iterable[str] = ()) -> Non
     advanced = parser.add_argument_group("advanced options")
     for each in PARAMETERS:
         if each.name not in leave_out:
-            option(main if each in _MAIN else advanced, f"{each.flag} {each.metavar}", each.help,
-                   read=each.read, default=each.default)  # fmt: skip
+            option(
+                main if each in _MAIN else advanced,
+                f"{each.flag} {each.metavar}",
+                each.help,
+                read=each.read,
+                default=each.default,
+            )
 
 
 def add_reading(parser: Parser, *, of_model: bool = False) -> None:
@@ -154,20 +285,31 @@ def add_reading(parser: Parser, *, of_model: bool = False) -> None:
     if of_model:
         chosen, part = "those of the model, by name", "as for the model"
         aligned = "if the model was made with one (default: the same key)"
-    option(group, "--features NAME...",
-           f'columns to embed, by name or pattern such as "PC*" (default: {chosen})')  # fmt: skip
+    option(
+        group,
+        "--features NAME...",
+        f'columns to embed, by name or pattern such as "PC*" (default: {chosen})',
+    )
     option(group, "--index COLUMN", "column with the names of the points; not used as a feature")
-    option(group, "--label-file FILE",
-           "table with the labels, if INPUT does not have them; its rows must be in the order of "
-           "INPUT unless --join-on is given")  # fmt: skip
-    option(group, "--join-on COLUMN",
-           "column by which to join the label file to INPUT, such as cell; index joins by row "
-           "names, order by position even if identifiers differ")  # fmt: skip
+    option(
+        group,
+        "--label-file FILE",
+        "table with the labels, if INPUT does not have them; its rows must be in the order of "
+        "INPUT unless --join-on is given",
+    )
+    option(
+        group,
+        "--join-on COLUMN",
+        "column by which to join the label file to INPUT, such as cell; index joins by row "
+        "names, order by position even if identifiers differ",
+    )
     option(group, "--use-rep KEY", f"h5ad: key in obsm, or X (default: {part})")
     option(group, "--layer KEY", "h5ad: layer to use instead")
-    option(group, "--align-rep KEY",
-           "h5ad: representation in obsm in which to compare points with different labels, "
-           f"{aligned}")  # fmt: skip
+    option(
+        group,
+        "--align-rep KEY",
+        f"h5ad: representation in obsm in which to compare points with different labels, {aligned}",
+    )
 
 
 def add_jobs(group: Any) -> None:
@@ -184,8 +326,12 @@ def add_messages(parser: Parser, *, json: bool = True, config: bool = True) -> N
     """Add the options that every command has."""
     group = parser.add_argument_group("help and messages")
     if config:
-        option(group, "--config FILE", "read options from a TOML file, with lines such as "
-               "quiet = true; options given here take precedence")  # fmt: skip
+        option(
+            group,
+            "--config FILE",
+            "read options from a TOML file, with lines such as "
+            "quiet = true; options given here take precedence",
+        )
     if json:
         option(group, "--json", "print the result as one JSON object")
     loud = group.add_mutually_exclusive_group()
@@ -232,9 +378,9 @@ def as_typed(message: object) -> str:
 
 def make_estimator(settings: Mapping[str, Any], **more: Any) -> ConditionalTSNE:
     """Return the estimator for these settings, with defaults for those that are not named."""
-    from ctsne._io import check_input
-    from ctsne._io.arrays import read_npy
     from ctsne.estimator import ConditionalTSNE
+    from ctsne.io import check_input
+    from ctsne.io.arrays import read_npy
 
     given = {each.name: settings.get(each.dest, each.default) for each in PARAMETERS}
     path = given["init"]

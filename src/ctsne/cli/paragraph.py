@@ -38,8 +38,12 @@ _STARTS = {
 }
 _METRICS = {"euclidean": "Euclidean", "cosine": "cosine"}
 _DIMENSIONS = {1: "one", 2: "two", 3: "three"}
-_LIBRARIES = {"python": "Python", "numpy": "NumPy", "scipy": "SciPy",
-              "scikit-learn": "scikit-learn"}  # fmt: skip
+_LIBRARIES = {
+    "python": "Python",
+    "numpy": "NumPy",
+    "scipy": "SciPy",
+    "scikit-learn": "scikit-learn",
+}
 _LONGEST = 60
 # What no record holds, for the author to fill in.
 _VERSION = "[version]"
@@ -130,8 +134,11 @@ def sweep_paragraph(folder: SweepFolder, made: Made) -> str:
     best = suggestion(result, settings["mixing"]).map
     if best is not None:
         found = {"mixing": "mixing", "adjusted_rnx": "adjusted R_NX"}
-        values = [f"{title} {best.measures[name]:.2f}" for name, title in found.items()
-                  if name in best.measures]  # fmt: skip
+        values = [
+            f"{title} {best.measures[name]:.2f}"
+            for name, title in found.items()
+            if name in best.measures
+        ]
         shown = f" ({', '.join(values)})" if values else ""
         target = _values(settings["mixing"])
         sentences.append(f"For a mixing of {target}, the suggested map was {best.title}{shown}.")
@@ -165,8 +172,10 @@ def _conditioning(made: Made) -> list[str]:
         set_on = "after" if settings["bandwidth"] == "r" else "before"
         parts.append(f"with the perplexity set {set_on} conditioning")
     given = f" ({', '.join(parts)})" if parts else ""
-    sentences = [f"The known {known} with the method {method.name}, "
-                 f"{_MEANINGS[method.name]}{'s' * several}{given}."]  # fmt: skip
+    sentences = [
+        f"The known {known} with the method {method.name}, "
+        f"{_MEANINGS[method.name]}{'s' * several}{given}."
+    ]
     if settings["mixing"] is not None:
         sentences.append(
             f"The {method.knob} was found by a search for a mixing of {_values(settings['mixing'])}"
@@ -174,8 +183,9 @@ def _conditioning(made: Made) -> list[str]:
         )
     for name, what in (("odds", "odds of"), ("beta_low", "a beta of")):
         if settings[name] is not None:
-            sentences.append(f"The repulsion in the map was conditioned with {what} "
-                             f"{_values(settings[name])}.")  # fmt: skip
+            sentences.append(
+                f"The repulsion in the map was conditioned with {what} {_values(settings[name])}."
+            )
     return sentences + _alignment(made)
 
 
@@ -197,11 +207,15 @@ def _alignment(made: Made) -> list[str]:
 def _data(made: Made) -> list[str]:
     settings = made.settings
     if settings["metric"] == "precomputed":
-        return ["Distances between the points were given [describe how they were computed].",
-                f"The perplexity was {settings['perplexity']:g}."]  # fmt: skip
-    parts = [settings["use_rep"] and f'the columns of obsm["{cut(settings["use_rep"])}"]',
-             settings["layer"] and f'the layer "{cut(settings["layer"])}"',
-             made.features is not None and f"{made.features} columns"]  # fmt: skip
+        return [
+            "Distances between the points were given [describe how they were computed].",
+            f"The perplexity was {settings['perplexity']:g}.",
+        ]
+    parts = [
+        settings["use_rep"] and f'the columns of obsm["{cut(settings["use_rep"])}"]',
+        settings["layer"] and f'the layer "{cut(settings["layer"])}"',
+        made.features is not None and f"{made.features} columns",
+    ]
     return [
         f"The features were {next(filter(None, parts), '')}{_reduced(made)}.".replace("  ", " "),
         f"Distances were {_METRICS[settings['metric']]} and the perplexity was "
@@ -244,9 +258,11 @@ def _layout(made: Made, what: str = "The map") -> list[str]:
     if early and settings["early_exaggeration"] != 1:
         text += f", the first {early} with the attraction exaggerated by a factor of "
         text += f"{settings['early_exaggeration']:g}"
-    others = {"exaggeration": "an exaggeration of {} afterwards", "dof":
-              "{} degrees of freedom of the kernel in the map", "learning_rate":
-              "a learning rate of {}"}  # fmt: skip
+    others = {
+        "exaggeration": "an exaggeration of {} afterwards",
+        "dof": "{} degrees of freedom of the kernel in the map",
+        "learning_rate": "a learning rate of {}",
+    }
     changed = [
         words.format(value_text(settings[name]))
         for name, words in others.items()
@@ -259,14 +275,17 @@ def _measures(made: Made) -> list[str]:
     if not made.mixing:
         return []
     values = [f"{value:.2f} for {_quoted(name)}" for name, value in made.mixing.items()]
-    return [f"In the map, the mixing among the {min(NEIGHBORHOOD, made.points - 2)} nearest "
-            f"neighbours was {_and(values)}, where 0 is not mixed and 1 is as mixed as random "
-            "labels."]  # fmt: skip
+    return [
+        f"In the map, the mixing among the {min(NEIGHBORHOOD, made.points - 2)} nearest "
+        f"neighbours was {_and(values)}, where 0 is not mixed and 1 is as mixed as random "
+        "labels."
+    ]
 
 
 def _libraries(versions: Mapping[str, str]) -> list[str]:
-    found = [f"{title} {cut(versions[name])}" for name, title in _LIBRARIES.items()
-             if name in versions]  # fmt: skip
+    found = [
+        f"{title} {cut(versions[name])}" for name, title in _LIBRARIES.items() if name in versions
+    ]
     return [f"ctsne was used with {_and(found)}."] if found else []
 
 

@@ -49,15 +49,25 @@ def add_options(parser: Parser, main: Any) -> None:
     """Add the options of the command."""
     main.add_argument("model", metavar="MODEL", help="file with the model")
     option(main, "FILE...", "files with the points, or patterns in quotes")
-    option(main, "-o --output FOLDER", "folder to write to, made if it does not exist",
-           required=True)  # fmt: skip
-    option(main, "--labels COLUMN...",
-           "label columns, one for each that the model factored out (default: those of the same "
-           "names, if the first file has them)")  # fmt: skip
-    option(main, "--use-rep KEY", "h5ad: key in obsm, or X for all genes (default: that of the "
-           "model, else X_pca, else X)")  # fmt: skip
-    option(main, "--scheduler ADDRESS", "Dask scheduler, such as tcp://10.0.0.1:8786, whose "
-           "workers see the files and FOLDER")  # fmt: skip
+    option(
+        main, "-o --output FOLDER", "folder to write to, made if it does not exist", required=True
+    )
+    option(
+        main,
+        "--labels COLUMN...",
+        "label columns, one for each that the model factored out (default: those of the same "
+        "names, if the first file has them)",
+    )
+    option(
+        main,
+        "--use-rep KEY",
+        "h5ad: key in obsm, or X for all genes (default: that of the model, else X_pca, else X)",
+    )
+    option(
+        main,
+        "--scheduler ADDRESS",
+        "Dask scheduler, such as tcp://10.0.0.1:8786, whose workers see the files and FOLDER",
+    )
     opt.add_messages(parser)
 
 
@@ -78,9 +88,14 @@ def run(options: argparse.Namespace, console: Console) -> None:
         for message in ("no labels given", ".* ha.* no neighbour in the map closer than"):
             warnings.filterwarnings("ignore", message=message)
         placed = place(
-            options.model, options.input, options.output, labels=labels, use_rep=use_rep,
-            client=client, progress=not console.quiet,
-        )  # fmt: skip
+            options.model,
+            options.input,
+            options.output,
+            labels=labels,
+            use_rep=use_rep,
+            client=client,
+            progress=not console.quiet,
+        )
     _report(placed, options, labels, console)
 
 
@@ -88,9 +103,9 @@ def _usual_labels(
     model: ConditionalTSNE, options: argparse.Namespace, console: Console
 ) -> list[str] | None:
     """Return the label columns of the model, if the first file has them."""
-    from ctsne._fit.storing import origin_of
     from ctsne.distributed.blocks import columns_in
     from ctsne.distributed.collection import file_paths
+    from ctsne.storage.model import origin_of
 
     origin = origin_of(model)
     known = [] if origin is None else list(origin.provenance.settings.get("labels") or ())
@@ -107,9 +122,9 @@ def _usual_labels(
 
 def _usual_rep(model: ConditionalTSNE, options: argparse.Namespace) -> str | None:
     """Return the representation that the model was made from, for .h5ad files."""
-    from ctsne._fit.storing import origin_of
-    from ctsne._io import suffix_of
     from ctsne.distributed.collection import file_paths
+    from ctsne.io import suffix_of
+    from ctsne.storage.model import origin_of
 
     origin = origin_of(model)
     if origin is None or suffix_of(file_paths(options.input)[0]) != ".h5ad":
@@ -136,8 +151,13 @@ def _report(
         lines.append("column ctsne_far marks them; do not trust their places")
         warn_of_far(far, n, console)
     content = {
-        "command": "place", "output": options.output, "model": options.model, "labels": labels,
-        "files": [str(each) for each in placed.files], "points": n, "far": far,
+        "command": "place",
+        "output": options.output,
+        "model": options.model,
+        "labels": labels,
+        "files": [str(each) for each in placed.files],
+        "points": n,
+        "far": far,
         "found": placed.n_found,
-    }  # fmt: skip
+    }
     console.result("\n".join(lines), content)

@@ -51,22 +51,34 @@ def add_options(parser: Parser, main: Any) -> None:
     """Add the options of the command."""
     option(main, "MAP_OR_SWEEP", "file written by ctsne embed, or folder written by ctsne sweep")
     option(main, "-o --output FILE", "picture to write (png, pdf or svg)", required=True)
-    option(main, "--color COLUMN...",
-           "columns to colour by, one panel each (default: the labels factored out, and the label "
-           "to look for)")  # fmt: skip
+    option(
+        main,
+        "--color COLUMN...",
+        "columns to colour by, one panel each (default: the labels factored out, and the label "
+        "to look for)",
+    )
     option(main, "--shape COLUMN", "column with at most ten labels, drawn as marker shapes")
-    option(main, "--kind KIND", "for a sweep: maps, measures or trade-off",
-           read=one_of("maps", "measures", "trade-off"), default="maps")  # fmt: skip
-    option(main, "--width WIDTH", "width for print: single (89 mm), double (183 mm), or a number "
-           "in mm; texts have 6 to 8 points",
-           read=one_of("single", "double", read=number, or_="a number in mm"))  # fmt: skip
+    option(
+        main,
+        "--kind KIND",
+        "for a sweep: maps, measures or trade-off",
+        read=one_of("maps", "measures", "trade-off"),
+        default="maps",
+    )
+    option(
+        main,
+        "--width WIDTH",
+        "width for print: single (89 mm), double (183 mm), or a number "
+        "in mm; texts have 6 to 8 points",
+        read=one_of("single", "double", read=number, or_="a number in mm"),
+    )
     add_key(main)
     add_messages(parser)
 
 
 def run(options: argparse.Namespace, console: Console) -> None:
     """Draw the picture."""
-    from ctsne._io import PICTURE_SUFFIXES, check_output
+    from ctsne.io import PICTURE_SUFFIXES, check_output
 
     target = check_output(options.output, PICTURE_SUFFIXES)
     source = Path(options.input)
@@ -83,7 +95,7 @@ def run(options: argparse.Namespace, console: Console) -> None:
 
 
 def _map_figure(source: Path, options: argparse.Namespace, console: Console) -> Any:
-    from ctsne._io import read_map
+    from ctsne.io import read_map
 
     if options.kind != "maps":
         raise ValueError(f"--kind {options.kind} is for the folder of a sweep; {source} is a map")
@@ -180,8 +192,9 @@ def save_picture(figure: Any, path: Path, command: str, *, fixed: bool = False) 
     }[kind]
     content = io.BytesIO()
     box = None if fixed else "tight"
-    with matplotlib.rc_context({"svg.hashsalt": "ctsne", "svg.fonttype": "none",
-                                "pdf.fonttype": 42}):  # fmt: skip
+    with matplotlib.rc_context(
+        {"svg.hashsalt": "ctsne", "svg.fonttype": "none", "pdf.fonttype": 42}
+    ):
         figure.savefig(content, format=kind, dpi=_DPI, bbox_inches=box, metadata=metadata)
     pyplot.close(figure)
     write_file(path, content.getbuffer())

@@ -14,7 +14,7 @@ from ctsne.cli.options import UNRECORDED, spelled
 from ctsne.cli.values import value_of
 
 if TYPE_CHECKING:
-    from ctsne._io import InputRecord, Provenance
+    from ctsne.io import InputRecord, Provenance
 
 # Iterations of all maps together: a hundred maps of usual length.
 _MOST_ITERATIONS = 100_000
@@ -107,9 +107,9 @@ def changed_file(provenance: Provenance, output: Path, again: Namespace) -> str:
 
 def check_work(again: Namespace, output: Path) -> None:
     """Refuse a record that asks for more iterations than anyone would wait for."""
-    from ctsne._fit import column_targets, target
     from ctsne.cli.inputs import label_names
     from ctsne.cli.sweep import make_grid
+    from ctsne.fit import column_targets, target
 
     if not hasattr(again, "n_iter"):
         return  # placing points takes no iterations of a map

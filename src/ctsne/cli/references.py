@@ -65,15 +65,18 @@ ORIGINAL = Reference(
     key="kang2021conditional",
     kind="article",
     authors=(
-        ("Kang", "Bo"), ("García García", "Darío"), ("Lijffijt", "Jefrey"),
-        ("Santos-Rodríguez", "Raúl"), ("De Bie", "Tijl"),
+        ("Kang", "Bo"),
+        ("García García", "Darío"),
+        ("Lijffijt", "Jefrey"),
+        ("Santos-Rodríguez", "Raúl"),
+        ("De Bie", "Tijl"),
     ),
     title="Conditional t-SNE: more informative t-SNE embeddings",
     where="Machine Learning 110, 2905-2940 (2021)",
     fields={"journal": "Machine Learning", "volume": "110", "pages": "2905--2940"},
     year="2021",
     doi="10.1007/s10994-020-05917-0",
-)  # fmt: skip
+)
 TSNE = Reference(
     key="vandermaaten2008visualizing",
     kind="article",

@@ -65,7 +65,7 @@ def add_options(parser: Parser, main: Any) -> None:
 
 def run(options: argparse.Namespace, console: Console) -> None:
     """Write the page."""
-    from ctsne._io import check_output
+    from ctsne.io import check_output
 
     target = check_output(options.output, (".html",))
     check_outputs([target], options)
@@ -76,11 +76,16 @@ def run(options: argparse.Namespace, console: Console) -> None:
     size = target.stat().st_size
     lines, facts = findings(sweep, _data_file(sweep, options), settings)
     best = facts["suggested"]
-    content = {"command": "report", "output": options.output, "bytes": size,
-               "points": n_points(result), "features": list(sweep.features),
-               "suggested": None if best is None else best["parameters"],
-               "embed": None if best is None else best["command"],
-               "reason": facts["reason"]}  # fmt: skip
+    content = {
+        "command": "report",
+        "output": options.output,
+        "bytes": size,
+        "points": n_points(result),
+        "features": list(sweep.features),
+        "suggested": None if best is None else best["parameters"],
+        "embed": None if best is None else best["command"],
+        "reason": facts["reason"],
+    }
     made = f"{len(result.maps)} maps of {n_points(result):,} points, {size_text(size)}"
     lines += ["", f"page: {options.output} ({made}); open it in a browser"]
     if sweep.features:
@@ -125,7 +130,7 @@ def _page_of_folder(target: Path, options: argparse.Namespace, console: Console)
 
 
 def _page_of_data(target: Path, options: argparse.Namespace, console: Console) -> SweepFolder:
-    from ctsne._io import check_input
+    from ctsne.io import check_input
 
     check_input(options.input)
     if not options.labels:
@@ -153,8 +158,8 @@ def _write(
     sweep: SweepFolder, folder: Path, target: Path, options: argparse.Namespace, console: Console
 ) -> None:
     """Write the page of a sweep."""
-    from ctsne._io.provenance import relative_path
     from ctsne.report import write_report
+    from ctsne.storage.record import relative_path
 
     console.stage(f"writing {target}")
     made = sweep.provenance.to_dict()
@@ -166,9 +171,15 @@ def _write(
     note = "  # from its own start, so it may differ" if settings["path"] else ""
     made["command"] = spelled(command_parser("report"), ["report", options.input], vars(options))
     write_report(
-        sweep.result, target, columns=sweep.columns, known=label_names(settings),
-        other=settings["other"], mixing=settings["mixing"], names=sweep.names, title=options.title,
+        sweep.result,
+        target,
+        columns=sweep.columns,
+        known=label_names(settings),
+        other=settings["other"],
+        mixing=settings["mixing"],
+        names=sweep.names,
+        title=options.title,
         features=sweep.features,
         commands=[embed_command(each, data, given) + note for each in sweep.result.maps],
         provenance=made,
-    )  # fmt: skip
+    )

@@ -18,7 +18,7 @@ from ctsne.cli.options import add_jobs, add_key, add_messages, option, spelled
 from ctsne.cli.records import changed_file, check_work, options_again
 
 if TYPE_CHECKING:
-    from ctsne._io import Provenance
+    from ctsne.io import Provenance
 
 USAGE = "OUTPUT [options]"
 HELP = "repeat a map, placed points or a sweep from the settings stored with it"
@@ -52,7 +52,7 @@ def add_options(parser: Parser, main: Any) -> None:
 
 def run(options: Namespace, console: Console) -> None:
     """Repeat the output, and compare."""
-    from ctsne._io import PICTURE_SUFFIXES, read_provenance
+    from ctsne.io import PICTURE_SUFFIXES, read_provenance
 
     made = Path(options.made)
     if not made.exists():
@@ -82,23 +82,29 @@ def run(options: Namespace, console: Console) -> None:
     target, expect = Path(again.output), provenance.inputs[0].data
     with console.without_results():
         repeat: dict[str, Callable[..., None]] = {
-            "embed": embed.make, "sweep": _repeat_sweep, "transform": transform.make,
-        }  # fmt: skip
+            "embed": embed.make,
+            "sweep": _repeat_sweep,
+            "transform": transform.make,
+        }
         repeat[provenance.command](again, console, expect=expect)
     if changed:  # reported last: changed content is an error, which matters more
         console.warn(changed)
     identical = before == _content(target, key)
     content = {
-        "command": "rerun", "output": str(target), "made by": provenance.command,
-        "settings": provenance.settings, "identical": identical, "differing versions": versions,
-    }  # fmt: skip
+        "command": "rerun",
+        "output": str(target),
+        "made by": provenance.command,
+        "settings": provenance.settings,
+        "identical": identical,
+        "differing versions": versions,
+    }
     verdict = "identical" if identical else "NOT identical"
     console.result(f"{target}: made again, {verdict} to the one before", content)
 
 
 def _content(path: Path, key: str) -> Any:
     """Return what must be identical: positions, and the measures of a sweep."""
-    from ctsne._io import read_map
+    from ctsne.io import read_map
     from ctsne.sweep import load_sweep
 
     if not path.is_dir():
@@ -112,7 +118,7 @@ def _content(path: Path, key: str) -> Any:
 
 
 def _other_versions(provenance: Provenance) -> list[str]:
-    from ctsne._io import current_versions
+    from ctsne.io import current_versions
 
     now = current_versions()
     return [

@@ -70,29 +70,53 @@ def add_options(parser: Parser, main: Any) -> None:
     """Add the options of the command."""
     option(main, "INPUT", "file with the data")
     opt.add_labels(main, required=True)
-    option(main, "-o --output FOLDER",
-           "folder for the results; finished maps in it are reused", required=True)  # fmt: skip
+    option(
+        main,
+        "-o --output FOLDER",
+        "folder for the results; finished maps in it are reused",
+        required=True,
+    )
     add_sweep_options(parser, main)
     opt.add_messages(parser)
 
 
 def add_sweep_options(parser: Parser, main: Any) -> None:
     """Add the options that say which maps to make."""
-    option(main, "--methods NAME...",
-           "joint, revised, balanced or original, in addition to t-SNE",
-           read=one_of(*METHODS), default=list(SWEPT_METHODS))  # fmt: skip
-    option(main, "--strengths T...",
-           "for joint and balanced, from 0 to 1 (default: .2 .4 .6 .8 1); with several columns "
-           "donor=.3,.6 batch=.5,1 tries all combinations", read=PerColumn)  # fmt: skip
-    option(main, "--betas B...",
-           "for revised and original, from 1 down (default: from 1 to 1e-20 for revised, to 1e-4 "
-           "for original); likewise", read=PerColumn)  # fmt: skip
-    option(main, "--mixing SHARE...",
-           "mixing that the suggested map should reach, from 0 to 1; with several columns for "
-           "all, or donor=0.7 batch=0.5", read=PerLabel, default=SUGGESTED_MIXING)  # fmt: skip
-    option(main, "--show NAME...",
-           "features to colour the page by, by name or pattern, such as genes; h5ad: of X or "
-           "--layer, else of raw")  # fmt: skip
+    option(
+        main,
+        "--methods NAME...",
+        "joint, revised, balanced or original, in addition to t-SNE",
+        read=one_of(*METHODS),
+        default=list(SWEPT_METHODS),
+    )
+    option(
+        main,
+        "--strengths T...",
+        "for joint and balanced, from 0 to 1 (default: .2 .4 .6 .8 1); with several columns "
+        "donor=.3,.6 batch=.5,1 tries all combinations",
+        read=PerColumn,
+    )
+    option(
+        main,
+        "--betas B...",
+        "for revised and original, from 1 down (default: from 1 to 1e-20 for revised, to 1e-4 "
+        "for original); likewise",
+        read=PerColumn,
+    )
+    option(
+        main,
+        "--mixing SHARE...",
+        "mixing that the suggested map should reach, from 0 to 1; with several columns for "
+        "all, or donor=0.7 batch=0.5",
+        read=PerLabel,
+        default=SUGGESTED_MIXING,
+    )
+    option(
+        main,
+        "--show NAME...",
+        "features to colour the page by, by name or pattern, such as genes; h5ad: of X or "
+        "--layer, else of raw",
+    )
     option(main, "--all-points", f"use all points, not only a random sample of {SWEPT_POINTS:,}")
     option(main, "--path", "start each map from the next weaker one: much faster, for a first look")
     measures = parser.add_argument_group("measures")
@@ -118,7 +142,7 @@ def run_sweep(
     options: argparse.Namespace, console: Console, folder: Path, *, expect: str | None = None
 ) -> folders.SweepFolder:
     """Make all maps that the folder does not have yet."""
-    from ctsne._io import Provenance, current_versions
+    from ctsne.io import Provenance, current_versions
     from ctsne.sweep import sweep
 
     _check_mixing(options)
@@ -138,10 +162,18 @@ def run_sweep(
     estimator = prepared(data, {**settings, "mixing": None}, console)
     try:
         result = sweep(
-            data.X, data.known, grid, other=other, estimator=estimator, path=options.path,
-            k=options.k, sample=options.sample, folder=folder, progress=not console.quiet,
+            data.X,
+            data.known,
+            grid,
+            other=other,
+            estimator=estimator,
+            path=options.path,
+            k=options.k,
+            sample=options.sample,
+            folder=folder,
+            progress=not console.quiet,
             n_jobs=options.jobs,
-        )  # fmt: skip
+        )
         finished = len(result.maps)
     except KeyboardInterrupt:
         finished = 0
@@ -200,9 +232,13 @@ def _report(made: folders.SweepFolder, options: argparse.Namespace, console: Con
     lines, facts = findings(made, options.input, settings)
     lines += ["", f"all measures: {Path(folder) / TABLE}"]
     content = {
-        "command": "sweep", "output": folder, "points": n_points(made.result),
-        "settings": settings, "maps": [_facts(swept) for swept in made.result.maps], **facts,
-    }  # fmt: skip
+        "command": "sweep",
+        "output": folder,
+        "points": n_points(made.result),
+        "settings": settings,
+        "maps": [_facts(swept) for swept in made.result.maps],
+        **facts,
+    }
     console.result("\n".join(lines), content)
     page = f"{folder.rstrip('/')}.html"
     command = shlex.join(["ctsne", "report", folder, "-o", page])
@@ -235,8 +271,9 @@ def findings(
         further = "no setting of this sweep mixes further"
     advice = f"{wanted} a starting point, not a rule: {further}. {how}:"
     lines.append(f"suggested: {best.title}")
-    lines += [textwrap.indent(textwrap.fill(text, 76), "  ")
-              for text in (f"{suggested.reason}.", advice)]  # fmt: skip
+    lines += [
+        textwrap.indent(textwrap.fill(text, 76), "  ") for text in (f"{suggested.reason}.", advice)
+    ]
     lines.append(f"  {command}")
     return lines, {"suggested": {**_facts(best), "command": command}, "reason": suggested.reason}
 

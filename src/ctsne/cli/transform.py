@@ -27,12 +27,12 @@ from ctsne.cli.new_data import (
 )
 from ctsne.cli.options import option, settings_of, spelled
 from ctsne.cli.values import number
-from ctsne.labels import Labels
+from ctsne.labels import Column
 
 if TYPE_CHECKING:
-    from ctsne._fit.placing import Placement
-    from ctsne._io import Dataset, InputRecord, Provenance
     from ctsne.estimator import ConditionalTSNE
+    from ctsne.io import Dataset, InputRecord, Provenance
+    from ctsne.placing.place import Placement
 
 USAGE = "MODEL INPUT -o OUTPUT [--labels COLUMN ...] [options]"
 HELP = "place new points in the map of a model"
@@ -73,15 +73,23 @@ def add_options(parser: Parser, main: Any) -> None:
     """Add the options of the command."""
     main.add_argument("model", metavar="MODEL", help="file with the model")
     option(main, "INPUT", "file with the new points")
-    option(main, "--labels COLUMN...",
-           "label columns of INPUT, one for each that the model factored out (default: those of "
-           "the same names, if INPUT has them)")  # fmt: skip
+    option(
+        main,
+        "--labels COLUMN...",
+        "label columns of INPUT, one for each that the model factored out (default: those of "
+        "the same names, if INPUT has them)",
+    )
     option(main, "-o --output OUTPUT", "file to write; overwritten if it exists", required=True)
     option(main, "--plot FILE", "also draw the points above the reference (png, pdf or svg)")
     option(main, "--page FILE", "also write an interactive page of them (html)")
     option(main, "--color COLUMN", "column to colour them by (default: the label)")
-    option(main, "--perplexity U", "roughly the number of neighbours that count for each point "
-           "(default: half of the model's, at most 15)", read=number)  # fmt: skip
+    option(
+        main,
+        "--perplexity U",
+        "roughly the number of neighbours that count for each point "
+        "(default: half of the model's, at most 15)",
+        read=number,
+    )
     opt.add_jobs(main)
     opt.add_reading(parser, of_model=True)
     option(main, "--key KEY", "prefix of new columns; h5ad: map in obsm[X_KEY]", default="ctsne")
@@ -95,16 +103,16 @@ def run(options: argparse.Namespace, console: Console) -> None:
 
 def make(options: argparse.Namespace, console: Console, *, expect: str | None = None) -> None:
     """Place the points; with ``expect``, only if the data have this checksum."""
-    from ctsne import _io
-    from ctsne._fit.storing import origin_of
-    from ctsne._io.models import check_model_input
+    from ctsne import io
+    from ctsne.storage.archive import check_model_input
+    from ctsne.storage.model import origin_of
     from ctsne.stored import load
 
-    target = _io.check_output(options.output)
-    into_h5ad = _io.suffix_of(target) == ".h5ad"
+    target = io.check_output(options.output)
+    into_h5ad = io.suffix_of(target) == ".h5ad"
     plot, html = options.plot, options.page
-    picture = None if plot is None else _io.check_output(plot, _io.PICTURE_SUFFIXES)
-    page = None if html is None else _io.check_output(html, (".html",))
+    picture = None if plot is None else io.check_output(plot, io.PICTURE_SUFFIXES)
+    page = None if html is None else io.check_output(html, (".html",))
     if options.color is not None and plot is None and html is None:
         raise ValueError("--color needs a picture: add --plot FILE, such as --plot map.png")
     check_order(options.model, options.input)
@@ -116,8 +124,8 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
     origin = origin_of(model)
     tell = console.say if expect is None else console.detail  # reported the first time
     dataset = read_points(model, origin, options, tell)
-    _io.check_key(target, dataset=dataset, key=options.key)
-    _io.check_room(target, dataset=dataset)
+    io.check_key(target, dataset=dataset, key=options.key)
+    io.check_room(target, dataset=dataset)
     names = options.labels = label_names_of(model, origin, dataset, options, tell)
     aligned = aligned_of(model, origin, options)
     found = dataset.checksum(names, aligned)
@@ -135,15 +143,19 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
             warnings.filterwarnings("ignore", message=message)
         placed = _placed(model, dataset, known, aligned, options, console)
     records = [
-        *_io.input_records(dataset, target, names, aligned=aligned),
+        *io.input_records(dataset, target, names, aligned=aligned),
         _model_record(source, target, checksum),
     ]
     console.stage(f"writing {target}")
-    provenance = _io.Provenance("transform", settings, records, _io.current_versions())
-    _io.write_map(
-        target, placed.embedding, dataset=dataset, diagnostics=placed.diagnostics(),
-        provenance=provenance, key=options.key,
-    )  # fmt: skip
+    provenance = io.Provenance("transform", settings, records, io.current_versions())
+    io.write_map(
+        target,
+        placed.embedding,
+        dataset=dataset,
+        diagnostics=placed.diagnostics(),
+        provenance=provenance,
+        key=options.key,
+    )
     shown = (options.color or joint_name(names), color)
     if color is None and names:
         shown = (shown[0], one_column(dataset, names))
@@ -158,35 +170,47 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
 
 
 def _placed(
-    model: ConditionalTSNE, dataset: Dataset, known: Any, aligned: Any,
-    options: argparse.Namespace, console: Console,
-) -> Placement:  # fmt: skip
+    model: ConditionalTSNE,
+    dataset: Dataset,
+    known: Any,
+    aligned: Any,
+    options: argparse.Namespace,
+    console: Console,
+) -> Placement:
     """Place the points, with a bar."""
     from ctsne._core.progress import Progress
-    from ctsne._fit.new_points import place_in
+    from ctsne.placing.new_points import place_in
 
     shown = not console.quiet and not console.verbose
     bar = Progress(1, "placing", shown=shown, every=None, then="then writing", kept=False)
     try:
         return place_in(
-            model, dataset.X, known, aligned=aligned, perplexity=options.perplexity,
+            model,
+            dataset.X,
+            known,
+            aligned=aligned,
+            perplexity=options.perplexity,
             after_part=bar.inside,
-        )  # fmt: skip
+        )
     finally:
         bar.close()
 
 
 def _model_record(source: Path, target: Path, checksum: str) -> InputRecord:
-    from ctsne._io import InputRecord
-    from ctsne._io.provenance import relative_path
+    from ctsne.io import InputRecord
+    from ctsne.storage.record import relative_path
 
     return InputRecord(relative_path(source, target), checksum)
 
 
 def _draw(
-    model: ConditionalTSNE, placed: Placement, name: str, color: Any, picture: Path,
+    model: ConditionalTSNE,
+    placed: Placement,
+    name: str,
+    color: Any,
+    picture: Path,
     options: argparse.Namespace,
-) -> None:  # fmt: skip
+) -> None:
     from ctsne import pl
     from ctsne.cli.plot import save_picture, use_agg
 
@@ -198,9 +222,15 @@ def _draw(
 
 
 def _write_page(
-    model: ConditionalTSNE, placed: Placement, name: str, color: Any, page: Path, dataset: Dataset,
-    provenance: Provenance, options: argparse.Namespace,
-) -> None:  # fmt: skip
+    model: ConditionalTSNE,
+    placed: Placement,
+    name: str,
+    color: Any,
+    page: Path,
+    dataset: Dataset,
+    provenance: Provenance,
+    options: argparse.Namespace,
+) -> None:
     from ctsne.report import write_placed
     from ctsne.report.placed import DISTANCE, PLACED
 
@@ -212,10 +242,14 @@ def _write_page(
     made = {**provenance.to_dict(), "command": _command(options)}
     flat = replace(placed, embedding=placed.embedding[:, :2])
     write_placed(
-        flat, page, reference=model.embedding_[:, :2], columns=columns, names=dataset.names,
+        flat,
+        page,
+        reference=model.embedding_[:, :2],
+        columns=columns,
+        names=dataset.names,
         title=f"{Path(options.input).name} in the map of {Path(options.model).name}",
         provenance=made,
-    )  # fmt: skip
+    )
 
 
 def _command(options: argparse.Namespace) -> str:
@@ -225,11 +259,16 @@ def _command(options: argparse.Namespace) -> str:
 
 
 def _report(
-    model: ConditionalTSNE, placed: Placement, dataset: Dataset, names: list[str],
-    options: argparse.Namespace, settings: dict[str, Any], console: Console,
-) -> None:  # fmt: skip
+    model: ConditionalTSNE,
+    placed: Placement,
+    dataset: Dataset,
+    names: list[str],
+    options: argparse.Namespace,
+    settings: dict[str, Any],
+    console: Console,
+) -> None:
     """Print what was placed, and how much of it to trust."""
-    from ctsne._io import suffix_of
+    from ctsne.io import suffix_of
 
     n, far = len(placed.embedding), int(np.count_nonzero(placed.far))
     lines = [f"map: {options.output} ({n:,} points placed in the map of {options.model})"]
@@ -253,10 +292,17 @@ def _report(
         lines.append(f"column {options.key}_far marks them; do not trust their places")
         warn_of_far(far, n, console)
     content = {
-        "command": "transform", "output": options.output, "picture": options.plot,
-        "page": options.page, "model": options.model, "points": n, "labels": counts, "far": far,
-        "far_distance": placed.far_distance, "settings": settings,
-    }  # fmt: skip
+        "command": "transform",
+        "output": options.output,
+        "picture": options.plot,
+        "page": options.page,
+        "model": options.model,
+        "points": n,
+        "labels": counts,
+        "far": far,
+        "far_distance": placed.far_distance,
+        "settings": settings,
+    }
     console.result("\n".join(lines), content)
     if options.plot is None and options.page is None:
         stem = options.output.removesuffix(suffix_of(options.output))
@@ -266,7 +312,7 @@ def _report(
 
 def warn_of_far(far: int, n: int, console: Console) -> None:
     """Warn if most points are far from the reference: usually the data, not the cells, differ."""
-    from ctsne._fit.placing import far_hint
+    from ctsne.placing.place import far_hint
 
     hint = far_hint(far, n)
     if hint:
@@ -275,26 +321,28 @@ def warn_of_far(far: int, n: int, console: Console) -> None:
 
 def _label_columns(
     model: ConditionalTSNE, dataset: Dataset, names: list[str]
-) -> list[tuple[str, Any, Labels]]:
+) -> list[tuple[str, Any, Column]]:
     """Return name and values of each label column, and what the model has for it."""
     if not names or model.labels_ is None:
         return []
-    if isinstance(model.labels_, Labels):
+    if isinstance(model.labels_, Column):
         return [(joint_name(names), one_column(dataset, names), model.labels_)]
     columns = [dataset.column(name) for name in names]
     return list(zip(names, columns, model.labels_.columns, strict=True))
 
 
-def _counted(column: Any, own: Labels) -> dict[str, Any]:
+def _counted(column: Any, own: Column) -> dict[str, Any]:
     """Count points with labels that the model knows, does not know, and without one."""
     from ctsne._core.messages import label_text
-    from ctsne.labels import encode_labels
+    from ctsne.labels import encode_column
 
-    new = encode_labels(column)
+    new = encode_column(column)
     texts = set(map(label_text, own.names))
     unseen = [code for code, name in enumerate(new.names) if label_text(name) not in texts]
     count = int(new.counts[unseen].sum())
     return {
-        "known": new.n_points - new.n_missing - count, "unseen": count, "missing": new.n_missing,
+        "known": new.n_points - new.n_missing - count,
+        "unseen": count,
+        "missing": new.n_missing,
         "unseen labels": [label_text(new.names[code]) for code in unseen],
-    }  # fmt: skip
+    }

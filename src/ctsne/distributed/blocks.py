@@ -15,11 +15,11 @@ from ctsne._core.checks import is_sparse
 from ctsne._core.checksums import content_checksum
 from ctsne._core.guards import reading, require_room
 from ctsne._core.messages import listed, unknown
-from ctsne._io.anndata import DEFAULT, obs_columns
-from ctsne._io.arrays import read_arrays, read_matrix
-from ctsne._io.dataset import Dataset, take_rows
-from ctsne._io.hdf5 import opened, read_element
-from ctsne._io.paths import check_input, load, suffix_of
+from ctsne.io.anndata import DEFAULT, obs_columns
+from ctsne.io.arrays import read_arrays, read_matrix
+from ctsne.io.dataset import Dataset, take_rows
+from ctsne.io.hdf5 import opened, read_element
+from ctsne.io.paths import check_input, load, suffix_of
 
 # Rows that are placed at a time: enough to keep the search busy, 50 MB for 100 columns.
 BLOCK_ROWS = 2**16

@@ -15,9 +15,6 @@ import numpy as np
 from ctsne._core.checksums import content_checksum
 from ctsne._core.guards import reason
 from ctsne._core.messages import listed, shown, unknown, warn
-from ctsne._io.hdf5 import opened
-from ctsne._io.paths import suffix_of
-from ctsne._io.tables import numeric_columns
 from ctsne.distributed.blocks import (
     FILE_SUFFIXES,
     TABLES,
@@ -31,6 +28,9 @@ from ctsne.distributed.blocks import (
     read_frames,
 )
 from ctsne.distributed.cluster import load_dask
+from ctsne.io.hdf5 import opened
+from ctsne.io.paths import suffix_of
+from ctsne.io.tables import numeric_columns
 
 # Small chunks of a zarr store are joined to shards of about this many rows.
 _SHARD_ROWS = 100_000
@@ -62,9 +62,15 @@ class Collection:
 
 
 def open_collection(
-    collection: Any, client: Any, *, labels: Any = None, more: Sequence[str] = (),
-    features: Sequence[str] | None = None, use_rep: str | None = None, others: bool = False,
-) -> Collection:  # fmt: skip
+    collection: Any,
+    client: Any,
+    *,
+    labels: Any = None,
+    more: Sequence[str] = (),
+    features: Sequence[str] | None = None,
+    use_rep: str | None = None,
+    others: bool = False,
+) -> Collection:
     """Return the shards of a collection, after a look at its first rows.
 
     ``features`` are the columns of tables that a model was fitted to; by default all numeric ones

@@ -12,7 +12,7 @@ from typing import Any
 from ctsne._core.checksums import content_checksum
 from ctsne._core.files import write_file
 from ctsne._core.guards import read_text
-from ctsne._io.paths import load
+from ctsne.io.paths import load
 
 # Readers of Parquet folders skip names that begin like this.
 RECORD = "_placing.json"
@@ -65,10 +65,13 @@ def check_same(out: Path, record: Record) -> Mapping[str, list[float]] | None:
     now = asdict(record)
     other = "choose another folder, or remove this one"
     for name, what in (
-        ("model", "with another model"), ("labels", "with other labels"),
-        ("features", "with other features"), ("use_rep", "with another use_rep"),
-        ("shards", "of other shards"), ("collection", "of other data"),
-    ):  # fmt: skip
+        ("model", "with another model"),
+        ("labels", "with other labels"),
+        ("features", "with other features"),
+        ("use_rep", "with another use_rep"),
+        ("shards", "of other shards"),
+        ("collection", "of other data"),
+    ):
         if json.loads(json.dumps(now[name])) != before.get(name):
             raise ValueError(
                 f"{out} holds points placed {what}{_changed(name, now, before)}; {other}"

@@ -15,12 +15,12 @@ import numpy as np
 from ctsne._core.checksums import file_checksum
 from ctsne._core.messages import label_text
 from ctsne.distributed.cluster import load_dask
-from ctsne.labels import LabelColumns, Labels, combine_columns, encode_labels
+from ctsne.labels import Column, Labels, combine_columns, encode_column
 
 if TYPE_CHECKING:
-    from ctsne._fit.placing import Placement
     from ctsne.distributed.blocks import Block
     from ctsne.estimator import ConditionalTSNE
+    from ctsne.placing.place import Placement
 
 # The last model that this process used, by the checksum of its file.
 _kept: dict[str, ConditionalTSNE] = {}
@@ -68,14 +68,16 @@ def kept_model(file: ModelFile, content: bytes | None) -> ConditionalTSNE:
 
 
 def place_block(
-    model: ConditionalTSNE, block: Block, labels: Sequence[str],
+    model: ConditionalTSNE,
+    block: Block,
+    labels: Sequence[str],
     shifts: Mapping[str, list[float]] | None = None,
-) -> Placement:  # fmt: skip
+) -> Placement:
     """Place some rows; new labels of an aligned map move by ``shifts``, named by their text."""
-    from ctsne._fit.new_labels import in_order
-    from ctsne._fit.new_points import place_in
+    from ctsne.placing.new_labels import in_order
+    from ctsne.placing.new_points import place_in
 
-    if isinstance(model.labels_, LabelColumns):
+    if isinstance(model.labels_, Labels):
         labels = in_order(labels, model.labels_.names)
     X, known = block.X, labels_for(model, [block.columns[name] for name in labels])
     if hasattr(X, "iloc") and not hasattr(model, "feature_names_in_"):
@@ -84,7 +86,7 @@ def place_block(
         return model.place(X, labels=known)
     own = {
         name: np.array(shifts[label_text(name)])
-        for name in encode_labels(known).names
+        for name in encode_column(known).names
         if label_text(name) in shifts
     }
     return place_in(model, X, known, shifts=own)
@@ -94,7 +96,7 @@ def labels_for(model: ConditionalTSNE, columns: Sequence[Any]) -> Any:
     """Return label columns as the model takes them; several may be one that was combined."""
     if not columns:
         return None
-    if model.labels_ is None or isinstance(model.labels_, Labels):
+    if model.labels_ is None or isinstance(model.labels_, Column):
         return columns[0] if len(columns) == 1 else combine_columns(columns)
     if len(columns) != model.labels_.n_columns:
         count = f"{model.labels_.n_columns} label columns ({', '.join(model.labels_.names)})"

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ctsne._core.messages import label_text, warn
-from ctsne._fit.new_points import new_label_shifts
 from ctsne.distributed.collection import Collection
 from ctsne.distributed.sampling import count_rows, take_sample
-from ctsne.labels import Labels
+from ctsne.labels import Column
+from ctsne.placing.new_points import new_label_shifts
 
 if TYPE_CHECKING:
     from ctsne.estimator import ConditionalTSNE
@@ -25,7 +25,7 @@ def estimate_shifts(
     """Return the shift of every new label by its text, from a sample of the collection."""
     if not found.labels or model.diagnostics_.alignment in ("none", "array"):
         return {}
-    if not isinstance(model.labels_, Labels) or len(found.labels) > 1:
+    if not isinstance(model.labels_, Column) or len(found.labels) > 1:
         warn(
             "the map is aligned and has several label columns: combinations that it does not have "
             "are aligned by the points of each part of a shard, so their places depend on the parts"

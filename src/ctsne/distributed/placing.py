@@ -20,7 +20,6 @@ from ctsne._core.files import WriteError
 from ctsne._core.locks import sole_writer
 from ctsne._core.messages import listed, shown, warn
 from ctsne._core.progress import Progress
-from ctsne._fit.storing import origin_of
 from ctsne.distributed.cluster import load_dask, opened_client, run_tasks, why_failed
 from ctsne.distributed.collection import Collection, are_files, open_collection
 from ctsne.distributed.folder import (
@@ -36,6 +35,7 @@ from ctsne.distributed.folder import (
 from ctsne.distributed.models import ModelFile, content_for, place_block
 from ctsne.distributed.new_labels import estimate_shifts
 from ctsne.distributed.shard import Outcome, Task, place_shard
+from ctsne.storage.model import origin_of
 
 if TYPE_CHECKING:
     from ctsne.estimator import ConditionalTSNE
@@ -59,9 +59,15 @@ class PlacedShards:
 
 
 def place(
-    model: ConditionalTSNE | str | os.PathLike[str], collection: Any, out: str | os.PathLike[str],
-    *, labels: Any = None, use_rep: str | None = None, client: Any = None, progress: bool = True,
-) -> PlacedShards:  # fmt: skip
+    model: ConditionalTSNE | str | os.PathLike[str],
+    collection: Any,
+    out: str | os.PathLike[str],
+    *,
+    labels: Any = None,
+    use_rep: str | None = None,
+    client: Any = None,
+    progress: bool = True,
+) -> PlacedShards:
     """Place all points of a collection in the map of a fitted model.
 
     Every shard (a partition or a file) is placed by a worker with
@@ -127,9 +133,13 @@ def place(
         if client is not None or not are_files(collection):
             connect()  # else only if something is left to do
         found = open_collection(
-            collection, cluster, labels=labels, use_rep=use_rep, others=True,
+            collection,
+            cluster,
+            labels=labels,
+            use_rep=use_rep,
+            others=True,
             features=_feature_names(fitted),
-        )  # fmt: skip
+        )
         # One row shows whether the data suit the model, before there is a folder.
         _check_suits(fitted, found)
         made = not folder.exists()
@@ -218,15 +228,26 @@ def _record(model: str, found: Collection) -> Record:
 
 
 def _run(
-    found: Collection, record: Record, file: ModelFile, folder: Path,
-    connect: Callable[[], Any], progress: bool,
-) -> PlacedShards:  # fmt: skip
+    found: Collection,
+    record: Record,
+    file: ModelFile,
+    folder: Path,
+    connect: Callable[[], Any],
+    progress: bool,
+) -> PlacedShards:
     """Place all shards that are not finished."""
     tasks = [
-        Task(shard.name, str((folder / output).absolute()), record.token(output, shard.state),
-             found.choice, found.labels, file, record.shifts)
+        Task(
+            shard.name,
+            str((folder / output).absolute()),
+            record.token(output, shard.state),
+            found.choice,
+            found.labels,
+            file,
+            record.shifts,
+        )
         for shard, output in zip(found.shards, record.shards, strict=True)
-    ]  # fmt: skip
+    ]
     done = {
         number: written
         for number, task in enumerate(tasks)

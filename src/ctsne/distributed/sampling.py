@@ -22,10 +22,16 @@ _MOST_SEED = 2**32 - 1
 
 
 def fit_sample(
-    collection: Any, n: int = 200_000, *, labels: Any = None, stratify: Any = None,
-    use_rep: str | None = None, estimator: ConditionalTSNE | None = None, random_state: int = 0,
+    collection: Any,
+    n: int = 200_000,
+    *,
+    labels: Any = None,
+    stratify: Any = None,
+    use_rep: str | None = None,
+    estimator: ConditionalTSNE | None = None,
+    random_state: int = 0,
     client: Any = None,
-) -> ConditionalTSNE:  # fmt: skip
+) -> ConditionalTSNE:
     """Fit a model to a sample of a collection that does not fit in memory.
 
     The sample takes the same share of every label, but at least 500 points of each (less where
@@ -101,9 +107,13 @@ def count_rows(found: Collection, strata: tuple[str, ...], client: Any) -> list[
 
 
 def take_sample(
-    found: Collection, counts: list[dict[Key, int]], n: int, strata: tuple[str, ...], seed: int,
+    found: Collection,
+    counts: list[dict[Key, int]],
+    n: int,
+    strata: tuple[str, ...],
+    seed: int,
     client: Any,
-) -> Block:  # fmt: skip
+) -> Block:
     """Return a sample of the rows that are counted, in the order of the collection."""
     take = load_dask("dask").delayed(_take, pure=False)
     wanted = zip(found.shards, _wanted(counts, n, seed), strict=True)
@@ -152,9 +162,12 @@ def _count(content: Any, choice: Choice, strata: tuple[str, ...], name: str) -> 
 
 
 def _take(
-    content: Any, choice: Choice, strata: tuple[str, ...],
-    wanted: dict[Key, NDArray[np.int64]], name: str,
-) -> Block:  # fmt: skip
+    content: Any,
+    choice: Choice,
+    strata: tuple[str, ...],
+    wanted: dict[Key, NDArray[np.int64]],
+    name: str,
+) -> Block:
     """Return the wanted rows of a shard; runs on a worker."""
     seen: dict[Key, int] = {}
     parts: list[Block] = []

@@ -13,11 +13,11 @@ import numpy as np
 
 from ctsne._core.files import replaced_file
 from ctsne._core.guards import reason
-from ctsne._io.dataset import storable
-from ctsne._io.paths import load
 from ctsne.distributed.blocks import Block, Choice, named, read_blocks
 from ctsne.distributed.folder import Written, finished, mark
 from ctsne.distributed.models import ModelFile, kept_model, place_block
+from ctsne.io.dataset import storable
+from ctsne.io.paths import load
 
 KEY = "ctsne"
 

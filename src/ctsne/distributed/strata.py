@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne._core.messages import label_text
-from ctsne.labels import encode_labels
+from ctsne.labels import encode_column
 
 # The values of a row in every column as text; None where they are missing.
 Key = tuple[str | None, ...]
@@ -23,7 +23,7 @@ def strata_of(columns: Sequence[Any], n: int) -> tuple[list[Key], NDArray[np.int
     """Return the strata that occur in some rows, and that of each row by its place in the list."""
     if not columns:
         return [()], np.zeros(n, np.intp)
-    encoded = [encode_labels(column, n=n) for column in columns]
+    encoded = [encode_column(column, n=n) for column in columns]
     codes = np.stack([labels.codes for labels in encoded], axis=1)
     found, inverse = np.unique(codes, axis=0, return_inverse=True)
     texts = [[*map(label_text, labels.names), None] for labels in encoded]  # the last is missing

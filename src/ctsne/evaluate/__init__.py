@@ -27,9 +27,27 @@ from ctsne.evaluate.rnx import adjusted_jaccard, adjusted_qnx, adjusted_rnx, rnx
 from ctsne.evaluate.sampling import sample_points
 
 __all__ = [
-    "Curve", "DataNeighbors", "MapNeighbors", "PrivatePopulation", "adjusted_jaccard",
-    "adjusted_qnx", "adjusted_rnx", "data_neighbors", "evaluate", "expected_laplacian",
-    "expected_lisi", "knn_accuracy", "laplacian", "laplacian_curve", "lisi", "map_neighbors",
-    "measure_map", "mixing", "mixing_by_label", "private_populations", "rnx_curve", "sample_points",
+    "Curve",
+    "DataNeighbors",
+    "MapNeighbors",
+    "PrivatePopulation",
+    "adjusted_jaccard",
+    "adjusted_qnx",
+    "adjusted_rnx",
+    "data_neighbors",
+    "evaluate",
+    "expected_laplacian",
+    "expected_lisi",
+    "knn_accuracy",
+    "laplacian",
+    "laplacian_curve",
+    "lisi",
+    "map_neighbors",
+    "measure_map",
+    "mixing",
+    "mixing_by_label",
+    "private_populations",
+    "rnx_curve",
+    "sample_points",
     "summarize_diagnostics",
-]  # fmt: skip
+]

@@ -49,9 +49,12 @@ class Curve:
 
 
 def make_curve(
-    values: Callable[[slice], Floats], rows: Iterable[slice], sizes: Points, pointwise: bool,
+    values: Callable[[slice], Floats],
+    rows: Iterable[slice],
+    sizes: Points,
+    pointwise: bool,
     n_jobs: int,
-) -> Curve:  # fmt: skip
+) -> Curve:
     """Compute the values of parts of the points at all sizes, and reduce them to a curve."""
     pointwise = bool(pointwise)  # whatever is neither true nor false fails before threads start
 

@@ -17,7 +17,7 @@ from ctsne.evaluate.neighbors_in_map import (
     map_neighbors,
 )
 from ctsne.evaluate.sampling import Floats, Indices, divided, in_chunks
-from ctsne.labels import encode_labels
+from ctsne.labels import encode_column
 
 # Tolerance for the logarithm of a perplexity. About six steps reach it; where no precision has the
 # perplexity, the search ends after the last step.
@@ -26,9 +26,15 @@ _MOST_STEPS = 60
 
 
 def lisi(
-    embedding: Map, labels: object, *, perplexity: float = 30, sample: float | None = None,
-    random_state: object = 0, pointwise: bool = False, n_jobs: int = -1,
-) -> float | Floats:  # fmt: skip
+    embedding: Map,
+    labels: object,
+    *,
+    perplexity: float = 30,
+    sample: float | None = None,
+    random_state: object = 0,
+    pointwise: bool = False,
+    n_jobs: int = -1,
+) -> float | Floats:
     """Local inverse Simpson's index: the effective number of labels around a point of the map.
 
     For the label factored out this is *iLISI*; larger is better, up to
@@ -100,15 +106,21 @@ def expected_lisi(labels: object) -> float:
     >>> expected_lisi(["a", "a", "b", "b"]), round(expected_lisi(["a", "a", "a", "b"]), 3)
     (2.0, 1.6)
     """
-    counts = encode_labels(labels).counts.astype(np.float64)
+    counts = encode_column(labels).counts.astype(np.float64)
     m = counts.sum()
     return float(m**2 / (counts**2).sum()) if m else float("nan")
 
 
 def knn_accuracy(
-    embedding: Map, labels: object, *, k: int = NEIGHBORHOOD, sample: float | None = None,
-    random_state: object = 0, pointwise: bool = False, n_jobs: int = -1,
-) -> float | Floats:  # fmt: skip
+    embedding: Map,
+    labels: object,
+    *,
+    k: int = NEIGHBORHOOD,
+    sample: float | None = None,
+    random_state: object = 0,
+    pointwise: bool = False,
+    n_jobs: int = -1,
+) -> float | Floats:
     """Share of points whose label is the most frequent one among their k nearest neighbours.
 
     A point is not its own neighbour, so this is the leave-one-out accuracy of a nearest-neighbour
@@ -194,8 +206,8 @@ def private_populations(
     [PrivatePopulation(kind='B', label='a', points=3, wrong=0.3333333333333333)]
     """
     given, n = checked_map(embedding)
-    known = encode_labels(labels, n=n)
-    kinds = encode_labels(types, n=n, argument="types")
+    known = encode_column(labels, n=n)
+    kinds = encode_column(types, n=n, argument="types")
     if not isinstance(given, MapNeighbors):
         given = map_neighbors(given, k=min(check_count(k, "k", low=1), n - 2), n_jobs=n_jobs)
     usable = (known.codes >= 0) & (kinds.codes >= 0)

@@ -23,7 +23,7 @@ from ctsne.evaluate.neighbors_in_data import (
 from ctsne.evaluate.neighbors_in_map import MapNeighbors, nearest, search_map
 from ctsne.evaluate.rnx import adjusted_jaccard, adjusted_rnx, ranked_curve
 from ctsne.evaluate.sampling import check_k, sample_points
-from ctsne.labels import JOINT, LabelColumns, Labels, encode_labels
+from ctsne.labels import JOINT, Column, Labels, encode_column
 from ctsne.neighbors.lists import available
 
 if TYPE_CHECKING:
@@ -39,9 +39,13 @@ _EXPECTED = {"mixing": 1.0, "adjusted_rnx": 0.0, "aligned_rnx": 0.0, "rnx": 0.0}
 
 
 def measure_map(
-    embedding: ArrayLike, data: DataNeighbors, *, other: object = None, k: int | None = None,
+    embedding: ArrayLike,
+    data: DataNeighbors,
+    *,
+    other: object = None,
+    k: int | None = None,
     n_jobs: int = -1,
-) -> dict[str, float]:  # fmt: skip
+) -> dict[str, float]:
     """Measure how a map mixes labels and which neighbours it keeps.
 
     Parameters
@@ -80,7 +84,7 @@ def measure_map(
     k = check_k(data.k if k is None else k, n=n)
     if k > data.k:
         raise ValueError(f"k must be at most {data.k}, the neighbours in data; got {k}")
-    hidden = None if other is None else encode_labels(other, n=n, argument="other")
+    hidden = None if other is None else encode_column(other, n=n, argument="other")
     perplexity = _lisi_perplexity(n)
     found = search_map(positions, data.points, max(k, round(3 * perplexity)), n_jobs)
     measures: dict[str, float] = {}
@@ -111,9 +115,7 @@ def measure_map(
     return measures
 
 
-def _by_column(
-    found: MapNeighbors, columns: LabelColumns, k: int, perplexity: float
-) -> dict[str, float]:
+def _by_column(found: MapNeighbors, columns: Labels, k: int, perplexity: float) -> dict[str, float]:
     """Measure how each of several columns is mixed."""
     measures: dict[str, float] = {}
     for name, labels in zip(columns.names, columns.columns, strict=True):
@@ -130,11 +132,21 @@ def _lisi_perplexity(n: int) -> float:
 
 
 def evaluate(
-    embedding: ArrayLike, X: Any, labels: object = None, *, other: object = None,
-    k: int = NEIGHBORHOOD, metric: str = "euclidean", pca: int | str | None = "auto",
-    align: Any = "none", sample: float | None = MEASURED_POINTS, random_state: int | None = 0,
-    diagnostics: Diagnostics | None = None, data: DataNeighbors | None = None, n_jobs: int = -1,
-) -> pd.DataFrame:  # fmt: skip
+    embedding: ArrayLike,
+    X: Any,
+    labels: object = None,
+    *,
+    other: object = None,
+    k: int = NEIGHBORHOOD,
+    metric: str = "euclidean",
+    pca: int | str | None = "auto",
+    align: Any = "none",
+    sample: float | None = MEASURED_POINTS,
+    random_state: int | None = 0,
+    diagnostics: Diagnostics | None = None,
+    data: DataNeighbors | None = None,
+    n_jobs: int = -1,
+) -> pd.DataFrame:
     """Measure a map: which neighbours it keeps, and how it mixes labels.
 
     Parameters
@@ -185,7 +197,7 @@ def evaluate(
     n = len(positions)
     k = check_k(k, n=n)
     known, parts = (None, None) if labels is None else read_labels(labels, n)
-    hidden = None if other is None else encode_labels(other, n=n, argument="other")
+    hidden = None if other is None else encode_column(other, n=n, argument="other")
     if diagnostics is not None:
         check_kind(diagnostics, Diagnostics, "diagnostics")
     if data is not None:
@@ -194,9 +206,16 @@ def evaluate(
         matrix = check_matrix(X)
         check_same_points(matrix.shape[0], n)
         data = data_neighbors(
-            matrix, known if parts is None else parts, k=k, metric=metric, pca=pca, align=align,
-            sample=sample, random_state=random_state, n_jobs=n_jobs,
-        )  # fmt: skip
+            matrix,
+            known if parts is None else parts,
+            k=k,
+            metric=metric,
+            pca=pca,
+            align=align,
+            sample=sample,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
     elif data.n != n or data.k < k:
         raise ValueError(
             f"data must hold {k} neighbours among {n} points, got {data.k} among {data.n}"
@@ -237,7 +256,7 @@ def evaluate(
     return pd.DataFrame(rows, columns=_COLUMNS).astype({"k": "Int64"})
 
 
-def _codes(labels: Labels | None) -> NDArray[np.int32]:
+def _codes(labels: Column | None) -> NDArray[np.int32]:
     return np.empty(0, np.int32) if labels is None else labels.codes
 
 

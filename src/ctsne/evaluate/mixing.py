@@ -24,14 +24,20 @@ from ctsne.evaluate.sampling import (
     in_chunks,
     mean,
     sample_points,
-)  # fmt: skip
-from ctsne.labels import Labels, encode_labels
+)
+from ctsne.labels import Column, encode_column
 
 
 def laplacian(
-    embedding: Map, labels: object, *, k: int = NEIGHBORHOOD, sample: float | None = None,
-    random_state: object = 0, pointwise: bool = False, n_jobs: int = -1,
-) -> float | Floats:  # fmt: skip
+    embedding: Map,
+    labels: object,
+    *,
+    k: int = NEIGHBORHOOD,
+    sample: float | None = None,
+    random_state: object = 0,
+    pointwise: bool = False,
+    n_jobs: int = -1,
+) -> float | Floats:
     """Mean share of different labels among the k nearest neighbours in the map.
 
     0 means that every neighbourhood has one label. Random labels give `expected_laplacian`.
@@ -70,9 +76,15 @@ def laplacian(
 
 
 def laplacian_curve(
-    embedding: Map, labels: object, *, k: ArrayLike | None = None, sample: float | None = None,
-    random_state: object = 0, pointwise: bool = False, n_jobs: int = -1,
-) -> Curve:  # fmt: skip
+    embedding: Map,
+    labels: object,
+    *,
+    k: ArrayLike | None = None,
+    sample: float | None = None,
+    random_state: object = 0,
+    pointwise: bool = False,
+    n_jobs: int = -1,
+) -> Curve:
     """Laplacian score over neighbourhood sizes.
 
     Parameters
@@ -93,7 +105,7 @@ def laplacian_curve(
     [0.25, 0.625]
     """
     given, n = checked_map(embedding)
-    known = encode_labels(labels, n=n)
+    known = encode_column(labels, n=n)
     codes = known.codes
     sizes = check_sizes(k, largest=given.k if isinstance(given, MapNeighbors) else n - 2, n=n)
     largest = int(sizes[-1])
@@ -142,7 +154,7 @@ def expected_laplacian(labels: object) -> float:
     >>> round(expected_laplacian(["a", "a", "b", "b"]), 3)
     0.667
     """
-    counts = encode_labels(labels).counts.astype(np.float64)
+    counts = encode_column(labels).counts.astype(np.float64)
     m = counts.sum()
     return float((counts * (m - counts)).sum() / (m * (m - 1))) if m > 1 else float("nan")
 
@@ -213,10 +225,10 @@ def mixing_by_label(
     return dict(sorted(measured.items(), key=lambda item: item[1]))
 
 
-def _measured(embedding: Map, labels: object, k: int, n_jobs: int) -> tuple[MapNeighbors, Labels]:
+def _measured(embedding: Map, labels: object, k: int, n_jobs: int) -> tuple[MapNeighbors, Column]:
     """Return the neighbours of the points measured by default, or given ones, and the labels."""
     given, n = checked_map(embedding)
-    known = encode_labels(labels, n=n)
+    known = encode_column(labels, n=n)
     if isinstance(given, MapNeighbors):
         return given, known
     k = min(check_count(k, "k", low=1), n - 2)

@@ -22,7 +22,7 @@ from ctsne.evaluate.neighbors_in_map import (
     search_map,
 )
 from ctsne.evaluate.sampling import Points, check_k, sample_points
-from ctsne.labels import LabelColumns, Labels, combine_columns, encode_columns, encode_labels
+from ctsne.labels import Column, Labels, combine_columns, encode_column, encode_labels
 from ctsne.neighbors import Neighbors, find_neighbors, neighbors_from_distances
 from ctsne.neighbors.alignment import Alignment, check_align, choose_alignment
 from ctsne.neighbors.lists import different_labels
@@ -36,7 +36,7 @@ class DataNeighbors:
     ----------
     points, n
         As in :class:`ctsne.evaluate.MapNeighbors`.
-    labels : Labels or None
+    labels : Column or None
         The labels that neighbourhoods are adjusted for: of several columns, each combination of
         their values.
     k : int
@@ -50,7 +50,7 @@ class DataNeighbors:
     alignment, aligned : str, ndarray of int32 or None
         How points with other labels were aligned (``"none"`` if they were not), and the lists in
         which they are the nearest in the aligned data.
-    columns : LabelColumns or None
+    columns : Labels or None
         The columns, if there are several; the mixing of each is measured.
 
     Examples
@@ -64,7 +64,7 @@ class DataNeighbors:
 
     points: NDArray[np.int64]
     n: int
-    labels: Labels | None
+    labels: Column | None
     k: int
     indices: NDArray[np.int32] = field(default_factory=lambda: np.empty((0, 0), np.int32))
     distances: NDArray[np.float32] = field(default_factory=lambda: np.empty((0, 0), np.float32))
@@ -73,7 +73,7 @@ class DataNeighbors:
     features: NDArray[np.floating] | None = None
     alignment: str = "none"
     aligned: NDArray[np.int32] | None = None
-    columns: LabelColumns | None = None
+    columns: Labels | None = None
 
     @property
     def complete(self) -> bool:
@@ -103,18 +103,29 @@ class DataNeighbors:
         """Merge both lists into one, for measures that ignore labels."""
         order = np.lexsort((self.indices, self.distances), axis=1)[:, : self.k]
         return replace(
-            self, labels=None, alignment="none", aligned=None, columns=None,
+            self,
+            labels=None,
+            alignment="none",
+            aligned=None,
+            columns=None,
             indices=np.take_along_axis(self.indices, order, axis=1),
             distances=np.take_along_axis(self.distances, order, axis=1),
             n_same=np.full(len(self.points), self.k, np.int32),
-        )  # fmt: skip
+        )
 
 
 def data_neighbors(
-    X: Any, labels: object = None, *, k: int = NEIGHBORHOOD, metric: str = "euclidean",
-    pca: int | str | None = "auto", align: Any = "none", sample: float | None = MEASURED_POINTS,
-    random_state: object = 0, n_jobs: int = -1,
-) -> DataNeighbors:  # fmt: skip
+    X: Any,
+    labels: object = None,
+    *,
+    k: int = NEIGHBORHOOD,
+    metric: str = "euclidean",
+    pca: int | str | None = "auto",
+    align: Any = "none",
+    sample: float | None = MEASURED_POINTS,
+    random_state: object = 0,
+    n_jobs: int = -1,
+) -> DataNeighbors:
     """Search the neighbours in the data once, for all measures and all maps.
 
     Parameters
@@ -161,12 +172,12 @@ def data_neighbors(
     return search_aligned(data, moved, n_jobs)
 
 
-def read_labels(labels: object, n: int) -> tuple[Labels, LabelColumns | None]:
+def read_labels(labels: object, n: int) -> tuple[Column, Labels | None]:
     """Return the labels to adjust for, and the columns they combine if there are several."""
-    found = encode_columns(labels, n=n)
-    if isinstance(found, Labels):
+    found = encode_labels(labels, n=n)
+    if isinstance(found, Column):
         return found, None
-    return encode_labels(combine_columns(found.columns)), found
+    return encode_column(combine_columns(found.columns)), found
 
 
 def reference_features(
@@ -203,17 +214,26 @@ def _search(data: DataNeighbors, n_jobs: int, aligned: Any = None) -> Neighbors:
     if data.metric == "precomputed":
         return neighbors_from_distances(data.features, data.labels, k, k_other)
     return find_neighbors(
-        data.features, data.labels, k_same=k, k_other=k_other, metric=data.metric, n_jobs=n_jobs,
-        rows=data.points, aligned=aligned,
-    )  # fmt: skip
+        data.features,
+        data.labels,
+        k_same=k,
+        k_other=k_other,
+        metric=data.metric,
+        n_jobs=n_jobs,
+        rows=data.points,
+        aligned=aligned,
+    )
 
 
 def take_rows(data: DataNeighbors, rows: slice) -> DataNeighbors:
     """Return the lists of some of the measured points."""
     return replace(
-        data, points=data.points[rows], indices=data.indices[rows],
-        distances=data.distances[rows], n_same=data.n_same[rows],
-    )  # fmt: skip
+        data,
+        points=data.points[rows],
+        indices=data.indices[rows],
+        distances=data.distances[rows],
+        n_same=data.n_same[rows],
+    )
 
 
 def ranked_data(data: DataNeighbors, points: Points) -> DataNeighbors:
@@ -225,9 +245,12 @@ def ranked_data(data: DataNeighbors, points: Points) -> DataNeighbors:
         distances = cdist(data.features[points], data.features, "sqeuclidean")
     other = different_labels(data.labels, points[:, None], np.arange(data.n))
     return replace(
-        data, points=points, k=data.n - 1, indices=ranking(distances, points, other),
+        data,
+        points=points,
+        k=data.n - 1,
+        indices=ranking(distances, points, other),
         n_same=(data.n - 1 - other.sum(axis=1)).astype(np.int32),
-    )  # fmt: skip
+    )
 
 
 def prepared_for_ranking(data: DataNeighbors) -> DataNeighbors:
@@ -242,9 +265,14 @@ def prepared_for_ranking(data: DataNeighbors) -> DataNeighbors:
 
 
 def both_neighbors(
-    embedding: Map, X: Any, labels: object, k: object, sample: float | None, random_state: object,
+    embedding: Map,
+    X: Any,
+    labels: object,
+    k: object,
+    sample: float | None,
+    random_state: object,
     n_jobs: int,
-) -> tuple[MapNeighbors, DataNeighbors]:  # fmt: skip
+) -> tuple[MapNeighbors, DataNeighbors]:
     """Check all arguments, then return the neighbours of the same points in map and data."""
     low, n = checked_map(embedding)
     size = check_k(k, n=n)
@@ -272,7 +300,7 @@ def unsearched(
     """Check data that belong to a map of n points, and reduce their features."""
     matrix = check_matrix(X)
     check_same_points(matrix.shape[0], n)
-    known = None if labels is None else encode_labels(labels, n=n)
+    known = None if labels is None else encode_column(labels, n=n)
     return DataNeighbors(points, n, known, k, features=reference_features(matrix, n_jobs=n_jobs))
 
 

@@ -10,7 +10,7 @@ from scipy.spatial import cKDTree
 
 from ctsne._core.checks import check_features, check_jobs
 from ctsne.evaluate.sampling import Points, check_k, sample_points
-from ctsne.labels import Labels, encode_labels
+from ctsne.labels import Column, encode_column
 from ctsne.neighbors import find_neighbors
 
 # Maps have one to three dimensions; with more, a tree visits most of the points.
@@ -54,9 +54,13 @@ Map = ArrayLike | MapNeighbors
 
 
 def map_neighbors(
-    embedding: ArrayLike, *, k: int = 90, sample: float | None = None, random_state: object = 0,
+    embedding: ArrayLike,
+    *,
+    k: int = 90,
+    sample: float | None = None,
+    random_state: object = 0,
     n_jobs: int = -1,
-) -> MapNeighbors:  # fmt: skip
+) -> MapNeighbors:
     """Search the neighbours in a map once, for all measures.
 
     Parameters
@@ -126,12 +130,16 @@ def checked_map(embedding: Map) -> tuple[NDArray[np.floating] | MapNeighbors, in
 
 
 def labelled_neighbors(
-    embedding: Map, labels: object, k: object, sample: float | None, random_state: object,
+    embedding: Map,
+    labels: object,
+    k: object,
+    sample: float | None,
+    random_state: object,
     n_jobs: int,
-) -> tuple[MapNeighbors, Labels]:  # fmt: skip
+) -> tuple[MapNeighbors, Column]:
     """Return ``k`` neighbours per point, searched or taken from given ones, and the labels."""
     given, n = checked_map(embedding)
-    known, size = encode_labels(labels, n=n), check_k(k, n=n)
+    known, size = encode_column(labels, n=n), check_k(k, n=n)
     if isinstance(given, MapNeighbors):
         refuse_sample(sample)
         return nearest(given, size), known

@@ -37,10 +37,16 @@ _DENSE_SHARE = 1 / 16
 
 
 def adjusted_rnx(
-    embedding: Map, X: Any, labels: object = None, *, k: int = NEIGHBORHOOD,
-    sample: float | None = None, random_state: object = 0, pointwise: bool = False,
+    embedding: Map,
+    X: Any,
+    labels: object = None,
+    *,
+    k: int = NEIGHBORHOOD,
+    sample: float | None = None,
+    random_state: object = 0,
+    pointwise: bool = False,
     n_jobs: int = -1,
-) -> float | Floats:  # fmt: skip
+) -> float | Floats:
     """Share of the neighbours in the data that the map keeps, beyond chance.
 
     With labels, the neighbours in the map are compared with equally many nearest points of the
@@ -80,10 +86,16 @@ def adjusted_rnx(
 
 
 def adjusted_qnx(
-    embedding: Map, X: Any, labels: object = None, *, k: int = NEIGHBORHOOD,
-    sample: float | None = None, random_state: object = 0, pointwise: bool = False,
+    embedding: Map,
+    X: Any,
+    labels: object = None,
+    *,
+    k: int = NEIGHBORHOOD,
+    sample: float | None = None,
+    random_state: object = 0,
+    pointwise: bool = False,
     n_jobs: int = -1,
-) -> float | Floats:  # fmt: skip
+) -> float | Floats:
     """Share of the neighbours in the data that the map keeps, not corrected for chance.
 
     Parameters
@@ -109,10 +121,16 @@ def adjusted_qnx(
 
 
 def adjusted_jaccard(
-    embedding: Map, X: Any, labels: object = None, *, k: int = NEIGHBORHOOD,
-    sample: float | None = None, random_state: object = 0, pointwise: bool = False,
+    embedding: Map,
+    X: Any,
+    labels: object = None,
+    *,
+    k: int = NEIGHBORHOOD,
+    sample: float | None = None,
+    random_state: object = 0,
+    pointwise: bool = False,
     n_jobs: int = -1,
-) -> float | Floats:  # fmt: skip
+) -> float | Floats:
     """Mean Jaccard index ``|v ∩ n| / |v ∪ n|`` of the neighbourhoods in data and map.
 
     Neighbourhoods are those of :func:`ctsne.evaluate.adjusted_rnx`, without correction for chance.
@@ -142,10 +160,16 @@ def adjusted_jaccard(
 
 
 def rnx_curve(
-    embedding: Map, X: Any, labels: object = None, *, k: ArrayLike | None = None,
-    sample: float | None = None, random_state: object = 0, pointwise: bool = False,
+    embedding: Map,
+    X: Any,
+    labels: object = None,
+    *,
+    k: ArrayLike | None = None,
+    sample: float | None = None,
+    random_state: object = 0,
+    pointwise: bool = False,
     n_jobs: int = -1,
-) -> Curve:  # fmt: skip
+) -> Curve:
     """R_NX over neighbourhood sizes, adjusted for labels, and the area under it.
 
     A whole curve ranks all points by their distance from each measured point. With more than about
@@ -191,9 +215,12 @@ def rnx_curve(
 
 
 def ranked_curve(
-    positions: NDArray[np.floating], data: DataNeighbors, sizes: Points, pointwise: bool,
+    positions: NDArray[np.floating],
+    data: DataNeighbors,
+    sizes: Points,
+    pointwise: bool,
     n_jobs: int,
-) -> Curve:  # fmt: skip
+) -> Curve:
     """Compute a curve from rankings of all points; arguments are checked."""
     low, high = positions.astype(np.float64), prepared_for_ranking(data)
 

@@ -1,18 +1,18 @@
 """Label columns of any kind as integer codes, label names and counts.
 
-:func:`encode_labels` reads one column, :func:`encode_columns` one or several that are conditioned
+:func:`encode_column` reads one column, :func:`encode_labels` one or several that are conditioned
 on separately.
 """
 
-from ctsne.labels.column import JOINT, Labels, combine_columns, encode_labels
-from ctsne.labels.columns import MOST_COLUMNS, LabelColumns, encode_columns
+from ctsne.labels.column import JOINT, Column, combine_columns, encode_column
+from ctsne.labels.columns import MOST_COLUMNS, Labels, encode_labels
 
 __all__ = [
     "JOINT",
     "MOST_COLUMNS",
-    "LabelColumns",
+    "Column",
     "Labels",
     "combine_columns",
-    "encode_columns",
+    "encode_column",
     "encode_labels",
 ]

@@ -24,7 +24,7 @@ _Values = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Labels:
+class Column:
     """A label column in the form that every stage works with.
 
     Parameters
@@ -38,8 +38,8 @@ class Labels:
 
     Examples
     --------
-    >>> from ctsne.labels import encode_labels
-    >>> labels = encode_labels(["b", "a", None, "b"])
+    >>> from ctsne.labels import encode_column
+    >>> labels = encode_column(["b", "a", None, "b"])
     >>> labels.codes.tolist(), labels.names, labels.counts.tolist()
     ([1, 0, -1, 1], ('a', 'b'), [1, 2])
     """
@@ -63,28 +63,28 @@ class Labels:
         """Number of points without a label."""
         return self.n_points - int(self.counts.sum())
 
-    def take(self, rows: ArrayLike) -> Labels:
+    def take(self, rows: ArrayLike) -> Column:
         """Return the labels of some points; unused labels keep their codes.
 
         Examples
         --------
-        >>> from ctsne.labels import encode_labels
-        >>> encode_labels(["b", "a", None, "b"]).take([0, 2]).counts.tolist()
+        >>> from ctsne.labels import encode_column
+        >>> encode_column(["b", "a", None, "b"]).take([0, 2]).counts.tolist()
         [0, 1]
         """
         from ctsne._core.checks import check_rows
 
         codes = self.codes[check_rows(rows, self.n_points)]
         counts = np.bincount(codes[codes >= 0], minlength=self.n_labels)
-        return Labels(codes, self.names, counts.astype(self.counts.dtype))
+        return Column(codes, self.names, counts.astype(self.counts.dtype))
 
     def describe(self) -> str:
         """Summarize the column: number of labels, the first few with their counts, missing entries.
 
         Examples
         --------
-        >>> from ctsne.labels import encode_labels
-        >>> encode_labels(["b", "a", None, "b"]).describe()
+        >>> from ctsne.labels import encode_column
+        >>> encode_column(["b", "a", None, "b"]).describe()
         '2 labels (a: 1, b: 2), 1 missing'
         """
         some = [
@@ -114,8 +114,8 @@ class Labels:
 
         Examples
         --------
-        >>> from ctsne.labels import encode_labels
-        >>> encode_labels(["b", "a"]).per_label({"a": 0.1, "b": 0.5}, argument="beta").tolist()
+        >>> from ctsne.labels import encode_column
+        >>> encode_column(["b", "a"]).per_label({"a": 0.1, "b": 0.5}, argument="beta").tolist()
         [0.1, 0.5]
         """
         if not isinstance(value, Mapping):
@@ -155,7 +155,7 @@ class Labels:
         return key_of
 
 
-def encode_labels(labels: object, *, n: int | None = None, argument: str = "labels") -> Labels:
+def encode_column(labels: object, *, n: int | None = None, argument: str = "labels") -> Column:
     """Turn a label column into codes.
 
     Pandas categoricals and polars enums keep the order of their categories, without the unused
@@ -166,8 +166,8 @@ def encode_labels(labels: object, *, n: int | None = None, argument: str = "labe
     ----------
     labels : array-like of shape (n,) or (n, c)
         A list, tuple, array, pandas or polars column. With several columns (a data frame, a
-        two-dimensional array, `LabelColumns`), each combination of values is a label, named like
-        ``"a | f"``. A `Labels` object is returned unchanged.
+        two-dimensional array, `Labels`), each combination of values is a label, named like
+        ``"a | f"``. A `Column` object is returned unchanged.
     n : int, optional
         Number of points that the column must have.
     argument : str, default="labels"
@@ -175,27 +175,27 @@ def encode_labels(labels: object, *, n: int | None = None, argument: str = "labe
 
     Returns
     -------
-    Labels
+    Column
 
     Examples
     --------
-    >>> from ctsne.labels import encode_labels
-    >>> encode_labels([3.0, 1.0, float("nan"), 3.0], n=4).codes.tolist()
+    >>> from ctsne.labels import encode_column
+    >>> encode_column([3.0, 1.0, float("nan"), 3.0], n=4).codes.tolist()
     [1, 0, -1, 1]
     """
     from ctsne._core.checks import check_count  # imported here: loads SciPy, which no help needs
 
-    columns = [labels] if isinstance(labels, Labels) else as_columns(labels, argument)
-    length = columns[0].n_points if isinstance(columns[0], Labels) else len(columns[0])
+    columns = [labels] if isinstance(labels, Column) else as_columns(labels, argument)
+    length = columns[0].n_points if isinstance(columns[0], Column) else len(columns[0])
     if n is not None and length != check_count(n, "n", low=0):
         wanted = f"one entry for each of the {n} points, in the same order"
         raise ValueError(f"{argument} must have {wanted}, got {length} entries")
-    if isinstance(labels, Labels):
+    if isinstance(labels, Column):
         return labels
     column = columns[0] if len(columns) == 1 else combine_columns(columns, argument=argument)
     codes, names = _encode(column, argument)
     counts = np.bincount(codes[codes >= 0], minlength=len(names)).astype(np.int64)
-    return Labels(codes, tuple(names), counts)
+    return Column(codes, tuple(names), counts)
 
 
 def combine_columns(columns: Sequence[Any], *, argument: str = "labels") -> NDArray[np.object_]:
@@ -221,7 +221,7 @@ def combine_columns(columns: Sequence[Any], *, argument: str = "labels") -> NDAr
     in_order = isinstance(columns, Sequence) and not isinstance(columns, str | bytes)
     if not (in_order or (isinstance(columns, np.ndarray) and columns.ndim)) or len(columns) == 0:
         raise TypeError(f"columns must be a list of label columns, got {shown(columns)}")
-    encoded = [encode_labels(column, argument=argument) for column in columns]
+    encoded = [encode_column(column, argument=argument) for column in columns]
     codes = np.stack([labels.codes for labels in encoded], axis=1)
     present: NDArray[np.bool_] = np.all(codes >= 0, axis=1)
     found, inverse = np.unique(codes[present], axis=0, return_inverse=True)
@@ -246,7 +246,7 @@ def as_columns(labels: Any, argument: str) -> list[Any]:
     """Return one or more columns: lists, one-dimensional arrays, pandas or polars columns."""
     wanted = "give one label per point, as a list, an array or a column of a data frame"
     if hasattr(labels, "combined"):
-        return list(labels.columns)  # of LabelColumns
+        return list(labels.columns)  # of Labels
     if hasattr(labels, "columns"):
         if len(labels.columns) == 0:
             raise ValueError(f"{argument} is a data frame without columns; {wanted}")

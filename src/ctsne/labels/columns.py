@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.messages import did_you_mean, label_text, listed, shown
 from ctsne.labels.column import (
-    Labels,
+    Column,
     as_columns,
     as_number,
-    encode_labels,
+    encode_column,
     is_categorical,
     is_polars,
     joint_names,
@@ -27,22 +27,22 @@ _MISSING = "(missing)"
 
 
 @dataclass(frozen=True, eq=False)
-class LabelColumns:
+class Labels:
     """Two or three label columns of the same points.
 
     Parameters
     ----------
     names : tuple of str
         Names of the columns.
-    columns : tuple of Labels
-    combined : Labels
+    columns : tuple of Column
+    combined : Column
         Every combination of values that occurs is a label, also where some of the columns are
         missing; only points without any label are unlabelled.
 
     Examples
     --------
-    >>> from ctsne.labels import encode_columns
-    >>> labels = encode_columns({"donor": [1, 1, 2, 3], "batch": ["a", "a", "a", "b"]})
+    >>> from ctsne.labels import encode_labels
+    >>> labels = encode_labels({"donor": [1, 1, 2, 3], "batch": ["a", "a", "a", "b"]})
     >>> labels.names, labels.combined.names
     (('donor', 'batch'), ('1 | a', '2 | a', '3 | b'))
     >>> labels.nested()
@@ -50,8 +50,8 @@ class LabelColumns:
     """
 
     names: tuple[str, ...]
-    columns: tuple[Labels, ...]
-    combined: Labels
+    columns: tuple[Column, ...]
+    combined: Column
 
     @property
     def n_points(self) -> int:
@@ -77,8 +77,8 @@ class LabelColumns:
 
         Examples
         --------
-        >>> from ctsne.labels import encode_columns
-        >>> encode_columns([["a", "a", "b", "b"], [1, 2, 3, 3]]).nested()
+        >>> from ctsne.labels import encode_labels
+        >>> encode_labels([["a", "a", "b", "b"], [1, 2, 3, 3]]).nested()
         ((1, 0),)
         """
         places = range(self.n_columns)
@@ -99,8 +99,8 @@ class LabelColumns:
 
         Examples
         --------
-        >>> from ctsne.labels import encode_columns
-        >>> encode_columns({"donor": [1, 2, 2], "batch": ["a", "b", "b"]}).describe()
+        >>> from ctsne.labels import encode_labels
+        >>> encode_labels({"donor": [1, 2, 2], "batch": ["a", "b", "b"]}).describe()
         'donor: 2 labels (1: 1, 2: 2); batch: 2 labels (a: 1, b: 2); donor and batch are the same'
         """
         parts = [
@@ -115,27 +115,27 @@ class LabelColumns:
                 parts.append(f"{self.names[inner]} and {self.names[outer]} are the same")
         return "; ".join(parts)
 
-    def take(self, rows: ArrayLike) -> LabelColumns:
+    def take(self, rows: ArrayLike) -> Labels:
         """Return the labels of some points; unused labels keep their codes.
 
         Examples
         --------
         >>> import numpy as np
-        >>> from ctsne.labels import encode_columns
-        >>> labels = encode_columns([["a", "a", "b"], [1, 2, 2]])
+        >>> from ctsne.labels import encode_labels
+        >>> labels = encode_labels([["a", "a", "b"], [1, 2, 2]])
         >>> labels.take(np.array([0, 2])).codes.tolist()
         [[0, 0], [1, 1]]
         """
         columns = tuple(each.take(rows) for each in self.columns)
-        return LabelColumns(self.names, columns, self.combined.take(rows))
+        return Labels(self.names, columns, self.combined.take(rows))
 
-    def keep(self, places: Sequence[int]) -> Labels | LabelColumns:
-        """Return some of the columns; a single one as `Labels`.
+    def keep(self, places: Sequence[int]) -> Column | Labels:
+        """Return some of the columns; a single one as `Column`.
 
         Examples
         --------
-        >>> from ctsne.labels import encode_columns
-        >>> encode_columns([["a", "a", "b"], [1, 2, 2]]).keep([1]).names
+        >>> from ctsne.labels import encode_labels
+        >>> encode_labels([["a", "a", "b"], [1, 2, 2]]).keep([1]).names
         (1, 2)
         """
         from ctsne._core.checks import check_rows  # imported here: loads SciPy, which no help needs
@@ -155,8 +155,8 @@ class LabelColumns:
 
         Examples
         --------
-        >>> from ctsne.labels import encode_columns
-        >>> labels = encode_columns({"donor": [1, 2, 2], "batch": ["a", "b", "b"]})
+        >>> from ctsne.labels import encode_labels
+        >>> labels = encode_labels({"donor": [1, 2, 2], "batch": ["a", "b", "b"]})
         >>> labels.per_column({"batch": 0.5, "donor": 1}, argument="strength").tolist()
         [1.0, 0.5]
         """
@@ -179,16 +179,16 @@ class LabelColumns:
         return np.array(each)
 
 
-def encode_columns(
+def encode_labels(
     labels: object, *, n: int | None = None, argument: str = "labels"
-) -> Labels | LabelColumns:
+) -> Column | Labels:
     """Turn one or several label columns into codes.
 
     Parameters
     ----------
     labels : data frame, array of shape (n, c), mapping or list of columns, or one column
         At most three columns. A mapping or a data frame names them, otherwise they are called
-        ``"1"``, ``"2"`` and ``"3"``. One column is read as by :func:`ctsne.labels.encode_labels`.
+        ``"1"``, ``"2"`` and ``"3"``. One column is read as by :func:`ctsne.labels.encode_column`.
     n : int, optional
         Number of points that every column must have.
     argument : str, default="labels"
@@ -196,25 +196,25 @@ def encode_columns(
 
     Returns
     -------
-    Labels or LabelColumns
+    Column or Labels
 
     Examples
     --------
-    >>> from ctsne.labels import encode_columns
-    >>> encode_columns({"donor": [1, 2, 2], "batch": ["a", "b", None]}, n=3).codes.tolist()
+    >>> from ctsne.labels import encode_labels
+    >>> encode_labels({"donor": [1, 2, 2], "batch": ["a", "b", None]}, n=3).codes.tolist()
     [[0, 0], [1, 1], [1, -1]]
-    >>> encode_columns(["a", "b"]).names
+    >>> encode_labels(["a", "b"]).names
     ('a', 'b')
     """
-    if isinstance(labels, LabelColumns):
-        encode_labels(labels.combined, n=n, argument=argument)  # checks the number of points
+    if isinstance(labels, Labels):
+        encode_column(labels.combined, n=n, argument=argument)  # checks the number of points
         return labels
     found = _columns_of(labels, n, argument)
     if found is None:
-        return encode_labels(labels, n=n, argument=argument)
+        return encode_column(labels, n=n, argument=argument)
     names, columns = found
     if len(columns) == 1:
-        return encode_labels(columns[0], n=n, argument=argument)
+        return encode_column(columns[0], n=n, argument=argument)
     if len(columns) > MOST_COLUMNS:
         raise ValueError(
             f"{argument} has {len(columns)} columns; at most {MOST_COLUMNS} can be factored out. "
@@ -226,7 +226,7 @@ def encode_columns(
         raise ValueError(f"{argument} has several columns named {shown(twice[0])}; rename them")
     encoded = []
     for name, column in zip(names, columns, strict=True):
-        encoded.append(encode_labels(column, n=n, argument=f"column {shown(name)} of {argument}"))
+        encoded.append(encode_column(column, n=n, argument=f"column {shown(name)} of {argument}"))
         if encoded[-1].n_points != encoded[0].n_points:
             raise ValueError(
                 f"the columns of {argument} must have the same length, got "
@@ -236,7 +236,7 @@ def encode_columns(
     return _joined(names, encoded)
 
 
-def _joined(names: tuple[str, ...], columns: Sequence[Labels]) -> LabelColumns:
+def _joined(names: tuple[str, ...], columns: Sequence[Column]) -> Labels:
     """Add the combined labels."""
     # Missing labels count as a value of their own, the last.
     values = [(*each.names, _MISSING) for each in columns]
@@ -248,32 +248,32 @@ def _joined(names: tuple[str, ...], columns: Sequence[Labels]) -> LabelColumns:
     codes = inverse.astype(np.int32)
     codes[codes >= len(kept)] = -1
     counts = np.bincount(codes[codes >= 0], minlength=len(kept)).astype(np.int64)
-    combined = Labels(codes, tuple(joint_names(values, kept)), counts)
-    return LabelColumns(names, tuple(columns), combined)
+    combined = Column(codes, tuple(joint_names(values, kept)), counts)
+    return Labels(names, tuple(columns), combined)
 
 
-def without_unused(labels: Labels | LabelColumns) -> Labels | LabelColumns:
-    """Return labels without those that no point has, which :meth:`Labels.take` keeps."""
-    if isinstance(labels, LabelColumns):
+def without_unused(labels: Column | Labels) -> Column | Labels:
+    """Return labels without those that no point has, which :meth:`Column.take` keeps."""
+    if isinstance(labels, Labels):
         if labels.combined.counts.all() and all(each.counts.all() for each in labels.columns):
             return labels
         return _joined(labels.names, [_without_unused(each) for each in labels.columns])
     return _without_unused(labels)
 
 
-def _without_unused(labels: Labels) -> Labels:
+def _without_unused(labels: Column) -> Column:
     used = np.flatnonzero(labels.counts)
     if len(used) == labels.n_labels:
         return labels
     codes = np.full(labels.n_labels + 1, -1, np.int32)  # the last is for missing labels
     codes[used] = np.arange(len(used))
     names = tuple(labels.names[code] for code in used)
-    return Labels(codes[labels.codes], names, labels.counts[used])
+    return Column(codes[labels.codes], names, labels.counts[used])
 
 
-def columns_by_name(labels: Labels | LabelColumns, name: str | None = None) -> dict[str, Labels]:
+def columns_by_name(labels: Column | Labels, name: str | None = None) -> dict[str, Column]:
     """Return label columns by name; a single one has this name, if any."""
-    if isinstance(labels, LabelColumns):
+    if isinstance(labels, Labels):
         return dict(zip(labels.names, labels.columns, strict=True))
     return {name or "label": labels}
 
@@ -338,7 +338,7 @@ def _is_column(entry: Any) -> bool:
     if isinstance(entry, np.ndarray):
         return entry.ndim == 1
     return (
-        isinstance(entry, list | Labels)
+        isinstance(entry, list | Column)
         or (hasattr(entry, "isna") and not hasattr(entry, "columns"))
         or is_polars(entry)
         or is_categorical(entry)
@@ -347,7 +347,7 @@ def _is_column(entry: Any) -> bool:
 
 def _are_columns(entries: list[Any], n: int | None) -> bool:
     """Return whether the entries of a list are columns; otherwise they are rows."""
-    lengths = [each.n_points if isinstance(each, Labels) else len(each) for each in entries]
+    lengths = [each.n_points if isinstance(each, Column) else len(each) for each in entries]
     if n is not None and all(length == n for length in lengths):
         return True
     return len(entries) != n if n is not None else len(entries) <= max(lengths)

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.checks import check_kind
 from ctsne.affinity.columns import per_column
-from ctsne.labels import LabelColumns
+from ctsne.labels import Labels
 from ctsne.labels.columns import number_rows
 from ctsne.layout.pairs import PairWeights, pair_weights
 from ctsne.layout.repulsion import Repulsion
@@ -51,9 +51,9 @@ class ColumnWeights:
 
     Examples
     --------
-    >>> from ctsne.labels import encode_columns
+    >>> from ctsne.labels import encode_labels
     >>> from ctsne.layout import column_weights
-    >>> weights = column_weights(encode_columns([[1, 1, 2, 2], list("abab")]), [0.1, 0.5])
+    >>> weights = column_weights(encode_labels([[1, 1, 2, 2], list("abab")]), [0.1, 0.5])
     >>> len(weights.terms), weights.order.tolist()
     (2, [0, 1, 2, 3])
     """
@@ -82,12 +82,12 @@ class ColumnWeights:
         return sum(each.mean_log_weight(matrix) for each in self.columns)
 
 
-def column_weights(labels: LabelColumns, beta: ArrayLike) -> ColumnWeights:
+def column_weights(labels: Labels, beta: ArrayLike) -> ColumnWeights:
     """Return the weights of original ct-SNE, multiplied over several label columns.
 
     Parameters
     ----------
-    labels : LabelColumns
+    labels : Labels
     beta : float or ndarray of shape (n_columns,)
         In (0, 1]; the alpha of each column follows from its beta.
 
@@ -97,13 +97,13 @@ def column_weights(labels: LabelColumns, beta: ArrayLike) -> ColumnWeights:
 
     Examples
     --------
-    >>> from ctsne.labels import encode_columns
+    >>> from ctsne.labels import encode_labels
     >>> from ctsne.layout import column_weights
-    >>> weights = column_weights(encode_columns([[1, 1, 2, 2], list("abab")]), 0.1)
+    >>> weights = column_weights(encode_labels([[1, 1, 2, 2], list("abab")]), 0.1)
     >>> [each.alpha.round(3).tolist() for each in weights.columns]
     [[2.8, 2.8], [2.8, 2.8]]
     """
-    check_kind(labels, LabelColumns, "labels")
+    check_kind(labels, Labels, "labels")
     betas = per_column(beta, "beta", labels, open_low=True)
     columns = tuple(
         pair_weights(column, each) for column, each in zip(labels.columns, betas, strict=True)
@@ -117,10 +117,12 @@ def column_weights(labels: LabelColumns, beta: ArrayLike) -> ColumnWeights:
     group_full = np.zeros(labels.combined.n_labels, bool)
     group_full[base.codes[full]] = True
     main = PairWeights(
-        base.codes, base.order, base.bounds,
+        base.codes,
+        base.order,
+        base.bounds,
         alpha=float(always.prod()) + np.where(group_full, float(more.prod()), 0.0),
         beta=np.full(labels.combined.n_labels, float(always.prod())),
-    )  # fmt: skip
+    )
     in_order = labels.codes[base.order]
     terms = []
     # For each column: nothing, both labelled (where some are not), or the same label.

@@ -274,9 +274,13 @@ class Layout:
         repulsion, normaliser = self._repulsion(self._descent.y, extent)
         exaggeration, rate, momentum = self.schedule.at(self.iteration)
         self._extent = self._descent.step(
-            repulsion, pull=exaggeration, push=1.0 / normaliser, learning_rate=rate,
-            momentum=momentum, longest=self.schedule.longest_step,
-        )  # fmt: skip
+            repulsion,
+            pull=exaggeration,
+            push=1.0 / normaliser,
+            learning_rate=rate,
+            momentum=momentum,
+            longest=self.schedule.longest_step,
+        )
         self.iteration += 1
         return normaliser
 

@@ -93,9 +93,15 @@ def make_fields(
 
 
 def make_column_fields(
-    y: NDArray[np.float32], codes: NDArray[np.int32], table: NDArray[np.int32],
-    alpha: NDArray[np.float64], beta: NDArray[np.float64], *, dof: float, n_jobs: int,
-) -> Fields:  # fmt: skip
+    y: NDArray[np.float32],
+    codes: NDArray[np.int32],
+    table: NDArray[np.int32],
+    alpha: NDArray[np.float64],
+    beta: NDArray[np.float64],
+    *,
+    dof: float,
+    n_jobs: int,
+) -> Fields:
     """Compute the potentials of a map that several label columns condition.
 
     Parameters
@@ -123,10 +129,13 @@ def make_column_fields(
     numbers = np.append(np.arange(1, count), 0).astype(np.int32)  # the last: all alike
     return potentials.fields(
         grids=np.stack([grid for grid, _ in grids]),
-        offset=np.array([offset for _, offset in grids]), grid_of=numbers,
-        share=np.ones(count, np.float32), own=np.zeros(count, np.float32),
-        ranges=np.zeros((count, 2), np.int64), summed=np.zeros((y.shape[1], 0), np.float32),
-    )  # fmt: skip
+        offset=np.array([offset for _, offset in grids]),
+        grid_of=numbers,
+        share=np.ones(count, np.float32),
+        own=np.zeros(count, np.float32),
+        ranges=np.zeros((count, 2), np.int64),
+        summed=np.zeros((y.shape[1], 0), np.float32),
+    )
 
 
 def _potentials(y: NDArray[np.float32], dof: float, n_jobs: int) -> _Potentials:
@@ -155,9 +164,13 @@ class _Potentials:
         plan, n = self._mesh.plan, len(self.y)
         _, normaliser = Repulsion(n, dof=plan.dof, n_jobs=self._n_jobs)(self.y)
         return Fields(
-            **made, origin=np.array(self._origin), nodes=plan.nodes, spacing=plan.spacing,
-            dof=plan.dof, usual=normaliser / n,
-        )  # fmt: skip
+            **made,
+            origin=np.array(self._origin),
+            nodes=plan.nodes,
+            spacing=plan.spacing,
+            dof=plan.dof,
+            usual=normaliser / n,
+        )
 
     def of(
         self, begin: int, end: int, charge: NDArray[np.float32] | None = None
@@ -177,11 +190,14 @@ class _Potentials:
 def _unweighted(potentials: _Potentials) -> dict[str, NDArray[Any]]:
     grid, offset = potentials.of(0, len(potentials.y))
     return {
-        "grids": grid[None], "offset": np.array([offset]),
-        "grid_of": np.zeros(1, np.int32), "share": np.ones(1, np.float32),
-        "own": np.zeros(1, np.float32), "ranges": np.zeros((1, 2), np.int64),
+        "grids": grid[None],
+        "offset": np.array([offset]),
+        "grid_of": np.zeros(1, np.int32),
+        "share": np.ones(1, np.float32),
+        "own": np.zeros(1, np.float32),
+        "ranges": np.zeros((1, 2), np.int64),
         "summed": np.zeros((potentials.y.shape[1], 0), np.float32),
-    }  # fmt: skip
+    }
 
 
 def _weighted(potentials: _Potentials, weights: PairWeights) -> dict[str, NDArray[Any]]:
@@ -220,9 +236,12 @@ def _weighted(potentials: _Potentials, weights: PairWeights) -> dict[str, NDArra
     return {
         "grids": np.stack([grid for grid, _ in grids]),
         "offset": np.array([offset for _, offset in grids]),
-        "grid_of": grid_of, "share": share, "own": own_weight, "ranges": ranges,
+        "grid_of": grid_of,
+        "share": share,
+        "own": own_weight,
+        "ranges": ranges,
         "summed": np.ascontiguousarray(potentials.y[first:m].T),
-    }  # fmt: skip
+    }
 
 
 def _sum(*terms: tuple[float, tuple[NDArray[np.float32], float]]) -> tuple[Any, float]:

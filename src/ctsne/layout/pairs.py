@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.checks import check_kind, check_sparse, is_sparse
 from ctsne.affinity.weights import per_label, same_label_share
-from ctsne.labels import Labels
+from ctsne.labels import Column
 
 _ENTRIES_AT_ONCE = 4_000_000
 # Charge of unlabelled points. Its product with any other is at least one, where weights are capped.
@@ -40,9 +40,9 @@ class PairWeights:
     Examples
     --------
     >>> import numpy as np
-    >>> from ctsne.labels import encode_labels
+    >>> from ctsne.labels import encode_column
     >>> from ctsne.layout import pair_weights
-    >>> pair_weights(encode_labels(["a", "b", "a"]), np.array([0.1, 0.1])).order.tolist()
+    >>> pair_weights(encode_column(["a", "b", "a"]), np.array([0.1, 0.1])).order.tolist()
     [0, 2, 1]
     """
 
@@ -79,12 +79,12 @@ class PairWeights:
         return total
 
 
-def pair_weights(labels: Labels, beta: ArrayLike) -> PairWeights:
+def pair_weights(labels: Column, beta: ArrayLike) -> PairWeights:
     """Return the weights of original ct-SNE: same label times alpha, different times beta.
 
     Parameters
     ----------
-    labels : Labels
+    labels : Column
     beta : float or ndarray of shape (n_labels,)
         In (0, 1]; ``alpha`` follows from ``alpha rho + beta (1 - rho) = 1``.
 
@@ -95,13 +95,13 @@ def pair_weights(labels: Labels, beta: ArrayLike) -> PairWeights:
     Examples
     --------
     >>> import numpy as np
-    >>> from ctsne.labels import encode_labels
+    >>> from ctsne.labels import encode_column
     >>> from ctsne.layout import pair_weights
-    >>> weights = pair_weights(encode_labels(["a", "b", "a", "b"]), np.array([0.1, 0.1]))
+    >>> weights = pair_weights(encode_column(["a", "b", "a", "b"]), np.array([0.1, 0.1]))
     >>> weights.alpha.round(3).tolist()
     [2.8, 2.8]
     """
-    check_kind(labels, Labels, "labels")
+    check_kind(labels, Column, "labels")
     betas = per_label(beta, "beta", labels, open_low=True)
     rho = same_label_share(labels)
     if rho == 0:  # no two points share a label: all pairs have weight one

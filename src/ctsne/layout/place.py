@@ -29,9 +29,16 @@ class Places:
         self._fields = fields
         self._exaggeration = exaggeration
         self._native = _native.PlaceMap(
-            y, fields.grids, fields.nodes, fields.spacing, fields.origin.tolist(), fields.offset,
-            fields.summed, fields.dof, fields.usual,
-        )  # fmt: skip
+            y,
+            fields.grids,
+            fields.nodes,
+            fields.spacing,
+            fields.origin.tolist(),
+            fields.offset,
+            fields.summed,
+            fields.dof,
+            fields.usual,
+        )
 
     def place(
         self,
@@ -47,7 +54,14 @@ class Places:
         """
         fields = self._fields
         out, _ = self._native.place(
-            indices, rows, fields.grid_of[labels], fields.share[labels], fields.own[labels],
-            fields.ranges[labels], self._exaggeration, MOST_STEPS, n_jobs,
-        )  # fmt: skip
+            indices,
+            rows,
+            fields.grid_of[labels],
+            fields.share[labels],
+            fields.own[labels],
+            fields.ranges[labels],
+            self._exaggeration,
+            MOST_STEPS,
+            n_jobs,
+        )
         return out

@@ -232,8 +232,13 @@ class Repulsion:
         mesh.spread(view.y, np.array(channel.sources), view.origin, channel.charge)
         offset = np.array([self._mesh.convolve() * channel.total])
         potential = mesh.gather(
-            force, view.y, np.array(channel.targets), view.origin, offset, channel.coefficient,
+            force,
+            view.y,
+            np.array(channel.targets),
+            view.origin,
+            offset,
+            channel.coefficient,
             channel.charge,
-        )  # fmt: skip
+        )
         # The mesh includes each point's own charge, at distance zero: subtract it.
         return potential - channel.own

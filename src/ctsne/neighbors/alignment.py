@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ctsne._core.checks import as_numbers, check_choice, check_directions, check_matrix, is_sparse
 from ctsne._core.vocabulary import ALIGN_CHOICES, TRIED_ALIGNMENTS
-from ctsne.labels import Labels
+from ctsne.labels import Column
 from ctsne.neighbors.exact import unit_rows
 from ctsne.neighbors.search import find_neighbors
 
@@ -92,7 +92,7 @@ def check_align(align: Any, n: int, metric: str) -> str | _Points:
 
 
 def choose_alignment(
-    X: Any, labels: Labels | None, how: str | _Points, *, metric: str, n_jobs: int
+    X: Any, labels: Column | None, how: str | _Points, *, metric: str, n_jobs: int
 ) -> Alignment:
     """Align the points by name, rescale a given representation, or try alignments ("auto")."""
     if labels is None or (isinstance(how, str) and how == "none"):
@@ -114,7 +114,7 @@ def choose_alignment(
 
 
 def align_points(
-    X: _Points, labels: Labels, how: str, *, metric: str = "euclidean", n_jobs: int = -1
+    X: _Points, labels: Column, how: str, *, metric: str = "euclidean", n_jobs: int = -1
 ) -> _Points:
     """Move the points of each label towards their counterparts under other labels.
 
@@ -127,17 +127,17 @@ def align_points(
     Examples
     --------
     >>> import numpy as np
-    >>> from ctsne.labels import encode_labels
+    >>> from ctsne.labels import encode_column
     >>> from ctsne.neighbors.alignment import align_points
     >>> X = np.array([[0.0], [1.0], [2.0], [5.0], [6.0], [7.0]])
-    >>> align_points(X, encode_labels(list("aaabbb")), "mean").ravel().tolist()
+    >>> align_points(X, encode_column(list("aaabbb")), "mean").ravel().tolist()
     [2.5, 3.5, 4.5, 2.5, 3.5, 4.5]
     """
     aligned = _align(X, labels, how, metric=metric, n_jobs=n_jobs).points
     return X if aligned is None else aligned
 
 
-def _align(X: _Points, labels: Labels, how: str, *, metric: str, n_jobs: int) -> Alignment:
+def _align(X: _Points, labels: Column, how: str, *, metric: str, n_jobs: int) -> Alignment:
     if how == "none" or labels.n_labels < 2:
         return Alignment(how, None)
     points = unit_rows(X) if metric == "cosine" else X
@@ -161,7 +161,7 @@ def shift_to(points: _Floats, known: _Floats, how: str, *, n_jobs: int) -> _Floa
     if how == "mean":
         return np.asarray(known.mean(axis=0) - points.mean(axis=0))
     codes = np.repeat([0, 1], [len(known), len(points)]).astype(np.int32)
-    sides = Labels(codes, ("known", "new"), np.bincount(codes, minlength=2).astype(np.int64))
+    sides = Column(codes, ("known", "new"), np.bincount(codes, minlength=2).astype(np.int64))
     shift = np.zeros(points.shape[1])
     for _ in range(ROUNDS):
         difference, count = _differences(np.concatenate([known, points + shift]), sides, n_jobs)
@@ -170,7 +170,7 @@ def shift_to(points: _Floats, known: _Floats, how: str, *, n_jobs: int) -> _Floa
     return shift
 
 
-def unit_factor(points: _Points, X: _Points, labels: Labels, *, metric: str) -> float:
+def unit_factor(points: _Points, X: _Points, labels: Column, *, metric: str) -> float:
     """Return the factor that gives a representation the unit of the data.
 
     Distances to other labels, in the representation, are compared with those to the same label, in
@@ -189,7 +189,7 @@ def unit_factor(points: _Points, X: _Points, labels: Labels, *, metric: str) -> 
     return typical[0] / typical[1]
 
 
-def alignment_sample(labels: Labels) -> NDArray[np.int64]:
+def alignment_sample(labels: Column) -> NDArray[np.int64]:
     """Choose the points that an alignment is estimated on: all of them, or a random sample."""
     n = labels.n_points
     if n <= SAMPLE:
@@ -198,7 +198,7 @@ def alignment_sample(labels: Labels) -> NDArray[np.int64]:
 
 
 def commuting_share(
-    X: _Points, aligned: _Points, labels: Labels, *, metric: str = "euclidean", n_jobs: int = -1
+    X: _Points, aligned: _Points, labels: Column, *, metric: str = "euclidean", n_jobs: int = -1
 ) -> float:
     """Measure how well an alignment fits, without using a second label.
 
@@ -208,10 +208,10 @@ def commuting_share(
     Examples
     --------
     >>> import numpy as np
-    >>> from ctsne.labels import encode_labels
+    >>> from ctsne.labels import encode_column
     >>> from ctsne.neighbors.alignment import align_points, commuting_share
     >>> rng = np.random.default_rng(0)
-    >>> labels = encode_labels(np.arange(600) % 2)
+    >>> labels = encode_column(np.arange(600) % 2)
     >>> X = rng.normal(size=(600, 2)) + 9.0 * (np.arange(600) % 2)[:, None]
     >>> [round(commuting_share(X, align_points(X, labels, how), labels), 1)
     ...  for how in ("none", "mean")]
@@ -229,7 +229,7 @@ def commuting_share(
 
 
 def _graph(
-    points: _Points, labels: Labels, k_same: int, k_other: int, metric: str, n_jobs: int
+    points: _Points, labels: Column, k_same: int, k_other: int, metric: str, n_jobs: int
 ) -> sp.csr_array:
     """Return pairs that are in a list of either point, as ones."""
     graph = _listed(points, labels, k_same, k_other, metric, n_jobs)
@@ -237,7 +237,7 @@ def _graph(
 
 
 def _listed(
-    points: _Points, labels: Labels, k_same: int, k_other: int, metric: str, n_jobs: int
+    points: _Points, labels: Column, k_same: int, k_other: int, metric: str, n_jobs: int
 ) -> sp.csr_array:
     """Return the points in one of the two lists of each point, as ones."""
     found = find_neighbors(
@@ -251,13 +251,13 @@ def _listed(
     return sp.csr_array((np.ones(len(row), np.float32), (row, found.indices[wanted])), shape=(n, n))
 
 
-def _to_common_mean(points: _Points, labels: Labels) -> _Floats:
+def _to_common_mean(points: _Points, labels: Column) -> _Floats:
     """Return the shift of each label that moves its mean to that of all labelled points."""
     means = _label_sums(points, labels) / np.maximum(labels.counts, 1)[:, None]
     return np.asarray(points[labels.codes >= 0].mean(axis=0, dtype=np.float64) - means)
 
 
-def _label_sums(values: NDArray[Any], labels: Labels) -> _Floats:
+def _label_sums(values: NDArray[Any], labels: Column) -> _Floats:
     """Sum over the points of each label."""
     labelled = np.flatnonzero(labels.codes >= 0)
     members = sp.csr_array(
@@ -273,7 +273,7 @@ def moved(points: _Points, codes: _Codes, shifts: _Floats) -> _Points:
     return np.asarray(points + padded[codes])  # a missing label, -1, takes the zeros
 
 
-def _differences(points: _Points, labels: Labels, n_jobs: int) -> tuple[_Floats, NDArray[np.int64]]:
+def _differences(points: _Points, labels: Column, n_jobs: int) -> tuple[_Floats, NDArray[np.int64]]:
     """Sum the differences of each point to its counterparts, and count them."""
     listed = _listed(points, labels, 0, PAIR_NEIGHBORS, "euclidean", n_jobs)
     pairs = listed.multiply(listed.T).tocsr()
@@ -281,7 +281,7 @@ def _differences(points: _Points, labels: Labels, n_jobs: int) -> tuple[_Floats,
     return np.asarray(pairs @ points - count[:, None] * points), count
 
 
-def _mutual_shifts(points: _Points, labels: Labels, n_jobs: int) -> _Floats:
+def _mutual_shifts(points: _Points, labels: Column, n_jobs: int) -> _Floats:
     """Find the shift of each label, repeatedly half its mean difference to its counterparts."""
     shifts = np.zeros((labels.n_labels, points.shape[1]))
     start = points.astype(np.float64)
@@ -292,7 +292,7 @@ def _mutual_shifts(points: _Points, labels: Labels, n_jobs: int) -> _Floats:
     return shifts
 
 
-def _local_moves(points: _Points, labels: Labels, n_jobs: int) -> _Floats:
+def _local_moves(points: _Points, labels: Column, n_jobs: int) -> _Floats:
     """Find the move of each point, repeatedly half the mean difference of paired points near."""
     start = points.astype(np.float64)
     now = start.copy()
@@ -330,8 +330,12 @@ def _smoothed(
         both = np.concatenate([places[sources], points[targets]])
         side = np.repeat([0, 1], [len(sources), len(targets)]).astype(np.int32)
         found = find_neighbors(
-            both, side, k_same=0, k_other=min(LOCAL_NEIGHBORS, len(sources)), n_jobs=n_jobs,
+            both,
+            side,
+            k_same=0,
+            k_other=min(LOCAL_NEIGHBORS, len(sources)),
+            n_jobs=n_jobs,
             rows=np.arange(len(sources), len(both)),
-        )  # fmt: skip
+        )
         smoothed[targets] = values[sources[found.indices]].mean(axis=1)
     return smoothed

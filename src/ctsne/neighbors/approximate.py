@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 import ctsne._native as _native
 from ctsne._core.progress import Report, in_parts, within
-from ctsne.labels import Labels
+from ctsne.labels import Column
 from ctsne.neighbors.exact import Searched, as_metric, scan_all, searched_points
 from ctsne.neighbors.lists import Neighbors
 
@@ -56,7 +56,7 @@ class _Truth:
 
 def approximate_neighbors(
     X: NDArray[np.floating],
-    labels: Labels | None,
+    labels: Column | None,
     k_same: NDArray[np.int32],
     k_other: NDArray[np.int32],
     *,

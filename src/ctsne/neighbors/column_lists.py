@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.checks import check_kind, check_number, is_sparse
 from ctsne._core.progress import Report
-from ctsne.labels import LabelColumns
+from ctsne.labels import Labels
 from ctsne.neighbors.lists import Neighbors, Unaligned
 from ctsne.neighbors.patterns import PatternCounts, fill_patterns, pattern_of
 from ctsne.neighbors.precomputed import check_square, nearest
@@ -25,33 +25,33 @@ _WHOLE_LISTS = 4
 _ROWS_AT_ONCE = 1 << 14
 
 
-def occurring_patterns(labels: LabelColumns) -> tuple[int, ...]:
+def occurring_patterns(labels: Labels) -> tuple[int, ...]:
     """Return the patterns of columns that differ between some two points; 0 is always among them.
 
     Examples
     --------
-    >>> from ctsne.labels import encode_columns
+    >>> from ctsne.labels import encode_labels
     >>> from ctsne.neighbors import occurring_patterns
-    >>> occurring_patterns(encode_columns([[1, 1, 2, 2], ["a", "b", "a", "b"]]))
+    >>> occurring_patterns(encode_labels([[1, 1, 2, 2], ["a", "b", "a", "b"]]))
     (0, 1, 2, 3)
-    >>> occurring_patterns(encode_columns([["a", "a", "b"], [1, 2, 3]]))  # nested
+    >>> occurring_patterns(encode_labels([["a", "a", "b"], [1, 2, 3]]))  # nested
     (0, 2, 3)
     """
-    check_kind(labels, LabelColumns, "labels")
+    check_kind(labels, Labels, "labels")
     table = _combinations(labels)
     counts = PatternCounts(labels.codes)
     others = range(1, 1 << labels.n_columns)
     return (0, *(pattern for pattern in others if counts.count(table, pattern).any()))
 
 
-def alike_counts(labels: LabelColumns) -> NDArray[np.int64]:
+def alike_counts(labels: Labels) -> NDArray[np.int64]:
     """Count the other points that differ in nothing from those of each combination of labels."""
     labelled = labels.combined.codes >= 0
     counts = PatternCounts(labels.codes).count(_combinations(labels), 0) - 1
     return counts if labelled.all() else counts[1:]  # points without any label come first
 
 
-def _combinations(labels: LabelColumns) -> NDArray[np.int32]:
+def _combinations(labels: Labels) -> NDArray[np.int32]:
     """Return the labels of one point of each combination."""
     _, first = np.unique(labels.combined.codes, return_index=True)
     return labels.codes[first]
@@ -79,7 +79,7 @@ def paper_lists(patterns: tuple[int, ...], perplexity: float) -> Lengths:
 
 
 def balanced_lists(
-    labels: LabelColumns, patterns: tuple[int, ...], perplexity: float, strength: ArrayLike
+    labels: Labels, patterns: tuple[int, ...], perplexity: float, strength: ArrayLike
 ) -> Lengths:
     """Return the list lengths of ``balanced``: three times the perplexity of each list.
 
@@ -126,16 +126,23 @@ def divided(shares: NDArray[np.float64], total: int) -> Lengths:
 
 
 def find_lists(
-    X: NDArray[np.floating], labels: LabelColumns, *, lengths: Lengths, patterns: tuple[int, ...],
-    metric: str = "euclidean", recall: float = 1.0, aligned: NDArray[np.floating] | None = None,
-    n_jobs: int | None = -1, after_part: Report | None = None,
-) -> Neighbors:  # fmt: skip
+    X: NDArray[np.floating],
+    labels: Labels,
+    *,
+    lengths: Lengths,
+    patterns: tuple[int, ...],
+    metric: str = "euclidean",
+    recall: float = 1.0,
+    aligned: NDArray[np.floating] | None = None,
+    n_jobs: int | None = -1,
+    after_part: Report | None = None,
+) -> Neighbors:
     """Find the nearest points of every pattern.
 
     Parameters
     ----------
     X : array, shape (n, d)
-    labels : LabelColumns
+    labels : Labels
     lengths : ndarray of int, shape (P,) or (n, P)
         Wanted length of each list. Where one has too few candidates, others take the rest.
     patterns : tuple of int
@@ -151,16 +158,16 @@ def find_lists(
     Examples
     --------
     >>> import numpy as np
-    >>> from ctsne.labels import encode_columns
+    >>> from ctsne.labels import encode_labels
     >>> from ctsne.neighbors import find_lists, occurring_patterns
-    >>> labels = encode_columns([[1, 1, 2, 2], ["a", "b", "a", "b"]])
+    >>> labels = encode_labels([[1, 1, 2, 2], ["a", "b", "a", "b"]])
     >>> X = np.arange(4.0)[:, None]
     >>> patterns = occurring_patterns(labels)
     >>> found = find_lists(X, labels, lengths=np.ones(4, int), patterns=patterns)
     >>> found.lengths.tolist()[0], found.indices.tolist()[0]
     ([0, 1, 1, 1], [2, 1, 3])
     """
-    check_kind(labels, LabelColumns, "labels")
+    check_kind(labels, Labels, "labels")
     index = SearchIndex(
         X, labels.codes, aligned=aligned, metric=metric, recall=recall, n_jobs=n_jobs
     )
@@ -180,7 +187,7 @@ def find_lists(
 
 
 def read_lists(
-    distances: Any, labels: LabelColumns, *, lengths: Lengths, patterns: tuple[int, ...]
+    distances: Any, labels: Labels, *, lengths: Lengths, patterns: tuple[int, ...]
 ) -> Neighbors:
     """Read the lists from a matrix of distances or a sparse graph.
 
@@ -199,14 +206,14 @@ def read_lists(
     Examples
     --------
     >>> import numpy as np
-    >>> from ctsne.labels import encode_columns
+    >>> from ctsne.labels import encode_labels
     >>> from ctsne.neighbors import read_lists
-    >>> labels = encode_columns([[1, 1, 2, 2], ["a", "b", "a", "b"]])
+    >>> labels = encode_labels([[1, 1, 2, 2], ["a", "b", "a", "b"]])
     >>> D = np.abs(np.subtract.outer(np.arange(4.0), np.arange(4.0)))
     >>> read_lists(D, labels, lengths=np.ones(4, int), patterns=(0, 1, 2, 3)).indices.tolist()[0]
     [2, 1, 3]
     """
-    check_kind(labels, LabelColumns, "labels")
+    check_kind(labels, Labels, "labels")
     matrix = check_square(distances, "distances")
     n = matrix.shape[0]
     if labels.n_points != n:
@@ -238,7 +245,7 @@ def read_lists(
 
 
 def _from_graph(
-    edges: Any, labels: LabelColumns, lengths: Lengths, patterns: tuple[int, ...]
+    edges: Any, labels: Labels, lengths: Lengths, patterns: tuple[int, ...]
 ) -> Neighbors:
     n, lists = edges.shape[0], len(patterns)
     keep = edges.row != edges.col
@@ -269,13 +276,19 @@ def _chosen_slots(lengths: NDArray[np.integer], kept: NDArray[np.integer]) -> ND
 
 
 def _with_scale(
-    indices: NDArray[np.int32], distances: NDArray[np.floating], lengths: NDArray[np.int32],
+    indices: NDArray[np.int32],
+    distances: NDArray[np.floating],
+    lengths: NDArray[np.int32],
     patterns: tuple[int, ...],
-) -> Neighbors:  # fmt: skip
+) -> Neighbors:
     return Neighbors(
-        indices, distances.astype(np.float32), np.ascontiguousarray(lengths[:, 0]),
-        float(distances.max()) or 1.0, patterns=patterns, lengths=lengths,
-    )  # fmt: skip
+        indices,
+        distances.astype(np.float32),
+        np.ascontiguousarray(lengths[:, 0]),
+        float(distances.max()) or 1.0,
+        patterns=patterns,
+        lengths=lengths,
+    )
 
 
 def select_lists(neighbors: Neighbors, lengths: NDArray[np.integer]) -> Neighbors:

@@ -18,9 +18,15 @@ _ENTRIES_AT_ONCE = 2**22
 
 
 def crossed_neighbors(
-    distances: Any, codes: Codes, known: Codes, *, lengths: NDArray[np.int32],
-    patterns: tuple[int, ...], scale: float, own: NDArray[np.integer] | None = None,
-) -> Iterator[tuple[NDArray[np.int64], Neighbors]]:  # fmt: skip
+    distances: Any,
+    codes: Codes,
+    known: Codes,
+    *,
+    lengths: NDArray[np.int32],
+    patterns: tuple[int, ...],
+    scale: float,
+    own: NDArray[np.integer] | None = None,
+) -> Iterator[tuple[NDArray[np.int64], Neighbors]]:
     """Yield the lists of new points, for rows of equal length together.
 
     Parameters
@@ -67,9 +73,15 @@ def _entries(distances: Any, own: Any) -> tuple[Codes, Codes, NDArray[np.floatin
 
 
 def _lists(
-    row: Codes, column: Codes, value: NDArray[np.floating], codes: Codes, known: Codes,
-    lengths: NDArray[np.int32], patterns: tuple[int, ...], scale: float,
-) -> Iterator[tuple[NDArray[np.int64], Neighbors]]:  # fmt: skip
+    row: Codes,
+    column: Codes,
+    value: NDArray[np.floating],
+    codes: Codes,
+    known: Codes,
+    lengths: NDArray[np.int32],
+    patterns: tuple[int, ...],
+    scale: float,
+) -> Iterator[tuple[NDArray[np.int64], Neighbors]]:
     m = len(codes)
     rank = np.full(1 << codes.shape[1], -1)
     rank[list(patterns)] = np.arange(len(patterns))
@@ -92,7 +104,14 @@ def _lists(
         which = (slot >= edges[:, :, None]).sum(axis=1)  # the list of every slot
         inside = slot - np.take_along_axis(edges - chosen, which, axis=1)
         at = order[np.take_along_axis(begins[rows], which, axis=1) + inside]
-        yield rows, Neighbors(
-            column[at].astype(np.int32), value[at].astype(np.float32), chosen[:, 0], scale,
-            patterns=patterns, lengths=chosen,
-        )  # fmt: skip
+        yield (
+            rows,
+            Neighbors(
+                column[at].astype(np.int32),
+                value[at].astype(np.float32),
+                chosen[:, 0],
+                scale,
+                patterns=patterns,
+                lengths=chosen,
+            ),
+        )

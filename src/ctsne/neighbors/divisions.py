@@ -70,9 +70,17 @@ class Space:
         points: Any = self.points
         first, mean, scale = self.scaling
         self._cells[division] = _native.QueryCells(
-            points, first, mean, scale, order, bounds, self._combinations, self._table,
-            division == INSIDE, n_jobs,
-        )  # fmt: skip
+            points,
+            first,
+            mean,
+            scale,
+            order,
+            bounds,
+            self._combinations,
+            self._table,
+            division == INSIDE,
+            n_jobs,
+        )
 
     def _divided(self, division: int, n_jobs: int) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
         n = len(self.points)
@@ -92,11 +100,20 @@ class Space:
 
 
 def find_in_parts(
-    cells: _native.QueryCells, queries: NDArray[np.floating], labels: Codes,
-    own: NDArray[np.int64] | None, pattern: int, budget: int, wanted: NDArray[np.integer],
-    offsets: NDArray[np.integer], indices: NDArray[np.int32], distances: NDArray[np.float32], *,
-    n_jobs: int, after_part: Report | None,
-) -> None:  # fmt: skip
+    cells: _native.QueryCells,
+    queries: NDArray[np.floating],
+    labels: Codes,
+    own: NDArray[np.int64] | None,
+    pattern: int,
+    budget: int,
+    wanted: NDArray[np.integer],
+    offsets: NDArray[np.integer],
+    indices: NDArray[np.int32],
+    distances: NDArray[np.float32],
+    *,
+    n_jobs: int,
+    after_part: Report | None,
+) -> None:
     """Fill one list of every query, some queries at a time."""
     lengths = np.ascontiguousarray(wanted, np.int32)
     begins = np.ascontiguousarray(offsets, np.int32)
@@ -104,9 +121,17 @@ def find_in_parts(
     for rows in in_parts(np.arange(len(queries)), after_part):
         part = slice(rows[0], rows[-1] + 1) if len(rows) else slice(0)
         cells.find(
-            points[part], labels[part], None if own is None else own[part], pattern, budget,
-            lengths[part], begins[part], indices[part], distances[part], n_jobs,
-        )  # fmt: skip
+            points[part],
+            labels[part],
+            None if own is None else own[part],
+            pattern,
+            budget,
+            lengths[part],
+            begins[part],
+            indices[part],
+            distances[part],
+            n_jobs,
+        )
 
 
 def combinations_of(codes: Codes) -> tuple[Codes, NDArray[np.int32]]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import ctsne._native as _native
 from ctsne._core.progress import Report, in_parts, within
-from ctsne.labels import Labels
+from ctsne.labels import Column
 from ctsne.neighbors.lists import Neighbors
 
 # Numbers converted to double precision at a time, so that the data are never copied as a whole.
@@ -19,7 +19,7 @@ _NUMBERS_AT_ONCE = 1 << 20
 
 def exact_neighbors(
     X: NDArray[np.floating],
-    labels: Labels | None,
+    labels: Column | None,
     k_same: NDArray[np.int32],
     k_other: NDArray[np.int32],
     *,
@@ -56,7 +56,7 @@ class Searched(NamedTuple):
 def searched_points(
     X: NDArray[np.floating],
     aligned: NDArray[np.floating] | None,
-    labels: Labels | None,
+    labels: Column | None,
     *,
     metric: str,
     n_jobs: int,
@@ -103,7 +103,7 @@ def unit_rows(X: NDArray[np.floating]) -> NDArray[np.float64]:
     return scaled / np.linalg.norm(scaled, axis=1, keepdims=True)
 
 
-def _by_label(points: NDArray[np.floating], labels: Labels | None, n_jobs: int) -> Searched:
+def _by_label(points: NDArray[np.floating], labels: Column | None, n_jobs: int) -> Searched:
     """Sort points by label; without labels all points have the same one."""
     n = len(points)
     if labels is None or labels.n_labels == 0:

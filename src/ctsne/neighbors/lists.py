@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.checks import as_numbers, check_count, check_kind, check_number
-from ctsne.labels import Labels
+from ctsne.labels import Column
 
 Lengths = tuple[NDArray[np.int32], NDArray[np.int32]]
 
@@ -78,12 +78,12 @@ class Unaligned:
     neighbors: Neighbors
 
 
-def paper_lengths(labels: Labels | None, n: int, perplexity: float) -> Lengths:
+def paper_lengths(labels: Column | None, n: int, perplexity: float) -> Lengths:
     """Return the list lengths of the paper's methods: each 1.5 times the perplexity.
 
     Parameters
     ----------
-    labels : Labels or None
+    labels : Column or None
         Without labels there is one list of three times the perplexity.
     n : int
         Number of points.
@@ -95,16 +95,16 @@ def paper_lengths(labels: Labels | None, n: int, perplexity: float) -> Lengths:
 
     Examples
     --------
-    >>> from ctsne.labels import encode_labels
+    >>> from ctsne.labels import encode_column
     >>> from ctsne.neighbors import paper_lengths
-    >>> same, other = paper_lengths(encode_labels(list("aaaab")), 5, 1.0)
+    >>> same, other = paper_lengths(encode_column(list("aaaab")), 5, 1.0)
     >>> same.tolist(), other.tolist()
     ([2, 2, 2, 2, 0], [1, 1, 1, 1, 3])
     """
     return half_lengths(labels, n, ceil(3 * check_number(perplexity, "perplexity", low=0)))
 
 
-def balanced_lengths(labels: Labels, perplexity: float, strength: ArrayLike) -> Lengths:
+def balanced_lengths(labels: Column, perplexity: float, strength: ArrayLike) -> Lengths:
     """Return the list lengths of ``balanced``: three times the perplexity of each list.
 
     At strength 1 the share of other labels is known beforehand. At strength 0 it is that of the
@@ -113,7 +113,7 @@ def balanced_lengths(labels: Labels, perplexity: float, strength: ArrayLike) -> 
 
     Parameters
     ----------
-    labels : Labels
+    labels : Column
     perplexity : float
     strength : float or ndarray of shape (n_labels,)
 
@@ -123,13 +123,13 @@ def balanced_lengths(labels: Labels, perplexity: float, strength: ArrayLike) -> 
 
     Examples
     --------
-    >>> from ctsne.labels import encode_labels
+    >>> from ctsne.labels import encode_column
     >>> from ctsne.neighbors import balanced_lengths
-    >>> same, other = balanced_lengths(encode_labels(list("aaabb")), 1.0, 1.0)
+    >>> same, other = balanced_lengths(encode_column(list("aaabb")), 1.0, 1.0)
     >>> same.tolist(), other.tolist()
     ([1, 1, 1, 1, 1], [2, 2, 2, 2, 2])
     """
-    check_kind(labels, Labels, "labels")
+    check_kind(labels, Column, "labels")
     n = labels.n_points
     total = min(ceil(3 * check_number(perplexity, "perplexity", low=0)), n - 1)
     strengths = np.asarray(as_numbers(strength, argument="strength"), np.float64)
@@ -142,12 +142,12 @@ def balanced_lengths(labels: Labels, perplexity: float, strength: ArrayLike) -> 
     return fill_lists(total - other, total, *available(labels, n))
 
 
-def half_lengths(labels: Labels | None, n: int, total: int) -> Lengths:
+def half_lengths(labels: Column | None, n: int, total: int) -> Lengths:
     """Return the lengths of two lists that share a row of neighbours equally.
 
     Parameters
     ----------
-    labels : Labels or None
+    labels : Column or None
         Without labels there is one list.
     n : int
         Number of points.
@@ -160,9 +160,9 @@ def half_lengths(labels: Labels | None, n: int, total: int) -> Lengths:
 
     Examples
     --------
-    >>> from ctsne.labels import encode_labels
+    >>> from ctsne.labels import encode_column
     >>> from ctsne.neighbors import half_lengths
-    >>> same, other = half_lengths(encode_labels(["a", "b"] * 5), 10, 6)
+    >>> same, other = half_lengths(encode_column(["a", "b"] * 5), 10, 6)
     >>> same.tolist() == other.tolist() == [3] * 10
     True
     """
@@ -193,7 +193,7 @@ def check_lengths(k_same: ArrayLike, k_other: ArrayLike, n: int) -> tuple[NDArra
     return lengths[0], int(total[0])
 
 
-def available(labels: Labels | None, n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def available(labels: Column | None, n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Count the points that each list of every point could hold, without the point itself.
 
     Pairs with an unlabelled point are not conditioned: both points belong to each other's first
@@ -201,7 +201,7 @@ def available(labels: Labels | None, n: int) -> tuple[NDArray[np.int64], NDArray
     """
     other = np.zeros(n, np.int64)
     if labels is not None:
-        check_kind(labels, Labels, "labels")
+        check_kind(labels, Column, "labels")
         if labels.n_points != n:
             raise ValueError(f"labels must be those of {n} points, got {labels.n_points}")
         labelled = labels.codes >= 0
@@ -222,7 +222,7 @@ def fill_lists(
 
 
 def different_labels(
-    labels: Labels | None, i: NDArray[np.integer], j: NDArray[np.integer]
+    labels: Column | None, i: NDArray[np.integer], j: NDArray[np.integer]
 ) -> NDArray[np.bool_]:
     """Return which pairs have two labels that differ; a missing label differs from none."""
     if labels is None:

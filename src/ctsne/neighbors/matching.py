@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne._core.checks import check_kind
-from ctsne.labels import LabelColumns, Labels
+from ctsne.labels import Column, Labels
 from ctsne.neighbors.lists import Neighbors
 
 # A point names this many nearest points of other labels as its counterparts, and shares how often
@@ -20,7 +20,7 @@ UNMATCHED = 0.05
 _ROWS_AT_ONCE = 1 << 16
 
 
-def matched_share(neighbors: Neighbors, labels: Labels) -> NDArray[np.float64]:
+def matched_share(neighbors: Neighbors, labels: Column) -> NDArray[np.float64]:
     """Measure how well every point is matched by points of other labels.
 
     Every point names its nearest points of other labels as counterparts. A cell type that occurs
@@ -30,7 +30,7 @@ def matched_share(neighbors: Neighbors, labels: Labels) -> NDArray[np.float64]:
     Parameters
     ----------
     neighbors : Neighbors
-    labels : Labels
+    labels : Column
 
     Returns
     -------
@@ -41,28 +41,28 @@ def matched_share(neighbors: Neighbors, labels: Labels) -> NDArray[np.float64]:
     Examples
     --------
     >>> import numpy as np
-    >>> from ctsne.labels import encode_labels
+    >>> from ctsne.labels import encode_column
     >>> from ctsne.neighbors import find_neighbors, matched_share
     >>> X = np.random.default_rng(0).normal(size=(300, 2))
     >>> X[:50] += 20  # a group of its own, all with the first label
-    >>> labels = encode_labels([0] * 150 + [1] * 150)
+    >>> labels = encode_column([0] * 150 + [1] * 150)
     >>> matched = matched_share(find_neighbors(X, labels, k_same=30, k_other=30), labels)
     >>> bool(matched[:50].max() < 0.1 < matched[50:].min())
     True
     """
     check_kind(neighbors, Neighbors, "neighbors")
-    check_kind(labels, Labels, "labels")
+    check_kind(labels, Column, "labels")
     return _matched(labels, _parts(neighbors, same=True), _parts(neighbors, same=False))
 
 
-def matched_shares(neighbors: Neighbors, labels: LabelColumns) -> NDArray[np.float64]:
+def matched_shares(neighbors: Neighbors, labels: Labels) -> NDArray[np.float64]:
     """Measure how well every point is matched by points that differ in each column.
 
     Parameters
     ----------
     neighbors : Neighbors
         With one list per pattern of columns that differ.
-    labels : LabelColumns
+    labels : Labels
 
     Returns
     -------
@@ -73,17 +73,17 @@ def matched_shares(neighbors: Neighbors, labels: LabelColumns) -> NDArray[np.flo
     Examples
     --------
     >>> import numpy as np
-    >>> from ctsne.labels import encode_columns
+    >>> from ctsne.labels import encode_labels
     >>> from ctsne.neighbors import find_lists, matched_shares
     >>> X = np.random.default_rng(0).normal(size=(400, 2))
     >>> X[:50] += 20  # a group of its own, all with one value of the first column
-    >>> labels = encode_columns([[0] * 200 + [1] * 200, [0, 1] * 200])
+    >>> labels = encode_labels([[0] * 200 + [1] * 200, [0, 1] * 200])
     >>> found = find_lists(X, labels, lengths=np.full(4, 30), patterns=(0, 1, 2, 3))
     >>> matched_shares(found, labels)[:50].mean(axis=0).round(1).tolist()
     [0.0, 0.9]
     """
     check_kind(neighbors, Neighbors, "neighbors")
-    check_kind(labels, LabelColumns, "labels")
+    check_kind(labels, Labels, "labels")
     if labels.n_points != len(neighbors.indices):
         raise ValueError(
             f"labels must be those of {len(neighbors.indices)} points, got {labels.n_points}"
@@ -100,7 +100,7 @@ def matched_shares(neighbors: Neighbors, labels: LabelColumns) -> NDArray[np.flo
 _Part = tuple[slice, NDArray[np.int32], NDArray[np.bool_]]
 
 
-def _matched(labels: Labels, same: Iterator[_Part], other: Iterator[_Part]) -> NDArray[np.float64]:
+def _matched(labels: Column, same: Iterator[_Part], other: Iterator[_Part]) -> NDArray[np.float64]:
     """Return the shares, from parts of the list of the same label and of that of other labels."""
     named = _named(labels, other)
     total, count = named.copy(), np.ones(len(named))
@@ -111,7 +111,7 @@ def _matched(labels: Labels, same: Iterator[_Part], other: Iterator[_Part]) -> N
     return np.where(labels.codes < 0, 1.0, np.minimum(1.0, total / count))
 
 
-def _named(labels: Labels, parts: Iterator[_Part]) -> NDArray[np.float64]:
+def _named(labels: Column, parts: Iterator[_Part]) -> NDArray[np.float64]:
     """Count how often each point is named, relative to random labels."""
     named = np.zeros(labels.n_points)
     given = np.zeros(labels.n_labels)  # how often the points of each label name one

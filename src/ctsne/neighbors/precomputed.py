@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.checks import check_matrix, is_sparse
-from ctsne.labels import encode_labels
+from ctsne.labels import encode_column
 from ctsne.neighbors.lists import (
     Neighbors,
     available,
     check_lengths,
     different_labels,
     fill_lists,
-)  # fmt: skip
+)
 
 
 def neighbors_from_distances(
@@ -27,7 +27,7 @@ def neighbors_from_distances(
     ----------
     distances : array-like, shape (n, n)
         Finite and not negative. It need not be symmetric, and the diagonal is ignored.
-    labels : array-like of length n, Labels or None
+    labels : array-like of length n, Column or None
     k_same, k_other : int or ndarray of shape (n,)
         Lengths of the lists, as in :func:`ctsne.neighbors.find_neighbors`.
 
@@ -47,7 +47,7 @@ def neighbors_from_distances(
         raise TypeError("distances is a sparse matrix; use neighbors_from_graph")
     matrix = check_square(distances, "distances")
     n = len(matrix)
-    known = None if labels is None else encode_labels(labels, n=n)
+    known = None if labels is None else encode_column(labels, n=n)
     same, other = fill_lists(*check_lengths(k_same, k_other, n), *available(known, n))
     indices = np.empty((n, int(same[0] + other[0])), np.int32)
     points = np.arange(n)
@@ -73,7 +73,7 @@ def neighbors_from_graph(
     graph : sparse matrix or array, shape (n, n)
         Entry (i, j) is the distance from i to its neighbour j. Stored zeros are neighbours at
         distance zero; the diagonal is ignored.
-    labels : array-like of length n, Labels or None
+    labels : array-like of length n, Column or None
     k_same, k_other : int or ndarray of shape (n,)
         Lengths of the lists to aim for; shorter rows are divided in the same proportion.
 
@@ -96,7 +96,7 @@ def neighbors_from_graph(
         )
     edges = check_square(graph, "graph").tocoo()
     n = edges.shape[0]
-    known = None if labels is None else encode_labels(labels, n=n)
+    known = None if labels is None else encode_column(labels, n=n)
     wanted, total = check_lengths(k_same, k_other, n)
     keep = edges.row != edges.col
     row, column, distance = edges.row[keep], edges.col[keep], edges.data[keep]

@@ -24,7 +24,7 @@ from ctsne._core.checks import (
     check_jobs,
     check_metric,
     check_number,
-)  # fmt: skip
+)
 from ctsne._core.progress import Report, within
 from ctsne.neighbors.approximate import CELL_SIZE, CHECKS, MARGIN, TRIALS, least
 from ctsne.neighbors.divisions import ACROSS, ALL, INSIDE, Space, combinations_of, find_in_parts
@@ -184,19 +184,33 @@ class SearchIndex:
                 done, more = sum(entries), int(filled[rows, column].sum())
                 part = within(after_part, done / filled.sum(), (done + more) / filled.sum())
                 find_in_parts(
-                    self._cells(key), queries[self._space_of(pattern)], labels, left_out, pattern,
-                    budget, np.where(rows, filled[:, column], 0), offsets[:, column],
-                    indices, distances, n_jobs=jobs, after_part=part,
-                )  # fmt: skip
+                    self._cells(key),
+                    queries[self._space_of(pattern)],
+                    labels,
+                    left_out,
+                    pattern,
+                    budget,
+                    np.where(rows, filled[:, column], 0),
+                    offsets[:, column],
+                    indices,
+                    distances,
+                    n_jobs=jobs,
+                    after_part=part,
+                )
                 recalls.append(recall)
                 entries.append(more)
         measured = float(np.average(recalls, weights=entries)) if any(entries) else 1.0
         if self.metric == "cosine":  # between unit vectors, |a - b|² / 2 is one minus their cosine
             distances = (0.5 * distances.astype(np.float64) ** 2).astype(np.float32)
         return Neighbors(
-            indices, distances, np.ascontiguousarray(filled[:, 0]), self.scale, measured,
-            patterns=chosen, lengths=filled,
-        )  # fmt: skip
+            indices,
+            distances,
+            np.ascontiguousarray(filled[:, 0]),
+            self.scale,
+            measured,
+            patterns=chosen,
+            lengths=filled,
+        )
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return what took time to make: cells and budgets, to store beside the points."""
@@ -364,9 +378,17 @@ class SearchIndex:
             found = np.full(shape, np.inf, np.float32)
             none = np.zeros(len(wanted[some]), np.int32)
             cells.find(
-                points[some], labels[some], sample[some], pattern, budget, wanted[some], none,
-                np.empty(shape, np.int32), found, jobs,
-            )  # fmt: skip
+                points[some],
+                labels[some],
+                sample[some],
+                pattern,
+                budget,
+                wanted[some],
+                none,
+                np.empty(shape, np.int32),
+                found,
+                jobs,
+            )
             return found
 
         def count_found(some: slice, true: NDArray[np.float32], budget: int) -> tuple[int, int]:

@@ -14,9 +14,9 @@ from ctsne._core.checks import (
     check_metric,
     check_number,
     check_rows,
-)  # fmt: skip
+)
 from ctsne._core.progress import Report
-from ctsne.labels import encode_labels
+from ctsne.labels import encode_column
 from ctsne.neighbors.approximate import approximate_neighbors
 from ctsne.neighbors.exact import exact_neighbors
 from ctsne.neighbors.lists import Neighbors, Unaligned, available, check_lengths, fill_lists
@@ -56,7 +56,7 @@ def find_neighbors(
     ----------
     X : array-like, shape (n, d)
         Dense features. float32 and float64 are used as they are; other types become float64.
-    labels : array-like of length n or Labels, optional
+    labels : array-like of length n or Column, optional
         Without labels there is one list.
     k_same, k_other : int or ndarray of shape (n,)
         Length of each list. If one has too few candidates, the other takes the rest, so every row
@@ -89,7 +89,7 @@ def find_neighbors(
     """
     features = check_features(X)
     n = len(features)
-    known = None if labels is None else encode_labels(labels, n=n)
+    known = None if labels is None else encode_column(labels, n=n)
     same, other = fill_lists(*check_lengths(k_same, k_other, n), *available(known, n))
     if check_metric(metric) == "cosine":
         check_directions(features)
@@ -104,14 +104,28 @@ def find_neighbors(
         check_directions(moved, argument="aligned")
     if is_approximate(n, enough) and rows is None:
         found = approximate_neighbors(
-            features, known, same, other, metric=metric, n_jobs=n_jobs, recall=enough,
-            aligned=moved, after_part=after_part,
-        )  # fmt: skip
+            features,
+            known,
+            same,
+            other,
+            metric=metric,
+            n_jobs=n_jobs,
+            recall=enough,
+            aligned=moved,
+            after_part=after_part,
+        )
     else:
         found = exact_neighbors(
-            features, known, same, other, metric=metric, n_jobs=n_jobs, rows=rows, aligned=moved,
+            features,
+            known,
+            same,
+            other,
+            metric=metric,
+            n_jobs=n_jobs,
+            rows=rows,
+            aligned=moved,
             after_part=after_part,
-        )  # fmt: skip
+        )
     if moved is None or rows is not None:
         return found
     some = np.sort(np.random.default_rng(0).permutation(n)[:UNALIGNED_POINTS])

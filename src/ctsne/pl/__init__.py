@@ -21,6 +21,12 @@ from ctsne.pl.neighbors import label_mixing, other_share, similarity_profile
 from ctsne.pl.palette import palette
 
 __all__ = [
-    "embedding", "label_mixing", "maps", "measures", "other_share", "palette",
-    "similarity_profile", "trade_off",
-]  # fmt: skip
+    "embedding",
+    "label_mixing",
+    "maps",
+    "measures",
+    "other_share",
+    "palette",
+    "similarity_profile",
+    "trade_off",
+]

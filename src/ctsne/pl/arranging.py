@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne.labels import Labels
+from ctsne.labels import Column
 from ctsne.pl.perception import color_distances
 
 # Points of a label that are looked at, neighbours of each, and of labels by their centres.
@@ -20,9 +20,7 @@ _SOFT = 0.04
 _SIZE_POWER = 0.25
 
 
-def arrange(
-    labels: Labels, positions: NDArray[np.floating], colors: Sequence[str]
-) -> list[str]:  # fmt: skip
+def arrange(labels: Column, positions: NDArray[np.floating], colors: Sequence[str]) -> list[str]:
     """Give each label one of the colours, as many as there are labels."""
     near = _nearness(labels, positions)
     cost = 1 / (color_distances(colors) + _SOFT) ** 2
@@ -31,7 +29,7 @@ def arrange(
     return [colors[place] for place in chosen]
 
 
-def _nearness(labels: Labels, positions: NDArray[np.floating]) -> NDArray[np.float64]:
+def _nearness(labels: Column, positions: NDArray[np.floating]) -> NDArray[np.float64]:
     """Return how much each pair of labels touches in the map, with more weight on large ones."""
     from scipy.spatial import cKDTree
 
@@ -55,7 +53,7 @@ def _nearness(labels: Labels, positions: NDArray[np.floating]) -> NDArray[np.flo
     return weight
 
 
-def sampled(labels: Labels, most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def sampled(labels: Column, most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return a limited number of points per label, in the order of the labels, and their codes."""
     order = np.random.default_rng(0).permutation(len(labels.codes))
     codes = labels.codes[order]

@@ -112,9 +112,12 @@ def finish_chart(
     for side, spine in ax.spines.items():
         spine.set(visible=side in ("left", "bottom"), color=GREY, linewidth=0.8 * scale)
     ax.tick_params(
-        colors=INK, labelsize=SMALL_SIZE * scale, length=3.5 * scale, width=0.8 * scale,
+        colors=INK,
+        labelsize=SMALL_SIZE * scale,
+        length=3.5 * scale,
+        width=0.8 * scale,
         pad=3.5 * scale,
-    )  # fmt: skip
+    )
     look: dict[str, Any] = {"fontsize": TEXT_SIZE * scale, "color": INK}
     ax.xaxis.label.set(**written(xlabel or ""), **look)
     ax.yaxis.label.set(**written(ylabel or ""), **look)
@@ -165,9 +168,14 @@ class PanelGrid:
     """
 
     def __init__(
-        self, n: int, most_columns: int, side: float, header: float = HEADER,
-        width: float | None = None, shape: float = 1.0,
-    ) -> None:  # fmt: skip
+        self,
+        n: int,
+        most_columns: int,
+        side: float,
+        header: float = HEADER,
+        width: float | None = None,
+        shape: float = 1.0,
+    ) -> None:
         self.figure, self.width, self.shape = new_figure(width), width, shape
         scale = 1.0 if width is None else _PRINTED
         self.side, self.header, self.gap = side, header * scale, GAP * scale
@@ -192,9 +200,11 @@ class PanelGrid:
         return self.nrows * (self.rise + self.header + self.gap) - self.header - self.gap
 
     def place(
-        self, right: Mapping[int, float], below: Mapping[int, float] | None = None,
+        self,
+        right: Mapping[int, float],
+        below: Mapping[int, float] | None = None,
         whole: float = 0.0,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Set the figure's size, with inches to the right of some panels and below some.
 
         ``whole`` is the height of a legend that may reach over all rows.

@@ -44,9 +44,7 @@ def _usual_families() -> list[str]:
 
 def _usual_files() -> tuple[str, ...]:
     manager, properties = load("font_manager"), load("font_manager").FontProperties
-    return tuple(
-        manager.findfont(properties(family=[family])) for family in _usual_families()
-    )  # fmt: skip
+    return tuple(manager.findfont(properties(family=[family])) for family in _usual_families())
 
 
 @functools.cache

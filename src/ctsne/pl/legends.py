@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ctsne.labels import Labels
+from ctsne.labels import Column
 from ctsne.pl.figures import GREY, INK, LITERAL, SMALL_SIZE, scale_of, shown_text
 from ctsne.pl.fonts import written
 from ctsne.pl.loading import load
@@ -33,7 +33,7 @@ class Entry:
 
 
 def label_entries(
-    labels: Labels, colors: list[str] | None = None, markers: list[str] | None = None
+    labels: Column, colors: list[str] | None = None, markers: list[str] | None = None
 ) -> list[Entry]:
     """Return an entry per label, and one for missing labels, which come last in both lists."""
     colors = [GREY] * (labels.n_labels + 1) if colors is None else colors
@@ -57,19 +57,31 @@ def add_legend(
     line_class = load("lines").Line2D
     handles = [
         line_class(
-            [], [], color=entry.color, marker=entry.marker, linestyle=entry.line,
-            linewidth=1.6 * scale, markersize=6.5 * scale, markeredgewidth=0,
+            [],
+            [],
+            color=entry.color,
+            marker=entry.marker,
+            linestyle=entry.line,
+            linewidth=1.6 * scale,
+            markersize=6.5 * scale,
+            markeredgewidth=0,
         )
         for entry in entries
-    ]  # fmt: skip
+    ]
     options = {
-        "loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "borderaxespad": 0.4,
-        "fontsize": SMALL_SIZE * scale, "frameon": False, "handletextpad": 0.5,
-        "columnspacing": 1.2, "alignment": "left", "labelcolor": INK,
+        "loc": "upper left",
+        "bbox_to_anchor": (1.0, 1.0),
+        "borderaxespad": 0.4,
+        "fontsize": SMALL_SIZE * scale,
+        "frameon": False,
+        "handletextpad": 0.5,
+        "columnspacing": 1.2,
+        "alignment": "left",
+        "labelcolor": INK,
         "ncols": min(_MOST_COLUMNS, math.ceil(lines * _LINE_HEIGHT * scale / room)),
         "handlelength": 2.0 if any(entry.line != "none" for entry in entries) else 1.0,
         **placing,
-    }  # fmt: skip
+    }
     # The texts are set afterwards, because matplotlib drops entries that begin with "_".
     legend = ax.legend(handles, ["" for _ in handles], **options)
     for text, entry in zip(legend.get_texts(), entries, strict=True):

@@ -11,10 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ctsne._core.checks import check_choice, check_count
 from ctsne._core.messages import shown
-from ctsne._fit.placing import Placement
-from ctsne._io.anndata import category_colors, column_names, columns_of, is_anndata, map_of
 from ctsne.estimator import ConditionalTSNE
-from ctsne.labels import Labels
+from ctsne.io.anndata import category_colors, column_names, columns_of, is_anndata, map_of
+from ctsne.labels import Column
 from ctsne.pl import figures
 from ctsne.pl.names import add_names, places_of
 from ctsne.pl.points import (
@@ -28,6 +27,7 @@ from ctsne.pl.points import (
     make_look,
     remove_key,
 )
+from ctsne.placing.place import Placement
 from ctsne.sweep import SweepResult
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def embedding(
         if shape is None and positions.far.any() and len(positions.far) <= MOST_DOTS:
             codes = positions.far.astype(np.int32)
             near = ("near the reference", "far from the reference")
-            shape = Labels(codes, near, np.bincount(codes, minlength=2))
+            shape = Column(codes, near, np.bincount(codes, minlength=2))
         positions = positions.embedding
     below = None if reference is None else _reference_map(reference, basis)
     points = check_positions(positions, least=2 if below is None else 1)
@@ -183,9 +183,12 @@ def _named_at(look: Look, points: NDArray[np.floating], legend_loc: str | None) 
 
 
 def _place_keys(
-    grid: figures.PanelGrid, looks: Mapping[int, Look], named: Sequence[str | None], *,
+    grid: figures.PanelGrid,
+    looks: Mapping[int, Look],
+    named: Sequence[str | None],
+    *,
     shared: bool = False,
-) -> None:  # fmt: skip
+) -> None:
     """Add colour bars and legends to panels, and make room for them.
 
     A ``shared`` legend may be as high as all rows together.
@@ -196,11 +199,14 @@ def _place_keys(
     def add(below: float | None = None) -> dict[int, tuple[float, float]]:
         return {
             panel: add_key(
-                grid.panels[panel], look, names=where == "on data",
-                height=grid.height if shared else grid.rise, below=below,
+                grid.panels[panel],
+                look,
+                names=where == "on data",
+                height=grid.height if shared else grid.rise,
+                below=below,
             )
             for (panel, look), where in zip(looks.items(), named, strict=True)
-        }  # fmt: skip
+        }
 
     rooms, under = add(), False
     if grid.width is not None:
@@ -334,10 +340,15 @@ def maps(
         figures.set_title(panel, title, pad=6 if notes is None else 19, **figures.LITERAL)
     for note, panel in zip(() if notes is None else notes, panels, strict=False):
         panel.annotate(
-            str(note), (0, 1), (0, 6 * scale), xycoords="axes fraction",
-            textcoords="offset points", fontsize=figures.SMALL_SIZE * scale, color=figures.INK,
+            str(note),
+            (0, 1),
+            (0, 6 * scale),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            fontsize=figures.SMALL_SIZE * scale,
+            color=figures.INK,
             **figures.LITERAL,
-        )  # fmt: skip
+        )
     return np.array(panels, dtype=object)
 
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ctsne._core.checks import as_numbers, check_finite, check_number
 from ctsne._core.messages import value_text
 from ctsne._core.vocabulary import measure_title, split_measure
-from ctsne.labels import encode_labels
+from ctsne.labels import encode_column
 from ctsne.pl import figures
 from ctsne.pl.legends import Entry, add_legend
 from ctsne.pl.names import add_notes
@@ -91,8 +91,9 @@ def measures(
     if isinstance(strength, SweepResult):
         if isinstance(values, Sequence | Mapping) and not isinstance(values, str):
             if ax is not None or expected is not None or ylabel is not None:
-                raise ValueError("several measures need axes of their own; leave out ax, expected "
-                                 "and ylabel")  # fmt: skip
+                raise ValueError(
+                    "several measures need axes of their own; leave out ax, expected and ylabel"
+                )
             titles = [measure_title(str(name)) for name in values]
             titles = list(values.values()) if isinstance(values, Mapping) else titles
             return _several(strength, dict(zip(values, titles, strict=True)), over, xlabel, wide)
@@ -120,9 +121,12 @@ def measures(
 
 
 def _several(
-    result: SweepResult, titles: dict[str, str], over: str | None, xlabel: str | None,
+    result: SweepResult,
+    titles: dict[str, str],
+    over: str | None,
+    xlabel: str | None,
     wide: float | None,
-) -> NDArray[np.object_]:  # fmt: skip
+) -> NDArray[np.object_]:
     """Draw a row for each measure, a column for each parameter that sets the strength."""
     names = list(titles)
     curves = [swept_curves(result, name) for name in names]
@@ -296,7 +300,7 @@ def _curve_styles(names: list[Any], methods: Mapping[Any, str]) -> dict[Any, Ent
     texts = {name: str(name) for name in names}
     method = {name: methods.get(name, _method_of(text)) for name, text in texts.items()}
     others = palette([text for name, text in texts.items() if method[name] not in METHOD_COLORS])
-    ranks = dict(zip(names, encode_labels(list(texts.values())).codes.tolist(), strict=True))
+    ranks = dict(zip(names, encode_column(list(texts.values())).codes.tolist(), strict=True))
     styles, used = {}, dict.fromkeys(method.values(), 0)
     for name in sorted(names, key=lambda name: ranks[name]):
         own = METHOD_COLORS.get(method[name])

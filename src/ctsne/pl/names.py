@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne.labels import Labels
+from ctsne.labels import Column
 from ctsne.pl.arranging import sampled
 from ctsne.pl.figures import GREY, INK, LITERAL, SMALL_SIZE, scale_of, shown_text
 from ctsne.pl.fonts import written
@@ -46,7 +46,7 @@ class Place(NamedTuple):
     compact: NDArray[np.bool_]  # of shape (labels,): whether it lies together, and not all over
 
 
-def places_of(labels: Labels, points: NDArray[np.floating]) -> Place:
+def places_of(labels: Column, points: NDArray[np.floating]) -> Place:
     """Find where the points of each of the largest labels are."""
     rows, codes = sampled(labels, _SAMPLE)
     middle, radius = np.full((labels.n_labels, 2), np.nan), np.zeros(labels.n_labels)
@@ -66,13 +66,13 @@ def places_of(labels: Labels, points: NDArray[np.floating]) -> Place:
     return Place(middle, radius, compact)
 
 
-def _largest(labels: Labels) -> NDArray[np.int64]:
+def _largest(labels: Column) -> NDArray[np.int64]:
     """Return the codes of the labels that may be named, the largest first."""
     order = np.argsort(-labels.counts, kind="stable")[:_MOST_NAMES]
     return order[labels.counts[order] > 0]
 
 
-def add_names(ax: Axes, labels: Labels, places: Place, *, only: bool = False) -> None:
+def add_names(ax: Axes, labels: Column, places: Place, *, only: bool = False) -> None:
     """Write each label where its points are; names that find no room are left out.
 
     If labels are named ``only`` here, they may be moved far, with a line to their place; else those
@@ -107,9 +107,14 @@ def add_notes(
 
 
 def spread(
-    anchors: _Array, sizes: _Array, frame: _Array, *, dots: _Array | None = None,
-    avoided: _Array | None = None, farthest: float = np.inf,
-) -> tuple[_Array, NDArray[np.bool_]]:  # fmt: skip
+    anchors: _Array,
+    sizes: _Array,
+    frame: _Array,
+    *,
+    dots: _Array | None = None,
+    avoided: _Array | None = None,
+    farthest: float = np.inf,
+) -> tuple[_Array, NDArray[np.bool_]]:
     """Place boxes near their anchors without overlaps; return their centres and which have room.
 
     ``anchors`` and ``sizes`` have a row per box, the most important first: each takes the free
@@ -165,9 +170,15 @@ def _artist_class() -> Any:
 
     class Names(load("artist").Artist):  # type: ignore[misc]
         def __init__(
-            self, ax: Axes, texts: list[str], places: _Array, *, away: float,
-            colors: Sequence[str] | None = None, radii: _Array | None = None,
-        ) -> None:  # fmt: skip
+            self,
+            ax: Axes,
+            texts: list[str],
+            places: _Array,
+            *,
+            away: float,
+            colors: Sequence[str] | None = None,
+            radii: _Array | None = None,
+        ) -> None:
             """Write texts near places of the data, at most ``away`` times their height from them.
 
             Groups of points with ``radii``, in units of the data, are not covered if they are
@@ -178,9 +189,13 @@ def _artist_class() -> Any:
             self.set(zorder=5, in_layout=False)
             scale = scale_of(ax)
             look: dict[str, Any] = {
-                "fontsize": SMALL_SIZE * scale, "ha": "center", "va": "center", "linespacing": 1.0,
-                "transform": load("transforms").IdentityTransform(), **LITERAL,
-            }  # fmt: skip
+                "fontsize": SMALL_SIZE * scale,
+                "ha": "center",
+                "va": "center",
+                "linespacing": 1.0,
+                "transform": load("transforms").IdentityTransform(),
+                **LITERAL,
+            }
             outline = load("patheffects").Stroke(linewidth=2 * _OUTLINE * scale, foreground="white")
             make, inks = load("text").Text, colors or [INK] * len(texts)
             self.texts = [

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.checks import check_finite, check_number
-from ctsne._io.anndata import category_colors, columns_of, is_anndata, map_name, map_of
 from ctsne.evaluate import MapNeighbors, mixing_by_label
-from ctsne.labels import Labels, encode_labels
+from ctsne.io.anndata import category_colors, columns_of, is_anndata, map_name, map_of
+from ctsne.labels import Column, encode_column
 from ctsne.methods import users_of
 from ctsne.pl import figures
 from ctsne.pl.legends import MISSING_TEXT, Entry, add_legend, label_entries
@@ -75,7 +75,7 @@ def label_mixing(
         palette = category_colors(adata, labels) if palette is None else palette
         (labels,) = columns_of(adata, labels=labels)
     figures.check_width(width, ax)
-    column = encode_labels(labels)
+    column = encode_column(labels)
     if not column.n_labels:
         raise ValueError("labels must name at least one label, but all are missing")
     colors = label_colors(column, palette)
@@ -163,8 +163,8 @@ def other_share(
         raise ValueError(
             f"share must lie between 0 and 1, got {low:g} to {high:g}; divide percentages by 100"
         )
-    rows = encode_labels(groups, n=len(shares), argument="groups")
-    boxes = None if by is None else encode_labels(by, n=len(shares), argument="by")
+    rows = encode_column(groups, n=len(shares), argument="groups")
+    boxes = None if by is None else encode_column(by, n=len(shares), argument="by")
     colors = label_colors(boxes or rows, palette)
     row_codes, box_codes = _codes(rows), [0] if boxes is None else _codes(boxes)
     n_boxes, own = len(box_codes), ax is None
@@ -189,7 +189,7 @@ def other_share(
     return ax
 
 
-def _codes(labels: Labels) -> list[int]:
+def _codes(labels: Column) -> list[int]:
     """Return all codes; missing labels, code -1, come last."""
     return [*range(labels.n_labels), *[-1] * bool(labels.n_missing)]
 
@@ -201,15 +201,21 @@ def _draw_box(ax: Axes, values: NDArray[Any], place: float, width: float, color:
     scale = figures.scale_of(ax)
     pale = 0.45 * np.array(load("colors").to_rgb(color)) + 0.55
     ax.boxplot(
-        [values], positions=[place], widths=width, whis=1.5, showfliers=False, showcaps=False,
-        patch_artist=True, manage_ticks=False,
+        [values],
+        positions=[place],
+        widths=width,
+        whis=1.5,
+        showfliers=False,
+        showcaps=False,
+        patch_artist=True,
+        manage_ticks=False,
         boxprops={"facecolor": pale, "edgecolor": color, "linewidth": 1.2 * scale},
         whiskerprops={"color": color, "linewidth": 1.2 * scale},
         medianprops={"color": color, "linewidth": 2.4 * scale},
-    )  # fmt: skip
+    )
 
 
-def _write_groups(ax: Axes, rows: Labels) -> None:
+def _write_groups(ax: Axes, rows: Column) -> None:
     texts = [figures.shown_text(name) for name in rows.names]
     texts += [MISSING_TEXT] * bool(rows.n_missing)
     root: Any = ax.get_figure(root=True)
@@ -269,7 +275,7 @@ def similarity_profile(
         raise ValueError(
             f"similarities must have one entry for each of the {n} distances, got {len(near)}"
         )
-    column = encode_labels(labels, n=n)
+    column = encode_column(labels, n=n)
     colors = label_colors(column, palette)
     if cut is not None:
         cut = check_number(cut, "cut", low=0)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from ctsne._core.checks import check_features
 from ctsne._core.messages import listed, shown
 from ctsne._core.vocabulary import split_measure
-from ctsne.labels import Labels, encode_labels
+from ctsne.labels import Column, encode_column
 from ctsne.methods import METHODS
 from ctsne.pl.arranging import arrange
 from ctsne.pl.loading import load
@@ -32,8 +32,15 @@ _OTHER_MEASURE = "#777777"
 # Okabe and Ito's, which differ for every common kind of colour blindness; black and yellow, hard to
 # see among others, come last.
 COLORS = (
-    "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000", "#F0E442",
-)  # fmt: skip
+    "#0072B2",
+    "#E69F00",
+    "#009E73",
+    "#D55E00",
+    "#CC79A7",
+    "#56B4E9",
+    "#000000",
+    "#F0E442",
+)
 # For more labels: neither near black nor near white, so that all are seen on any page. After the
 # first six, each is the one farthest from all before it, from grey, white and black (OKLab), for
 # normal vision and, with less weight, for red-green blindness.
@@ -80,9 +87,9 @@ def palette(labels: object, embedding: ArrayLike | None = None) -> dict[Hashable
     >>> pl.palette(["orange", "blue", None, "blue"])
     {'blue': '#0072B2', 'orange': '#E69F00', None: '#B8B8B8'}
     """
-    column = encode_labels(labels)
+    column = encode_column(labels)
     # Encoded again as a plain list, which is sorted: the order of categories has no effect.
-    in_order = encode_labels(list(column.names)).names
+    in_order = encode_column(list(column.names)).names
     colors = COLORS if column.n_labels <= len(COLORS) else MANY_COLORS
     color_of = {name: colors[rank % len(colors)] for rank, name in enumerate(in_order)}
     if embedding is not None:
@@ -99,12 +106,12 @@ def palette(labels: object, embedding: ArrayLike | None = None) -> dict[Hashable
     return found
 
 
-def _sorted(column: Labels, in_order: Sequence[Any]) -> Labels:
+def _sorted(column: Column, in_order: Sequence[Any]) -> Column:
     """Return labels whose codes follow the order of their names."""
     rank = {name: place for place, name in enumerate(in_order)}
     places = np.array([rank[name] for name in column.names] + [-1], np.int32)
     codes = places[column.codes]
-    return Labels(codes, tuple(in_order), np.bincount(codes[codes >= 0], minlength=len(in_order)))
+    return Column(codes, tuple(in_order), np.bincount(codes[codes >= 0], minlength=len(in_order)))
 
 
 def measure_colors(names: Iterable[str]) -> dict[str, str]:
@@ -127,7 +134,7 @@ def measure_colors(names: Iterable[str]) -> dict[str, str]:
 
 
 def label_colors(
-    labels: Labels, palette_: Mapping[Any, Any] | None, embedding: ArrayLike | None = None
+    labels: Column, palette_: Mapping[Any, Any] | None, embedding: ArrayLike | None = None
 ) -> list[str]:
     """Return the colour of each code, and last that of missing labels, whose code is -1."""
     chosen = palette(labels, embedding) if palette_ is None else palette_

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.checks import as_numbers, check_features, check_number
-from ctsne.labels import Labels, encode_labels
+from ctsne.labels import Column, encode_column
 from ctsne.pl import figures
 from ctsne.pl.density import draw_density
 from ctsne.pl.legends import MISSING_TEXT, Entry, add_legend, add_legend_below, label_entries
@@ -25,9 +25,17 @@ PLAIN = "#0072B2"
 REFERENCE = "#DADADA"
 # Each marker with the factor that makes it look as large as a circle.
 MARKERS = {
-    "o": 1.0, "s": 0.85, "^": 1.08, "D": 0.7, "v": 1.08,
-    "P": 1.15, "X": 1.15, "*": 1.6, "<": 1.08, ">": 1.08,
-}  # fmt: skip
+    "o": 1.0,
+    "s": 0.85,
+    "^": 1.08,
+    "D": 0.7,
+    "v": 1.08,
+    "P": 1.15,
+    "X": 1.15,
+    "*": 1.6,
+    "<": 1.08,
+    ">": 1.08,
+}
 _MISSING_MARKER, _MISSING_FACTOR = ".", 1.6
 # Inches for a colour bar and its numbers.
 _COLORBAR_ROOM = 0.75
@@ -50,8 +58,8 @@ class Look:
     entries: list[Entry]
     named: int  # how many of the entries, the first, are for the labels of the colours
     size: float | None  # of the dots; None chooses one, or a density
-    labels: Labels | None = None  # of the colours, None for numbers
-    shapes: Labels | None = None
+    labels: Column | None = None  # of the colours, None for numbers
+    shapes: Column | None = None
     markers: tuple[str, ...] = ()  # one per shape, and the last for missing ones
 
 
@@ -85,7 +93,7 @@ def make_look(
         rgb[missing] = to_rgb(MISSING)
         entries = [Entry(MISSING_TEXT, MISSING)] * bool(missing.any())
     elif color is not None:
-        labels = encode_labels(color, n=n, argument="color")
+        labels = encode_column(color, n=n, argument="color")
         colors = label_colors(labels, palette, points)
         groups = labels.codes
         rgb = np.array([to_rgb(each) for each in colors])[labels.codes]
@@ -93,7 +101,7 @@ def make_look(
         named = len(entries) - bool(labels.n_missing)
     if shape is None:
         return Look(rgb, groups, scale, entries, named, dots, labels)
-    shapes = encode_labels(shape, n=n, argument="shape")
+    shapes = encode_column(shape, n=n, argument="shape")
     if shapes.n_labels > len(MARKERS):
         most, found = len(MARKERS), shapes.describe()
         raise ValueError(f"shape can show at most {most} different labels, got {found}; use color")
@@ -116,11 +124,11 @@ def _named(column: Any) -> tuple[Any, Any]:
 
 def _is_continuous(color: Any) -> bool:
     """Whether a column holds floats; whole numbers are labels."""
-    if color is None or isinstance(color, Labels | str | Mapping):
+    if color is None or isinstance(color, Column | str | Mapping):
         return False
     try:
         kind = getattr(getattr(color, "dtype", None), "kind", None) or np.asarray(color).dtype.kind
-    except ValueError:  # rows of different lengths, which encode_labels refuses
+    except ValueError:  # rows of different lengths, which encode_column refuses
         return False
     return bool(kind == "f")
 
@@ -152,9 +160,13 @@ def above_reference(look: Look) -> Look:
 
 
 def add_key(
-    ax: Axes, look: Look, *, height: float | None = None, names: bool = False,
+    ax: Axes,
+    look: Look,
+    *,
+    height: float | None = None,
+    names: bool = False,
     below: float | None = None,
-) -> tuple[float, float]:  # fmt: skip
+) -> tuple[float, float]:
     """Put colour bar and legend to the right of a panel; return their size in inches.
 
     Where the ``names`` of labels are on the map, the legend has only the rest. With a width for it,
@@ -168,9 +180,12 @@ def add_key(
         numbers = ax.figure.colorbar(look.scale, cax=place)
         numbers.outline.set(edgecolor=figures.RULE, linewidth=0.8 * scale)
         numbers.ax.tick_params(
-            labelsize=figures.SMALL_SIZE * scale, colors=figures.INK, length=3.5 * scale,
-            width=0.8 * scale, pad=3.5 * scale,
-        )  # fmt: skip
+            labelsize=figures.SMALL_SIZE * scale,
+            colors=figures.INK,
+            length=3.5 * scale,
+            width=0.8 * scale,
+            pad=3.5 * scale,
+        )
     entries = look.entries[look.named :] if names else look.entries
     if not entries:
         return bar, 0.0
@@ -264,9 +279,14 @@ def _draw_dots(ax: Axes, points: NDArray[np.floating], look: Look, side: float) 
         factors = np.array([MARKERS.get(marker, _MISSING_FACTOR) for marker in look.markers])
         sizes = size * factors[look.shapes.codes[order]]
     dots = ax.scatter(
-        points[order, 0], points[order, 1], s=sizes, c=look.rgb[order],
-        alpha=_OPACITY, linewidths=0, rasterized=True,
-    )  # fmt: skip
+        points[order, 0],
+        points[order, 1],
+        s=sizes,
+        c=look.rgb[order],
+        alpha=_OPACITY,
+        linewidths=0,
+        rasterized=True,
+    )
     if look.shapes is not None:
         # One collection with a path per point keeps the shuffled order across the shapes.
         styles = [load("markers").MarkerStyle(marker) for marker in look.markers]

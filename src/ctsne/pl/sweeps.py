@@ -60,9 +60,7 @@ def swept_curves(result: SweepResult, measure: object) -> dict[str, SweptCurve]:
     return curves
 
 
-def _swept_curve(
-    lines: list[Line], steering: str | None, measure: str, method: str
-) -> SweptCurve:  # fmt: skip
+def _swept_curve(lines: list[Line], steering: str | None, measure: str, method: str) -> SweptCurve:
     def setting(swept: SweptMap) -> Any:
         value = swept.parameters[steering] if steering else None
         return float(value) if isinstance(value, Real) else str(value)  # text: one per label

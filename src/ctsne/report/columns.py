@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne._core.messages import label_text
-from ctsne.labels import Labels, encode_labels
+from ctsne.labels import Column, encode_column
 from ctsne.neighbors.matching import UNMATCHED
 from ctsne.pl.palette import palette
 
@@ -24,12 +24,12 @@ MATCHED = "counterparts under other labels"
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class PageColumn:
     """A column of all points: labels, numbers on a scale, or too many texts for colours."""
 
     name: str
     kind: Literal["labels", "numbers", "texts"]
-    values: Labels | NDArray[np.float64]  # labels and texts are encoded
+    values: Column | NDArray[np.float64]  # labels and texts are encoded
     group: Literal["column", "gene", "diagnostic"] = "column"
     limits: tuple[float, float] | None = None  # of the scale; by default those of the numbers
     about: str = ""  # how to read it
@@ -44,7 +44,7 @@ class Column:
         """
         facts = {"name": self.name, "kind": self.kind, "group": self.group, "about": self.about}
         labels = self.values
-        if not isinstance(labels, Labels):
+        if not isinstance(labels, Column):
             more, steps = self._scale(labels, rows)
             return facts | more, steps
         codes = labels.codes[rows]
@@ -54,9 +54,10 @@ class Column:
         lookup[used] = np.arange(1, len(used) + 1)  # the last one stays 0, for code -1
         names = [labels.names[code] for code in used]
         more = {
-            "labels": [short_text(name) for name in names], "all": labels.n_labels,
+            "labels": [short_text(name) for name in names],
+            "all": labels.n_labels,
             "missing": int(counts[0]),
-        }  # fmt: skip
+        }
         if self.kind == "labels":
             colors = palette(labels, embedding)
             more["colors"] = [colors[name] for name in names]
@@ -77,21 +78,21 @@ class Column:
         return facts, steps
 
 
-def read_column(name: str, values: Any, *, n: int, as_labels: bool) -> Column:
+def read_column(name: str, values: Any, *, n: int, as_labels: bool) -> PageColumn:
     """Read a column of ``n`` points; ``as_labels`` treats numbers and identifiers as labels too."""
     numbers = None if as_labels else _plain_numbers(values)
     if numbers is not None and len(numbers) == n and _is_scale(numbers):
-        return Column(name, "numbers", numbers)
-    labels = encode_labels(values, n=n, argument=f"columns[{name!r:.60}]")
+        return PageColumn(name, "numbers", numbers)
+    labels = encode_column(values, n=n, argument=f"columns[{name!r:.60}]")
     if as_labels:
-        return Column(name, "labels", labels)
+        return PageColumn(name, "labels", labels)
     numbers = _numbers(labels)
     if numbers is not None:
-        return Column(name, "numbers", numbers)
-    return Column(name, "labels" if labels.n_labels <= MOST_LABELS else "texts", labels)
+        return PageColumn(name, "numbers", numbers)
+    return PageColumn(name, "labels" if labels.n_labels <= MOST_LABELS else "texts", labels)
 
 
-def read_feature(name: str, values: Any, *, n: int) -> Column:
+def read_feature(name: str, values: Any, *, n: int) -> PageColumn:
     """Read a feature of ``n`` points, such as a gene: numbers on a scale, however few differ."""
     argument = f"features[{name!r:.60}]"
     try:
@@ -102,10 +103,10 @@ def read_feature(name: str, values: Any, *, n: int) -> Column:
         raise TypeError(f"{argument} must hold numbers") from None
     if numbers.shape != (n,):
         raise ValueError(f"{argument} must have the shape ({n},), got {numbers.shape}")
-    return Column(name, "numbers", numbers, "gene")
+    return PageColumn(name, "numbers", numbers, "gene")
 
 
-def matched_column(matched: NDArray[Any]) -> Column:
+def matched_column(matched: NDArray[Any]) -> PageColumn:
     """Describe how well points are matched under other labels, with 0 at the end of the scale."""
     without = int(np.count_nonzero(matched < UNMATCHED))
     about = (
@@ -113,7 +114,7 @@ def matched_column(matched: NDArray[Any]) -> Column:
         f"{without:,} of {len(matched):,} points have none (below {UNMATCHED:g})."
     )
     values = np.asarray(matched, np.float64).clip(0, 1)
-    return Column(MATCHED, "numbers", values, "diagnostic", (0.0, 1.0), about)
+    return PageColumn(MATCHED, "numbers", values, "diagnostic", (0.0, 1.0), about)
 
 
 def _plain_numbers(values: Any) -> NDArray[np.float64] | None:
@@ -129,7 +130,7 @@ def _is_scale(numbers: NDArray[np.float64]) -> bool:
     return len(np.unique(numbers[np.isfinite(numbers)])) > _MOST_VALUES
 
 
-def _numbers(labels: Labels) -> NDArray[np.float64] | None:
+def _numbers(labels: Column) -> NDArray[np.float64] | None:
     """Return the numbers of a column with many different ones, NaN where they are missing."""
     if not all(type(name) in (int, float) for name in labels.names):
         return None

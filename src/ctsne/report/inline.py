@@ -60,12 +60,16 @@ class Page:
 
 
 def show(
-    result: SweepResult | ConditionalTSNE, *, columns: Mapping[str, Any] | None = None,
-    known: str | Sequence[str] | None = None, other: str | None = None,
+    result: SweepResult | ConditionalTSNE,
+    *,
+    columns: Mapping[str, Any] | None = None,
+    known: str | Sequence[str] | None = None,
+    other: str | None = None,
     features: Mapping[str, Any] | None = None,
-    mixing: float | Mapping[str, float] = SUGGESTED_MIXING, names: Any = None,
+    mixing: float | Mapping[str, float] = SUGGESTED_MIXING,
+    names: Any = None,
     title: str | None = None,
-) -> Page:  # fmt: skip
+) -> Page:
     """Show a sweep or a fitted model as an interactive page in a notebook.
 
     It is the page of :func:`ctsne.report.write_report`, with at most 50,000 points (28,000 for a
@@ -95,9 +99,16 @@ def show(
     maps = len(result.maps) if isinstance(result, SweepResult) else 1
     most = min(MOST_INLINE, _MOST_BYTES // (12 * max(1, maps)))  # bytes of a point with its columns
     title, facts, page = page_of(
-        result, columns=columns, known=known, other=other, features=features, mixing=mixing,
-        names=names, title=title, most=most,
-    )  # fmt: skip
+        result,
+        columns=columns,
+        known=known,
+        other=other,
+        features=features,
+        mixing=mixing,
+        names=names,
+        title=title,
+        most=most,
+    )
     note = ""
     if facts["notShown"]:
         n = facts["n"]

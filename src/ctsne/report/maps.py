@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne._fit.settings import DEFAULTS
 from ctsne.affinity.result import DOMINATED
 from ctsne.methods import is_used
 from ctsne.pl.palette import METHOD_COLORS
+from ctsne.settings import DEFAULTS
 from ctsne.sweep import Line, SweepResult, SweptMap
 from ctsne.sweep.grid import IRRELEVANT, plain_value
 
@@ -105,12 +105,14 @@ def sweep_facts(result: SweepResult) -> dict[str, Any]:
 
     lines = [
         {
-            "title": line.title, "steering": line.steering, "maps": indices(line.maps),
+            "title": line.title,
+            "steering": line.steering,
+            "maps": indices(line.maps),
             "method": line.parameters["method"],
             "color": METHOD_COLORS[line.parameters["method"]],
         }
         for line in all_lines
-    ]  # fmt: skip
+    ]
     try:
         choices = [[indices(group) for group in line] for line in result.candidates()]
     except ValueError:  # mixing cannot be measured: a single label

@@ -18,12 +18,35 @@ from ctsne._core.messages import size_text
 
 # Functions only, so their order does not matter; ``start.js`` calls them.
 _SCRIPTS = (
-    "data.js", "state.js", "colors.js", "shortening.js", "look.js", "scrolling.js", "menus.js",
-    "gl.js", "splat.js", "grid.js", "pointer.js", "panel.js", "names.js", "picture.js",
-    "panels.js", "controls.js", "suggestion.js", "legend.js", "selection.js", "points.js",
-    "find.js", "charts.js", "course.js", "tables.js", "copying.js", "saving.js", "printing.js",
+    "data.js",
+    "state.js",
+    "colors.js",
+    "shortening.js",
+    "look.js",
+    "scrolling.js",
+    "menus.js",
+    "gl.js",
+    "splat.js",
+    "grid.js",
+    "pointer.js",
+    "panel.js",
+    "names.js",
+    "picture.js",
+    "panels.js",
+    "controls.js",
+    "suggestion.js",
+    "legend.js",
+    "selection.js",
+    "points.js",
+    "find.js",
+    "charts.js",
+    "course.js",
+    "tables.js",
+    "copying.js",
+    "saving.js",
+    "printing.js",
     "start.js",
-)  # fmt: skip
+)
 # Nothing is loaded; only our script runs and only our style sheet applies.
 _POLICY = (
     "default-src 'none'; base-uri 'none'; form-action 'none'; style-src {style}; "

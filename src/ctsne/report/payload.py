@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne._core.vocabulary import chosen_by, measure_about, measure_title
-from ctsne.labels import Labels
+from ctsne.labels import Column
 from ctsne.pl.palette import MISSING, measure_colors
 from ctsne.report.columns import (
     MATCHED,
     MOST_LABELS,
-    Column,
+    PageColumn,
     check_point_names,
     matched_column,
     read_column,
@@ -34,10 +34,16 @@ _LONGEST_NAME = 40
 
 
 def build_payload(
-    result: SweepResult, columns: Mapping[str, Any], known: list[str], other: str | None,
-    names: Any, *, features: Mapping[str, Any] | None = None,
-    above: NDArray[np.bool_] | None = None, most: int = MOST_POINTS,
-) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:  # fmt: skip
+    result: SweepResult,
+    columns: Mapping[str, Any],
+    known: list[str],
+    other: str | None,
+    names: Any,
+    *,
+    features: Mapping[str, Any] | None = None,
+    above: NDArray[np.bool_] | None = None,
+    most: int = MOST_POINTS,
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Return facts about columns and maps, and packed arrays of the points to show.
 
     Points ``above`` the others are drawn last, and kept if not all points can be shown. In bytes
@@ -53,7 +59,7 @@ def build_payload(
     read = _read_columns(result, columns, features or {}, n=n, as_labels=(*known, other))
     dominated = [dominated_points(swept) for swept in result.maps]
     first = sorted(read, key=lambda column: column.name not in known)
-    codes = (column.values.codes for column in first if isinstance(column.values, Labels))
+    codes = (column.values.codes for column in first if isinstance(column.values, Column))
     wanted = np.array([row for each in dominated for row, _ in each["worst"]], np.int64)
     rows = choose_points(n, codes, wanted if above is None else np.flatnonzero(above), most=most)
     if above is not None:
@@ -70,28 +76,40 @@ def build_payload(
             packed = packed_map(swept, rows)
             arrays.update((f"map-{number}-{name}", each) for name, each in packed.arrays.items())
             about["maps"][number] |= {
-                "highest": packed.highest, "constant": packed.constant,
+                "highest": packed.highest,
+                "constant": packed.constant,
                 "dominated": dominated[number],
-            }  # fmt: skip
+            }
     present = dict.fromkeys(name for each in about["maps"] for name in each["measures"])
     order = list(columns)
     facts = {
-        "n": n, "notShown": n - len(rows), "sampledFrom": result.sampled_from,
-        "dimensions": dimensions, "single": False,
+        "n": n,
+        "notShown": n - len(rows),
+        "sampledFrom": result.sampled_from,
+        "dimensions": dimensions,
+        "single": False,
         "known": list(map(order.index, known)),
         "other": None if other is None else order.index(other),
-        "missingColor": MISSING, "missingText": "missing", "seedNoise": SEED_NOISE,
-        "columns": column_facts, "diagnostics": _diagnostics(about["maps"]), **about,
+        "missingColor": MISSING,
+        "missingText": "missing",
+        "seedNoise": SEED_NOISE,
+        "columns": column_facts,
+        "diagnostics": _diagnostics(about["maps"]),
+        **about,
         "measures": _measures(present, known, other),
         "names": None if names is None else short_texts(names, rows),
-    }  # fmt: skip
+    }
     return facts, arrays
 
 
 def _read_columns(
-    result: SweepResult, columns: Mapping[str, Any], features: Mapping[str, Any], *, n: int,
+    result: SweepResult,
+    columns: Mapping[str, Any],
+    features: Mapping[str, Any],
+    *,
+    n: int,
     as_labels: Collection[str | None],
-) -> list[Column]:  # fmt: skip
+) -> list[PageColumn]:
     """Read the columns, then features and what the maps say about all points."""
     read = [
         read_column(name, values, n=n, as_labels=name in as_labels)
@@ -153,8 +171,14 @@ def _measures(present: Iterable[str], known: list[str], other: str | None) -> li
             measure_about(key),
             short_text(measure_title(key, *labels), _LONGEST_NAME + 20),
         )
-        described.append({
-            "key": key, "name": name, "digits": about.digits, "meaning": about.meaning,
-            "chosen": key in chosen, "color": colors[key],
-        })  # fmt: skip
+        described.append(
+            {
+                "key": key,
+                "name": name,
+                "digits": about.digits,
+                "meaning": about.meaning,
+                "chosen": key in chosen,
+                "color": colors[key],
+            }
+        )
     return described

@@ -14,15 +14,15 @@ from ctsne._core.checks import check_features, check_kind
 from ctsne._core.files import write_file
 from ctsne._core.messages import label_text, shown
 from ctsne._core.vocabulary import CHOSEN_BY
-from ctsne._fit.placing import Placement
-from ctsne._fit.settings import DEFAULTS
 from ctsne.estimator import ConditionalTSNE
-from ctsne.labels import Labels, encode_labels
+from ctsne.labels import Column, encode_column
 from ctsne.pl.points import REFERENCE
+from ctsne.placing.place import Placement
 from ctsne.report.columns import check_point_names
 from ctsne.report.page import build_page
 from ctsne.report.payload import build_payload
 from ctsne.report.write import check_page, plain_provenance
+from ctsne.settings import DEFAULTS
 from ctsne.sweep import SweepResult, SweptMap
 from ctsne.sweep.grid import expand_grid
 
@@ -31,10 +31,15 @@ PLACED, DISTANCE = "near or far", "distance to map"
 
 
 def write_placed(
-    placed: Placement, path: str | os.PathLike[str], *, reference: ConditionalTSNE | ArrayLike,
-    columns: Mapping[str, Any] | None = None, names: Any = None, title: str | None = None,
+    placed: Placement,
+    path: str | os.PathLike[str],
+    *,
+    reference: ConditionalTSNE | ArrayLike,
+    columns: Mapping[str, Any] | None = None,
+    names: Any = None,
+    title: str | None = None,
     provenance: Mapping[str, Any] | None = None,
-) -> None:  # fmt: skip
+) -> None:
     """Write placed points as one interactive page, in colour above the reference in grey.
 
     The page is a single HTML file that never uses the network, like that of
@@ -92,10 +97,10 @@ def write_placed(
             raise ValueError(f"columns: {shown(name)} cannot be the name of a column here")
     n = len(positions)
     shown_columns: dict[str, Any] = {
-        name: _below(n, encode_labels(values, n=m, argument=f"columns[{name!r:.60}]"))
+        name: _below(n, encode_column(values, n=m, argument=f"columns[{name!r:.60}]"))
         for name, values in own.items()
     }
-    shown_columns[PLACED] = _below(n, encode_labels(np.where(placed.far, "far", "near")))
+    shown_columns[PLACED] = _below(n, encode_column(np.where(placed.far, "far", "near")))
     shown_columns[DISTANCE] = np.concatenate([np.full(n, np.nan), placed.distance])
     whole = np.concatenate([positions, placed.embedding]).astype(np.float32)
     # A page shows the maps of a sweep; this one has a single map.
@@ -104,22 +109,30 @@ def write_placed(
     made = SweptMap(points[0].parameters, whole, unknown, float("nan"), None)
     texts = _names(names, n, m)
     facts, arrays = build_payload(
-        SweepResult((made,), tuple(points), dict(DEFAULTS)), shown_columns,
-        [next(iter(shown_columns))], None, texts, above=np.arange(n + m) >= n,
-    )  # fmt: skip
+        SweepResult((made,), tuple(points), dict(DEFAULTS)),
+        shown_columns,
+        [next(iter(shown_columns))],
+        None,
+        texts,
+        above=np.arange(n + m) >= n,
+    )
     facts["maps"][0]["title"] = "Placed points above the reference"
-    about = {"points": m, "reference": n, "far": int(placed.far.sum()),
-             "limit": float(placed.far_distance)}  # fmt: skip
+    about = {
+        "points": m,
+        "reference": n,
+        "far": int(placed.far.sum()),
+        "limit": float(placed.far_distance),
+    }
     facts |= {"title": title, "targets": [], "placed": about, "single": True}
     facts |= {"missingText": "reference", "missingColor": REFERENCE}
     apart = {"commands": [""], "provenance": plain_provenance(provenance)}
     write_file(target, build_page(title, {"facts": facts, **apart}, arrays))
 
 
-def _below(n: int, labels: Labels) -> Labels:
+def _below(n: int, labels: Column) -> Column:
     """Return a column of all points, in which those of the reference have no value."""
     codes = np.concatenate([np.full(n, -1, np.int32), labels.codes])
-    return Labels(codes, labels.names, labels.counts)
+    return Column(codes, labels.names, labels.counts)
 
 
 def _names(names: Any, n: int, m: int) -> list[str]:

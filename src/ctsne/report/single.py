@@ -7,11 +7,11 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from ctsne._core.vocabulary import of_column
-from ctsne._fit.fitting import point_diagnostics
-from ctsne._fit.storing import label_name
 from ctsne.estimator import ConditionalTSNE
+from ctsne.fit.fitting import point_diagnostics
 from ctsne.labels.columns import columns_by_name
 from ctsne.methods import METHODS
+from ctsne.storage.model import label_name
 from ctsne.sweep import SweepResult, SweptMap
 from ctsne.sweep.grid import GridPoint
 

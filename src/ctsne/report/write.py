@@ -15,7 +15,7 @@ from ctsne._core.files import check_target, write_file
 from ctsne._core.messages import did_you_mean, listed, shown
 from ctsne._core.vocabulary import SUGGESTED_MIXING
 from ctsne.estimator import ConditionalTSNE
-from ctsne.labels import Labels, encode_labels
+from ctsne.labels import Column, encode_column
 from ctsne.report.maps import constructor_calls
 from ctsne.report.page import build_page
 from ctsne.report.payload import MOST_POINTS, build_payload
@@ -24,13 +24,19 @@ from ctsne.sweep import SweepResult
 
 
 def write_report(
-    result: SweepResult | ConditionalTSNE, path: str | os.PathLike[str], *,
-    columns: Mapping[str, Any] | None = None, known: str | Sequence[str] | None = None,
-    other: str | None = None, features: Mapping[str, Any] | None = None,
-    mixing: float | Mapping[str, float] = SUGGESTED_MIXING, names: Any = None,
-    title: str | None = None, commands: Sequence[str] | None = None,
+    result: SweepResult | ConditionalTSNE,
+    path: str | os.PathLike[str],
+    *,
+    columns: Mapping[str, Any] | None = None,
+    known: str | Sequence[str] | None = None,
+    other: str | None = None,
+    features: Mapping[str, Any] | None = None,
+    mixing: float | Mapping[str, float] = SUGGESTED_MIXING,
+    names: Any = None,
+    title: str | None = None,
+    commands: Sequence[str] | None = None,
     provenance: Mapping[str, Any] | None = None,
-) -> None:  # fmt: skip
+) -> None:
     """Write a sweep or a fitted model as one interactive page.
 
     The page of a sweep is for choosing a strength and for showing the result: two maps next to each
@@ -92,19 +98,34 @@ def write_report(
     """
     target = check_page(path, "" if title is None else title)
     _, _, page = page_of(
-        result, columns=columns, known=known, other=other, features=features, mixing=mixing,
-        names=names, title=title, commands=commands, provenance=provenance,
-    )  # fmt: skip
+        result,
+        columns=columns,
+        known=known,
+        other=other,
+        features=features,
+        mixing=mixing,
+        names=names,
+        title=title,
+        commands=commands,
+        provenance=provenance,
+    )
     write_file(target, page)
 
 
 def page_of(
-    result: SweepResult | ConditionalTSNE, *, columns: Mapping[str, Any] | None,
-    known: str | Sequence[str] | None, other: str | None, features: Mapping[str, Any] | None,
-    mixing: float | Mapping[str, float], names: Any, title: str | None,
-    commands: Sequence[str] | None = None, provenance: Mapping[str, Any] | None = None,
+    result: SweepResult | ConditionalTSNE,
+    *,
+    columns: Mapping[str, Any] | None,
+    known: str | Sequence[str] | None,
+    other: str | None,
+    features: Mapping[str, Any] | None,
+    mixing: float | Mapping[str, float],
+    names: Any,
+    title: str | None,
+    commands: Sequence[str] | None = None,
+    provenance: Mapping[str, Any] | None = None,
     most: int = MOST_POINTS,
-) -> tuple[str, dict[str, Any], bytes]:  # fmt: skip
+) -> tuple[str, dict[str, Any], bytes]:
     """Return title, facts and bytes of a page that shows a limited number of points."""
     single = isinstance(result, ConditionalTSNE)
     if isinstance(result, ConditionalTSNE):
@@ -125,17 +146,26 @@ def page_of(
         "provenance": plain_provenance(provenance),
     }
     facts, arrays = build_payload(
-        result, shown_columns, factored, other, names, features=_by_name(features, "features"),
+        result,
+        shown_columns,
+        factored,
+        other,
+        names,
+        features=_by_name(features, "features"),
         most=most,
-    )  # fmt: skip
+    )
     facts = {"targets": targets, "title": title} | facts | {"single": single}
     return title, facts, build_page(title, {"facts": facts, **apart}, arrays)
 
 
 def _chosen_columns(
-    result: SweepResult, columns: object, known: str | Sequence[str] | None, other: str | None,
-    *, single: bool,
-) -> tuple[dict[str, Any], list[str], str | None]:  # fmt: skip
+    result: SweepResult,
+    columns: object,
+    known: str | Sequence[str] | None,
+    other: str | None,
+    *,
+    single: bool,
+) -> tuple[dict[str, Any], list[str], str | None]:
     """Return the columns to show, those that were factored out, and the one to look for."""
     given = _by_name(columns, "columns")
     if known is None:
@@ -174,9 +204,9 @@ def _names_given(result: SweepResult, given: Mapping[str, Any]) -> dict[str, str
     return found
 
 
-def _is_same(labels: Labels, values: object) -> bool:
+def _is_same(labels: Column, values: object) -> bool:
     try:
-        other = encode_labels(values)
+        other = encode_column(values)
     except (TypeError, ValueError):  # not labels
         return False
     return labels.names == other.names and np.array_equal(labels.codes, other.codes)

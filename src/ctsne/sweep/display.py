@@ -9,7 +9,7 @@ import numpy as np
 
 from ctsne._core.pages import page_html
 from ctsne._core.vocabulary import chosen_by, measure_about, measure_title
-from ctsne._fit.display import (
+from ctsne.fit.display import (
     LEFT,
     NUMBER,
     dominated_text,

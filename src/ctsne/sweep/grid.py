@@ -15,7 +15,7 @@ import numpy as np
 from ctsne._core.checks import check_choice
 from ctsne._core.checksums import content_checksum
 from ctsne._core.messages import did_you_mean, shown
-from ctsne._fit.conditioning import knob_value
+from ctsne.fit.conditioning import knob_value
 from ctsne.methods import METHODS, SWEPT_METHODS, is_used, swept_grid, users_of
 
 Grid = Mapping[str, Any] | Iterable[Mapping[str, Any]]

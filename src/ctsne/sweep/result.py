@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ctsne._core.checks import check_path
 from ctsne._core.messages import did_you_mean, value_text
 from ctsne._core.vocabulary import SUGGESTED_MIXING, chosen_by, measure_about, mixings_of
-from ctsne.labels import Labels
+from ctsne.labels import Column
 from ctsne.layout import align
 from ctsne.methods import METHODS, is_used
 from ctsne.sweep.choice import Suggestion, check_targets, choose_map
@@ -124,7 +124,7 @@ class SweepResult:
         The setting of each map, and all parameters of the estimator.
     sampled_from : int or None
         If the maps show a random sample, the number of all points.
-    columns, known, other : dict of str to Labels, tuple of str, str or None
+    columns, known, other : dict of str to Column, tuple of str, str or None
         The labels, for pages and figures: the columns by name, those that were factored out, and
         the one to look for.
 
@@ -144,7 +144,7 @@ class SweepResult:
     points: tuple[GridPoint, ...]
     estimator: Mapping[str, Any]
     sampled_from: int | None = None
-    columns: Mapping[str, Labels] = field(default_factory=dict)
+    columns: Mapping[str, Column] = field(default_factory=dict)
     known: tuple[str, ...] = ()
     other: str | None = None
 

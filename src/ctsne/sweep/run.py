@@ -21,18 +21,18 @@ from ctsne._core.locks import sole_writer
 from ctsne._core.messages import shown, value_text, warn
 from ctsne._core.progress import Progress
 from ctsne._core.vocabulary import MEASURED_POINTS, NEIGHBORHOOD
-from ctsne._fit.conditioning import unused_warnings
-from ctsne._fit.memory import map_memory, require_memory
-from ctsne._fit.pipeline import features_of
-from ctsne._fit.settings import DEFAULTS, Settings, check_settings
 from ctsne.affinity.result import KEPT_DIAGNOSTICS
 from ctsne.evaluate import DataNeighbors
 from ctsne.evaluate.neighbors_in_data import read_labels
 from ctsne.evaluate.sampling import check_k, sample_points
-from ctsne.labels import LabelColumns, Labels, encode_columns, encode_labels
+from ctsne.fit.conditioning import unused_warnings
+from ctsne.fit.memory import map_memory, require_memory
+from ctsne.fit.pipeline import features_of
+from ctsne.labels import Column, Labels, encode_column, encode_labels
 from ctsne.labels.columns import columns_by_name, listed_columns, name_of
 from ctsne.layout import start_positions
 from ctsne.neighbors.search import is_approximate
+from ctsne.settings import DEFAULTS, Settings, check_settings
 from ctsne.sweep.grid import Grid, GridPoint, default_grid, expand_grid, grouped_lines
 from ctsne.sweep.result import SweepResult, aligned_maps
 from ctsne.sweep.shared_lists import shared_lengths, shared_neighbors
@@ -50,11 +50,19 @@ _BYTES_PER_NUMBER = 4
 
 
 def sweep(
-    X: ArrayLike, labels: object, grid: Grid | None = None, *, other: object = None,
-    estimator: ConditionalTSNE | None = None, path: bool = False, k: int | None = None,
-    sample: float | None = MEASURED_POINTS, folder: str | os.PathLike[str] | None = None,
-    progress: bool = True, n_jobs: int | None = -1,
-) -> SweepResult:  # fmt: skip
+    X: ArrayLike,
+    labels: object,
+    grid: Grid | None = None,
+    *,
+    other: object = None,
+    estimator: ConditionalTSNE | None = None,
+    path: bool = False,
+    k: int | None = None,
+    sample: float | None = MEASURED_POINTS,
+    folder: str | os.PathLike[str] | None = None,
+    progress: bool = True,
+    n_jobs: int | None = -1,
+) -> SweepResult:
     """Compute and measure maps for many settings on one neighbour search.
 
     Parameters
@@ -116,8 +124,8 @@ def sweep(
     n = matrix.shape[0]
     if labels is None:
         raise ValueError("labels must be the labels to factor out; a sweep measures their mixing")
-    known = encode_columns(labels, n=n)
-    hidden = None if other is None else encode_labels(seen, n=n, argument="other")
+    known = encode_labels(labels, n=n)
+    hidden = None if other is None else encode_column(seen, n=n, argument="other")
     points = expand_grid(default_grid() if grid is None else grid, base)
     settings = _check_points(points, base, matrix, known)
     for message in _warnings(points, settings, base):
@@ -133,7 +141,7 @@ def sweep(
             place = open_folder(folder)
             writer.enter_context(sole_writer(place))
             approximate = is_approximate(n, settings[0].recall)
-            shares = approximate and isinstance(known, Labels)
+            shares = approximate and isinstance(known, Column)
             searched = shared_lengths(n, settings, k) if shares else ()
             kept = map_files(place, points, base, matrix, known, searched)
             new = sum(not file.exists() for file in kept)
@@ -181,9 +189,11 @@ def sweep(
         maps = [each.swept for each in done]
         chosen = tuple(points[each.index] for each in done)
         result = SweepResult(
-            aligned_maps(maps, chosen, range(len(maps))), chosen, base,
+            aligned_maps(maps, chosen, range(len(maps))),
+            chosen,
+            base,
             **_named_columns(known, name_of(labels), hidden, name_of(other)),
-        )  # fmt: skip
+        )
         failed = [swept for swept in maps if swept.error is not None]
         if failed:
             first = f"{value_text(failed[0].parameters)}, with {failed[0].error}"
@@ -206,7 +216,7 @@ def _only_column(other: object) -> object:
 
 
 def _named_columns(
-    known: Labels | LabelColumns, label: str | None, hidden: Labels | None, other: str | None
+    known: Column | Labels, label: str | None, hidden: Column | None, other: str | None
 ) -> dict[str, Any]:
     """Return the labels by the names that they came with, for pages of the sweep."""
     columns = columns_by_name(known, label)
@@ -264,7 +274,7 @@ def _base(estimator: ConditionalTSNE | None, n_jobs: Any, repeatable: bool) -> d
 
 
 def _check_points(
-    points: list[GridPoint], base: Mapping[str, Any], matrix: Any, known: Labels | LabelColumns
+    points: list[GridPoint], base: Mapping[str, Any], matrix: Any, known: Column | Labels
 ) -> list[Settings]:
     """Check every setting against the data before any of them is computed."""
     if base["metric"] == "precomputed" and is_sparse(matrix):

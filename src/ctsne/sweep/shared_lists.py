@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ctsne._core.progress import Report
-from ctsne._fit.pipeline import alignment_of, listed_labels, neighbors_of, search_neighbors
-from ctsne._fit.settings import Settings
 from ctsne.evaluate.neighbors_in_data import DataNeighbors, search_aligned, search_data
+from ctsne.fit.pipeline import alignment_of, listed_labels, neighbors_of, search_neighbors
 from ctsne.neighbors import Neighbors, merge_neighbors, select_neighbors
 from ctsne.neighbors.alignment import Alignment
+from ctsne.settings import Settings
 from ctsne.sweep.grid import plain_value
 
 

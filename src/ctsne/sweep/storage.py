@@ -23,7 +23,7 @@ from ctsne._core.files import INDEX, check_target
 from ctsne._core.guards import reading
 from ctsne._core.messages import shown, warn
 from ctsne._core.npz import read_archive, write_archive
-from ctsne.labels import LabelColumns, Labels
+from ctsne.labels import Column, Labels
 from ctsne.sweep.grid import GridPoint, identity
 from ctsne.sweep.result import SweepResult, SweptMap, aligned_maps
 from ctsne.sweep.stored import check_facts, check_positions, check_sweep
@@ -52,12 +52,16 @@ def open_folder(folder: str | os.PathLike[str]) -> Path:
 
 
 def map_files(
-    folder: Path, points: list[GridPoint], base: Mapping[str, Any], matrix: Any,
-    labels: Labels | LabelColumns, searched: tuple[int, ...],
-) -> list[Path]:  # fmt: skip
+    folder: Path,
+    points: list[GridPoint],
+    base: Mapping[str, Any],
+    matrix: Any,
+    labels: Column | Labels,
+    searched: tuple[int, ...],
+) -> list[Path]:
     """Name the file of each map by everything it depends on, such as the length of lists."""
     names: object = labels.names
-    if isinstance(labels, LabelColumns):
+    if isinstance(labels, Labels):
         names = list(zip(labels.names, (each.names for each in labels.columns), strict=True))
     checksum = content_checksum(matrix, labels.codes, repr(names))
     common = [_FORMAT, version("ctsne"), checksum, list(searched)]
@@ -111,9 +115,13 @@ def _read_map(path: Path, parameters: dict[str, Any]) -> SweptMap:
         diagnostics = {name: stored[name] for name in stored["diagnostics"].tolist()}
         check_positions(embedding, diagnostics)
         return SweptMap(
-            parameters, embedding, error=None, diagnostics=diagnostics, file=path.name,
+            parameters,
+            embedding,
+            error=None,
+            diagnostics=diagnostics,
+            file=path.name,
             **{name: facts[name] for name in _FACTS},
-        )  # fmt: skip
+        )
 
 
 def write_sweep(path: Path, result: SweepResult) -> None:
@@ -148,9 +156,11 @@ def write_sweep(path: Path, result: SweepResult) -> None:
         entries.append(entry)
     estimator = _packed(result.estimator)
     content = {
-        "estimator": estimator, "maps": entries, "sampled_from": result.sampled_from,
+        "estimator": estimator,
+        "maps": entries,
+        "sampled_from": result.sampled_from,
         **packed_columns(result, arrays),
-    }  # fmt: skip
+    }
     text = np.array(json.dumps(content, default=plain))
     write_archive(path if folder is None else folder / INDEX, {"sweep": text, **arrays})
 
@@ -221,9 +231,12 @@ def load_sweep(path: str | os.PathLike[str]) -> SweepResult:
         # Files of maps hold them as computed; here they are rotated to match each other.
         raw = {index for index, swept in enumerate(maps) if swept.file is not None}
         return SweepResult(
-            aligned_maps(maps, points, raw), tuple(points), estimator, sampled_from,
+            aligned_maps(maps, points, raw),
+            tuple(points),
+            estimator,
+            sampled_from,
             **read_columns(content, arrays, maps),
-        )  # fmt: skip
+        )
 
 
 def _swept(

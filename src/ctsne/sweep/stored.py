@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne._core.vocabulary import chosen_by
-from ctsne._fit.settings import DEFAULTS
 from ctsne.affinity.result import KEPT_DIAGNOSTICS
 from ctsne.methods import METHODS
+from ctsne.settings import DEFAULTS
 from ctsne.sweep.grid import GridPoint
 from ctsne.sweep.result import SweptMap
 
@@ -43,9 +43,11 @@ def check_facts(facts: Mapping[str, Any]) -> None:
 
 
 def check_sweep(
-    maps: Sequence[SweptMap], points: Sequence[GridPoint], estimator: Mapping[str, Any],
+    maps: Sequence[SweptMap],
+    points: Sequence[GridPoint],
+    estimator: Mapping[str, Any],
     sampled_from: Any,
-) -> None:  # fmt: skip
+) -> None:
     """Refuse a sweep whose maps do not belong together."""
     known = set(DEFAULTS)
     require(set(estimator) == known, "parameters of the estimator", "be those of this version")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne._core.messages import label_text
-from ctsne.labels import Labels
+from ctsne.labels import Column
 from ctsne.sweep.result import SweepResult, SweptMap
 from ctsne.sweep.stored import require
 
@@ -31,7 +31,7 @@ def read_columns(
     content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], maps: Sequence[SweptMap]
 ) -> dict[str, Any]:
     """Return the labels of a stored sweep; none if it was stored without them."""
-    columns: dict[str, Labels] = {}
+    columns: dict[str, Column] = {}
     lengths = {len(each.embedding) for each in maps if each.embedding is not None}
     for number, entry in enumerate(content.get("columns", ())):
         name, names, codes = entry["name"], entry["labels"], arrays[f"column-{number}"]
@@ -41,7 +41,7 @@ def read_columns(
         inside = whole and bool(((codes >= -1) & (codes < len(names))).all())
         require(inside, "codes of labels", f"be one whole number below {len(names)} per point")
         counts = np.bincount(codes[codes >= 0], minlength=len(names)).astype(np.int64)
-        columns[name] = Labels(codes.astype(np.int32), tuple(names), counts)
+        columns[name] = Column(codes.astype(np.int32), tuple(names), counts)
     known, other = content.get("known", []), content.get("other")
     require(isinstance(known, list), "known labels", "be a list")
     named = all(isinstance(name, str) and name in columns for name in known)

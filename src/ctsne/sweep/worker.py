@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from ctsne._core.checks import check_jobs
 from ctsne._core.progress import Progress
-from ctsne._fit.pipeline import affinities_of, layout_of, listed_labels, weights_of
-from ctsne._fit.settings import Settings
 from ctsne.affinity.result import kept_diagnostics
 from ctsne.evaluate import measure_map, summarize_diagnostics
-from ctsne.labels import Labels
+from ctsne.fit.pipeline import affinities_of, layout_of, listed_labels, weights_of
+from ctsne.labels import Column
 from ctsne.layout import Layout
+from ctsne.settings import Settings
 from ctsne.sweep.result import SweptMap
 from ctsne.sweep.shared_lists import SharedLists, lists_for
 from ctsne.sweep.storage import file_after, load_map, save_map
@@ -52,7 +52,7 @@ class Step:
     settings: Settings
     features: NDArray[np.floating] | None
     lists: SharedLists
-    hidden: Labels | None
+    hidden: Column | None
     file: Path | None
     size: float = 1.0  # of its work, where a map from its own start is 1
 
@@ -197,9 +197,15 @@ def _make(step: Step, previous: NDArray[np.float32] | None, watch: Watch) -> Swe
             measures[name] = value
     diagnostics = kept_diagnostics(affinities.diagnostics, know_labels=knows_labels)
     return SweptMap(
-        step.parameters, layout.embedding, measures, time.perf_counter() - begin, None,
-        diagnostics, alignment.name, alignment.scores,
-    )  # fmt: skip
+        step.parameters,
+        layout.embedding,
+        measures,
+        time.perf_counter() - begin,
+        None,
+        diagnostics,
+        alignment.name,
+        alignment.scores,
+    )
 
 
 def _next_on_path(
@@ -221,7 +227,11 @@ def _next_on_path(
         momentum=PATH_MOMENTUM,
     )
     layout = Layout(
-        matrix, start, schedule, weights=weights_of(settings), dof=settings.dof,
+        matrix,
+        start,
+        schedule,
+        weights=weights_of(settings),
+        dof=settings.dof,
         n_jobs=settings.n_jobs,
-    )  # fmt: skip
+    )
     return layout, max(1, round(PATH_SHARE * settings.n_iter))

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ctsne._core.messages import shown
-from ctsne._io.anndata import labels_of, map_keys, map_name
 from ctsne.estimator import ConditionalTSNE
-from ctsne.labels import encode_columns
+from ctsne.io.anndata import labels_of, map_keys, map_name
+from ctsne.labels import encode_labels
 from ctsne.layout.descent import Callback
 from ctsne.methods import METHODS
 from ctsne.tl import fields
@@ -22,21 +22,41 @@ if TYPE_CHECKING:
 
 
 def ctsne(
-    adata: AnnData, labels: object, *, use_rep: str | None = None, n_pcs: int | None = None,
-    layer: str | None = None, neighbors_key: str | None = None, key_added: str = "ctsne",
-    store_graph: bool = False, random_state: int | np.random.RandomState | None = 0,
-    copy: bool = False, n_components: int = 2, method: str = "joint",
+    adata: AnnData,
+    labels: object,
+    *,
+    use_rep: str | None = None,
+    n_pcs: int | None = None,
+    layer: str | None = None,
+    neighbors_key: str | None = None,
+    key_added: str = "ctsne",
+    store_graph: bool = False,
+    random_state: int | np.random.RandomState | None = 0,
+    copy: bool = False,
+    n_components: int = 2,
+    method: str = "joint",
     mixing: float | Mapping[str, float] | None = None,
     strength: float | Mapping[Any, float] | None = None,
-    beta: float | Mapping[Any, float] | None = None, align: str | ArrayLike = "none",
+    beta: float | Mapping[Any, float] | None = None,
+    align: str | ArrayLike = "none",
     odds: float | Mapping[Any, float] | None = None,
-    beta_low: float | Mapping[Any, float] | None = None, bandwidth: str = "r",
-    perplexity: float = 30, metric: str = "euclidean", recall: float = 0.99,
-    init: str | ArrayLike | None = None, n_iter: int = 750, early_exaggeration: float = 12,
-    early_exaggeration_iter: int = 250, exaggeration: float = 1,
-    learning_rate: float | str = "auto", dof: float = 1, callback: Callback | None = None,
-    callback_every: int = 50, n_jobs: int | None = -1, verbose: int = 0,
-) -> AnnData | None:  # fmt: skip
+    beta_low: float | Mapping[Any, float] | None = None,
+    bandwidth: str = "r",
+    perplexity: float = 30,
+    metric: str = "euclidean",
+    recall: float = 0.99,
+    init: str | ArrayLike | None = None,
+    n_iter: int = 750,
+    early_exaggeration: float = 12,
+    early_exaggeration_iter: int = 250,
+    exaggeration: float = 1,
+    learning_rate: float | str = "auto",
+    dof: float = 1,
+    callback: Callback | None = None,
+    callback_every: int = 50,
+    n_jobs: int | None = -1,
+    verbose: int = 0,
+) -> AnnData | None:
     """Make a t-SNE map of the cells with known labels factored out.
 
     The map is the same, bit for bit, as that of :class:`ctsne.ConditionalTSNE` and of ``ctsne
@@ -122,7 +142,7 @@ learning_rate, dof, callback, callback_every, n_jobs, verbose
     fields.check_adata(adata)
     name = check_target(adata, key_added, copy=copy, graph=store_graph)
     column = labels_of(adata, labels)
-    known = None if column is None else encode_columns(column, n=adata.n_obs)
+    known = None if column is None else encode_labels(column, n=adata.n_obs)
     if neighbors_key is None:
         if metric == "precomputed":
             raise ValueError('for metric="precomputed", name a graph with neighbors_key')
@@ -144,14 +164,32 @@ learning_rate, dof, callback, callback_every, n_jobs, verbose
     if source.params.get("use_rep") in map_keys(name):
         raise ValueError(f"key_added={shown(key_added)} would replace the features of the map")
     model = ConditionalTSNE(
-        n_components=n_components, method=method, mixing=mixing, strength=strength, beta=beta,
-        align=fields.find_alignment(adata, align), odds=odds, beta_low=beta_low,
-        bandwidth=bandwidth, perplexity=perplexity, metric=metric, pca=source.pca, recall=recall,
-        init=init, n_iter=n_iter, early_exaggeration=early_exaggeration,
-        early_exaggeration_iter=early_exaggeration_iter, exaggeration=exaggeration,
-        learning_rate=learning_rate, dof=dof, callback=callback, callback_every=callback_every,
-        n_jobs=n_jobs, random_state=random_state, verbose=verbose,
-    )  # fmt: skip
+        n_components=n_components,
+        method=method,
+        mixing=mixing,
+        strength=strength,
+        beta=beta,
+        align=fields.find_alignment(adata, align),
+        odds=odds,
+        beta_low=beta_low,
+        bandwidth=bandwidth,
+        perplexity=perplexity,
+        metric=metric,
+        pca=source.pca,
+        recall=recall,
+        init=init,
+        n_iter=n_iter,
+        early_exaggeration=early_exaggeration,
+        early_exaggeration_iter=early_exaggeration_iter,
+        exaggeration=exaggeration,
+        learning_rate=learning_rate,
+        dof=dof,
+        callback=callback,
+        callback_every=callback_every,
+        n_jobs=n_jobs,
+        random_state=random_state,
+        verbose=verbose,
+    )
     model.fit(source.matrix, labels=known)
     # Nothing is written before everything that can fail is done.
     make_copy = adata.to_memory if adata.isbacked else adata.copy

@@ -13,13 +13,13 @@ import scipy.sparse as sp
 from ctsne._core.checks import check_count, check_matrix, check_perplexity, check_same_rows
 from ctsne._core.messages import unknown, warn
 from ctsne._core.vocabulary import ALIGN_CHOICES
-from ctsne._fit.fitting import point_diagnostics
-from ctsne._io import current_versions
-from ctsne._io.anndata import choose_representation, find_entry, is_anndata, map_keys
-from ctsne._io.counts import NORMALIZE, looks_like_counts
 from ctsne.affinity.result import KEPT_DIAGNOSTICS, PLACED_DIAGNOSTICS
 from ctsne.evaluate import summarize_diagnostics
-from ctsne.labels import LabelColumns, Labels
+from ctsne.fit.fitting import point_diagnostics
+from ctsne.io import current_versions
+from ctsne.io.anndata import choose_representation, find_entry, is_anndata, map_keys
+from ctsne.io.counts import NORMALIZE, looks_like_counts
+from ctsne.labels import Column, Labels
 from ctsne.methods import METHODS, is_used
 from ctsne.neighbors.lists import different_labels
 from ctsne.tl.graph import remove_graph
@@ -87,7 +87,7 @@ def warn_of_counts(source: Source) -> None:
 
 
 def find_graph(
-    adata: Any, key: object, labels: Labels | LabelColumns | None, perplexity: float
+    adata: Any, key: object, labels: Column | Labels | None, perplexity: float
 ) -> Source:
     """Find the distances of a graph made by scanpy or bbknn, with enough neighbours for a map."""
     entries = {name: entry for name, entry in adata.uns.items() if isinstance(entry, Mapping)}
@@ -127,9 +127,9 @@ def find_graph(
     return Source(graph, "auto", {"neighbors_key": key})
 
 
-def _named_labels(labels: Labels | LabelColumns | None) -> list[tuple[str, Labels]]:
+def _named_labels(labels: Column | Labels | None) -> list[tuple[str, Column]]:
     """Return each label column with what to call its values."""
-    if isinstance(labels, LabelColumns):
+    if isinstance(labels, Labels):
         return list(zip(labels.names, labels.columns, strict=True))
     return [] if labels is None else [("label", labels)]
 
@@ -205,7 +205,7 @@ def taken_fields(adata: Any, name: str) -> list[str]:
 def kept_params(model: Any) -> dict[str, Any]:
     """Return the parameters that the map depends on, in a form that files can hold."""
     params = model.get_params(deep=False)
-    key = "column" if isinstance(model.labels_, LabelColumns) else "label"
+    key = "column" if isinstance(model.labels_, Labels) else "label"
     used = {name: value for name, value in params.items() if is_used(name, params)}
     plain = {name: _plain(value, key=key) for name, value in used.items()}
     plain["pca"] = "none" if model.pca is None else model.pca

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ctsne._io.anndata import GRAPH_MARK, graph_fields, is_our_graph
+from ctsne.io.anndata import GRAPH_MARK, graph_fields, is_our_graph
 
 # Entries of a graph that are sorted at once.
 _ENTRIES_AT_ONCE = 2**22

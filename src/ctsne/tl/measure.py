@@ -11,9 +11,9 @@ import numpy as np
 from sklearn.base import clone
 
 from ctsne._core.vocabulary import FEATURE_METRICS, MEASURED_POINTS, NEIGHBORHOOD
-from ctsne._io.anndata import columns_of, find_entry, labels_of, map_name, map_of
 from ctsne.estimator import ConditionalTSNE
 from ctsne.evaluate import evaluate as evaluate_arrays
+from ctsne.io.anndata import columns_of, find_entry, labels_of, map_name, map_of
 from ctsne.sweep import SweepResult
 from ctsne.sweep import sweep as sweep_arrays
 from ctsne.sweep.grid import Grid
@@ -25,11 +25,20 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    adata: AnnData, labels: object = None, *, other: object = None, basis: str = "ctsne",
-    use_rep: str | None = None, n_pcs: int | None = None, layer: str | None = None,
-    metric: str | None = None, k: int = NEIGHBORHOOD, sample: float | None = MEASURED_POINTS,
-    random_state: int | None = 0, n_jobs: int = -1,
-) -> pd.DataFrame:  # fmt: skip
+    adata: AnnData,
+    labels: object = None,
+    *,
+    other: object = None,
+    basis: str = "ctsne",
+    use_rep: str | None = None,
+    n_pcs: int | None = None,
+    layer: str | None = None,
+    metric: str | None = None,
+    k: int = NEIGHBORHOOD,
+    sample: float | None = MEASURED_POINTS,
+    random_state: int | None = 0,
+    n_jobs: int = -1,
+) -> pd.DataFrame:
     """Measure a map: which neighbours of the data it keeps, and how it mixes labels.
 
     Maps of other tools can be measured too: ``basis="umap"``. ``adata`` is not changed.
@@ -78,9 +87,16 @@ def evaluate(
     if metric is not None:
         made_with["metric"] = metric
     return evaluate_arrays(
-        embedding, data, known, other=hidden, k=k, sample=sample, random_state=random_state,
-        n_jobs=n_jobs, **made_with,
-    )  # fmt: skip
+        embedding,
+        data,
+        known,
+        other=hidden,
+        k=k,
+        sample=sample,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        **made_with,
+    )
 
 
 def _compared_with(
@@ -114,12 +130,22 @@ def _params(adata: Any, key: str) -> Mapping[str, Any]:
 
 
 def sweep(
-    adata: AnnData, labels: object, grid: Grid | None = None, *, other: object = None,
-    use_rep: str | None = None, n_pcs: int | None = None, layer: str | None = None,
-    estimator: ConditionalTSNE | None = None, path: bool = False, k: int | None = None,
-    sample: float | None = MEASURED_POINTS, folder: str | os.PathLike[str] | None = None,
-    progress: bool = True, n_jobs: int | None = -1,
-) -> SweepResult:  # fmt: skip
+    adata: AnnData,
+    labels: object,
+    grid: Grid | None = None,
+    *,
+    other: object = None,
+    use_rep: str | None = None,
+    n_pcs: int | None = None,
+    layer: str | None = None,
+    estimator: ConditionalTSNE | None = None,
+    path: bool = False,
+    k: int | None = None,
+    sample: float | None = MEASURED_POINTS,
+    folder: str | os.PathLike[str] | None = None,
+    progress: bool = True,
+    n_jobs: int | None = -1,
+) -> SweepResult:
     """Make and measure the maps of many settings with one neighbour search.
 
     ``adata`` is not changed. Pass the chosen setting to :func:`ctsne.tl.ctsne`, with the other
@@ -166,6 +192,15 @@ def sweep(
         estimator = clone(ConditionalTSNE(random_state=0) if estimator is None else estimator)
         estimator.set_params(pca=source.pca)
     return sweep_arrays(
-        source.matrix, known, grid, other=hidden, estimator=estimator, path=path, k=k,
-        sample=sample, folder=folder, progress=progress, n_jobs=n_jobs,
-    )  # fmt: skip
+        source.matrix,
+        known,
+        grid,
+        other=hidden,
+        estimator=estimator,
+        path=path,
+        k=k,
+        sample=sample,
+        folder=folder,
+        progress=progress,
+        n_jobs=n_jobs,
+    )

@@ -13,11 +13,8 @@ from ctsne._core.checks import check_choice, check_matrix
 from ctsne._core.guards import reason
 from ctsne._core.messages import listed, shown, unknown, warn
 from ctsne._core.vocabulary import ALIGN_CHOICES
-from ctsne._fit.new_labels import in_order
-from ctsne._fit.placing import Placement
-from ctsne._fit.settings import DEFAULTS
-from ctsne._fit.storing import origin_of
-from ctsne._io.anndata import (
+from ctsne.estimator import ConditionalTSNE, model_of_map
+from ctsne.io.anndata import (
     CHOSEN_GENES,
     Representation,
     choose_representation,
@@ -27,10 +24,13 @@ from ctsne._io.anndata import (
     labels_of,
     map_of,
 )
-from ctsne._io.provenance import Provenance
-from ctsne.estimator import ConditionalTSNE, model_of_map
-from ctsne.labels import Labels, combine_columns
+from ctsne.labels import Column, combine_columns
 from ctsne.methods import METHODS
+from ctsne.placing.new_labels import in_order
+from ctsne.placing.place import Placement
+from ctsne.settings import DEFAULTS
+from ctsne.storage.model import origin_of
+from ctsne.storage.record import Provenance
 from ctsne.tl import fields
 from ctsne.tl.embed import check_target
 
@@ -57,11 +57,19 @@ class _Reference:
 
 
 def transform(
-    adata: AnnData, reference: ConditionalTSNE | AnnData, labels: object = None, *,
-    use_rep: str | None = None, layer: str | None = None, align: object = None,
-    basis: str = "ctsne", key_added: str = "ctsne", perplexity: float | None = None,
-    n_jobs: int | None = -1, copy: bool = False,
-) -> AnnData | None:  # fmt: skip
+    adata: AnnData,
+    reference: ConditionalTSNE | AnnData,
+    labels: object = None,
+    *,
+    use_rep: str | None = None,
+    layer: str | None = None,
+    align: object = None,
+    basis: str = "ctsne",
+    key_added: str = "ctsne",
+    perplexity: float | None = None,
+    n_jobs: int | None = -1,
+    copy: bool = False,
+) -> AnnData | None:
     """Place new cells in a finished map, without moving it.
 
     Each cell lands among its nearest neighbours in the reference, so its features must mean the
@@ -161,9 +169,13 @@ def _of_model(model: Any) -> _Reference:
     use_rep, layer = origin.part()
     genes = origin.features if layer is not None or use_rep == "X" else None
     return _Reference(
-        model, use_rep=use_rep, layer=layer, genes=genes,
-        labels=tuple(settings.get("labels") or ()), align=settings.get("align_rep"),
-    )  # fmt: skip
+        model,
+        use_rep=use_rep,
+        layer=layer,
+        genes=genes,
+        labels=tuple(settings.get("labels") or ()),
+        align=settings.get("align_rep"),
+    )
 
 
 def _of_adata(adata: Any, basis: str) -> _Reference:
@@ -193,9 +205,14 @@ def _of_adata(adata: Any, basis: str) -> _Reference:
         raise ValueError(f"the labels of the map {basis!r} were given as an array; {_SAVE}")
     model = model_of_map(parameters, chosen.matrix, column, positions)
     return _Reference(
-        model, use_rep=chosen.key, layer=stored.get("layer"), n_pcs=stored.get("n_pcs"),
-        genes=None if chosen.key in adata.obsm else chosen.features, labels=names, align=named,
-    )  # fmt: skip
+        model,
+        use_rep=chosen.key,
+        layer=stored.get("layer"),
+        n_pcs=stored.get("n_pcs"),
+        genes=None if chosen.key in adata.obsm else chosen.features,
+        labels=names,
+        align=named,
+    )
 
 
 def _parameters(
@@ -332,12 +349,12 @@ def _labels(adata: Any, found: _Reference, labels: Any) -> tuple[Any, tuple[str,
         return None, ()
     names = tuple(column_names(adata, labels))
     if names:
-        several = own is not None and not isinstance(own, Labels)
+        several = own is not None and not isinstance(own, Column)
         names = tuple(in_order(names, found.labels or (own.names if several else ())))
         labels = list(names)
     column = labels_of(adata, labels)
     if isinstance(column, dict):
-        if isinstance(own, Labels) or own is None:  # the map was made of their combinations
+        if isinstance(own, Column) or own is None:  # the map was made of their combinations
             column = combine_columns(list(column.values()))
         else:
             if len(names) != own.n_columns:
@@ -366,5 +383,7 @@ def _store(target: Any, name: str, placed: Placement, params: dict[str, Any]) ->
     """Write positions and diagnostics; what an earlier map left behind is removed."""
     keys = fields.store_positions(target, name, placed.embedding, placed.diagnostics())
     target.uns[name] = {
-        "params": params, "far_distance": float(placed.far_distance), "diagnostics_keys": keys,
-    }  # fmt: skip
+        "params": params,
+        "far_distance": float(placed.far_distance),
+        "diagnostics_keys": keys,
+    }

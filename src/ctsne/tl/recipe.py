@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from ctsne._core.checks import check_count, check_matrix, is_sparse
 from ctsne._core.messages import shown, warn
-from ctsne._io.anndata import column_of
-from ctsne.labels import Labels, encode_labels
+from ctsne.io.anndata import column_of
+from ctsne.labels import Column, encode_column
 from ctsne.tl.fields import check_adata
 
 if TYPE_CHECKING:
@@ -141,9 +141,11 @@ def recipe_heiter23(
     how = {"zero_center": True, "use_highly_variable": True, "mask_var": "highly_variable"}
     target.uns["pca"] = {**reduced.uns["pca"], "params": how}
     target.uns["recipe_heiter23"] = {
-        "normalize": bool(normalize), "n_top_genes": n_top_genes, "n_comps": n_comps,
+        "normalize": bool(normalize),
+        "n_top_genes": n_top_genes,
+        "n_comps": n_comps,
         "random_state": seed,
-    }  # fmt: skip
+    }
     if batch_key is not None:  # older files of AnnData cannot hold None
         target.uns["recipe_heiter23"]["batch_key"] = batch_key
     return target if copy else None
@@ -166,9 +168,9 @@ def _check_values(adata: Any) -> Any:
     return sp.csr_matrix(X) if is_sparse(X) else X
 
 
-def _check_batches(adata: Any, batch_key: object) -> Labels:
+def _check_batches(adata: Any, batch_key: object) -> Column:
     """Return the batches, each of at least two cells and none missing."""
-    batches = encode_labels(column_of(adata, str(batch_key), argument="batch_key"))
+    batches = encode_column(column_of(adata, str(batch_key), argument="batch_key"))
     if batches.n_missing:
         raise ValueError(
             f"adata.obs[{batch_key!r}] is missing for {batches.n_missing} cells; remove them"
@@ -222,7 +224,7 @@ def _log_normalized(X: Any, totals: NDArray[np.float64] | None) -> Any:
     return np.log1p(X.multiply(factors).tocsr() if is_sparse(X) else X * factors)
 
 
-def _rank_genes(scanpy: Any, data: Any, batches: Labels | None, flavor: str, count: int) -> Any:
+def _rank_genes(scanpy: Any, data: Any, batches: Column | None, flavor: str, count: int) -> Any:
     """Choose the variable genes with scanpy; return a table with a row per gene."""
     options: dict[str, Any] = {"flavor": flavor, "n_top_genes": count}
     if flavor == "seurat_v3":

@@ -1,0 +1,119 @@
+"""How much memory a map will take: compared with what is free before any work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from ctsne._core.checks import is_sparse
+from ctsne._core.components import n_reduced
+from ctsne._core.memory import free_memory, in_words
+from ctsne.labels import Labels
+from ctsne.layout.mesh import MOST_NODES, SPACING
+from ctsne.layout.repulsion import LARGE_LABEL
+from ctsne.settings import Settings
+
+# Any fit: threads, libraries loaded on the way, blocks of rows, freed memory that is not returned.
+ANY_FIT = 64 * 2**20
+POINT = 250  # positions, gains, forces, diagnostics, orders
+NEIGHBOR = ENTRY = 8  # index and distance, or similarity
+# With several label columns: weights and shares per point and list, and copies of the points that
+# are divided into cells twice.
+LISTED, QUERY_COPIES = 80, 4
+# On top, per stored similarity: while the matrix is made, in the layout, where pair weights are
+# computed for a block of similarities at a time, and for a spectral start.
+MAKING_ENTRY, PACKED_ENTRY, SPECTRAL_ENTRY = 16, 14, 36
+WEIGHED_ENTRY, WEIGHED_AT_ONCE = 34, 4_000_000
+# Stored similarities per neighbour: between one (all neighbours mutual) and two (none).
+SYMMETRY = 1.5
+# Per node of the doubled mesh; large labels have a grid of their own.
+MESH_NODE = 20
+LABEL_NODE = 1
+# A map of n points in d dimensions is this wide, times the d-th root of n.
+MAP_WIDTH = {1: 1.0, 2: 0.8, 3: 2.0}
+
+
+@dataclass(frozen=True)
+class MapMemory:
+    """Peak bytes per stage, excluding the input, and those of the lists that the search leaves."""
+
+    search: int
+    similarities: int
+    layout: int
+    lists: int
+
+    @property
+    def peak(self) -> int:
+        """The largest of all stages."""
+        return max(self.search, self.similarities, self.layout)
+
+
+def map_memory(shape: tuple[int, int], settings: Settings, *, sparse: bool = False) -> MapMemory:
+    """Estimate the memory of a map, from above."""
+    (n, columns), method, labels = shape, settings.method, settings.labels
+    listed, stored, per_point, copied = method.list_length, method.row_length, POINT, 0
+    if isinstance(labels, Labels) and method.two_lists:
+        patterns = 2**labels.n_columns
+        if method.name == "joint":  # lists for four patterns, or eight by half
+            listed *= 2
+        if method.name == "revised":
+            listed = stored = stored * patterns / 2
+        per_point += LISTED * patterns
+        copied = QUERY_COPIES
+    lists = NEIGHBOR * n * min(ceil(listed * settings.perplexity), n - 1)
+    entries = SYMMETRY * n * min(ceil(stored * settings.perplexity), n - 1)
+    copies, features = 0, 0
+    if settings.metric != "precomputed":
+        reduced = n_reduced(shape, settings.pca)
+        columns = reduced or columns
+        features = 8 * n * columns if reduced or sparse else 0
+        # In single precision: prepared, ordered and twice packed; unit rows; aligned points.
+        aligned = not np.array_equal(settings.align, "none")
+        copies = 4 + copied + 4 * (settings.metric == "cosine") + 5 * aligned
+    working, node = PACKED_ENTRY * entries, MESH_NODE
+    below = method.beta_low is not None or settings.beta_low is not None
+    if below and labels is not None:
+        working = max(working, WEIGHED_ENTRY * min(entries, WEIGHED_AT_ONCE))
+        parts = labels.columns if isinstance(labels, Labels) else (labels,)
+        node += LABEL_NODE * sum(int((each.counts > LARGE_LABEL).sum()) for each in parts)
+        if isinstance(labels, Labels):
+            node += LABEL_NODE * int((labels.combined.counts > LARGE_LABEL).sum())
+    if np.array_equal(settings.init, "spectral"):
+        working = max(working, SPECTRAL_ENTRY * entries)
+    dims = settings.n_components
+    width = MAP_WIDTH[dims] * n ** (1 / dims)
+    mesh = node * min(MOST_NODES, max(64.0, 2 * width / SPACING) ** dims)
+    kept = 0 if settings.mixing is None else lists  # for a correction of the mixing
+    fixed = ANY_FIT + per_point * n + features
+    return MapMemory(
+        search=int(fixed + lists + 4 * copies * n * columns),
+        similarities=int(fixed + lists + (ENTRY + MAKING_ENTRY) * entries),
+        layout=int(fixed + kept + ENTRY * entries + working + mesh),
+        lists=int(features + lists),
+    )
+
+
+def check_memory(matrix: Any, settings: Settings) -> str:
+    """Refuse a map that does not fit in the free memory; return both numbers as text."""
+    estimate = map_memory(matrix.shape, settings, sparse=is_sparse(matrix))
+    advice = "a smaller perplexity (memory grows with points times perplexity) or fewer points"
+    if estimate.search == estimate.peak:
+        columns = f"fewer columns (50 principal components instead of {matrix.shape[1]})"
+        advice = f"{columns} or fewer points"
+    return require_memory(estimate.peak, advice)
+
+
+def require_memory(needed: int, advice: str) -> str:
+    """Refuse work that needs more memory than is free; return both numbers as text."""
+    free = free_memory()
+    about = f"about {in_words(needed)}"
+    if free is None:
+        return about
+    if needed > free:
+        raise MemoryError(
+            f"this needs {about} of memory, but only {in_words(free)} are free; use {advice}"
+        )
+    return f"{about} of {in_words(free)} free"

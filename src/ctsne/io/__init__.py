@@ -1,0 +1,38 @@
+"""Files: data in any common format, and maps stored with all that is needed to repeat them.
+
+Importing this package loads NumPy and SciPy only; packages for a format are imported when a file
+needs them.
+"""
+
+from ctsne.io.dataset import Dataset
+from ctsne.io.h5ad_maps import check_key
+from ctsne.io.maps import check_room, read_columns, read_map, write_columns, write_map
+from ctsne.io.paths import PICTURE_SUFFIXES, check_input, check_output, suffix_of
+from ctsne.io.reading import read_data
+from ctsne.storage.record import (
+    InputRecord,
+    Provenance,
+    current_versions,
+    input_records,
+    read_provenance,
+)
+
+__all__ = [
+    "PICTURE_SUFFIXES",
+    "Dataset",
+    "InputRecord",
+    "Provenance",
+    "check_input",
+    "check_key",
+    "check_output",
+    "check_room",
+    "current_versions",
+    "input_records",
+    "read_columns",
+    "read_data",
+    "read_map",
+    "read_provenance",
+    "suffix_of",
+    "write_columns",
+    "write_map",
+]

@@ -1,0 +1,284 @@
+"""AnnData objects and .h5ad files: label columns, maps, colours, and the matrix to embed.
+
+anndata is imported only to read a file; objects are known by their attributes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ctsne._core.checks import check_same_rows, is_sparse
+from ctsne._core.guards import require_room
+from ctsne._core.messages import shown, unknown
+from ctsne.io.dataset import Dataset, check_labels, empty_as_na, numbered, room_for, storable
+from ctsne.io.hdf5 import opened, read_element
+from ctsne.labels import JOINT, combine_columns
+
+# Entries of uns[key] that identify a map: the first is written by the command line, the others by
+# ctsne.tl. Other programs that write there, scanpy among them, use none of these.
+_MARKS = ("provenance", "diagnostics_keys")
+# Entry of a neighbours entry, besides those of scanpy: the map that the graph belongs to.
+GRAPH_MARK = "map_key"
+DEFAULT = "X_pca"
+# Of the names of maps in obsm: scanpy looks for it, and cellxgene lists nothing else.
+_PREFIX = "X_"
+CHOSEN_GENES = "highly_variable"
+
+
+def is_anndata(data: Any) -> bool:
+    """Tell whether this is an AnnData object, or one with the same attributes."""
+    return hasattr(data, "obsm") and hasattr(data, "obs")
+
+
+def map_name(key: str) -> str:
+    """Return what a map is called outside of ``obsm``, whether or not its key has the prefix."""
+    return key.removeprefix(_PREFIX)
+
+
+def map_keys(key: str) -> tuple[str, str]:
+    """Return the key of ``obsm`` that a map is stored under, and that of earlier versions."""
+    name = map_name(key)
+    return f"{_PREFIX}{name}", name
+
+
+def find_map(obsm: Any, key: str) -> str | None:
+    """Return the key under which ``obsm`` holds a map, by any of its names: that given first."""
+    return next((name for name in (key, *map_keys(key)) if name in obsm), None)
+
+
+def find_entry(uns: Any, key: str) -> str | None:
+    """Return the key under which ``uns`` describes a map of ctsne, by any of its names."""
+    if not hasattr(uns, "keys"):  # of a damaged file
+        return None
+    names = (key, *reversed(map_keys(key)))
+    return next((name for name in names if name in uns and is_ours(uns[name])), None)
+
+
+def is_ours(entry: Any) -> bool:
+    """Tell whether an entry of ``uns``, in a file or in memory, belongs to a map of ctsne."""
+    return hasattr(entry, "keys") and any(mark in entry for mark in _MARKS)
+
+
+class GraphFields(NamedTuple):
+    """Names of the entry of ``uns`` and the matrices of ``obsp`` that hold the graph of a map."""
+
+    entry: str
+    connectivities: str
+    distances: str
+
+
+def graph_fields(key: str) -> GraphFields:
+    """Name the fields of the graph of a map."""
+    return GraphFields(f"{key}_neighbors", f"{key}_connectivities", f"{key}_distances")
+
+
+def is_our_graph(entry: Any) -> bool:
+    """Tell whether a neighbours entry of ``uns``, in a file or in memory, was stored by ctsne."""
+    return hasattr(entry, "keys") and GRAPH_MARK in entry
+
+
+def column_of(adata: Any, column: Any, *, argument: str) -> Any:
+    """Return a label column: named, the combination of several names, or an array of labels."""
+    names = _names(adata, column)
+    if names is None:
+        check_same_rows(adata.obs, column, argument=argument)
+        return column
+    columns = _named_columns(adata, names, argument)
+    if len(columns) == 1:
+        return columns[0]
+    text = combine_columns(columns)
+    return type(columns[0])(text, index=adata.obs.index, name=JOINT.join(names))
+
+
+def labels_of(adata: Any, labels: Any) -> Any:
+    """Return what to factor out: a column, several as a mapping from names, or given labels."""
+    names = None if labels is None else _names(adata, labels)
+    if names is None or len(names) == 1:
+        return None if labels is None else column_of(adata, labels, argument="labels")
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise ValueError(f"labels names the column {shown(twice[0])} twice; name it once")
+    return dict(zip(names, _named_columns(adata, names, "labels"), strict=True))
+
+
+def _named_columns(adata: Any, names: Sequence[str], argument: str) -> list[Any]:
+    for name in names:
+        if name not in adata.obs:
+            known = [str(each) for each in adata.obs.columns]
+            message = unknown(name, known, what="column", where="adata.obs")
+            if name in adata.var_names:
+                message = f"{shown(name)} is a gene, not a column of adata.obs; draw genes with "
+                message += "scanpy.pl.embedding"
+            raise ValueError(f"{argument}: {message}")
+    return [adata.obs[name] for name in names]
+
+
+def columns_of(adata: Any, **columns: Any) -> list[Any]:
+    """Return the column of each argument; None stays None."""
+    given = columns.items()
+    return [None if each is None else column_of(adata, each, argument=name) for name, each in given]
+
+
+def map_of(adata: Any, basis: object) -> Any:
+    """Return a map by its name, with or without "X_", as in scanpy."""
+    if not isinstance(basis, str):
+        raise TypeError(f"basis must be the name of a map in adata.obsm, got {shown(basis)}")
+    key = find_map(adata.obsm, basis)
+    if key is not None:
+        return adata.obsm[key]
+    message = unknown(basis, list(adata.obsm), what="map", where="adata.obsm")
+    how = '; ctsne.tl.ctsne(adata, "batch") makes one' if map_name(basis) == "ctsne" else ""
+    raise ValueError(f"basis: {message}{how}")
+
+
+def category_colors(adata: Any, column: Any) -> dict[Any, str] | None:
+    """Return the colours that scanpy stored for the categories of a column, if any."""
+    names = _names(adata, column) or []
+    if len(names) != 1:
+        return None
+    # Colours stay in uns when their column is removed or loses its categories.
+    categories = getattr(getattr(adata.obs.get(names[0]), "cat", None), "categories", ())
+    colors = list(adata.uns.get(f"{names[0]}_colors", ()))
+    # As in scanpy: a different number of colours and categories means the colours are outdated.
+    if not colors or len(colors) != len(categories):
+        return None
+    return dict(zip(categories, colors, strict=True))
+
+
+def column_names(adata: Any, column: Any) -> list[str]:
+    """Return the names of the columns that an argument names; none if it holds labels."""
+    return list(_names(adata, column) or ())
+
+
+def _names(adata: Any, column: Any) -> Sequence[str] | None:
+    """Return names of columns, or None if these are labels."""
+    if isinstance(column, str):
+        return [column]
+    texts = isinstance(column, list | tuple) and all(isinstance(name, str) for name in column)
+    if not texts or not column:
+        return None
+    # A list of texts may also be the labels themselves, one per point.
+    labels = len(column) == adata.n_obs and not all(name in adata.obs for name in column)
+    return None if labels else column
+
+
+@dataclass(frozen=True, eq=False)
+class Representation:
+    """The matrix that a map is made of, and the names of its columns."""
+
+    matrix: Any
+    features: tuple[str, ...]
+    source: str  # in words
+    key: str | None = None  # the value of use_rep that chooses it, if there is one
+
+
+def choose_representation(
+    adata: Any, *, use_rep: str | None = None, layer: str | None = None, where: str = "adata"
+) -> Representation:
+    """Return the matrix to embed, by one rule for AnnData objects and .h5ad files.
+
+    By default ``obsm["X_pca"]`` if present, else the ``highly_variable`` genes of ``X``, else all
+    of ``X``. ``where`` names the object in messages.
+    """
+    for name, value in (("use_rep", use_rep), ("layer", layer)):
+        if value is not None and not isinstance(value, str):
+            raise TypeError(f"{name} must be a name in {where}, got {shown(value)}")
+    if layer is not None:
+        if layer not in adata.layers:
+            raise ValueError(unknown(layer, sorted(adata.layers), what="layer", where=where))
+        return _of_genes(adata.layers[layer], adata.var, f'layers["{layer}"]', where)
+    key = use_rep if use_rep is not None else DEFAULT if DEFAULT in adata.obsm else "X"
+    if key in adata.obsm:
+        return _of_obsm(adata.obsm[key], key, where)
+    known = sorted(adata.obsm)
+    if key != "X":
+        raise ValueError(unknown(key, [*known, "X"], what="representation", where=where))
+    X, var = _in_memory(adata.X), _in_memory(adata.var)
+    if X is None:
+        names = ", ".join(known) or "obsm is empty too"
+        raise ValueError(f"{where} has no X; choose a representation with use_rep: {names}")
+    found = replace(_of_genes(X, var, "X", where), key="X")
+    if use_rep is not None or var is None or CHOSEN_GENES not in var.columns:
+        return found
+    chosen = np.flatnonzero((var[CHOSEN_GENES] == True).to_numpy())  # noqa: E712
+    genes = len(found.features)
+    if len(chosen) in (0, genes):
+        return found
+    features = tuple(found.features[gene] for gene in chosen)
+    source = f"X ({len(chosen)} highly variable of {genes} genes)"
+    return Representation(found.matrix[:, chosen], features, source)
+
+
+def _of_obsm(values: Any, key: str, where: str) -> Representation:
+    values, source, features = _in_memory(values), f'obsm["{key}"]', None
+    if hasattr(values, "columns"):  # a data frame
+        features = tuple(str(name) for name in values.columns)
+        with contextlib.suppress(TypeError, ValueError):  # text is refused later, by name
+            values = values.astype(np.float64)
+    matrix = _matrix(values, source, where)
+    stem = key.removeprefix("X_")
+    features = features or numbered("PC" if stem == "pca" else stem, matrix.shape[1])
+    return Representation(matrix, features, f"{source} ({len(features)} columns)", key)
+
+
+def _of_genes(values: Any, var: Any, source: str, where: str) -> Representation:
+    matrix, var = _matrix(_in_memory(values), source, where), _in_memory(var)
+    width = matrix.shape[1]
+    genes = numbered("gene", width) if var is None else tuple(map(str, var.index))
+    if len(genes) != width:
+        raise ValueError(f"{where} is damaged: {source} has {width} columns, var has {len(genes)}")
+    return Representation(matrix, genes, f"{source} ({width} genes)")
+
+
+def _in_memory(values: Any) -> Any:
+    """Return a part of an AnnData object or of an .h5ad file, read if it is in a file."""
+    if type(values).__module__.startswith("h5py"):
+        return None if getattr(values, "shape", ()) is None else read_element(values)
+    return values.to_memory() if hasattr(values, "to_memory") else values
+
+
+def _matrix(values: Any, source: str, where: str) -> Any:
+    matrix = values if is_sparse(values) else np.asarray(values)
+    if len(matrix.shape) != 2:
+        raise ValueError(f"{source} of {where} must be a matrix, got shape {matrix.shape}")
+    require_room(room_for(*matrix.shape), f"{source} of {where}")
+    return matrix
+
+
+def read_h5ad(
+    path: Path,
+    labels: Sequence[str],
+    elsewhere: Sequence[str],
+    use_rep: str | None,
+    layer: str | None,
+) -> Dataset:
+    """Read the matrix to embed and the columns of obs, and nothing else."""
+    with opened(path) as file:
+        obs = read_element(file["obs"])
+        check_labels(labels, [*map(str, obs.columns)], elsewhere, where=f"obs of {path}")
+        obsm, layers = (dict(file.get(part, {})) for part in ("obsm", "layers"))
+        stored = SimpleNamespace(obsm=obsm, layers=layers, X=file.get("X"), var=file.get("var"))
+        found = choose_representation(stored, use_rep=use_rep, layer=layer, where=str(path))
+        n = found.matrix.shape[0]
+        if n != len(obs):
+            raise ValueError(f"{path} is damaged: {found.source} has {n} rows, obs has {len(obs)}")
+        names = np.array(obs.index.astype(str), str)
+        called = None if obs.index.name is None else str(obs.index.name)
+        columns = obs_columns(obs)
+    return Dataset(found.matrix, found.features, columns, names, found.source, (), path, called)
+
+
+def obs_columns(obs: Any) -> dict[str, Any]:
+    """Return the columns of ``obs`` by name; complex numbers, which cannot be labels, as text."""
+    columns = {str(name): obs[name].reset_index(drop=True) for name in obs.columns}
+    return {
+        name: storable(column) if column.dtype.kind == "c" else empty_as_na(column)
+        for name, column in columns.items()
+    }

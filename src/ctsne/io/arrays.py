@@ -1,0 +1,140 @@
+"""NumPy files: a matrix (.npy), or a matrix with its columns (.npz); never a pickle."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ctsne._core.guards import reading, require_room
+from ctsne._core.messages import listed
+from ctsne._core.npz import PickledError, read_archive, read_array
+from ctsne.io.dataset import Dataset, Names, check_labels, checked_sparse, numbered, room_for
+
+_VALID = "a valid NumPy file"
+_SPARSE = {"format", "shape", "data"}  # the entries of every sparse matrix that SciPy saved
+# The entries with the indices of its values, by format.
+_INDICES = {
+    **dict.fromkeys(("csr", "csc", "bsr"), ("indices", "indptr")),
+    "coo": ("row", "col"),
+    "dia": ("offsets",),
+}
+_NO_PICKLES = "holds Python objects (a pickle), which are not read because they can run any code"
+
+
+def read_matrix(path: Path, labels: Sequence[str], elsewhere: Sequence[str]) -> Dataset:
+    """Read the matrix of a .npy or .npz file, and the columns stored with it."""
+    notes: tuple[str, ...] = ()
+    if path.suffix.lower() == ".npy":
+        arrays: dict[str, Any] = {"X": read_npy(path)}
+    else:
+        arrays, pickled = read_arrays(path)
+        refuse_pickled(labels, [name for name in pickled if name not in elsewhere], path)
+        if pickled:
+            notes = (f"skipped Python objects: {listed(pickled)} (save them with .astype(str))",)
+    key = _matrix_key(arrays, path)
+    X = arrays.pop(key)
+    if len(X.shape) != 2:
+        raise ValueError(f"{path} must hold a matrix with a row per point, got shape {X.shape}")
+    n, d = X.shape
+    require_room(room_for(n, d), path)
+    known = _texts(arrays.pop("features", None), d)
+    features = numbered(key, d) if known is None else tuple(known.tolist())
+    columns, names = array_columns(arrays, n)
+    check_labels(labels, [*columns], elsewhere, where=str(path))
+    return Dataset(X, features, columns, names, f"{key} ({d} columns)", notes, path)
+
+
+def array_columns(arrays: Mapping[str, Any], n: int) -> tuple[dict[str, Any], Names]:
+    """Return the arrays with an entry for each of n points by name, and the row names."""
+    names = _texts(arrays.get("names"), n)
+    columns = {
+        name: label_array(array)
+        for name, array in arrays.items()
+        if array.shape in ((n,), (n, 1)) and array.dtype.kind in "biufSUmM"
+    }
+    if names is not None:
+        del columns["names"]
+    return columns, names
+
+
+def _texts(array: Any, length: int) -> Names:
+    fits = array is not None and array.shape == (length,) and array.dtype.kind == "U"
+    return array if fits else None
+
+
+def read_npy(path: Path) -> NDArray[Any]:
+    """Return the array of a .npy file."""
+    with reading(path, _VALID), path.open("rb") as file:
+        size = path.stat().st_size
+        require_room(size, path)
+        try:
+            return read_array(file, size)
+        except PickledError:
+            raise ValueError(_refusal(path)) from None
+
+
+def read_arrays(path: Path, only: Collection[str] = ()) -> tuple[dict[str, Any], list[str]]:
+    """Return the arrays of a .npz file, and the names of pickled ones, which are not read."""
+    with reading(path, _VALID):
+        arrays, pickled = read_archive(path, only)
+        if arrays.keys() >= _SPARSE:
+            return {"X": _sparse_matrix(arrays, path)}, []
+    if pickled and (not arrays or "X" in pickled):
+        raise ValueError(_refusal(path))
+    return arrays, pickled
+
+
+def _sparse_matrix(arrays: Mapping[str, Any], path: Path) -> Any:
+    """Return a sparse matrix from what SciPy saved, checked in full."""
+    import scipy.sparse as sp
+
+    kind = arrays["format"].item()
+    kind = kind.decode("ascii") if isinstance(kind, bytes) else str(kind)
+    for name in ("shape", *_INDICES[kind]):
+        if arrays[name].ndim != 1 or arrays[name].dtype.kind not in "iu":
+            found = f"{arrays[name].dtype} of shape {arrays[name].shape}"
+            raise ValueError(f"{name} must be a list of whole numbers, got {found}")
+    n, d = arrays["shape"].tolist()
+    require_room(room_for(n, d), path)
+    data, first, *more = (arrays[name] for name in ("data", *_INDICES[kind]))
+    parts = (data, (first, *more)) if kind == "coo" else (data, first, *more)
+    wrapper = getattr(sp, f"{kind}_{'array' if '_is_array' in arrays else 'matrix'}")
+    return checked_sparse(wrapper(parts, shape=(n, d)), path)
+
+
+def refuse_pickled(labels: Sequence[str], pickled: Sequence[str], path: Path) -> None:
+    """Refuse a label that exists but cannot be read."""
+    for name in labels:
+        if name in pickled:
+            how = f"save it with {name}.astype(str)"
+            raise ValueError(f"{name!r:.60} in {path} {_NO_PICKLES}; {how}")
+
+
+def _refusal(path: Path) -> str:
+    return f"{path} {_NO_PICKLES}; save text as labels.astype(str), numbers as X.astype(float)"
+
+
+def _matrix_key(arrays: dict[str, Any], path: Path) -> str:
+    if "X" in arrays:
+        return "X"
+    flat = [name for name, array in arrays.items() if array.ndim == 2 and array.dtype.kind in "iuf"]
+    wide = [name for name in flat if arrays[name].shape[1] > 1] or flat
+    if len(wide) != 1:
+        found = listed(f"{name} {array.shape}" for name, array in arrays.items())
+        raise ValueError(f"{path} must hold a matrix named X, or one matrix only; it holds {found}")
+    return wide[0]
+
+
+def label_array(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a stored array as a column; empty text is missing."""
+    array = array.reshape(-1)
+    if array.dtype.kind == "S":
+        array = np.char.decode(array, "utf-8", "replace")
+    if array.dtype.kind == "U" and "" in array:
+        array = array.astype(object)
+        array[array == ""] = None
+    return array

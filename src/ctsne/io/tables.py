@@ -1,0 +1,385 @@
+"""Tables: text separated by commas, tabs or semicolons, parquet and feather."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import gzip
+import io
+import itertools
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ctsne._core.guards import reading, require_room
+from ctsne._core.messages import listed, unknown
+from ctsne.io.arrow import read_arrow
+from ctsne.io.dataset import Dataset, Names, check_labels, empty_as_na, matching, storable
+from ctsne.io.paths import TEXT_SUFFIXES, load, suffix_of
+
+# Names of columns that identify rows.
+IDENTIFIER = re.compile(
+    r"(^|[\W_])(ids?|index|names?|barcodes?|cell|sample|row|rownames)$", re.IGNORECASE
+)
+_NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
+_OF_MAP = re.compile(r"(.+)_(\d+|perplexity|other_share|matched|largest_weight|distance|far)")
+# A table with all of these holds a map, whatever its key.
+_COMPANIONS = ("1", "perplexity", "largest_weight")
+# Text that many programs write for missing values; in a column of text it is an ordinary label.
+_LIKE_MISSING = {"#N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "None", "n/a", "null"}
+_SHOWN = 12
+# Text is checked this many bytes at a time, and read in memory of about this many times its size.
+_BLOCK, _PARSED = 2**24, 2
+# From this many on, numbered names (PC1, PC2, ...) belong together.
+_RUN = 3
+# With fewer columns, one may well hold most of the variance.
+_FEWEST_DOUBTED = 5
+_MOST_VARIANCE = 0.5
+DOMINATES = "so it dominates the map"
+# A text column in which this share of cells are numbers was meant to be numeric.
+_MOSTLY = 0.5
+# Kinds of NumPy and pandas types that are numbers.
+_NUMERIC = "iuf"
+_SEPARATORS = {";": "semicolons", "\t": "tabs", ",": "commas"}
+_REMEDIES = {";": "save it with commas", "\t": "rename it to .tsv", ",": "rename it to .csv"}
+
+
+def read_table(
+    path: Path,
+    labels: Sequence[str],
+    elsewhere: Sequence[str],
+    features: Sequence[str] | None,
+    index: str | None,
+    join_on: str | None,
+) -> Dataset:
+    """Read the numeric columns as the matrix, all others as columns."""
+    frame = read_frame(path, index=index, as_text=join_on)
+    check_labels(labels, [*frame.columns], elsewhere, where=str(path))
+    notes: list[str] = []
+    doubts: list[str] = []
+    if _has_semicolons(path):
+        notes.append("columns are separated by semicolons; decimal commas are recognized")
+    names, called = row_names(frame)
+    if names is not None and called is None and suffix_of(path) in TEXT_SUFFIXES:
+        notes.append("row names: the first column, which has no name")
+    if features is None:
+        chosen = numeric_columns(frame, {*labels, join_on}, notes, doubts)
+    else:
+        chosen = _named(frame, labels, features, path)
+    if not chosen:
+        found = "; ".join([f"its columns are {listed(frame.columns)}", *doubts])
+        raise ValueError(f"{path} has no numeric columns to make a map of; {found}")
+    single = all(dtype == np.float32 for dtype in frame[chosen].dtypes)
+    values = frame[chosen].to_numpy(np.float32 if single else np.float64, na_value=np.nan)
+    X = np.ascontiguousarray(values)
+    columns = table_columns(frame.drop(columns=chosen))
+    notes.extend(like_missing(columns))
+    if features is None and np.isfinite(X).all():  # features that were named were meant
+        doubts.extend(_doubtful_features(X, chosen))
+    source = f"{len(chosen)} numeric column{'' if len(chosen) == 1 else 's'}"
+    return Dataset(
+        X, tuple(chosen), columns, names, source, tuple(notes), path, called, tuple(doubts)
+    )
+
+
+def read_frame(
+    path: Path, *, index: str | None = None, as_text: str | None = None, own: str | None = None
+) -> Any:
+    """Return a table as a data frame; its index holds the row names, if there are any.
+
+    By default these are a stored index or a first column without a name. ``own`` is the first
+    column after the row names of a map written by ctsne, where text such as "NA" is a label.
+    """
+    suffix = suffix_of(path)
+    if suffix in TEXT_SUFFIXES:
+        frame = _read_text(path, {index, as_text}, own)
+    else:
+        frame = read_arrow(path, suffix)
+    frame.columns = [str(name) for name in frame.columns]
+    if frame.index.nlevels > 1:
+        what = "rows with more cells than there are column names, or with several row names"
+        raise ValueError(f"{path} has {what}; in pandas, frame.reset_index() makes them columns")
+    _check_unique(frame.columns, path)
+    if not len(frame):
+        raise ValueError(f"{path} has column names but no rows")
+    if len(frame.columns) > 1 and frame.columns[0] in ("", "Unnamed: 0"):
+        frame = frame.set_index(frame.columns[0]).rename_axis(index=None)
+    if index not in (None, frame.index.name):
+        if index not in frame.columns:
+            text = unknown(index, list(frame.columns), what="column", where=str(path))
+            raise ValueError(f"--index: {text}")
+        frame = frame.set_index(index)
+    if index is not None and not frame.index.is_unique:
+        twice = str(frame.index[frame.index.duplicated()][0])
+        what = f"{index!r:.60} of {path} repeats {twice!r:.60}"
+        raise ValueError(f"--index: names must be unique, but {what}")
+    return frame
+
+
+def row_names(frame: Any) -> tuple[Names, str | None]:
+    """Return the row names of a data frame from :func:`read_frame`, and what they are called."""
+    if isinstance(frame.index, load("pandas").RangeIndex):
+        return None, None
+    called = None if frame.index.name is None else str(frame.index.name)
+    return np.array(frame.index.astype(str), str), called
+
+
+def separator_of(path: Path) -> str:
+    """Return the separator of columns in a file of this name."""
+    return "," if suffix_of(path).startswith(".csv") else "\t"
+
+
+def _bytes_of(path: Path) -> gzip.GzipFile | io.BufferedReader:
+    """Open a text file, compressed or not."""
+    return gzip.open(path) if path.name.lower().endswith(".gz") else path.open("rb")
+
+
+def _has_semicolons(path: Path) -> bool:
+    """Recognize a .csv of spreadsheets that use decimal commas by its header."""
+    if not suffix_of(path).startswith(".csv"):
+        return False
+    with _bytes_of(path) as file:
+        header: bytes = file.readline()
+    return b";" in header and b"," not in header and b"\t" not in header
+
+
+def _check_bytes(path: Path) -> None:
+    """Refuse text that does not fit in memory, or whose numbers pandas would cut at NUL bytes."""
+    size = 0
+    with _bytes_of(path) as file:
+        while block := file.read(_BLOCK):
+            size += len(block)
+            require_room(_PARSED * size, path)
+            if b"\0" in block:
+                what = f"{path} contains NUL bytes, so it is not text, or not in UTF-8"
+                raise ValueError(f"{what}; save it as text in UTF-8")
+
+
+def _header(path: Path, separator: str) -> list[str]:
+    """Return the cells of the first line that is not empty."""
+    with _bytes_of(path) as file, io.TextIOWrapper(file, "utf-8-sig", newline="") as text:
+        for cells in csv.reader(text, delimiter=separator):
+            if len(cells) > 1 or "".join(cells).strip():
+                return cells
+    raise ValueError(f"{path} is empty")
+
+
+def _read_text(path: Path, as_text: Collection[str | None], own: str | None) -> Any:
+    """Return a text table as a data frame; refuse files that pandas would misread."""
+    pandas = load("pandas")
+    separator = separator_of(path)
+    with reading(path, f"a valid table separated by {_SEPARATORS[separator]}"):
+        _check_bytes(path)
+        if own is None and _has_semicolons(path):
+            separator = ";"
+        try:
+            header = _header(path, separator)
+            _check_header(header, separator, path)
+            # Identifiers stay as they are written: 007, NA.
+            texts = {*as_text} & {*header}
+            if not header[0] or own in header[1:2]:
+                texts.add(header[0] or "Unnamed: 0")
+            # In text, "NA" or "None" may well be a label.
+            options: dict[str, Any] = {
+                "sep": separator,
+                "encoding": "utf-8",
+                "converters": dict.fromkeys(texts, str),
+                "keep_default_na": False,
+                "na_values": [""] if own else ["", "NaN", "nan"],
+                "low_memory": False,
+                "compression": "gzip" if path.name.lower().endswith(".gz") else None,
+            }
+            if tuple(map(int, pandas.__version__.split(".")[:2])) < (3, 1):
+                # Slower, but gives exactly the numbers that were written, as later versions do.
+                options["float_precision"] = "round_trip"
+            frames = []
+            for decimal in ".," if separator == ";" else ".":
+                frame = pandas.read_csv(path, decimal=decimal, **options)
+                frames.append(frame if own else _with_gaps(frame, decimal, texts))
+            return max(frames, key=lambda frame: frame.select_dtypes("number").shape[1])
+        except UnicodeDecodeError as error:
+            where = f"{error.reason} at byte {error.start}"
+            raise ValueError(f"{path} is not encoded in UTF-8 ({where}); convert it") from error
+
+
+def _with_gaps(frame: Any, decimal: str, texts: Collection[str | None]) -> Any:
+    """Return the table with "NA" and the like as missing in columns that are otherwise numeric."""
+    for place in np.flatnonzero([dtype.kind == "O" for dtype in frame.dtypes]):
+        column = frame.iloc[:, place]
+        marked = column.isin(_LIKE_MISSING).to_numpy()
+        if column.name not in texts and marked.any() and not marked.all():
+            cells = column.mask(marked, "nan").map(str)
+            with contextlib.suppress(ValueError):
+                frame.isetitem(place, cells.map(lambda text: float(text.replace(decimal, "."))))
+    return frame
+
+
+def _check_header(header: list[str], separator: str, path: Path) -> None:
+    if len(header) == 1:
+        for other, word in _SEPARATORS.items():
+            if other != separator and other in header[0]:
+                what = f"{path} has only one column, but {word} in its first line"
+                how = f"separated by {_SEPARATORS[separator]}: {_REMEDIES[other]}"
+                raise ValueError(f"{what}; columns in a file of this name are {how}")
+    named = [name for name in header if name]
+    _check_unique(named, path)
+    if all(map(_NUMBER.fullmatch, named)) and any(set(name) & set(".eE") for name in named):
+        what = f"the first line of {path} holds numbers ({listed(named, most=3)})"
+        raise ValueError(f"{what}; add a line with column names before it")
+
+
+def _check_unique(names: Sequence[str], path: Path) -> None:
+    twice = sorted(name for name, count in Counter(names).items() if count > 1)
+    if twice:
+        raise ValueError(f"{path} has more than one column named {listed(twice)}; rename them")
+
+
+def _example_of_text(column: Any) -> tuple[int, str] | None:
+    """Return row (from 1) and text of the first cell that keeps a column from being numeric."""
+    if column.dtype.kind != "O" or hasattr(column, "cat"):
+        return None
+    present = column.notna()
+    wrong = (present & load("pandas").to_numeric(column, errors="coerce").isna()).to_numpy()
+    if not wrong.any() or wrong.sum() > _MOSTLY * present.sum():
+        return None
+    row = int(wrong.argmax())
+    return row + 1, str(column.iloc[row])
+
+
+def _named(frame: Any, labels: Sequence[str], features: Sequence[str], path: Path) -> list[str]:
+    """Return the columns that match ``features``; refuse labels and text among them."""
+    for name in set(labels) & set(features):
+        what = f"{name!r:.60} of {path} cannot be both a label and a feature"
+        raise ValueError(f"{what}; name it once")
+    known = [name for name in frame.columns if name not in labels]
+    chosen = matching(features, known, where=str(path))
+    for name in chosen:
+        if frame[name].dtype.kind not in _NUMERIC:
+            row, value = _example_of_text(frame[name]) or (1, str(frame[name].iloc[0]))
+            what = f"column {name!r:.60} of {path} is not numeric (row {row}: {value!r:.40})"
+            raise ValueError(f"{what}; leave it out of --features or correct the file")
+    return chosen
+
+
+def numeric_columns(
+    frame: Any, kept: Collection[str | None], notes: list[str], doubts: list[str]
+) -> list[str]:
+    """Return the columns that are features; add notes and warnings about the others."""
+    chosen: list[str] = []
+    left: dict[str, list[str]] = {"not numeric": [], "empty": [], "an earlier map": []}
+    stems = {match[1] for match in map(_OF_MAP.fullmatch, frame.columns) if match}
+    keys = {key for key in stems if {f"{key}_{part}" for part in _COMPANIONS} <= {*frame.columns}}
+    empty = frame.isna().all().to_dict()
+    for name in frame.columns:
+        column, doubt = frame[name], ""
+        if name in kept:
+            continue
+        if any(is_of_map(name, key) for key in {"ctsne", *keys}):
+            left["an earlier map"].append(name)
+        elif empty[name]:
+            left["empty"].extend([] if name.startswith("Unnamed: ") else [name])
+        elif column.dtype.kind in _NUMERIC:
+            doubt = _identifies_rows(column, name)
+            chosen += [] if doubt else [name]
+        elif found := _example_of_text(column):
+            doubt = f"it is mostly numeric, but contains text (row {found[0]}: {found[1]!r:.40})"
+        else:
+            left["not numeric"].append(name)
+        if doubt:
+            doubts.append(f"column {name!r:.60} is left out of the map: {doubt}")
+    notes += [f"not in the map ({why}): {listed(names)}" for why, names in left.items() if names]
+    return chosen
+
+
+def _identifies_rows(column: Any, name: str) -> str:
+    """Say why a numeric column looks like row numbers or identifiers; empty if it does not."""
+    if column.dtype.kind not in "iu" or len(column) < 3:
+        return ""
+    how = f"Use --index {name} to make it the row names, or --features to include it"
+    values = column.to_numpy()
+    if values[0] in (0, 1) and bool((np.diff(values) == 1).all()):
+        return f"it counts the rows. {how}"
+    unique = IDENTIFIER.search(name) and column.is_unique
+    return f"it looks like an identifier. {how}" if unique else ""
+
+
+def _stem(name: str) -> str:
+    return name.rstrip("0123456789")
+
+
+def main_features(features: Sequence[str]) -> str | None:
+    """Return the pattern of the largest group of numbered names, such as ``"PC*"``, if any."""
+    stem, count = Counter(map(_stem, features)).most_common(1)[0]
+    return f"{stem}*" if stem and count >= _RUN else None
+
+
+def _doubtful_features(X: Any, features: Sequence[str]) -> Iterator[str]:
+    """Warn of unnumbered columns that are probably a mistake: dominant, or counts."""
+    if len(features) < _FEWEST_DOUBTED:
+        return
+    stems = Counter(map(_stem, features))
+    single = [stems[_stem(name)] < _RUN for name in features]
+    pattern = main_features(features)
+    how = "--features NAME NAME ..." if pattern is None else f'--features "{pattern}"'
+    variance = X.var(axis=0, dtype=np.float64)
+    first = int(variance.argmax())
+    if single[first] and variance[first] > _MOST_VARIANCE * variance.sum():
+        share = f"{100 * variance[first] / variance.sum():.0f} % of the variance of all features"
+        what = f"column {features[first]!r:.60} has {share}, {DOMINATES}"
+        yield f"{what}; choose the features with {how}, or scale the columns"
+    whole = (np.mod(X, 1) == 0).all(axis=0)
+    counts = [name for name, odd in zip(features, single & whole, strict=True) if odd]
+    if counts and 2 * whole.sum() < len(features):
+        what = f"whole numbers among fractions, included in the map: {listed(counts)}"
+        yield f"{what}; if these are labels or counts, choose the features with {how}"
+
+
+def folded(names: Sequence[str]) -> str:
+    """Write names as a short list, runs of consecutive numbers by their ends."""
+    parts: list[str] = []
+    stems = [_stem(name) for name in names]
+    ends = [int(name[len(stem) :][-9:] or 0) for name, stem in zip(names, stems, strict=True)]
+    for _, places in itertools.groupby(range(len(names)), lambda i: (stems[i], ends[i] - i)):
+        run = [names[i] for i in places]
+        parts += run if len(run) < _RUN else [f"{run[0]} ... {run[-1]}"]
+    shown = [part if len(part) <= 60 else f"{part[:57]}..." for part in parts[:_SHOWN]]
+    if len(parts) > _SHOWN:
+        shown.append(f"... ({len(names)} in all)")
+    return ", ".join(shown)
+
+
+def is_of_map(name: str, key: str) -> bool:
+    """Tell whether a column is named like positions or diagnostics of a map of this key."""
+    match = _OF_MAP.fullmatch(name)
+    return match is not None and match[1] == key
+
+
+def table_columns(frame: Any) -> dict[str, Any]:
+    """Return columns by name; whole numbers stored as fractions because of gaps are whole again."""
+    columns = {}
+    for name in frame.columns:
+        column = frame[name].reset_index(drop=True)
+        if name.startswith("Unnamed: ") and column.isna().all():
+            continue  # a separator at the end of each line
+        if column.dtype.kind == "f" and column.isna().any():
+            values = column.dropna().to_numpy()
+            if len(values) and (np.abs(values) < 2**53).all() and (values % 1 == 0).all():
+                column = column.astype("Int64")
+        elif load("pandas").api.types.infer_dtype(column) == "mixed":
+            column = storable(column)
+        columns[str(name)] = empty_as_na(column)
+    return columns
+
+
+def like_missing(columns: Mapping[str, Any]) -> Iterator[str]:
+    """Report labels of tables that may have been meant as missing."""
+    for name, column in columns.items():
+        plain = column.dtype.kind != "O" or not hasattr(column, "unique")
+        found = () if plain else _LIKE_MISSING.intersection(column.unique().tolist())
+        if found:
+            how = "treated as an ordinary label; leave cells empty where the label is missing"
+            yield f"column {name!r:.60} contains {listed(sorted(found))}, {how}"

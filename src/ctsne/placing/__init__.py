@@ -1,0 +1,1 @@
+"""New points in a finished map."""

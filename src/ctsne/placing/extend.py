@@ -1,0 +1,114 @@
+"""A finished map that takes in new points and moves on, all points free."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import procrustes
+
+from ctsne._core.messages import warn
+from ctsne.fit.fitting import Fitting, StageLog
+from ctsne.fit.memory import check_memory
+from ctsne.labels import Column, Labels, encode_labels
+from ctsne.placing.new_labels import check_new_labels
+from ctsne.placing.place import Placement, Request, new_features
+from ctsne.placing.reference import Reference
+from ctsne.settings import check_settings
+
+# Parameters that may have an entry per point or per label.
+_PER_ENTRY = ("init", "align", "strength", "beta", "odds", "beta_low")
+
+
+def check_extendable(metric: str) -> None:
+    """Refuse a map of distances."""
+    if metric == "precomputed":
+        raise ValueError(
+            'extend needs features, but metric="precomputed" has only distances to the points of '
+            "the map, not those between new points; fit a new map, or use place"
+        )
+
+
+def start_extended(
+    model: Any,
+    reference: Reference,
+    request: Request,
+    labels: Any,
+    placed: Placement,
+    n_iter: int,
+    n_jobs: int,
+) -> tuple[Fitting, Column | Labels | None, dict[str, Any], StageLog]:
+    """Return a map of all points where they are, ready to run.
+
+    Also return the labels of all points, and the parameters with an entry per point or per label.
+    """
+    assert reference.features is not None
+    new = new_features(reference, request.matrix, n_jobs)
+    features = np.concatenate([reference.features, new.astype(reference.features.dtype)])
+    known = _all_labels(model.labels_, labels, len(new))
+    given = model.get_params(deep=False)
+    longer = [name for name in _PER_ENTRY if not isinstance(given[name], str | Real | None)]
+    given |= {
+        "mixing": None,
+        "pca": None,
+        "n_iter": n_iter,
+        "early_exaggeration_iter": 0,
+        "init": np.concatenate([reference.embedding, placed.embedding]),
+        "align": _alignment(reference, request),
+    }
+    for knob, value in (("strength", model.strength_), ("beta", model.beta_)):
+        given[knob] = _for_new_labels(value, known)
+    for knob in ("odds", "beta_low"):
+        given[knob] = _for_new_labels(given[knob], known)
+    log = StageLog(given)
+    settings = check_settings(given, features, known)
+    for message in settings.warnings:
+        warn(message)
+    log.stage(f"memory: {check_memory(features, settings)}")
+    return Fitting(features, settings, log), known, {name: given[name] for name in longer}, log
+
+
+def moved_distance(before: NDArray[np.float32], after: NDArray[np.float32]) -> float:
+    """Return the Procrustes distance of two maps: 0 if they differ by position, turn and scale."""
+    if not (np.ptp(before, axis=0).any() and np.ptp(after, axis=0).any()):
+        return 0.0
+    return float(procrustes(before.astype(np.float64), after.astype(np.float64))[2])
+
+
+def _alignment(reference: Reference, request: Request) -> Any:
+    """Return the alignment as a parameter: a representation in the unit in which it is given."""
+    alignment = reference.alignment
+    if alignment.name != "array":
+        return alignment.name
+    assert alignment.points is not None and request.aligned is not None
+    return np.concatenate([alignment.points, request.aligned]) / alignment.factor
+
+
+def _all_labels(known: Column | Labels | None, given: Any, m: int) -> Column | Labels | None:
+    """Return the labels of all points, those of the map first."""
+    if known is None:
+        return None
+    several = isinstance(known, Labels)
+    columns = known.columns if isinstance(known, Labels) else (known,)
+    joined = []
+    for place, column in enumerate(columns):
+        codes, names = check_new_labels(given, known, (place,), m)
+        every = np.concatenate([column.codes, codes[:, 0]])
+        counts = np.bincount(every[every >= 0], minlength=column.n_labels + len(names))
+        joined.append(Column(every, (*column.names, *names), counts.astype(np.int64)))
+    if not several:
+        return joined[0]
+    assert isinstance(known, Labels)
+    return encode_labels(dict(zip(known.names, joined, strict=True)))
+
+
+def _for_new_labels(value: Any, labels: Column | Labels | None) -> Any:
+    """Give labels that a mapping does not name the mean of the others."""
+    if not isinstance(value, Mapping) or not isinstance(labels, Column):
+        return value
+    named = labels.names[: len(value)]  # new labels come after those of the fit
+    mean = float(np.mean([float(number) for number in value.values()]))
+    return {**value, **{name: mean for name in labels.names if name not in named}}

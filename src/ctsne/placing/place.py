@@ -1,0 +1,283 @@
+"""New points in a finished map."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ctsne._core.checks import (
+    check_directions,
+    check_matrix,
+    check_number,
+    is_sparse,
+)
+from ctsne._core.messages import warn
+from ctsne._core.progress import Report
+from ctsne.affinity.new_rows import Codes
+from ctsne.labels import Column, Labels
+from ctsne.placing.align import Mover
+from ctsne.placing.build import Fitted
+from ctsne.placing.new_labels import check_new_labels
+from ctsne.placing.reference import LARGEST_SHARE, Found, Reference
+
+# Up to this share of far points is expected of any data, and not worth a warning.
+EXPECTED_FAR = 0.02
+# New points that are worked on at a time: bounds the memory, and changes nothing else.
+POINTS_AT_ONCE = 2**14
+VALUES_AT_ONCE = 2**26  # of their features, in double precision
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Placement:
+    """New points in a finished map, with diagnostics; each array has one entry per point.
+
+    Attributes
+    ----------
+    embedding : ndarray of float32, shape (m, n_components)
+        Their positions.
+    distance : ndarray of float32
+        Distance to the nearest point of the map, in the data; to points of other labels among
+        aligned points, if the map was aligned.
+    far : ndarray of bool
+        Whether the point has no neighbour closer than ``far_distance``. A map places even such
+        points somewhere, but their position means little.
+    far_distance : float
+        1.2 times the distance within which 99 % of the points of the map have a neighbour.
+    perplexity : ndarray of float32
+        Effective perplexity of the point's similarities.
+    other_share : ndarray of float32 or None
+        Share of their weight on points of other labels; None if they do not use labels.
+    matched : ndarray of float32 or None
+        How well the points near it that have its label are matched by points of other labels; NaN
+        for labels that are not in the map.
+    largest_weight : ndarray of float32
+        The largest similarity. If it is near one, one neighbour decides the position.
+
+    Examples
+    --------
+    >>> from ctsne import ConditionalTSNE
+    >>> from ctsne.datasets import make_synthetic
+    >>> data = make_synthetic(300, random_state=0)
+    >>> model = ConditionalTSNE(n_iter=100, random_state=0)
+    >>> model = model.fit(data.X[:200], labels=data.known[:200])
+    >>> placed = model.place(data.X[200:], labels=data.known[200:])
+    >>> placed.embedding.shape, bool(placed.far.mean() < 0.02)
+    ((100, 2), True)
+    """
+
+    embedding: NDArray[np.float32]
+    distance: NDArray[np.float32]
+    far: NDArray[np.bool_]
+    far_distance: float
+    perplexity: NDArray[np.float32]
+    other_share: NDArray[np.float32] | None
+    matched: NDArray[np.float32] | None
+    largest_weight: NDArray[np.float32]
+
+    def __repr__(self) -> str:
+        far = f"{int(self.far.sum())} farther than {self.far_distance:.3g}"
+        return f"<Placement of {len(self.embedding)} points, {far}>"
+
+    def diagnostics(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays other than ``embedding``, without those that are None.
+
+        Examples
+        --------
+        >>> from ctsne import ConditionalTSNE
+        >>> from ctsne.datasets import make_synthetic
+        >>> data = make_synthetic(300, random_state=0)
+        >>> model = ConditionalTSNE(method="tsne", n_iter=100, random_state=0).fit(data.X[:200])
+        >>> list(model.place(data.X[200:]).diagnostics())
+        ['distance', 'far', 'perplexity', 'largest_weight']
+        """
+        names = ("distance", "far", *_PER_POINT)
+        values = {name: getattr(self, name) for name in names}
+        return {name: each for name, each in values.items() if each is not None}
+
+
+_PER_POINT = ("perplexity", "other_share", "matched", "largest_weight")
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """New points as they were checked."""
+
+    matrix: Any
+    codes: Codes  # labels of all columns: -1 where missing, beyond those of the map where new
+    names: tuple[Any, ...]  # of new labels, if there is one column
+    aligned: NDArray[np.floating] | None
+    perplexity: float
+
+
+def check_request(
+    matrix: Any,
+    labels: Any,
+    aligned: Any,
+    perplexity: Any,
+    *,
+    fitted: Fitted | Reference,
+    known: Column | Labels | None,
+) -> Request:
+    """Return new points in the form that :func:`place` takes, or refuse them."""
+    if fitted.metric == "cosine":
+        check_directions(matrix)
+    if fitted.metric == "precomputed":
+        _check_distances(matrix, fitted.n_points)
+    m = matrix.shape[0]
+    codes, names = check_new_labels(labels, known, fitted.used, m)
+    number = fitted.perplexity
+    if perplexity is not None:
+        number = check_number(perplexity, "perplexity", low=1)
+    number = min(number, max(1.0, LARGEST_SHARE * fitted.n_points))
+    near = _check_aligned(aligned, m, fitted)
+    if labels is None and fitted.used:
+        warn(
+            "no labels given, so the new points are placed next to their nearest points of any "
+            "label; pass labels=... to factor theirs out"
+        )
+    return Request(matrix, codes, names, near, number)
+
+
+def _check_distances(matrix: Any, n: int) -> None:
+    if matrix.shape[1] != n:
+        raise ValueError(
+            f'with metric="precomputed", X must hold the distances of new points to all {n} points '
+            f"of the map, one column each, got shape {matrix.shape}"
+        )
+    if matrix.min() < 0:
+        must = 'with metric="precomputed", X must hold distances, which are not negative'
+        raise ValueError(f"{must}, got {matrix.min()}; turn similarities into distances first")
+    if is_sparse(matrix) and not np.diff(matrix.indptr).all():
+        first = int(np.flatnonzero(np.diff(matrix.indptr) == 0)[0])
+        raise ValueError(f"X has no distances for the new point in row {first}; it needs some")
+
+
+def _check_aligned(aligned: Any, m: int, fitted: Fitted | Reference) -> NDArray[np.floating] | None:
+    """Return the new points in the representation that the map was aligned by."""
+    alignment = fitted.alignment
+    if alignment.name != "array":
+        if aligned is not None:
+            raise ValueError(
+                "aligned is only for models that were fitted with an array as align, but this one "
+                f'has align="{alignment.name}"; leave it out'
+            )
+        return None
+    assert alignment.points is not None
+    width = alignment.points.shape[1]
+    if aligned is None:
+        raise ValueError(
+            "the model was fitted with an array as align, so the new points are needed in the same "
+            f"representation: pass aligned=..., an array of shape ({m}, {width})"
+        )
+    if is_sparse(aligned):
+        raise TypeError("aligned must be a dense array with a row for each point, got a sparse one")
+    points = check_matrix(aligned, argument="aligned", least=1)
+    if points.shape != (m, width):
+        raise ValueError(
+            f"aligned must have a row for each new point and the columns of the fit, of shape "
+            f"({m}, {width}); got shape {points.shape}"
+        )
+    if fitted.metric == "cosine":
+        check_directions(points, argument="aligned")
+    return np.asarray(points * alignment.factor, alignment.points.dtype)
+
+
+def place(
+    reference: Reference,
+    request: Request,
+    *,
+    shifts: Mapping[Any, Any],
+    n_jobs: int,
+    after_part: Report | None = None,
+) -> Placement:
+    """Place checked points, some at a time; report the share that is done after each part."""
+    matrix, codes = request.matrix, request.codes
+    m = matrix.shape[0]
+    embedding = np.empty((m, reference.embedding.shape[1]), np.float32)
+    distance = np.empty(m, np.float32)
+    kept: dict[str, NDArray[np.float32]] = {}
+    combined = reference.combinations(codes)
+    mover = collected_shifts(reference, request, combined, shifts, n_jobs)
+    for part in _blocks(matrix):
+        features = new_features(reference, matrix[part], n_jobs)
+        moved = mover.moved(features, codes[part], combined[part], part)
+        for found in reference.rows(features, codes[part], moved, request.perplexity, n_jobs):
+            points = found.points + part.start
+            placed = reference.place(found, codes[points], combined[points], n_jobs)
+            embedding[points] = placed
+            distance[points] = found.neighbors.distances.min(axis=1)
+            _keep(kept, points, found, m)
+        if after_part is not None:
+            after_part(part.stop / m)
+    far = distance > reference.far_distance
+    count = int(far.sum())
+    if count > EXPECTED_FAR * m:
+        warn(
+            f"{count} of {m} new points {'has' if count == 1 else 'have'} no neighbour in the map "
+            "closer than "
+            f"{reference.far_distance:.3g}; their positions mean little (see 'far' of place)"
+            f"{far_hint(count, m)}"
+        )
+    return Placement(
+        embedding=embedding,
+        distance=distance,
+        far=far,
+        far_distance=reference.far_distance,
+        perplexity=kept["perplexity"],
+        other_share=kept.get("other_share"),
+        matched=kept.get("matched"),
+        largest_weight=kept["largest_weight"],
+    )
+
+
+def far_hint(far: int, m: int) -> str:
+    """Return what to check if most of the new points are far; else nothing."""
+    if far <= m / 2:
+        return ""
+    return ". Are the features the same as in the fit, with the same scaling and components?"
+
+
+def _blocks(matrix: Any) -> list[slice]:
+    m, d = matrix.shape
+    step = max(1, min(POINTS_AT_ONCE, VALUES_AT_ONCE // d))
+    return [slice(begin, min(m, begin + step)) for begin in range(0, m, step)]
+
+
+def collected_shifts(
+    reference: Reference, request: Request, combined: Codes, shifts: Mapping[Any, Any], n_jobs: int
+) -> Mover:
+    """Return what moves new points, after a look at all points of new labels."""
+    first = len(reference.columns[0].counts) if reference.columns else 0
+    known = {
+        first + number: np.asarray(shifts[name], np.float64)
+        for number, name in enumerate(request.names)
+        if name in shifts
+    }
+    mover = Mover(reference, request.aligned, known, n_jobs)
+    if mover.needs_new_labels(combined):
+        for part in _blocks(request.matrix):
+            mover.collect(new_features(reference, request.matrix[part], n_jobs), combined[part])
+    return mover
+
+
+def new_features(reference: Reference, matrix: Any, n_jobs: int) -> Any:
+    """Return new points in the space in which neighbours are searched."""
+    if reference.features is None:
+        return matrix
+    if reference.projection is not None:
+        return reference.projection(matrix, n_jobs=n_jobs)
+    dense = matrix.toarray() if is_sparse(matrix) else matrix
+    return np.ascontiguousarray(dense, reference.features.dtype)
+
+
+def _keep(
+    kept: dict[str, NDArray[np.float32]], points: NDArray[np.int64], found: Found, m: int
+) -> None:
+    for name in _PER_POINT:
+        values = getattr(found.rows, name)
+        if values is not None:
+            kept.setdefault(name, np.empty(m, np.float32))[points] = values

@@ -1,0 +1,287 @@
+"""A finished map that takes new points: all that it needs, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ctsne._core.components import Projection
+from ctsne.affinity.new_rows import Codes, FittedColumn, NewRows, RowMaker
+from ctsne.affinity.weights import Floats
+from ctsne.layout.fields import MOST_NODES, Fields, make_column_fields
+from ctsne.layout.place import Places
+from ctsne.neighbors import Neighbors
+from ctsne.neighbors.alignment import Alignment, moved
+from ctsne.neighbors.crossed import crossed_neighbors
+from ctsne.neighbors.exact import unit_rows
+from ctsne.neighbors.queries import SearchIndex
+
+# Perplexity of a new point's row: half of that of the fit, at most this. The largest, as a share of
+# the points of the map.
+NEW_PERPLEXITY = 15.0
+LARGEST_SHARE = 1 / 3
+# Points of the map that are treated as new ones, to calibrate weights and to know usual distances.
+SAMPLE = 2000
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """New points with rows of equal length: their numbers, lists and rows."""
+
+    points: NDArray[np.int64]
+    neighbors: Neighbors
+    rows: NewRows
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """A finished map that takes new points.
+
+    Attributes
+    ----------
+    embedding : ndarray of float32, shape (n, dims)
+    features : ndarray, shape (n, d) or None
+        The points of the map in the space of the search; None if only distances were given.
+    columns : tuple of FittedColumn
+        The label columns that have an effect.
+    used : tuple of int
+        Which columns of the model's labels these are.
+    combined : ndarray of int32, shape (n,)
+        The combination of labels of each point, -1 for points without any.
+    listed : bool
+        Whether the columns divide neighbours into lists.
+    alpha, beta : ndarray of float64, shape (C,)
+        Weights of pairs in the map with several columns; empty with one.
+    projection : Projection or None
+    alignment : Alignment
+        Its shifts belong to combinations of labels.
+    fields : Fields
+        Their entries belong to combinations of labels.
+    index : SearchIndex or None
+    method, metric : str
+    exaggeration, scale : float
+    perplexity : float
+        The usual one of new points.
+    far_distance : float
+        Farther than this from all points of the map, a new point is far.
+    calibrated : dict of float to list of ndarray
+        Weights on other labels, by the perplexity of new points.
+    """
+
+    embedding: NDArray[np.float32]
+    features: NDArray[np.floating] | None
+    columns: tuple[FittedColumn, ...]
+    used: tuple[int, ...]
+    combined: Codes
+    listed: bool
+    alpha: Floats
+    beta: Floats
+    projection: Projection | None
+    alignment: Alignment
+    fields: Fields
+    index: SearchIndex | None
+    method: str
+    metric: str
+    exaggeration: float
+    scale: float
+    perplexity: float
+    far_distance: float
+    calibrated: dict[float, list[Floats]]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {each.name: getattr(self, each.name) for each in fields(self)}  # not what is cached
+
+    @property
+    def n_points(self) -> int:
+        """Number of points of the map."""
+        return len(self.embedding)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return all arrays by name, for a model file."""
+        from ctsne.storage.parts import reference_arrays
+
+        return reference_arrays(self)
+
+    def settings(self) -> dict[str, Any]:
+        """Return all that is not an array, as JSON can hold it."""
+        from ctsne.storage.parts import reference_settings
+
+        return reference_settings(self)
+
+    @staticmethod
+    def from_parts(arrays: Mapping[str, NDArray[Any]], settings: Mapping[str, Any]) -> Reference:
+        """Return the reference that :meth:`arrays` and :meth:`settings` describe, checked."""
+        from ctsne.storage.parts import reference_from_parts
+
+        return reference_from_parts(arrays, settings)
+
+    @cached_property
+    def table(self) -> Codes:
+        """Labels of every combination."""
+        labelled = np.flatnonzero(self.combined >= 0)
+        _, first = np.unique(self.combined[labelled], return_index=True)
+        return stacked(self.columns, self.n_points)[labelled[first]]
+
+    @cached_property
+    def codes(self) -> Codes:
+        """Labels that divide neighbours into lists, shape (n, C)."""
+        return stacked(self.columns if self.listed else (), self.n_points)
+
+    @cached_property
+    def aligned(self) -> NDArray[np.floating] | None:
+        """The points of the map among which other labels are searched; None: the features."""
+        return aligned_points(self.features, self.combined, self.alignment, self.metric)
+
+    def maker(self, n_jobs: int) -> RowMaker:
+        """Return what makes rows of new points."""
+        columns = self.columns if self.listed else ()
+        return RowMaker(self.method, columns, tuple(range(1 << len(columns))), n_jobs)
+
+    def combinations(self, codes: Codes) -> Codes:
+        """Return the combination of each row of labels; new ones get further numbers."""
+        if not self.columns:
+            return np.full(len(codes), -1, np.int32)
+        number = {tuple(row): k for k, row in enumerate(self.table.tolist())}
+        number[(-1,) * len(self.columns)] = -1  # does not take a number from the new ones
+        rows, place = np.unique(codes, axis=0, return_inverse=True)
+        found = [number.setdefault(tuple(row), len(number) - 1) for row in rows.tolist()]
+        return np.array(found, np.int32)[place.reshape(-1)]
+
+    def rows(
+        self, features: Any, codes: Codes, aligned: Any, perplexity: float, n_jobs: int
+    ) -> Iterator[Found]:
+        """Find the neighbours of new points and weigh them."""
+        maker = self.maker(n_jobs)
+        codes = codes if self.listed else codes[:, :0]
+        weights = self.calibrated.get(perplexity, [])
+        if maker.calibrated and not weights:
+            weights = self._calibrate(maker, perplexity, n_jobs)
+        for points, found in self.find(maker, features, codes, aligned, perplexity, n_jobs=n_jobs):
+            yield Found(points, found, maker.rows(found, codes[points], weights, perplexity))
+
+    def place(
+        self, found: Found, codes: Codes, combined: Codes, n_jobs: int
+    ) -> NDArray[np.float32]:
+        """Return the places of new points with these labels."""
+        indices, rows = found.neighbors.indices, found.rows.rows
+        n_known = len(self.fields.grid_of) - 1
+        numbers = np.where(combined < n_known, combined, -1)
+        out = self._places.place(indices, rows, numbers, n_jobs=n_jobs)
+        if n_known and len(self.columns) > 1:
+            for number in np.unique(combined[combined >= n_known]):
+                new = np.flatnonzero(combined == number)
+                places = self._places_of(codes[new[0]], n_jobs)
+                first = np.zeros(len(new), np.int64)
+                out[new] = places.place(indices[new], rows[new], first, n_jobs=n_jobs)
+        return out
+
+    @cached_property
+    def _places(self) -> Places:
+        return Places(self.embedding, self.fields, exaggeration=self.exaggeration)
+
+    @cached_property
+    def _new_places(self) -> dict[tuple[int, ...], Places]:
+        return {}
+
+    def _places_of(self, codes: Codes, n_jobs: int) -> Places:
+        """Return the map as a combination of labels feels it that does not occur in it."""
+        known = [len(column.counts) for column in self.columns]
+        # In a column where its label is new, a point feels all others alike.
+        labels = tuple(np.where(codes < known, codes, -1).tolist())
+        places = self._new_places.get(labels)
+        if places is None:
+            made = make_column_fields(
+                self.embedding,
+                stacked(self.columns, self.n_points),
+                np.array([labels], np.int32),
+                self.alpha,
+                self.beta,
+                dof=self.fields.dof,
+                n_jobs=n_jobs,
+            )
+            places = Places(self.embedding, made, exaggeration=self.exaggeration)
+            if made.grids.size * len(self._new_places) > MOST_NODES:  # they can be made again
+                self._new_places.clear()
+            self._new_places[labels] = places
+        return places
+
+    def find(
+        self,
+        maker: RowMaker,
+        features: Any,
+        codes: Codes,
+        aligned: Any,
+        perplexity: float,
+        *,
+        own: NDArray[np.int64] | None = None,
+        n_jobs: int,
+    ) -> Iterator[tuple[NDArray[np.int64], Neighbors]]:
+        """Yield the lists of new points, those of equal length together."""
+        n = self.n_points if own is None else self.n_points - 1
+        lengths = maker.lengths(codes, perplexity, n)
+        if self.index is None:
+            yield from crossed_neighbors(
+                features,
+                codes,
+                self.codes,
+                lengths=lengths,
+                patterns=maker.patterns,
+                scale=self.scale,
+                own=own,
+            )
+            return
+        found = self.index.find(
+            features,
+            codes,
+            lengths=lengths,
+            patterns=maker.patterns,
+            aligned=aligned,
+            own=own,
+            n_jobs=n_jobs,
+        )
+        yield np.arange(len(codes)), found
+
+    def _calibrate(self, maker: RowMaker, perplexity: float, n_jobs: int) -> list[Floats]:
+        """Calibrate weights for a perplexity, on points of the map."""
+        if self.features is None:  # the distances between points of the map are not kept
+            return next(iter(self.calibrated.values()))
+        points = sampled(self.n_points)
+        aligned = None if self.aligned is None else self.aligned[points]
+        features, codes = self.features[points], self.codes[points]
+        ((_, found),) = self.find(
+            maker, features, codes, aligned, perplexity, own=points, n_jobs=n_jobs
+        )
+        self.calibrated[perplexity] = maker.weights(found, codes, points)
+        return self.calibrated[perplexity]
+
+
+def new_perplexity(fitted: float, n: int) -> float:
+    """Return the usual perplexity of new points, given that of the fit of n points."""
+    return max(1.0, min(NEW_PERPLEXITY, fitted / 2, LARGEST_SHARE * n))
+
+
+def aligned_points(
+    features: Any, combined: Codes, alignment: Alignment, metric: str
+) -> NDArray[np.floating] | None:
+    """Return the points among which other labels are searched; None: the features."""
+    if alignment.shifts is None:
+        return alignment.points
+    points = unit_rows(features) if metric == "cosine" else features
+    return moved(points, combined, alignment.shifts)
+
+
+def stacked(columns: tuple[FittedColumn, ...], n: int) -> Codes:
+    """Return the codes of all columns, shape (n, C)."""
+    if not columns:
+        return np.zeros((n, 0), np.int32)
+    return np.ascontiguousarray(np.stack([each.codes for each in columns], axis=1), np.int32)
+
+
+def sampled(n: int) -> NDArray[np.int64]:
+    """Return the points of the map that are treated as new ones."""
+    return np.sort(np.random.default_rng(0).permutation(n)[:SAMPLE])

@@ -1,0 +1,135 @@
+"""The estimate of memory: an upper bound near the measured peak, checked before any work."""
+
+from __future__ import annotations
+
+import logging
+import re
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ctsne import ConditionalTSNE
+from ctsne.datasets import make_synthetic
+from ctsne.fit import memory as _memory
+from ctsne.labels import encode_column
+from ctsne.settings import check_settings
+from ctsne.sweep import sweep
+
+GIB = 2**30
+DATA = make_synthetic(300, random_state=0)
+
+MEASURED = """
+import sys
+import numpy as np
+from ctsne import ConditionalTSNE
+from ctsne.fit.memory import map_memory
+from ctsne.settings import check_settings
+from ctsne.labels import encode_column
+
+def mebibytes(name):
+    lines = open("/proc/self/status").read().splitlines()
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(name))
+
+n, d, method, metric = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4]
+rng = np.random.default_rng(0)
+X = rng.random((n, d), np.float32)
+labels = np.arange(n) % 3
+model = ConditionalTSNE(
+    method=method, metric=metric, perplexity=50, pca=None,
+    n_iter=5, early_exaggeration_iter=2, random_state=0, n_jobs=2
+)
+model.fit(X[:500], labels=labels[:500])  # all libraries are loaded
+before = mebibytes("VmRSS")
+model.fit(X, labels=labels)
+settings = check_settings(model.get_params(), X, encode_column(labels))
+print(mebibytes("VmHWM") - before, map_memory(X.shape, settings).peak / 2**20)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="measured as Linux tells it")
+@pytest.mark.parametrize(
+    ("n", "d", "method", "metric"),
+    [
+        (12000, 20, "joint", "euclidean"),
+        (12000, 20, "revised", "euclidean"),
+        (12000, 20, "original", "euclidean"),
+        (8000, 800, "tsne", "euclidean"),
+        (40000, 50, "revised", "cosine"),
+    ],
+)
+def test_estimate_is_an_upper_bound_near_the_measured_peak(
+    n: int, d: int, method: str, metric: str
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", MEASURED, str(n), str(d), method, metric],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    measured, estimated = map(float, done.stdout.split())
+    assert measured < estimated < 1.5 * measured + _memory.ANY_FIT / 2**20
+
+
+def estimate(labels: Any = None, **parameters: Any) -> _memory.MapMemory:
+    """Estimate the memory of 100,000 points."""
+    parameters = {"perplexity": 20, "pca": None, **parameters}
+    labels = np.arange(20_000) % 2 if labels is None else labels
+    X = np.random.default_rng(0).random((len(labels), 60))
+    model = ConditionalTSNE(**parameters)
+    settings = check_settings(model.get_params(), X, encode_column(labels))
+    return _memory.map_memory((100_000, 60), settings)
+
+
+@pytest.mark.parametrize(
+    ("stage", "parameters"),
+    [
+        ("peak", {"perplexity": 40}),
+        ("search", {"metric": "cosine"}),
+        ("search", {"align": "mutual"}),
+        ("layout", {"init": "spectral"}),
+        ("layout", {"n_components": 3}),
+        ("layout", {"mixing": 0.5}),
+        ("layout", {"labels": np.arange(20_000) % 15}),  # a grid per large label
+        ("lists", {"pca": 55}),
+    ],
+)
+def test_every_part_of_a_map_counts(stage: str, parameters: dict[str, Any]) -> None:
+    assert getattr(estimate(**parameters), stage) > getattr(estimate(), stage)
+
+
+@pytest.fixture
+def _little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_memory, "free_memory", lambda: 2**20)
+
+
+@pytest.mark.usefixtures("_little_memory")
+def test_too_large_a_map_is_refused_before_any_work() -> None:
+    model = ConditionalTSNE(perplexity=20)
+    with pytest.raises(MemoryError, match=r"about \d+ MiB .*1 MiB are free.*perplexity"):
+        model.fit(DATA.X, labels=DATA.known)
+    assert not hasattr(model, "embedding_") and not hasattr(model, "n_features_in_")
+    with pytest.raises(MemoryError, match="n_jobs"):
+        sweep(DATA.X, DATA.known, estimator=ConditionalTSNE(perplexity=20), progress=False)
+
+
+@pytest.mark.usefixtures("_little_memory")
+def test_many_columns_are_what_is_named() -> None:
+    X = np.arange(1000.0)[:, None] * np.ones(3000)
+    with pytest.raises(MemoryError, match="50 principal components instead of 3000"):
+        ConditionalTSNE(method="tsne", perplexity=5, pca=None).fit(X)
+
+
+def test_it_is_logged(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = ConditionalTSNE(perplexity=20, n_iter=2, early_exaggeration_iter=1, verbose=1)
+    with caplog.at_level(logging.INFO, "ctsne"):
+        monkeypatch.setattr(_memory, "free_memory", lambda: 20 * GIB)
+        model.fit(DATA.X, labels=DATA.known)
+        monkeypatch.setattr(_memory, "free_memory", lambda: None)  # unknown
+        model.fit(DATA.X, labels=DATA.known)
+    told = [record.message for record in caplog.records if record.message.startswith("memory")]
+    assert re.match(r"memory: about \d+ MiB of 20.0 GiB free", told[0])
+    assert re.match(r"memory: about \d+ MiB \(", told[1])

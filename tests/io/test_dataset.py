@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ctsne.io.dataset import first_difference, matching
+from ctsne.io.tables import folded
+from ctsne.labels import combine_columns
+
+TEXTS = st.none() | st.text("a| '\"\\", max_size=6)
+
+
+@given(rows=st.lists(st.tuples(TEXTS, TEXTS, st.none() | st.integers(0, 2)), min_size=1))
+def test_a_combination_tells_apart_what_its_parts_do(rows: list[tuple[object, ...]]) -> None:
+    texts = combine_columns([list(column) for column in zip(*rows, strict=True)]).tolist()
+    for row, text in zip(rows, texts, strict=True):
+        assert (text is None) == (None in row)
+    present = {row: text for row, text in zip(rows, texts, strict=True) if text is not None}
+    assert len(set(present.values())) == len(present)
+    for row, text in zip(rows, texts, strict=True):
+        assert text == present.get(row)
+
+
+def test_combinations_read_well() -> None:
+    whole = pd.Series([1.0, 2.0, np.nan])
+    categories = pd.Categorical(["x", None, "y"], categories=["y", "x"])
+    assert combine_columns([whole, categories]).tolist() == ["1 | x", None, None]
+    assert combine_columns([["a | b", "a"], ["c", "b | c"]]).tolist() == [
+        "'a | b' | 'c'",
+        "'a' | 'b | c'",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "row"),
+    [
+        (["a", "b"], pd.Categorical(["a", "b"]), None),
+        (["a", None], ["a", np.nan], None),
+        (["a", None], ["a", "b"], 1),
+        (["x", "1.0", "y"], ["x", 1, "z"], 2),
+        (np.float32([0.1, 0.2]), [0.1, 0.2], None),
+        (np.float32([0.1, 0.2]), [0.1, 0.21], 1),
+        ([True, False], ["True", "False"], None),
+    ],
+)
+def test_where_columns_differ(one: object, other: object, row: int | None) -> None:
+    assert first_difference(one, other) == row
+    assert first_difference(other, one) == row
+
+
+def test_features_by_name_and_by_pattern_in_the_order_of_the_file() -> None:
+    known = ["a[1]", "PC2", "PC1", "age"]
+    assert matching(["PC?", "a[1]"], known, where="x") == ["a[1]", "PC2", "PC1"]
+    with pytest.raises(ValueError, match=r"no column 'PX\*' in x"):
+        matching(["PC1", "PX*"], known, where="x")
+
+
+def test_numbered_names_are_folded() -> None:
+    many = [f"PC{i}" for i in range(1, 51)]
+    assert folded([*many, "n_counts", "cluster"]) == "PC1 ... PC50, n_counts, cluster"
+    assert folded(["7", "8", "9", "a1", "a3", "b1", "b2"]) == "7 ... 9, a1, a3, b1, b2"
+    assert folded([f"gene_{i}_x" for i in range(99)]).endswith("_x, ... (99 in all)")

@@ -1,0 +1,398 @@
+"""Model files: arrays come back as they were, and no damaged or hostile file gets through."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import io
+import json
+import struct
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ctsne._core.files import WriteError
+from ctsne.storage import archive as models
+from ctsne.storage.archive import read_model, write_model
+from ctsne.storage.values import labels_from, plain_labels, plain_value, value_from
+
+ARRAYS = {
+    "embedding": np.arange(12, dtype=np.float32).reshape(6, 2),
+    "reference/codes": np.array([[0], [-1]], np.int32),
+    "reference/empty": np.zeros((0, 3)),
+    "flags": np.array([True, False, True]),
+    "one": np.array(2.5),
+}
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    path = tmp_path / "model.ctsne"
+    write_model(path, {"parameters": {"a": [1, None, "ä"]}}, ARRAYS)
+    return path
+
+
+def refused(path: Path) -> str:
+    """Read a file that must be refused, and return the message, one line with its name."""
+    with pytest.raises(ValueError) as caught:
+        read_model(path)
+    message = str(caught.value)
+    assert str(path) in message and "\n" not in message
+    return message
+
+
+def test_arrays_and_text_come_back(model: Path) -> None:
+    file = read_model(model)
+    assert file.content == {"parameters": {"a": [1, None, "ä"]}}
+    assert file.arrays.keys() == ARRAYS.keys()
+    for name, array in ARRAYS.items():
+        found = file.arrays[name]
+        assert found.dtype == array.dtype and np.array_equal(found, array)
+
+
+def test_arrays_stay_in_the_file(model: Path) -> None:
+    found = read_model(model).arrays["embedding"]
+    assert not found.flags.writeable and not found.flags.owndata
+    assert found.ctypes.data % 64 == 0
+    again = np.frombuffer(model.read_bytes(), np.uint8)
+    assert again.size == model.stat().st_size
+    model.unlink()  # the map outlives the name
+    assert np.array_equal(found, ARRAYS["embedding"])
+
+
+def test_every_program_for_zip_files_can_read_it(model: Path) -> None:
+    with zipfile.ZipFile(model) as archive:
+        assert archive.testzip() is None
+        array = np.load(io.BytesIO(archive.read("embedding.npy")))
+        assert json.loads(archive.read("model.json"))["format"] == "ctsne model"
+    assert np.array_equal(array, ARRAYS["embedding"])
+
+
+def test_equal_models_give_equal_bytes(model: Path, tmp_path: Path) -> None:
+    again = tmp_path / "again.ctsne"
+    write_model(again, {"parameters": {"a": [1, None, "ä"]}}, ARRAYS)
+    assert again.read_bytes() == model.read_bytes()
+
+
+def test_a_newer_version_says_to_update(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(models, "VERSION", 7)
+    write_model(model, {}, {})
+    monkeypatch.undo()
+    assert "version 7 of the format" in refused(model)
+    assert "update ctsne: pip install --upgrade ctsne" in refused(model)
+
+
+def test_the_disk_is_checked_before_anything_is_written(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = model.read_bytes()
+    monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 10}))
+    with pytest.raises(WriteError, match="No space left"):
+        write_model(model, {}, ARRAYS)
+    assert model.read_bytes() == before
+    assert [each.name for each in model.parent.iterdir()] == [model.name]
+
+
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.3, 0.9, 0.999])
+def test_a_file_without_its_end_is_refused(model: Path, share: float) -> None:
+    whole = model.read_bytes()
+    model.write_bytes(whole[: int(share * len(whole))])
+    assert "is not a valid ctsne model" in refused(model)
+
+
+def test_no_changed_byte_gets_through(model: Path) -> None:
+    """Every single byte of a small file matters, but for a few that no reader uses."""
+    whole = model.read_bytes()
+    rng = np.random.default_rng(0)
+    accepted = 0
+    for place in range(len(whole)):
+        changed = bytearray(whole)
+        changed[place] ^= 1 << int(rng.integers(8))
+        model.write_bytes(changed)
+        with contextlib.suppress(ValueError):
+            found = read_model(model)
+            accepted += 1
+            for name, array in ARRAYS.items():
+                assert np.array_equal(found.arrays[name], array), place
+    # Dates, attributes, versions and padding.
+    assert accepted < 0.4 * len(whole)
+
+
+Members = dict[str, bytes]
+
+
+def npy(array: Any, *, version: tuple[int, int] = (1, 0)) -> bytes:
+    file = io.BytesIO()
+    np.lib.format.write_array(file, np.asanyarray(array), version, allow_pickle=True)
+    return file.getvalue()
+
+
+def rewritten(path: Path, members: Members, **options: Any) -> None:
+    """Write members as they are, aligned as a model's."""
+    with path.open("wb") as file, zipfile.ZipFile(file, "w", **options) as archive:
+        for name, content in members.items():
+            entry = models._new_member(name, file.tell())
+            entry.compress_type = archive.compression
+            with archive.open(entry, "w", force_zip64=True) as member:
+                member.write(content)
+
+
+def members_of(path: Path) -> Members:
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def header(text: str) -> bytes:
+    """Return an .npy header with this text."""
+    padded = text + " " * (-(len(text) + 11) % 64) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(padded)) + padded.encode()
+
+
+DECLARED = "{{'descr': {!r}, 'fortran_order': {}, 'shape': {}, }}"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("extra.txt", b"x", "which models do not have"),
+        ("../evil.npy", npy([1]), "which models do not have"),
+        ("/root.npy", npy([1]), "which models do not have"),
+        ("a\\b.npy", npy([1]), "which models do not have"),
+        ("Upper.npy", npy([1]), "which models do not have"),
+        ("x.npy", npy(np.array([None, {}], object)), "plain numbers"),
+        ("x.npy", npy(["text"]), "plain numbers"),
+        ("x.npy", npy(np.array([1 + 2j])), "plain numbers"),
+        ("x.npy", npy(np.array([1.0], ">f8")), "plain numbers"),
+        ("x.npy", npy(np.array([(1, 2)], "i4,i4")), "plain numbers"),
+        ("x.npy", npy(np.asfortranarray(np.zeros((3, 2)))), "plain numbers"),
+        ("x.npy", npy([1.0], version=(2, 0)), "another version"),
+        ("x.npy", npy([1.0]) + b"more", "does not fit"),
+        ("x.npy", npy([1.0])[:-1], "does not fit"),
+        ("x.npy", b"", "is not a valid ctsne model"),
+        ("x.npy", header(DECLARED.format("<f8", False, (-1,))) + bytes(8), "does not fit"),
+        ("x.npy", header(DECLARED.format("<f8", False, (2**62, 2))), "does not fit"),
+        ("x.npy", header("__import__('os').abort()"), "is not a valid ctsne model"),
+        ("x.npy", header(DECLARED.format("|b1", False, (2,))) + b"\x00\x02", "neither true nor"),
+        ("model.json", b"[]", "does not describe a model"),
+        ("model.json", b"{", "is not a valid ctsne model"),
+        ("model.json", b"\xff\xfe", "is not a valid ctsne model"),
+        ("model.json", b'{"format": "ctsne model", "version": NaN}', "NaN is not a number"),
+        ("model.json", b'{"format": "ctsne model", "version": true}', "positive whole number"),
+        ("model.json", b'{"format": "ctsne model", "version": "1"}', "positive whole number"),
+        ("model.json", b'{"format": "other", "version": 1}', "does not describe a model"),
+        ("model.json", b"[" * 100_000, "is not a valid ctsne model"),
+    ],
+)
+def test_hostile_members_are_refused(model: Path, name: str, content: bytes, message: str) -> None:
+    rewritten(model, members_of(model) | {name: content})
+    assert message in refused(model)
+
+
+def test_compressed_members_are_refused(model: Path) -> None:
+    rewritten(model, members_of(model), compression=zipfile.ZIP_DEFLATED)
+    assert "compressed or encrypted" in refused(model)
+
+
+def test_a_missing_text_is_refused(model: Path) -> None:
+    members = members_of(model)
+    del members["model.json"]
+    rewritten(model, members)
+    assert "its members must be model.json and arrays" in refused(model)
+
+
+def test_too_much_text_is_refused(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(models, "_MOST_TEXT", 50)
+    assert "more than 50 bytes" in refused(model)
+    with pytest.raises(ValueError, match="too long"):
+        write_model(model, {"a": "x" * 50}, {})
+
+
+def directory(change: Callable[[list[bytearray]], None]) -> Callable[[Path], None]:
+    """Return what changes the entries of the directory at the end of a file."""
+
+    def damage(path: Path) -> None:
+        whole = path.read_bytes()
+        with zipfile.ZipFile(path) as archive:
+            start = archive.start_dir
+        end = whole.rindex(b"PK\5\6")
+        parts = [bytearray(b"PK\1\2" + part) for part in whole[start:end].split(b"PK\1\2")[1:]]
+        change(parts)
+        body = b"".join(parts)
+        tail = bytearray(whole[end:])
+        struct.pack_into("<HHL", tail, 8, len(parts), len(parts), len(body))
+        path.write_bytes(whole[:start] + body + bytes(tail))
+
+    return damage
+
+
+def _twice(parts: list[bytearray]) -> None:
+    parts.append(parts[-1])
+
+
+def _same_place(parts: list[bytearray]) -> None:
+    parts[2][42:46] = parts[1][42:46]
+
+
+def _swapped(parts: list[bytearray]) -> None:
+    parts[1], parts[2] = parts[2], parts[1]
+
+
+def _left_out(parts: list[bytearray]) -> None:
+    del parts[2]
+
+
+def _beyond(parts: list[bytearray]) -> None:
+    struct.pack_into("<L", parts[-1], 42, 2**31)
+
+
+def _larger(parts: list[bytearray]) -> None:
+    struct.pack_into("<LL", parts[1], 20, 2**20, 2**20)
+
+
+def _encrypted(parts: list[bytearray]) -> None:
+    struct.pack_into("<H", parts[1], 8, 1)
+
+
+@pytest.mark.parametrize(
+    "change", [_twice, _same_place, _swapped, _left_out, _beyond, _larger, _encrypted]
+)
+def test_a_directory_that_lies_is_refused(
+    model: Path, change: Callable[[list[bytearray]], None]
+) -> None:
+    directory(change)(model)
+    refused(model)
+
+
+def test_bytes_before_the_archive_are_refused(model: Path) -> None:
+    model.write_bytes(b"#!/bin/sh\n" + bytes(54) + model.read_bytes())
+    refused(model)
+
+
+def test_other_files_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"the name must end in \.ctsne"):
+        read_model(_touched(tmp_path / "model.npz"))
+    with pytest.raises(ValueError, match="there is no file"):
+        read_model(tmp_path / "model.ctsne")
+    assert "another kind of file" in refused(_touched(tmp_path / "empty.ctsne"))
+    (tmp_path / "folder.ctsne").mkdir()
+    with pytest.raises(ValueError, match="is a folder"):
+        read_model(tmp_path / "folder.ctsne")
+    with pytest.raises(ValueError, match=r"its name must end in \.ctsne"):
+        write_model(tmp_path / "model.zip", {}, {})
+
+
+def _touched(path: Path) -> Path:
+    path.touch()
+    return path
+
+
+# Labels and parameters
+
+LABELS = [
+    "text",
+    "",
+    "ä\n\ud800",
+    3,
+    -(10**30),
+    True,
+    0.1,
+    float("inf"),
+    -float("inf"),
+    b"\x00\xff",
+    datetime.date(2020, 2, 29),
+    datetime.datetime(2020, 2, 29, 1, 2, 3, 4),
+    datetime.datetime(2020, 2, 29, tzinfo=datetime.UTC),
+    datetime.time(1, 2),
+    datetime.timedelta(days=-3, microseconds=7),
+    np.datetime64(7, "ns"),
+    np.timedelta64(5, "ps"),
+]
+
+
+def test_labels_keep_value_and_type() -> None:
+    found = labels_from(json.loads(json.dumps(plain_labels(LABELS), allow_nan=False)))
+    assert list(found) == LABELS
+    assert [type(each) for each in found] == [type(each) for each in LABELS]
+
+
+def test_labels_of_pandas_and_numpy() -> None:
+    names = [pd.Timestamp("2020-02-29 12:00"), np.float32(0.5), np.int8(3), np.str_("a")]
+    found = labels_from(plain_labels(names))
+    assert found == (datetime.datetime(2020, 2, 29, 12), 0.5, 3, "a")
+    assert {names[0]: 1}[found[0]] == 1  # a dictionary finds one by the other
+
+
+def test_other_labels_become_text() -> None:
+    interval = pd.Interval(0, 1)
+    assert labels_from(plain_labels([interval, ("a", 1)])) == ("(0, 1]", "('a', 1)")
+    with pytest.raises(ValueError, match="cannot be told apart"):
+        plain_labels([interval, "(0, 1]"])
+
+
+@pytest.mark.parametrize(
+    "plain",
+    [
+        "text",
+        None,
+        [None],
+        [[1]],
+        [{}],
+        [{"date": "2020"}],
+        [{"date": 3}],
+        [{"eval": "1"}],
+        [{"float": "nan"}],
+        [{"timedelta": [1]}],
+        [{"timedelta": [1, 2, "x"]}],
+        ["a", "a"],
+        [{"datetime64": [1, "x"]}],
+        [{"datetime64": ["1", "s"]}],
+        [{"bytes": "\u0100"}],
+        [1, True],
+        [{"timedelta": [10**30, 0, 0]}],
+        [{"a": 1, "b": 2}],
+    ],
+)
+def test_what_is_not_a_label_is_refused(plain: Any) -> None:
+    with pytest.raises(ValueError):
+        labels_from(plain)
+
+
+@given(
+    st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(),
+        st.text(),
+        st.floats(allow_nan=False, allow_infinity=False),
+        st.dictionaries(st.text() | st.integers(), st.floats(0, 1), max_size=5),
+    )
+)
+def test_parameters_come_back(value: Any) -> None:
+    found = value_from(json.loads(json.dumps(plain_value(value), allow_nan=False)))
+    assert found == value and type(found) is type(value)
+
+
+@pytest.mark.parametrize(
+    "plain", [[], {}, {"x": 1}, {"per label": 1}, {"per label": [[1]]}, {"per label": [["a", "b"]]}]
+)
+def test_what_is_not_a_parameter_is_refused(plain: Any) -> None:
+    with pytest.raises(ValueError, match="is not a parameter"):
+        value_from(plain)
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float64, np.longdouble, np.int8, np.bool_])
+def test_numbers_of_numpy_are_parameters_and_labels(kind: Any) -> None:
+    assert value_from(json.loads(json.dumps(plain_value(kind(1))))) == 1
+    assert labels_from(json.loads(json.dumps(plain_labels([kind(1)])))) == (1,)
+
+
+def test_an_object_is_not_a_parameter() -> None:
+    with pytest.raises(TypeError, match="cannot hold"):
+        plain_value(object())

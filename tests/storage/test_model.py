@@ -1,0 +1,349 @@
+"""Models that are saved and loaded: the same in all that they do, or refused."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import pickle
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+import ctsne
+from ctsne import ConditionalTSNE
+from ctsne.datasets import make_synthetic
+from ctsne.storage.archive import read_model, write_model
+from ctsne.storage.model import label_name
+
+DATA = make_synthetic(120, random_state=0)
+X, KNOWN = DATA.X[:90], DATA.known[:90]
+NEW = DATA.X[90:]
+# Known, new and missing labels.
+LABELS = np.array([*DATA.known[90:108], *["green"] * 6, *[None] * 6], object)
+APART = np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))
+ACROSS = np.sqrt(((NEW[:, None] - X) ** 2).sum(axis=2))
+
+WAYS: dict[str, dict[str, Any]] = {
+    "joint": {},
+    "revised": {"method": "revised", "bandwidth": "p"},
+    "tsne": {"method": "tsne"},
+    "balanced": {"method": "balanced", "align": "mutual"},
+    "original": {"method": "original"},
+    "local": {"align": "local"},
+    "mean": {"align": "mean", "metric": "cosine"},
+    "auto": {"align": "auto", "n_components": 3},
+    "odds": {"method": "tsne", "odds": 5},
+    "array": {"align": X[:, :3]},
+    "reduced": {"pca": 4, "n_components": 1},
+    "dof": {"dof": 0.5},
+    "per label": {"strength": {"blue": 0.2, "orange": 0.9}},
+    "mixing": {"mixing": 0.7},
+    "distances": {"metric": "precomputed", "init": "random"},
+    "start": {"init": X[:, :2] * 1e-4},
+    "state": {"random_state": np.random.RandomState(0)},
+    "callback": {"callback": print},
+}
+
+
+def fitted(way: str, **more: Any) -> ConditionalTSNE:
+    given = {
+        "perplexity": 6,
+        "n_iter": 30,
+        "early_exaggeration_iter": 10,
+        "random_state": 0,
+        "callback_every": 1000,
+    }
+    model = ConditionalTSNE(**(given | WAYS[way] | more))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return model.fit(APART if way == "distances" else X, labels=KNOWN)
+
+
+def placed(model: ConditionalTSNE, way: str, **more: Any) -> ctsne.Placement:
+    aligned = NEW[:, :3] if way == "array" else None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return model.place(ACROSS if way == "distances" else NEW, LABELS, aligned=aligned, **more)
+
+
+def assert_same(one: ctsne.Placement, other: ctsne.Placement) -> None:
+    for name, value in vars(one).items():
+        found = getattr(other, name)
+        if value is None or isinstance(value, float):
+            assert found == value, name
+        else:
+            assert found.dtype == value.dtype, name
+            assert np.array_equal(found, value, equal_nan=value.dtype.kind == "f"), name
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "model.ctsne"
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_loaded_model_places_with_the_same_bits(way: str, path: Path) -> None:
+    model = fitted(way)
+    model.save(path)  # before any point was placed
+    again = ctsne.load(path)
+    assert_same(placed(model, way), placed(again, way))
+    assert_same(placed(model, way, perplexity=3), placed(again, way, perplexity=3))
+    assert np.array_equal(again.embedding_, model.embedding_)
+    assert again.kl_divergence_ == model.kl_divergence_ and again.n_iter_ == model.n_iter_
+    assert (again.strength_, again.beta_, again.mixing_) == (
+        model.strength_,
+        model.beta_,
+        model.mixing_,
+    )
+    assert again.n_features_in_ == model.n_features_in_
+    assert again.labels_.names == model.labels_.names
+    assert np.array_equal(again.labels_.codes, model.labels_.codes)
+    for name, value in vars(model.diagnostics_).items():
+        found = getattr(again.diagnostics_, name)
+        assert np.array_equal(found, value) if isinstance(value, np.ndarray) else found == value
+    own, theirs = model.get_params(), again.get_params()
+    for name in own.keys() - {"callback", "random_state"}:
+        assert np.array_equal(own[name], theirs[name]), name
+
+
+def test_saving_again_gives_the_same_bytes(path: Path, tmp_path: Path) -> None:
+    model = fitted("balanced")
+    model.save(path)
+    placed(model, "balanced")
+    model.save(tmp_path / "two.ctsne")
+    ctsne.load(path).save(tmp_path / "three.ctsne")
+    assert path.read_bytes() == (tmp_path / "two.ctsne").read_bytes()
+    assert path.read_bytes() == (tmp_path / "three.ctsne").read_bytes()
+    ctsne.load(path).save(path)  # over the file that it is mapped from
+    assert path.read_bytes() == (tmp_path / "two.ctsne").read_bytes()
+
+
+@pytest.mark.parametrize("prepared", [False, True])
+@pytest.mark.parametrize("loaded", [False, True])
+def test_pickles_and_clones(path: Path, tmp_path: Path, prepared: bool, loaded: bool) -> None:
+    model = fitted("joint")
+    wanted = placed(model, "joint")
+    if not prepared:
+        model = fitted("joint")
+    if loaded:
+        model.save(path)
+        model = ctsne.load(path)
+    assert_same(wanted, placed(pickle.loads(pickle.dumps(model)), "joint"))
+    joblib.dump(model, tmp_path / "model.joblib")
+    assert_same(wanted, placed(joblib.load(tmp_path / "model.joblib"), "joint"))
+    unfitted = clone(model)
+    assert unfitted.get_params() == model.get_params()
+    with pytest.raises(NotFittedError):
+        unfitted.save(path)
+
+
+def test_what_the_file_does_not_keep(path: Path) -> None:
+    fitted("joint").save(path)
+    model = ctsne.load(path)
+    with pytest.raises(AttributeError, match="loaded from a file, which does not keep the simila"):
+        model.affinities_  # noqa: B018
+    with pytest.raises(ValueError, match="loaded from a file, which does not keep the simila"):
+        model.resume(5)
+    assert not hasattr(model, "affinities_")
+    with pytest.raises(AttributeError, match="has no attribute 'other_'"):
+        model.other_  # noqa: B018
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(X, labels=KNOWN)  # a new fit has them again
+    assert model.affinities_.shape == (90, 90)
+    assert model.resume(2).n_iter_ == 32
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        [1, 2, 3] * 30,
+        [True, False, None] * 30,
+        [0.5, 1.5] * 45,
+        [datetime.date(2020, 1, day) for day in (1, 2, 3)] * 30,
+        pd.date_range("2020-01-01", periods=3).to_list() * 30,
+        pd.cut(np.arange(90), 3),
+    ],
+    ids=["whole", "bool", "float", "date", "timestamp", "interval"],
+)
+def test_labels_of_every_kind(path: Path, labels: Any) -> None:
+    model = ConditionalTSNE(perplexity=6, n_iter=20, random_state=0).fit(X, labels=labels)
+    model.save(path)
+    again = ctsne.load(path)
+    new = list(labels)[:30]
+    assert_same(model.place(NEW, new), again.place(NEW, new))
+
+
+def test_several_columns(path: Path) -> None:
+    labels = pd.DataFrame({"colour": KNOWN, "shape": DATA.hidden[:90]})
+    model = ConditionalTSNE(perplexity=6, n_iter=20, random_state=0).fit(X, labels=labels)
+    model.save(path)
+    again = ctsne.load(path)
+    assert again.labels_.names == ("colour", "shape")
+    assert np.array_equal(again.labels_.codes, model.labels_.codes)
+    assert again.labels_.combined.names == model.labels_.combined.names
+    assert again.strength_ == model.strength_
+    new = pd.DataFrame({"colour": DATA.known[90:], "shape": DATA.hidden[90:]})
+    assert_same(model.place(NEW, new), again.place(NEW, new))
+
+
+def test_the_name_of_a_single_column(path: Path) -> None:
+    model, batch = fitted("joint"), pd.Series(KNOWN, name="batch")
+    several = {"batch": KNOWN, "half": np.arange(len(X)) % 2}
+    named = {"batch": (batch, batch.to_frame(), {"batch": KNOWN}), None: (KNOWN, [batch], several)}
+    for name, ways in named.items():
+        for labels in ways:
+            model.fit(X, labels=labels).save(path)
+            loaded = ctsne.load(path)
+            assert label_name(model) == label_name(loaded) == name
+            assert type(loaded.labels_) is type(model.labels_)
+    file = read_model(path)
+    file.content["labels"]["names"] = ["half", "half"]
+    write_model(path, file.content, {name: each.copy() for name, each in file.arrays.items()})
+    with pytest.raises(ValueError, match="must have a name each"):
+        ctsne.load(path)
+
+
+def test_names_of_columns(path: Path) -> None:
+    frame = pd.DataFrame(X, columns=[f"PC{i}" for i in range(10)])
+    ConditionalTSNE(perplexity=6, n_iter=20).fit(frame, labels=KNOWN).save(path)
+    model = ctsne.load(path)
+    assert list(model.feature_names_in_) == list(frame)
+    with pytest.raises(ValueError, match="feature names"):
+        model.transform(frame[list(frame)[::-1]])
+
+
+def test_paths_that_cannot_be_written(tmp_path: Path) -> None:
+    model = fitted("tsne")
+    with pytest.raises(ValueError, match=r"its name must end in \.ctsne"):
+        model.save(tmp_path / "model.npz")
+    with pytest.raises(ValueError, match="there is no folder"):
+        model.save(tmp_path / "none" / "model.ctsne")
+    with pytest.raises(TypeError, match="path must be"):
+        model.save(3)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="perplexity"):
+        model.set_params(perplexity=-1).save(tmp_path / "model.ctsne")
+    assert not list(tmp_path.iterdir())
+
+
+# Valid archives whose content is wrong
+
+Content, Arrays = dict[str, Any], dict[str, Any]
+
+
+def _without(*way: str) -> Callable[[Content, Arrays], None]:
+    def change(content: Content, _: Arrays) -> None:
+        for key in way[:-1]:
+            content = content[key]
+        del content[way[-1]]
+
+    return change
+
+
+def _with(value: Any, *way: str) -> Callable[[Content, Arrays], None]:
+    def change(content: Content, _: Arrays) -> None:
+        for key in way[:-1]:
+            content = content[key]
+        content[way[-1]] = value
+
+    return change
+
+
+def _array(name: str, make: Callable[[Any], Any]) -> Callable[[Content, Arrays], None]:
+    def change(_: Content, arrays: Arrays) -> None:
+        arrays[name] = make(arrays[name].copy())
+
+    return change
+
+
+def _dropped(name: str) -> Callable[[Content, Arrays], None]:
+    return lambda _, arrays: arrays.pop(name)
+
+
+def _set(value: Any) -> Callable[[Any], Any]:
+    def make(array: Any) -> Any:
+        array.flat[0] = value
+        return array
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (_without("fitted"), "its parts are not those of a model"),
+        (_with(1, "more"), "its parts are not those of a model"),
+        (_with([], "parameters"), "instead of names with values"),
+        (_with("x", "parameters", "method"), "method must be one of"),
+        (_with(-3.0, "parameters", "perplexity"), "perplexity"),
+        (_with({"eval": 1}, "parameters", "strength"), "is not a parameter"),
+        (_with(3, "parameters", "n_components"), "another metric or map"),
+        (_with(1, "parameters", "unknown"), "its parameters are not those of a model"),
+        (_with(None, "fitted", "n_iter"), "n_iter must be a whole number"),
+        (_with(0, "fitted", "n_features_in"), "n_features_in must be a whole number"),
+        (_with(["a"], "fitted", "feature_names_in"), "must be 10 texts"),
+        (_with("x", "fitted", "recall"), "recall must be a number"),
+        (_with(3, "fitted", "alignment"), "alignment must be a name"),
+        (_with([["a"], ["b"]], "labels", "columns"), "codes out of range|is missing"),
+        (_with([["a", "b", "c"]], "labels", "columns"), "labels without points"),
+        (_with([["a"]], "labels", "columns"), "codes out of range"),
+        (_with(["x", "x"], "labels", "names"), "must have a name each"),
+        (_with(3, "labels", "names"), "must have a name each"),
+        (_with(False, "reference", "listed"), "lists cannot be used"),
+        (_with(1, "reference", "listed"), "lists cannot be used"),
+        (_with("x", "origin"), "instead of names with values"),
+        (_dropped("reference/embedding"), "number of points must be"),
+        (_dropped("labels/0"), "its array labels/0 is missing"),
+        (_dropped("diagnostics/sigma"), "diagnostics/sigma is missing"),
+        (_array("reference/embedding", _set(np.nan)), "NaN or infinite"),
+        (_array("reference/embedding", lambda a: a.astype(np.float64)), "another type or shape"),
+        (_array("reference/embedding", lambda a: a[:-1]), "shape"),
+        (_array("reference/embedding", lambda a: a[:0]), "number of points"),
+        (_array("labels/0", _set(-2)), "codes out of range"),
+        (_array("labels/0", _set(2)), "codes out of range"),
+        (_array("labels/0", lambda a: a[:, None]), "labels/0 is int32 of shape"),
+        (_array("diagnostics/perplexity", _set(np.nan)), "not finite"),
+        (lambda _, arrays: arrays.update(more=np.zeros(2)), "arrays that models do not have"),
+        (lambda _, arrays: arrays.update({"reference/more": np.zeros(2)}), "not a valid ctsne"),
+    ],
+)
+def test_content_that_does_not_fit_is_refused(
+    path: Path, change: Callable[[Content, Arrays], None], message: str
+) -> None:
+    fitted("joint").save(path)
+    file = read_model(path)
+    content, arrays = json.loads(json.dumps(file.content)), dict(file.arrays)
+    change(content, arrays)
+    write_model(path, content, arrays)
+    with pytest.raises(ValueError, match=message) as caught:
+        ctsne.load(path)
+    assert str(path) in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("way", ["joint", "balanced", "distances", "reduced", "local"])
+def test_no_array_of_the_reference_can_be_anything(way: str, path: Path) -> None:
+    """Each is refused if it is missing, cut or of another type; odd values give no infinity."""
+    fitted(way).save(path)
+    file = read_model(path)
+    names = [name for name in file.arrays if name.startswith("reference/")]
+    assert names
+    for name in names:
+        array = file.arrays[name]
+        cut = np.atleast_1d(array)[:-1]
+        for odd in (None, cut, array.astype(np.float16), np.atleast_1d(array)[None]):
+            arrays = {key: each for key, each in file.arrays.items() if key != name}
+            if odd is not None:
+                arrays[name] = odd
+            if odd is not None and odd.shape == array.shape and odd.dtype == array.dtype:
+                continue  # an empty array is what it was
+            write_model(path, file.content, arrays)
+            with pytest.raises(ValueError, match="is not a valid ctsne model"):
+                ctsne.load(path)
