@@ -55,10 +55,11 @@ kills: $(FOR_TEST) ## kill and interrupt every command that writes, 300 times (S
 soak: $(FOR_TEST) ## 2,000 small and 50 large fits: memory, threads and open files stay flat
 	$(BIN)/python fuzz/soak.py
 
-lint: $(FOR_TEST) ## check style and types only
+lint: $(FOR_TEST) ## check style, types and the order of imports only
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache --no-logo
 
 docs: $(FOR_DOCS) ## build the site into docs/_build/html, no warnings, links checked
 	$(BIN)/sphinx-build -q -W -n --keep-going docs docs/_build/html
@@ -117,7 +118,7 @@ $(FOR_TEST): $(MADE) $(SOURCES)
 	@touch $(FOR_DEMO) $(FOR_DOCS) $@
 
 $(FOR_DOCS): $(MADE) $(SOURCES)
-	$(INSTALL) ".[plot,report,scanpy]" --group docs
+	$(INSTALL) ".[plot,scanpy]" --group docs
 	@touch $@
 
 $(FOR_BENCH): $(FOR_DEMO) benchmarks/requirements.txt
