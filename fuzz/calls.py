@@ -631,13 +631,6 @@ CALLS: dict[str, Callable[[Data], Call]] = {
         progress=False,
         n_jobs=1,
     ),
-    "tl.recipe_heiter23": lambda data: Call(
-        tl.recipe_heiter23,
-        data.adata(),
-        n_top_genes=20,
-        n_comps=4,
-        copy=bool(data.rng.random() < 0.5),
-    ),
     "tl.transform": _transform,
     "pl.embedding": _embedding,
     "pl.maps": _maps,

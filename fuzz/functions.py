@@ -30,7 +30,6 @@ RARE = {
     "tl": 0.2,
     "pl": 0.2,
     "report": 0.05,
-    "tl.recipe_heiter23": 0.05,
 }
 
 #: Keywords that make a call slow or noisy, and the name of an argument for messages.

@@ -7,6 +7,5 @@ Results go into ``adata`` under ``key_added``, or into a copy of it. anndata and
 from ctsne.tl.embed import ctsne
 from ctsne.tl.measure import evaluate, sweep
 from ctsne.tl.new_cells import transform
-from ctsne.tl.recipe import recipe_heiter23
 
-__all__ = ["ctsne", "evaluate", "recipe_heiter23", "sweep", "transform"]
+__all__ = ["ctsne", "evaluate", "sweep", "transform"]

@@ -81,8 +81,8 @@ def warn_of_counts(source: Source) -> None:
     taken = "" if layer is None else f"adata.X = {place}.copy(); "
     warn(
         f"{place} looks like raw counts, so the genes with the largest counts dominate the map; "
-        f"normalise first, with scanpy as sc: {taken}{NORMALIZE} (or instead of these three: "
-        "ctsne.tl.recipe_heiter23(adata)), then leave out use_rep and layer"
+        f"normalise first, with scanpy as sc: {taken}{NORMALIZE}; then leave out use_rep "
+        "and layer"
     )
 
 
