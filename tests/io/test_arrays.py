@@ -33,7 +33,7 @@ def test_a_matrix_with_its_columns(tmp_path: Path) -> None:
     )
     data = read_data(tmp_path / "a.npz", labels=["batch", "number"])
     np.testing.assert_array_equal(data.X, X)
-    assert data.X.dtype == np.float32 and data.source == "X (3 columns)"
+    assert data.X.dtype == np.float32 and str(data.source) == "X (3 columns)"
     assert data.features == ("PC1", "PC2", "age")
     assert data.names is not None and data.names.tolist() == list("vwxyz")
     assert list(data.columns) == ["batch", "bytes", "number"]

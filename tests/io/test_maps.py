@@ -125,7 +125,7 @@ def test_bits_and_hostile_text_come_back(
 ) -> None:
     column = pd.Series(texts, dtype=object)
     names = np.array(["NA", "007", 'a,"b\n\tc'])
-    data = Dataset(np.eye(3), (), {"te,xt\n": column}, names, "", (), Path("t.csv"))
+    data = Dataset(np.eye(3), (), {"te,xt\n": column}, names, path=Path("t.csv"))
     with tempfile.TemporaryDirectory() as folder:
         write(Path(folder, name), data, embedding)
         found = read_map(Path(folder, name))
@@ -145,7 +145,7 @@ def test_a_table_has_the_same_bytes_in_blocks(
     columns = {odd["header"]: np.arange(3.0), "t": pd.Series(text, dtype=object)}
     columns["c"] = pd.Categorical(["\r" if each == "category" else each for each in category])
     names = np.array(["1", odd["names"], "\udcff"])
-    data = Dataset(np.eye(3), (), columns, names, "", (), Path("t.csv"), called=odd["name"])
+    data = Dataset(np.eye(3), (), columns, names, path=Path("t.csv"), called=odd["name"])
     for name in ("m.csv", "m.csv.gz"):
         write_map(tmp_path / name, np.eye(3), dataset=data, diagnostics={}, provenance=MADE)
     axes = {f"ctsne_{i + 1}": np.eye(3, dtype=np.float32)[i] for i in range(3)}
@@ -195,7 +195,7 @@ def test_unusual_columns_can_be_stored(name: str, tmp_path: Path) -> None:
     }
     if name == "m.npz":  # no reader gives these
         del columns["complex"], columns["lists"]
-    data = Dataset(np.eye(3), ("a", "b", "c"), columns, None, "", (), tmp_path / "t.csv")
+    data = Dataset(np.eye(3), ("a", "b", "c"), columns, None, path=tmp_path / "t.csv")
     write(tmp_path / name, data)
     found = read_map(tmp_path / name)
     assert len(found.columns) == len(columns) + 2
@@ -343,7 +343,7 @@ def test_a_table_that_lost_its_companion_is_still_a_map(tmp_path: Path, data: Da
 def test_the_names_of_the_points_keep_their_name(tmp_path: Path, name: str, called: str) -> None:
     names = np.array(["007", "NA", "x"])
     columns = {"b": np.array(["u", "v", "u"])}
-    data = Dataset(np.eye(3), (), columns, names, "", (), Path("t.csv"), called=called)
+    data = Dataset(np.eye(3), (), columns, names, path=Path("t.csv"), called=called)
     target = tmp_path / name
     write_map(target, np.eye(3), dataset=data, diagnostics={}, provenance=Provenance("embed", {}))
     if name == "m.csv":

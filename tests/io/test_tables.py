@@ -34,7 +34,7 @@ def read(folder: Path, text: str, **options: object) -> Dataset:
 def test_every_format_gives_the_same(name: str, tmp_path: Path, table: pd.DataFrame) -> None:
     WRITERS[name](table, tmp_path / name)
     data = read_data(tmp_path / name, labels=["batch"])
-    assert data.features == ("PC1", "PC2") and data.source == "2 numeric columns"
+    assert data.features == ("PC1", "PC2") and str(data.source) == "2 numeric columns"
     np.testing.assert_array_equal(data.X, table[["PC1", "PC2"]].to_numpy())
     assert data.names is not None and data.names.tolist() == table.index.tolist()
     assert list(data.columns) == ["batch", "type"]

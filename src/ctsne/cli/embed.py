@@ -127,10 +127,11 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
         io.check_room(target, dataset=data.dataset)
         if kept is not None:
             check_space(kept, _least_model_size(data))
-        for name in map_keys(key) if into_h5ad else ():
-            place = f'obsm["{name}"]'
-            if data.dataset.source.startswith(place):
-                raise ValueError(f"the map would overwrite its input, {place}; use another --key")
+        source = data.dataset.source
+        if into_h5ad and source.kind == "obsm" and source.key in map_keys(key):
+            raise ValueError(
+                f"the map would overwrite its input, {source.place}; use another --key"
+            )
         further = options.color
         if further is None:
             further = second_label(
@@ -213,12 +214,10 @@ def _write_page(
 
 def _origin(data: Input, provenance: Provenance) -> Origin:
     """Describe the data of a model, so that new points are read in the same way."""
-    from ctsne.io import suffix_of
-    from ctsne.io.paths import TABLE_SUFFIXES
     from ctsne.storage.model import Origin
 
     dataset = data.dataset
-    named = suffix_of(dataset.path) in (*TABLE_SUFFIXES, ".h5ad")
+    named = dataset.source.kind != "array"
     return Origin(provenance, dataset.source, dataset.features if named else None)
 
 

@@ -154,7 +154,7 @@ def _describe_data(path: str, console: Console) -> None:
     content: dict[str, Any] = {
         "file": path,
         "points": int(data.X.shape[0]),
-        "source": data.source,
+        "source": str(data.source),
         "features": list(data.features),
         "other columns": rest,
         "labels": {

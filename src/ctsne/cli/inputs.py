@@ -186,7 +186,8 @@ def _about_counts(dataset: Dataset, layer: str | None) -> str:
     from ctsne.io.paths import TABLE_SUFFIXES
 
     genes = suffix_of(dataset.path) == ".h5ad"
-    if dataset.source.startswith("obsm") or (not genes and len(dataset.features) < FEWEST_COLUMNS):
+    narrow = not genes and len(dataset.features) < FEWEST_COLUMNS
+    if dataset.source.kind == "obsm" or narrow:
         return ""
     if not looks_like_counts(dataset.X):
         return ""

@@ -68,7 +68,7 @@ def read_points(
             _check_columns(read_frame(Path(options.input)).columns, wanted, options)
         raise
     # Columns of a representation have numbers instead of names.
-    named = suffix in TABLE_SUFFIXES or (suffix == ".h5ad" and "obsm[" not in dataset.source)
+    named = dataset.source.kind in ("table", "X", "layer")
     if wanted is not None and named and options.features is None:
         dataset = _in_order(dataset, wanted, options)
     d = dataset.X.shape[1]

@@ -131,7 +131,7 @@ def _usual_rep(model: ConditionalTSNE, options: argparse.Namespace) -> str | Non
         return None
     use_rep, layer = origin.part()
     if layer is not None:
-        what = f"{options.model} was made from layers[{layer!r:.60}]"
+        what = f"{options.model} was made from {origin.source.place}"
         raise ValueError(f"{what}, which is not read from many files; name a --use-rep")
     return use_rep
 

@@ -17,7 +17,15 @@ import numpy as np
 from ctsne._core.checks import check_same_rows, is_sparse
 from ctsne._core.guards import require_room
 from ctsne._core.messages import shown, unknown
-from ctsne.io.dataset import Dataset, check_labels, empty_as_na, numbered, room_for, storable
+from ctsne.io.dataset import (
+    Dataset,
+    Source,
+    check_labels,
+    empty_as_na,
+    numbered,
+    room_for,
+    storable,
+)
 from ctsne.io.hdf5 import opened, read_element
 from ctsne.labels import JOINT, combine_columns
 
@@ -171,12 +179,11 @@ def _names(adata: Any, column: Any) -> Sequence[str] | None:
 
 @dataclass(frozen=True, eq=False)
 class Representation:
-    """The matrix that a map is made of, and the names of its columns."""
+    """The matrix that a map is made of, the names of its columns, and where it was taken from."""
 
     matrix: Any
     features: tuple[str, ...]
-    source: str  # in words
-    key: str | None = None  # the value of use_rep that chooses it, if there is one
+    source: Source
 
 
 def choose_representation(
@@ -193,7 +200,7 @@ def choose_representation(
     if layer is not None:
         if layer not in adata.layers:
             raise ValueError(unknown(layer, sorted(adata.layers), what="layer", where=where))
-        return _of_genes(adata.layers[layer], adata.var, f'layers["{layer}"]', where)
+        return _of_genes(adata.layers[layer], adata.var, Source("layer", layer, 0), where)
     key = use_rep if use_rep is not None else DEFAULT if DEFAULT in adata.obsm else "X"
     if key in adata.obsm:
         return _of_obsm(adata.obsm[key], key, where)
@@ -204,37 +211,37 @@ def choose_representation(
     if X is None:
         names = ", ".join(known) or "obsm is empty too"
         raise ValueError(f"{where} has no X; choose a representation with use_rep: {names}")
-    found = replace(_of_genes(X, var, "X", where), key="X")
+    found = _of_genes(X, var, Source("X", None, 0), where)
     if use_rep is not None or var is None or CHOSEN_GENES not in var.columns:
         return found
     chosen = np.flatnonzero((var[CHOSEN_GENES] == True).to_numpy())  # noqa: E712
-    genes = len(found.features)
-    if len(chosen) in (0, genes):
+    if len(chosen) in (0, found.source.n_columns):
         return found
     features = tuple(found.features[gene] for gene in chosen)
-    source = f"X ({len(chosen)} highly variable of {genes} genes)"
+    source = replace(found.source, n_variable=len(chosen))
     return Representation(found.matrix[:, chosen], features, source)
 
 
 def _of_obsm(values: Any, key: str, where: str) -> Representation:
-    values, source, features = _in_memory(values), f'obsm["{key}"]', None
+    values, features = _in_memory(values), None
     if hasattr(values, "columns"):  # a data frame
         features = tuple(str(name) for name in values.columns)
         with contextlib.suppress(TypeError, ValueError):  # text is refused later, by name
             values = values.astype(np.float64)
-    matrix = _matrix(values, source, where)
+    matrix = _matrix(values, f'obsm["{key}"]', where)
     stem = key.removeprefix("X_")
     features = features or numbered("PC" if stem == "pca" else stem, matrix.shape[1])
-    return Representation(matrix, features, f"{source} ({len(features)} columns)", key)
+    return Representation(matrix, features, Source("obsm", key, len(features)))
 
 
-def _of_genes(values: Any, var: Any, source: str, where: str) -> Representation:
-    matrix, var = _matrix(_in_memory(values), source, where), _in_memory(var)
+def _of_genes(values: Any, var: Any, source: Source, where: str) -> Representation:
+    matrix, var = _matrix(_in_memory(values), source.place, where), _in_memory(var)
     width = matrix.shape[1]
     genes = numbered("gene", width) if var is None else tuple(map(str, var.index))
     if len(genes) != width:
-        raise ValueError(f"{where} is damaged: {source} has {width} columns, var has {len(genes)}")
-    return Representation(matrix, genes, f"{source} ({width} genes)")
+        what = f"{source.place} has {width} columns, var has {len(genes)}"
+        raise ValueError(f"{where} is damaged: {what}")
+    return Representation(matrix, genes, replace(source, n_columns=width))
 
 
 def _in_memory(values: Any) -> Any:

@@ -12,7 +12,15 @@ from numpy.typing import NDArray
 from ctsne._core.guards import reading, require_room
 from ctsne._core.messages import listed
 from ctsne._core.npz import PickledError, read_archive, read_array
-from ctsne.io.dataset import Dataset, Names, check_labels, checked_sparse, numbered, room_for
+from ctsne.io.dataset import (
+    Dataset,
+    Names,
+    Source,
+    check_labels,
+    checked_sparse,
+    numbered,
+    room_for,
+)
 
 _VALID = "a valid NumPy file"
 _SPARSE = {"format", "shape", "data"}  # the entries of every sparse matrix that SciPy saved
@@ -45,7 +53,7 @@ def read_matrix(path: Path, labels: Sequence[str], elsewhere: Sequence[str]) -> 
     features = numbered(key, d) if known is None else tuple(known.tolist())
     columns, names = array_columns(arrays, n)
     check_labels(labels, [*columns], elsewhere, where=str(path))
-    return Dataset(X, features, columns, names, f"{key} ({d} columns)", notes, path)
+    return Dataset(X, features, columns, names, Source("array", key, d), notes, path)
 
 
 def array_columns(arrays: Mapping[str, Any], n: int) -> tuple[dict[str, Any], Names]:

@@ -22,6 +22,46 @@ from ctsne.labels import combine_columns, encode_column
 Names = NDArray[np.str_] | None
 
 
+@dataclass(frozen=True)
+class Source:
+    """The part of a file or AnnData object that the matrix of a map was taken from."""
+
+    kind: str  # "X", "layer" or "obsm" of AnnData; "table" or "array" of other files
+    key: str | None  # the name of the layer, representation or array
+    n_columns: int  # of all that this part has
+    n_variable: int | None = None  # highly variable genes, if only those were taken
+    n_selected: int | None = None  # columns that were chosen by name, if any
+
+    @property
+    def place(self) -> str:
+        """The part alone, as one writes it in Python."""
+        return {"obsm": f'obsm["{self.key}"]', "layer": f'layers["{self.key}"]'}.get(
+            self.kind, self.key or self.kind
+        )
+
+    @property
+    def use_rep(self) -> str | None:
+        """The representation of AnnData that this is; None for a layer and for other files."""
+        return self.key if self.kind == "obsm" else "X" if self.kind == "X" else None
+
+    @property
+    def layer(self) -> str | None:
+        """The layer of AnnData that this is, if it is one."""
+        return self.key if self.kind == "layer" else None
+
+    def __str__(self) -> str:
+        if self.kind == "table":
+            text = f"{self.n_columns} numeric column{'' if self.n_columns == 1 else 's'}"
+        else:
+            some = "" if self.n_variable is None else f"{self.n_variable} highly variable of "
+            what = "genes" if self.kind in ("X", "layer") else "columns"
+            text = f"{self.place} ({some}{self.n_columns} {what})"
+        return text if self.n_selected is None else f"{self.n_selected} columns of {text}"
+
+
+NO_MATRIX = Source("table", None, 0)  # of label files
+
+
 @dataclass(frozen=True, eq=False)
 class Dataset:
     """Data as read from a file; a label file has a matrix without columns."""
@@ -30,7 +70,7 @@ class Dataset:
     features: tuple[str, ...]
     columns: dict[str, Any]  # all others, as arrays or pandas columns with missing entries kept
     names: Names  # of the rows, if the file has them
-    source: str = ""  # where the matrix was taken from, in words
+    source: Source = NO_MATRIX
     notes: tuple[str, ...] = ()  # such as columns left out
     path: Path = Path()
     called: str | None = None  # the name of the column with the row names
@@ -68,10 +108,10 @@ class Dataset:
         """Return the data with the features that match; all of them without patterns."""
         if patterns is None:
             return self
-        what = self.source.partition(" ")[0]
-        chosen = tuple(matching(patterns, self.features, where=f"{what} of {self.path}"))
+        where = f"{self.source.place} of {self.path}"
+        chosen = tuple(matching(patterns, self.features, where=where))
         places = np.flatnonzero(np.isin(self.features, chosen))
-        source = f"{len(chosen)} columns of {self.source}"
+        source = replace(self.source, n_selected=len(chosen))
         return replace(self, X=self.X[:, places], features=chosen, source=source)
 
     def take(self, rows: NDArray[np.int64]) -> Dataset:

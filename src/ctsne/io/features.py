@@ -53,7 +53,9 @@ def read_features(
     wanted = [pattern for pattern in patterns or () if pattern not in dataset.columns]
     if not wanted:
         return {}, []
-    own = _Source(dataset.source, dataset.features, lambda places: _of_matrix(dataset.X, places))
+    own = _Source(
+        str(dataset.source), dataset.features, lambda places: _of_matrix(dataset.X, places)
+    )
     if suffix_of(dataset.path) != ".h5ad":
         return _chosen(dataset, wanted, [own])
     with opened(dataset.path) as file, reading(dataset.path, "a valid .h5ad file"):

@@ -18,7 +18,7 @@ import numpy as np
 from ctsne._core.guards import reading, require_room
 from ctsne._core.messages import listed, unknown
 from ctsne.io.arrow import read_arrow
-from ctsne.io.dataset import Dataset, Names, check_labels, empty_as_na, matching, storable
+from ctsne.io.dataset import Dataset, Names, Source, check_labels, empty_as_na, matching, storable
 from ctsne.io.paths import TEXT_SUFFIXES, load, suffix_of
 
 # Names of columns that identify rows.
@@ -80,7 +80,7 @@ def read_table(
     notes.extend(like_missing(columns))
     if features is None and np.isfinite(X).all():  # features that were named were meant
         doubts.extend(_doubtful_features(X, chosen))
-    source = f"{len(chosen)} numeric column{'' if len(chosen) == 1 else 's'}"
+    source = Source("table", None, len(chosen))
     return Dataset(
         X, tuple(chosen), columns, names, source, tuple(notes), path, called, tuple(doubts)
     )

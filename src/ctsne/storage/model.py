@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from numbers import Real
 from typing import Any
 
@@ -19,6 +18,7 @@ from ctsne._core.checks import as_numbers, check_jobs, check_path
 from ctsne._core.guards import reading
 from ctsne._core.messages import listed, shown
 from ctsne.affinity.result import Diagnostics
+from ctsne.io.dataset import Source
 from ctsne.labels import Column, Labels, encode_labels
 from ctsne.placing.new_points import Kept
 from ctsne.placing.reference import Reference
@@ -38,8 +38,6 @@ from ctsne.storage.record import Provenance
 from ctsne.storage.values import labels_from, plain_labels, plain_value, value_from
 
 NOT_KEPT = "it was loaded from a file, which does not keep the similarities; fit again to get them"
-# The representation of an .h5ad file that a map was made of, as the reader describes it.
-_OF_OBSM = re.compile(r'(?:\d+ columns of )?obsm\["(.*)"\]')
 # Parameters that may be arrays, which are members of the file.
 _ARRAYS = ("align", "init")
 # The diagnostics with one entry per point; the last may be missing.
@@ -120,16 +118,13 @@ class Origin:
     """Where the data of a model came from, if the command line made it."""
 
     provenance: Provenance
-    source: str  # the part of the file, in words
+    source: Source
     features: tuple[str, ...] | None  # names of the columns, if the file has them
 
     def part(self) -> tuple[str | None, str | None]:
         """Return the representation or the layer of an .h5ad file that the map was made of."""
-        layer = self.provenance.settings.get("layer")
-        if isinstance(layer, str):
-            return None, layer
-        match = _OF_OBSM.match(self.source)
-        return (match[1] if match else "X"), None
+        layer = self.source.layer
+        return (self.source.use_rep or "X", None) if layer is None else (None, layer)
 
 
 def save_model(model: Any, path: object, *, origin: Origin | None = None) -> None:
@@ -179,7 +174,7 @@ def _stored_origin(origin: Origin | None) -> dict[str, Any] | None:
         return None
     features = None if origin.features is None else list(origin.features)
     made = origin.provenance.to_dict()
-    return {"provenance": made, "source": origin.source, "features": features}
+    return {"provenance": made, "source": asdict(origin.source), "features": features}
 
 
 def _restored_origin(plain: Any, d: int) -> Origin | None:
@@ -187,9 +182,17 @@ def _restored_origin(plain: Any, d: int) -> Origin | None:
         return None
     check_names(as_mapping(plain), ("provenance", "source", "features"), "its origin")
     made = Provenance.from_json(json.dumps(plain["provenance"]))
-    if not isinstance(plain["source"], str):
-        raise ValueError(f"the source of its data must be text, got {shown(plain['source'])}")
-    return Origin(made, plain["source"], _texts(plain["features"], d))
+    return Origin(made, _restored_source(plain["source"]), _texts(plain["features"], d))
+
+
+def _restored_source(plain: Any) -> Source:
+    check_names(as_mapping(plain), tuple(field.name for field in fields(Source)), "its source")
+    if not isinstance(plain["kind"], str) or not isinstance(plain["key"], str | None):
+        raise ValueError(f"the source of its data must be named, got {shown(plain)}")
+    counts = [plain[name] for name in ("n_columns", "n_variable", "n_selected")]
+    if not isinstance(counts[0], int) or not all(isinstance(x, int | None) for x in counts):
+        raise ValueError(f"the source of its data must have numbers of columns, got {shown(plain)}")
+    return Source(**plain)
 
 
 def _texts(names: Any, d: int) -> tuple[str, ...] | None:

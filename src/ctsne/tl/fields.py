@@ -55,16 +55,16 @@ def find_features(
     count = None if n_pcs is None else check_count(n_pcs, "n_pcs", low=0)
     use_rep = "X" if use_rep is None and count == 0 else use_rep
     found = choose_representation(adata, use_rep=use_rep, layer=layer)
-    key = found.key or "X"
+    key = found.source.use_rep
     where = "layers" if layer is not None else "obsm"
     place = "adata.X" if layer is None and key == "X" else f"adata.{where}[{layer or key!r}]"
     matrix = check_matrix(found.matrix, argument=place)
     params: dict[str, Any] = {"use_rep": key} if layer is None else {"layer": layer}
-    if found.key is None and layer is None:
+    if found.source.n_variable is not None:
         params["highly_variable"] = True
     if count is None:
         return Source(matrix, "auto", params)
-    if key == "X":
+    if found.source.kind != "obsm":
         return Source(matrix, count or None, params)
     check_count(count, "n_pcs", low=1, high=matrix.shape[1])
     return Source(check_matrix(matrix[:, :count]), None, {**params, "n_pcs": count})

@@ -206,10 +206,10 @@ def _of_adata(adata: Any, basis: str) -> _Reference:
     model = model_of_map(parameters, chosen.matrix, column, positions)
     return _Reference(
         model,
-        use_rep=chosen.key,
+        use_rep=None if chosen.source.n_variable else chosen.source.use_rep,
         layer=stored.get("layer"),
         n_pcs=stored.get("n_pcs"),
-        genes=None if chosen.key in adata.obsm else chosen.features,
+        genes=None if chosen.source.kind == "obsm" else chosen.features,
         labels=names,
         align=named,
     )
