@@ -26,7 +26,7 @@ from ctsne import ConditionalTSNE
 from ctsne._core.files import WriteError
 from ctsne.cli.main import main
 from ctsne.io import read_map, read_provenance
-from ctsne.io.counts import looks_like_counts
+from ctsne.io.dataset import looks_like_counts
 from ctsne.layout.descent import Layout
 
 

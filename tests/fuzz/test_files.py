@@ -14,7 +14,7 @@ import pytest
 
 from ctsne._core.files import COLUMNS, INDEX, SETTINGS, TABLE
 from ctsne.io.paths import DATA_SUFFIXES, MAP_SUFFIXES, suffix_of
-from ctsne.io.reading import LABEL_SUFFIXES
+from ctsne.io.read import LABEL_SUFFIXES
 
 FOLDER = Path(__file__).parents[2] / "fuzz"
 

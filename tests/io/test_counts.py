@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_digits
 
-from ctsne.io.counts import looks_like_counts
+from ctsne.io.dataset import looks_like_counts
 
 RNG = np.random.default_rng(0)
 MEANS = np.exp(RNG.normal(-2, 1.6, 300))

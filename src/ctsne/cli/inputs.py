@@ -182,7 +182,7 @@ def _aligned(options: Namespace) -> Any:
 def _about_counts(dataset: Dataset, layer: str | None) -> str:
     """Return a warning with a remedy if the features seem to be raw counts."""
     from ctsne.io import suffix_of
-    from ctsne.io.counts import FEWEST_COLUMNS, NORMALIZE, looks_like_counts
+    from ctsne.io.dataset import FEWEST_COLUMNS, NORMALIZE, looks_like_counts
     from ctsne.io.paths import TABLE_SUFFIXES
 
     genes = suffix_of(dataset.path) == ".h5ad"

@@ -8,7 +8,7 @@ from ctsne.io.dataset import Dataset
 from ctsne.io.h5ad_maps import check_key
 from ctsne.io.maps import check_room, read_columns, read_map, write_columns, write_map
 from ctsne.io.paths import PICTURE_SUFFIXES, check_input, check_output, suffix_of
-from ctsne.io.reading import read_data
+from ctsne.io.read import read_data
 from ctsne.storage.record import (
     InputRecord,
     Provenance,

@@ -17,10 +17,10 @@ from ctsne._core.guards import read_text, reason
 from ctsne._core.messages import shown
 from ctsne.io.anndata import find_entry
 from ctsne.io.arrays import read_arrays
-from ctsne.io.arrow import stored_text
 from ctsne.io.dataset import Dataset
 from ctsne.io.hdf5 import opened, read_element
 from ctsne.io.paths import MAP_SUFFIXES, check_input, sidecar_of, suffix_of
+from ctsne.io.tables import stored_text
 
 FORMAT = 1
 # The key of the provenance in the metadata of parquet and feather files.

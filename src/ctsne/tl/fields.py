@@ -18,7 +18,7 @@ from ctsne.evaluate import summarize_diagnostics
 from ctsne.fit.fitting import point_diagnostics
 from ctsne.io import current_versions
 from ctsne.io.anndata import choose_representation, find_entry, is_anndata, map_keys
-from ctsne.io.counts import NORMALIZE, looks_like_counts
+from ctsne.io.dataset import NORMALIZE, looks_like_counts
 from ctsne.labels import Column, Labels
 from ctsne.methods import METHODS, is_used
 from ctsne.neighbors.lists import different_labels
