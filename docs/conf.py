@@ -1,4 +1,4 @@
-"""Sphinx configuration of the site; ``make docs`` builds it and checks the links.
+"""Sphinx configuration of the site; ``make docs`` builds it, and a broken link is an error.
 
 Nothing is fetched from the network. Pages and pictures that derive from the code, from pages of the
 repository or from measured results are generated before each build (``docs/tools``) into

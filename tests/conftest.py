@@ -13,11 +13,6 @@ import pytest
 from hypothesis import settings
 from numpy.typing import NDArray
 
-from .statements import start
-
-# Start before the first import of ctsne, so that every module is measured.
-COVERAGE = start() if os.environ.get("CTSNE_COVERAGE") else None
-
 # No time limits: the first call of a kernel loads it, and shared machines stall.
 settings.register_profile("ctsne", deadline=None, derandomize=True)
 settings.load_profile("ctsne")
@@ -27,11 +22,6 @@ settings.load_profile("ctsne")
 def pytest_xdist_setupnodes(specs: list[Any]) -> None:
     """Divide the cores among the workers."""
     os.environ.setdefault("OMP_NUM_THREADS", str(max(1, int(joblib.cpu_count()) // len(specs))))
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    if COVERAGE is not None:
-        config.pluginmanager.register(COVERAGE)
 
 
 # For each dataset, the label to factor out and the label to look for.

@@ -50,6 +50,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def test_links_of_the_readme_lead_somewhere() -> None:
+    """Sphinx checks the links of all pages of the site, which the README is not."""
+    for link in re.findall(r"\]\((?!https)([^)]+)\)", (ROOT / "README.md").read_text()):
+        name, _, place = link.partition("#")
+        target = ROOT / (name or "README.md")
+        assert target.exists(), link
+        headings = re.findall("^#+ (.+)$", target.read_text(), re.M) if place else []
+        assert not place or place in [title.lower().replace(" ", "-") for title in headings], link
+
+
 def _run(*arguments: str) -> None:
     done = subprocess.run(
         [sys.executable, "-P", *arguments], check=False, capture_output=True, text=True
