@@ -52,7 +52,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     adata.write_h5ad(folder / "t.h5ad", compression="gzip")
     data = read_data(folder / "t.h5ad")
     for name in ("m.csv", "m.npz", "m.npy", "m.feather", "m.parquet", "m.h5ad"):
-        about: Any = {"dataset": data, "diagnostics": {}, "provenance": MADE}
+        about: Any = {"dataset": data, "diagnostics": {}, "settings": MADE.to_json()}
         write_map(folder / name, X[:, :2], **about)
     write_columns(folder / "columns.feather", {"batch": frame["batch"]}, names=None)
     return folder

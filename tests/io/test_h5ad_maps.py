@@ -31,7 +31,7 @@ from ctsne.io import (
     write_map,
 )
 
-MADE = Provenance("embed", {})
+MADE = Provenance("embed", {}).to_json()
 POSITIONS = np.random.default_rng(3).normal(size=(12, 2)).astype(np.float32)
 
 
@@ -44,7 +44,7 @@ def write(
         POSITIONS + seed,
         dataset=data,
         diagnostics={"perplexity": np.arange(12.0), "largest_weight": np.ones(12)},
-        provenance=Provenance("embed", {"seed": seed, "beta": None, "labels": ["a"]}),
+        settings=Provenance("embed", {"seed": seed, "beta": None, "labels": ["a"]}).to_json(),
         key=key,
     )
 
@@ -71,7 +71,7 @@ def test_into_the_file_itself_again_and_again(cells: Path) -> None:
         write(cells, cells, seed=seed)
         found = read_map(cells)
         np.testing.assert_array_equal(found.embedding, POSITIONS + seed)
-        assert found.provenance is not None and found.provenance.settings["seed"] == seed
+        assert found.settings is not None and f'"seed": {seed}' in found.settings
         assert list(found.columns).count("ctsne_perplexity") == 1
     assert [path.name for path in cells.parent.iterdir()] == [cells.name]
     write(cells, cells, key="second")
@@ -85,7 +85,7 @@ def test_a_map_of_an_earlier_version_is_read_and_replaced(cells: Path) -> None:
     for key in ("ctsne", "X_ctsne"):
         found = read_map(cells, key=key)
         np.testing.assert_array_equal(found.embedding, POSITIONS)
-        assert found.provenance is not None and found.provenance.settings["seed"] == 0
+        assert found.settings is not None and '"seed": 0' in found.settings
     write(cells, cells, seed=1)
     assert [name for name in anndata.read_h5ad(cells).obsm if "ctsne" in name] == ["X_ctsne"]
     np.testing.assert_array_equal(read_map(cells, key="ctsne").embedding, POSITIONS + 1)
@@ -113,9 +113,13 @@ def test_nothing_remains_of_an_earlier_map(cells: Path) -> None:
     data = read_data(cells)
     positions = np.zeros((len(data.X), 2), np.float32)
     perplexity = np.full(len(data.X), 5.0)
-    about = Provenance("embed", {}, input_records(data, cells))
+    about = Provenance("embed", {}, input_records(data, cells)).to_json()
     write_map(
-        cells, positions, dataset=data, diagnostics={"perplexity": perplexity}, provenance=about
+        cells,
+        positions,
+        dataset=data,
+        diagnostics={"perplexity": perplexity},
+        settings=about,
     )
     stored = anndata.read_h5ad(cells)
     assert [name for name in stored.obs if name.startswith("ctsne")] == ["ctsne_perplexity"]
@@ -180,7 +184,7 @@ def test_a_file_that_changed_meanwhile(cells: Path, tmp_path: Path) -> None:
             POSITIONS,
             dataset=data,
             diagnostics={},
-            provenance=Provenance("embed", {}),
+            settings=MADE,
         )
     assert [path.name for path in tmp_path.iterdir()] == [cells.name]
 
@@ -255,7 +259,7 @@ def test_nothing_is_written_through_links(
             check_key(target, dataset=data, key="ctsne")
         changed = replace(data, sha256=file_checksum(cells))
         with pytest.raises(ValueError, match=message):
-            write_map(target, POSITIONS, dataset=changed, diagnostics={}, provenance=MADE)
+            write_map(target, POSITIONS, dataset=changed, diagnostics={}, settings=MADE)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
@@ -270,9 +274,9 @@ def test_links_elsewhere_in_the_file_do_no_harm(cells: Path) -> None:
 
 def test_the_second_of_two_writers_is_refused(cells: Path) -> None:
     first, second = read_data(cells), read_data(cells)
-    write_map(cells, POSITIONS, dataset=first, diagnostics={}, provenance=MADE, key="one")
+    write_map(cells, POSITIONS, dataset=first, diagnostics={}, settings=MADE, key="one")
     with pytest.raises(ValueError, match="has changed since it was read"):
-        write_map(cells, POSITIONS, dataset=second, diagnostics={}, provenance=MADE, key="two")
+        write_map(cells, POSITIONS, dataset=second, diagnostics={}, settings=MADE, key="two")
     assert {"X_one"} == {"X_one", "X_two"} & set(anndata.read_h5ad(cells).obsm)
 
 
@@ -295,7 +299,12 @@ def test_writers_wait_for_each_other(cells: Path, monkeypatch: pytest.MonkeyPatc
         begin.wait(30)
         try:
             write_map(
-                cells, POSITIONS, dataset=datasets[key], diagnostics={}, provenance=MADE, key=key
+                cells,
+                POSITIONS,
+                dataset=datasets[key],
+                diagnostics={},
+                settings=MADE,
+                key=key,
             )
         except ValueError as error:
             return error
@@ -341,7 +350,7 @@ target = Path({str(tmp_path)!r}, "out", "map.h5ad")
 for limit in range(0, 80_000, 2_000):
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, -1))
     try:
-        write_map(target, np.ones((12, 2)), dataset=data, diagnostics={{}}, provenance=made)
+        write_map(target, np.ones((12, 2)), dataset=data, diagnostics={{}}, settings=made.to_json())
         raise SystemExit("written")
     except OSError as error:
         assert str(error) == f"cannot write {{target}}: File too large", error
@@ -372,7 +381,11 @@ def test_room_is_checked_for_all_that_is_taken(
     monkeypatch.setattr(h5ad_maps, "_reserve", watched)
     diagnostics = dict.fromkeys(KEPT_DIAGNOSTICS, np.ones(12))
     write_map(
-        tmp_path / "map.h5ad", POSITIONS, dataset=data, diagnostics=diagnostics, provenance=MADE
+        tmp_path / "map.h5ad",
+        POSITIONS,
+        dataset=data,
+        diagnostics=diagnostics,
+        settings=MADE,
     )
     assert max(taken) <= checked[0] < max(taken) + 100_000
 

@@ -220,7 +220,7 @@ def test_a_copy_of_a_checked_file_is_not_searched(
     data = read_data(cells, use_rep="X_umap")
     positions = np.zeros((12, 2), np.float32)
     record = Provenance("embed", {})
-    write_map(cells, positions, dataset=data, diagnostics={}, provenance=record, key="new")
+    write_map(cells, positions, dataset=data, diagnostics={}, settings=record.to_json(), key="new")
     assert searched == [cells]
 
 

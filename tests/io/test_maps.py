@@ -55,7 +55,7 @@ def write(path: Path, data: Dataset, embedding: np.ndarray | None = None, **more
         values(n) if embedding is None else embedding,
         dataset=data,
         diagnostics={"perplexity": np.linspace(1, 30, n), "other_share": values(n)[:, 0]},
-        provenance=MADE,
+        settings=MADE.to_json(),
         **more,
     )
 
@@ -77,7 +77,7 @@ def test_every_format_gives_back_the_same(name: str, tmp_path: Path, data: Datas
     for column in ("batch", "type"):
         before, after = (encode_column(x.columns[column]) for x in (data, found))
         assert after.codes.tolist() == before.codes.tolist() and after.names == before.names
-    assert found.provenance == MADE and read_provenance(tmp_path / name) == MADE
+    assert read_provenance(tmp_path / name) == MADE
 
 
 @pytest.mark.parametrize("name", [*NAMES, "m.npy"])
@@ -98,7 +98,7 @@ def test_positions_alone(tmp_path: Path, data: Dataset) -> None:
     write(tmp_path / "m.npy", data)
     found = read_map(tmp_path / "m.npy")
     np.testing.assert_array_equal(np.load(tmp_path / "m.npy"), values(12))
-    assert found.columns == {} and found.names is None and found.provenance == MADE
+    assert found.columns == {} and found.names is None and found.settings is not None
     (tmp_path / "m.npy.json").unlink()
     with pytest.raises(ValueError, match=r"is not a map .*m\.npy\.json is missing"):
         read_map(tmp_path / "m.npy")
@@ -147,7 +147,7 @@ def test_a_table_has_the_same_bytes_in_blocks(
     names = np.array(["1", odd["names"], "\udcff"])
     data = Dataset(np.eye(3), (), columns, names, path=Path("t.csv"), called=odd["name"])
     for name in ("m.csv", "m.csv.gz"):
-        write_map(tmp_path / name, np.eye(3), dataset=data, diagnostics={}, provenance=MADE)
+        write_map(tmp_path / name, np.eye(3), dataset=data, diagnostics={}, settings=MADE.to_json())
     axes = {f"ctsne_{i + 1}": np.eye(3, dtype=np.float32)[i] for i in range(3)}
     frame = pd.DataFrame(axes | columns)
     frame.index = pd.Index(names, dtype=object, name=odd["name"])
@@ -307,7 +307,7 @@ def test_what_does_not_fit_is_refused(tmp_path: Path, data: Dataset) -> None:
             values(12),
             dataset=data,
             diagnostics={"sigma": [1]},
-            provenance=MADE,
+            settings=MADE.to_json(),
         )
     with pytest.raises(ValueError, match="there is no folder"):
         write(tmp_path / "nowhere" / "m.csv", data)
@@ -333,7 +333,7 @@ def test_files_that_are_no_maps(tmp_path: Path, data: Dataset) -> None:
 def test_a_table_that_lost_its_companion_is_still_a_map(tmp_path: Path, data: Dataset) -> None:
     write(tmp_path / "m.csv", data)
     (tmp_path / "m.csv.json").unlink()
-    assert read_map(tmp_path / "m.csv").provenance is None
+    assert read_map(tmp_path / "m.csv").settings is None
     with pytest.raises(ValueError, match=r"how it was made: m\.csv\.json is missing"):
         read_provenance(tmp_path / "m.csv")
 
@@ -345,7 +345,7 @@ def test_the_names_of_the_points_keep_their_name(tmp_path: Path, name: str, call
     columns = {"b": np.array(["u", "v", "u"])}
     data = Dataset(np.eye(3), (), columns, names, path=Path("t.csv"), called=called)
     target = tmp_path / name
-    write_map(target, np.eye(3), dataset=data, diagnostics={}, provenance=Provenance("embed", {}))
+    write_map(target, np.eye(3), dataset=data, diagnostics={}, settings=MADE.to_json())
     if name == "m.csv":
         head = target.read_text().splitlines()[0]
         assert head == ("" if called == "b" else called) + ",ctsne_1,ctsne_2,ctsne_3,b"
@@ -377,7 +377,7 @@ def test_an_npz_map_holds_plain_arrays(tmp_path: Path) -> None:
     }
     data = Dataset(np.eye(3), (), columns, np.array(["007", "NA", "z"]), path=Path("t.csv"))
     target = tmp_path / "m.npz"
-    write_map(target, np.eye(3), dataset=data, diagnostics={}, provenance=MADE)
+    write_map(target, np.eye(3), dataset=data, diagnostics={}, settings=MADE.to_json())
     with np.load(target, allow_pickle=False) as stored:
         assert stored["ordered"].tolist() == ["lo", "", "hi"]
         assert stored["mixed"].dtype.kind == "U" and stored["when"].dtype.kind == "M"

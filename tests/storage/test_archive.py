@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from ctsne._core.files import WriteError
 from ctsne.storage import archive as models
 from ctsne.storage.archive import read_model, write_model
-from ctsne.storage.values import labels_from, plain_labels, plain_value, value_from
+from ctsne.storage.record import labels_from, plain_labels, plain_value, value_from
 
 ARRAYS = {
     "embedding": np.arange(12, dtype=np.float32).reshape(6, 2),

@@ -10,17 +10,33 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctsne.io import (
-    InputRecord,
-    Provenance,
+from ctsne import ConditionalTSNE
+from ctsne.io import read_data, write_map
+from ctsne.io.anndata import uns_entry
+from ctsne.io.dataset import Source
+from ctsne.storage.record import (
+    GivenArray,
+    Input,
+    Record,
     current_versions,
-    input_records,
-    read_data,
-    read_provenance,
+    fit_results,
+    input_files,
+    read_record,
+    record_in,
+    record_of,
 )
-from ctsne.tl import ctsne
 
-SWEEP = Provenance("sweep", {"seed": 0})
+GOOD = Record(
+    "ctsne embed",
+    {"strength": {"a": 0.5, 3: 1.0}, "init": GivenArray((3, 2)), "pca": None},
+    ("donor", "batch"),
+    Source("obsm", "X_pca", 5),
+    {"other": "type", "features": ["PC*"], "n_pcs": 3},
+    (Input("a.csv", "x", "y"), Input("l.csv", "z", role="labels")),
+    {"mixing": {"donor": 0.5}, "n_iter": 3},
+    ("gene 1",),
+    {"ctsne": "1"},
+)
 
 VALUES = st.recursive(
     st.none()
@@ -33,29 +49,48 @@ VALUES = st.recursive(
 )
 
 
-@given(settings=st.dictionaries(st.text(), VALUES, max_size=4), file=st.text())
-def test_json_and_back(settings: dict[str, object], file: str) -> None:
-    made = Provenance("embed", settings, [InputRecord(file, None, "x")], {"ctsne": "1"})
-    text = made.to_json()
+@given(
+    options=st.dictionaries(st.text(), VALUES, max_size=4),
+    file=st.text(),
+    numbers=st.dictionaries(st.text() | st.integers(), st.floats(0, 1), max_size=5),
+)
+def test_json_and_back(options: dict[str, object], file: str, numbers: dict[object, float]) -> None:
+    parameters = {"strength": numbers, "beta": {"column": numbers}, "mixing": None}
+    record = Record("ctsne embed", parameters, (file,), options=options, inputs=(Input(file),))
+    text = record.to_json()
     assert text.isascii() and "\n" not in text
-    assert Provenance.from_json(text) == made
+    assert Record.from_json(text) == record
+    assert Record.from_json(GOOD.to_json()) == GOOD
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", "1", '{"ctsne provenance": 1}', "{not json"])
+def test_arrays_callbacks_and_random_states_are_not_stored() -> None:
+    given = {"init": np.zeros((4, 2)), "align": [[1, 2]], "callback": print, "n_iter": np.int64(3)}
+    found = Record("x", {**given, "random_state": np.random.RandomState(0)}).to_json()
+    parameters = {"init": GivenArray((4, 2)), "align": GivenArray((1, 2)), "n_iter": 3}
+    assert Record.from_json(found).parameters == parameters
+
+
+def test_who_made_it_and_its_files() -> None:
+    assert GOOD.command == "embed" and Record("ctsne.tl.ctsne", {}).command is None
+    assert GOOD.input("labels") == Input("l.csv", "z", role="labels")
+    assert GOOD.input("init") is None
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", "1", '{"ctsne record": 1}', "{not json"])
 def test_other_text_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="not a ctsne settings record"):
-        Provenance.from_json(text)
+        Record.from_json(text)
 
 
 def test_another_format_is_named() -> None:
-    content = Provenance("embed", {}).to_dict() | {"ctsne provenance": 99}
+    content = GOOD.to_dict() | {"ctsne record": 99}
     with pytest.raises(ValueError, match=r"another version of ctsne \(format 99"):
-        Provenance.from_json(json.dumps(content))
+        Record.from_json(json.dumps(content))
 
 
 def test_no_numbers_that_json_cannot_hold() -> None:
     with pytest.raises(ValueError, match="JSON"):
-        Provenance("embed", {"beta": float("nan")}).to_json()
+        Record("ctsne embed", {"beta": float("nan")}).to_json()
 
 
 def test_versions() -> None:
@@ -71,66 +106,96 @@ def test_paths_are_seen_from_the_output(tmp_path: Path, monkeypatch: pytest.Monk
     np.save(tmp_path / "data" / "l.npy", np.arange(3))
     monkeypatch.chdir(tmp_path / "data")
     data = read_data("x.npy", labels=["batch"], label_file="l.npy")
-    records = input_records(data, Path("../results/map.csv"), ["batch"])
+    records = input_files(data, Path("../results/map.csv"), ["batch"])
     assert [record.file for record in records] == ["../data/x.npy", "../data/l.npy"]
-    assert records[0] == InputRecord("../data/x.npy", data.sha256, data.checksum(["batch"]))
+    assert records[0] == Input("../data/x.npy", data.sha256, data.checksum(["batch"]))
     assert records[1].sha256 == data.label_sha256 and records[1].data is None
 
 
 def test_the_folder_of_a_sweep(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"not the folder of a sweep: it has no settings\.json"):
-        read_provenance(tmp_path)
-    (tmp_path / "settings.json").write_text(SWEEP.to_json(indent=1))
-    assert read_provenance(tmp_path) == SWEEP
+        read_record(tmp_path)
+    (tmp_path / "settings.json").write_text(GOOD.to_json(indent=1))
+    assert read_record(tmp_path) == GOOD
 
 
 def test_what_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="there is no file"):
-        read_provenance(tmp_path / "map.csv")
+        read_record(tmp_path / "map.csv")
     (tmp_path / "map.docx").write_text("")
     with pytest.raises(ValueError, match=r"the name must end in one of .*\.h5ad"):
-        read_provenance(tmp_path / "map.docx")
+        read_record(tmp_path / "map.docx")
 
 
-def test_a_map_of_python_says_so(cells: Path) -> None:
+def test_a_file_without_a_map(cells: Path) -> None:
+    with pytest.raises(ValueError, match=r"has no record of how it was made"):
+        read_record(cells)
+
+
+@pytest.mark.parametrize(
+    "name", ["m.csv", "m.tsv.gz", "m.npy", "m.npz", "m.parquet", "m.feather", "m.h5ad"]
+)
+def test_every_format_of_a_map_keeps_it(name: str, tmp_path: Path, cells: Path) -> None:
+    data, target = read_data(cells), tmp_path / name
+    positions = np.zeros((len(data.X), 2))
+    write_map(target, positions, dataset=data, diagnostics={}, settings=GOOD.to_json())
+    assert read_record(target) == GOOD
+
+
+def test_entries_of_an_anndata(cells: Path) -> None:
     adata = anndata.read_h5ad(cells)
-    ctsne(adata, "type", method="balanced", perplexity=2, n_iter=5, key_added="mine")
+    adata.uns["mine"] = uns_entry(GOOD.to_json())
     adata.write_h5ad(cells)
-    with pytest.raises(ValueError, match=r"the map 'mine' was made in Python.*ctsne\.tl\.ctsne"):
-        read_provenance(cells, key="mine")
-    with pytest.raises(ValueError, match=r"has no record of how it was made; was it written by"):
-        read_provenance(cells)
+    assert read_record(cells, key="mine") == GOOD == record_in(adata.uns["mine"])
+    assert record_in({"params": {}}) is None
+    params = anndata.read_h5ad(cells).uns["mine"]["params"]
+    assert params["use_rep"] == "X_pca" and params["n_pcs"] == 3 and params["init"] == "array"
+    assert list(params["labels"]) == ["donor", "batch"]
+    assert list(params["strength"]["column"]) == ["a", "3"]
+    assert list(params["strength"]["value"]) == [0.5, 1.0]
 
 
-GOOD = Provenance("embed", {"labels": ["a"]}, [InputRecord("a.csv", "x", "y")], {"ctsne": "1"})
+def test_the_record_of_a_model() -> None:
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    labels = {"a": [0, 1] * 10, "b": [0, 0, 1, 1] * 5}
+    model = ConditionalTSNE(perplexity=3, n_iter=5).fit(X, labels=labels)
+    record = record_of(model)
+    assert record.labels == ("a", "b") and record.parameters["perplexity"] == 3
+    assert record.results == fit_results(model)
+    assert record.results["strength"] == model.strength_ and record.results["n_iter"] == 5
+    assert Record.from_json(record.to_json()).results == record.results
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        {"command": 3},
-        {"command": None},
-        {"settings": [1]},
-        {"settings": []},
+        {"made_by": 3},
+        {"made_by": None},
+        {"parameters": [1]},
+        {"parameters": {"strength": {"per label": 3}}},
+        {"options": []},
+        {"results": {"mixing": ["x"]}},
+        {"labels": "batch"},
+        {"labels": [3]},
+        {"source": {"kind": "X"}},
+        {"source": {"kind": "?", "key": "x", "n_columns": 1, "n_variable": 1, "n_selected": 1}},
         {"inputs": "x"},
         {"inputs": ["x"]},
-        {"settings": {"labels": "batch", "other": 3}},
-        {"settings": {"labels": [3]}},
-        {"settings": {"labels": 5}},
         {"inputs": {"file": "a"}},
         {"inputs": [{"file": 3}]},
-        {"inputs": [{"file": "a", "sha256": 3}]},
-        {"inputs": [{"file": "a", "data": ["x"]}]},
+        {"inputs": [{"file": "a", "sha256": 3, "data": None, "role": "data"}]},
+        {"inputs": [{"file": "a", "sha256": None, "data": ["x"], "role": "data"}]},
         {"inputs": [{"file": "a", "more": 1}]},
-        {"inputs": 7},
+        {"features": [1]},
         {"versions": {"numpy": 2}},
         {"versions": None},
+        {"more": 1},
     ],
     ids=str,
 )
 def test_records_of_the_wrong_types(change: dict[str, object]) -> None:
     with pytest.raises(ValueError, match=r"not a ctsne settings record: ."):
-        Provenance.from_json(json.dumps(GOOD.to_dict() | change))
+        Record.from_json(json.dumps(GOOD.to_dict() | change))
 
 
 @pytest.mark.parametrize(
@@ -139,7 +204,7 @@ def test_records_of_the_wrong_types(change: dict[str, object]) -> None:
 )
 def test_hostile_json(text: str) -> None:
     with pytest.raises(ValueError, match=r"not a ctsne settings record: .") as caught:
-        Provenance.from_json(text)
+        Record.from_json(text)
     assert len(str(caught.value)) < 400
 
 
@@ -147,8 +212,8 @@ def test_hostile_json(text: str) -> None:
 def test_damaged_settings_are_named(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "settings.json").write_bytes(content)
     with pytest.raises(ValueError, match=str(tmp_path)):
-        read_provenance(tmp_path)
+        read_record(tmp_path)
     (tmp_path / "settings.json").unlink()
     os.mkfifo(tmp_path / "settings.json")
     with pytest.raises(ValueError, match=r"settings\.json is a pipe, not a file"):
-        read_provenance(tmp_path)
+        read_record(tmp_path)

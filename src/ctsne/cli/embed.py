@@ -154,7 +154,7 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
             model.embedding_,
             dataset=data.dataset,
             diagnostics=point_diagnostics(model),
-            provenance=provenance,
+            settings=provenance.to_json(),
             key=key,
         )
     except KeyboardInterrupt:

@@ -96,12 +96,14 @@ def run(options: argparse.Namespace, console: Console) -> None:
 
 def _map_figure(source: Path, options: argparse.Namespace, console: Console) -> Any:
     from ctsne.io import read_map
+    from ctsne.storage.provenance import find_provenance
 
     if options.kind != "maps":
         raise ValueError(f"--kind {options.kind} is for the folder of a sweep; {source} is a map")
     made = read_map(source, key=options.key)
     columns = dict(made.columns)
-    settings = {} if made.provenance is None else made.provenance.settings
+    record = find_provenance(source, options.key)
+    settings = {} if record is None else record.settings
     labels, known = list(settings.get("labels") or ()), label_names(settings)
     if known != labels and columns.keys() >= set(labels):
         columns[known[0]] = combine_columns([columns[name] for name in labels])

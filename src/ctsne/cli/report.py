@@ -159,7 +159,7 @@ def _write(
 ) -> None:
     """Write the page of a sweep."""
     from ctsne.report import write_report
-    from ctsne.storage.record import relative_path
+    from ctsne.storage.provenance import relative_path
 
     console.stage(f"writing {target}")
     made = sweep.provenance.to_dict()

@@ -153,7 +153,7 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
         placed.embedding,
         dataset=dataset,
         diagnostics=placed.diagnostics(),
-        provenance=provenance,
+        settings=provenance.to_json(),
         key=options.key,
     )
     shown = (options.color or joint_name(names), color)
@@ -198,7 +198,7 @@ def _placed(
 
 def _model_record(source: Path, target: Path, checksum: str) -> InputRecord:
     from ctsne.io import InputRecord
-    from ctsne.storage.record import relative_path
+    from ctsne.storage.provenance import relative_path
 
     return InputRecord(relative_path(source, target), checksum)
 

@@ -4,18 +4,29 @@ Importing this package loads NumPy and SciPy only; packages for a format are imp
 needs them.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from ctsne.io.dataset import Dataset
 from ctsne.io.h5ad_maps import check_key
-from ctsne.io.maps import check_room, read_columns, read_map, write_columns, write_map
+from ctsne.io.maps import (
+    check_room,
+    read_columns,
+    read_map,
+    read_settings,
+    write_columns,
+    write_map,
+)
 from ctsne.io.paths import PICTURE_SUFFIXES, check_input, check_output, suffix_of
 from ctsne.io.read import read_data
-from ctsne.storage.record import (
-    InputRecord,
-    Provenance,
-    current_versions,
-    input_records,
-    read_provenance,
-)
+
+if TYPE_CHECKING:
+    from ctsne.storage.provenance import (
+        InputRecord,
+        Provenance,
+        current_versions,
+        input_records,
+        read_provenance,
+    )
 
 __all__ = [
     "PICTURE_SUFFIXES",
@@ -32,7 +43,15 @@ __all__ = [
     "read_data",
     "read_map",
     "read_provenance",
+    "read_settings",
     "suffix_of",
     "write_columns",
     "write_map",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # Until the command line writes the settings record.
+    from ctsne.storage import provenance
+
+    return getattr(provenance, name)

@@ -6,6 +6,7 @@ anndata is imported only to read a file; objects are known by their attributes.
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,9 +30,9 @@ from ctsne.io.dataset import (
 from ctsne.io.hdf5 import opened, read_element
 from ctsne.labels import JOINT, combine_columns
 
-# Entries of uns[key] that identify a map: the first is written by the command line, the others by
-# ctsne.tl. Other programs that write there, scanpy among them, use none of these.
-_MARKS = ("provenance", "diagnostics_keys")
+# Entries of uns[key] that hold the settings record of a map, and by which a map is known as ours.
+RECORD_MARKS = ("record", "provenance")
+_MARKS = (*RECORD_MARKS, "diagnostics_keys")
 # Entry of a neighbours entry, besides those of scanpy: the map that the graph belongs to.
 GRAPH_MARK = "map_key"
 DEFAULT = "X_pca"
@@ -72,6 +73,50 @@ def find_entry(uns: Any, key: str) -> str | None:
 def is_ours(entry: Any) -> bool:
     """Tell whether an entry of ``uns``, in a file or in memory, belongs to a map of ctsne."""
     return hasattr(entry, "keys") and any(mark in entry for mark in _MARKS)
+
+
+def uns_entry(settings: str) -> dict[str, Any]:
+    """Return the entry of ``uns`` for a map: its settings record, and parameters to look at.
+
+    Only the record is read back. AnnData can hold neither None nor values of different types in
+    one list, and names of groups in a file cannot be every label.
+    """
+    content = json.loads(settings)
+    if "parameters" not in content:
+        params = content["settings"]
+        plain = {
+            name: json.dumps(x) if isinstance(x, list | dict) else x for name, x in params.items()
+        }
+        return {"provenance": settings, "params": {n: x for n, x in plain.items() if x is not None}}
+    labels, options = content["labels"], content["options"]
+    several = len(labels) > 1 and not options.get("combine")
+    shown = {**content["parameters"], "labels": labels}
+    shown |= {name: options.get(name) for name in ("n_pcs", "neighbors_key")}
+    if content.get("source") is not None:
+        source = Source(**content["source"])
+        shown |= {"use_rep": source.use_rep, "layer": source.layer}
+        shown["highly_variable"] = source.n_variable is not None
+    if options.get("align_rep") is not None:
+        shown["align"] = options["align_rep"]
+    params = {}
+    for name, value in shown.items():
+        match value:
+            case None | False | []:
+                continue
+            case {"per label": pairs}:
+                names, numbers = zip(*pairs, strict=True) if pairs else ((), ())
+                texts = np.array([str(text) for text in names], object)
+                values = np.array(numbers, np.float64) if numbers else np.empty(0)
+                params[name] = {"column" if several else "label": texts, "value": values}
+            case {"array": _}:
+                params[name] = "array"
+            case [label]:
+                params[name] = label
+            case [*_]:
+                params[name] = np.array(value, object)
+            case _:
+                params[name] = value
+    return {"record": settings, "params": params}
 
 
 class GraphFields(NamedTuple):

@@ -6,7 +6,6 @@ import contextlib
 import errno
 import hashlib
 import io
-import json
 import os
 import warnings
 from collections.abc import Iterator, Mapping
@@ -29,11 +28,11 @@ from ctsne.io.anndata import (
     map_keys,
     map_name,
     obs_columns,
+    uns_entry,
 )
 from ctsne.io.dataset import Dataset, Names, first_difference, storable
 from ctsne.io.hdf5 import opened, read_element
 from ctsne.io.paths import load, suffix_of
-from ctsne.storage.record import Provenance
 
 _MEGABYTE = 2**20
 # Bytes that a name takes in an HDF5 file, at most, besides its text.
@@ -101,7 +100,7 @@ def write_h5ad_map(
     positions: NDArray[np.float32],
     dataset: Dataset,
     diagnostics: Mapping[str, NDArray[Any]],
-    provenance: Provenance,
+    settings: str,
     key: str,
 ) -> None:
     """Write a map into a copy of the .h5ad that it was made from, or into a new file.
@@ -116,7 +115,7 @@ def write_h5ad_map(
         else:
             _write_data(temporary, dataset)
         size = sum(each.nbytes for each in (positions, *diagnostics.values()))
-        _reserve(temporary, _size_of_map(dataset, size + len(provenance.to_json())))
+        _reserve(temporary, _size_of_map(dataset, size + len(settings)))
         with _written(temporary, target) as file:
             _refuse_links(file, dataset.path, key)
             for group in ("obsm", "uns"):
@@ -130,13 +129,7 @@ def write_h5ad_map(
             if name in file["obsm"]:  # as earlier versions called it
                 del file["obsm"][name]
             _write(file["obsm"], stored, positions)
-            # AnnData can hold neither None nor lists of different things.
-            params = {
-                name: value if isinstance(value, bool | int | float | str) else json.dumps(value)
-                for name, value in provenance.settings.items()
-                if value is not None
-            }
-            _write(file["uns"], name, {"provenance": provenance.to_json(), "params": params})
+            _write(file["uns"], name, uns_entry(settings))
         if copied and _state(dataset.path) != before:  # by a program that does not wait
             raise _changed(dataset.path)
 

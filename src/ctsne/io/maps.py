@@ -1,9 +1,10 @@
-"""Maps as files: positions, diagnostics and the columns of the data, with their provenance."""
+"""Maps as files: positions, diagnostics and the columns of the data, with a settings record."""
 
 from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import re
 import zlib
@@ -15,13 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne._core.files import check_space, replaced_file, replaced_files, write_file
-from ctsne._core.guards import reading
+from ctsne._core.files import SETTINGS, check_space, replaced_file, replaced_files, write_file
+from ctsne._core.guards import read_text, reading
 from ctsne._core.npz import write_archive
-from ctsne.io.anndata import map_name
+from ctsne.io.anndata import RECORD_MARKS, find_entry, map_name
 from ctsne.io.arrays import array_columns, read_arrays, read_npy
 from ctsne.io.dataset import Dataset, Names, plain_array, storable
 from ctsne.io.h5ad_maps import check_key, free_names, read_h5ad_map, room_in_h5ad, write_h5ad_map
+from ctsne.io.hdf5 import opened, read_element
 from ctsne.io.paths import (
     TEXT_SUFFIXES,
     check_input,
@@ -31,12 +33,20 @@ from ctsne.io.paths import (
     sidecar_of,
     suffix_of,
 )
-from ctsne.io.tables import is_of_map, read_frame, row_names, separator_of, table_columns
-from ctsne.storage.record import SCHEMA_KEY, Provenance, find_provenance
+from ctsne.io.tables import (
+    is_of_map,
+    read_frame,
+    row_names,
+    separator_of,
+    stored_text,
+    table_columns,
+)
 
 # Roughly, for the space that a map needs: bytes per value, values that are added to a row, and
 # bytes of the settings.
 _BYTES, _ADDED, _SETTINGS = 8, 8, 10_000
+# Where a map keeps its settings record: an array of a .npz, metadata of parquet and feather.
+_RECORD, _METADATA_KEY = "record", b"ctsne"
 # Values of a table that are text at a time, so that writing it needs little memory.
 _BLOCK = 10**6
 
@@ -48,7 +58,7 @@ class MapFile:
     embedding: NDArray[np.float32]
     columns: dict[str, Any]  # diagnostics, and the columns of the data
     names: Names
-    provenance: Provenance | None  # None for a table that lost its sidecar
+    settings: str | None  # the record of how it was made; None for a table that lost its sidecar
 
 
 def write_map(
@@ -57,14 +67,15 @@ def write_map(
     *,
     dataset: Dataset,
     diagnostics: Mapping[str, Any],
-    provenance: Provenance,
+    settings: str,
     key: str = "ctsne",
 ) -> None:
     """Write a map, whole or not at all; equal maps give equal bytes.
 
     An .h5ad made from an .h5ad is a copy of it with the map added, and may replace it. A map in
-    .csv, .tsv or .npy has its provenance in ``PATH.json``. Names of positions and diagnostics
-    begin with ``key``; an .h5ad holds the map in ``obsm["X_" + key]`` and the rest in ``uns[key]``.
+    .csv, .tsv or .npy has its settings record, a JSON text, in ``PATH.json``. Names of positions
+    and diagnostics begin with ``key``; an .h5ad holds the map in ``obsm["X_" + key]`` and the rest
+    in ``uns[key]``.
     """
     target = check_output(path)
     check_key(target, dataset=dataset, key=key)
@@ -84,9 +95,9 @@ def write_map(
     kept = {name: each for name, each in dataset.columns.items() if not is_of_map(name, key)}
     if suffix == ".h5ad":
         dataset = replace(dataset, columns=kept)
-        write_h5ad_map(target, positions, dataset, added, provenance, key)
+        write_h5ad_map(target, positions, dataset, added, settings, key)
     elif suffix == ".npz":
-        arrays = {"embedding": positions, "provenance": np.array(provenance.to_json())}
+        arrays = {"embedding": positions, _RECORD: np.array(settings)}
         if dataset.names is not None:
             arrays["names"] = np.asarray(dataset.names, str)
         for name, column in (added | kept).items():
@@ -96,13 +107,13 @@ def write_map(
     elif suffix == ".npy":
         content = io.BytesIO()
         np.save(content, positions)
-        with _with_settings(target, provenance) as temporary:
+        with _with_settings(target, settings) as temporary:
             temporary.write_bytes(content.getbuffer())
     else:
         axes = {f"{key}_{axis}": column for axis, column in enumerate(positions.T, start=1)}
         columns = axes | added | kept
         called = None if dataset.called in columns else dataset.called
-        _write_table(target, columns, dataset.names, called, provenance)
+        _write_table(target, columns, dataset.names, called, settings)
 
 
 def check_room(target: Path, *, dataset: Dataset) -> None:
@@ -120,7 +131,7 @@ def _write_table(
     columns: Mapping[str, Any],
     names: Any,
     called: str | None = None,
-    provenance: Provenance | None = None,
+    settings: str | None = None,
 ) -> None:
     pandas = load("pandas")
     frame = pandas.DataFrame({name: storable(column) for name, column in columns.items()})
@@ -129,13 +140,13 @@ def _write_table(
         frame.index = pandas.Index(names, dtype=object, name=called)
     suffix = suffix_of(target)
     if suffix in TEXT_SUFFIXES:
-        pair = replaced_file(target) if provenance is None else _with_settings(target, provenance)
+        pair = replaced_file(target) if settings is None else _with_settings(target, settings)
         with pair as temporary:
             _write_text(temporary, frame, target, index=index)
         return
     table = load("pyarrow").Table.from_pandas(frame, preserve_index=index)
-    if provenance is not None:
-        metadata = {**(table.schema.metadata or {}), SCHEMA_KEY: provenance.to_json().encode()}
+    if settings is not None:
+        metadata = {**(table.schema.metadata or {}), _METADATA_KEY: settings.encode()}
         table = table.replace_schema_metadata(metadata)
     content = io.BytesIO()
     if suffix == ".parquet":
@@ -146,11 +157,11 @@ def _write_table(
 
 
 @contextlib.contextmanager
-def _with_settings(target: Path, provenance: Provenance) -> Iterator[Path]:
+def _with_settings(target: Path, settings: str) -> Iterator[Path]:
     """Give a new file that replaces a map at the end, together with its settings."""
-    with replaced_files(target, new_sidecar_of(target)) as (temporary, settings):
+    with replaced_files(target, new_sidecar_of(target)) as (temporary, sidecar):
         yield temporary
-        settings.write_bytes(provenance.to_file())
+        sidecar.write_text(f"{json.dumps(json.loads(settings), indent=1)}\n", "ascii")
 
 
 def _write_text(file: Path, frame: Any, target: Path, *, index: bool) -> None:
@@ -181,7 +192,25 @@ def read_map(path: str | os.PathLike[str], *, key: str = "ctsne") -> MapFile:
         if positions.ndim != 2 or not np.isfinite(positions).all():
             what = f"positions of shape {positions.shape}, or infinite or missing ones"
             raise ValueError(f"{source} is damaged: it holds {what}")
-        return MapFile(positions, columns, names, find_provenance(source, key))
+        return MapFile(positions, columns, names, read_settings(source, key))
+
+
+def read_settings(source: Path, key: str) -> str | None:
+    """Return the settings record of a map or a sweep folder as text; None if it has none."""
+    suffix = "" if source.is_dir() else suffix_of(source)
+    if suffix == ".h5ad":
+        with opened(source) as file:
+            name = find_entry(file.get("uns", {}), key)
+            entry = {} if name is None else file["uns"][name]
+            mark = next((mark for mark in RECORD_MARKS if mark in entry), None)
+            return None if mark is None else str(read_element(entry[mark]))
+    if suffix == ".npz":
+        arrays, _ = read_arrays(source, only=(_RECORD,))
+        return str(arrays[_RECORD]) if _RECORD in arrays else None
+    if suffix in (".parquet", ".feather"):
+        return stored_text(source, suffix, _METADATA_KEY)
+    file = source / SETTINGS if source.is_dir() else sidecar_of(source)
+    return read_text(file, "a settings record") if file.exists() else None
 
 
 def _read_parts(source: Path, key: str) -> tuple[NDArray[np.float32], dict[str, Any], Names]:
@@ -192,7 +221,7 @@ def _read_parts(source: Path, key: str) -> tuple[NDArray[np.float32], dict[str, 
         positions, columns, names = read_h5ad_map(source, key)
     elif suffix == ".npz":
         arrays, _ = read_arrays(source)
-        if not {"embedding", "provenance"} <= arrays.keys():
+        if not {"embedding", _RECORD} <= arrays.keys():
             raise ValueError(f"{source} is not a map written by ctsne")
         positions = np.asarray(arrays.pop("embedding"), np.float32)
         columns, names = array_columns(arrays, len(positions))

@@ -124,6 +124,7 @@ def _may_replace(sidecar: Path) -> bool:
         return True
     try:
         content = json.loads(read_text(sidecar, "a settings record"))
-        return {"ctsne provenance", "command", "settings"} <= set(content)
+        ours = ({"ctsne record", "made_by", "parameters"}, {"ctsne provenance", "settings"})
+        return any(names <= set(content) for names in ours)
     except (OSError, RecursionError, TypeError, ValueError):
         return False

@@ -34,8 +34,8 @@ from ctsne.storage.checks import (
     take_array,
 )
 from ctsne.storage.parts import reference_arrays, reference_settings
-from ctsne.storage.record import Provenance
-from ctsne.storage.values import labels_from, plain_labels, plain_value, value_from
+from ctsne.storage.provenance import Provenance
+from ctsne.storage.record import labels_from, plain_labels, plain_value, value_from
 
 NOT_KEPT = "it was loaded from a file, which does not keep the similarities; fit again to get them"
 # Parameters that may be arrays, which are members of the file.

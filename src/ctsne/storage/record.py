@@ -1,109 +1,53 @@
-"""Provenance: what an output was made from and how, stored with it and read back."""
+"""The settings record: what an output was made from and how, by parameter name, in every file."""
 
 from __future__ import annotations
 
+import datetime
 import json
+import math
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ctsne._core.checksums import file_checksum
-from ctsne._core.files import SETTINGS, write_file
-from ctsne._core.guards import read_text, reason
-from ctsne._core.messages import shown
-from ctsne.io.anndata import find_entry
-from ctsne.io.arrays import read_arrays
-from ctsne.io.dataset import Dataset
-from ctsne.io.hdf5 import opened, read_element
-from ctsne.io.paths import MAP_SUFFIXES, check_input, sidecar_of, suffix_of
-from ctsne.io.tables import stored_text
+from ctsne._core.files import SETTINGS
+from ctsne._core.guards import reason
+from ctsne._core.messages import label_text, shown
+from ctsne.io.dataset import Dataset, Source
+from ctsne.io.maps import read_settings
+from ctsne.io.paths import MAP_SUFFIXES, MODEL_SUFFIX, check_input, sidecar_of, suffix_of
+from ctsne.storage.schema import COUNT, check_plain
 
 FORMAT = 1
-# The key of the provenance in the metadata of parquet and feather files.
-SCHEMA_KEY = b"ctsne"
+_MARK = "ctsne record"
+_COMMAND = "ctsne "
 _PACKAGES = ("ctsne", "numpy", "scipy", "scikit-learn")
+# Units of NumPy's dates and durations.
+_UNITS = ("Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as")
 
 
 @dataclass(frozen=True)
-class InputRecord:
+class GivenArray:
+    """A start or an alignment that was given as an array, whose values a record does not hold."""
+
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Input:
     """A file that an output was made from."""
 
     file: str  # relative to the folder of the output
     sha256: str | None = None  # of its bytes; None if the output is written into this file
     data: str | None = None  # checksum of matrix and labels, the same for every format
-
-
-@dataclass(frozen=True)
-class Provenance:
-    """How an output was made, without time stamps, so that equal work gives equal bytes."""
-
-    command: str
-    settings: dict[str, Any]  # every option as it was resolved
-    inputs: list[InputRecord] = field(default_factory=list)
-    versions: dict[str, str] = field(default_factory=dict)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain values."""
-        return {"ctsne provenance": FORMAT, **asdict(self)}
-
-    def to_json(self, *, indent: int | None = None) -> str:
-        """Return it as JSON in ASCII, with keys in a fixed order."""
-        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
-
-    @classmethod
-    def from_json(cls, text: str) -> Provenance:
-        """Make it from the text of `to_json`; refuse others."""
-        try:
-            content = json.loads(text, parse_constant=_refuse_constant)
-            stored = content["ctsne provenance"]
-            if stored == FORMAT:
-                _check_kinds(content)
-                inputs = [InputRecord(**record) for record in content["inputs"]]
-                found = cls(content["command"], content["settings"], inputs, content["versions"])
-                found._check_types()
-                return found
-        except Exception as error:  # also of nested lists without end
-            raise ValueError(f"not a ctsne settings record: {reason(error)}") from error
-        formats = f"format {stored!r:.20}, this version reads {FORMAT}"
-        raise ValueError(f"the settings are of another version of ctsne ({formats}); upgrade ctsne")
-
-    def _check_types(self) -> None:
-        """Refuse values of other types where every reader relies on them."""
-        checksums = [each for record in self.inputs for each in (record.sha256, record.data)]
-        optional = [each for each in (*checksums, self.settings.get("other")) if each is not None]
-        labels = self.settings.get("labels") or []
-        texts = [self.command, *self.versions.values(), *(each.file for each in self.inputs)]
-        if not all(isinstance(each, str) for each in (*texts, *optional, *labels)):
-            raise ValueError("it has values of the wrong type")
-
-    def to_file(self) -> bytes:
-        """Return it as the content of a JSON file."""
-        return f"{self.to_json(indent=1)}\n".encode("ascii")
-
-    def write(self, path: Path) -> None:
-        """Write it to a JSON file."""
-        write_file(path, self.to_file())
-
-
-def _check_kinds(content: dict[str, Any]) -> None:
-    """Refuse lists, numbers and texts where a record has names with values."""
-    if not isinstance(content["inputs"], list):
-        raise ValueError(f"its inputs must be a list, got {shown(content['inputs'])}")
-    for what, value in (
-        ("settings", content["settings"]),
-        ("versions", content["versions"]),
-        *(("inputs", each) for each in content["inputs"]),
-    ):
-        if not isinstance(value, dict):
-            raise ValueError(f"its {what} must be names with values, got {shown(value)}")
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not a number")
+    role: str = "data"  # or "labels", "init", "model"
 
 
 def current_versions() -> dict[str, str]:
@@ -117,24 +61,202 @@ def current_versions() -> dict[str, str]:
     }
 
 
-def input_records(
+@dataclass(frozen=True)
+class Record:
+    """How an output was made, without time stamps, so that equal work gives equal bytes.
+
+    Types are checked when it is read, values are not: whoever uses them checks them like options.
+    """
+
+    made_by: str  # "ctsne embed", "ctsne.tl.ctsne" and so on
+    parameters: Mapping[str, Any]  # of the estimator; numbers per label by label
+    labels: tuple[str, ...] = ()  # names of the label columns, before they are combined
+    source: Source | None = None  # the part of the input that the features were
+    options: Mapping[str, Any] = field(default_factory=dict)  # other arguments, as JSON
+    inputs: tuple[Input, ...] = ()
+    results: Mapping[str, Any] = field(default_factory=dict)  # such as the strength found
+    features: tuple[str, ...] | None = None  # names of the columns; only models have them
+    versions: Mapping[str, str] = field(default_factory=current_versions)
+
+    @property
+    def command(self) -> str | None:
+        """The command of the command line that made it; None if it was made in Python."""
+        named = self.made_by.startswith(_COMMAND)
+        return self.made_by.removeprefix(_COMMAND) if named else None
+
+    def input(self, role: str) -> Input | None:
+        """Return the file with this role, if there is one."""
+        return next((file for file in self.inputs if file.role == role), None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON can hold it."""
+        content = {
+            _MARK: FORMAT,
+            "made_by": self.made_by,
+            "parameters": plain_parameters(self.parameters),
+            "labels": list(self.labels),
+            "source": None if self.source is None else asdict(self.source),
+            "options": dict(self.options),
+            "inputs": [asdict(file) for file in self.inputs],
+            "results": plain_parameters(self.results),
+            "features": None if self.features is None else list(self.features),
+            "versions": dict(self.versions),
+        }
+        return {name: value for name, value in content.items() if value is not None}
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Return it as JSON in ASCII, with names in a fixed order."""
+        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
+
+    @classmethod
+    def from_dict(cls, content: Any) -> Record:
+        """Make it from the content of `to_dict`; refuse anything else."""
+        try:
+            stored = content[_MARK]
+            if stored == FORMAT:
+                given = {"source": None, "features": None, **content}
+                check_plain(given, _SCHEMA, "record")
+                return cls(
+                    given["made_by"],
+                    parameters_from(given["parameters"]),
+                    tuple(given["labels"]),
+                    None if given["source"] is None else Source(**given["source"]),
+                    given["options"],
+                    tuple(Input(**file) for file in given["inputs"]),
+                    parameters_from(given["results"]),
+                    None if given["features"] is None else tuple(given["features"]),
+                    given["versions"],
+                )
+        except Exception as error:
+            raise ValueError(f"not a ctsne settings record: {reason(error)}") from error
+        formats = f"format {shown(stored, 20)}, this version reads {FORMAT}"
+        raise ValueError(f"the settings are of another version of ctsne ({formats}); upgrade ctsne")
+
+    @classmethod
+    def from_json(cls, text: str) -> Record:
+        """Make it from the text of `to_json`; refuse anything else."""
+        try:
+            content = strict_json(text)
+        except Exception as error:  # also of nested lists without end
+            raise ValueError(f"not a ctsne settings record: {reason(error)}") from error
+        return cls.from_dict(content)
+
+
+_TEXT = (None, str)
+_SCHEMA = {
+    _MARK: int,
+    "made_by": str,
+    "parameters": {str: object},
+    "labels": [str],
+    "source": (
+        None,
+        {
+            "kind": {"X", "layer", "obsm", "table", "array"},
+            "key": _TEXT,
+            "n_columns": COUNT,
+            "n_variable": (None, COUNT),
+            "n_selected": (None, COUNT),
+        },
+    ),
+    "options": {str: object},
+    "inputs": [{"file": str, "sha256": _TEXT, "data": _TEXT, "role": str}],
+    "results": {str: object},
+    "features": (None, [str]),
+    "versions": {str: str},
+}
+
+
+def strict_json(text: str | bytes) -> Any:
+    """Return the content of a JSON text without NaN and infinities, which JSON does not have."""
+    return json.loads(text, parse_constant=_refuse_constant)
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a number")
+
+
+# Records of files and models
+
+
+def read_record(path: str | os.PathLike[str], *, key: str = "ctsne") -> Record:
+    """Read how a map, a sweep folder or a model was made; ``key`` names the map in an .h5ad."""
+    source = Path(path)
+    if not source.is_dir():
+        source = check_input(path, (*MAP_SUFFIXES, MODEL_SUFFIX))
+    found = find_record(source, key=key)
+    if found is not None:
+        return found
+    if source.is_dir():
+        raise ValueError(f"{source} is not the folder of a sweep: it has no {SETTINGS}")
+    beside = source.suffix == ".npy" or suffix_of(source).startswith((".csv", ".tsv"))
+    why = f": {sidecar_of(source).name} is missing" if beside else "; was it written by ctsne?"
+    raise ValueError(f"{source} has no record of how it was made{why}")
+
+
+def find_record(source: Path, *, key: str = "ctsne") -> Record | None:
+    """Return the record stored with a map, in a sweep folder or in a model; None if it has none."""
+    if suffix_of(source) == MODEL_SUFFIX and not source.is_dir():
+        from ctsne.storage.archive import read_model
+
+        return Record.from_dict(read_model(source).content.get("record"))
+    text = read_settings(source, key)
+    try:
+        return None if text is None else Record.from_json(text)
+    except ValueError as error:
+        raise ValueError(f"{source}: {error}") from error
+
+
+def record_in(entry: Any) -> Record | None:
+    """Return the record of a map in an entry of ``uns``; None if it has none."""
+    return Record.from_json(str(entry["record"])) if "record" in entry else None
+
+
+def record_of(model: Any) -> Record:
+    """Return the record of a fitted estimator; of a loaded one, the record of its file."""
+    loaded: Record | None = getattr(model, "_record", None)
+    if loaded is not None:
+        return loaded
+    labels = () if model.labels_ is None else tuple(map(str, model.labels_.names))
+    parameters = model.get_params(deep=False)
+    return Record("ConditionalTSNE", parameters, labels, results=fit_results(model))
+
+
+def fit_results(model: Any) -> dict[str, Any]:
+    """Return what a fit has found, for a record."""
+    found = {
+        "mixing": model.mixing_,
+        "strength": model.strength_,
+        "beta": model.beta_,
+        "kl_divergence": float(model.kl_divergence_),
+        "n_iter": int(model.n_iter_),
+        "recall": float(model.diagnostics_.recall),
+        "alignment": model.diagnostics_.alignment,
+    }
+    return {
+        name: value
+        for name, value in found.items()
+        if value is not None and not (isinstance(value, float) and not math.isfinite(value))
+    }
+
+
+def input_files(
     dataset: Dataset,
     output: Path,
     labels: Sequence[str] = (),
     *,
     aligned: Any = None,
     start: Path | None = None,
-) -> list[InputRecord]:
+) -> tuple[Input, ...]:
     """Describe the files that an output is made from: the data, labels, and a start, if any."""
     sha256 = None if _place(output) == dataset.path.resolve() else dataset.sha256
     checksum = dataset.checksum(labels, aligned)
-    records = [InputRecord(relative_path(dataset.path, output), sha256, checksum)]
+    files = [Input(relative_path(dataset.path, output), sha256, checksum)]
     if dataset.label_path is not None:
         path = relative_path(dataset.label_path, output)
-        records.append(InputRecord(path, dataset.label_sha256))
+        files.append(Input(path, dataset.label_sha256, role="labels"))
     if start is not None:
-        records.append(InputRecord(relative_path(start, output), file_checksum(start)))
-    return records
+        files.append(Input(relative_path(start, output), file_checksum(start), role="init"))
+    return tuple(files)
 
 
 def relative_path(path: Path, output: Path) -> str:
@@ -147,49 +269,141 @@ def _place(output: Path) -> Path:
     return output.resolve() if output.is_dir() else output.parent.resolve() / output.name
 
 
-def read_provenance(path: str | os.PathLike[str], *, key: str = "ctsne") -> Provenance:
-    """Read how a map or a sweep folder was made; ``key`` names the map in an .h5ad."""
-    source = Path(path) if Path(path).is_dir() else check_input(path, MAP_SUFFIXES)
-    found = find_provenance(source, key)
-    if found is None and source.is_dir():
-        raise ValueError(f"{source} is not the folder of a sweep: it has no {SETTINGS}")
-    if found is None:
-        raise ValueError(f"{source} has no record of how it was made{_why_not(source, key)}")
-    return found
+# Parameters as JSON
 
 
-def find_provenance(source: Path, key: str) -> Provenance | None:
-    """Return the provenance stored with a map or in the folder of a sweep, or None."""
-    text = _stored_text(source, key)
+def plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters as JSON can hold them, without a callback and a state of random numbers."""
+    kept = {
+        name: value
+        for name, value in parameters.items()
+        if name != "callback" and not isinstance(value, np.random.RandomState)
+    }
+    return {name: plain_value(value) for name, value in kept.items()}
+
+
+def parameters_from(plain: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters that `plain_parameters` wrote; refuse anything else."""
+    return {name: value_from(value) for name, value in plain.items()}
+
+
+def plain_value(value: Any) -> Any:
+    """Return a parameter as JSON can hold it: numbers per label as pairs, of an array its shape."""
+    if isinstance(value, Mapping):
+        labels = plain_labels(list(value))
+        numbers = map(plain_value, value.values())
+        return {"per label": [list(pair) for pair in zip(labels, numbers, strict=True)]}
+    if isinstance(value, np.bool_ | np.integer):
+        return value.item()
+    if isinstance(value, Real) and not isinstance(value, bool | int | float):
+        return float(value)
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, GivenArray | np.ndarray | list | tuple):
+        shape = value.shape if isinstance(value, GivenArray) else np.shape(value)
+        return {"array": list(shape)}
+    raise TypeError(f"a file cannot hold {shown(value)} as a parameter")
+
+
+def value_from(plain: Any) -> Any:
+    """Return the parameter that `plain_value` wrote; refuse anything else."""
+    match plain:
+        case None | str() | bool() | int() | float():
+            return plain
+        case {"array": [*shape], **more} if not more and {*map(type, shape)} <= {int}:
+            return GivenArray(tuple(shape))
+        case {"per label": [*pairs], **more} if not more:
+            if all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
+                labels = labels_from([label for label, _ in pairs])
+                values = [value_from(value) for _, value in pairs]
+                if all(isinstance(value, int | float | dict) for value in values):
+                    return dict(zip(labels, values, strict=True))
+    raise ValueError(f"{shown(plain)} is not a parameter")
+
+
+def plain_labels(names: Sequence[object]) -> list[Any]:
+    """Return labels as JSON can hold them: text, numbers, booleans, dates; others become text.
+
+    Refuses labels that would no longer differ.
+    """
+    plain = [_plain_label(name) for name in names]
+    first: dict[object, object] = {}
+    for name, value in zip(names, map(_label, plain), strict=True):
+        if value in first:
+            raise ValueError(
+                f"the labels {shown(first[value])} and {shown(name)} cannot be told apart in a "
+                "file, where values other than text, numbers, booleans and dates become text; "
+                "rename one of them and fit again"
+            )
+        first[value] = name
+    return plain
+
+
+def labels_from(plain: object) -> tuple[object, ...]:
+    """Return the labels that `plain_labels` wrote; refuse anything else."""
+    if not isinstance(plain, list):
+        raise ValueError(f"labels must be a list, got {shown(plain)}")
+    names = tuple(map(_label, plain))
+    if len(set(names)) < len(names):
+        raise ValueError("it names a label twice")
+    return names
+
+
+def _plain_label(value: Any) -> Any:
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        unit, step = np.datetime_data(value.dtype)
+        return {value.dtype.name.partition("[")[0]: [int(value.astype(np.int64)) * step, unit]}
+    if isinstance(value, np.generic):
+        value = float(value) if isinstance(value, np.floating) else value.item()
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, bool | int) or (isinstance(value, float) and np.isfinite(value)):
+        return value
+    if isinstance(value, float):
+        return {"float": str(value)}
+    if isinstance(value, bytes):
+        return {"bytes": value.decode("latin-1")}
+    if isinstance(value, datetime.timedelta) and not getattr(value, "nanoseconds", 0):
+        return {"timedelta": [value.days, value.seconds, value.microseconds]}
+    if isinstance(value, datetime.datetime) and not getattr(value, "nanosecond", 0):
+        exact = value.to_pydatetime() if hasattr(value, "to_pydatetime") else value  # of pandas
+        return {"datetime": exact.isoformat()}
+    for kind in (datetime.date, datetime.time):
+        if type(value) is kind:
+            return {kind.__name__: value.isoformat()}
+    return label_text(value)
+
+
+_READERS: dict[str, Callable[[Any], object]] = {
+    "float": lambda text: {"inf": float("inf"), "-inf": -float("inf")}[text],
+    "bytes": lambda text: text.encode("latin-1"),
+    "timedelta": lambda values: datetime.timedelta(*_whole(values, 3)),
+    "datetime": datetime.datetime.fromisoformat,
+    "date": datetime.date.fromisoformat,
+    "time": datetime.time.fromisoformat,
+    "datetime64": lambda values: np.datetime64(*_with_unit(values)),
+    "timedelta64": lambda values: np.timedelta64(*_with_unit(values)),
+}
+
+
+def _label(plain: Any) -> object:
+    if isinstance(plain, str | bool | int | float):
+        return plain
     try:
-        return None if text is None else Provenance.from_json(text)
-    except ValueError as error:
-        raise ValueError(f"{source}: {error}") from error
+        ((kind, value),) = plain.items()
+        return _READERS[kind](value)
+    except Exception:
+        raise ValueError(f"{shown(plain)} is not a label") from None
 
 
-def _why_not(source: Path, key: str) -> str:
-    """Explain why an output does not record how it was made."""
-    if suffix_of(source) == ".h5ad":
-        with opened(source) as file:
-            if find_entry(file.get("uns", {}), key) is not None:
-                how = "Repeat it with ctsne.tl.ctsne, and measure it with ctsne.tl.evaluate"
-                return f": the map {key!r:.60} was made in Python. {how}"
-    if source.suffix == ".npy" or suffix_of(source).startswith((".csv", ".tsv")):
-        return f": {sidecar_of(source).name} is missing"
-    return "; was it written by ctsne?"
+def _whole(values: Any, count: int) -> list[int]:
+    if not isinstance(values, list) or [type(value) for value in values] != [int] * count:
+        raise ValueError
+    return values
 
 
-def _stored_text(source: Path, key: str) -> str | None:
-    suffix = "" if source.is_dir() else suffix_of(source)
-    if suffix == ".h5ad":
-        with opened(source) as file:
-            name = find_entry(file.get("uns", {}), key)
-            place = f"uns/{name}/provenance"
-            return None if name is None or place not in file else str(read_element(file[place]))
-    if suffix == ".npz":
-        arrays, _ = read_arrays(source, only=("provenance",))
-        return str(arrays["provenance"]) if "provenance" in arrays else None
-    if suffix in (".parquet", ".feather"):
-        return stored_text(source, suffix, SCHEMA_KEY)
-    file = source / SETTINGS if source.is_dir() else sidecar_of(source)
-    return read_text(file, "a settings record") if file.exists() else None
+def _with_unit(values: Any) -> tuple[int, Any]:
+    *number, unit = values
+    if unit not in _UNITS:
+        raise ValueError
+    return _whole(number, 1)[0], unit

@@ -30,7 +30,7 @@ from ctsne.placing.new_labels import in_order
 from ctsne.placing.place import Placement
 from ctsne.settings import DEFAULTS
 from ctsne.storage.model import origin_of
-from ctsne.storage.record import Provenance
+from ctsne.storage.provenance import Provenance
 from ctsne.tl import fields
 from ctsne.tl.embed import check_target
 
