@@ -25,6 +25,7 @@ from simulate import simulate
 
 from ctsne.affinity import Affinities, revised_affinities
 from ctsne.labels import Column, encode_column
+from ctsne.labels.columns import join_columns
 from ctsne.layout import Layout, Schedule, pair_weights
 from ctsne.neighbors import find_neighbors
 
@@ -60,7 +61,7 @@ def compare(arguments: Any) -> list[dict[str, Any]]:
     jobs, perplexity = arguments.jobs, arguments.perplexity
     usual = _similarities(X, labels, round(1.5 * perplexity), perplexity, jobs)
     short = _similarities(X, labels, arguments.short, min(perplexity, 0.8 * arguments.short), jobs)
-    weights = pair_weights(labels, np.full(labels.n_labels, arguments.beta))
+    weights = pair_weights(join_columns(["label"], [labels]), [arguments.beta])
     start = 1e-4 * X[:, :2] / X[:, 0].std()  # the columns are already principal components
     schedule = Schedule(
         early_exaggeration_iter=EARLY_ITERATIONS,

@@ -17,6 +17,7 @@ from ctsne import pl
 from ctsne.affinity import tsne_affinities
 from ctsne.evaluate import adjusted_rnx, laplacian, map_neighbors
 from ctsne.labels import encode_column
+from ctsne.labels.columns import join_columns
 from ctsne.layout import Layout, Schedule, pair_weights
 from ctsne.neighbors import find_neighbors
 
@@ -94,7 +95,7 @@ def _map(
     data: common.Data, matrix: sp.csr_array, start: NDArray[np.float64], beta: float
 ) -> NDArray[np.float32]:
     labels = encode_column(data.known)
-    weights = pair_weights(labels, np.full(labels.n_labels, beta))
+    weights = pair_weights(join_columns(["label"], [labels]), [beta])
     layout = Layout(matrix, start, Schedule(), weights=weights)
     layout.run(common.N_ITER)
     return layout.embedding

@@ -390,7 +390,7 @@ def _start(data: Data) -> Call:
 
 
 def _layout(data: Data) -> Call:
-    weights = layout.pair_weights(data.labels, np.full(data.labels.n_labels, 0.1))
+    weights = layout.pair_weights(data.columns, [0.1, 0.3])
     return Call(
         layout.Layout,
         data.affinities().matrix,
@@ -454,10 +454,6 @@ CALLS: dict[str, Callable[[Data], Call]] = {
     "neighbors.select_lists": _select_lists,
     "neighbors.read_lists": _read_lists,
     "neighbors.matched_shares": _matched_shares,
-    "layout.column_weights": lambda data: Call(layout.column_weights, data.columns, 0.1),
-    "layout.ColumnWeights.mean_log_weight": lambda data: Call(
-        layout.column_weights(data.columns, 0.1).mean_log_weight, data.affinities().matrix
-    ),
     "sweep.SweepResult.targets": lambda data: Call(small_sweep().targets, data.strength),
     "labels.combine_columns": lambda data: Call(labels.combine_columns, [data.known, data.other]),
     "labels.Column.describe": lambda data: Call(data.labels.describe),
@@ -512,12 +508,9 @@ CALLS: dict[str, Callable[[Data], Call]] = {
     "layout.align": lambda data: Call(
         layout.align, data.flat, data.rng.normal(size=(data.n, pick(data.rng, (1, 2, 2, 2))))
     ),
-    "layout.pair_weights": lambda data: Call(
-        layout.pair_weights, data.labels, np.full(data.labels.n_labels, 0.1)
-    ),
+    "layout.pair_weights": lambda data: Call(layout.pair_weights, data.columns, [0.1, 0.3]),
     "layout.PairWeights.mean_log_weight": lambda data: Call(
-        layout.pair_weights(data.labels, np.full(data.labels.n_labels, 0.1)).mean_log_weight,
-        data.affinities().matrix,
+        layout.pair_weights(data.columns, [0.1, 0.3]).mean_log_weight, data.affinities().matrix
     ),
     "layout.start_positions": _start,
     "layout.Layout": _layout,

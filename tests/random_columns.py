@@ -6,17 +6,19 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from ctsne.labels import Labels, encode_labels
+from ctsne.labels import Labels, encode_column
+from ctsne.labels.columns import join_columns
 
 Codes = NDArray[np.int64]
 
 
 def as_columns(codes: Codes) -> Labels:
     """Encode columns of numbers, of which -1 is missing."""
-    columns = [[None if code < 0 else code for code in column] for column in codes.T.tolist()]
-    labels = encode_labels(columns, n=len(codes))
-    assert isinstance(labels, Labels)
-    return labels
+    columns = [
+        encode_column([None if code < 0 else code for code in column])
+        for column in codes.reshape(len(codes), -1).T.tolist()
+    ]
+    return join_columns("123"[: len(columns)], columns)
 
 
 @st.composite

@@ -30,6 +30,7 @@ from ctsne.affinity import (
 )
 from ctsne.affinity.weights import LEVEL_POWER, REACH
 from ctsne.labels import Column, encode_column
+from ctsne.labels.columns import join_columns
 from ctsne.layout import pair_weights
 from ctsne.neighbors import (
     Neighbors,
@@ -509,8 +510,8 @@ class TestJoint:
         odds = np.array([1.0, 3.0, 50.0])
         beta = beta_from_odds(labels, odds)
         np.testing.assert_allclose(beta, formulas.beta_from_odds(labels.codes, odds))
-        weights = pair_weights(labels, beta)  # of labels by size: b, a, c
-        np.testing.assert_allclose(weights.alpha / weights.beta, odds[[1, 0, 2]])
+        (column,) = pair_weights(join_columns(["label"], [labels]), [beta]).columns
+        np.testing.assert_allclose(column.alpha / column.beta, odds)
 
 
 class TestMatched:

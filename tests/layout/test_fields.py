@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ctsne.labels import encode_column
 from ctsne.layout import fields as module
 from ctsne.layout import pair_weights
-from ctsne.layout.fields import Fields, make_column_fields, make_fields
+from ctsne.layout.fields import Fields, fields_for, make_fields
+
+from .. import reference as formulas
+from ..random_columns import as_columns
 
 Floats = NDArray[np.float64]
 
@@ -76,46 +78,38 @@ def test_all_points_alike(dims: int, dof: float) -> None:
 
 @pytest.mark.parametrize("own_grid", [0, 150, 10**9])
 @pytest.mark.parametrize("missing", [False, True])
-@pytest.mark.parametrize("beta", [0.2, (0.1, 0.3, 0.6)])
+@pytest.mark.parametrize("n_columns", [1, 2])
+@pytest.mark.parametrize("per_label", [False, True])
 def test_weights_by_label(
-    own_grid: int, missing: bool, beta: Any, monkeypatch: pytest.MonkeyPatch
+    own_grid: int, missing: bool, n_columns: int, per_label: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "OWN_GRID", own_grid)
     y, points = made_map(400, 2)
-    given: list[Any] = [["a", "b", "b", "c"][i % 4] for i in range(400)]
+    codes = np.stack([np.array([2, 0, 0, 1])[np.arange(400) % 4], np.arange(400) % 3], axis=1)
     if missing:
-        given[::7] = [None] * len(given[::7])
-    labels = encode_column(given)
-    weights = pair_weights(labels, np.broadcast_to(beta, 3))
-    fields = make_fields(y, weights, dof=1.0, n_jobs=1)
-    for number in range(3):
-        across = np.sqrt(weights.beta[number] * weights.beta[weights.codes])
-        pairs = np.where(weights.codes == number, weights.alpha[number], across)
-        pairs = np.where(weights.codes < 0, 1.0, pairs)
-        expected = potential(points, y.astype(np.float64), pairs, 1.0)
-        np.testing.assert_allclose(felt(fields, number, points), expected, rtol=1e-2)
+        codes[::7, 0] = codes[::9, 1] = -1
+    labels = as_columns(codes[:, :n_columns])
+    betas = [np.array([0.1, 0.3, 0.6]) if per_label else np.full(3, 0.2)] * n_columns
+    fields = make_fields(y, pair_weights(labels, betas), dof=1.0, n_jobs=1)
+    pairs = formulas.low_weights(labels.codes, *betas)
+    for combination in range(labels.combined.n_labels):
+        point, other = np.flatnonzero(labels.combined.codes == combination)[:2]
+        weights = pairs[point]
+        weights[point] = pairs[point, other]
+        expected = potential(points, y.astype(np.float64), weights, 1.0)
+        np.testing.assert_allclose(felt(fields, combination, points), expected, rtol=1e-2)
     alike = potential(points, y.astype(np.float64), np.ones(400), 1.0)
     np.testing.assert_allclose(felt(fields, -1, points), alike, rtol=1e-2)
 
 
-def test_weights_by_columns() -> None:
+def test_labels_that_do_not_occur_together() -> None:
     y, points = made_map(400, 2)
-    codes = np.stack([np.arange(400) % 2, np.arange(400) % 3], axis=1).astype(np.int32)
-    codes[::9, 1] = -1
-    alpha, beta = np.array([1.5, 2.0]), np.array([0.5, 0.25])
-    table = np.array([[0, 1], [1, -1]], np.int32)
-    fields = make_column_fields(y, codes, table, alpha, beta, dof=1.0, n_jobs=1)
-    for number, labels in enumerate(table):
-        both = (codes >= 0) & (labels >= 0)
-        pairs = np.where(both, np.where(codes == labels, alpha, beta), 1.0).prod(axis=1)
-        expected = potential(points, y.astype(np.float64), pairs, 1.0)
+    labels = as_columns(np.stack([np.arange(400) % 2, np.arange(400) % 2], axis=1))
+    columns = pair_weights(labels, [0.5, 0.25]).columns
+    fields = fields_for(y, columns, np.array([[0, 1], [-1, 1]], np.int32), dof=1.0, n_jobs=1)
+    is_one = labels.codes[:, 0] == 1
+    factors = [np.where(is_one, each.beta[0], each.alpha[0]) for each in columns]
+    of_one = np.where(is_one, columns[1].alpha[0], columns[1].beta[0])
+    for number, weights in enumerate((factors[0] * of_one, of_one)):
+        expected = potential(points, y.astype(np.float64), weights, 1.0)
         np.testing.assert_allclose(felt(fields, number, points), expected, rtol=1e-2)
-
-
-def test_labels_in_another_order() -> None:
-    y, points = made_map(200, 2)
-    labels = encode_column(["a"] * 50 + ["b"] * 150)
-    fields = make_fields(y, pair_weights(labels, 0.2), dof=1.0, n_jobs=1)
-    turned = fields.renumbered(np.array([1, 0]))
-    np.testing.assert_array_equal(felt(turned, 0, points), felt(fields, 1, points))
-    np.testing.assert_array_equal(felt(turned, -1, points), felt(fields, -1, points))

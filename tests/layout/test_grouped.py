@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from ctsne import ConditionalTSNE, _native
 from ctsne.labels import encode_column
+from ctsne.labels.columns import join_columns
 from ctsne.layout import PairWeights, pair_weights
-from ctsne.layout.grouped import GroupedRepulsion, Way
 from ctsne.layout.mesh import REACH, plan_mesh
-from ctsne.layout.pairs import groups_of
-from ctsne.layout.repulsion import Repulsion
+from ctsne.layout.repulsion import GroupedRepulsion, MeshChoice, Repulsion, groups_of
 
 from .. import reference as formulas
+from ..random_columns import as_columns
 
 # Without near pairs, with those up to some distance, and with two layers of meshes.
 REACHES = [0.0, 1.6, 2.5, 5.0, 12.0, None]
@@ -34,13 +34,10 @@ def labelled_map(
     """A map in the order of its labels, and its weights."""
     rng = np.random.default_rng(seed)
     codes = rng.choice(n_labels, n, p=rng.dirichlet(np.ones(n_labels)))
-    labels = encode_column(
-        [None if missing and i % 5 == 0 else int(c) for i, c in enumerate(codes)]
-    )
-    beta = 10.0 ** (
-        np.full(labels.n_labels, -2.0) if one_beta else rng.uniform(-6, 0, labels.n_labels)
-    )
-    weights = pair_weights(labels, beta)
+    labels = as_columns(np.where(missing & (np.arange(n) % 5 == 0), -1, codes))
+    n_labels = labels.combined.n_labels
+    beta = 10.0 ** (np.full(n_labels, -2.0) if one_beta else rng.uniform(-6, 0, n_labels))
+    weights = pair_weights(labels, [beta])
     centres = size * rng.normal(size=(5, 2))
     y = (centres[rng.integers(0, 5, n)] + 0.3 * size * rng.normal(size=(n, 2))).astype(np.float32)
     return y, weights
@@ -54,11 +51,11 @@ def by_groups(
     n_jobs: int = 1,
 ) -> tuple[NDArray[np.float32], float]:
     """Forces and potential of the groups that the largest labels make."""
-    repulsion = GroupedRepulsion(len(y), weights, dof=1.0, n_jobs=n_jobs, mesh=True)
+    repulsion = GroupedRepulsion(weights.main, dof=1.0, n_jobs=n_jobs, mesh=True)
     low, high = y.min(axis=0).tolist(), y.max(axis=0).tolist()
     plan, origin = plan_mesh(low, high, 1.0, REACH if reach is None else reach, near=reach is None)
     force = np.zeros_like(y)
-    return force, repulsion.add(Way(plan, origin, n_single), y, force)
+    return force, repulsion.add(MeshChoice(plan, origin, n_single), y, force)
 
 
 @settings(max_examples=25)
@@ -81,15 +78,15 @@ def test_groups_are_the_reference(
     left_out: int,
 ) -> None:
     y, weights = labelled_map(seed, n, n_labels=n_labels, missing=missing, one_beta=one_beta)
-    n_single = max(0, len(weights.beta) - left_out)
-    if groups_of(weights, n, n_single) is None:
+    (column,), main = weights.columns, weights.main
+    n_single = max(0, len(main.beta) - left_out)
+    if groups_of(main, n_single) is None:
         assert not one_beta
         return
-    codes = weights.codes[weights.order]
-    matrix = formulas.low_weights(codes, weights.beta)
-    for label in range(n_single, len(weights.beta)):  # what is left to the exact sum
-        own = np.flatnonzero(codes == label)
-        matrix[np.ix_(own, own)] = weights.beta[label]
+    matrix = formulas.low_weights(column.codes[weights.order], column.beta)
+    for label in range(n_single, len(main.beta)):  # what is left to the exact sum
+        own = slice(*main.bounds[label : label + 2])
+        matrix[own, own] = main.beta[label]
     np.fill_diagonal(matrix, 0.0)
     force, potential = by_groups(y, weights, reach, n_single)
     expected_potential = formulas.normalizer(y.astype(float), matrix)
@@ -110,28 +107,28 @@ def test_threads_do_not_change_a_bit(reach: float | None, missing: bool) -> None
 
 def test_many_points_at_one_place_are_all_near() -> None:
     """More candidates than the loop over pairs takes at a time."""
-    labels = encode_column(np.arange(5000) % 2)
-    weights = pair_weights(labels, np.full(2, 0.1))
+    weights = pair_weights(as_columns(np.arange(5000) % 2), [0.1])
+    alpha = weights.columns[0].alpha[0]
     y = np.zeros((5000, 2), np.float32)
     y[-1] = 40.0
     force, potential = by_groups(y, weights, 4.0, 2)
-    pairs = weights.alpha[0] * 2500 * 2499 + weights.alpha[1] * 2499 * 2498 + 0.2 * 2500 * 2499
-    far = (2499 * weights.alpha[1] + 0.1 * 2500) / (1 + 2 * 40.0**2)
+    pairs = alpha * 2500 * 2499 + alpha * 2499 * 2498 + 0.2 * 2500 * 2499
+    far = (2499 * alpha + 0.1 * 2500) / (1 + 2 * 40.0**2)
     assert potential == pytest.approx(pairs + 2 * far, rel=1e-4)
     assert np.ptp(force[:2500], axis=0).max() == 0
 
 
 def test_the_choice_takes_every_way() -> None:
     """Small maps have one layer, larger ones two, wide ones near pairs; tiny labels no mesh."""
-    labels = encode_column(np.concatenate([np.arange(20_000) % 8, np.repeat(np.arange(8, 20), 5)]))
-    weights = pair_weights(labels, np.full(20, 0.1))
-    repulsion = GroupedRepulsion(20_060, weights, dof=1.0, n_jobs=1, mesh=False)
+    codes = np.concatenate([np.arange(20_000) % 8, np.repeat(np.arange(8, 20), 5)])
+    weights = pair_weights(as_columns(codes), [0.1]).main
+    repulsion = GroupedRepulsion(weights, dof=1.0, n_jobs=1, mesh=False)
     small, middle, wide = (repulsion.choose([-s, -s], [s, s]) for s in (1.0, 20.0, 100.0))
     assert small is not None and small.plan.reach == 0 and small.n_single == 8
     assert middle is not None and middle.plan.near and middle.n_single == 8
     assert wide is not None and wide.plan.pairs and wide.n_single == 8
     assert repulsion.choose([-1.0] * 3, [1.0] * 3) is None
-    general = GroupedRepulsion(20_060, weights, dof=2.0, n_jobs=1, mesh=False)
+    general = GroupedRepulsion(weights, dof=2.0, n_jobs=1, mesh=False)
     way = general.choose([-100.0, -100.0], [100.0, 100.0])
     assert way is not None and way.plan.reach == 0
 
@@ -148,8 +145,7 @@ def test_forces_of_a_real_run_at_every_phase(name: str, real_data: Callable[[str
         callback_every=75,
         random_state=0,
     ).fit(data.X, labels=data.known)
-    labels = encode_column(data.known)
-    weights = pair_weights(labels, np.full(labels.n_labels, 0.1))
+    weights = pair_weights(join_columns(["label"], [encode_column(data.known)]), [0.1])
     for y in maps:
         y = y[weights.order]
         exact, normaliser = Repulsion(len(y), weights=weights, exact=True, n_jobs=-1)(y)

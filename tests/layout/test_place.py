@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 import ctsne._native as _native
-from ctsne.labels import encode_column
 from ctsne.layout import pair_weights
-from ctsne.layout.fields import make_fields
-from ctsne.layout.place import Places
+from ctsne.layout.fields import Places, make_fields
+
+from ..random_columns import as_columns
 
 Floats = NDArray[np.float64]
 
@@ -55,8 +55,7 @@ def usual_potential(y: Floats, dof: float) -> float:
 def test_minima(dims: int, k: int, dof: float, pull: float, labelled: bool, seed: int) -> None:
     rng = np.random.default_rng(seed)
     y = (6 * rng.normal(size=(120, dims))).astype(np.float32)
-    labels = encode_column(np.arange(120) % 2)
-    weights = pair_weights(labels, 0.3) if labelled else None
+    weights = pair_weights(as_columns(np.arange(120) % 2), [0.3]) if labelled else None
     fields = make_fields(y, weights, dof=dof, n_jobs=1)
     # Neighbours that lie together, as they do in a map.
     indices = np.argsort(((y - y[0]) ** 2).sum(axis=1), kind="stable")[:k].astype(np.int32)[None]
@@ -70,7 +69,7 @@ def test_minima(dims: int, k: int, dof: float, pull: float, labelled: bool, seed
     )
     pairs = np.ones(120)
     if weights is not None:
-        pairs = np.where(weights.codes == 0, weights.alpha[0], weights.beta[0])
+        pairs = weights.columns[0].towards(0)
     y64 = y.astype(np.float64)
     usual = usual_potential(y64, dof)
     assert fields.usual == pytest.approx(usual, rel=0.01)

@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from ctsne.labels import encode_column
 from ctsne.layout import PairWeights, pair_weights
 from ctsne.layout.mesh import WORTH_THREADS, plan_mesh
 from ctsne.layout.repulsion import Repulsion
 
 from .. import reference as formulas
+from ..random_columns import as_columns
 
 
 def formula_forces(
@@ -41,10 +41,10 @@ def conditioned_maps(
     codes = rng.integers(-1 if draw(st.booleans()) else 0, n_labels, n)
     if (codes < 0).all():
         codes[0] = 0
-    labels = encode_column([None if c < 0 else int(c) for c in codes])
-    exponents = rng.uniform(-6, 0, labels.n_labels) if draw(st.booleans()) else -3.0
-    beta = np.broadcast_to(10.0**exponents, (labels.n_labels,)).copy()
-    weights = pair_weights(labels, beta)
+    labels = as_columns(codes)
+    n_labels = labels.combined.n_labels
+    beta = 10.0 ** (rng.uniform(-6, 0, n_labels) if draw(st.booleans()) else np.full(n_labels, -3))
+    weights = pair_weights(labels, [beta])
     y = (draw(st.sampled_from([1e-3, 1.0, 30.0])) * rng.normal(size=(n, dims))).astype(np.float32)
     matrix = formulas.low_weights(labels.codes, beta)[np.ix_(weights.order, weights.order)]
     return y, weights, matrix
@@ -86,10 +86,9 @@ def test_conditioned_mesh_is_the_reference(
     rng = np.random.default_rng(dims)
     n = 1500
     codes = rng.choice(3, n, p=[0.6, 0.3, 0.1])
-    names = [None if missing and i % 7 == 0 else int(c) for i, c in enumerate(codes)]
-    labels = encode_column(names)
+    labels = as_columns(np.where(missing & (np.arange(n) % 7 == 0), -1, codes))
     beta = np.full(3, 0.01) if one_beta else np.array([0.5, 1e-3, 0.1])
-    weights = pair_weights(labels, beta)
+    weights = pair_weights(labels, [beta])
     y = (4 * rng.normal(size=(n, dims)) + 6 * rng.integers(0, 2, (n, 1))).astype(np.float32)
     matrix = formulas.low_weights(labels.codes, beta)[np.ix_(weights.order, weights.order)]
     force, normaliser = Repulsion(n, dof=dof, weights=weights, exact=False)(y)
@@ -104,23 +103,11 @@ def test_many_labels_and_few_labels_give_the_same_forces() -> None:
     n = 4000
     y = (10 * rng.normal(size=(n, 2))).astype(np.float32)
     for n_labels in (2, 1000):
-        labels = encode_column(np.arange(n) % n_labels)
-        weights = pair_weights(labels, np.full(n_labels, 0.01))
+        weights = pair_weights(as_columns(np.arange(n) % n_labels), [0.01])
         exact, normaliser = Repulsion(n, weights=weights, exact=True)(y)
         chosen, chosen_normaliser = Repulsion(n, weights=weights)(y)
         assert relative(chosen, exact) < 0.01
         assert chosen_normaliser == pytest.approx(normaliser, rel=1e-3)
-
-
-def test_weights_of_one_are_no_weights() -> None:
-    rng = np.random.default_rng(1)
-    labels = encode_column(rng.integers(0, 4, 300))
-    weights = pair_weights(labels, np.ones(4))
-    y = rng.normal(size=(300, 2)).astype(np.float32)
-    plain, normaliser = Repulsion(300, exact=True)(y)
-    weighted, weighted_normaliser = Repulsion(300, weights=weights, exact=True)(y)
-    np.testing.assert_allclose(weighted, plain, rtol=1e-5, atol=1e-4)
-    assert weighted_normaliser == pytest.approx(normaliser, rel=1e-6)
 
 
 @pytest.mark.parametrize("exact", [True, False])
@@ -128,7 +115,7 @@ def test_weights_of_one_are_no_weights() -> None:
 def test_threads_do_not_change_a_bit(exact: bool, dims: int) -> None:
     rng = np.random.default_rng(2)
     n = 20_000  # so much work that two threads are worth it everywhere
-    weights = pair_weights(encode_column(rng.integers(0, 3, n)), np.full(3, 0.1))
+    weights = pair_weights(as_columns(rng.integers(0, 3, n)), [0.1])
     y = ((30 if dims == 2 else 3) * rng.normal(size=(n, dims))).astype(np.float32)
     assert plan_mesh(y.min(axis=0).tolist(), y.max(axis=0).tolist(), 1.0)[0].size > WORTH_THREADS
     one, z_one = Repulsion(n, weights=weights, exact=exact, n_jobs=1)(y)

@@ -289,10 +289,3 @@ def revised_column_rows(
             tau, _ = similarities.solve_precision(d2, np.zeros(len(row)), perplexity)
         rows.append(np.exp(log_softmax(log_weights - tau * (d2 - d2.min()))))
     return np.array(rows)
-
-
-def low_column_weights(codes: Integers, beta: ArrayLike) -> Floats:
-    """Return the pair weights of low-dimensional conditioning, multiplied over columns, n × n."""
-    betas = np.broadcast_to(np.asarray(beta, np.float64), codes.shape[1:])
-    each = [neighbors.low_weights(codes[:, c], b) for c, b in enumerate(betas)]
-    return np.asarray(np.prod(each, axis=0))

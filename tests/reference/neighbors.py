@@ -44,22 +44,24 @@ def high_weights(codes: Integers, beta: ArrayLike) -> tuple[Floats, Floats]:
     return np.log(beta), np.log1p(-beta * share) - np.log1p(-share)
 
 
-def low_weights(codes: Integers, beta: ArrayLike) -> Floats:
+def low_weights(codes: Integers, *betas: ArrayLike) -> Floats:
     """Return the pair weights of low-dimensional conditioning (paper, section 2), n × n.
 
-    Same label: ``α = (1 - β(1 - ρ)) / ρ``; labels a and b: ``sqrt(β_a β_b)``; otherwise 1.
+    Same label: ``α = (1 - β(1 - ρ)) / ρ``; labels a and b: ``sqrt(β_a β_b)``; otherwise 1. With
+    several columns, the product of all.
     """
-    beta, share = per_label(beta, codes), rho(codes)
-    weights = np.ones((len(codes), len(codes)))
-    if share == 0:  # no two points share a label
-        beta = np.ones(beta.shape)
-    alpha = (1 - beta * (1 - share)) / share if share > 0 else beta
-    for a in range(len(beta)):
-        for b in range(len(beta)):
-            # Logarithms: the product of two small betas can underflow.
-            pair = alpha[a] if a == b else np.exp((np.log(beta[a]) + np.log(beta[b])) / 2)
-            weights[np.ix_(codes == a, codes == b)] = pair
-    np.fill_diagonal(weights, 0.0)
+    n = len(codes)
+    weights = 1 - np.eye(n)
+    for column, value in zip(codes.reshape(n, -1).T, betas, strict=True):
+        beta, share = per_label(value, column), rho(column)
+        if share == 0:  # no two points share a label
+            beta = np.ones(beta.shape)
+        alpha = (1 - beta * (1 - share)) / share if share > 0 else beta
+        for a in range(len(beta)):
+            for b in range(len(beta)):
+                # Logarithms: the product of two small betas can underflow.
+                pair = alpha[a] if a == b else np.exp((np.log(beta[a]) + np.log(beta[b])) / 2)
+                weights[np.ix_(column == a, column == b)] *= pair
     return weights
 
 

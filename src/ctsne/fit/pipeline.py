@@ -15,11 +15,10 @@ from ctsne._core.messages import shown
 from ctsne._core.progress import Report
 from ctsne.affinity import Affinities
 from ctsne.labels import Column, Labels
+from ctsne.labels.columns import join_columns
 from ctsne.layout import (
-    ColumnWeights,
     Layout,
     PairWeights,
-    column_weights,
     pair_weights,
     start_positions,
 )
@@ -214,7 +213,7 @@ def layout_of(
     return Layout(matrix, start, settings.schedule, weights=weights, dof=dof, n_jobs=n_jobs)
 
 
-def weights_of(settings: Settings) -> PairWeights | ColumnWeights | None:
+def weights_of(settings: Settings) -> PairWeights | None:
     """Return the low-dimensional conditioning: requested, or part of the method."""
     settings = settings.conditioned()
     beta = settings.beta_low
@@ -222,6 +221,7 @@ def weights_of(settings: Settings) -> PairWeights | ColumnWeights | None:
         beta = settings.method.beta_low(settings)
     if settings.labels is None or beta is None or (beta == 1).all():
         return None
-    if isinstance(settings.labels, Labels):
-        return column_weights(settings.labels, beta)
-    return pair_weights(settings.labels, beta)
+    labels = settings.labels
+    if isinstance(labels, Labels):
+        return pair_weights(labels, list(beta))
+    return pair_weights(join_columns(("label",), [labels]), [beta])

@@ -146,7 +146,7 @@ class Labels:
         columns = [self.columns[place] for place in kept]
         if len(columns) == 1:
             return columns[0]
-        return _joined(tuple(self.names[place] for place in kept), columns)
+        return join_columns(tuple(self.names[place] for place in kept), columns)
 
     def per_column(
         self, value: float | Mapping[Any, float], *, argument: str
@@ -233,11 +233,13 @@ def encode_labels(
                 f"{encoded[0].n_points} entries in {shown(names[0])} and {encoded[-1].n_points} "
                 f"in {shown(name)}"
             )
-    return _joined(names, encoded)
+    return join_columns(names, encoded)
 
 
-def _joined(names: tuple[str, ...], columns: Sequence[Column]) -> Labels:
-    """Add the combined labels."""
+def join_columns(names: Sequence[str], columns: Sequence[Column]) -> Labels:
+    """Return columns of the same points as labels, with their combination."""
+    if len(columns) == 1:
+        return Labels(tuple(names), tuple(columns), columns[0])
     # Missing labels count as a value of their own, the last.
     values = [(*each.names, _MISSING) for each in columns]
     each_code = [np.where(each.codes < 0, each.n_labels, each.codes) for each in columns]
@@ -249,7 +251,7 @@ def _joined(names: tuple[str, ...], columns: Sequence[Column]) -> Labels:
     codes[codes >= len(kept)] = -1
     counts = np.bincount(codes[codes >= 0], minlength=len(kept)).astype(np.int64)
     combined = Column(codes, tuple(joint_names(values, kept)), counts)
-    return Labels(names, tuple(columns), combined)
+    return Labels(tuple(names), tuple(columns), combined)
 
 
 def without_unused(labels: Column | Labels) -> Column | Labels:
@@ -257,7 +259,7 @@ def without_unused(labels: Column | Labels) -> Column | Labels:
     if isinstance(labels, Labels):
         if labels.combined.counts.all() and all(each.counts.all() for each in labels.columns):
             return labels
-        return _joined(labels.names, [_without_unused(each) for each in labels.columns])
+        return join_columns(labels.names, [_without_unused(each) for each in labels.columns])
     return _without_unused(labels)
 
 

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 import ctsne._native as _native
 from ctsne._core.checks import as_numbers, check_count, check_finite, check_jobs, check_kind
 from ctsne._core.messages import shown, warn
-from ctsne.layout.columns import ColumnRepulsion, ColumnWeights
-from ctsne.layout.pairs import PairWeights
 from ctsne.layout.repulsion import REMEDY, Extent, Repulsion, check_dof
+from ctsne.layout.weights import PairWeights
 
 Callback = Callable[[int, float, NDArray[np.float32]], object]
 
@@ -90,8 +89,8 @@ class Layout:
     start : array, shape (n, dims)
         Positions to start from, in one to three dimensions.
     schedule : Schedule
-    weights : PairWeights or ColumnWeights, optional
-        Low-dimensional conditioning, on one label column or on several.
+    weights : PairWeights, optional
+        Low-dimensional conditioning.
     dof : float
         Degrees of freedom of the map's kernel; t-SNE uses 1.
     n_jobs : int
@@ -120,7 +119,7 @@ class Layout:
         start: NDArray[np.floating],
         schedule: Schedule | None = None,
         *,
-        weights: PairWeights | ColumnWeights | None = None,
+        weights: PairWeights | None = None,
         dof: float = 1.0,
         n_jobs: int = 1,
     ) -> None:
@@ -134,20 +133,15 @@ class Layout:
         self._order = np.arange(n)
         self._groups: NDArray[np.integer] | None = None
         if weights is not None:
-            if not isinstance(weights, ColumnWeights):
-                check_kind(weights, PairWeights, "weights")
-            if len(weights.codes) != n:
-                raise ValueError(f"weights must be those of {n} points, got {len(weights.codes)}")
+            check_kind(weights, PairWeights, "weights")
+            if weights.main.n != n:
+                raise ValueError(f"weights must be those of {n} points, got {weights.main.n}")
             self._constant -= weights.mean_log_weight(matrix)
             self._order = weights.order
-            sizes = np.diff(weights.bounds, append=n)
-            self._groups = np.repeat(np.arange(len(weights.bounds)), sizes)
+            sizes = np.diff(weights.main.bounds, append=n)
+            self._groups = np.repeat(np.arange(len(sizes)), sizes)
         dof = check_dof(dof)
-        self._repulsion = (
-            ColumnRepulsion(n, weights, dof=dof, n_jobs=self._n_jobs)
-            if isinstance(weights, ColumnWeights)
-            else Repulsion(n, dof=dof, weights=weights, n_jobs=self._n_jobs)
-        )
+        self._repulsion = Repulsion(n, dof=dof, weights=weights, n_jobs=self._n_jobs)
         self._extent: Extent | None = None
         y = np.array(start[self._order], np.float32, order="C")
         # A large matrix is kept as given until it is packed for the last time.

@@ -1,18 +1,19 @@
-"""The potential of a finished map on a mesh: what repels new points, computed once."""
+"""New points in a finished map: the potentials that repel them, and the places they take."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+import ctsne._native as _native
 from ctsne.layout.mesh import Mesh, MeshPlan, plan_mesh
-from ctsne.layout.pairs import PairWeights
 from ctsne.layout.repulsion import Repulsion
+from ctsne.layout.weights import ColumnFactor, PairWeights, Ranges
 
 # The mesh extends beyond the map by this share of its width: new points stay inside.
 BEYOND = 0.1
@@ -20,6 +21,8 @@ BEYOND = 0.1
 # points of the others are summed exactly for each new point.
 OWN_GRID = 2000
 MOST_NODES = 2**27
+# Newton's method needs three or four steps for most points.
+MOST_STEPS = 60
 # Nodes past the last one that a row of eight spline weights, two of them zero, reaches.
 _READ_PAST = 2
 
@@ -64,12 +67,6 @@ class Fields:
     dof: float
     usual: float
 
-    def renumbered(self, numbers: NDArray[np.integer]) -> Fields:
-        """Return the fields with labels in another order, given their numbers here."""
-        rows = np.append(numbers, -1)
-        names = ("grid_of", "share", "own", "ranges")
-        return replace(self, **{name: getattr(self, name)[rows] for name in names})
-
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return all arrays by name."""
         return {name: getattr(self, name) for name in _ARRAYS}
@@ -83,54 +80,43 @@ class Fields:
 def make_fields(
     y: NDArray[np.float32], weights: PairWeights | None, *, dof: float, n_jobs: int
 ) -> Fields:
-    """Compute the potentials of a map, with the conditioning of its pairs.
+    """Compute the potentials of a map, one entry per combination of labels in the weights."""
+    if weights is None:
+        return fields_for(y, (), np.empty((0, 0), np.int32), dof=dof, n_jobs=n_jobs)
+    if len(weights.columns) > 1:
+        first = weights.order[weights.main.bounds[:-1]]  # a point of each combination
+        labels = np.stack([column.codes[first] for column in weights.columns], axis=1)
+        table = np.append(labels, np.full_like(labels[:1], -1), axis=0)[weights.numbers]
+        return fields_for(y, weights.columns, table, dof=dof, n_jobs=n_jobs)
+    # The points of one column's labels act alike on other labels, so small labels share a grid.
+    potentials = _potentials(y[weights.order], dof, n_jobs)
+    return potentials.fields(**_by_label(potentials, weights.main, weights.numbers))
 
-    Entries per label follow the numbers of ``weights``: the largest label comes first.
-    """
-    potentials = _potentials(y if weights is None else y[weights.order], dof, n_jobs)
-    made = _unweighted(potentials) if weights is None else _weighted(potentials, weights)
-    return potentials.fields(**made)
 
-
-def make_column_fields(
+def fields_for(
     y: NDArray[np.float32],
-    codes: NDArray[np.int32],
+    columns: Sequence[ColumnFactor],
     table: NDArray[np.int32],
-    alpha: NDArray[np.float64],
-    beta: NDArray[np.float64],
     *,
     dof: float,
     n_jobs: int,
 ) -> Fields:
-    """Compute the potentials of a map that several label columns condition.
+    """Compute a potential for each of some combinations of labels, the rows of the table.
 
-    Parameters
-    ----------
-    y : ndarray of float32, shape (n, dims)
-    codes : ndarray of int32, shape (n, C)
-        Labels of the points in every column, -1 where missing.
-    table : ndarray of int32, shape (g, C)
-        The combinations of labels that get a field each, in this order. If there are too many, all
-        points of the map act alike on them.
-    alpha, beta : ndarray of float64, shape (C,)
-        The factor of each column on pairs with the same label, and with different ones.
-    dof : float
-    n_jobs : int
+    If there are too many, all points of the map act alike on them.
     """
     potentials = _potentials(y, dof, n_jobs)
     if (1 + len(table)) * potentials.size > MOST_NODES:
         table = table[:0]
     grids = [potentials.of(0, len(y))]
-    for labels in table:
-        both = (codes >= 0) & (labels >= 0)
-        factors = np.where(both, np.where(codes == labels, alpha, beta), 1.0)
-        grids.append(potentials.of(0, len(y), factors.prod(axis=1).astype(np.float32)))
+    for labels in table.tolist():
+        factors = [column.towards(label) for column, label in zip(columns, labels, strict=True)]
+        grids.append(potentials.of(0, len(y), np.prod(factors, axis=0).astype(np.float32)))
     count = len(table) + 1
-    numbers = np.append(np.arange(1, count), 0).astype(np.int32)  # the last: all alike
     return potentials.fields(
         grids=np.stack([grid for grid, _ in grids]),
         offset=np.array([offset for _, offset in grids]),
-        grid_of=numbers,
+        grid_of=np.append(np.arange(1, count), 0).astype(np.int32),  # the last: all alike
         share=np.ones(count, np.float32),
         own=np.zeros(count, np.float32),
         ranges=np.zeros((count, 2), np.int64),
@@ -187,25 +173,13 @@ class _Potentials:
         return grid, offset
 
 
-def _unweighted(potentials: _Potentials) -> dict[str, NDArray[Any]]:
-    grid, offset = potentials.of(0, len(potentials.y))
-    return {
-        "grids": grid[None],
-        "offset": np.array([offset]),
-        "grid_of": np.zeros(1, np.int32),
-        "share": np.ones(1, np.float32),
-        "own": np.zeros(1, np.float32),
-        "ranges": np.zeros((1, 2), np.int64),
-        "summed": np.zeros((potentials.y.shape[1], 0), np.float32),
-    }
-
-
-def _weighted(potentials: _Potentials, weights: PairWeights) -> dict[str, NDArray[Any]]:
+def _by_label(
+    potentials: _Potentials, weights: Ranges, numbers: NDArray[np.int64]
+) -> dict[str, NDArray[Any]]:
     """Return what acts on each label: all labels across, its own points more, unlabelled ones."""
-    n, m = len(potentials.y), weights.n_labelled
+    n, m = weights.n, int(weights.bounds[-1])
     counts = np.diff(weights.bounds)
     n_labels = len(counts)
-    inside = weights.alpha - weights.beta
     affordable = max(0, MOST_NODES // potentials.size - 2)
     n_own = min(int(np.count_nonzero(counts > OWN_GRID)), affordable)  # labels come by size
     grids = [potentials.of(0, n)]
@@ -220,7 +194,7 @@ def _weighted(potentials: _Potentials, weights: PairWeights) -> dict[str, NDArra
         if label < n_own:
             own = potentials.of(int(weights.bounds[label]), int(weights.bounds[label + 1]))
             grid_of[label] = len(grids)
-            grids.append(_sum((root, across), (1.0, unlabelled), (float(inside[label]), own)))
+            grids.append(_sum((root, across), (1.0, unlabelled), (float(weights.own[label]), own)))
             continue
         # Labels without a grid of their own share one, times the root of their beta.
         key = root if m < n else 1.0
@@ -231,20 +205,76 @@ def _weighted(potentials: _Potentials, weights: PairWeights) -> dict[str, NDArra
     first = int(weights.bounds[n_own])
     ranges = np.zeros((n_labels + 1, 2), np.int64)
     ranges[n_own:-1] = np.stack([weights.bounds[n_own:-1], weights.bounds[n_own + 1 :]], 1) - first
-    own_weight = np.append(inside, 0.0).astype(np.float32)
+    own_weight = np.append(weights.own, 0.0).astype(np.float32)
     own_weight[:n_own] = 0.0
+    rows = np.append(numbers, -1)  # the largest label comes first in the weights
     return {
         "grids": np.stack([grid for grid, _ in grids]),
         "offset": np.array([offset for _, offset in grids]),
-        "grid_of": grid_of,
-        "share": share,
-        "own": own_weight,
-        "ranges": ranges,
+        "grid_of": grid_of[rows],
+        "share": share[rows],
+        "own": own_weight[rows],
+        "ranges": ranges[rows],
         "summed": np.ascontiguousarray(potentials.y[first:m].T),
     }
 
 
 def _sum(*terms: tuple[float, tuple[NDArray[np.float32], float]]) -> tuple[Any, float]:
     """Add potentials and their constants, each with a factor."""
-    grid = sum(np.float32(factor) * each for factor, (each, _) in terms)
+    grid = sum(np.float32(factor) * grid for factor, (grid, _) in terms)
     return grid, sum(factor * offset for factor, (_, offset) in terms)
+
+
+class Places:
+    """A finished map that takes new points.
+
+    A new point attracted by the neighbours j with weights ``p_j`` goes to a minimum of
+    ``-a sum_j p_j log K(d_j) + log Phi(y)``, where a is the exaggeration of the map and Phi the
+    potential of its points: the Kullback-Leibler divergence between the point's similarities in the
+    data and in the map. Where Phi is less than usual in the map, the logarithm is continued by its
+    tangent, so that Phi is divided by what it is divided by in the loss of the map; otherwise
+    points between clusters would be driven out of the map. A point starts at a weighted median of
+    its neighbours. New points do not feel each other, so the place of each depends on nothing but
+    its own row.
+    """
+
+    def __init__(self, y: NDArray[np.float32], fields: Fields, *, exaggeration: float) -> None:
+        self._fields = fields
+        self._exaggeration = exaggeration
+        self._native = _native.PlaceMap(
+            y,
+            fields.grids,
+            fields.nodes,
+            fields.spacing,
+            fields.origin.tolist(),
+            fields.offset,
+            fields.summed,
+            fields.dof,
+            fields.usual,
+        )
+
+    def place(
+        self,
+        indices: NDArray[np.int32],
+        rows: NDArray[np.float32],
+        labels: NDArray[np.integer],
+        *,
+        n_jobs: int,
+    ) -> NDArray[np.float32]:
+        """Return the places of new points, from their neighbours and the weights of these.
+
+        ``labels`` are numbers of the labels in ``fields``; -1 for points that feel all alike.
+        """
+        fields = self._fields
+        out, _ = self._native.place(
+            indices,
+            rows,
+            fields.grid_of[labels],
+            fields.share[labels],
+            fields.own[labels],
+            fields.ranges[labels],
+            self._exaggeration,
+            MOST_STEPS,
+            n_jobs,
+        )
+        return out

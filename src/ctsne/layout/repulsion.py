@@ -1,7 +1,12 @@
-"""Repulsion between all points: by the exact sum or by the particle mesh, whichever is faster."""
+"""Repulsion between all points: by the exact sum or by the particle mesh, whichever is faster.
+
+:class:`Repulsion` adds up the ranges of the weights (:class:`_RangeSum`). These are computed with
+one mesh per range (:class:`GroupedRepulsion`), or as sums over pairs of ranges.
+"""
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,23 +18,40 @@ from numpy.typing import NDArray
 import ctsne._native as _native
 from ctsne._core.checks import check_jobs, check_number
 from ctsne._core.messages import warn
-from ctsne.layout.grouped import GroupedRepulsion
-from ctsne.layout.mesh import Mesh, MeshPlan, plan_mesh
-from ctsne.layout.pairs import PairWeights
+from ctsne.layout.mesh import REACH_SPACING, Mesh, MeshPlan, plan_layers, plan_mesh
+from ctsne.layout.weights import PairWeights, Ranges, Term
 
-# Rough costs in nanoseconds on one core, to choose the faster way; results depend on them only
-# within the mesh's stated accuracy.
+# Rough costs in nanoseconds on one core, to choose the fastest computation; results depend on them
+# only within the mesh's stated accuracy. Costs of a pair summed exactly; by number of dimensions,
+# of a node of the doubled mesh and of a point.
 _PAIR_COST = 0.3
 _GENERAL_PAIR_COST = 1.5
 _NODE_COST = (8.0, 2.0, 8.0)
 _POINT_COST = (15.0, 30.0, 120.0)
 _PATIENCE = 4.0
+# With one mesh per range: costs of a node of a mesh before it is doubled, and with two layers; of a
+# pair inside a range; of a point and of a candidate in the sum over near pairs.
+_GROUPED_NODE_COST = 6.0
+_LAYERED_NODE_COST = 3.5
+_INSIDE_PAIR_COST = 0.2
+_NEAR_POINT_COST = 30.0
+_NEAR_PAIR_COST = 0.28
+# Candidates per squared reach for evenly spaced points, and how much denser points are in maps.
+_NEAR_CANDIDATES = 6.25
+_CLUMPING = 2.5
+# Reaches to choose from, a small factor apart, so that one kernel transform serves many steps.
+# Shorter ones save too little of the mesh; longer ones have too many pairs.
+_REACHES = tuple(1.6 * 1.25**k for k in range(10))
 # Larger labels may have a mesh of their own; the others are summed exactly, many in one call.
 LARGE_LABEL = 1000
+# Charge of unlabelled points. Its product with any other is at least one, where weights are capped.
+_UNLABELLED_CHARGE = 1e20
 # Beyond this, squared distances are too large for single precision.
 _WIDEST = 1e15
 # What to change if a map cannot be computed.
 REMEDY = "use a smaller dof, learning_rate or exaggeration, or a start (init) of about 1e-4 across"
+
+Extent = tuple[Sequence[float], Sequence[float]]
 
 
 def check_dof(dof: object) -> float:
@@ -37,7 +59,55 @@ def check_dof(dof: object) -> float:
     return check_number(dof, "dof", low=0.05, high=1000)
 
 
-Extent = tuple[Sequence[float], Sequence[float]]
+class Repulsion:
+    """Potential ``sum_j c_ij K_ij`` of a map of ``n`` points, and its forces.
+
+    With ``weights``, points must come in the order of ``weights.order``. ``exact`` forces the exact
+    sum or the mesh; by default the faster one is used.
+    """
+
+    def __init__(
+        self,
+        n: int,
+        *,
+        dof: float = 1.0,
+        weights: PairWeights | None = None,
+        n_jobs: int = 1,
+        exact: bool | None = None,
+    ) -> None:
+        self._dof = dof
+        n_jobs = check_jobs(n_jobs)
+        main = [_Channel((0, n), (0, n), 1.0)] if weights is None else weights.main
+        self._main = _RangeSum(n, main, dof=dof, n_jobs=n_jobs, exact=exact)
+        self._terms = [
+            (term, _RangeSum(len(term.points), _inside(term), dof=dof, n_jobs=n_jobs, exact=exact))
+            for term in (() if weights is None else weights.terms)
+        ]
+
+    def __call__(
+        self, y: NDArray[np.float32], extent: Extent | None = None
+    ) -> tuple[NDArray[np.float32], float]:
+        """Compute the forces on all points, and the normaliser over all ordered pairs.
+
+        The forces are ``(dof+1)/(2 dof) sum_j c_ij K_ij (y_i - y_j) / (1 + d_ij²/dof)``, and the
+        normaliser is ``sum_{i != j} c_ij K_ij``. ``extent`` holds the least and the greatest
+        coordinates, if known.
+        """
+        low, high = extent or (y.min(axis=0).tolist(), y.max(axis=0).tolist())
+        width = max(b - a for a, b in zip(low, high, strict=True))
+        if not all(map(math.isfinite, (*low, *high))) or width > _WIDEST:
+            raise ValueError(f"the map is {abs(width):g} wide, too wide for any forces; {REMEDY}")
+        force, normaliser = self._main(y, low, high)
+        for term, inside in self._terms:
+            added, potential = inside(y[term.points], low, high)
+            force[term.points] += np.float32(term.coefficient) * added
+            normaliser += term.coefficient * potential
+        if not 0 < normaliser < math.inf:
+            raise ValueError(
+                f"the points of the map are so far apart ({width:g}) that the sum of their kernel "
+                f"is lost to rounding ({normaliser:g}, dof={self._dof:g}); {REMEDY}"
+            )
+        return force, normaliser
 
 
 @dataclass(frozen=True)
@@ -65,15 +135,16 @@ class _Channel:
         return self.coefficient * float((charges.astype(np.float64) ** 2).sum())
 
 
-def _across_labels(n: int, weights: PairWeights) -> list[_Channel]:
-    """Write the weighted sum as sums over ranges of points.
+def _across_ranges(weights: Ranges) -> list[_Channel]:
+    """Write the weighted sum over all pairs, without what is added inside ranges, as channels.
 
-    Across labels the weight is the product of two roots of beta, that is of two charges; inside a
-    label the difference to alpha is left to add. Pairs with unlabelled points have weight one.
+    Across ranges the weight is the product of two roots of beta, that is of two charges.
     """
-    m = weights.n_labelled
+    n, m = weights.n, int(weights.bounds[-1])
+    if not m:
+        return [_Channel((0, n), (0, n), 1.0)]
     if (weights.beta == 0).all() and m == n:
-        return []  # only pairs inside labels count
+        return []  # only pairs inside ranges count
     if np.ptp(weights.beta) == 0:
         channels = [_Channel((0, m), (0, m), float(weights.beta[0]))]
     else:
@@ -83,6 +154,15 @@ def _across_labels(n: int, weights: PairWeights) -> list[_Channel]:
     if m < n:
         channels += [_Channel((m, n), (0, n), 1.0), _Channel((0, m), (m, n), 1.0)]
     return channels
+
+
+def _inside(term: Term) -> Ranges | list[_Channel]:
+    """Return weights of one, or of the charges, inside the groups of a term and zero across."""
+    n, n_groups = len(term.points), len(term.bounds) - 1
+    if term.charge is None and n_groups > 1:
+        return Ranges(n, term.bounds, np.zeros(n_groups), np.ones(n_groups))
+    groups = [(int(a), int(b)) for a, b in itertools.pairwise(term.bounds) if b - a > 1]
+    return [_Channel(group, group, 1.0, term.charge) for group in groups]
 
 
 @dataclass(frozen=True)
@@ -100,75 +180,48 @@ class _View:
         return _native.PairSum(self.y, self.plan.dof, self.n_jobs)
 
 
-class Repulsion:
-    """Potential ``sum_j c_ij K_ij`` of a map of ``n`` points, and its forces.
-
-    With ``weights``, points must come in the order of ``weights.order``. ``exact`` forces the exact
-    sum or the mesh; by default the faster one is used.
-    """
+class _RangeSum:
+    """Forces and potential of points in ranges, or of channels between ranges of points."""
 
     def __init__(
         self,
         n: int,
+        weights: Ranges | list[_Channel],
         *,
-        dof: float = 1.0,
-        weights: PairWeights | None = None,
-        n_jobs: int = 1,
-        exact: bool | None = None,
+        dof: float,
+        n_jobs: int,
+        exact: bool | None,
     ) -> None:
         self._n = n
         self._dof = dof
-        self._n_jobs = check_jobs(n_jobs)
+        self._n_jobs = n_jobs
         self._exact = exact
         self._warned = False
         self._mesh: Mesh | None = None
         self._bounds = np.zeros(1, np.int64)
         self._own = np.zeros(0, np.float32)
         self._grouped: GroupedRepulsion | None = None
-        if weights is None or weights.n_labelled == 0:
-            self._channels = [_Channel((0, n), (0, n), 1.0)]
-        else:
-            self._channels = _across_labels(n, weights)
-            self._bounds = weights.bounds
-            self._own = (weights.alpha - weights.beta).astype(np.float32)
-            self._grouped = GroupedRepulsion(
-                n, weights, dof=dof, n_jobs=self._n_jobs, mesh=exact is False
-            )
+        if not isinstance(weights, Ranges):
+            self._channels = weights
+            return
+        self._channels = _across_ranges(weights)
+        if len(weights.own):
+            self._bounds, self._own = weights.bounds, weights.own.astype(np.float32)
+            self._grouped = GroupedRepulsion(weights, dof=dof, n_jobs=n_jobs, mesh=exact is False)
 
     def __call__(
-        self, y: NDArray[np.float32], extent: Extent | None = None
-    ) -> tuple[NDArray[np.float32], float]:
-        """Compute the forces on all points, and the normaliser over all ordered pairs.
-
-        The forces are ``(dof+1)/(2 dof) sum_j c_ij K_ij (y_i - y_j) / (1 + d_ij²/dof)``, and the
-        normaliser is ``sum_{i != j} c_ij K_ij``. ``extent`` holds the least and the greatest
-        coordinates, if known.
-        """
-        low, high = extent or (y.min(axis=0).tolist(), y.max(axis=0).tolist())
-        width = max(b - a for a, b in zip(low, high, strict=True))
-        if not all(map(math.isfinite, (*low, *high))) or width > _WIDEST:
-            raise ValueError(f"the map is {abs(width):g} wide, too wide for any forces; {REMEDY}")
-        force, normaliser = self.sums(y, low, high)
-        if not 0 < normaliser < math.inf:
-            raise ValueError(
-                f"the points of the map are so far apart ({width:g}) that the sum of their kernel "
-                f"is lost to rounding ({normaliser:g}, dof={self._dof:g}); {REMEDY}"
-            )
-        return force, normaliser
-
-    def sums(
         self, y: NDArray[np.float32], low: Sequence[float], high: Sequence[float]
     ) -> tuple[NDArray[np.float32], float]:
-        """Compute forces and normaliser of a map between two corners, whatever they are."""
+        """Compute forces and normaliser of a map between two corners."""
         view = _View(y, self._n_jobs, *plan_mesh(low, high, self._dof))
         force = np.zeros_like(y)
-        way = None
+        chosen = None
         if self._grouped is not None and not self._exact_is_quicker(self._n, self._n, view.plan):
-            way = self._grouped.choose(low, high)
-        if self._grouped is not None and way is not None:
-            self._warn_if_coarse(way.plan, y)
-            normaliser = self._grouped.add(way, y, force)
-            normaliser += self._add_exactly(range(way.n_single), view, force)
+            chosen = self._grouped.choose(low, high)
+        if self._grouped is not None and chosen is not None:
+            self._warn_if_coarse(chosen.plan, y)
+            normaliser = self._grouped.add(chosen, y, force)
+            normaliser += self._add_exactly(range(chosen.n_single), view, force)
             return force, normaliser
         normaliser = sum((self._add(channel, view, force) for channel in self._channels), 0.0)
         if len(self._own):
@@ -242,3 +295,151 @@ class Repulsion:
         )
         # The mesh includes each point's own charge, at distance zero: subtract it.
         return potential - channel.own
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Ranges of points with one weight per pair of ranges, written as charges.
+
+    Across labels the weight of a pair is the product of both charges, inside a label ``own`` more;
+    with an unlabelled point it is one. Applied to charges on a mesh, these weights give all forces
+    with one mesh per group.
+    """
+
+    bounds: NDArray[np.int64]  # group g holds points bounds[g] to bounds[g + 1]
+    charge: NDArray[np.float32]
+    own: NDArray[np.float32]
+    unlabelled: bool  # whether the last group holds the unlabelled points
+
+    @cached_property
+    def same(self) -> NDArray[np.float32]:
+        """Weight of a pair inside each group."""
+        return np.minimum(self.charge, 1) ** 2 + self.own
+
+    @cached_property
+    def acting(self) -> NDArray[np.float64]:
+        """Weighted number of points that act on a point of each group, itself included."""
+        counts = np.diff(self.bounds).astype(np.float64)
+        charge, own = self.charge.astype(np.float64), self.own.astype(np.float64)
+        if not self.unlabelled:
+            return np.asarray(charge * (charge * counts).sum() + own * counts)
+        labelled = Groups(self.bounds[:-1], self.charge[:-1], self.own[:-1], unlabelled=False)
+        return np.append(labelled.acting + counts[-1], counts.sum())
+
+    @cached_property
+    def own_potential(self) -> float:
+        """What all points add to their own potential, at distance zero."""
+        return float((np.diff(self.bounds) * self.same.astype(np.float64)).sum())
+
+
+def groups_of(weights: Ranges, n_single: int) -> Groups | None:
+    """Make a group of each of the largest labels, one of all others, and one of unlabelled points.
+
+    None if groups cannot express the weights.
+    """
+    n, m = weights.n, int(weights.bounds[-1])
+    rest = weights.beta[n_single:]
+    if np.ptp(weights.beta) > 0 and (m < n or (len(rest) and np.ptp(rest) > 0)):
+        return None
+    charge = np.sqrt(weights.beta[: n_single + 1])
+    own = np.append(weights.own[:n_single], 0.0)[: len(charge)]
+    bounds = np.append(weights.bounds[: len(charge)], m)
+    if m < n:
+        charge, own = np.append(charge, _UNLABELLED_CHARGE), np.append(own, 0.0)
+        bounds = np.append(bounds, n)
+    return Groups(bounds, charge.astype(np.float32), own.astype(np.float32), unlabelled=m < n)
+
+
+@dataclass(frozen=True)
+class MeshChoice:
+    """How to compute the forces: the mesh of every group, and the groups.
+
+    Inside labels without a group, the weight of pairs beyond that across labels is left to add.
+    """
+
+    plan: MeshPlan  # for the whole kernel, in two layers, or without the near part of the kernel
+    origin: tuple[float, ...]  # position of the first node
+    n_single: int  # the largest labels, which are groups of their own
+
+
+class GroupedRepulsion:
+    """Weighted sums over all pairs of a plane map whose points come in groups.
+
+    Weights apply to the charges on the mesh, so every point writes to one grid and reads one. Most
+    meshes have two layers. If there are many grids and few points, the fine layer costs more than
+    the near pairs it replaces, and these are summed instead. With ``mesh``, every label gets a
+    group, however small.
+    """
+
+    def __init__(self, weights: Ranges, *, dof: float, n_jobs: int, mesh: bool) -> None:
+        self._weights = weights
+        self._dof = dof
+        self._n_jobs = n_jobs
+        counts = np.diff(weights.bounds).astype(np.float64)
+        pair = _INSIDE_PAIR_COST if dof == 1 else _GENERAL_PAIR_COST
+        # Exact sums: of each label, and of all labels from each one on.
+        self._exact_cost = np.full(len(counts), np.inf) if mesh else pair * counts**2
+        self._exact_costs = np.append(np.cumsum(self._exact_cost[::-1])[::-1], 0.0)
+        self._groups: dict[int, Groups | None] = {}
+        self._mesh: Mesh | None = None
+
+    def choose(self, low: Sequence[float], high: Sequence[float]) -> MeshChoice | None:
+        """Choose the fastest way for a map between two corners; None if there is none."""
+        if len(low) != 2:
+            return None
+        meshes = [plan_mesh(low, high, self._dof)]
+        if self._dof == 1:
+            meshes = [plan_layers(low, high) or meshes[0]]
+            meshes += [plan_mesh(low, high, 1.0, self._best_reach(low, high))]
+        _, way = min((self._way(low, high, *mesh) for mesh in meshes), key=lambda way: way[0])
+        return None if self._groups_of(way.n_single) is None else way
+
+    def _way(
+        self, low: Sequence[float], high: Sequence[float], plan: MeshPlan, origin: tuple[float, ...]
+    ) -> tuple[float, MeshChoice]:
+        """Return the cost of a mesh, with a group for every label that is worth one."""
+        mesh = (_LAYERED_NODE_COST if plan.near else _GROUPED_NODE_COST) * math.prod(plan.nodes)
+        n_single = int(np.count_nonzero(self._exact_cost > mesh))
+        cost = (n_single + 1) * mesh + self._exact_costs[n_single]
+        if plan.pairs:
+            cost += self._weights.n * (
+                _NEAR_POINT_COST + self._pair_cost(low, high) * plan.reach**2
+            )
+        return cost, MeshChoice(plan, origin, n_single)
+
+    def _pair_cost(self, low: Sequence[float], high: Sequence[float]) -> float:
+        """Return the cost of the near pairs of a point, for a reach of one."""
+        area = max(1e-30, (high[0] - low[0]) * (high[1] - low[1]))
+        return _NEAR_PAIR_COST * _NEAR_CANDIDATES * _CLUMPING * self._weights.n / area
+
+    def _best_reach(self, low: Sequence[float], high: Sequence[float]) -> float:
+        """Return the reach at which meshes and near pairs together cost the least."""
+        n_single = np.count_nonzero(self._exact_cost > _GROUPED_NODE_COST * 2**14)
+        area = (high[0] - low[0]) * (high[1] - low[1])
+        mesh = (n_single + 1) * _GROUPED_NODE_COST * area / REACH_SPACING**2
+        best = (mesh / (self._weights.n * self._pair_cost(low, high))) ** 0.25
+        return min(_REACHES, key=lambda reach: abs(reach - best))
+
+    def add(self, way: MeshChoice, y: NDArray[np.float32], force: NDArray[np.float32]) -> float:
+        """Add the forces, and return the potential summed over all points."""
+        groups, plan = self._groups_of(way.n_single), way.plan
+        assert groups is not None
+        n_groups = len(groups.charge)
+        if self._mesh is None or (self._mesh.plan, len(self._mesh.grids)) != (plan, n_groups):
+            self._mesh = Mesh(plan, n_groups, n_jobs=self._n_jobs)
+        mesh = self._mesh.native
+        mesh.spread(y, groups.bounds, way.origin)
+        mesh.mix(groups.charge, groups.own, groups.unlabelled)
+        offset = self._mesh.convolve() * groups.acting
+        potential = mesh.gather(force, y, groups.bounds, way.origin, offset)
+        if plan.pairs:
+            potential += mesh.add_near(
+                force, y, groups.bounds, way.origin, groups.charge, groups.same, plan.reach
+            )
+        # All parts include each point's own charge, at distance zero: subtract it.
+        return potential - groups.own_potential
+
+    def _groups_of(self, n_single: int) -> Groups | None:
+        if n_single not in self._groups:
+            self._groups[n_single] = groups_of(self._weights, n_single)
+        return self._groups[n_single]

@@ -14,8 +14,8 @@ from ctsne.affinity.new_rows import FittedColumn
 from ctsne.affinity.weights import Floats
 from ctsne.fit.pipeline import weights_of
 from ctsne.labels import Column, Labels
-from ctsne.layout import ColumnWeights, PairWeights
-from ctsne.layout.fields import Fields, make_column_fields, make_fields
+from ctsne.layout import PairWeights
+from ctsne.layout.fields import make_fields
 from ctsne.neighbors.alignment import Alignment
 from ctsne.neighbors.queries import SearchIndex
 from ctsne.placing.reference import (
@@ -47,7 +47,7 @@ class Fitted:
     knob: Floats
     labels: Column | Labels | None  # those that have an effect
     used: tuple[int, ...]  # which columns of the labels given these are
-    weights: PairWeights | ColumnWeights | None
+    weights: PairWeights | None
     features: Any  # in which neighbours were searched, or distances
     projection: Projection | None
     alignment: Alignment
@@ -109,7 +109,7 @@ def make_reference(
     if labels is not None:
         one = labels.combined if isinstance(labels, Labels) else labels
         combined = one.codes
-    if isinstance(fitted.weights, ColumnWeights):
+    if fitted.weights is not None and len(fitted.weights.columns) > 1:
         alpha = np.array([each.alpha[0] for each in fitted.weights.columns])
         beta = np.array([each.beta[0] for each in fitted.weights.columns])
     features = index = None
@@ -134,7 +134,7 @@ def make_reference(
         beta=beta,
         projection=fitted.projection,
         alignment=fitted.alignment,
-        fields=_fields(fitted, embedding, alpha, beta, n_jobs),
+        fields=make_fields(embedding, fitted.weights, dof=fitted.dof, n_jobs=n_jobs),
         index=index,
         method=fitted.method,
         metric=fitted.metric,
@@ -179,31 +179,6 @@ def _columns(fitted: Fitted, diagnostics: Diagnostics) -> tuple[FittedColumn, ..
         )
         for column, knob, share, matched in each
     )
-
-
-def _fields(
-    fitted: Fitted, embedding: NDArray[np.float32], alpha: Floats, beta: Floats, n_jobs: int
-) -> Fields:
-    weights, labels = fitted.weights, fitted.labels
-    if isinstance(weights, ColumnWeights):
-        assert isinstance(labels, Labels)
-        _, first = np.unique(labels.combined.codes, return_index=True)
-        table = labels.codes[first]
-        return make_column_fields(
-            embedding,
-            labels.codes,
-            table[(table >= 0).any(axis=1)],
-            alpha,
-            beta,
-            dof=fitted.dof,
-            n_jobs=n_jobs,
-        )
-    made = make_fields(embedding, weights, dof=fitted.dof, n_jobs=n_jobs)
-    if weights is None or not isinstance(labels, Column):
-        return made
-    numbers = np.empty(labels.n_labels, np.int64)  # in pair weights, the largest label comes first
-    numbers[np.argsort(-labels.counts, kind="stable")] = np.arange(labels.n_labels)
-    return made.renumbered(numbers)
 
 
 def _calibrated(reference: Reference, features: Any, n_jobs: int) -> Reference:

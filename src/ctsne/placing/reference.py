@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from ctsne._core.components import Projection
 from ctsne.affinity.new_rows import Codes, FittedColumn, NewRows, RowMaker
 from ctsne.affinity.weights import Floats
-from ctsne.layout.fields import MOST_NODES, Fields, make_column_fields
-from ctsne.layout.place import Places
+from ctsne.layout.fields import MOST_NODES, Fields, Places, fields_for
+from ctsne.layout.weights import ColumnFactor
 from ctsne.neighbors import Neighbors
 from ctsne.neighbors.alignment import Alignment, moved
 from ctsne.neighbors.crossed import crossed_neighbors
@@ -195,12 +195,16 @@ class Reference:
         labels = tuple(np.where(codes < known, codes, -1).tolist())
         places = self._new_places.get(labels)
         if places is None:
-            made = make_column_fields(
+            columns = [
+                ColumnFactor(column.codes, np.full(count, alpha), np.full(count, beta))
+                for column, count, alpha, beta in zip(
+                    self.columns, known, self.alpha, self.beta, strict=True
+                )
+            ]
+            made = fields_for(
                 self.embedding,
-                stacked(self.columns, self.n_points),
+                columns,
                 np.array([labels], np.int32),
-                self.alpha,
-                self.beta,
                 dof=self.fields.dof,
                 n_jobs=n_jobs,
             )

@@ -13,8 +13,7 @@ from ctsne._core.checks import check_finite
 from ctsne._core.components import Projection
 from ctsne._core.vocabulary import ALIGNMENTS, METRICS
 from ctsne.affinity.new_rows import FittedColumn
-from ctsne.layout.fields import Fields
-from ctsne.layout.place import Places
+from ctsne.layout.fields import Fields, Places
 from ctsne.layout.repulsion import check_dof
 from ctsne.methods import METHODS
 from ctsne.neighbors.alignment import Alignment
