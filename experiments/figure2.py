@@ -8,8 +8,8 @@ from pathlib import Path
 import common
 import numpy as np
 from numpy.typing import NDArray
+from similarity_profile import similarity_profile
 
-from ctsne import pl
 from tests.reference import squared_distances
 
 # Light and dark shades of blue and orange distinguish the six combinations.
@@ -46,7 +46,7 @@ def run(output: Path) -> None:
     others = np.flatnonzero(np.arange(len(data.X)) != point)
     cut = float(distances[point, order[point, LENGTH - 1]])
 
-    ax = pl.similarity_profile(
+    ax = similarity_profile(
         distances[point, others], None, combination[others], cut=cut, palette=PALETTE
     )
     image = common.picture(output, "figure2", ax.figure, "Distances from one point, by label")

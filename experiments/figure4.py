@@ -8,8 +8,8 @@ from typing import Any
 import common
 import numpy as np
 from numpy.typing import NDArray
+from similarity_profile import similarity_profile
 
-from ctsne import pl
 from ctsne.affinity import revised_affinities
 from ctsne.labels import encode_column
 from ctsne.neighbors import find_neighbors, paper_lengths
@@ -136,7 +136,7 @@ def _draw(d2: Floats, log_weights: Floats, profiles: dict[float, Floats], labels
     over.set_xticks([0.3, 0.5, 1, 2], ["0.3", "0.5", "1", "2"])
     over.spines[["top", "right"]].set_visible(False)
     for ax, sigma in zip(beside, (sigmas[0], sigmas[-1]), strict=True):
-        pl.similarity_profile(np.sqrt(d2), profiles[sigma], labels, title=f"σ = {sigma:.3f}", ax=ax)
+        similarity_profile(np.sqrt(d2), profiles[sigma], labels, title=f"σ = {sigma:.3f}", ax=ax)
     beside[0].get_legend().remove()
     figure.subplots_adjust(wspace=0.28)
     return figure

@@ -632,9 +632,6 @@ CALLS: dict[str, Callable[[Data], Call]] = {
     "pl.other_share": _other_share,
     "pl.label_mixing": lambda data: Call(pl.label_mixing, data.either_map(), data.known, k=data.k),
     "pl.palette": lambda data: Call(pl.palette, data.column, pick(data.rng, (None, data.flat))),
-    "pl.similarity_profile": lambda data: Call(
-        pl.similarity_profile, np.sort(data.rng.random(data.n)), data.rng.random(data.n), data.known
-    ),
     "report.show": lambda data: Call(
         report.show, small_model(), columns={"number": np.arange(60.0)}, names=np.arange(60)
     ),

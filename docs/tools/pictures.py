@@ -20,6 +20,7 @@ from ctsne.evaluate import laplacian
 from ctsne.labels import encode_column
 from ctsne.neighbors import find_neighbors, paper_lengths
 from ctsne.sweep import sweep
+from experiments.similarity_profile import similarity_profile
 from tests import reference as formulas
 
 matplotlib.use("Agg")
@@ -156,7 +157,7 @@ def pull() -> Any:
     }
     figure, axes = plt.subplots(1, len(rows), figsize=(9, 3.2), sharey=True, layout="constrained")
     for ax, (title, row) in zip(axes, rows.items(), strict=True):
-        pl.similarity_profile(
+        similarity_profile(
             found.distances[point], row[point], cells.batch[found.indices[point]], ax=ax
         )
         ax.set_title(title, loc="left", fontsize="medium", pad=40)

@@ -9,8 +9,7 @@ import pandas as pd
 import pytest
 
 from ctsne import pl
-from ctsne.pl.palette import COLORS, MANY_COLORS, MISSING
-from ctsne.pl.perception import color_distances
+from ctsne.pl.palette import COLORS, MANY_COLORS, MISSING, color_distances
 
 
 def grid(side: int, n: int = 30, *, spread: float = 0.3) -> tuple[np.ndarray, np.ndarray]:

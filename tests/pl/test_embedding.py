@@ -13,8 +13,8 @@ from matplotlib.markers import MarkerStyle
 
 from ctsne import ConditionalTSNE, Placement, pl
 from ctsne.datasets import make_synthetic
-from ctsne.pl.palette import MISSING
-from ctsne.pl.points import MOST_DOTS, REFERENCE
+from ctsne.pl.palette import MISSING, REFERENCE
+from ctsne.pl.points import MOST_DOTS
 
 
 def made_up(n: int = 40) -> np.ndarray:

@@ -33,9 +33,6 @@ PICTURES: dict[str, Callable[..., Any]] = {
     "trade_off": lambda **width: pl.trade_off({"joint": [0, 1]}, {"joint": [1, 0]}, **width),
     "label_mixing": lambda **width: pl.label_mixing(POSITIONS, BATCH, **width),
     "other_share": lambda **width: pl.other_share(np.linspace(0, 1, 300), BATCH, **width),
-    "similarity_profile": lambda **width: pl.similarity_profile(
-        np.arange(300), np.ones(300), BATCH, **width
-    ),
 }
 
 

@@ -14,7 +14,7 @@ from fontTools.pens.ttGlyphPen import TTGlyphPen
 from matplotlib import font_manager
 
 from ctsne import pl
-from ctsne.pl import fonts
+from ctsne.pl import figures
 
 CHINESE = "細胞"
 
@@ -22,7 +22,7 @@ CHINESE = "細胞"
 @pytest.fixture(autouse=True)
 def _as_in_a_new_process() -> Iterator[None]:
     known = list(font_manager.fontManager.ttflist)
-    fonts._reported.clear()
+    figures._reported.clear()
     yield
     font_manager.fontManager.ttflist = known
 
@@ -99,4 +99,4 @@ def test_without_any_such_font_there_is_one_message() -> None:
 
 def test_the_usual_font_writes_what_it_can() -> None:
     for text in ("β-cell", "naïve", "−1", "Ж", ""):
-        assert fonts.written(text) == {"text": text}
+        assert figures.text_properties(text) == {"text": text}

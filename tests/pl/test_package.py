@@ -53,8 +53,6 @@ def draw_everything(labels: list[str | None]) -> list[plt.Axes]:
         pl.measures(np.linspace(0, 1, 3), names),
         pl.trade_off(names, names),
         pl.label_mixing(positions, labels, k=2),
-        pl.similarity_profile(np.arange(n), np.ones(n), labels),
-        pl.similarity_profile(np.arange(n), None, labels, cut=2),
         pl.other_share(np.linspace(0, 1, n), labels, by=labels),
     ]
 
@@ -75,7 +73,6 @@ def test_all_text_lies_inside_the_figure_and_outside_the_data() -> None:
     pictures = [
         pl.embedding(positions, labels, title="title"),
         pl.maps({"a": positions, "b": positions}, labels, ncols=1)[0],
-        pl.similarity_profile(np.arange(60), np.ones(60), labels, title="title"),
         pl.other_share(np.linspace(0, 1, 60), labels, by=labels),
         pl.label_mixing(positions, labels, k=5),
         pl.measures([0, 1], {label: [0, 1] for label in labels[:30]}, ylabel="y"),
@@ -97,7 +94,7 @@ def test_a_label_has_one_colour_in_all_pictures() -> None:
     labels = ["c", "a", "b", None] * 3
     colors = [color for name, color in pl.palette(labels).items()]
     pictures = draw_everything(labels)
-    for ax in (pictures[0], pictures[2], pictures[6], pictures[7]):
+    for ax in (pictures[0], pictures[2], pictures[6]):
         legend = ax.get_legend()
         assert [text.get_text() for text in legend.get_texts()][:4] == ["a", "b", "c", "missing"]
         assert [line.get_color().upper() for line in legend.get_lines()][:4] == colors

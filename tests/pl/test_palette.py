@@ -15,10 +15,10 @@ from ctsne.pl.palette import (
     MEASURE_COLORS,
     METHOD_COLORS,
     MISSING,
+    color_distances,
     label_colors,
     measure_colors,
 )
-from ctsne.pl.perception import color_distances
 
 # Okabe and Ito, "Color universal design" (2008).
 OKABE_ITO = {

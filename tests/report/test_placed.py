@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from ctsne import ConditionalTSNE, Placement
-from ctsne.pl.points import REFERENCE
+from ctsne.pl.palette import REFERENCE
 from ctsne.report import placed, write_placed
 from ctsne.report.payload import build_payload
 from ctsne.report.placed import DISTANCE, PLACED

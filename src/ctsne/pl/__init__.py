@@ -17,16 +17,7 @@ image, of the dpi that you save with, and texts stay texts with
 
 from ctsne.pl.maps import embedding, maps
 from ctsne.pl.measures import measures, trade_off
-from ctsne.pl.neighbors import label_mixing, other_share, similarity_profile
+from ctsne.pl.neighbors import label_mixing, other_share
 from ctsne.pl.palette import palette
 
-__all__ = [
-    "embedding",
-    "label_mixing",
-    "maps",
-    "measures",
-    "other_share",
-    "palette",
-    "similarity_profile",
-    "trade_off",
-]
+__all__ = ["embedding", "label_mixing", "maps", "measures", "other_share", "palette", "trade_off"]

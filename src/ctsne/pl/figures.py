@@ -1,10 +1,15 @@
-"""Shared parts of all figures: sizes, label texts, charts and grids of panels."""
+"""Shared by all figures: sizes, fonts and texts, charts, legends and grids of panels."""
 
 from __future__ import annotations
 
+import functools
+import importlib
+import logging
 import math
 import textwrap
+import unicodedata
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -12,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne._core.checks import as_numbers, check_number
-from ctsne._core.messages import label_text, shown
-from ctsne.pl.fonts import written
-from ctsne.pl.loading import load
+from ctsne._core.messages import label_text, shown, warn
+from ctsne.labels import Column
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +30,7 @@ GAP, HEADER = 0.14, 0.34
 
 # Widths of a page's columns in mm, as most journals print them, and the share of the usual sizes
 # of texts and lines at which they are printed: texts of 6 to 8 points.
-COLUMNS = {"single": 89.0, "double": 183.0}
+_COLUMN_WIDTHS = {"single": 89.0, "double": 183.0}
 _PRINTED, _PRINTED_DPI, _MM_PER_INCH = 0.7, 300, 25.4
 # Figures of a fixed width, in inches.
 _WIDTHS: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
@@ -35,6 +39,32 @@ _WIDTHS: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
 LITERAL: dict[str, Any] = {"parse_math": False, "usetex": False}
 # Long names lose their middle, because names mostly differ at their ends.
 _START, _END, _LINE = 28, 17, 26
+# Drawn for a character that no installed font has.
+_PLACEHOLDER = "□"
+# Fonts that cover most of the world's scripts are tried before others.
+_PREFERRED = ("noto sans cjk", "noto sans", "source han sans", "arial unicode", "unifont")
+# Fonts that draw a framed sign instead of any character; matplotlib brings one along.
+_STAND_INS = ("last resort", "lastresort")
+# Scripts that no font has, each reported once, and families used besides the usual ones.
+_reported: set[str] = set()
+_further_families: set[str] = set()
+
+MISSING_TEXT = "missing"
+# A legend lists no more labels than this; far more than there are distinct colours.
+_MOST_ENTRIES = 100
+# Inches per line of a legend, and its maximum number of columns beside a panel.
+_LINE_HEIGHT, _MOST_COLUMNS = 0.19, 4
+
+
+def load(name: str = "") -> Any:
+    """Import a module of matplotlib, or the package itself, when something is drawn."""
+    try:
+        return importlib.import_module(f"matplotlib.{name}" if name else "matplotlib")
+    except ImportError as error:
+        raise ImportError('drawing needs matplotlib: pip install "ctsne[plot]"') from error
+
+
+# Checks
 
 
 def check_axes(ax: Any, *, argument: str = "ax") -> None:
@@ -60,16 +90,106 @@ def check_width(width: object, given: object = None) -> float | None:
         return None
     if given is not None:
         raise ValueError("width is that of a new figure; leave it out where axes are given")
-    names = ", ".join(map(repr, COLUMNS))
-    wanted = f"width must be {names} or a number of millimetres from 40 to 1000"
-    if isinstance(width, str):
-        if width not in COLUMNS:
-            raise ValueError(f"{wanted}, got {shown(width)}")
-        return COLUMNS[width] / _MM_PER_INCH
+    if isinstance(width, str) and width in _COLUMN_WIDTHS:
+        return _COLUMN_WIDTHS[width] / _MM_PER_INCH
     try:
         return check_number(width, "width", low=40, high=1000) / _MM_PER_INCH
     except (TypeError, ValueError) as error:
-        raise type(error)(f"{wanted}, got {shown(width)}") from None
+        names = ", ".join(map(repr, _COLUMN_WIDTHS))
+        wanted = f"{names} or a number of millimetres from 40 to 1000"
+        kind = ValueError if isinstance(width, str) else type(error)
+        raise kind(f"width must be {wanted}, got {shown(width)}") from None
+
+
+# Texts and their fonts
+
+
+def shown_text(label: object) -> str:
+    """Return a label's text on one or more lines, shortened if it is very long."""
+    text = " ".join(label_text(label).split())
+    if len(text) > _START + _END + 1:
+        text = f"{text[:_START].rstrip()}…{text[-_END:].lstrip()}"
+    # A break inside a word would look like part of it: CD31(-) must not become CD31(- and ).
+    lines = textwrap.wrap(text, _LINE, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(lines) or "(empty)"
+
+
+def text_properties(text: str) -> dict[str, Any]:
+    """Return a text as properties of a matplotlib text, with further fonts if it needs any."""
+    needed = sorted({char for char in text if ord(char) > 127 and not char.isspace()})
+    manager, families = load("font_manager"), list(load().rcParams["font.family"])
+    usual = [manager.findfont(manager.FontProperties(family=[name])) for name in families]
+    usual_characters = frozenset().union(*map(_characters, usual)) if needed else frozenset()
+    found = {char: _family_with(char) for char in needed if ord(char) not in usual_characters}
+    if not found:
+        return {"text": text}
+    absent = [char for char, family in found.items() if family is None]
+    for char in absent:
+        text = text.replace(char, _PLACEHOLDER)
+    _report_absent(absent)
+    further = list(dict.fromkeys(filter(None, found.values())))
+    _further_families.update(further)
+    # A family may lack the weight of the other texts; matplotlib would log that each time.
+    logging.getLogger("matplotlib.font_manager").addFilter(_concerns_usual_fonts)
+    return {"text": text, "fontfamily": [*families, *further]}
+
+
+def _concerns_usual_fonts(record: logging.LogRecord) -> bool:
+    return not any(family in record.getMessage() for family in _further_families)
+
+
+@functools.cache
+def _characters(file: str) -> frozenset[int]:
+    """Return the characters of a font; none if it cannot be read."""
+    try:
+        return frozenset(load("ft2font").FT2Font(file).get_charmap())
+    except (OSError, RuntimeError):
+        return frozenset()
+
+
+def _family_with(char: str) -> str | None:
+    """Return the family of an installed font that has a character."""
+
+    def rank(font: Any) -> tuple[int, bool, str]:
+        name = font.name.lower()
+        place = next((i for i, part in enumerate(_PREFERRED) if part in name), len(_PREFERRED))
+        return place, font.style != "normal" or font.weight not in (400, "normal"), font.name
+
+    for font in sorted(load("font_manager").fontManager.ttflist, key=rank):
+        stands_in = any(name in font.name.lower() for name in _STAND_INS)
+        if not stands_in and ord(char) in _characters(font.fname):
+            return str(font.name)
+    return None
+
+
+def _report_absent(absent: list[str]) -> None:
+    """Report characters that no font has, once per script."""
+    scripts = {unicodedata.name(char, "unnamed").split()[0]: char for char in reversed(absent)}
+    for script in sorted(scripts.keys() - _reported):
+        _reported.add(script)
+        warn(
+            f"no installed font has {script} characters such as {scripts[script]!r}, drawn as "
+            f"{_PLACEHOLDER}; install one that has, such as those of the Noto family"
+        )
+
+
+def set_title(ax: Axes, title: str, *, pad: float = 6.0, **properties: Any) -> None:
+    """Write a title above the left end of a panel."""
+    scale, text = scale_of(ax), text_properties(title)
+    look: dict[str, Any] = {"fontsize": TITLE_SIZE * scale, "fontweight": "bold", "color": INK}
+    look |= {"pad": pad * scale, **properties}
+    ax.set_title(text.pop("text"), loc="left", **text, **look)
+
+
+def set_ticks(axis: Any, texts: list[str], **properties: Any) -> None:
+    """Write texts as they are at 0, 1, 2, ... of an axis."""
+    ready = [text_properties(text) for text in texts]
+    families = list(dict.fromkeys(name for text in ready for name in text.get("fontfamily", ())))
+    look = {**LITERAL, **properties, **({"fontfamily": families} if families else {})}
+    axis.set_ticks(range(len(texts)), [text["text"] for text in ready], **look)
+
+
+# Charts
 
 
 def scale_of(ax: Axes) -> float:
@@ -101,6 +221,13 @@ def chart_axes(
     return ax
 
 
+def set_tick_look(ax: Axes) -> None:
+    """Give ticks and their texts the colour and the sizes of the figure."""
+    scale = scale_of(ax)
+    sizes: dict[str, Any] = {"length": 3.5 * scale, "width": 0.8 * scale, "pad": 3.5 * scale}
+    ax.tick_params(colors=INK, labelsize=SMALL_SIZE * scale, **sizes)
+
+
 def finish_chart(
     ax: Axes, *, xlabel: str | None = None, ylabel: str | None = None, grid: Any = None
 ) -> None:
@@ -111,17 +238,10 @@ def finish_chart(
         ax.set_axisbelow(True)
     for side, spine in ax.spines.items():
         spine.set(visible=side in ("left", "bottom"), color=GREY, linewidth=0.8 * scale)
-    ax.tick_params(
-        colors=INK,
-        labelsize=SMALL_SIZE * scale,
-        length=3.5 * scale,
-        width=0.8 * scale,
-        pad=3.5 * scale,
-    )
-    look: dict[str, Any] = {"fontsize": TEXT_SIZE * scale, "color": INK}
-    ax.xaxis.label.set(**written(xlabel or ""), **look)
-    ax.yaxis.label.set(**written(ylabel or ""), **look)
-    ax.xaxis.labelpad = ax.yaxis.labelpad = 4.0 * scale
+    set_tick_look(ax)
+    for axis, text in ((ax.xaxis, xlabel), (ax.yaxis, ylabel)):
+        axis.label.set(**text_properties(text or ""), fontsize=TEXT_SIZE * scale, color=INK)
+        axis.labelpad = 4.0 * scale
 
 
 def widen(ax: Axes, room: tuple[float, float]) -> None:
@@ -134,30 +254,82 @@ def widen(ax: Axes, room: tuple[float, float]) -> None:
     figure.set_size_inches(width, max(height, high + 0.9 * scale_of(ax)))
 
 
-def set_title(ax: Axes, title: str, *, pad: float = 6.0, **properties: Any) -> None:
-    """Write a title above the left end of a panel."""
-    scale, text = scale_of(ax), written(title)
-    look: dict[str, Any] = {"fontsize": TITLE_SIZE * scale, "fontweight": "bold", "color": INK}
-    look |= {"pad": pad * scale, **properties}
-    ax.set_title(text.pop("text"), loc="left", **text, **look)
+# Legends
 
 
-def set_ticks(axis: Any, texts: list[str], **properties: Any) -> None:
-    """Write texts as they are at 0, 1, 2, ... of an axis."""
-    ready = [written(text) for text in texts]
-    families = list(dict.fromkeys(name for each in ready for name in each.get("fontfamily", ())))
-    look = {**LITERAL, **properties, **({"fontfamily": families} if families else {})}
-    axis.set_ticks(range(len(texts)), [each["text"] for each in ready], **look)
+@dataclass(frozen=True)
+class Entry:
+    """One line of a legend: its text and how its symbol is drawn."""
+
+    text: str
+    color: str = INK
+    marker: str = "o"
+    line: str = "none"
+    heading: bool = False
 
 
-def shown_text(label: object) -> str:
-    """Return a label's text on one or more lines, shortened if it is very long."""
-    text = " ".join(label_text(label).split())
-    if len(text) > _START + _END + 1:
-        text = f"{text[:_START].rstrip()}…{text[-_END:].lstrip()}"
-    # A break inside a word would look like part of it: CD31(-) must not become CD31(- and ).
-    lines = textwrap.wrap(text, _LINE, break_long_words=False, break_on_hyphens=False)
-    return "\n".join(lines) or "(empty)"
+def label_entries(
+    labels: Column, colors: list[str] | None = None, markers: list[str] | None = None
+) -> list[Entry]:
+    """Return an entry per label, and one for missing labels, which come last in both lists."""
+    colors = [GREY] * (labels.n_labels + 1) if colors is None else colors
+    markers = ["o"] * (labels.n_labels + 1) if markers is None else markers
+    texts = map(shown_text, labels.names[:_MOST_ENTRIES])
+    entries = [Entry(*look) for look in zip(texts, colors, markers, strict=False)]
+    if labels.n_labels > _MOST_ENTRIES:
+        entries.append(Entry(f"... and {labels.n_labels - _MOST_ENTRIES} more", marker=""))
+    return entries + [Entry(MISSING_TEXT, colors[-1], markers[-1])] * bool(labels.n_missing)
+
+
+def add_legend(
+    ax: Axes, entries: list[Entry], *, height: float | None = None, **placing: Any
+) -> tuple[float, float]:
+    """Put a legend to the right of the Axes, or as ``placing`` says; return its size in inches."""
+    figure: Any = ax.get_figure(root=True)
+    scale, line_class = scale_of(ax), load("lines").Line2D
+    # More lines than fit into the height, by default that of the Axes, need several columns.
+    lines = sum(entry.text.count("\n") + 1 for entry in entries)
+    room = max(1, height or ax.bbox.height / figure.dpi)
+    sizes = {"linewidth": 1.6 * scale, "markersize": 6.5 * scale, "markeredgewidth": 0}
+    handles = [
+        line_class([], [], color=entry.color, marker=entry.marker, linestyle=entry.line, **sizes)
+        for entry in entries
+    ]
+    options = {
+        "loc": "upper left",
+        "bbox_to_anchor": (1.0, 1.0),
+        "borderaxespad": 0.4,
+        "fontsize": SMALL_SIZE * scale,
+        "frameon": False,
+        "handletextpad": 0.5,
+        "columnspacing": 1.2,
+        "alignment": "left",
+        "labelcolor": INK,
+        "ncols": min(_MOST_COLUMNS, math.ceil(lines * _LINE_HEIGHT * scale / room)),
+        "handlelength": 2.0 if any(entry.line != "none" for entry in entries) else 1.0,
+        **placing,
+    }
+    # The texts are set afterwards, because matplotlib drops entries that begin with "_".
+    legend = ax.legend(handles, ["" for _ in handles], **options)
+    for text, entry in zip(legend.get_texts(), entries, strict=True):
+        weight = "bold" if entry.heading else "normal"
+        text.set(**text_properties(entry.text), fontweight=weight, **LITERAL)
+    box = legend.get_window_extent()
+    return box.width / figure.dpi, box.height / figure.dpi
+
+
+def add_legend_below(ax: Axes, entries: list[Entry], width: float) -> float:
+    """Put a legend below the Axes in as many columns as fit; return its height in inches."""
+    for ncols in range(min(len(entries), 12), 0, -1):
+        wide, high = add_legend(
+            ax, entries, bbox_to_anchor=(0.0, 0.0), borderaxespad=0.2, ncols=ncols
+        )
+        if wide <= width:
+            break
+    return high
+
+
+# Panels
 
 
 class PanelGrid:
@@ -190,41 +362,39 @@ class PanelGrid:
         self.place({})
 
     @property
-    def rise(self) -> float:
+    def panel_height(self) -> float:
         """The height of a panel in inches."""
         return self.side * self.shape
 
     @property
     def height(self) -> float:
         """Inches from the top of the first row of panels to the bottom of the last."""
-        return self.nrows * (self.rise + self.header + self.gap) - self.header - self.gap
+        return self.nrows * (self.panel_height + self.header + self.gap) - self.header - self.gap
 
     def place(
         self,
         right: Mapping[int, float],
-        below: Mapping[int, float] | None = None,
+        under: Mapping[int, float] | None = None,
         whole: float = 0.0,
     ) -> None:
-        """Set the figure's size, with inches to the right of some panels and below some.
+        """Set the figure's size, with inches to the right of some panels and under some.
 
         ``whole`` is the height of a legend that may reach over all rows.
         """
-        below = below or {}
-        rooms = [0.0] * self.ncols
+        beside, between = np.zeros(self.ncols), np.zeros(self.nrows)
         for panel, room in right.items():
-            rooms[panel % self.ncols] = max(rooms[panel % self.ncols], room)
+            beside[panel % self.ncols] = max(beside[panel % self.ncols], room)
+        for panel, room in (under or {}).items():
+            between[panel // self.ncols] = max(between[panel // self.ncols], room)
         gaps = (self.ncols + 1) * self.gap
         if self.width is not None:
-            self.side = max((self.width - gaps - sum(rooms)) / self.ncols, 0.3)
-        width = self.ncols * self.side + gaps + sum(rooms)
-        under = [0.0] * self.nrows
-        for panel, room in below.items():
-            under[panel // self.ncols] = max(under[panel // self.ncols], room)
-        height = max(self.height + sum(under), whole) + self.header + self.gap
+            self.side = max((self.width - gaps - sum(beside)) / self.ncols, 0.3)
+        width = self.ncols * self.side + gaps + sum(beside)
+        height = max(self.height + sum(between), whole) + self.header + self.gap
         self.figure.set_size_inches(width, height)
         for panel, ax in enumerate(self.panels):
             row, column = divmod(panel, self.ncols)
-            left = self.gap + column * (self.side + self.gap) + sum(rooms[:column])
-            top = self.header + row * (self.rise + self.header + self.gap) + sum(under[:row])
-            bottom = 1 - (top + self.rise) / height
-            ax.set_position((left / width, bottom, self.side / width, self.rise / height))
+            left = self.gap + column * (self.side + self.gap) + sum(beside[:column])
+            top = self.header + row * (self.panel_height + self.header + self.gap)
+            bottom = 1 - (top + sum(between[:row]) + self.panel_height) / height
+            ax.set_position((left / width, bottom, self.side / width, self.panel_height / height))

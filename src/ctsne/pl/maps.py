@@ -123,7 +123,6 @@ def embedding(
         positions = map_of(adata, basis)
         if len(names) > 1:
             palettes = {name: category_colors(adata, name) for name in names}
-            columns_of(adata, color=names)  # all are checked before the first is drawn
             color = {name: columns_of(adata, color=name)[0] for name in names}
         else:
             palettes = {None: category_colors(adata, color)}
@@ -196,46 +195,38 @@ def _place_keys(
     if None in named:
         return
 
-    def add(below: float | None = None) -> dict[int, tuple[float, float]]:
-        return {
-            panel: add_key(
-                grid.panels[panel],
-                look,
-                names=where == "on data",
-                height=grid.height if shared else grid.rise,
-                below=below,
+    def add(below: float | None = None) -> tuple[dict[int, float], dict[int, float]]:
+        """Add the keys, instead of those before; return their widths and heights."""
+        for ax in grid.panels:
+            remove_key(ax)
+        height = grid.height if shared else grid.panel_height
+        widths, heights = {}, {}
+        for (panel, look), where in zip(looks.items(), named, strict=True):
+            widths[panel], heights[panel] = add_key(
+                grid.panels[panel], look, names=where == "on data", height=height, below=below
             )
-            for (panel, look), where in zip(looks.items(), named, strict=True)
-        }
+        return widths, heights
 
-    rooms, under = add(), False
+    right, heights = add()
+    if grid.width is not None and sum(right.values()) > _MOST_BESIDE * grid.width:
+        grid.place({})
+        if shared:  # below the first map of the last row, where all the width is free
+            looks = {(grid.nrows - 1) * grid.ncols: next(iter(looks.values()))}
+        right, heights = add(grid.width - 2 * grid.gap if shared else grid.side)
+        if not shared and max(heights.values()) > _HIGHEST * grid.side:
+            grid.stack()
+            right, heights = add(grid.side)
+        grid.place(right, heights)
+        return
     if grid.width is not None:
-        under = sum(room for room, _ in rooms.values()) > _MOST_BESIDE * grid.width
-        for panel in looks:
-            remove_key(grid.panels[panel])
-        if under:
-            grid.place({})
-            if shared:  # below the first map of the last row, where all the width is free
-                looks = {(grid.nrows - 1) * grid.ncols: next(iter(looks.values()))}
-            rooms = add(grid.width - 2 * grid.gap if shared else grid.side)
-            if not shared and max(high for _, high in rooms.values()) > _HIGHEST * grid.side:
-                grid.stack()
-                rooms = add(grid.side)
-        else:
-            grid.place({panel: room for panel, (room, _) in rooms.items()})
-            rooms = add()
-    right = {panel: room for panel, (room, _) in rooms.items()}
-    heights = {panel: high for panel, (_, high) in rooms.items()}
-    if under:
-        grid.place(right, below=heights)
-    else:
         grid.place(right)
-        # A legend that is higher than its panel makes the row higher.
-        beyond = {panel: max(high + grid.gap - grid.rise, 0.0) for panel, high in heights.items()}
-        if shared:
-            grid.place(right, whole=max(heights.values()) + grid.gap)
-        else:
-            grid.place(right, beyond)
+        right, heights = add()
+    grid.place(right)
+    if shared:
+        grid.place(right, whole=max(heights.values()) + grid.gap)
+    else:  # a legend that is higher than its panel makes the row higher
+        beyond = {key: high + grid.gap - grid.panel_height for key, high in heights.items()}
+        grid.place(right, beyond)
 
 
 def _reference_map(reference: Any, basis: str) -> NDArray[np.floating]:

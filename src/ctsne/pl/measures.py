@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.checks import as_numbers, check_finite, check_number
-from ctsne._core.messages import value_text
-from ctsne._core.vocabulary import measure_title, split_measure
+from ctsne._core.messages import shown, unknown, value_text
+from ctsne._core.vocabulary import measure_title, mixings_of, of_column, split_measure
 from ctsne.labels import encode_column
 from ctsne.pl import figures
-from ctsne.pl.legends import Entry, add_legend
+from ctsne.pl.figures import Entry, add_legend
 from ctsne.pl.names import add_notes
 from ctsne.pl.palette import METHOD_COLORS, palette
 from ctsne.pl.points import MARKERS
-from ctsne.pl.sweeps import mean_of_seeds, over_parameter, swept_curves, swept_mixing
-from ctsne.sweep import SweepResult
+from ctsne.sweep import Line, SweepResult, SweptMap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,6 +35,7 @@ _DASHES = ("-", "--", ":", "-.")
 _PANEL, _LEAST_RANGE = (3.6, 2.6), 0.1
 # Smaller settings are written with an exponent.
 _SCIENTIFIC = 0.01
+_RANDOM = Entry("random labels", figures.GREY, "", ":")
 
 _Arrays = dict[Any, NDArray[np.float64]]
 
@@ -94,70 +95,70 @@ def measures(
                 raise ValueError(
                     "several measures need axes of their own; leave out ax, expected and ylabel"
                 )
-            titles = [measure_title(str(name)) for name in values]
-            titles = list(values.values()) if isinstance(values, Mapping) else titles
-            return _several(strength, dict(zip(values, titles, strict=True)), over, xlabel, wide)
-        measure, drawn = values, over_parameter(swept_curves(strength, values), over)
+            return _draw_panels(strength, values, over, xlabel, wide)
+        drawn = _over_knob(_swept_curves(strength, values), over)
+        xlabel = next(iter(drawn.values())).knob if xlabel is None else xlabel
+        ylabel = measure_title(str(values)) if ylabel is None else ylabel
+        expected = _random_value(str(values)) if expected is None else expected
         strength = {name: curve.settings for name, curve in drawn.items()}
         values = {name: curve.values for name, curve in drawn.items()}
         methods = {name: curve.method for name, curve in drawn.items()}
-        xlabel = next(iter(drawn.values())).steering if xlabel is None else xlabel
-        ylabel = measure_title(str(measure)) if ylabel is None else ylabel
-        if expected is None and split_measure(str(measure))[0] in ("mixing", "other_mixing"):
-            expected = 1.0
     curves = _check_curves(values, argument="values")
     settings = _check_strengths(strength, curves)
     if expected is not None:
         expected = check_number(expected, "expected", low=-np.inf)
     own, ax = ax is None, figures.chart_axes(ax, fixed=width)
     styles = _curve_styles(list(curves), methods)
-    xlabel = "beta" if xlabel is None else xlabel
     _draw_curves(ax, settings, curves, styles, expected)
-    figures.finish_chart(ax, xlabel=xlabel, ylabel=ylabel, grid="y")
-    room = add_legend(ax, [*styles.values(), *_random_entry(expected)])
+    figures.finish_chart(ax, xlabel="beta" if xlabel is None else xlabel, ylabel=ylabel, grid="y")
+    room = add_legend(ax, [*styles.values(), *[_RANDOM] * (expected is not None)])
     if own:
         figures.widen(ax, room)
     return ax
 
 
-def _several(
+def _random_value(measure: str) -> float | None:
+    """Return the value of a measure for random labels, if it is known."""
+    return 1.0 if split_measure(measure)[0] in ("mixing", "other_mixing") else None
+
+
+def _draw_panels(
     result: SweepResult,
-    titles: dict[str, str],
+    measures: Sequence[str] | Mapping[str, str],
     over: str | None,
     xlabel: str | None,
     wide: float | None,
 ) -> NDArray[np.object_]:
-    """Draw a row for each measure, a column for each parameter that sets the strength."""
-    names = list(titles)
-    curves = [swept_curves(result, name) for name in names]
-    lines = curves[0] if curves else {}
-    varied = list(dict.fromkeys(each.steering for each in lines.values() if each.steering))
-    chosen = [over] if over is not None or not varied else varied
-    drawn = [[over_parameter(each, parameter) for parameter in chosen] for each in curves]
-    styles = _curve_styles(list(lines), {name: each.method for name, each in lines.items()})
-    figure = figures.new_figure(wide)
-    rows, columns = len(names), len(chosen)
-    size = np.array(_PANEL) * (columns, rows)
+    """Draw a row for each measure, a column for each knob."""
+    titles = measures if isinstance(measures, Mapping) else {m: measure_title(m) for m in measures}
+    curves = {measure: _swept_curves(result, measure) for measure in titles}
+    lines = next(iter(curves.values()), {})
+    knobs: Sequence[str | None] = [over] if over is not None else _knobs(lines) or [None]
+    styles = _curve_styles(list(lines), {name: curve.method for name, curve in lines.items()})
+    drawn = {
+        measure: [_over_knob(found, knob) for knob in knobs] for measure, found in curves.items()
+    }
+    figure, rows = figures.new_figure(wide), len(titles)
+    size = np.array(_PANEL) * (len(knobs), rows)
     figure.set_size_inches(size if wide is None else (wide, wide * size[1] / (size[0] + 1)))
     figure.set_layout_engine("constrained")
-    axes: NDArray[np.object_] = figure.subplots(rows, columns, squeeze=False, sharex="col")
-    used = {name: style for name, style in styles.items() if any(name in each for each in drawn[0])}
-    some = False
-    for row, (name, parts) in enumerate(zip(names, drawn, strict=True)):
-        expected = 1.0 if split_measure(name)[0] in ("mixing", "other_mixing") else None
-        some = some or expected is not None
-        for column, part in enumerate(parts):
-            ax = axes[row, column]
-            settings = {each: np.array(curve.settings) for each, curve in part.items()}
-            values = {each: curve.values for each, curve in part.items()}
-            _draw_curves(ax, settings, values, styles, expected)
-            label = (chosen[column] if xlabel is None else xlabel) if row == rows - 1 else ""
-            title = titles[name] if column == 0 else ""
+    axes: NDArray[np.object_] = figure.subplots(rows, len(knobs), squeeze=False, sharex="col")
+    expected = {measure: _random_value(measure) for measure in titles}
+    for row, (measure, panels) in zip(axes, drawn.items(), strict=True):
+        lowest = measure == list(titles)[-1]
+        for ax, knob, panel in zip(row, knobs, panels, strict=True):
+            settings = {name: np.array(curve.settings) for name, curve in panel.items()}
+            values = {name: curve.values for name, curve in panel.items()}
+            _draw_curves(ax, settings, values, styles, expected[measure])
+            label = (knob if xlabel is None else xlabel) if lowest else ""
+            title = titles[measure] if ax is row[0] else ""
             figures.finish_chart(ax, xlabel=label, ylabel=title, grid="y")
-            ax.tick_params(labelbottom=row == rows - 1)
-        _share_range(list(axes[row]))
-    room = add_legend(axes[0, -1], [*used.values(), *_random_entry(1.0 if some else None)])
-    figures.widen(axes[0, -1], room)
+            ax.tick_params(labelbottom=lowest)
+        _share_range(list(row))
+    used = {name for panel in next(iter(drawn.values())) for name in panel}
+    entries = [style for name, style in styles.items() if name in used]
+    random = any(value is not None for value in expected.values())
+    figures.widen(axes[0, -1], add_legend(axes[0, -1], [*entries, *[_RANDOM] * random]))
     return axes
 
 
@@ -168,10 +169,6 @@ def _share_range(row: list[Axes]) -> None:
     high = max(_LEAST_RANGE, *(1.03 * ax.get_ylim()[1] for ax in row))  # with room for a dot
     for ax in row:
         ax.set_ylim(low, high)
-
-
-def _random_entry(expected: float | None) -> list[Entry]:
-    return [] if expected is None else [Entry("random labels", figures.GREY, "", ":")]
 
 
 def trade_off(
@@ -219,18 +216,17 @@ def trade_off(
     figures.check_width(width, ax)
     methods, numbers = {}, []
     if isinstance(x, SweepResult):
-        title, mixing = swept_mixing(x, column)
+        title, mixing = _swept_mixing(x, column)
         xlabel = title if xlabel is None else xlabel
         ylabel = measure_title(str(y)) if ylabel is None else ylabel
-        kept = swept_curves(x, y)
+        kept = _swept_curves(x, y)
         methods = {name: curve.method for name, curve in kept.items()}
-        steered = {name: curve for name, curve in kept.items() if curve.steering is not None}
         if settings is None:
-            settings = {name: curve.settings for name, curve in steered.items()}
-            parameters = dict.fromkeys(str(curve.steering) for curve in steered.values())
-            numbers = [Entry(f"numbers: {', '.join(parameters)}", marker="")] * bool(parameters)
-        x = {name: mean_of_seeds(values) for name, values in mixing.items()}
-        y = {name: mean_of_seeds(curve.values) for name, curve in kept.items()}
+            settings = {name: curve.settings for name, curve in kept.items() if curve.knob}
+            knobs = ", ".join(_knobs(kept))
+            numbers = [Entry(f"numbers: {knobs}", marker="")] * bool(knobs)
+        x = {name: _mean_of_seeds(values) for name, values in mixing.items()}
+        y = {name: _mean_of_seeds(curve.values) for name, curve in kept.items()}
     across, along = _check_curves(x, argument="x"), _check_curves(y, argument="y")
     if set(across) != set(along):
         lonely = sorted(map(repr, set(across) ^ set(along)))
@@ -374,6 +370,100 @@ def _draw_curve(ax: Axes, strength: NDArray[Any], seeds: NDArray[Any], style: En
         ax.fill_between(strength, low, high, color=color, alpha=0.18, linewidth=0)
         if len(strength) == 1:  # a band without width is not visible
             ax.vlines(strength, low, high, color=color, linewidth=1.6 * scale)
-    (line,) = ax.plot(strength, mean_of_seeds(seeds), color=color, linestyle=style.line)
+    (line,) = ax.plot(strength, _mean_of_seeds(seeds), color=color, linestyle=style.line)
     line.set(linewidth=1.6 * scale, marker=style.marker, markersize=5.5 * scale)
     line.set_markeredgewidth(0)
+
+
+# Curves of a sweep
+
+
+class _Curve(NamedTuple):
+    """A measure of settings that differ only in strength and seed."""
+
+    method: str
+    knob: str | None  # the parameter that sets the strength
+    settings: list[Any]  # its values, the weakest first
+    values: NDArray[np.float64]  # of shape (seeds, settings), NaN where there is no map
+
+
+def _swept_mixing(result: SweepResult, column: object) -> tuple[str, _Arrays]:
+    """Return the mixing along each line of a sweep: of the label, one column or the least mixed."""
+    present = dict.fromkeys(name for swept in result.maps for name in swept.measures)
+    names = mixings_of(present) or ["mixing"]
+    columns = [name for _, name in map(split_measure, names) if name is not None]
+    title = "mixing of the least mixed column" if columns else measure_title("mixing")
+    if column is not None:
+        if column not in columns:
+            message = unknown(column, columns, what="label column", where="the sweep")
+            raise ValueError(f"column: {message}")
+        names = [of_column("mixing", str(column))]
+        title = measure_title(names[0])
+    first, *more = (_swept_curves(result, name) for name in names)
+    mixing = {line: curve.values for line, curve in first.items()}
+    for curves in more:
+        mixing = {line: np.fmin(values, curves[line].values) for line, values in mixing.items()}
+    return title, mixing
+
+
+def _swept_curves(result: SweepResult, measure: object) -> dict[str, _Curve]:
+    """Return a measure along each line of a sweep; lines that differ in their seed are one."""
+    known = list(dict.fromkeys(name for swept in result.maps for name in swept.measures))
+    if not isinstance(measure, str) or measure not in known:
+        raise ValueError(unknown(measure, known, what="measure", where="the sweep"))
+    groups: dict[tuple[str, str | None], list[Line]] = {}
+    for line in result.lines():
+        common = {name: line.parameters[name] for name in line.parameters if name != "random_state"}
+        groups.setdefault((replace(line, parameters=common).title, line.steering), []).append(line)
+    curves: dict[str, _Curve] = {}
+    for (title, knob), lines in groups.items():
+        # The same method may appear again with another parameter for its strength.
+        name = f"{title}, by {knob}" if title in curves else title
+        method = str(lines[0].parameters.get("method", result.estimator.get("method")))
+        curves[name] = _curve_of(lines, knob, measure, method)
+    return curves
+
+
+def _curve_of(lines: list[Line], knob: str | None, measure: str, method: str) -> _Curve:
+    def setting(swept: SweptMap) -> Any:
+        value = swept.parameters[knob] if knob else None
+        return float(value) if isinstance(value, Real) else str(value)  # text: one per label
+
+    seeds = [{setting(made): made.measures.get(measure) for made in line.maps} for line in lines]
+    settings: list[Any] = list(dict.fromkeys(key for seed in seeds for key in seed))
+    if all(isinstance(key, float) for key in settings):
+        settings.sort(reverse=knob != "strength")
+    values = np.array([[seed.get(key) for key in settings] for seed in seeds], np.float64)
+    return _Curve(method, knob, settings, values)
+
+
+def _knobs(curves: dict[str, _Curve]) -> list[str]:
+    """Return the parameters that set the strength of some curve."""
+    return list(dict.fromkeys(curve.knob for curve in curves.values() if curve.knob))
+
+
+def _mean_of_seeds(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the mean over the rows without NaN; a column of NaN stays NaN."""
+    mean: NDArray[np.float64] = np.ma.masked_where(np.isnan(values), values).mean(axis=0)
+    return np.ma.filled(mean, np.nan)
+
+
+def _over_knob(curves: dict[str, _Curve], over: object) -> dict[str, _Curve]:
+    """Return the curves over one knob, whose settings must be numbers."""
+    varied = _knobs(curves)
+    if not varied:
+        raise ValueError("no line of the sweep varies a strength: there is nothing to draw over")
+    choices = " or ".join(f"over={name!r}" for name in varied)
+    if over is None and len(varied) > 1:
+        names = " and ".join(varied)
+        raise ValueError(f"the methods vary {names}, which need separate axes: choose {choices}")
+    chosen = varied[0] if over is None else over
+    if chosen not in varied:
+        raise ValueError(f"no line of the sweep varies {shown(over)}; choose {choices}")
+    drawn = {name: curve for name, curve in curves.items() if curve.knob == chosen}
+    for name, curve in drawn.items():
+        if any(isinstance(setting, str) for setting in curve.settings):
+            raise ValueError(
+                f"{name} has one {chosen} per label or column; draw pl.trade_off instead"
+            )
+    return drawn

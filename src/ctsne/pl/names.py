@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne.labels import Column
-from ctsne.pl.arranging import sampled
-from ctsne.pl.figures import GREY, INK, LITERAL, SMALL_SIZE, scale_of, shown_text
-from ctsne.pl.fonts import written
-from ctsne.pl.loading import load
+from ctsne.pl import figures
+from ctsne.pl.figures import load, scale_of, shown_text, text_properties
+from ctsne.pl.palette import sample_labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,7 +47,7 @@ class Place(NamedTuple):
 
 def places_of(labels: Column, points: NDArray[np.floating]) -> Place:
     """Find where the points of each of the largest labels are."""
-    rows, codes = sampled(labels, _SAMPLE)
+    rows, codes = sample_labels(labels, _SAMPLE)
     middle, radius = np.full((labels.n_labels, 2), np.nan), np.zeros(labels.n_labels)
     compact = np.zeros(labels.n_labels, bool)
     labelled = np.flatnonzero(labels.codes >= 0)
@@ -101,7 +100,7 @@ def add_notes(
             if np.isfinite(place).all():
                 entries.append((ends.get(dot, dot % 2), text, place, colors[line]))
     if entries:
-        _, texts, anchors, inks = zip(*sorted(entries, key=lambda each: each[0]), strict=True)
+        _, texts, anchors, inks = zip(*sorted(entries, key=lambda entry: entry[0]), strict=True)
         make = _artist_class()
         ax.add_artist(make(ax, list(texts), np.array(anchors), away=_BESIDE, colors=inks))
 
@@ -188,25 +187,20 @@ def _artist_class() -> Any:
             self.places, self.radii, self.away = places, radii, away
             self.set(zorder=5, in_layout=False)
             scale = scale_of(ax)
-            look: dict[str, Any] = {
-                "fontsize": SMALL_SIZE * scale,
-                "ha": "center",
-                "va": "center",
-                "linespacing": 1.0,
-                "transform": load("transforms").IdentityTransform(),
-                **LITERAL,
-            }
+            look = {"fontsize": figures.SMALL_SIZE * scale, "ha": "center", "va": "center"}
+            look |= {"transform": load("transforms").IdentityTransform(), "linespacing": 1.0}
+            look |= figures.LITERAL
             outline = load("patheffects").Stroke(linewidth=2 * _OUTLINE * scale, foreground="white")
-            make, inks = load("text").Text, colors or [INK] * len(texts)
+            make, inks = load("text").Text, colors or [figures.INK] * len(texts)
             self.texts = [
-                make(**written(text), color=ink, **look)
+                make(**text_properties(text), color=ink, **look)
                 for text, ink in zip(texts, inks, strict=True)
             ]
             # Outlines are drawn apart, because they would turn the texts of a PDF into shapes.
-            self.outlines = [make(**written(text), **look) for text in texts]
+            self.outlines = [make(**text_properties(text), **look) for text in texts]
             for text in self.outlines:
                 text.set_path_effects([outline])
-            self.line = load("lines").Line2D([], [], color=GREY, linewidth=0.8 * scale)
+            self.line = load("lines").Line2D([], [], color=figures.GREY, linewidth=0.8 * scale)
             line_outline = load("patheffects").withStroke(linewidth=2 * scale, foreground="white")
             self.line.set_path_effects([line_outline])
             for child in (*self.texts, *self.outlines, self.line):

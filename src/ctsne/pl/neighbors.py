@@ -1,4 +1,4 @@
-"""Charts of neighbours by label: of every label, by group, and of a single point."""
+"""Charts of neighbours by label: the mixing of every label, and shares of other labels."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne._core.checks import check_finite, check_number
 from ctsne.evaluate import MapNeighbors, mixing_by_label
 from ctsne.io.anndata import category_colors, columns_of, is_anndata, map_name, map_of
 from ctsne.labels import Column, encode_column
 from ctsne.methods import users_of
 from ctsne.pl import figures
-from ctsne.pl.legends import MISSING_TEXT, Entry, add_legend, label_entries
-from ctsne.pl.loading import load
+from ctsne.pl.figures import Entry, add_legend, load
 from ctsne.pl.palette import label_colors
 
 if TYPE_CHECKING:
@@ -24,11 +22,6 @@ if TYPE_CHECKING:
 
 # Group names with more characters than this per inch of the axis are slanted.
 _CHARACTERS_PER_INCH = 11
-_BINS = 40
-# Histograms of more labels than this would hide each other and are stacked instead.
-_MOST_OVERLAID = 8
-# Height of the small histogram above the similarities, as a share of theirs.
-_STRIP = 0.16
 
 
 def label_mixing(
@@ -183,7 +176,7 @@ def other_share(
     _write_groups(ax, rows)
     ylabel = default if ylabel is None else ylabel
     figures.finish_chart(ax, ylabel=ylabel, grid="y")
-    room = (0.0, 0.0) if boxes is None else add_legend(ax, label_entries(boxes, colors))
+    room = (0.0, 0.0) if boxes is None else add_legend(ax, figures.label_entries(boxes, colors))
     if own:
         figures.widen(ax, room)
     return ax
@@ -217,113 +210,10 @@ def _draw_box(ax: Axes, values: NDArray[Any], place: float, width: float, color:
 
 def _write_groups(ax: Axes, rows: Column) -> None:
     texts = [figures.shown_text(name) for name in rows.names]
-    texts += [MISSING_TEXT] * bool(rows.n_missing)
+    texts += [figures.MISSING_TEXT] * bool(rows.n_missing)
     root: Any = ax.get_figure(root=True)
     slot = ax.bbox.width / root.dpi / len(texts)
     turn: dict[str, Any] = {"rotation": 0, "ha": "center"}
     if max(map(len, texts)) > slot * _CHARACTERS_PER_INCH / figures.scale_of(ax):
         turn = {"rotation": 40, "ha": "right"}
     figures.set_ticks(ax.xaxis, texts, rotation_mode="anchor", **turn)
-
-
-def similarity_profile(
-    distances: ArrayLike,
-    similarities: ArrayLike | None,
-    labels: object,
-    *,
-    cut: float | None = None,
-    palette: Mapping[Any, Any] | None = None,
-    title: str | None = None,
-    width: str | float | None = None,
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw the distances and similarities of one point's neighbours by their label.
-
-    With similarities, each neighbour is a dot at its distance, as in Figure 4 of the paper, below a
-    small histogram of the neighbours of each label. Without, only this histogram is drawn, as in
-    Figure 2 (stacked for more than eight labels).
-
-    Parameters
-    ----------
-    distances : array-like of shape (k,)
-        From the point to its neighbours (or to all other points).
-    similarities : array-like of shape (k,) or None
-        Weight of each neighbour, such as the ``r_{j|i}`` of the paper.
-    labels : array-like of shape (k,)
-        The labels of the neighbours.
-    cut : float, optional
-        Largest distance of a neighbour with weight, drawn as a dashed line.
-    palette, title, width, ax
-        As in :func:`ctsne.pl.embedding`.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Examples
-    --------
-    >>> from ctsne import pl
-    >>> ax = pl.similarity_profile([1.0, 1.5, 3.0], [0.5, 0.3, 0.2], ["a", "a", "b"])
-    >>> ax.get_ylabel()
-    'similarity'
-    """
-    figures.check_width(width, ax)
-    far = _check_lengths(distances, argument="distances")
-    near = None if similarities is None else _check_lengths(similarities, argument="similarities")
-    n = len(far)
-    if near is not None and len(near) != n:
-        raise ValueError(
-            f"similarities must have one entry for each of the {n} distances, got {len(near)}"
-        )
-    column = encode_column(labels, n=n)
-    colors = label_colors(column, palette)
-    if cut is not None:
-        cut = check_number(cut, "cut", low=0)
-    own, ax = ax is None, figures.chart_axes(ax, width=5.2, fixed=width)
-    scale = figures.scale_of(ax)
-    codes = _codes(column)
-    parts, part_colors = [far[column.codes == code] for code in codes], [colors[c] for c in codes]
-    edges = np.histogram_bin_edges(far, bins=_BINS).tolist()
-    stacked = ax
-    if near is not None:
-        stacked = ax.inset_axes((0.0, 1.0, 1.0, _STRIP), sharex=ax)
-        stacked.set_yticks([])
-        size = figures.SMALL_SIZE * scale
-        stacked.tick_params(axis="x", length=0, labelbottom=False, labelsize=size)
-        for side, spine in stacked.spines.items():
-            spine.set_visible(side == "bottom")
-            spine.set_color(figures.GREY)
-        order = np.random.default_rng(0).permutation(n)
-        chosen = np.array(colors)[column.codes[order]].tolist()
-        ax.vlines(far[order], 0, near[order], colors=chosen, alpha=0.4, linewidth=0.8 * scale)
-        ax.scatter(far[order], near[order], s=16 * scale**2, c=chosen, linewidths=0, zorder=2.5)
-    if near is not None or column.n_labels > _MOST_OVERLAID:
-        stacked.hist(parts, edges, stacked=True, color=part_colors)
-    else:
-        for part, color in zip(parts, part_colors, strict=True):
-            # Filled and outlined: labels that overlap stay visible.
-            ax.hist(part, edges, histtype="stepfilled", color=color, alpha=0.35)
-            ax.hist(part, edges, histtype="step", color=color, linewidth=1.4 * scale)
-    entries = label_entries(column, colors)
-    if cut is not None:
-        ax.axvline(cut, color=figures.INK, linestyle="--", linewidth=1.4 * scale)
-        entries.append(Entry("no weight beyond", figures.INK, "", "--"))
-    ax.set_ylim(bottom=0)
-    # The strip leaves no room for a common factor above the axis.
-    ax.ticklabel_format(axis="y", style="plain", useOffset=False)
-    if title is not None:
-        figures.set_title(ax, title)
-    ylabel = "points" if near is None else "similarity"
-    figures.finish_chart(ax, xlabel="distance", ylabel=ylabel)
-    room = add_legend(ax, entries)
-    if own:
-        figures.widen(ax, room)
-    return ax
-
-
-def _check_lengths(values: Any, *, argument: str) -> NDArray[np.float64]:
-    numbers = figures.check_list(values, argument=argument, entry="neighbour")
-    check_finite(numbers, argument=argument)
-    if numbers.min() < 0:
-        raise ValueError(f"{argument} must not be negative, got {numbers.min():g}")
-    return numbers

@@ -13,16 +13,13 @@ from ctsne._core.checks import as_numbers, check_features, check_number
 from ctsne.labels import Column, encode_column
 from ctsne.pl import figures
 from ctsne.pl.density import draw_density
-from ctsne.pl.legends import MISSING_TEXT, Entry, add_legend, add_legend_below, label_entries
-from ctsne.pl.loading import load
-from ctsne.pl.palette import MISSING, label_colors
+from ctsne.pl.figures import Entry, load
+from ctsne.pl.palette import MISSING, REFERENCE, label_colors
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 PLAIN = "#0072B2"
-# The points of a map in which others were placed; lighter than those without a label.
-REFERENCE = "#DADADA"
 # Each marker with the factor that makes it look as large as a circle.
 MARKERS = {
     "o": 1.0,
@@ -81,9 +78,8 @@ def make_look(
             f"{n:,}: draw a sample of them, leave shape out, or give size to draw dots"
         )
     (color_name, color), (shape_name, shape) = _named(color), _named(shape)
-    to_rgb, labels, scale = load("colors").to_rgb, None, None
-    rgb, groups, entries = np.tile(to_rgb(PLAIN), (n, 1)), np.zeros(n, np.int32), []
-    named = 0
+    to_rgb, labels, scale, entries, named = load("colors").to_rgb, None, None, [], 0
+    rgb, groups = np.tile(to_rgb(PLAIN), (n, 1)), np.zeros(n, np.int32)
     if _is_continuous(color):
         values = _numbers(color, n)
         missing = np.isnan(values)
@@ -91,13 +87,13 @@ def make_look(
         scale = _color_scale(values[~missing])
         rgb = scale.to_rgba(values)[:, :3]
         rgb[missing] = to_rgb(MISSING)
-        entries = [Entry(MISSING_TEXT, MISSING)] * bool(missing.any())
+        entries = [Entry(figures.MISSING_TEXT, MISSING)] * bool(missing.any())
     elif color is not None:
         labels = encode_column(color, n=n, argument="color")
         colors = label_colors(labels, palette, points)
         groups = labels.codes
-        rgb = np.array([to_rgb(each) for each in colors])[labels.codes]
-        entries = label_entries(labels, colors)
+        rgb = np.array(list(map(to_rgb, colors)))[labels.codes]
+        entries = figures.label_entries(labels, colors)
         named = len(entries) - bool(labels.n_missing)
     if shape is None:
         return Look(rgb, groups, scale, entries, named, dots, labels)
@@ -106,7 +102,7 @@ def make_look(
         most, found = len(MARKERS), shapes.describe()
         raise ValueError(f"shape can show at most {most} different labels, got {found}; use color")
     markers = (*list(MARKERS)[: shapes.n_labels], _MISSING_MARKER)
-    below = label_entries(shapes, markers=list(markers))
+    below = figures.label_entries(shapes, markers=list(markers))
     if labels and color_name and shape_name and color_name != shape_name:
         named += 1
         entries.insert(0, Entry(figures.shown_text(color_name), marker="", heading=True))
@@ -124,8 +120,6 @@ def _named(column: Any) -> tuple[Any, Any]:
 
 def _is_continuous(color: Any) -> bool:
     """Whether a column holds floats; whole numbers are labels."""
-    if color is None or isinstance(color, Column | str | Mapping):
-        return False
     try:
         kind = getattr(getattr(color, "dtype", None), "kind", None) or np.asarray(color).dtype.kind
     except ValueError:  # rows of different lengths, which encode_column refuses
@@ -154,7 +148,7 @@ def _color_scale(present: NDArray[np.float64]) -> Any:
 
 
 def above_reference(look: Look) -> Look:
-    """Return the look of placed points, whose legend also explains the reference below them."""
+    """Add the reference, drawn below placed points, to their legend."""
     placed = [] if look.entries or look.scale is not None else [Entry("placed", PLAIN)]
     return replace(look, entries=[*look.entries, *placed, Entry("reference", REFERENCE)])
 
@@ -179,20 +173,14 @@ def add_key(
         place = ax.inset_axes((1 + 0.12 * scale / side, 0.0, 0.16 * scale / side, 1.0))
         numbers = ax.figure.colorbar(look.scale, cax=place)
         numbers.outline.set(edgecolor=figures.RULE, linewidth=0.8 * scale)
-        numbers.ax.tick_params(
-            labelsize=figures.SMALL_SIZE * scale,
-            colors=figures.INK,
-            length=3.5 * scale,
-            width=0.8 * scale,
-            pad=3.5 * scale,
-        )
+        figures.set_tick_look(numbers.ax)
     entries = look.entries[look.named :] if names else look.entries
     if not entries:
         return bar, 0.0
     if below is not None:
-        return bar, add_legend_below(ax, entries, below)
+        return bar, figures.add_legend_below(ax, entries, below)
     anchor = (1 + bar / side, 1.0)
-    wide, high = add_legend(ax, entries, height=height, bbox_to_anchor=anchor)
+    wide, high = figures.add_legend(ax, entries, height=height, bbox_to_anchor=anchor)
     return bar + wide + 0.1 * scale, high
 
 
@@ -201,8 +189,8 @@ def remove_key(ax: Axes) -> None:
     legend = ax.get_legend()
     if legend is not None:
         legend.remove()
-    for child in list(ax.child_axes):
-        child.remove()
+    for bar in list(ax.child_axes):
+        bar.remove()
 
 
 def check_positions(
@@ -268,9 +256,7 @@ def _reference_look(n: int) -> Look:
 
 
 def _draw_dots(ax: Axes, points: NDArray[np.floating], look: Look, side: float) -> None:
-    size = look.size
-    if size is None:
-        size = min(50.0, 300 * side**2 * len(points) ** -0.75)
+    size = look.size or min(50.0, 300 * side**2 * len(points) ** -0.75)
     # A fixed shuffled order, so that no label hides another; only missing ones lie below.
     order = np.random.default_rng(0).permutation(len(points))
     order = order[np.argsort(look.groups[order] >= 0, kind="stable")]
@@ -278,17 +264,11 @@ def _draw_dots(ax: Axes, points: NDArray[np.floating], look: Look, side: float) 
     if look.shapes is not None:
         factors = np.array([MARKERS.get(marker, _MISSING_FACTOR) for marker in look.markers])
         sizes = size * factors[look.shapes.codes[order]]
-    dots = ax.scatter(
-        points[order, 0],
-        points[order, 1],
-        s=sizes,
-        c=look.rgb[order],
-        alpha=_OPACITY,
-        linewidths=0,
-        rasterized=True,
-    )
+    style: dict[str, Any] = {"alpha": _OPACITY, "linewidths": 0, "rasterized": True}
+    x, y = points[order].T
+    dots = ax.scatter(x, y, s=sizes, c=look.rgb[order], **style)
     if look.shapes is not None:
         # One collection with a path per point keeps the shuffled order across the shapes.
-        styles = [load("markers").MarkerStyle(marker) for marker in look.markers]
+        styles = map(load("markers").MarkerStyle, look.markers)
         paths = [style.get_path().transformed(style.get_transform()) for style in styles]
         dots.set_paths([paths[code] for code in look.shapes.codes[order].tolist()])

@@ -16,7 +16,7 @@ from ctsne._core.messages import label_text, shown
 from ctsne._core.vocabulary import CHOSEN_BY
 from ctsne.estimator import ConditionalTSNE
 from ctsne.labels import Column, encode_column
-from ctsne.pl.points import REFERENCE
+from ctsne.pl.palette import REFERENCE
 from ctsne.placing.place import Placement
 from ctsne.report.columns import check_point_names
 from ctsne.report.page import build_page
