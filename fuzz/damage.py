@@ -15,7 +15,7 @@ from typing import Any
 from damage_formats import hurt_arrow_file, hurt_npy_file, hurt_npz_file
 from damage_hdf5 import hurt_hdf5_file
 from damage_models import hurt_model_file
-from damage_text import Rng, hurt_bytes, hurt_json_file, hurt_text_file, hurt_toml_file, pick
+from damage_text import Rng, hurt_bytes, hurt_json_file, hurt_text_file, pick
 
 
 def damage(rng: Rng, path: Path, *, outside: Path, others: Sequence[bytes]) -> str:
@@ -54,7 +54,6 @@ def _own_damage(path: Path) -> Callable[[Rng, Path, Path], str] | None:
         ".parquet": hurt_arrow_file,
         ".feather": hurt_arrow_file,
         ".json": hurt_json_file,
-        ".toml": hurt_toml_file,
         ".ctsne": hurt_model_file,
     }
     return own.get(path.suffix)

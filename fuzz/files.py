@@ -23,7 +23,7 @@ import numpy as np
 from damage import damage
 from damage_text import Rng, pick
 from harness import Finding, expect_typed
-from make_files import CONFIG, MAPS, QUICK, SWEEP, SWEPT, Specimen, make_specimens, write_files
+from make_files import MAPS, QUICK, SWEEP, SWEPT, Specimen, make_specimens, write_files
 
 LIMIT = 20.0
 
@@ -36,16 +36,13 @@ SHARES = {
     "model": 10,
     "placed": 2,
     "saved sweep": 3,
-    "config": 3,
-    "start": 3,
+    "start": 6,
 }
-_KEYS = re.findall(r"^([a-z_-]+) =", CONFIG, re.M)
 #: Words by which a message may name the cause too: the parameter that a file is for, or that it
 #: sets.
 _ALSO = {
     "data": ["X holds values"],
     "labels": ["the label file"],
-    "config": ["cells.csv", *(f"--{key}" for key in _KEYS), *(k.replace("-", "_") for k in _KEYS)],
     "start": ["init"],
     "map": ["embedding holds values"],
     "model": ["cells.csv", "new.npy"],
@@ -322,12 +319,6 @@ def _embed_from(_: Rng, case: Path, specimen: Specimen) -> Todo:
     )
 
 
-def _embed_with(_: Rng, case: Path, specimen: Specimen) -> Todo:
-    words = ("embed", case / "cells.csv", "-o", case / "new.npz", "--config", case / specimen.main)
-    quick = ("--n-iter", "6", "--jobs", "1")  # a file may ask for any number, the command has less
-    return Command((*words, *quick), lambda name: name == "new.npz", case / "new.npz")
-
-
 def _read_map(_: Rng, case: Path, specimen: Specimen) -> Todo:
     from ctsne.io import read_map
 
@@ -449,7 +440,6 @@ OPERATIONS: dict[str, dict[Callable[[Rng, Path, Specimen], Todo], int]] = {
     "model": {_load_model: 94, _transform: 4, _info: 1, _cite: 1},
     "placed": {_read_map: 60, _read_provenance: 30, _rerun: 5, _plot: 1, _cite: 1},
     "saved sweep": {_load_sweep: 1},
-    "config": {_embed_with: 1},
     "start": {_embed_from: 1},
 }
 _WRITERS = (_embed, _embed_over, _resume, _transform)

@@ -34,7 +34,7 @@ class Specimen:
     """A folder of valid files."""
 
     name: str
-    role: str  # data, labels, start, config, map, placed, sweep, saved sweep or model
+    role: str  # data, labels, start, map, placed, sweep, saved sweep or model
     main: str  # the file or folder that an operation is given
     files: dict[str, bytes]  # by path relative to the folder
     hurt: tuple[str, ...]  # those that may be damaged, the usual victim first
@@ -48,30 +48,10 @@ def make_specimens(folder: Path) -> list[Specimen]:
     start = _bytes(np.save, np.random.default_rng(1).normal(0, 1e-4, (N, 2)))
     cells = (folder / "cells.csv").read_bytes()
     beside = {"cells.csv": cells}
-    config = CONFIG.encode()
     made.append(
         Specimen("start.npy", "start", "start.npy", {"start.npy": start, **beside}, ("start.npy",))
     )
-    made.append(
-        Specimen("config", "config", "some.toml", {"some.toml": config, **beside}, ("some.toml",))
-    )
     return made
-
-
-#: Options of ``ctsne embed``.
-CONFIG = """\
-quiet = true
-perplexity = 4
-n_iter = 6
-early-exaggeration-iter = 3
-[embed]
-labels = ["batch"]
-method = "balanced"
-strength = { a = 0.5, b = 1 }
-learning-rate = "auto"
-features = ["PC*"]
-jobs = 1
-"""
 
 
 def frame() -> pd.DataFrame:

@@ -14,7 +14,7 @@ import pytest
 
 from ctsne import ConditionalTSNE
 from ctsne.cli.main import main
-from ctsne.cli.values import per_column
+from ctsne.cli.options import per_column
 from ctsne.io import read_map
 from ctsne.labels import combine_columns
 
@@ -78,14 +78,6 @@ def test_a_mixing_for_each(plates: str, run_json: Json, quick: list[str]) -> Non
     assert content["settings"]["mixing"] == wanted
     assert set(content["found"]["strength"]) == {"batch", "plate"}
     assert run_json("rerun", "map.csv")["identical"] is True
-
-
-def test_a_configuration_file(plates: str, run_json: Json, quick: list[str]) -> None:
-    Path("own.toml").write_text(
-        'labels = ["batch", "plate"]\n[embed]\nstrength = {batch = 0.5, plate = 1}\n'
-    )
-    content = run_json("embed", plates, "--config", "own.toml", "-o", "map.csv", *quick)
-    assert content["settings"]["strength"] == {"batch": 0.5, "plate": 1.0}
 
 
 def test_combined_columns_are_one_label(
@@ -220,8 +212,8 @@ def test_refused_in_one_line(
 @pytest.mark.parametrize(
     ("texts", "message"),
     [
-        (["a=1", "0.5"], "column=number,... each, got '0.5'"),
-        (["a=1", "a=2"], "names the column 'a' twice"),
+        (["a=1", "0.5"], "column=number,... for each column, got 'a=1 0.5'"),
+        (["a=1", "a=2"], "names 'a' twice"),
         (["a=1,x"], "must be a number, got 'x'"),
         (["a="], "must be a number, got ''"),
     ],

@@ -11,6 +11,7 @@ import warnings
 import numpy as np
 import pytest
 
+from ctsne._core.messages import InterruptedWarning
 from ctsne.cli.console import Console, aligned, one_line, plain
 from ctsne.cli.options import as_typed
 
@@ -81,7 +82,7 @@ def test_warnings_and_logs_of_the_library_are_told_in_the_words_of_a_program(
     with Console(verbose=True).library():
         warnings.warn("few points", UserWarning, stacklevel=1)
         warnings.warn("old function", FutureWarning, stacklevel=1)
-        warnings.warn("interrupted after iteration 3: ...", UserWarning, stacklevel=1)
+        warnings.warn("interrupted", InterruptedWarning, stacklevel=1)
         log.info("neighbours: 90 (0.1 s)")
     assert (log.level, log.propagate, list(log.handlers)) == before
     assert capsys.readouterr().err.splitlines() == [

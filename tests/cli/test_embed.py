@@ -124,7 +124,6 @@ def test_what_the_map_is_made_of_is_not_replaced_by_it(
         (["-o", "labels.csv"], "labels.csv"),
         (["-o", "start.npy"], "start.npy"),
         (["-o", "link.npy"], "X.npy"),
-        (["-o", "other.csv", "--plot", "settings.png"], "settings.png"),
     ],
 )
 def test_no_output_replaces_an_input(
@@ -141,8 +140,6 @@ def test_no_output_replaces_an_input(
     np.save("start.npy", np.random.default_rng(0).normal(size=(len(frame), 2)) * 1e-4)
     frame[["batch"]].to_csv("labels.csv", index=False)
     Path("link.npy").symlink_to("X.npy")
-    config = name if name == "settings.png" else "settings.toml"
-    Path(config).write_text("seed = 1\n")
     before = {path.name: path.read_bytes() for path in Path().iterdir()}
     message = fail(
         "embed",
@@ -153,8 +150,6 @@ def test_no_output_replaces_an_input(
         "batch",
         "--init",
         "start.npy",
-        "--config",
-        config,
         *output,
         *quick,
     )
@@ -195,15 +190,6 @@ def test_reports_the_result(
     assert content["found"] == {"strength": 0.6} and content["settings"]["strength"] is None
     text = run("embed", cells, "--labels", "batch", "-o", "m.csv", "--method", "revised", *quick)
     assert text.startswith("map: m.csv (120 points; revised, beta 0.0001)\n")
-
-
-def test_an_option_of_another_method_in_a_file(
-    cells: str, run: Callable[..., str], fail: Callable[..., str], quick: list[str]
-) -> None:
-    Path("c.toml").write_text("strength = 0.5\n")
-    command = ["embed", cells, "--labels", "batch", "-o", "map.csv", "--config", "c.toml", *quick]
-    assert "--strength is for joint and balanced" in fail(*command, "--method", "revised")
-    assert "; balanced, strength 0.5)" in run(*command, "--method", "balanced")
 
 
 @pytest.mark.parametrize("graph", [False, True])

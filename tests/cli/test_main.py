@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ctsne.cli import demo
-from ctsne.cli.main import COMMANDS, command_parser, main, make_parser
+from ctsne.cli.main import COMMANDS, main, make_parser
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
@@ -114,7 +114,7 @@ def test_the_module_runs_and_a_closed_pipe_is_no_error() -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["ctsne.cli.main", "ctsne.cli.values", "numpy", "ctsne.cli.embed"]
+    "module", ["ctsne.cli.main", "ctsne.cli.options", "numpy", "ctsne.cli.embed"]
 )
 def test_ctrl_c_while_the_program_loads(module: str) -> None:
     program = f"""
@@ -197,7 +197,7 @@ def test_help_fits_a_terminal_of_80_columns(
 @pytest.mark.parametrize("command", COMMANDS)
 def test_examples_in_the_help_can_be_typed(command: str) -> None:
     parser = make_parser()
-    text = re.sub(r"\\\n\s+", "", command_parser(command).format_help())
+    text = re.sub(r"\\\n\s+", "", parser.commands[command].format_help())
     typed = [
         line.split("  ")[0].split()[1:]
         for line in map(str.strip, text.split("examples:")[1].splitlines())

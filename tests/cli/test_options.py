@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from ctsne import ConditionalTSNE
-from ctsne.cli.main import command_parser, make_parser
-from ctsne.cli.options import PARAMETERS, make_estimator, settings_of, spelled
-from ctsne.cli.values import per_label
+from ctsne.cli.main import make_parser, spell_command
+from ctsne.cli.options import PARAMETERS, make_estimator, per_label, settings_of
 
 # What a file cannot hold, and what has an option of another meaning.
 NOT_OPTIONS = {"callback", "callback_every", "verbose"}
@@ -81,7 +80,7 @@ def test_numbers_for_labels(texts: list[str], value: object) -> None:
         (["much"], "must be a number, got 'much'"),
         (["auto"], "must be a number, got 'auto'"),
         (["a=1", "0.5"], "name=number for each label or column, got 'a=1 0.5'"),
-        (["a=1", "a=2"], "names the label 'a' twice"),
+        (["a=1", "a=2"], "names 'a' twice"),
         (["a=x"], "must be a number, got 'x'"),
         (["=1"], "name=number"),
         (["nan"], "must be a number"),
@@ -99,10 +98,10 @@ def test_what_is_no_number_for_labels(texts: list[str], message: str) -> None:
         (["--seed", "1.5"], "--seed: must be a whole number"),
         (["--jobs", "0"], "--jobs: must be 1 or more"),
         (["--pca", "x"], "--pca: must be one of auto, none, or a whole number; got 'x'"),
-        (["--beta", "a=1", "a=2"], "--beta: names the label 'a' twice"),
+        (["--beta", "a=1", "a=2"], "--beta: names 'a' twice"),
         (["--align", "mutal"], "--align: must be one of none, mutual, local, mean, auto; got"),
         (["--mixing", "half"], "--mixing: must be a number, got 'half'"),
-        (["--odds", "a=1", "a=2"], "--odds: names the label 'a' twice"),
+        (["--odds", "a=1", "a=2"], "--odds: names 'a' twice"),
         (["--strength", "auto"], "--strength: must be a number, got 'auto'"),
         (["-q", "--verbose"], "not allowed with"),
     ],
@@ -124,7 +123,6 @@ def test_a_start_from_a_file_and_no_pickle(tmp_path: Path) -> None:
 
 def test_a_command_is_spelled_as_it_can_be_typed() -> None:
     parser = make_parser()
-    own = command_parser("embed")
     words = [
         "embed",
         "my cells.csv",
@@ -144,7 +142,7 @@ def test_a_command_is_spelled_as_it_can_be_typed() -> None:
         "PC*",
     ]
     options = parser.parse_args(words)
-    text = spelled(own, ["embed", "my cells.csv"], vars(options))
+    text = spell_command(["embed", "my cells.csv"], vars(options))
     assert vars(parser.parse_args(shlex.split(text)[1:])) == vars(options)
     assert "--seed" not in text and "'PC*'" in text
 
@@ -153,4 +151,4 @@ def test_settings_hold_all_that_shapes_the_result() -> None:
     words = ["embed", "x.csv", "--labels", "a", "-o", "y.csv", "--jobs", "2", "--json"]
     settings = settings_of(make_parser().parse_args(words))
     assert settings["labels"] == ["a"] and settings["seed"] == 0
-    assert not {"jobs", "json", "output", "input", "run", "config"} & set(settings)
+    assert not {"jobs", "json", "output", "input"} & set(settings)

@@ -155,10 +155,7 @@ def test_json(
             ["cells.csv", "--labels", "batch", "--dimensions", "3", "-o", "page.html"],
             "a page can only show maps of one or two dimensions",
         ),
-        (
-            ["cells.csv", "--labels", "batch", "-o", "own.html", "--config", "own.html"],
-            "would replace the input own.html",
-        ),
+        (["own.html", "--labels", "batch", "-o", "own.html"], "would replace the input own.html"),
         (["empty", "-o", "page.html"], "holds no finished sweep"),
         (
             ["empty", "--labels", "batch", "-o", "page.html"],

@@ -57,7 +57,7 @@ def test_every_format_and_role_has_a_file(attacker: Any) -> None:
 
 @pytest.mark.parametrize(
     "role",
-    ["data", "labels", "map", "placed", "sweep", "saved sweep", "model", "config", "start"],
+    ["data", "labels", "map", "placed", "sweep", "saved sweep", "model", "start"],
 )
 def test_valid_files_pass(attacker: Any, role: str) -> None:
     files, case = attacker.files, attacker.folder / "case"
@@ -104,9 +104,9 @@ def _overwrite(path: Path) -> None:
 
 PLANTED = {
     "touched file": lambda case: _overwrite(case.parent / "outside" / "target.csv"),
-    "changed input": lambda case: _overwrite(case / "some.toml"),
+    "changed input": lambda case: _overwrite(case / "start.npy"),
     "not finite": lambda case: SimpleNamespace(X=np.array([[1.0, np.nan]])),
-    "exception": lambda case: _raise(ValueError("some.toml\nis damaged")),
+    "exception": lambda case: _raise(ValueError("start.npy\nis damaged")),
     "wrong": lambda case: _raise(ValueError("is damaged")),
 }
 
@@ -118,8 +118,8 @@ def test_planted_faults_are_found(
     def operation(_: Any, case: Path, __: Any) -> Any:
         return lambda: PLANTED[kind](case)
 
-    monkeypatch.setattr(attacker.files, "SHARES", {"config": 100})
-    monkeypatch.setattr(attacker.files, "OPERATIONS", {"config": {operation: 1}})
+    monkeypatch.setattr(attacker.files, "SHARES", {"start": 100})
+    monkeypatch.setattr(attacker.files, "OPERATIONS", {"start": {operation: 1}})
     monkeypatch.setattr(attacker.files, "damage", lambda *_, **__: "nothing")
     with pytest.raises(attacker.Finding) as found:
         attacker.files.attack(np.random.default_rng(1), attacker.folder)

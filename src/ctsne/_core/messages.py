@@ -17,13 +17,37 @@ _SEARCHED = 2000
 _SHOWN = 12
 
 
-def warn(message: str) -> None:
+class CtsneWarning(UserWarning):
+    """Any warning of this package."""
+
+
+class InterruptedWarning(CtsneWarning):
+    """Ctrl-C ended the work early; what was finished is kept."""
+
+
+class NoLabelsWarning(CtsneWarning):
+    """New points are placed without labels in a map that factors labels out."""
+
+
+class FarPointsWarning(CtsneWarning):
+    """New points are far from every point of the map."""
+
+
+class FeaturesWarning(CtsneWarning):
+    """Features of a table that were probably included by mistake."""
+
+
+class DominantFeatureWarning(FeaturesWarning):
+    """A single feature dominates the map."""
+
+
+def warn(message: str, category: type[Warning] = CtsneWarning) -> None:
     """Warn at the innermost line outside this package, whichever function the user called."""
     # Python 3.12 has skip_file_prefixes for this.
     level, frame = 1, sys._getframe()
     while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in _PASSED:
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, UserWarning, stacklevel=level)
+    warnings.warn(message, category, stacklevel=level)
 
 
 def shown(value: object, most: int = 60) -> str:

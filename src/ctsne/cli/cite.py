@@ -59,7 +59,7 @@ def add_options(parser: Parser, main: Any) -> None:
     main.add_argument("made", metavar="OUTPUT", nargs="?", help="an output to describe")
     option(main, "--bibtex", "print the references as BibTeX, and nothing else")
     add_key(main)
-    add_messages(parser, config=False)
+    add_messages(parser)
 
 
 def run(options: argparse.Namespace, console: Console) -> None:

@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ctsne._core.messages import InterruptedWarning
 from ctsne._core.vocabulary import CHOSEN_BY, MEASURES, chosen_by, measure_title, of_column
 
 # The estimator logs the end of a stage; a terminal shows the stage that follows.
@@ -106,8 +107,8 @@ class Console:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                warnings.filterwarnings("default", category=UserWarning)
-                warnings.filterwarnings("ignore", message="interrupted")  # reported by commands
+                warnings.simplefilter("default", UserWarning)
+                warnings.simplefilter("ignore", InterruptedWarning)  # commands report it
                 warnings.showwarning = lambda message, *_, **__: self.warn(as_typed(message))
                 yield
         finally:

@@ -6,9 +6,8 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from ctsne.cli.console import Console, aligned, definitions, titles_of
-from ctsne.cli.main import Parser, command_parser
-from ctsne.cli.options import add_jobs, add_messages, option, spelled
-from ctsne.cli.values import seed
+from ctsne.cli.main import Parser, spell_command
+from ctsne.cli.options import add_jobs, add_messages, option, seed
 
 if TYPE_CHECKING:
     from ctsne.datasets import Synthetic
@@ -61,7 +60,7 @@ def add_options(parser: Parser, main: Any) -> None:
     option(main, "-o --output FILE", "picture to write", default="ctsne-demo.png")
     option(main, "--seed N", "seed of the data and of the maps", read=seed, default=_SEED)
     add_jobs(main)
-    add_messages(parser, json=False, config=False)
+    add_messages(parser, json=False)
 
 
 def run(options: argparse.Namespace, console: Console) -> None:
@@ -75,7 +74,7 @@ def run(options: argparse.Namespace, console: Console) -> None:
     progress = not console.quiet
     result = sweep_demo(data, random_state=options.seed, n_jobs=options.jobs, progress=progress)
     use_agg()
-    command = spelled(command_parser("demo"), ["demo"], vars(options))
+    command = spell_command(["demo"], vars(options))
     save_picture(draw(result, data), target, command)
     maps = zip(SETTINGS, result.maps, strict=True)
     rows = [[title, *map(each.measures.get, _COLUMNS)] for title, each in maps]

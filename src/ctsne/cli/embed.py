@@ -15,8 +15,8 @@ from ctsne.cli import options as opt
 from ctsne.cli.console import Console, titles_of
 from ctsne.cli.hints import after_map, missing_labels, second_label
 from ctsne.cli.inputs import Input, check_outputs, read_input, records_of
-from ctsne.cli.main import Parser, command_parser
-from ctsne.cli.options import make_estimator, option, settings_of, spelled
+from ctsne.cli.main import Parser, spell_command
+from ctsne.cli.options import make_estimator, option, settings_of
 from ctsne.methods import METHODS
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def add_options(parser: Parser, main: Any) -> None:
 
 def run(options: argparse.Namespace, console: Console) -> None:
     """Make the map from options of the command line."""
-    opt.check_steering(options)  # not in ``make``: a rerun accepts the settings as they were
+    opt.check_knobs(options)  # not in ``make``: a rerun accepts the settings as they were
     make(options, console)
 
 
@@ -119,7 +119,6 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
     outputs = [each for each in (target, kept, picture, page) if each]
     check_outputs(outputs, options, into_input=into_h5ad)
     settings = settings_of(options)
-    del settings["color"]  # only the picture depends on it
     before, linked = _inode(target), target.is_symlink()
     try:
         data = read_input(options, console, expect=expect)
@@ -199,7 +198,7 @@ def _write_page(
 ) -> None:
     from ctsne.report import write_report
 
-    command = spelled(command_parser("embed"), ["embed", options.input], vars(options))
+    command = spell_command(["embed", options.input], vars(options))
     write_report(
         model,
         page,

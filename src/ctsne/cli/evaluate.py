@@ -17,9 +17,8 @@ from ctsne.cli.inputs import (
     read_input,
 )
 from ctsne.cli.main import Parser
-from ctsne.cli.options import add_jobs, add_key, add_messages, make_estimator, option
+from ctsne.cli.options import add_jobs, add_key, add_messages, make_estimator, option, whole
 from ctsne.cli.records import options_again
-from ctsne.cli.values import whole
 
 if TYPE_CHECKING:
     import pandas as pd

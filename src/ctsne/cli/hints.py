@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ctsne.cli.main import command_parser
-from ctsne.cli.options import spelled
+from ctsne.cli.main import spell_command
 from ctsne.labels import Column, encode_column
 
 if TYPE_CHECKING:
@@ -128,7 +127,7 @@ def missing_labels(options: Namespace, otherwise: str = "") -> str:
 def report_command(file: str, settings: Mapping[str, Any], page: str) -> str:
     """Return the command that compares strengths of the same labels on a page."""
     values = {name: value for name, value in settings.items() if value is not None}
-    return spelled(command_parser("report"), ["report", file], {**values, "output": page})
+    return spell_command(["report", file], {**values, "output": page})
 
 
 def after_map(data: Input, options: Namespace, settings: Mapping[str, Any]) -> dict[str, str]:

@@ -10,11 +10,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ctsne._core.messages import FeaturesWarning
 from ctsne.cli.console import Console
 from ctsne.cli.hints import candidates, label_to_see, report_command
 from ctsne.cli.inputs import label_names
-from ctsne.cli.main import Parser, command_parser
-from ctsne.cli.options import add_messages, spelled
+from ctsne.cli.main import Parser, spell_command
+from ctsne.cli.options import add_messages
 from ctsne.labels import Column
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ _VALUES = 4
 def add_options(parser: Parser, main: Any) -> None:
     """Add the options of the command."""
     main.add_argument("file", metavar="FILE", nargs="?", help="a data file or a model to describe")
-    add_messages(parser, config=False)
+    add_messages(parser)
 
 
 def run(options: argparse.Namespace, console: Console) -> None:
@@ -134,9 +135,7 @@ def _describe(path: str, console: Console) -> None:
     if origin is not None:
         made = origin.provenance
         content["data"] = f"{origin.source} of {made.inputs[0].file}"
-        content["made by"] = spelled(
-            command_parser("embed"), ["embed", made.inputs[0].file], made.settings
-        )
+        content["made by"] = spell_command(["embed", made.inputs[0].file], made.settings)
         content["ctsne"] = made.versions.get("ctsne", "unknown")
     console.result("\n".join(f"{name:10} {each}" for name, each in content.items()), content)
 
@@ -203,7 +202,7 @@ def _report_of(path: str, data: Dataset, found: Mapping[str, Column]) -> str:
     other = label_to_see([*found])
     known = next((name for name in found if name != other), other)
     settings: dict[str, Any] = {"labels": [known], "other": None if known == other else other}
-    if any("--features" in warning for warning in data.warnings):
+    if any(isinstance(warning, FeaturesWarning) for warning in data.warnings):
         pattern = main_features(data.features)
         settings["features"] = None if pattern is None else [pattern]
     stem = Path(path.removesuffix(suffix_of(path))).name

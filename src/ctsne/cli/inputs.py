@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ctsne._core.messages import DominantFeatureWarning
 from ctsne._core.vocabulary import STARTS
 from ctsne.cli.console import Console
 from ctsne.labels import JOINT, encode_column
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from ctsne.io import Dataset, InputRecord
 
 # Options that name a file to read.
-_READ = ("input", "label_file", "init", "data", "config", "model")
+_READ = ("input", "label_file", "init", "data", "model")
 HOW_TO_NAME = "--input FILE for rerun, --data FILE for evaluate"  # a data file that has moved
 joint_name = JOINT.join  # the name of a combination of label columns
 
@@ -121,7 +122,7 @@ def read_input(options: Namespace, console: Console, *, expect: str | None = Non
     from ctsne.io import read_data, suffix_of
     from ctsne.io.features import read_features
     from ctsne.io.paths import TABLE_SUFFIXES
-    from ctsne.io.tables import DOMINATES, folded
+    from ctsne.io.tables import folded
 
     console.stage(f"reading {options.input}")
     labels = list(options.labels or ())
@@ -163,8 +164,9 @@ def read_input(options: Namespace, console: Console, *, expect: str | None = Non
         tell(each)
     if expect is None:
         counts = "" if options.metric == "precomputed" else _about_counts(dataset, options.layer)
-        for each in filter(None, (*dataset.warnings, *(text for _, text in about), counts)):
-            console.warn(each, again=DOMINATES in each)
+        for warning in (*dataset.warnings, *(text for _, text in about), counts):
+            if str(warning):
+                console.warn(warning, again=isinstance(warning, DominantFeatureWarning))
     return Input(dataset, factored, aligned, shown=shown)
 
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import shlex
 import sys
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from importlib import import_module
 from typing import Any, NoReturn
 
 from ctsne.cli.console import Console, one_line
-from ctsne.cli.values import apply_config, suggested
+from ctsne.cli.options import as_typed, suggested, words_of
 
 # In the order of the help. Each is a module of this package with the texts USAGE, HELP, DESCRIPTION
 # and EPILOG and the functions ``add_options`` and ``run``.
@@ -97,7 +99,7 @@ def _run(arguments: list[str]) -> int:
     console = Console(quiet=options.quiet, verbose=options.verbose, as_json=as_json)
     try:
         with console.library():
-            options.run(options, console)
+            import_module(f"ctsne.cli.{options.command}").run(options, console)
     except KeyboardInterrupt as stop:
         console.line(": ".join(["interrupted", *map(str, stop.args)]))
         return 130
@@ -112,16 +114,9 @@ def _run(arguments: list[str]) -> int:
             raise
         if options.verbose:
             traceback.print_exc()
-        console.error(_said(error))
+        console.error(error if isinstance(error, OSError) else as_typed(one_line(error)))
         return 1
     return 0
-
-
-def _said(error: Exception) -> object:
-    """Return an error of the library in the words of the command line."""
-    from ctsne.cli.options import as_typed
-
-    return error if isinstance(error, OSError) else as_typed(one_line(error))
 
 
 def _was_interrupted(error: BaseException | None) -> bool:
@@ -132,19 +127,14 @@ def _was_interrupted(error: BaseException | None) -> bool:
 
 
 def parse_options(arguments: list[str]) -> argparse.Namespace:
-    """Return the options of a command, from the arguments and a configuration file."""
+    """Return the options of a command."""
     parser = make_parser()
     command = next((word for word in arguments if not word.startswith("-")), None)
     if command is not None:
         if command not in COMMANDS:
             hint = suggested(command, COMMANDS) or f"; available: {', '.join(COMMANDS)}"
             parser.error(f"unknown command {command!r}{hint}")
-        own = parser.commands[command]
-        own.check_names(arguments[arguments.index(command) + 1 :])
-        try:
-            apply_config(parser.commands, command, arguments)
-        except (OSError, ValueError) as error:
-            own.error(one_line(error))
+        parser.commands[command].check_names(arguments[arguments.index(command) + 1 :])
     return parser.parse_args(arguments)
 
 
@@ -175,10 +165,6 @@ class Parser(argparse.ArgumentParser):
             if name.startswith("--") and name not in known:
                 self.error(f"unknown option {name}{suggested(name, known)}")
 
-    def option(self, name: str) -> argparse.Action | None:
-        """Return a long option by its name, with dashes or underscores."""
-        return self._option_string_actions.get(f"--{name.replace('_', '-')}")
-
     def options(self) -> list[argparse.Action]:
         """Return all options with a name, in the order of the help."""
         return [action for action in self._actions if action.option_strings]
@@ -189,6 +175,7 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, **{"max_help_position": 26, **options})
 
 
+@cache
 def make_parser() -> Parser:
     """Return the parser of ``ctsne`` with all its commands."""
     from importlib.metadata import version
@@ -211,12 +198,22 @@ def make_parser() -> Parser:
             epilog=module.EPILOG,
             add_help=False,
         )
-        command.set_defaults(run=module.run)
         module.add_options(command, command.add_argument_group("options"))
     parser.commands = commands.choices
     return parser
 
 
-def command_parser(name: str) -> Parser:
-    """Return the parser of one command."""
-    return make_parser().commands[name]
+def spell_command(
+    first: Sequence[str], values: Mapping[str, Any], *, always: Sequence[str] = ()
+) -> str:
+    """Write a command as one would type it, with all options that differ from their default.
+
+    ``first`` is the command and what stands before its options; ``always`` names options to write
+    even if they have their default.
+    """
+    words = ["ctsne", *first]
+    for action in make_parser().commands[first[0]].options():
+        value = values.get(action.dest, action.default)
+        if value != action.default or action.dest in always:
+            words += [action.option_strings[0], *([] if action.nargs == 0 else words_of(value))]
+    return shlex.join(words)

@@ -1,27 +1,27 @@
-"""Options that several commands share, and every parameter of the estimator as one of them."""
+"""Options of the commands: how values are read, and every parameter of the estimator as one."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import math
 import re
-import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from argparse import ArgumentTypeError
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ctsne._core.messages import closest
 from ctsne._core.vocabulary import ALIGN_CHOICES, BANDWIDTHS, METRICS, STARTS
-from ctsne.cli.values import PerLabel, Texts, jobs, npy, number, one_of, seed, whole
 from ctsne.methods import DEFAULT_METHOD, KNOBS, METHODS, is_used, users_of
 
 if TYPE_CHECKING:
     from ctsne.cli.main import Parser
     from ctsne.estimator import ConditionalTSNE
 
-# Options that do not shape the result, or that the settings record elsewhere.
+# Options that do not shape the result, or that the record of an output holds elsewhere.
 UNRECORDED = (
     "command",
-    "run",
-    "config",
     "help",
     "jobs",
     "json",
@@ -31,10 +31,157 @@ UNRECORDED = (
     "output",
     "plot",
     "page",
+    "color",
+    "title",
     "keep",
     "model",
     "model_file",
 )
+
+
+def suggested(name: str, known: Iterable[str]) -> str:
+    """Return ``"; did you mean ...?"`` with a word to type as it is, or nothing."""
+    close = closest(name, known)
+    return f"; did you mean {close[0]}?" if close else ""
+
+
+# ---- values --------------------------------------------------------------------------------------
+
+
+def number(text: str) -> float:
+    """Read a finite number."""
+    with contextlib.suppress(ValueError):
+        if math.isfinite(value := float(text)):
+            return value
+    raise ArgumentTypeError(f"must be a number, got {text!r}")
+
+
+def whole(text: str) -> int:
+    """Read an integer."""
+    try:
+        return int(text)
+    except ValueError:
+        raise ArgumentTypeError(f"must be a whole number, got {text!r}") from None
+
+
+def seed(text: str) -> int:
+    """Read a seed."""
+    if not 0 <= whole(text) < 2**32:
+        raise ArgumentTypeError(f"must be from 0 to {2**32 - 1}, got {text}")
+    return int(text)
+
+
+def jobs(text: str) -> int:
+    """Read a number of threads."""
+    if whole(text) < -1 or whole(text) == 0:
+        raise ArgumentTypeError(f"must be 1 or more, or -1 for all, got {text}")
+    return int(text)
+
+
+def npy(text: str) -> str:
+    """Read the name of a .npy file."""
+    if not text.endswith(".npy"):
+        raise ArgumentTypeError(f"must be a .npy file, got {text!r}")
+    return text
+
+
+def one_of(*words: str, read: Callable[[str], Any] | None = None, or_: str = "") -> Any:
+    """Return a reader that accepts one of several words, or what ``read`` accepts."""
+    expected = ", ".join([*words, f"or {or_}"] if or_ else words)
+
+    def value(text: str) -> Any:
+        if text in words:
+            return text
+        with contextlib.suppress(ArgumentTypeError):
+            if read is not None:
+                return read(text)
+        hint = suggested(text, words)
+        raise ArgumentTypeError(f"must be one of {expected}; got {text!r}{hint}")
+
+    return value
+
+
+def per_label(texts: Sequence[str]) -> float | dict[str, float]:
+    """Read one number for all labels, or ``label=number`` for each label or column."""
+    if len(texts) == 1 and "=" not in texts[0]:
+        return number(texts[0])
+    return _by_name(texts, number, "one number, or name=number for each label or column")
+
+
+def per_column(texts: Sequence[str]) -> list[float] | dict[str, list[float]]:
+    """Read numbers for all label columns, or ``column=number,number`` for each column."""
+    if not any("=" in text for text in texts):
+        return [number(text) for text in texts]
+    return _by_name(texts, _numbers, "numbers, or column=number,... for each column")
+
+
+def _numbers(text: str) -> list[float]:
+    return [number(part) for part in text.split(",")]
+
+
+def _by_name(texts: Sequence[str], read: Callable[[str], Any], expected: str) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for text in texts:
+        name, _, value = text.rpartition("=")
+        if not name:
+            raise ArgumentTypeError(f"must be {expected}, got {' '.join(texts)!r}")
+        if name in values:
+            raise ArgumentTypeError(f"names {name!r} twice")
+        values[name] = read(value)
+    return values
+
+
+# Readers of all words after an option together.
+_TOGETHER = (per_label, per_column)
+
+
+class _Together(argparse.Action):
+    def __init__(self, *args: Any, read: Callable[[Sequence[str]], Any], **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.read = read
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option: Any = None) -> None:
+        try:
+            setattr(namespace, self.dest, self.read(values))
+        except ArgumentTypeError as error:
+            raise argparse.ArgumentError(self, str(error)) from None
+
+
+def words_of(value: Any) -> list[str]:
+    """Return a value as the words that one types after its option."""
+    if isinstance(value, Mapping):
+        return [f"{name}={','.join(words_of(part))}" for name, part in value.items()]
+    return [_word(part) for part in (value if isinstance(value, list | tuple) else [value])]
+
+
+def _word(value: object) -> str:
+    """Write a number or text with as few digits as give it back."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise ArgumentTypeError(f"must be one number or text, got {value!r}")
+    return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
+
+
+def check_value(action: argparse.Action, value: Any) -> Any:
+    """Return a stored value as the option would have it, or raise ``ArgumentTypeError``."""
+    if action.nargs == 0:
+        if not isinstance(value, bool):
+            raise ArgumentTypeError(f"must be true or false, got {value!r}")
+        return value
+    together = action if isinstance(action, _Together) else None
+    several = isinstance(value, list | tuple)
+    if (several and action.nargs != "+") or (isinstance(value, Mapping) and not together):
+        raise ArgumentTypeError(f"must be one number or text, got {value!r}")
+    words = words_of(value)
+    if not words:
+        raise ArgumentTypeError("must have at least one value, got none")
+    if together is not None:
+        return together.read(words)
+    read: Any = action.type or str
+    values = [read(word) for word in words]
+    return values if action.nargs == "+" else values[0]
+
+
+# ---- parameters of the estimator -----------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -42,184 +189,104 @@ class Parameter:
     """A parameter of the estimator as an option; only the seed has a different default."""
 
     name: str
-    flag: str
-    metavar: str
+    spec: str  # the option as the help shows it
     read: Any
-    default: Any
-    help: str
+    default: Any = None
+
+    @property
+    def flag(self) -> str:
+        """The name of the option, with dashes."""
+        return self.spec.split()[0]
 
     @property
     def dest(self) -> str:
-        """The name of the option in settings and configuration files."""
+        """The name of the option in the parsed options."""
         return self.flag.removeprefix("--").replace("-", "_")
 
 
-def _defaults(knob: str) -> str:
-    """Return the defaults of a knob, for the help."""
-    users = [each for each in METHODS.values() if each.knob == knob]
-    return ", ".join(f"{each.default:g} for {each.name}" for each in users)
-
-
 _MAIN = (
-    Parameter(
-        "mixing",
-        "--mixing",
-        "SHARE...",
-        PerLabel,
-        None,
-        "how far to mix the label: 0 is not at all, 1 is as much as random labels; finds the "
-        "strength or beta that reaches it; with several columns, donor=0.7 batch=0.5 sets it for "
-        "each",
-    ),
-    Parameter(
-        "strength",
-        "--strength",
-        "T...",
-        PerLabel,
-        None,
-        "for joint and balanced, instead of --mixing: from 0 (nothing factored out) to 1 "
-        f"(default: {_defaults('strength')}); A=0.5 B=1 sets it for labels A and B, or for columns "
-        "A and B if there are several",
-    ),
-    Parameter(
-        "method",
-        "--method",
-        "NAME",
-        one_of(*METHODS),
-        DEFAULT_METHOD,
-        "joint, revised (the paper's), balanced, original, or tsne, which ignores labels",
-    ),
-    Parameter(
-        "beta",
-        "--beta",
-        "B...",
-        PerLabel,
-        None,
-        "for revised and original, instead of --mixing: from 1 (nothing factored out) down to "
-        f"1e-30 (default: {_defaults('beta')}); A=1e-8 B=1e-2 sets it for labels A and B",
-    ),
-    Parameter(
-        "align",
-        "--align",
-        "NAME",
-        one_of(*ALIGN_CHOICES),
-        "none",
-        "how to compare points with different labels: none, in the data as given; mutual, after "
-        "shifting each label towards its counterparts; local, with shifts that vary from place to "
-        "place; mean, after removing label means; auto, the best of none, mutual and mean",
-    ),
-    Parameter(
-        "perplexity",
-        "--perplexity",
-        "U",
-        number,
-        30.0,
-        "roughly the number of neighbours that count for each point",
-    ),
-    Parameter("random_state", "--seed", "N", seed, 0, "for --init random; pca has no seed"),
-    Parameter(
-        "n_jobs", "--jobs", "N", jobs, -1, "number of threads, -1 for all; does not change the map"
-    ),
+    Parameter("mixing", "--mixing SHARE...", per_label),
+    Parameter("strength", "--strength T...", per_label),
+    Parameter("method", "--method NAME", one_of(*METHODS), DEFAULT_METHOD),
+    Parameter("beta", "--beta B...", per_label),
+    Parameter("align", "--align NAME", one_of(*ALIGN_CHOICES), "none"),
+    Parameter("perplexity", "--perplexity U", number, 30.0),
+    Parameter("random_state", "--seed N", seed, 0),
+    Parameter("n_jobs", "--jobs N", jobs, -1),
 )
+_PCA = one_of("auto", "none", read=whole, or_="a whole number")
+_STEP = one_of("auto", read=number, or_="a number")
 _ADVANCED = (
-    Parameter("n_components", "--dimensions", "N", whole, 2, "dimensions of the map: 1, 2 or 3"),
+    Parameter("n_components", "--dimensions N", whole, 2),
+    Parameter("pca", "--pca N", _PCA, "auto"),
+    Parameter("bandwidth", "--bandwidth r|p", one_of(*BANDWIDTHS), "r"),
+    Parameter("odds", "--odds X...", per_label),
+    Parameter("beta_low", "--beta-low B...", per_label),
+    Parameter("metric", "--metric NAME", one_of(*METRICS), "euclidean"),
+    Parameter("recall", "--recall SHARE", number, 0.99),
+    Parameter("init", "--init START", one_of(*STARTS, read=npy, or_="a .npy file"), "pca"),
+    Parameter("n_iter", "--n-iter N", whole, 750),
+    Parameter("early_exaggeration", "--early-exaggeration X", number, 12.0),
+    Parameter("early_exaggeration_iter", "--early-exaggeration-iter N", whole, 250),
+    Parameter("exaggeration", "--exaggeration X", number, 1.0),
     Parameter(
-        "pca",
-        "--pca",
-        "N",
-        one_of("auto", "none", read=whole, or_="a whole number"),
-        "auto",
-        "principal components to reduce the features to; auto is 50 if there are more than 50 "
-        "features, none keeps the features as they are",
+        "learning_rate", "--learning-rate X", one_of("auto", read=number, or_="a number"), "auto"
     ),
-    Parameter(
-        "bandwidth",
-        "--bandwidth",
-        "r|p",
-        one_of(*BANDWIDTHS),
-        "r",
-        "for revised: apply the perplexity to similarities after conditioning, r, or before, p",
-    ),
-    Parameter(
-        "odds",
-        "--odds",
-        "X...",
-        PerLabel,
-        None,
-        "also condition the map: points with the same label repel each other X times as strongly "
-        "as others, from 1 (off) up; works with every method, and per label as A=3 B=10",
-    ),
-    Parameter(
-        "beta_low",
-        "--beta-low",
-        "B...",
-        PerLabel,
-        None,
-        "the same in the paper's terms: weight of pairs with different labels, from 1 (off) down",
-    ),
-    Parameter(
-        "metric",
-        "--metric",
-        "NAME",
-        one_of(*METRICS),
-        "euclidean",
-        "euclidean, cosine, or precomputed if INPUT holds distances",
-    ),
-    Parameter(
-        "recall",
-        "--recall",
-        "SHARE",
-        number,
-        0.99,
-        "share of the true neighbours to find; the search is approximate above 30,000 points, 1 "
-        "makes it exact",
-    ),
-    Parameter(
-        "init",
-        "--init",
-        "START",
-        one_of(*STARTS, read=npy, or_="a .npy file"),
-        "pca",
-        "initial positions: pca, random, spectral, or a .npy file",
-    ),
-    Parameter("n_iter", "--n-iter", "N", whole, 750, "total number of iterations"),
-    Parameter(
-        "early_exaggeration",
-        "--early-exaggeration",
-        "X",
-        number,
-        12.0,
-        "factor on the attraction in the first iterations",
-    ),
-    Parameter(
-        "early_exaggeration_iter",
-        "--early-exaggeration-iter",
-        "N",
-        whole,
-        250,
-        "number of these first iterations",
-    ),
-    Parameter(
-        "exaggeration", "--exaggeration", "X", number, 1.0, "factor on the attraction afterwards"
-    ),
-    Parameter(
-        "learning_rate",
-        "--learning-rate",
-        "X",
-        one_of("auto", read=number, or_="a number"),
-        "auto",
-        "step size; auto sets it from the number of points",
-    ),
-    Parameter(
-        "dof",
-        "--dof",
-        "X",
-        number,
-        1.0,
-        "degrees of freedom of the map's kernel; below 1 separates finer clusters",
-    ),
+    Parameter("dof", "--dof X", number, 1.0),
 )
 PARAMETERS = _MAIN + _ADVANCED
+
+
+def _defaults(knob: str) -> str:
+    users = [method for method in METHODS.values() if method.knob == knob]
+    return ", ".join(f"{method.default:g} for {method.name}" for method in users)
+
+
+_HELP = {
+    "mixing": "how far to mix the label, from 0 (not at all) to 1 (as random labels); larger "
+    "values keep fewer neighbours; finds the strength or beta that reaches it; with several "
+    "columns, donor=0.7 batch=0.5 sets it for each",
+    "strength": "for joint and balanced, instead of --mixing: from 0 (nothing factored out) to 1; "
+    f"larger values mix more and keep fewer neighbours (default: {_defaults('strength')}); A=0.5 "
+    "B=1 sets it for labels A and B, or for columns A and B if there are several",
+    "method": "joint, revised (the paper's), balanced, original, or tsne, which ignores labels",
+    "beta": "for revised and original, instead of --mixing: from 1 (nothing factored out) down to "
+    f"1e-30; smaller values mix more (default: {_defaults('beta')}); A=1e-8 B=1e-2 sets it for "
+    "labels A and B",
+    "align": "how to compare points with different labels: none, in the data as given; mutual, "
+    "after shifting each label towards its counterparts; local, with shifts that vary from place "
+    "to place; mean, after removing label means; auto, the best of none, mutual and mean",
+    "perplexity": "roughly the number of neighbours that count for each point; larger values show "
+    "coarser structure and take longer",
+    "random_state": "for --init random; pca has no seed",
+    "n_jobs": "number of threads, -1 for all; does not change the map",
+    "n_components": "dimensions of the map: 1, 2 or 3",
+    "pca": "principal components to reduce the features to; more keep more detail and more noise; "
+    "auto is 50 if there are more than 50 features, none keeps the features as they are",
+    "bandwidth": "for revised: apply the perplexity to similarities after conditioning, r, or "
+    "before, p",
+    "odds": "also condition the map: points with the same label repel each other X times as "
+    "strongly as others, from 1 (off) up; larger values mix more; works with every method, and "
+    "per label as A=3 B=10",
+    "beta_low": "the same in the paper's terms: weight of pairs with different labels, from 1 "
+    "(off) down; smaller values mix more",
+    "metric": "euclidean, cosine, or precomputed if INPUT holds distances",
+    "recall": "share of the true neighbours to find; larger values take longer; the search is "
+    "approximate above 30,000 points, 1 makes it exact",
+    "init": "initial positions: pca, random, spectral, or a .npy file",
+    "n_iter": "total number of iterations; more take longer and let the map settle",
+    "early_exaggeration": "factor on the attraction in the first iterations; larger values pull "
+    "clusters together earlier",
+    "early_exaggeration_iter": "number of these first iterations; more give clusters time to form",
+    "exaggeration": "factor on the attraction afterwards; larger values make clusters tighter",
+    "learning_rate": "step size; larger steps are faster and less stable; auto sets it from the "
+    "number of points",
+    "dof": "degrees of freedom of the map's kernel; larger values separate clusters less, values "
+    "below 1 show finer ones",
+}
+
+
+# ---- options that several commands share ---------------------------------------------------------
 
 
 def option(
@@ -234,12 +301,10 @@ def option(
         group.add_argument(*flags, last, action="store_true", help=help)
         return
     if default is not None:
-        values = default if isinstance(default, list) else [default]
-        help = f"{help} (default: {' '.join(map(short, values))})"
+        help = f"{help} (default: {' '.join(words_of(default))})"
     if last.endswith("..."):
         more["nargs"] = "+"
-    together = isinstance(read, type) and issubclass(read, Texts)
-    more["action" if together else "type"] = read
+    more |= {"action": _Together, "read": read} if read in _TOGETHER else {"type": read}
     group.add_argument(
         *(flags or ["input"]), metavar=last.removesuffix("..."), help=help, default=default, **more
     )
@@ -267,17 +332,12 @@ def add_data(parser: Parser, main: Any, *, leave_out: Iterable[str] = ()) -> Non
     advanced = parser.add_argument_group("advanced options")
     for each in PARAMETERS:
         if each.name not in leave_out:
-            option(
-                main if each in _MAIN else advanced,
-                f"{each.flag} {each.metavar}",
-                each.help,
-                read=each.read,
-                default=each.default,
-            )
+            group = main if each in _MAIN else advanced
+            option(group, each.spec, _HELP[each.name], read=each.read, default=each.default)
 
 
 def add_reading(parser: Parser, *, of_model: bool = False) -> None:
-    """Add how to read INPUT: the data of a map, or new points for that of a model."""
+    """Add how to read INPUT: the data of a map, or new points for the map of a model."""
     group = parser.add_argument_group("reading INPUT")
     chosen = "all numeric columns that are not named otherwise"
     part = "X_pca, else the highly variable genes of X, else X"
@@ -285,31 +345,21 @@ def add_reading(parser: Parser, *, of_model: bool = False) -> None:
     if of_model:
         chosen, part = "those of the model, by name", "as for the model"
         aligned = "if the model was made with one (default: the same key)"
-    option(
-        group,
-        "--features NAME...",
-        f'columns to embed, by name or pattern such as "PC*" (default: {chosen})',
-    )
-    option(group, "--index COLUMN", "column with the names of the points; not used as a feature")
-    option(
-        group,
-        "--label-file FILE",
-        "table with the labels, if INPUT does not have them; its rows must be in the order of "
-        "INPUT unless --join-on is given",
-    )
-    option(
-        group,
-        "--join-on COLUMN",
-        "column by which to join the label file to INPUT, such as cell; index joins by row "
-        "names, order by position even if identifiers differ",
-    )
-    option(group, "--use-rep KEY", f"h5ad: key in obsm, or X (default: {part})")
-    option(group, "--layer KEY", "h5ad: layer to use instead")
-    option(
-        group,
-        "--align-rep KEY",
-        f"h5ad: representation in obsm in which to compare points with different labels, {aligned}",
-    )
+    texts = {
+        "--features NAME...": "columns to embed, by name or pattern such as "
+        f'"PC*" (default: {chosen})',
+        "--index COLUMN": "column with the names of the points; not used as a feature",
+        "--label-file FILE": "table with the labels, if INPUT does not have them; its rows must "
+        "be in the order of INPUT unless --join-on is given",
+        "--join-on COLUMN": "column by which to join the label file to INPUT, such as cell; index "
+        "joins by row names, order by position even if identifiers differ",
+        "--use-rep KEY": f"h5ad: key in obsm, or X (default: {part})",
+        "--layer KEY": "h5ad: layer to use instead",
+        "--align-rep KEY": "h5ad: representation in obsm in which to compare points with "
+        f"different labels, {aligned}",
+    }
+    for spec, help in texts.items():
+        option(group, spec, help)
 
 
 def add_jobs(group: Any) -> None:
@@ -317,21 +367,14 @@ def add_jobs(group: Any) -> None:
     option(group, "--jobs N", "number of threads, -1 for all", read=jobs, default=-1)
 
 
-def add_key(group: Any) -> None:
-    """Add the name of a map in an .h5ad file."""
-    option(group, "--key KEY", "h5ad: name of the map", default="ctsne")
+def add_key(group: Any, help: str = "h5ad: name of the map") -> None:
+    """Add the name of a map."""
+    option(group, "--key KEY", help, default="ctsne")
 
 
-def add_messages(parser: Parser, *, json: bool = True, config: bool = True) -> None:
+def add_messages(parser: Parser, *, json: bool = True) -> None:
     """Add the options that every command has."""
     group = parser.add_argument_group("help and messages")
-    if config:
-        option(
-            group,
-            "--config FILE",
-            "read options from a TOML file, with lines such as "
-            "quiet = true; options given here take precedence",
-        )
     if json:
         option(group, "--json", "print the result as one JSON object")
     loud = group.add_mutually_exclusive_group()
@@ -340,7 +383,10 @@ def add_messages(parser: Parser, *, json: bool = True, config: bool = True) -> N
     group.add_argument("-h", "--help", action="help", help="show this help and exit")
 
 
-def check_steering(options: argparse.Namespace) -> None:
+# ---- options and the estimator -------------------------------------------------------------------
+
+
+def check_knobs(options: argparse.Namespace) -> None:
     """Refuse options that the method ignores, or that contradict each other."""
     method = options.method
     given = {each.name: getattr(options, each.dest) for each in PARAMETERS}
@@ -351,10 +397,10 @@ def check_steering(options: argparse.Namespace) -> None:
         if is_used(name, given):
             continue
         methods = users_of(name)
-        *more, last = methods
         if method in methods:
             both = f"--method {method} and --odds or --beta-low"
             raise ValueError(f"{flag} has no effect with {both}; leave one of them out")
+        *more, last = methods
         users = f"{', '.join(more)} and {last}" if more else last
         hint = f"add --method {methods[0]}, or leave {flag} out"
         raise ValueError(f"{flag} is for {users}, but the method is {method}: {hint}")
@@ -383,9 +429,8 @@ def make_estimator(settings: Mapping[str, Any], **more: Any) -> ConditionalTSNE:
     from ctsne.io.arrays import read_npy
 
     given = {each.name: settings.get(each.dest, each.default) for each in PARAMETERS}
-    path = given["init"]
-    if path not in STARTS:
-        given["init"] = read_npy(check_input(path, (".npy",)))
+    if given["init"] not in STARTS:
+        given["init"] = read_npy(check_input(given["init"], (".npy",)))
     if given["pca"] == "none":
         given["pca"] = None
     return ConditionalTSNE(**{**given, **more})
@@ -394,31 +439,3 @@ def make_estimator(settings: Mapping[str, Any], **more: Any) -> ConditionalTSNE:
 def settings_of(options: argparse.Namespace) -> dict[str, Any]:
     """Return everything that shapes the result, by option name."""
     return {name: value for name, value in vars(options).items() if name not in UNRECORDED}
-
-
-def spelled(
-    parser: Parser, first: Sequence[str], values: Mapping[str, Any], *, always: Sequence[str] = ()
-) -> str:
-    """Write a command as one would type it, with all options that differ from their default."""
-    words = ["ctsne", *first]
-    for action in parser.options():
-        value = values.get(action.dest, action.default)
-        if value == action.default and action.dest not in always:
-            continue
-        words.append(action.option_strings[0])
-        if isinstance(value, Mapping):
-            words += [f"{key}={_joined(each)}" for key, each in value.items()]
-        elif action.nargs != 0:
-            words += map(short, value if isinstance(value, list | tuple) else [value])
-    return shlex.join(words)
-
-
-def _joined(value: object) -> str:
-    return ",".join(map(short, value if isinstance(value, list) else [value]))
-
-
-def short(value: object) -> str:
-    """Write a value with as few digits as give it back."""
-    if isinstance(value, float) and float(f"{value:g}") == value:
-        return f"{value:g}"
-    return str(value)

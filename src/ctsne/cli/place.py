@@ -6,6 +6,7 @@ import argparse
 import warnings
 from typing import TYPE_CHECKING, Any
 
+from ctsne._core.messages import FarPointsWarning, NoLabelsWarning
 from ctsne.cli import options as opt
 from ctsne.cli.console import Console
 from ctsne.cli.main import Parser
@@ -85,8 +86,8 @@ def run(options: argparse.Namespace, console: Console) -> None:
     console.stage("placing" if options.scheduler is None else "connecting")
     with quiet_dask(), connected(options.scheduler) as client, warnings.catch_warnings():
         # Both are reported here in other words.
-        for message in ("no labels given", ".* ha.* no neighbour in the map closer than"):
-            warnings.filterwarnings("ignore", message=message)
+        for reported in (NoLabelsWarning, FarPointsWarning):
+            warnings.simplefilter("ignore", reported)
         placed = place(
             options.model,
             options.input,

@@ -15,9 +15,8 @@ from ctsne.cli.console import Console
 from ctsne.cli.folders import SweepFolder, read_folder
 from ctsne.cli.hints import second_label
 from ctsne.cli.inputs import check_outputs, label_names
-from ctsne.cli.main import Parser, command_parser
-from ctsne.cli.options import add_key, add_messages, option, settings_of, spelled
-from ctsne.cli.values import number, one_of
+from ctsne.cli.main import Parser, spell_command
+from ctsne.cli.options import add_key, add_messages, number, one_of, option, settings_of
 from ctsne.labels import combine_columns
 
 USAGE = "MAP_OR_SWEEP -o FILE [options]"
@@ -87,7 +86,7 @@ def run(options: argparse.Namespace, console: Console) -> None:
     use_agg()
     draw = _sweep_figure if source.is_dir() else _map_figure
     figure = draw(source, options, console)
-    settings = settings_of(options)
+    settings = {**settings_of(options), "color": options.color}
     command = plot_command(options.input, options.output, **settings)
     save_picture(figure, target, command, fixed=options.width is not None)
     content = {"command": "plot", "output": options.output, "settings": settings}
@@ -173,7 +172,7 @@ def _measures(sweep: SweepFolder, known: list[str], width: Any) -> Any:
 
 def plot_command(source: str, target: str, **settings: Any) -> str:
     """Return the command that draws a picture."""
-    return spelled(command_parser("plot"), ["plot", source], {**settings, "output": target})
+    return spell_command(["plot", source], {**settings, "output": target})
 
 
 def save_picture(figure: Any, path: Path, command: str, *, fixed: bool = False) -> None:

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 from ctsne._core.checksums import file_checksum
 from ctsne._core.guards import check_regular
 from ctsne.cli.inputs import HOW_TO_NAME, names_of_files
-from ctsne.cli.main import command_parser
-from ctsne.cli.options import UNRECORDED, spelled
-from ctsne.cli.values import value_of
+from ctsne.cli.main import make_parser, spell_command
+from ctsne.cli.options import UNRECORDED, check_value
 
 if TYPE_CHECKING:
     from ctsne.io import InputRecord, Provenance
@@ -28,7 +27,7 @@ def checked_settings(provenance: Provenance, output: Path) -> dict[str, Any]:
     """Return all settings of a command, each read as an option of the command line would be."""
     if provenance.command not in ("embed", "sweep", "transform"):
         raise ValueError(f"{output} was made by an unknown command, {provenance.command!r:.40}")
-    options = command_parser(provenance.command).options()
+    options = make_parser().commands[provenance.command].options()
     actions = {each.dest: each for each in options if each.dest not in UNRECORDED}
     values = {name: action.default for name, action in actions.items()}
     unknown = [name for name in provenance.settings if name not in actions]
@@ -42,7 +41,7 @@ def checked_settings(provenance: Provenance, output: Path) -> dict[str, Any]:
     for name, value in provenance.settings.items():
         try:
             if value is not None or values[name] is not None or actions[name].required:
-                values[name] = value_of(actions[name], value)
+                values[name] = check_value(actions[name], value)
         except ArgumentTypeError as error:
             what = f"the settings stored in {output} cannot be read"
             raise ValueError(f"{what}: {name} {error!s:.200}") from None
@@ -59,7 +58,7 @@ def options_again(provenance: Provenance, output: Path, *, given: str | None = N
     A file is read only if it has the checksum of the record, or if the user has ``given`` it.
     """
     values = checked_settings(provenance, output)
-    options = command_parser(provenance.command).options()
+    options = make_parser().commands[provenance.command].options()
     values |= {each.dest: each.default for each in options if each.dest in UNRECORDED}
     data, *more = provenance.inputs
     how = f"; name it with {HOW_TO_NAME}"
@@ -128,7 +127,7 @@ def check_work(again: Namespace, output: Path) -> None:
     each = f"{maps} map{'s' * (maps > 1)} of {again.n_iter} iterations"
     most = f"{_MOST_ITERATIONS:,} iterations in all, at least {_LEAST} for a map"
     values = {**vars(again), "output": str(output)}
-    typed = spelled(command_parser(command), [command, again.input], values)
+    typed = spell_command([command, again.input], values)
     typed = typed if len(typed) <= _LONGEST else f"ctsne {command} with these settings"
     what = f"the settings stored in {output} ask for {each}{search}; rerun makes up to {most}"
     raise ValueError(f"{what}; to make more, run {typed}")

@@ -14,8 +14,8 @@ from ctsne.cli.console import Console
 from ctsne.cli.folders import SweepFolder, check_folder, files_of, read_folder, write_folder
 from ctsne.cli.hints import missing_labels
 from ctsne.cli.inputs import check_outputs, label_names, names_of_files
-from ctsne.cli.main import Parser, command_parser
-from ctsne.cli.options import add_labels, add_messages, option, spelled
+from ctsne.cli.main import Parser, make_parser, spell_command
+from ctsne.cli.options import add_labels, add_messages, option
 from ctsne.cli.sweep import add_sweep_options, embed_command, findings, n_points, run_sweep
 
 # Of a page without maps: what draws them.
@@ -49,7 +49,7 @@ examples:
   ctsne report cells.h5ad --labels batch --show CD3D "HLA-*" -o page.html"""
 
 # Options that also apply to a finished sweep.
-_ALWAYS = ("output", "title", "config", "json", "quiet", "verbose", "help")
+_ALWAYS = ("output", "title", "json", "quiet", "verbose", "help")
 
 
 def add_options(parser: Parser, main: Any) -> None:
@@ -115,7 +115,7 @@ def _page_of_folder(target: Path, options: argparse.Namespace, console: Console)
     source = Path(options.input)
     given = [
         action.option_strings[-1]
-        for action in command_parser("report").options()
+        for action in make_parser().commands["report"].options()
         if action.dest not in _ALWAYS and getattr(options, action.dest, None) != action.default
     ]
     if given:
@@ -169,7 +169,7 @@ def _write(
     data, *more = [record["file"] for record in inputs]
     given = {**settings, **dict(zip(names_of_files(settings), more, strict=True))}
     note = "  # from its own start, so it may differ" if settings["path"] else ""
-    made["command"] = spelled(command_parser("report"), ["report", options.input], vars(options))
+    made["command"] = spell_command(["report", options.input], vars(options))
     write_report(
         sweep.result,
         target,

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from ctsne.cli import embed, sweep, transform
 from ctsne.cli.console import Console
 from ctsne.cli.folders import check_folder, is_sweep_folder, move_folder
-from ctsne.cli.main import Parser, command_parser
-from ctsne.cli.options import add_jobs, add_key, add_messages, option, spelled
+from ctsne.cli.main import Parser, spell_command
+from ctsne.cli.options import add_jobs, add_key, add_messages, option
 from ctsne.cli.records import changed_file, check_work, options_again
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def add_options(parser: Parser, main: Any) -> None:
     option(main, "--input FILE", "the data, if they have moved")
     add_key(main)
     add_jobs(main)
-    add_messages(parser, config=False)
+    add_messages(parser)
 
 
 def run(options: Namespace, console: Console) -> None:
@@ -67,8 +67,7 @@ def run(options: Namespace, console: Console) -> None:
     again = options_again(provenance, made, given=options.input)
     check_work(again, made)
     if made.is_dir() and not is_sweep_folder(made):
-        parser = command_parser("sweep")
-        command = spelled(parser, ["sweep", again.input], {**vars(again), "output": options.made})
+        command = spell_command(["sweep", again.input], {**vars(again), "output": options.made})
         raise ValueError(f"the sweep in {options.made} is not finished; to continue, run {command}")
     again.jobs, again.output = options.jobs, options.output or options.made
     versions = _other_versions(provenance)

@@ -19,9 +19,8 @@ from ctsne.cli import options as opt
 from ctsne.cli.console import Console, aligned, definitions, titles_of
 from ctsne.cli.embed import prepared
 from ctsne.cli.inputs import check_outputs, label_names, read_input, records_of
-from ctsne.cli.main import Parser, command_parser
-from ctsne.cli.options import option, settings_of, spelled
-from ctsne.cli.values import PerColumn, PerLabel, one_of, whole
+from ctsne.cli.main import Parser, spell_command
+from ctsne.cli.options import one_of, option, per_column, per_label, settings_of, whole
 from ctsne.methods import METHODS, SWEPT_METHODS, is_used, swept_grid
 
 if TYPE_CHECKING:
@@ -94,21 +93,21 @@ def add_sweep_options(parser: Parser, main: Any) -> None:
         "--strengths T...",
         "for joint and balanced, from 0 to 1 (default: .2 .4 .6 .8 1); with several columns "
         "donor=.3,.6 batch=.5,1 tries all combinations",
-        read=PerColumn,
+        read=per_column,
     )
     option(
         main,
         "--betas B...",
         "for revised and original, from 1 down (default: from 1 to 1e-20 for revised, to 1e-4 "
         "for original); likewise",
-        read=PerColumn,
+        read=per_column,
     )
     option(
         main,
         "--mixing SHARE...",
         "mixing that the suggested map should reach, from 0 to 1; with several columns for "
         "all, or donor=0.7 batch=0.5",
-        read=PerLabel,
+        read=per_label,
         default=SUGGESTED_MIXING,
     )
     option(
@@ -153,7 +152,6 @@ def run_sweep(
         console.say(f"sweeping a random sample of {n} points; add --all-points to use all of them")
     other = None if options.other is None else data.column(options.other)
     settings = settings_of(options)
-    settings.pop("title", None)  # only the page depends on it
     records = records_of(given, options, folder)
     provenance = Provenance("sweep", settings, records, current_versions())
     folders.check_same_data(folder, provenance)
@@ -321,4 +319,4 @@ def embed_command(swept: SweptMap, file: str, settings: Mapping[str, Any]) -> st
     given = {**settings, **swept.parameters, "output": "map.csv", "mixing": None}
     values = {name: value for name, value in given.items() if is_used(name, given)}
     always = ["method", _knob(swept.parameters)]
-    return spelled(command_parser("embed"), ["embed", file], values, always=always)
+    return spell_command(["embed", file], values, always=always)

@@ -12,11 +12,11 @@ import numpy as np
 
 from ctsne._core.checksums import file_checksum
 from ctsne._core.files import WriteError
-from ctsne._core.messages import listed
+from ctsne._core.messages import FarPointsWarning, NoLabelsWarning, listed
 from ctsne.cli import options as opt
 from ctsne.cli.console import Console
 from ctsne.cli.inputs import HOW_TO_NAME, check_outputs, joint_name
-from ctsne.cli.main import Parser, command_parser
+from ctsne.cli.main import Parser, spell_command
 from ctsne.cli.new_data import (
     aligned_of,
     check_order,
@@ -25,8 +25,7 @@ from ctsne.cli.new_data import (
     one_column,
     read_points,
 )
-from ctsne.cli.options import option, settings_of, spelled
-from ctsne.cli.values import number
+from ctsne.cli.options import number, option, settings_of
 from ctsne.labels import Column
 
 if TYPE_CHECKING:
@@ -134,13 +133,12 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
         raise ValueError(f"{options.input} has changed: its numbers or labels differ. {how}")
     color = None if options.color is None else dataset.column(options.color)
     settings = settings_of(options)
-    del settings["color"]  # only the picture depends on it
     console.stage(f"placing {dataset.X.shape[0]} points")
     model.set_params(n_jobs=options.jobs)
     known = labels_of(model, dataset, names)
     with warnings.catch_warnings():  # of what is reported here in other words
-        for message in ("no labels given", ".* ha.* no neighbour in the map closer than"):
-            warnings.filterwarnings("ignore", message=message)
+        for reported in (NoLabelsWarning, FarPointsWarning):
+            warnings.simplefilter("ignore", reported)
         placed = _placed(model, dataset, known, aligned, options, console)
     records = [
         *io.input_records(dataset, target, names, aligned=aligned),
@@ -255,7 +253,7 @@ def _write_page(
 def _command(options: argparse.Namespace) -> str:
     """Return the command as one would type it."""
     first = ["transform", options.model, options.input]
-    return spelled(command_parser("transform"), first, vars(options))
+    return spell_command(first, vars(options))
 
 
 def _report(

@@ -14,7 +14,7 @@ import numpy as np
 
 from ctsne._core.checksums import content_checksum
 from ctsne._core.guards import reason
-from ctsne._core.messages import listed, shown, unknown, warn
+from ctsne._core.messages import CtsneWarning, listed, shown, unknown, warn
 from ctsne.distributed.blocks import (
     FILE_SUFFIXES,
     TABLES,
@@ -182,10 +182,10 @@ def _features(
             raise ValueError(unknown(name, known, what="column", where="the collection"))
     if features is not None:
         return tuple(features)
-    doubts: list[str] = []
+    doubts: list[CtsneWarning] = []
     chosen = numeric_columns(frame, columns, [], doubts)
     for doubt in doubts:
-        warn(doubt)
+        warn(str(doubt))
     if not chosen:
         raise ValueError(f"the collection has no numeric columns; its columns are {listed(known)}")
     return tuple(chosen)

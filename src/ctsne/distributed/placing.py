@@ -304,10 +304,10 @@ def _outcomes(
         number = left[place]
         if isinstance(outcome, Exception):
             outcome = Outcome(None, f"{tasks[number].name}: {why_failed(outcome)}")
-        for text in outcome.warnings:
+        for text, category in (outcome.warnings or {}).items():
             if text not in known:
-                warn(text)
-        known.update(outcome.warnings)
+                warn(text, category)
+        known.update(outcome.warnings or ())
         yield number, outcome
 
 

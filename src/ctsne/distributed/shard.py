@@ -13,6 +13,7 @@ import numpy as np
 
 from ctsne._core.files import replaced_file
 from ctsne._core.guards import reason
+from ctsne._core.messages import CtsneWarning, FarPointsWarning
 from ctsne.distributed.blocks import Block, Choice, named, read_blocks
 from ctsne.distributed.folder import Written, finished, mark
 from ctsne.distributed.models import ModelFile, kept_model, place_block
@@ -20,9 +21,6 @@ from ctsne.io.dataset import storable
 from ctsne.io.paths import load
 
 KEY = "ctsne"
-
-# What a model says of points that are far from its map.
-_FAR = ".* new points ha.* no neighbour in the map closer"
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,7 @@ class Outcome:
     written: Written | None
     error: str | None = None
     disk: bool = False  # whether the error is one of writing, which will meet all others too
-    warnings: tuple[str, ...] = ()
+    warnings: Mapping[str, type[Warning]] | None = None  # classes by text
 
 
 def place_shard(content: Any, task: Task, model: bytes | None) -> Outcome:
@@ -56,7 +54,7 @@ def place_shard(content: Any, task: Task, model: bytes | None) -> Outcome:
         return Outcome(done)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        warnings.filterwarnings("ignore", _FAR)  # counted in the result
+        warnings.simplefilter("ignore", FarPointsWarning)  # counted in the result
         try:
             with named(task.name):
                 written = _write(content, task, model, target)
@@ -64,8 +62,8 @@ def place_shard(content: Any, task: Task, model: bytes | None) -> Outcome:
             return Outcome(None, _with_name(task.name, reason(error)))
         except OSError as error:
             return Outcome(None, reason(error), disk=True)
-    texts = dict.fromkeys(str(each.message) for each in caught if each.category is UserWarning)
-    return Outcome(written, warnings=tuple(texts))
+    ours = [each for each in caught if issubclass(each.category, CtsneWarning)]
+    return Outcome(written, warnings={str(each.message): each.category for each in ours})
 
 
 def _with_name(name: str, text: str) -> str:

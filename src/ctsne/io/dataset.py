@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ctsne._core import checks
 from ctsne._core.checks import is_sparse
 from ctsne._core.checksums import content_checksum
-from ctsne._core.messages import label_text, listed, unknown
+from ctsne._core.messages import CtsneWarning, label_text, listed, unknown
 from ctsne.io.paths import load
 from ctsne.labels import combine_columns, encode_column
 
@@ -74,7 +74,7 @@ class Dataset:
     notes: tuple[str, ...] = ()  # such as columns left out
     path: Path = Path()
     called: str | None = None  # the name of the column with the row names
-    warnings: tuple[str, ...] = ()  # such as columns probably included by mistake
+    warnings: tuple[CtsneWarning, ...] = ()  # such as columns probably included by mistake
     sha256: str = ""
     label_path: Path | None = None
     label_sha256: str | None = None

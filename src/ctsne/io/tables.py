@@ -16,7 +16,13 @@ from typing import Any
 import numpy as np
 
 from ctsne._core.guards import reading, require_room
-from ctsne._core.messages import listed, unknown
+from ctsne._core.messages import (
+    CtsneWarning,
+    DominantFeatureWarning,
+    FeaturesWarning,
+    listed,
+    unknown,
+)
 from ctsne.io.dataset import Dataset, Names, Source, check_labels, empty_as_na, matching, storable
 from ctsne.io.paths import TEXT_SUFFIXES, load, suffix_of
 
@@ -38,7 +44,6 @@ _RUN = 3
 # With fewer columns, one may well hold most of the variance.
 _FEWEST_DOUBTED = 5
 _MOST_VARIANCE = 0.5
-DOMINATES = "so it dominates the map"
 # A text column in which this share of cells are numbers was meant to be numeric.
 _MOSTLY = 0.5
 # Kinds of NumPy and pandas types that are numbers.
@@ -59,7 +64,7 @@ def read_table(
     frame = read_frame(path, index=index, as_text=join_on)
     check_labels(labels, [*frame.columns], elsewhere, where=str(path))
     notes: list[str] = []
-    doubts: list[str] = []
+    doubts: list[CtsneWarning] = []
     if _has_semicolons(path):
         notes.append("columns are separated by semicolons; decimal commas are recognized")
     names, called = row_names(frame)
@@ -70,7 +75,7 @@ def read_table(
     else:
         chosen = _named(frame, labels, features, path)
     if not chosen:
-        found = "; ".join([f"its columns are {listed(frame.columns)}", *doubts])
+        found = "; ".join([f"its columns are {listed(frame.columns)}", *map(str, doubts)])
         raise ValueError(f"{path} has no numeric columns to make a map of; {found}")
     single = all(dtype == np.float32 for dtype in frame[chosen].dtypes)
     values = frame[chosen].to_numpy(np.float32 if single else np.float64, na_value=np.nan)
@@ -265,7 +270,7 @@ def _named(frame: Any, labels: Sequence[str], features: Sequence[str], path: Pat
 
 
 def numeric_columns(
-    frame: Any, kept: Collection[str | None], notes: list[str], doubts: list[str]
+    frame: Any, kept: Collection[str | None], notes: list[str], doubts: list[CtsneWarning]
 ) -> list[str]:
     """Return the columns that are features; add notes and warnings about the others."""
     chosen: list[str] = []
@@ -289,7 +294,8 @@ def numeric_columns(
         else:
             left["not numeric"].append(name)
         if doubt:
-            doubts.append(f"column {name!r:.60} is left out of the map: {doubt}")
+            text = f"column {name!r:.60} is left out of the map: {doubt}"
+            doubts.append(CtsneWarning(text))
     notes += [f"not in the map ({why}): {listed(names)}" for why, names in left.items() if names]
     return chosen
 
@@ -316,7 +322,7 @@ def main_features(features: Sequence[str]) -> str | None:
     return f"{stem}*" if stem and count >= _RUN else None
 
 
-def _doubtful_features(X: Any, features: Sequence[str]) -> Iterator[str]:
+def _doubtful_features(X: Any, features: Sequence[str]) -> Iterator[FeaturesWarning]:
     """Warn of unnumbered columns that are probably a mistake: dominant, or counts."""
     if len(features) < _FEWEST_DOUBTED:
         return
@@ -328,13 +334,15 @@ def _doubtful_features(X: Any, features: Sequence[str]) -> Iterator[str]:
     first = int(variance.argmax())
     if single[first] and variance[first] > _MOST_VARIANCE * variance.sum():
         share = f"{100 * variance[first] / variance.sum():.0f} % of the variance of all features"
-        what = f"column {features[first]!r:.60} has {share}, {DOMINATES}"
-        yield f"{what}; choose the features with {how}, or scale the columns"
+        what = f"column {features[first]!r:.60} has {share}, so it dominates the map"
+        text = f"{what}; choose the features with {how}, or scale the columns"
+        yield DominantFeatureWarning(text)
     whole = (np.mod(X, 1) == 0).all(axis=0)
     counts = [name for name, odd in zip(features, single & whole, strict=True) if odd]
     if counts and 2 * whole.sum() < len(features):
         what = f"whole numbers among fractions, included in the map: {listed(counts)}"
-        yield f"{what}; if these are labels or counts, choose the features with {how}"
+        text = f"{what}; if these are labels or counts, choose the features with {how}"
+        yield FeaturesWarning(text)
 
 
 def folded(names: Sequence[str]) -> str:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import ctsne._native as _native
 from ctsne._core.checks import as_numbers, check_count, check_finite, check_jobs, check_kind
-from ctsne._core.messages import shown, warn
+from ctsne._core.messages import InterruptedWarning, shown, warn
 from ctsne.layout.repulsion import REMEDY, Extent, Repulsion, check_dof
 from ctsne.layout.weights import PairWeights
 
@@ -229,7 +229,8 @@ class Layout:
                     elif self.iteration - best_at >= patience:
                         return True
         except KeyboardInterrupt:
-            warn(f"interrupted after iteration {self.iteration}; the map up to there is kept")
+            text = f"interrupted after iteration {self.iteration}; the map up to there is kept"
+            warn(text, InterruptedWarning)
             return True
         return False
 

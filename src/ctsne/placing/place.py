@@ -15,7 +15,7 @@ from ctsne._core.checks import (
     check_number,
     is_sparse,
 )
-from ctsne._core.messages import warn
+from ctsne._core.messages import FarPointsWarning, NoLabelsWarning, warn
 from ctsne._core.progress import Report
 from ctsne.affinity.new_rows import Codes
 from ctsne.labels import Column, Labels
@@ -137,7 +137,8 @@ def check_request(
     if labels is None and fitted.used:
         warn(
             "no labels given, so the new points are placed next to their nearest points of any "
-            "label; pass labels=... to factor theirs out"
+            "label; pass labels=... to factor theirs out",
+            NoLabelsWarning,
         )
     return Request(matrix, codes, names, near, number)
 
@@ -220,7 +221,8 @@ def place(
             f"{count} of {m} new points {'has' if count == 1 else 'have'} no neighbour in the map "
             "closer than "
             f"{reference.far_distance:.3g}; their positions mean little (see 'far' of place)"
-            f"{far_hint(count, m)}"
+            f"{far_hint(count, m)}",
+            FarPointsWarning,
         )
     return Placement(
         embedding=embedding,

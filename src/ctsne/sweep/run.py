@@ -18,7 +18,7 @@ from sklearn.utils import check_random_state
 from ctsne._core.checks import check_jobs, check_matrix, check_same_rows, check_workers, is_sparse
 from ctsne._core.files import WriteError, check_space
 from ctsne._core.locks import sole_writer
-from ctsne._core.messages import shown, value_text, warn
+from ctsne._core.messages import InterruptedWarning, shown, value_text, warn
 from ctsne._core.progress import Progress
 from ctsne._core.vocabulary import MEASURED_POINTS, NEIGHBORHOOD
 from ctsne.affinity.result import KEPT_DIAGNOSTICS
@@ -200,7 +200,8 @@ def sweep(
             warn(f"{len(failed)} of {len(points)} settings failed; the first, {first}")
         if len(maps) < len(points):
             resume = "" if folder is None else "; run it again with the same folder to resume"
-            warn(f"interrupted: {len(maps)} of {len(points)} maps are finished{resume}")
+            state = f"{len(maps)} of {len(points)} maps are finished"
+            warn(f"interrupted: {state}{resume}", InterruptedWarning)
         elif folder is not None:
             result.save(folder)
         return result
