@@ -5,7 +5,6 @@ name. Each measure takes a map and the data or, to search only once, the neighbo
 :func:`map_neighbors` and :func:`data_neighbors` find.
 """
 
-from ctsne.evaluate.curves import Curve
 from ctsne.evaluate.labels_nearby import (
     PrivatePopulation,
     expected_lisi,
@@ -21,9 +20,8 @@ from ctsne.evaluate.mixing import (
     mixing,
     mixing_by_label,
 )
-from ctsne.evaluate.neighbors_in_data import DataNeighbors, data_neighbors
-from ctsne.evaluate.neighbors_in_map import MapNeighbors, map_neighbors
-from ctsne.evaluate.rnx import adjusted_jaccard, adjusted_qnx, adjusted_rnx, rnx_curve
+from ctsne.evaluate.neighbors import DataNeighbors, MapNeighbors, data_neighbors, map_neighbors
+from ctsne.evaluate.rnx import Curve, adjusted_jaccard, adjusted_qnx, adjusted_rnx, rnx_curve
 from ctsne.evaluate.sampling import sample_points
 
 __all__ = [

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from ctsne._core.checks import check_count, check_number
 from ctsne._core.vocabulary import NEIGHBORHOOD
-from ctsne.evaluate.neighbors_in_map import (
+from ctsne.evaluate.neighbors import (
     Map,
     MapNeighbors,
-    checked_map,
+    check_map,
     labelled_neighbors,
     map_neighbors,
 )
@@ -66,7 +66,7 @@ def lisi(
     >>> round(lisi(embedding, np.arange(200) % 2), 1), lisi(embedding, ["a"] * 200)
     (1.9, 1.0)
     """
-    given, n = checked_map(embedding)
+    given, n = check_map(embedding)
     if n < 5:
         raise ValueError(f"LISI needs at least 5 points, got {n}")
     hint = f"there are {n} points"
@@ -205,7 +205,7 @@ def private_populations(
     >>> private_populations(Y, list("ababaaa"), list("TTTTBBB"), k=1)
     [PrivatePopulation(kind='B', label='a', points=3, wrong=0.3333333333333333)]
     """
-    given, n = checked_map(embedding)
+    given, n = check_map(embedding)
     known = encode_column(labels, n=n)
     kinds = encode_column(types, n=n, argument="types")
     if not isinstance(given, MapNeighbors):

@@ -13,14 +13,15 @@ from ctsne._core.checks import check_features, check_kind, check_matrix
 from ctsne._core.vocabulary import MEASURED_POINTS, NEIGHBORHOOD, of_column, split_measure
 from ctsne.affinity.result import Diagnostics
 from ctsne.evaluate.labels_nearby import expected_lisi, knn_accuracy, lisi
-from ctsne.evaluate.mixing import expected_laplacian, laplacian, mixing
-from ctsne.evaluate.neighbors_in_data import (
+from ctsne.evaluate.mixing import expected_laplacian, laplacian
+from ctsne.evaluate.neighbors import (
     DataNeighbors,
+    MapNeighbors,
     check_same_points,
     data_neighbors,
     read_labels,
+    search_map,
 )
-from ctsne.evaluate.neighbors_in_map import MapNeighbors, nearest, search_map
 from ctsne.evaluate.rnx import adjusted_jaccard, adjusted_rnx, ranked_curve
 from ctsne.evaluate.sampling import check_k, sample_points
 from ctsne.labels import JOINT, Column, Labels, encode_column
@@ -85,50 +86,59 @@ def measure_map(
     if k > data.k:
         raise ValueError(f"k must be at most {data.k}, the neighbours in data; got {k}")
     hidden = None if other is None else encode_column(other, n=n, argument="other")
-    perplexity = _lisi_perplexity(n)
-    found = search_map(positions, data.points, max(k, round(3 * perplexity)), n_jobs)
+    found = search_map(positions, data.points, max(k, _lisi_neighbors(n)), n_jobs)
     measures: dict[str, float] = {}
 
     def keep(name: str, measure: Callable[..., Any], data: DataNeighbors) -> None:
         # A graph of distances does not hold all neighbours.
         measures[name] = float(measure(found, data, k=k)) if data.complete else float("nan")
 
-    if data.labels is not None:
-        measures["mixing"] = mixing(nearest(found, k), data.labels)
+    if data.labels is None:
+        keep("rnx", adjusted_rnx, data)
+    else:
+        mixed = _label_measures(found, data.labels, k, "ilisi")
+        measures["mixing"] = mixed["mixing"]
         keep("adjusted_rnx", adjusted_rnx, data)
         if data.aligned is not None:
             keep("aligned_rnx", adjusted_rnx, replace(data, indices=data.aligned))
-    keep("rnx", adjusted_rnx, data.without_labels())
-    if data.labels is not None:
+        keep("rnx", adjusted_rnx, data.without_labels())
         keep("adjusted_jaccard", adjusted_jaccard, data)
-        measures["laplacian"] = float(laplacian(found, data.labels, k=k))
-        if perplexity >= 1:  # fewer than five points have no such neighbourhood
-            measures["ilisi"] = float(lisi(found, data.labels, perplexity=perplexity))
-    if data.columns is not None:
-        measures |= _by_column(found, data.columns, k, perplexity)
+        measures |= mixed
+        for name, column in _several(data.columns).items():
+            mixed = _label_measures(found, column, k, "ilisi")
+            measures |= {of_column(measure, name): value for measure, value in mixed.items()}
     if hidden is not None:
-        measures["other_mixing"] = mixing(nearest(found, k), hidden)
-        measures["other_laplacian"] = float(laplacian(found, hidden, k=k))
-        if perplexity >= 1:
-            measures["other_clisi"] = float(lisi(found, hidden, perplexity=perplexity))
+        mixed = _label_measures(found, hidden, k, "clisi")
+        measures |= {f"other_{measure}": value for measure, value in mixed.items()}
         measures["other_knn_accuracy"] = float(knn_accuracy(found, hidden, k=k))
     return measures
 
 
-def _by_column(found: MapNeighbors, columns: Labels, k: int, perplexity: float) -> dict[str, float]:
-    """Measure how each of several columns is mixed."""
-    measures: dict[str, float] = {}
-    for name, labels in zip(columns.names, columns.columns, strict=True):
-        measures[of_column("mixing", name)] = mixing(nearest(found, k), labels)
-        measures[of_column("laplacian", name)] = float(laplacian(found, labels, k=k))
-        if perplexity >= 1:
-            lisi_of_column = float(lisi(found, labels, perplexity=perplexity))
-            measures[of_column("ilisi", name)] = lisi_of_column
+def _several(columns: Labels | None) -> dict[str, Column]:
+    """Return the columns by name if there is more than one to measure by itself."""
+    if columns is None or columns.n_columns == 1:
+        return {}
+    return dict(zip(columns.names, columns.columns, strict=True))
+
+
+def _label_measures(
+    found: MapNeighbors, column: Column, k: int, lisi_name: str
+) -> dict[str, float]:
+    """Measure how one label column is mixed."""
+    score, random = float(laplacian(found, column, k=k)), expected_laplacian(column)
+    measures = {"mixing": score / random if random > 0 else float("nan"), "laplacian": score}
+    if found.n >= 5:  # fewer points have no such neighbourhood
+        perplexity = _lisi_perplexity(found.n)
+        measures[lisi_name] = float(lisi(found, column, perplexity=perplexity))
     return measures
 
 
 def _lisi_perplexity(n: int) -> float:
     return min(_LISI_PERPLEXITY, (n - 2) / 3)
+
+
+def _lisi_neighbors(n: int) -> int:
+    return round(3 * _lisi_perplexity(n))
 
 
 def evaluate(
@@ -196,18 +206,16 @@ def evaluate(
     positions = check_features(embedding, argument="embedding")
     n = len(positions)
     k = check_k(k, n=n)
-    known, parts = (None, None) if labels is None else read_labels(labels, n)
+    known, columns = (None, None) if labels is None else read_labels(labels, n)
     hidden = None if other is None else encode_column(other, n=n, argument="other")
     if diagnostics is not None:
         check_kind(diagnostics, Diagnostics, "diagnostics")
-    if data is not None:
-        check_kind(data, DataNeighbors, "data")
     if data is None:
         matrix = check_matrix(X)
         check_same_points(matrix.shape[0], n)
         data = data_neighbors(
             matrix,
-            known if parts is None else parts,
+            columns,
             k=k,
             metric=metric,
             pca=pca,
@@ -216,43 +224,46 @@ def evaluate(
             random_state=random_state,
             n_jobs=n_jobs,
         )
-    elif data.n != n or data.k < k:
+    check_kind(data, DataNeighbors, "data")
+    if data.n != n or data.k < k:
         raise ValueError(
             f"data must hold {k} neighbours among {n} points, got {data.k} among {data.n}"
         )
-    elif not np.array_equal(_codes(data.labels), _codes(known)):
+    if not np.array_equal(_codes(data.labels), _codes(known)):
         raise ValueError("data must have been searched with the same labels")
-    data = replace(data, columns=parts)
-    name = _name(labels, "labels") if parts is None else JOINT.join(parts.names)
-    columns = {"": (known, name), "other_": (hidden, _name(other, "other"))}
-    by_column = {} if parts is None else dict(zip(parts.names, parts.columns, strict=True))
+    data = replace(data, columns=columns)
+    label = None if columns is None else JOINT.join(columns.names)
+    by_label = {label: known} | _several(columns)
+    points = len(data.points)
     rows: list[tuple[object, ...]] = []
     for name, value in measure_map(positions, data, other=hidden, k=k, n_jobs=n_jobs).items():
-        base, label = split_measure(name)
-        short = base.removeprefix("other_")
-        if label is None:
-            column, label = columns[base.removesuffix(short)]
-        else:
-            column = by_column[label]
-        size, expected = k, _EXPECTED.get(short, np.nan)
-        if short == "laplacian":
+        measure, of_label = split_measure(name)
+        of_label = of_label or label
+        column = by_label[of_label]
+        if measure.startswith("other_"):
+            measure, of_label = measure.removeprefix("other_"), _name(other, "other")
+            column = hidden
+        size, expected = k, _EXPECTED.get(measure, np.nan)
+        if measure == "laplacian":
             expected = expected_laplacian(column)
-        elif short.endswith("lisi"):
-            size, expected = round(3 * _lisi_perplexity(n)), expected_lisi(column)
-        shown = None if short == "rnx" else label
-        rows.append((short, shown, size, value, expected, len(data.points)))
-    drawn = sample_points(len(data.points), _RANKED_POINTS, random_state)
-    area, label = float("nan"), columns[""][1]
+        elif measure.endswith("lisi"):
+            size, expected = _lisi_neighbors(n), expected_lisi(column)
+        about = None if measure == "rnx" else of_label
+        rows.append((measure, about, size, value, expected, points))
+    drawn = sample_points(points, _RANKED_POINTS, random_state)
+    area = float("nan")
     if data.complete and data.features is not None:
         ranked = replace(data, points=data.points[drawn])
         area = float(ranked_curve(positions, ranked, np.array([n - 2]), False, n_jobs).area)
-    name, shown = ("rnx_area", None) if known is None else ("adjusted_rnx_area", label)
-    rows.append((name, shown, n - 2, area, 0.0, len(drawn)))
+    name = "rnx_area" if known is None else "adjusted_rnx_area"
+    rows.append((name, label, n - 2, area, 0.0, len(drawn)))
     if diagnostics is not None:
-        random_share = float(available(known, n)[1].mean() / (n - 1))
+        random_share = float(available(data.labels, n)[1].mean() / (n - 1))
         for name, value in summarize_diagnostics(diagnostics).items():
-            about = (label, random_share) if name == "other_share_mean" else (None, np.nan)
-            rows.append((name, about[0], None, value, about[1], n))
+            about, expected = None, np.nan
+            if name == "other_share_mean":
+                about, expected = label, random_share
+            rows.append((name, about, None, value, expected, n))
     return pd.DataFrame(rows, columns=_COLUMNS).astype({"k": "Int64"})
 
 

@@ -7,14 +7,15 @@ from numpy.typing import ArrayLike
 
 from ctsne._core.checks import check_count
 from ctsne._core.vocabulary import MEASURED_POINTS, NEIGHBORHOOD
-from ctsne.evaluate.curves import RANKED_LENGTH, RANKED_SHARE, Curve, make_curve, ranked_map
-from ctsne.evaluate.neighbors_in_map import (
+from ctsne.evaluate.neighbors import (
     Map,
     MapNeighbors,
-    checked_map,
+    check_map,
     labelled_neighbors,
     map_neighbors,
+    rank_map,
 )
+from ctsne.evaluate.rnx import RANKED_LENGTH, RANKED_SHARE, Curve, make_curve
 from ctsne.evaluate.sampling import (
     Floats,
     Indices,
@@ -104,7 +105,7 @@ def laplacian_curve(
     >>> laplacian_curve([[0.0], [1.0], [3.0], [7.0]], ["a", "a", "b", "b"]).value.tolist()
     [0.25, 0.625]
     """
-    given, n = checked_map(embedding)
+    given, n = check_map(embedding)
     known = encode_column(labels, n=n)
     codes = known.codes
     sizes = check_sizes(k, largest=given.k if isinstance(given, MapNeighbors) else n - 2, n=n)
@@ -117,11 +118,10 @@ def laplacian_curve(
 
         parts = chunks(len(found.points), largest)
         return make_curve(shares, parts, sizes, pointwise, n_jobs)
-    places, points = given.astype(np.float64), sample_points(n, sample, random_state)
+    near, points = rank_map(given, largest), sample_points(n, sample, random_state)
 
     def ranked_shares(rows: slice) -> Floats:
-        near = ranked_map(places, points[rows], largest)
-        return _shares(codes[points[rows]], codes[near])
+        return _shares(codes[points[rows]], codes[near(points[rows])])
 
     parts = chunks(len(points), RANKED_LENGTH * n)
     return make_curve(ranked_shares, parts, sizes, pointwise, n_jobs)
@@ -227,7 +227,7 @@ def mixing_by_label(
 
 def _measured(embedding: Map, labels: object, k: int, n_jobs: int) -> tuple[MapNeighbors, Column]:
     """Return the neighbours of the points measured by default, or given ones, and the labels."""
-    given, n = checked_map(embedding)
+    given, n = check_map(embedding)
     known = encode_column(labels, n=n)
     if isinstance(given, MapNeighbors):
         return given, known

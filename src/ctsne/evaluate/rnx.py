@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+import joblib
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ctsne._core.checks import check_jobs
 from ctsne._core.vocabulary import NEIGHBORHOOD
-from ctsne.evaluate.curves import RANKED_LENGTH, RANKED_SHARE, Curve, make_curve, ranked_map
-from ctsne.evaluate.neighbors_in_data import (
+from ctsne.evaluate.neighbors import (
     DataNeighbors,
+    Map,
+    MapNeighbors,
     both_neighbors,
-    prepared_for_ranking,
-    ranked_data,
-    take_rows,
+    check_map,
+    rank_data,
+    rank_map,
     unsearched,
 )
-from ctsne.evaluate.neighbors_in_map import Map, MapNeighbors, checked_map
 from ctsne.evaluate.sampling import (
     Floats,
     Indices,
@@ -25,15 +30,83 @@ from ctsne.evaluate.sampling import (
     check_sizes,
     chunks,
     divided,
-    mean,
+    in_chunks,
     sample_points,
 )
 from ctsne.neighbors.lists import available, different_labels
 
+# For neighbourhoods larger than this share of the points, ranking all points is faster than a
+# search.
+RANKED_SHARE = 1 / 16
+# A ranked row counts as this many rows of a search, so that a chunk of them fits in the cache.
+RANKED_LENGTH = 8
 # With fewer free neighbours than this, which is a rounding error, there is no choice.
 _NO_CHOICE = 1e-9
 # Above this share of all points, a table with an entry per point is faster than a sort.
 _DENSE_SHARE = 1 / 16
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """A measure over neighbourhood sizes.
+
+    Attributes
+    ----------
+    k : ndarray of int64, shape (s,)
+        Neighbourhood sizes.
+    value : ndarray of float64, shape (s,), or (m, s) for each of m points
+        The measure at these sizes.
+    area : float, or ndarray of float64 of shape (m,)
+        The area under the curve on a logarithmic axis, ``Σ value(k)/k / Σ 1/k`` over *every* size
+        up to the largest (Lee et al. 2015), so that it does not depend on the sizes shown. Sizes
+        without a value are left out.
+
+    Examples
+    --------
+    >>> from ctsne.evaluate import rnx_curve
+    >>> curve = rnx_curve([[0], [2], [1], [3]], [[0], [1], [2], [3]], k=[1, 2])
+    >>> curve.k.tolist(), curve.value.tolist(), round(curve.area, 3)
+    ([1, 2], [-0.5, 0.25], -0.25)
+    """
+
+    k: NDArray[np.int64]
+    value: NDArray[np.float64]
+    area: float | NDArray[np.float64]
+
+
+def make_curve(
+    values: Callable[[slice], Floats],
+    rows: Iterable[slice],
+    sizes: Points,
+    pointwise: bool,
+    n_jobs: int,
+) -> Curve:
+    """Compute the values of some points at a time at all sizes, and reduce them to a curve."""
+    pointwise = bool(pointwise)  # whatever is neither true nor false fails before threads start
+
+    def reduced(some: slice) -> tuple[Floats, Floats]:
+        found = values(some)
+        if pointwise:
+            return found[:, sizes - 1], _area(found)
+        return np.nansum(found, axis=0), (~np.isnan(found)).sum(axis=0).astype(np.float64)
+
+    # Threads share the data, and at most one chunk of points per thread is in work.
+    run = joblib.Parallel(check_jobs(n_jobs), require="sharedmem", return_as="generator")
+    results = run(joblib.delayed(reduced)(some) for some in rows)
+    if pointwise:
+        picked, areas = zip(*results, strict=True)
+        return Curve(sizes, np.concatenate(picked), np.concatenate(areas))
+    totals, counts = np.zeros(sizes[-1]), np.zeros(sizes[-1])
+    for total, count in results:
+        totals += total
+        counts += count
+    means = divided(totals, counts)
+    return Curve(sizes, means[sizes - 1], float(_area(means)))
+
+
+def _area(values: Floats) -> Floats:
+    weights = np.where(np.isnan(values), 0.0, 1 / np.arange(1, values.shape[-1] + 1))
+    return divided((weights * np.nan_to_num(values)).sum(axis=-1), weights.sum(axis=-1))
 
 
 def adjusted_rnx(
@@ -81,8 +154,7 @@ def adjusted_rnx(
     1.0
     """
     lists = both_neighbors(embedding, X, labels, k, sample, random_state, n_jobs)
-    values = _beyond_chance(*_shared_neighbors(*lists), k)
-    return values if pointwise else mean(values)
+    return _compared(*lists, partial(_beyond_chance, k), pointwise)
 
 
 def adjusted_qnx(
@@ -115,9 +187,9 @@ def adjusted_qnx(
     0.75
     """
     lists = both_neighbors(embedding, X, labels, k, sample, random_state, n_jobs)
-    shared, forced, _ = _shared_neighbors(*lists)
-    values = divided(shared - forced, k - forced)
-    return values if pointwise else mean(values)
+    return _compared(
+        *lists, lambda shared, forced, _: divided(shared - forced, k - forced), pointwise
+    )
 
 
 def adjusted_jaccard(
@@ -154,9 +226,8 @@ def adjusted_jaccard(
     [1.0, 0.333, 0.333, 1.0]
     """
     lists = both_neighbors(embedding, X, labels, k, sample, random_state, n_jobs)
-    shared = _shared_neighbors(*lists)[0]
-    values = shared / (2 * k - shared)  # two sets of k with some points in common
-    return values if pointwise else mean(values)
+    # Two sets of k with some points in common.
+    return _compared(*lists, lambda shared, *_: shared / (2 * k - shared), pointwise)
 
 
 def rnx_curve(
@@ -197,18 +268,17 @@ def rnx_curve(
     >>> curve.k.tolist(), curve.value.tolist(), curve.area
     ([1, 2, 3], [1.0, 1.0, 1.0], 1.0)
     """
-    given, n = checked_map(embedding)
-    lengths = [each.k for each in (given, X) if isinstance(each, MapNeighbors | DataNeighbors)]
+    given, n = check_map(embedding)
+    lengths = [lists.k for lists in (given, X) if isinstance(lists, MapNeighbors | DataNeighbors)]
     sizes = check_sizes(k, largest=min(lengths, default=n - 2), n=n)
     largest = int(sizes[-1])
     if isinstance(given, MapNeighbors) or lengths or largest <= RANKED_SHARE * n:
         low, high = both_neighbors(given, X, labels, largest, sample, random_state, n_jobs)
 
         def values(rows: slice) -> Floats:
-            return _at_all_sizes(low.indices[rows], take_rows(high, rows))
+            return _at_all_sizes(low.indices[rows], high.of_rows(rows))
 
-        rows = chunks(len(low.points), 4 * largest)
-        return make_curve(values, rows, sizes, pointwise, n_jobs)
+        return make_curve(values, chunks(len(low.points), 4 * largest), sizes, pointwise, n_jobs)
     points = sample_points(n, sample, random_state)
     data = unsearched(X, labels, points, n, largest, n_jobs)
     return ranked_curve(given, data, sizes, pointwise, n_jobs)
@@ -222,37 +292,41 @@ def ranked_curve(
     n_jobs: int,
 ) -> Curve:
     """Compute a curve from rankings of all points; arguments are checked."""
-    low, high = positions.astype(np.float64), prepared_for_ranking(data)
+    near, lists = rank_map(positions, sizes[-1]), rank_data(data)
 
     def values(rows: slice) -> Floats:
-        points = data.points[rows]
-        return _at_all_sizes(ranked_map(low, points, sizes[-1]), ranked_data(high, points))
+        return _at_all_sizes(near(data.points[rows]), lists(data.points[rows]))
 
-    parts = chunks(len(data.points), RANKED_LENGTH * data.n)
-    return make_curve(values, parts, sizes, pointwise, n_jobs)
+    rows = chunks(len(data.points), RANKED_LENGTH * data.n)
+    return make_curve(values, rows, sizes, pointwise, n_jobs)
+
+
+def _compared(
+    low: MapNeighbors, high: DataNeighbors, formula: Callable[..., Floats], pointwise: bool
+) -> float | Floats:
+    """Compute a value per point from the counts at the full size of the neighbourhoods."""
+
+    def values(rows: slice) -> Floats:
+        counts = _counts(low.indices[rows], high.of_rows(rows))
+        return formula(*(count[:, -1] for count in counts))
+
+    return in_chunks(values, len(low.points), 4 * low.k, pointwise)
 
 
 def _at_all_sizes(near: Indices, data: DataNeighbors) -> Floats:
-    shared = _overlaps(near, data.adjusted(near), data.n)
-    return _beyond_chance(shared, *_forced_neighbors(near, data), np.arange(1, near.shape[1] + 1))
+    return _beyond_chance(np.arange(1, near.shape[1] + 1), *_counts(near, data))
 
 
-def _beyond_chance(shared: Points, forced: Points, chance: Floats, k: int | Points) -> Floats:
+def _beyond_chance(k: int | Points, shared: Points, forced: Points, chance: Floats) -> Floats:
     # Multiplied by k over chance, so that these are whole numbers where nothing is forced.
     scale = k / np.where(chance > 0, chance, np.inf)
     random = np.where(chance > 0, k, 0)
     return divided((shared - forced) * scale - random, (k - forced) * scale - random, _NO_CHOICE)
 
 
-def _shared_neighbors(low: MapNeighbors, high: DataNeighbors) -> tuple[Points, Points, Floats]:
-    """Count, per point, neighbours that map and data share, forced ones, and those by chance."""
-    parts = []
-    for rows in chunks(len(low.points), 4 * low.k):
-        near, data = low.indices[rows], take_rows(high, rows)
-        counts = _overlaps(near, data.adjusted(near), low.n), *_forced_neighbors(near, data)
-        parts.append([each[:, -1] for each in counts])
-    shared, forced, chance = (np.concatenate(each) for each in zip(*parts, strict=True))
-    return shared, forced, chance
+def _counts(near: Indices, data: DataNeighbors) -> tuple[Points, Points, Floats]:
+    """Count neighbours that map and data share, for every k; forced ones, and those by chance."""
+    return _overlaps(near, data.adjusted(near), data.n), *_forced_neighbors(near, data)
 
 
 def _overlaps(a: Indices, b: Indices, n: int) -> Points:
@@ -294,7 +368,7 @@ def _forced_neighbors(near: Indices, data: DataNeighbors) -> tuple[Points, Float
     if data.labels is None:
         return forced, chance
     other = np.cumsum(different_labels(data.labels, data.points[:, None], near), axis=1)
-    counts = [each[data.points, None] for each in available(data.labels, data.n)]
+    counts = [count[data.points, None] for count in available(data.labels, data.n)]
     kinds = (size - other, other, *counts), (other, size - other, *counts[::-1])
     for part, rest, there, elsewhere in kinds:
         # A neighbourhood that holds all points of a label shares them with any adjusted one.

@@ -23,7 +23,7 @@ from ctsne._core.progress import Progress
 from ctsne._core.vocabulary import MEASURED_POINTS, NEIGHBORHOOD
 from ctsne.affinity.result import KEPT_DIAGNOSTICS
 from ctsne.evaluate import DataNeighbors
-from ctsne.evaluate.neighbors_in_data import read_labels
+from ctsne.evaluate.neighbors import read_labels
 from ctsne.evaluate.sampling import check_k, sample_points
 from ctsne.fit.conditioning import unused_warnings
 from ctsne.fit.memory import map_memory, require_memory

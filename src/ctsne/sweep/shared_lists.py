@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ctsne._core.progress import Report
-from ctsne.evaluate.neighbors_in_data import DataNeighbors, search_aligned, search_data
+from ctsne.evaluate.neighbors import DataNeighbors, search_aligned, search_data
 from ctsne.fit.pipeline import alignment_of, listed_labels, neighbors_of, search_neighbors
 from ctsne.neighbors import Neighbors, merge_neighbors, select_neighbors
 from ctsne.neighbors.alignment import Alignment
@@ -30,7 +30,7 @@ def shared_neighbors(
 
     ``after_part`` is called with the share that is done of the first search, usually the only one.
     """
-    if data.columns is not None:
+    if data.columns is not None and data.columns.n_columns > 1:
         return _lists_of_columns(settings, data, after_part)
     same, other = shared_lengths(data.n, settings, data.k)
     exact = search_data(data, settings[0].n_jobs)  # measures never depend on the recall
@@ -84,7 +84,7 @@ def shared_lengths(n: int, settings: Sequence[Settings], k: int) -> tuple[int, i
 
 def lists_for(settings: Settings, shared: SharedLists) -> Neighbors:
     """Return the lists that a search for this setting would find (if the search is exact)."""
-    if shared.data.columns is not None:
+    if shared.data.columns is not None and shared.data.columns.n_columns > 1:
         return shared.neighbors
     same, other = settings.method.lengths(settings, len(shared.neighbors.indices))
     if listed_labels(settings) is None:

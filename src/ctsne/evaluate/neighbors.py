@@ -1,31 +1,168 @@
-"""The nearest neighbours in the data: the one reference that every measure compares a map with."""
+"""The nearest neighbours in a map and in the data, searched once for all measures."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
-from ctsne._core.checks import check_choice, check_jobs, check_matrix, is_sparse
+from ctsne._core.checks import check_choice, check_features, check_jobs, check_matrix, is_sparse
 from ctsne._core.components import check_components, reduced_features
 from ctsne._core.vocabulary import MEASURED_POINTS, METRICS, NEIGHBORHOOD
-from ctsne.evaluate.curves import ranking
-from ctsne.evaluate.neighbors_in_map import (
-    Map,
-    MapNeighbors,
-    checked_map,
-    nearest,
-    refuse_sample,
-    search_map,
-)
-from ctsne.evaluate.sampling import Points, check_k, sample_points
+from ctsne.evaluate.sampling import Floats, Indices, Points, check_k, sample_points
 from ctsne.labels import Column, Labels, combine_columns, encode_column, encode_labels
 from ctsne.neighbors import Neighbors, find_neighbors, neighbors_from_distances
 from ctsne.neighbors.alignment import Alignment, check_align, choose_alignment
 from ctsne.neighbors.lists import different_labels
+
+# Maps have one to three dimensions; with more, a tree visits most of the points.
+_TREE_DIMENSIONS = 3
+
+
+@dataclass(frozen=True, eq=False)
+class MapNeighbors:
+    """The nearest neighbours in a map. Every measure accepts this instead of the map.
+
+    Attributes
+    ----------
+    points : ndarray of int64, shape (m,)
+        The points measured.
+    n : int
+        Number of all points, among which the neighbours are searched.
+    indices : ndarray of int32, shape (m, k)
+        The nearest first.
+    distances : ndarray of float32, shape (m, k)
+
+    Examples
+    --------
+    >>> from ctsne.evaluate import laplacian, map_neighbors
+    >>> found = map_neighbors([[0.0], [1.0], [3.0], [7.0]], k=2)
+    >>> laplacian(found, list("aabb"), k=1), laplacian(found, list("abab"), k=2)
+    (0.25, 0.625)
+    """
+
+    points: NDArray[np.int64]
+    n: int
+    indices: NDArray[np.int32]
+    distances: NDArray[np.float32]
+
+    @property
+    def k(self) -> int:
+        """Number of neighbours per point."""
+        return int(self.indices.shape[1])
+
+
+Map = ArrayLike | MapNeighbors
+
+
+def map_neighbors(
+    embedding: ArrayLike,
+    *,
+    k: int = 90,
+    sample: float | None = None,
+    random_state: object = 0,
+    n_jobs: int = -1,
+) -> MapNeighbors:
+    """Search the neighbours in a map once, for all measures.
+
+    Parameters
+    ----------
+    embedding : array-like of shape (n, d)
+        Positions in the map.
+    k : int, default=90
+        Largest neighbourhood to measure; :func:`ctsne.evaluate.lisi` needs 90.
+    sample : int or float, optional
+        Measure at most this many points (int), or this share of them (float). Their neighbours are
+        still searched among all points. By default all points are measured.
+    random_state : int, RandomState or None, default=0
+        Chooses the sample.
+    n_jobs : int, default=-1
+        Number of threads; -1 uses all cores.
+
+    Returns
+    -------
+    MapNeighbors
+
+    Examples
+    --------
+    >>> from ctsne.evaluate import map_neighbors
+    >>> map_neighbors([[0.0], [1.0], [3.0], [7.0]], k=2).indices.tolist()
+    [[1, 2], [0, 2], [1, 0], [2, 1]]
+    """
+    positions = check_features(embedding, argument="embedding")
+    k = check_k(k, n=len(positions))
+    return search_map(positions, sample_points(len(positions), sample, random_state), k, n_jobs)
+
+
+def search_map(
+    positions: NDArray[np.floating], points: Points, k: int, n_jobs: int
+) -> MapNeighbors:
+    """Find the neighbours of given points in the map."""
+    n = len(positions)
+    if positions.shape[1] > _TREE_DIMENSIONS:
+        found = find_neighbors(positions, k_same=k, n_jobs=n_jobs, rows=points)
+        return MapNeighbors(points, n, found.indices, found.distances)
+    # The point itself, its k neighbours, and one more, which shows whether the last one is tied.
+    places = positions.astype(np.float64)
+    answer = cKDTree(places).query(places[points], min(k + 2, n), workers=check_jobs(n_jobs))
+    distances, indices = map(np.asarray, answer)
+    order = np.lexsort((indices, distances), axis=1)
+    indices = np.take_along_axis(indices, order, axis=1)
+    # Among many points at the same place, the point itself may be missing from the list.
+    itself = indices == points[:, None]
+    itself[~itself.any(axis=1), -1] = True
+    indices = indices[~itself].reshape(len(points), -1).astype(np.int32)
+    distances = distances[~itself].reshape(len(points), -1)
+    if k < n - 1:
+        # The tree picks any of several equally distant points, the search the first by index.
+        tied = distances[:, k] == distances[:, k - 1]
+        indices, distances = indices[:, :k], distances[:, :k]
+        if tied.any():
+            found = find_neighbors(positions, k_same=k, n_jobs=n_jobs, rows=points[tied])
+            indices[tied], distances[tied] = found.indices, found.distances
+    return MapNeighbors(points, n, np.ascontiguousarray(indices), distances.astype(np.float32))
+
+
+def check_map(embedding: Map) -> tuple[NDArray[np.floating] | MapNeighbors, int]:
+    """Return checked positions, or given neighbours unchanged, and the number of points."""
+    if isinstance(embedding, MapNeighbors):
+        return embedding, embedding.n
+    positions = check_features(embedding, argument="embedding")
+    return positions, len(positions)
+
+
+def labelled_neighbors(
+    embedding: Map,
+    labels: object,
+    k: object,
+    sample: float | None,
+    random_state: object,
+    n_jobs: int,
+) -> tuple[MapNeighbors, Column]:
+    """Return ``k`` neighbours per point, searched or taken from given ones, and the labels."""
+    given, n = check_map(embedding)
+    column, size = encode_column(labels, n=n), check_k(k, n=n)
+    if isinstance(given, MapNeighbors):
+        _refuse_sample(sample)
+        return nearest(given, size), column
+    return search_map(given, sample_points(n, sample, random_state), size, n_jobs), column
+
+
+def nearest(found: MapNeighbors, k: int) -> MapNeighbors:
+    """Return only the k nearest neighbours of each point."""
+    if k > found.k:
+        raise ValueError(f"k must be at most {found.k}, the neighbours in embedding; got {k}")
+    return replace(found, indices=found.indices[:, :k], distances=found.distances[:, :k])
+
+
+def _refuse_sample(sample: object) -> None:
+    if sample is not None:
+        raise TypeError("sample was chosen when the neighbours were searched; leave it out here")
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,9 +173,9 @@ class DataNeighbors:
     ----------
     points, n
         As in :class:`ctsne.evaluate.MapNeighbors`.
-    labels : Column or None
-        The labels that neighbourhoods are adjusted for: of several columns, each combination of
-        their values.
+    labels, columns : Column, Labels or None
+        The labels that neighbourhoods are adjusted for, and the columns that they combine. Points
+        that lack one of several labels count as unlabelled.
     k : int
         The largest neighbourhood that can be measured.
     indices, distances, n_same : ndarray of int32, float32, int32
@@ -50,8 +187,6 @@ class DataNeighbors:
     alignment, aligned : str, ndarray of int32 or None
         How points with other labels were aligned (``"none"`` if they were not), and the lists in
         which they are the nearest in the aligned data.
-    columns : Labels or None
-        The columns, if there are several; the mixing of each is measured.
 
     Examples
     --------
@@ -105,13 +240,18 @@ class DataNeighbors:
         return replace(
             self,
             labels=None,
+            columns=None,
             alignment="none",
             aligned=None,
-            columns=None,
             indices=np.take_along_axis(self.indices, order, axis=1),
             distances=np.take_along_axis(self.distances, order, axis=1),
             n_same=np.full(len(self.points), self.k, np.int32),
         )
+
+    def of_rows(self, rows: slice) -> DataNeighbors:
+        """Return the lists of some of the measured points."""
+        lists = {name: getattr(self, name)[rows] for name in ("indices", "distances", "n_same")}
+        return replace(self, points=self.points[rows], **lists)
 
 
 def data_neighbors(
@@ -162,26 +302,29 @@ def data_neighbors(
     check_choice(metric, "metric", METRICS)
     known, columns = (None, None) if labels is None else read_labels(labels, n)
     how = check_align(align, n, metric)
-    features = reference_features(matrix, metric=metric, pca=pca, n_jobs=n_jobs)
+    features = _features(matrix, metric, pca, n_jobs)
     points = sample_points(n, sample, random_state)
     data = DataNeighbors(points, n, known, k, metric=metric, features=features, columns=columns)
     data = search_data(data, n_jobs)
     if known is None or known.n_labels < 2 or features is None:
         return data
-    moved = choose_alignment(features, known, how, metric=metric, n_jobs=n_jobs)
+    moved = choose_alignment(features, data.labels, how, metric=metric, n_jobs=n_jobs)
     return search_aligned(data, moved, n_jobs)
 
 
-def read_labels(labels: object, n: int) -> tuple[Column, Labels | None]:
-    """Return the labels to adjust for, and the columns they combine if there are several."""
+def read_labels(labels: object, n: int) -> tuple[Column, Labels]:
+    """Return the labels to adjust for, and the columns they combine."""
     found = encode_labels(labels, n=n)
-    if isinstance(found, Column):
-        return found, None
-    return encode_column(combine_columns(found.columns)), found
+    name = getattr(labels, "name", None)
+    columns = found if isinstance(found, Labels) else Labels((name or "labels",), (found,), found)
+    missing = columns.codes < 0
+    if np.array_equal(missing.any(axis=1), missing.all(axis=1)):
+        return columns.combined, columns
+    return encode_column(combine_columns(columns.columns)), columns
 
 
-def reference_features(
-    matrix: Any, *, metric: str = "euclidean", pca: int | str | None = "auto", n_jobs: int
+def _features(
+    matrix: Any, metric: str, pca: int | str | None, n_jobs: int
 ) -> NDArray[np.floating] | None:
     """Return reduced features, or distances as given; None for a graph of distances."""
     pca = check_components(pca, matrix.shape, metric)
@@ -194,7 +337,7 @@ def search_data(data: DataNeighbors, n_jobs: int) -> DataNeighbors:
     """Fill the lists, unless the data are a graph that does not hold all neighbours."""
     if data.features is None:
         return data
-    found = _search(data, n_jobs)
+    found = _search(data, data.features, n_jobs)
     rows: Any = data.points if data.metric == "precomputed" else slice(None)
     lists = found.indices[rows], found.distances[rows], found.n_same[rows]
     return replace(data, indices=lists[0], distances=lists[1], n_same=lists[2])
@@ -204,17 +347,16 @@ def search_aligned(data: DataNeighbors, moved: Alignment, n_jobs: int) -> DataNe
     """Add the lists in which points with other labels are the nearest in the aligned data."""
     if moved.points is None or data.features is None:
         return data
-    found = _search(data, n_jobs, moved.points)
+    found = _search(data, data.features, n_jobs, moved.points)
     return replace(data, alignment=moved.name, aligned=found.indices)
 
 
-def _search(data: DataNeighbors, n_jobs: int, aligned: Any = None) -> Neighbors:
-    assert data.features is not None
+def _search(data: DataNeighbors, features: Any, n_jobs: int, aligned: Any = None) -> Neighbors:
     k, k_other = data.k, 0 if data.labels is None else data.k
     if data.metric == "precomputed":
-        return neighbors_from_distances(data.features, data.labels, k, k_other)
+        return neighbors_from_distances(features, data.labels, k, k_other)
     return find_neighbors(
-        data.features,
+        features,
         data.labels,
         k_same=k,
         k_other=k_other,
@@ -223,45 +365,6 @@ def _search(data: DataNeighbors, n_jobs: int, aligned: Any = None) -> Neighbors:
         rows=data.points,
         aligned=aligned,
     )
-
-
-def take_rows(data: DataNeighbors, rows: slice) -> DataNeighbors:
-    """Return the lists of some of the measured points."""
-    return replace(
-        data,
-        points=data.points[rows],
-        indices=data.indices[rows],
-        distances=data.distances[rows],
-        n_same=data.n_same[rows],
-    )
-
-
-def ranked_data(data: DataNeighbors, points: Points) -> DataNeighbors:
-    """Form the lists of a search for the largest neighbourhoods, without the distances."""
-    assert data.features is not None
-    if data.metric == "precomputed":
-        distances = data.features[points].astype(np.float64)
-    else:
-        distances = cdist(data.features[points], data.features, "sqeuclidean")
-    other = different_labels(data.labels, points[:, None], np.arange(data.n))
-    return replace(
-        data,
-        points=points,
-        k=data.n - 1,
-        indices=ranking(distances, points, other),
-        n_same=(data.n - 1 - other.sum(axis=1)).astype(np.int32),
-    )
-
-
-def prepared_for_ranking(data: DataNeighbors) -> DataNeighbors:
-    """Convert the features once to what distances are computed from."""
-    assert data.features is not None
-    if data.metric == "precomputed":
-        return data
-    features = data.features.astype(np.float64)
-    if data.metric == "cosine":  # on the sphere, both distances give the same order
-        features /= np.linalg.norm(features, axis=1, keepdims=True)
-    return replace(data, features=features)
 
 
 def both_neighbors(
@@ -274,11 +377,11 @@ def both_neighbors(
     n_jobs: int,
 ) -> tuple[MapNeighbors, DataNeighbors]:
     """Check all arguments, then return the neighbours of the same points in map and data."""
-    low, n = checked_map(embedding)
+    low, n = check_map(embedding)
     size = check_k(k, n=n)
-    given = [each.points for each in (X, low) if isinstance(each, DataNeighbors | MapNeighbors)]
+    given = [lists.points for lists in (X, low) if isinstance(lists, DataNeighbors | MapNeighbors)]
     if given:
-        refuse_sample(sample)
+        _refuse_sample(sample)
     points = given[0] if given else sample_points(n, sample, random_state)
     if isinstance(X, DataNeighbors):
         _check_lists(X, n, size, labels)
@@ -301,7 +404,9 @@ def unsearched(
     matrix = check_matrix(X)
     check_same_points(matrix.shape[0], n)
     known = None if labels is None else encode_column(labels, n=n)
-    return DataNeighbors(points, n, known, k, features=reference_features(matrix, n_jobs=n_jobs))
+    return DataNeighbors(
+        points, n, known, k, features=_features(matrix, "euclidean", "auto", n_jobs)
+    )
 
 
 def check_same_points(n_data: int, n_map: int) -> None:
@@ -321,3 +426,47 @@ def _check_lists(data: DataNeighbors, n: int, k: int, labels: object) -> None:
         )
     if k > data.k:
         raise ValueError(f"k must be at most {data.k}, the neighbours in X; got {k}")
+
+
+def rank_map(positions: NDArray[np.floating], k: int) -> Callable[[Points], Indices]:
+    """Return a function that finds the k nearest neighbours of points by ranking all points."""
+    places = positions.astype(np.float64)
+
+    def ranked(points: Points) -> Indices:
+        return _ranking(cdist(places[points], places, "sqeuclidean"), points)[:, :k]
+
+    return ranked
+
+
+def rank_data(data: DataNeighbors) -> Callable[[Points], DataNeighbors]:
+    """Return a function that makes the longest possible lists of points, without distances."""
+    features, given = np.asarray(data.features), data.metric == "precomputed"
+    if not given:
+        features = features.astype(np.float64)
+    if data.metric == "cosine":  # on the sphere, both distances give the same order
+        features /= np.linalg.norm(features, axis=1, keepdims=True)
+
+    def ranked(points: Points) -> DataNeighbors:
+        own = features[points]
+        distances = own.astype(np.float64) if given else cdist(own, features, "sqeuclidean")
+        other = different_labels(data.labels, points[:, None], np.arange(data.n))
+        n_same = (data.n - 1 - other.sum(axis=1)).astype(np.int32)
+        indices = _ranking(distances, points, other)
+        return replace(data, points=points, k=data.n - 1, indices=indices, n_same=n_same)
+
+    return ranked
+
+
+def _ranking(distances: Floats, points: Points, last: NDArray[np.bool_] | None = None) -> Indices:
+    """Order all other points by distance, marked ones after the rest; rescales ``distances``."""
+    distances /= distances.max() or 1.0  # into the range of single precision
+    # One whole number per pair orders by mark, distance and index, and sorts fastest. The distances
+    # were computed in double precision; for a ranking of all points, seven digits are enough.
+    keys = distances.astype(np.float32).view(np.uint32).astype(np.uint64)
+    keys <<= np.uint64(32)
+    keys |= np.arange(distances.shape[1], dtype=np.uint64)
+    if last is not None:
+        keys |= last.astype(np.uint64) << np.uint64(63)
+    keys[np.arange(len(points)), points] = np.iinfo(np.uint64).max  # the point itself comes last
+    keys.sort(axis=1)
+    return keys[:, :-1].astype(np.uint32).astype(np.int32)
