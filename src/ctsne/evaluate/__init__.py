@@ -5,20 +5,18 @@ name. Each measure takes a map and the data or, to search only once, the neighbo
 :func:`map_neighbors` and :func:`data_neighbors` find.
 """
 
-from ctsne.evaluate.labels_nearby import (
-    PrivatePopulation,
-    expected_lisi,
-    knn_accuracy,
-    lisi,
-    private_populations,
-)
 from ctsne.evaluate.measures import evaluate, measure_map, summarize_diagnostics
 from ctsne.evaluate.mixing import (
+    PrivatePopulation,
     expected_laplacian,
+    expected_lisi,
+    knn_accuracy,
     laplacian,
     laplacian_curve,
+    lisi,
     mixing,
     mixing_by_label,
+    private_populations,
 )
 from ctsne.evaluate.neighbors import DataNeighbors, MapNeighbors, data_neighbors, map_neighbors
 from ctsne.evaluate.rnx import Curve, adjusted_jaccard, adjusted_qnx, adjusted_rnx, rnx_curve

@@ -147,22 +147,35 @@ def labelled_neighbors(
     """Return ``k`` neighbours per point, searched or taken from given ones, and the labels."""
     given, n = check_map(embedding)
     column, size = encode_column(labels, n=n), check_k(k, n=n)
-    if isinstance(given, MapNeighbors):
-        _refuse_sample(sample)
-        return nearest(given, size), column
-    return search_map(given, sample_points(n, sample, random_state), size, n_jobs), column
+    return _nearest(given, size, _points(given, None, n, sample, random_state), n_jobs), column
 
 
-def nearest(found: MapNeighbors, k: int) -> MapNeighbors:
-    """Return only the k nearest neighbours of each point."""
-    if k > found.k:
-        raise ValueError(f"k must be at most {found.k}, the neighbours in embedding; got {k}")
-    return replace(found, indices=found.indices[:, :k], distances=found.distances[:, :k])
-
-
-def _refuse_sample(sample: object) -> None:
+def _points(given: Any, data: Any, n: int, sample: float | None, random_state: object) -> Points:
+    """Return the points of given lists, or draw those to measure."""
+    lists = [found for found in (data, given) if isinstance(found, DataNeighbors | MapNeighbors)]
+    if not lists:
+        return sample_points(n, sample, random_state)
     if sample is not None:
         raise TypeError("sample was chosen when the neighbours were searched; leave it out here")
+    return lists[0].points
+
+
+def _nearest(
+    given: NDArray[np.floating] | MapNeighbors, k: int, points: Points, n_jobs: int
+) -> MapNeighbors:
+    """Return the k nearest neighbours of some points, searched or taken from given ones."""
+    if not isinstance(given, MapNeighbors):
+        return search_map(given, points, k, n_jobs)
+    if k > given.k:
+        raise ValueError(f"k must be at most {given.k}, the neighbours in embedding; got {k}")
+    rows: Any = slice(None)
+    if not np.array_equal(given.points, points):
+        if len(given.points) < given.n:
+            raise ValueError("the neighbours in map and data must be of the same sample")
+        rows = points
+    return replace(
+        given, points=points, indices=given.indices[rows, :k], distances=given.distances[rows, :k]
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -377,24 +390,14 @@ def both_neighbors(
     n_jobs: int,
 ) -> tuple[MapNeighbors, DataNeighbors]:
     """Check all arguments, then return the neighbours of the same points in map and data."""
-    low, n = check_map(embedding)
+    given, n = check_map(embedding)
     size = check_k(k, n=n)
-    given = [lists.points for lists in (X, low) if isinstance(lists, DataNeighbors | MapNeighbors)]
-    if given:
-        _refuse_sample(sample)
-    points = given[0] if given else sample_points(n, sample, random_state)
+    points = _points(given, X, n, sample, random_state)
     if isinstance(X, DataNeighbors):
         _check_lists(X, n, size, labels)
-    high = X if isinstance(X, DataNeighbors) else unsearched(X, labels, points, n, size, n_jobs)
-    if not isinstance(low, MapNeighbors):
-        low = search_map(low, points, size, n_jobs)
-    else:
-        low = nearest(low, size)
-        if not np.array_equal(low.points, points):
-            if len(low.points) < n:
-                raise ValueError("the neighbours in map and data must be of the same sample")
-            low = MapNeighbors(points, n, low.indices[points], low.distances[points])
-    return low, high if high.complete else search_data(high, n_jobs)
+        return _nearest(given, size, points, n_jobs), X
+    data = unsearched(X, labels, points, n, size, n_jobs)
+    return _nearest(given, size, points, n_jobs), search_data(data, n_jobs)
 
 
 def unsearched(
@@ -404,9 +407,8 @@ def unsearched(
     matrix = check_matrix(X)
     check_same_points(matrix.shape[0], n)
     known = None if labels is None else encode_column(labels, n=n)
-    return DataNeighbors(
-        points, n, known, k, features=_features(matrix, "euclidean", "auto", n_jobs)
-    )
+    features = _features(matrix, "euclidean", "auto", n_jobs)
+    return DataNeighbors(points, n, known, k, features=features)
 
 
 def check_same_points(n_data: int, n_map: int) -> None:

@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as hnp
 
 from ctsne._core.vocabulary import MEASURED_POINTS
 from ctsne.evaluate import data_neighbors, map_neighbors, sample_points
-from ctsne.evaluate.neighbors_in_data import prepared_for_ranking, ranked_data
+from ctsne.evaluate.neighbors import rank_data
 from ctsne.neighbors import find_neighbors
 
 from .. import reference as formulas
@@ -82,7 +82,7 @@ def test_metrics_find_their_own_neighbours() -> None:
             other = [j for j in order if labels[j] != labels[i]][:4]
             assert data.indices[i].tolist() == [*same, *other]
         # Rankings of all points, which the area under a curve needs, agree.
-        ranked = ranked_data(prepared_for_ranking(data), np.arange(40))
+        ranked = rank_data(data)(np.arange(40))
         np.testing.assert_array_equal(ranked.indices[:, :4], data.indices[:, :4])
 
 
